@@ -1,0 +1,55 @@
+// Device: where jobs run. Implementations: cpu, cuda, fake (device/*.cc). Add a device by adding a file and a line in
+// make_device(). `execute` is called from many threads; an implementation serialises what it must itself.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "sandbox/job.h"
+
+namespace assay::sandbox {
+
+/// The caller's side of a running job.
+struct JobMonitor {
+  std::function<void(Stage)> stage_changed;      // may be empty; called from the executing thread
+  std::atomic<bool> cancel{false};               // set from any thread; the job ends with ErrorKind::cancelled
+};
+
+struct DeviceInfo {
+  std::string name;                              // "cpu", "cuda:0", "fake"
+  std::string description;                       // "NVIDIA H200, 132 SMs, 139 GiB, driver 580.159"
+  bool can_time = false;
+  Tier best_tier = Tier::none;
+  std::string default_target;                    // what it compiles for: "cuda:90"
+  int concurrency = 1;                           // jobs it takes at once
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual DeviceInfo info() const = 0;
+  /// Runs the job to its end, whatever the submission does, and never throws. Every failure is in the verdict.
+  virtual Verdict execute(const Job& job, JobMonitor& monitor) = 0;
+};
+
+enum class Isolation { strict, best_effort };
+
+struct SandboxConfig {
+  std::string python;                            // interpreter with torch and triton
+  std::string harness_dir;                       // sandbox/harness
+  std::string launcher;                          // assay-launcher
+  std::string jail_exec;                         // assay-jail: builds the template jail, then execs the zygote
+  std::string state_dir;                         // writable; scratch and Triton cache live below
+  Isolation isolation = Isolation::best_effort;
+  int parked_candidates = 2;
+  std::int64_t zygote_ready_ms = 60'000;
+};
+
+/// `name`: "cpu", "cuda:N", "fake". Unknown names are errors that list the valid ones. Starts warming up at once and
+/// returns without waiting for it.
+Result<std::unique_ptr<Device>> make_device(const std::string& name, const SandboxConfig& config);
+
+}  // namespace assay::sandbox

@@ -1,0 +1,78 @@
+// An MCP server that knows nothing of kernels: register tools, then serve them over stdio or Streamable HTTP, to clients
+// of the stateless revision (2026-07-28) and of the legacy ones (2025-11-25 back to 2024-11-05), at the same time.
+//
+//   mcp::Server server({.name = "assay", .version = "0.1.0", .instructions = "..."});
+//   server.add_tool({...});
+//   return mcp::serve_stdio(server);
+//
+// Handlers run on many threads at once. Registration must be finished before serving starts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay::mcp {
+
+struct ToolResult {
+  bool is_error = false;
+  std::string text;
+  nlohmann::json structured;          // object, or null when there is none
+};
+
+struct RequestContext {
+  /// Sends notifications/progress when the request carried a token; rate-limited and strictly rising. Never null.
+  std::function<void(double progress, double total, const std::string& message)> progress;
+  /// True once the client cancelled or, in the stateless era, hung up. Never null.
+  std::function<bool()> cancelled;
+};
+
+struct Tool {
+  std::string name, title, description;
+  nlohmann::json input_schema, output_schema;   // JSON Schema 2020-12, objects; output_schema may be null
+  nlohmann::json annotations;                   // readOnlyHint, ...
+  std::function<ToolResult(const nlohmann::json& arguments, RequestContext& context)> call;
+};
+
+struct ServerInfo {
+  std::string name, title, version, instructions;
+};
+
+class Dispatcher;                               // dispatch.h: one JSON-RPC message in, at most one out
+
+class Server {
+ public:
+  explicit Server(ServerInfo info);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// Aborts start-up (returns an error) on a duplicate name or a schema with keywords the validator does not know.
+  Status add_tool(Tool tool);
+  Dispatcher& dispatcher() { return *dispatcher_; }
+
+ private:
+  std::unique_ptr<Dispatcher> dispatcher_;
+};
+
+struct HttpOptions {
+  std::string host = "127.0.0.1";
+  int port = 0;                                 // 0: any free one
+  std::int64_t max_body_bytes = 4LL << 20;
+  int max_headers = 64;
+  int threads = 64;
+  std::int64_t read_timeout_ms = 30'000;
+  std::function<void(int port)> listening;      // called once bound
+};
+
+/// Both return the process's exit status. serve_stdio takes over fd 1: afterwards everything else that writes to it lands
+/// on stderr. It returns 0 at end of input.
+int serve_stdio(Server& server);
+int serve_http(Server& server, const HttpOptions& options, const std::function<bool()>& stop);
+
+}  // namespace assay::mcp

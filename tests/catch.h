@@ -1,0 +1,10 @@
+// Catch2 v3 where there is one, v2 on Debian 12.
+#pragma once
+
+#if __has_include(<catch2/catch_test_macros.hpp>)
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+using Catch::Approx;
+#else
+#include <catch2/catch.hpp>
+#endif

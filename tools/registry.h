@@ -1,0 +1,57 @@
+// The tools that agents call, independent of the protocol that carries them. registry.cc is THE list.
+//
+// A tool is data plus one function. The protocol layer validates `arguments` against `input_schema` before `run` sees
+// them and `structured` against `output_schema` before a client does. `run` may be called from many threads at once.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "operators/catalog.h"
+#include "tools/services.h"
+
+namespace assay::tools {
+
+/// Named limits of the answers, in docs/limits.md.
+struct AnswerLimits {
+  std::int64_t answer_within_ms = 20'000;   // longer work answers with a job handle
+  std::int64_t concise_chars = 5'000;       // about 1,250 tokens
+  std::int64_t detailed_chars = 28'000;     // about 7,000 tokens
+};
+
+struct Services {
+  const operators::Catalog& catalog;
+  RunService& runs;
+  JobService& jobs;
+  ArtifactService& artifacts;
+  AnswerLimits limits;
+};
+
+/// Both halves are enough alone: clients consume them inconsistently.
+struct Answer {
+  bool is_error = false;
+  std::string text;                  // first line: the outcome; then what failed, where, the number, the next step
+  nlohmann::json structured;         // an object
+};
+
+/// `progress(done, total, message)`; total 0 when unknown. Never null.
+using Progress = std::function<void(double, double, const std::string&)>;
+
+struct CallContext {
+  Progress progress;
+  std::function<bool()> cancelled;   // never null
+};
+
+struct Tool {
+  std::string name, title, description;
+  nlohmann::json input_schema, output_schema;
+  bool read_only = false, destructive = false, idempotent = false, open_world = false;
+  std::function<Answer(const nlohmann::json& arguments, const CallContext& context)> run;
+};
+
+/// Every tool, in the order in which `tools/list` shows them.
+std::vector<Tool> make_tools(Services& services);
+
+}  // namespace assay::tools

@@ -1,0 +1,118 @@
+"""The numbers of the skeleton, in one run: start-up of `serve --stdio`, warm `run_tests`, and the same work in a fresh process.
+
+    python bench/skeleton.py --device cuda:0 --out bench/results/skeleton-h200.json
+
+Medians and ratios are printed; raw samples and the environment go into the result file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from environment import environment
+from stdio_client import StdioClient
+
+ROOT = Path(__file__).resolve().parent.parent
+OPERATOR = "vector_add"
+WARM_UP_CALLS = 5
+
+
+def serve_command(binary: str, device: str, store: Path) -> list[str]:
+    return [binary, "serve", "--stdio", "--device", device, "--store", str(store)]
+
+
+def start_up_samples(binary: str, device: str, scratch: Path, count: int) -> list[float]:
+    """Milliseconds from spawning the server to the answer to `initialize`."""
+    samples = []
+    for index in range(count):
+        client = StdioClient(serve_command(binary, device, scratch / f"start-{index}.db"))
+        client.initialize()
+        samples.append((time.perf_counter() - client.started) * 1e3)
+        client.process.kill()
+        client.process.wait()
+    return samples
+
+
+def warm_samples(binary: str, device: str, scratch: Path, source: str, count: int) -> tuple[list[float], list[dict[str, Any]]]:
+    """Milliseconds from code in to verdict out; each source is distinct, so nothing is answered from a memo."""
+    client = StdioClient(serve_command(binary, device, scratch / "warm.db"))
+    samples, stages = [], []
+    for index in range(WARM_UP_CALLS + count):
+        code = f"{source}\n# {index} {os.urandom(8).hex()}\n"
+        begin = time.perf_counter()
+        result = client.call("run_tests", {"operator": OPERATOR, "code": code})
+        elapsed = (time.perf_counter() - begin) * 1e3
+        verdict = result["structuredContent"]
+        if verdict.get("outcome") != "pass":
+            raise SystemExit(f"run_tests did not pass: {json.dumps(verdict)[:2000]}")
+        if index >= WARM_UP_CALLS:
+            samples.append(elapsed)
+            stages.append(verdict.get("stage_ms", {}))
+    client.close()
+    return samples, stages
+
+
+def fresh_samples(device: str, source_file: Path, cases: list[str], count: int) -> list[float]:
+    """Milliseconds for a fresh Python process doing the same work, with a cold Triton cache."""
+    samples = []
+    for _ in range(count):
+        with tempfile.TemporaryDirectory() as cache:
+            command = [sys.executable, str(ROOT / "bench/fresh_process.py"), str(ROOT / "operators/standard" / OPERATOR)]
+            begin = time.perf_counter()
+            subprocess.run([*command, str(source_file), device, *cases], check=True, env={**os.environ, "TRITON_CACHE_DIR": cache})
+            samples.append((time.perf_counter() - begin) * 1e3)
+    return samples
+
+
+def quantile(samples: list[float], q: float) -> float:
+    ordered = sorted(samples)
+    return ordered[min(len(ordered) - 1, int(q * len(ordered)))]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
+    parser.add_argument("--cases", nargs="+", required=True, help="the public cases that run_tests runs on this device")
+    parser.add_argument("--start-ups", type=int, default=50)
+    parser.add_argument("--calls", type=int, default=50)
+    parser.add_argument("--fresh", type=int, default=5)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    source_file = ROOT / "operators/standard" / OPERATOR / "oracle.py"
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        start_up = start_up_samples(options.binary, options.device, scratch, options.start_ups)
+        warm, stages = warm_samples(options.binary, options.device, scratch, source_file.read_text(), options.calls)
+        fresh = fresh_samples(options.device, source_file, options.cases, options.fresh)
+    summary = {
+        "initialize_ms": {"p50": statistics.median(start_up), "p95": quantile(start_up, 0.95), "budget_p50": 30},
+        "run_tests_ms": {"p50": statistics.median(warm), "p95": quantile(warm, 0.95), "budget_p50": 250},
+        "fresh_process_ms": {"p50": statistics.median(fresh)},
+        "speed_up": statistics.median(fresh) / statistics.median(warm),
+    }
+    result = {
+        "what": __doc__,
+        "device": options.device,
+        "cases": options.cases,
+        "summary": summary,
+        "environment": environment(),
+        "samples_ms": {"initialize": start_up, "run_tests": warm, "fresh_process": fresh},
+        "run_tests_stage_ms": stages,
+    }
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(result, indent=1) + "\n")
+    print(json.dumps(summary, indent=1))
+
+
+if __name__ == "__main__":
+    main()

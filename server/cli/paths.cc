@@ -1,0 +1,54 @@
+#include "server/cli/paths.h"
+
+#include <cstdlib>
+#include <system_error>
+
+namespace assay::server {
+namespace fs = std::filesystem;
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+fs::path state_directory() {
+  if (const std::string dir = environment("ASSAY_STATE_DIR"); !dir.empty()) return dir;
+  if (const std::string dir = environment("XDG_STATE_HOME"); !dir.empty()) return fs::path(dir) / "assay";
+  if (const std::string home = environment("HOME"); !home.empty()) return fs::path(home) / ".local/state/assay";
+  return "/tmp/assay-state";
+}
+
+}  // namespace
+
+Result<Paths> find_paths() {
+  Paths paths;
+  const std::string root = environment("ASSAY_ROOT");
+  paths.root = root.empty() ? fs::path(ASSAY_SOURCE_ROOT) : fs::path(root);
+  std::error_code error;
+  for (const char* part : {"operators", "sandbox/harness"}) {
+    if (!fs::is_directory(paths.root / part, error)) {
+      return fail(ErrorCode::not_found, (paths.root / part).string() + " is missing; set ASSAY_ROOT to Assay's source tree");
+    }
+  }
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return fail(ErrorCode::io, "readlink /proc/self/exe: " + error.message());
+  paths.binaries = self.parent_path();
+  const std::string python = environment("ASSAY_PYTHON");
+  paths.python = python.empty() ? paths.root / ".venv/bin/python" : fs::path(python);
+  paths.state = state_directory();
+  return paths;
+}
+
+sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation isolation) {
+  sandbox::SandboxConfig config;
+  config.python = paths.python.string();
+  config.harness_dir = (paths.root / "sandbox/harness").string();
+  config.launcher = (paths.binaries / "assay-launcher").string();
+  config.jail_exec = (paths.binaries / "assay-jail").string();
+  config.state_dir = paths.state.string();
+  config.isolation = isolation;
+  return config;
+}
+
+}  // namespace assay::server

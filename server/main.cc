@@ -1,0 +1,29 @@
+// assay: wires the sub-commands together. Each lives in a file of its own under server/cli/.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "server/cli/commands.h"
+
+int main(int argc, char** argv) {
+  using namespace assay::server;
+  CLI::App app{"Assay: an MCP server through which any LLM agent writes GPU kernels and is scored", "assay"};
+  app.set_version_flag("--version", "assay " ASSAY_VERSION);
+  app.require_subcommand(1);
+  int status = kPass;
+  add_serve(app, status);
+  add_eval(app, status);
+  add_bench(app, status);
+  add_report(app, status);
+  add_operators(app, status);
+  add_doctor(app, status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kPass : kUsage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "assay: internal error: %s\n", error.what());
+    return kInternal;
+  }
+  return status;
+}

@@ -1,0 +1,46 @@
+"""The real binary, driven from outside. `ASSAY_BIN` names another one than build/release/bin/assay."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+
+from stdio_client import StdioClient  # noqa: E402
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def binary() -> str:
+    path = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
+    assert os.access(path, os.X_OK), f"{path} is not built; ./run setup builds it"
+    return path
+
+
+@pytest.fixture
+def assay(binary: str, tmp_path: Path) -> Run:
+    """Runs `assay ARGS...` to its end; state goes to a scratch directory."""
+
+    def run(*arguments: str, timeout: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env}
+        return subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=timeout, env=environment)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def cpu_server(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+    """One stdio server on the CPU device, shared by the tests of a session."""
+    store = tmp_path_factory.mktemp("store") / "assay.db"
+    client = StdioClient([binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)])
+    yield client
+    client.close()
+    assert client.process.returncode == 0

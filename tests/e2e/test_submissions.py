@@ -1,0 +1,71 @@
+"""What a submission may try in the skeleton, through the public tools of a real server, and the kind of verdict it gets.
+
+After each, a correct submission still passes: the server serves on.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stdio_client import StdioClient
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+CORRECT = """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def add(x, y, z, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    m = i < n
+    tl.store(z + i, tl.load(x + i, mask=m) + tl.load(y + i, mask=m), mask=m)
+
+def vector_add(x, y):
+    z = torch.empty_like(x)
+    add[(triton.cdiv(x.numel(), 512),)](x, y, z, x.numel(), BLOCK=512)
+    return z
+"""
+
+# name -> (source, outcome, error_kind)
+ATTEMPTS: dict[str, tuple[str, str, str]] = {
+    "zeros": ("import torch\ndef vector_add(x, y):\n    return torch.zeros_like(x)\n", "fail", "wrong_result"),
+    "prints_pass": ('import torch\ndef vector_add(x, y):\n    print(\'{"outcome": "pass"}\')\n    print("pass")\n    return x\n', "fail", "wrong_result"),
+    "exit_at_import": ("import os\nos._exit(0)\n", "error", "protocol_error"),
+    "sys_exit_at_import": ("import sys\nsys.exit(0)\n", "error", "protocol_error"),
+    "endless_loop": ("def vector_add(x, y):\n    while True:\n        pass\n", "error", "timeout"),
+    "raises": ("def vector_add(x, y):\n    raise ValueError('no idea')\n", "error", "value_error"),
+    "syntax": ("def vector_add(x, y)\n    return x\n", "error", "syntax_error"),
+    "missing_entry": ("def vectoradd(x, y):\n    return x\n", "error", "missing_entry"),
+    "wrong_shape": ("def vector_add(x, y):\n    return x[:1] + y[:1]\n", "fail", "output_mismatch"),
+    "nothing_returned": ("def vector_add(x, y):\n    pass\n", "fail", "output_mismatch"),
+    "segfault": ("import ctypes\ndef vector_add(x, y):\n    ctypes.string_at(0)\n", "error", "crash"),
+    "memory": ("def vector_add(x, y):\n    a = []\n    while True:\n        a.append(bytearray(1 << 28))\n", "error", "memory_limit"),
+    "flood": ("def vector_add(x, y):\n    while True:\n        print('x' * 100000)\n", "error", "output_limit"),
+    "unknown_tl": (CORRECT.replace("tl.load(x + i, mask=m)", "tl.lode(x + i, mask=m)"), "error", "compilation_error"),
+}
+
+
+def run_tests(client: StdioClient, code: str) -> dict[str, Any]:
+    result = client.call("run_tests", {"operator": "vector_add", "code": code})
+    verdict: dict[str, Any] = result["structuredContent"]
+    while verdict.get("status") == "running" or verdict.get("state") in ("queued", "running"):
+        verdict = client.call("job", {"job": verdict["job"], "wait_s": 20})["structuredContent"]
+    assert result["content"][0]["text"]
+    return verdict
+
+
+def test_correct_passes(cpu_server: StdioClient) -> None:
+    verdict = run_tests(cpu_server, CORRECT)
+    assert (verdict["outcome"], verdict["error_kind"]) == ("pass", "none"), json.dumps(verdict, indent=1)[:3000]
+    assert verdict["tier"] == "interpreter"
+
+
+@pytest.mark.parametrize("name", ATTEMPTS)
+def test_attempt_gets_its_kind(cpu_server: StdioClient, name: str) -> None:
+    source, outcome, kind = ATTEMPTS[name]
+    verdict = run_tests(cpu_server, source)
+    assert (verdict["outcome"], verdict["error_kind"]) == (outcome, kind), json.dumps(verdict, indent=1)[:3000]
+    assert run_tests(cpu_server, CORRECT)["outcome"] == "pass"

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Collects, from this machine, the headers and libraries that a GPU machine without network lacks, into a prefix:
+#   tests/gpu/bundle_deps.sh .gpu-deps       then, there:  ASSAY_NO_APT=1 ASSAY_DEPS=$PWD/.gpu-deps ./run gpu-test
+# Both machines must be x86-64 with a glibc no older there than here.
+set -euo pipefail
+prefix=${1:?usage: bundle_deps.sh PREFIX}
+rm -rf "$prefix"
+mkdir -p "$prefix/include" "$prefix/lib"
+for entry in httplib.h valijson tl SQLiteCpp sqlite3.h sqlite3ext.h toml++ seccomp.h seccomp-syscalls.h; do
+  cp -r "/usr/include/$entry" "$prefix/include/"
+done
+libraries=/usr/lib/x86_64-linux-gnu
+cp "$libraries"/lib{SQLiteCpp,sqlite3,seccomp}.a "$prefix/lib/"
+cp -L "$libraries"/libcpp-httplib.so.0.* "$prefix/lib/"
+for library in brotlicommon brotlidec brotlienc; do cp -L "$libraries/lib$library.so.1" "$prefix/lib/"; done
+soname=$(basename "$(ls "$prefix"/lib/libcpp-httplib.so.0.* | head -n 1)")
+ln -s "$soname" "$prefix/lib/libcpp-httplib.so"
+du -sh "$prefix"

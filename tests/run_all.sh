@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Every test that needs no GPU, cheapest first. Called by ./run test after set-up: tests/run_all.sh PYTHON JOBS
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=$1
+jobs=$2
+started=$SECONDS
+step() { printf '\033[1m== [%4ds] %s\033[0m\n' $((SECONDS - started)) "$*" >&2; }
+
+step "ruff and mypy"
+"$python" -m ruff check .
+"$python" -m ruff format --check sandbox operators tests bench
+"$python" -m mypy
+
+step "dependency direction, headers compile alone"
+"$python" -m pytest -q tests/test_layering.py tests/test_headers.py
+
+step "unit tests, release build"
+ninja -C build/release -j "$jobs" --quiet
+ctest --test-dir build/release --output-on-failure --no-tests=error -j 2
+
+step "Python tests"
+"$python" -m pytest -q tests --ignore=tests/test_layering.py --ignore=tests/test_headers.py
+
+step "unit tests, address and undefined-behaviour sanitizers"
+cmake --preset asan -DASSAY_PYTHON="$python" >/dev/null
+ninja -C build/asan -j "$jobs" --quiet
+ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 ctest --test-dir build/asan --output-on-failure --no-tests=error
+
+step "unit tests, thread sanitizer"
+cmake --preset tsan -DASSAY_PYTHON="$python" >/dev/null
+ninja -C build/tsan -j "$jobs" --quiet
+TSAN_OPTIONS=halt_on_error=1 ctest --test-dir build/tsan --output-on-failure --no-tests=error
+
+step "clang-tidy"
+git ls-files '*.cc' | grep -E '^(base|server|tools|sandbox|operators|reference_agents)/' | grep -v harness/native \
+  | xargs -P "$jobs" -n 4 clang-tidy -p build/release --quiet
+
+step "all green"

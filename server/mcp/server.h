@@ -67,11 +67,14 @@ struct HttpOptions {
   int max_headers = 64;
   int threads = 64;
   std::int64_t read_timeout_ms = 30'000;
+  std::string bearer_token;                     // empty: none is asked for
   std::function<void(int port)> listening;      // called once bound
 };
 
-/// Both return the process's exit status. serve_stdio takes over fd 1: afterwards everything else that writes to it lands
-/// on stderr. It returns 0 at end of input.
+/// Both return the process's exit status. serve_stdio takes over fd 0 and fd 1: afterwards everything else that writes to fd 1 lands
+/// on stderr. It returns 0 at end of input; calls that still run get 5 s to end, then are cancelled, and a process whose calls do not
+/// notice within 5 s more exits at once with 70. serve_http answers POST /mcp and GET /healthz until `stop` (null: never) says true,
+/// then returns 0; 71 when the address is taken or cannot be bound. Both ignore SIGPIPE.
 int serve_stdio(Server& server);
 int serve_http(Server& server, const HttpOptions& options, const std::function<bool()>& stop);
 

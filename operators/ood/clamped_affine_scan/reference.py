@@ -1,0 +1,42 @@
+"""The recurrence h = clip(a * h + b, lo, hi), step by step."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    shape = (case.axes["rows"], case.axes["steps"])
+    a = rng.uniform(shape, torch.float32, 0.0, 1.0)
+    b = 0.7 * rng.normal(shape, torch.float32)
+    lo = rng.uniform(shape, torch.float32, -2.0, 0.2)
+    hi = lo + rng.uniform(shape, torch.float32, 0.0, 2.5)
+    if case.distribution == "sticky":
+        # Long memory: a near 1 and wide bounds, so that a state survives for hundreds of steps.
+        a = 1.0 - 0.02 * a
+        b *= 0.2
+        lo, hi = lo - 1.5, hi + 1.0
+    elif case.distribution == "tail":
+        quiet = shape[1] - shape[1] // 8
+        b[:, :quiet] *= 0.1
+        lo[:, :quiet] *= 0.1
+        hi[:, :quiet] = lo[:, :quiet] + 0.2
+    return {"a": a, "b": b, "lo": lo, "hi": hi, "h0": rng.uniform((shape[0],), torch.float32, -1.0, 1.0)}
+
+
+def reference(a: Tensor, b: Tensor, lo: Tensor, hi: Tensor, h0: Tensor) -> Tensor:
+    """Time-major copies make each step's loads and store contiguous."""
+    at, bt, lot, hit = (t.T.contiguous() for t in (a, b, lo, hi))
+    out = torch.empty_like(at)
+    h = h0
+    for t in range(a.shape[1]):
+        h = torch.minimum(torch.maximum(at[t] * h + bt[t], lot[t]), hit[t])
+        out[t] = h
+    return out.T.contiguous()
+
+
+def cost(case: Case) -> Cost:
+    rows, steps = case.axes["rows"], case.axes["steps"]
+    return Cost(bytes=4 * (5 * rows * steps + rows), flops=4 * rows * steps)

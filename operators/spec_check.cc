@@ -1,0 +1,146 @@
+#include "operators/spec_check.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace assay::operators {
+namespace {
+
+Status broken(const std::string& where, const std::string& message) { return fail(ErrorCode::invalid_argument, where + ": " + message); }
+
+std::string quoted(const std::string& text) { return "'" + text + "'"; }
+
+std::string names_of(const std::map<std::string, std::int64_t>& axes) {
+  std::string text;
+  for (const auto& [name, value] : axes) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+template <class List, class Name>
+Status check_unique(const List& list, const std::string& table, Name name_of) {
+  std::set<std::string> seen;
+  for (const auto& item : list) {
+    if (!seen.insert(name_of(item)).second) return broken("[[" + table + "]] " + quoted(name_of(item)), "the name is used twice");
+  }
+  return {};
+}
+
+/// Every case has the same axes, and every extent evaluates with them.
+Status check_axes(const Operator& op) {
+  for (const Case& item : op.cases) {
+    for (const auto& [name, value] : op.cases.front().axes) {
+      if (item.axes.contains(name)) continue;
+      return broken("[[cases]] " + quoted(item.id), "key 'axes' lacks '" + name + "'; every case has the same axes: " + names_of(op.cases.front().axes));
+    }
+    if (item.axes.size() != op.cases.front().axes.size()) {
+      return broken("[[cases]] " + quoted(item.id), "key 'axes' has more names than case " + quoted(op.cases.front().id) +
+                                                        "; every case has the same axes: " + names_of(op.cases.front().axes));
+    }
+    const auto check = [&](const std::string& where, const std::string& extent) -> Status {
+      const Result<std::int64_t> value = evaluate_extent(extent, item.axes);
+      if (!value) return broken(where, value.error().message);
+      return {};
+    };
+    for (const Argument& argument : op.arguments) {
+      for (const std::string& extent : argument.shape) {
+        if (Status status = check("[[arguments]] " + quoted(argument.name) + ": key 'shape'", extent); !status) return status;
+      }
+    }
+    for (const Output& output : op.outputs) {
+      for (const std::string& extent : output.shape) {
+        if (Status status = check("[[outputs]] " + quoted(output.name) + ": key 'shape'", extent); !status) return status;
+      }
+      double number = 0;
+      const char* end = output.scale.data() + output.scale.size();
+      const auto parsed = std::from_chars(output.scale.data(), end, number);
+      if (parsed.ec == std::errc() && parsed.ptr == end && number > 0) continue;
+      if (Status status = check("[[outputs]] " + quoted(output.name) + ": key 'scale'", output.scale); !status) return status;
+    }
+  }
+  return {};
+}
+
+/// An output `from` an argument is that argument after the call, so dtype and shape agree; an inout argument without one is never checked.
+Status check_inout(const Operator& op) {
+  std::string inout_names;
+  for (const Argument& argument : op.arguments) {
+    if (argument.role == Role::inout) inout_names += (inout_names.empty() ? "" : ", ") + argument.name;
+  }
+  std::set<std::string> used;
+  for (const Output& output : op.outputs) {
+    if (output.from.empty()) continue;
+    const std::string where = "[[outputs]] " + quoted(output.name);
+    const auto found = std::find_if(op.arguments.begin(), op.arguments.end(),
+                                    [&](const Argument& argument) { return argument.name == output.from && argument.role == Role::inout; });
+    if (found == op.arguments.end()) {
+      return broken(where, "key 'from' is " + quoted(output.from) + "; valid inout arguments: " + (inout_names.empty() ? "none" : inout_names));
+    }
+    if (found->dtype != output.dtype || found->shape != output.shape) return broken(where, "dtype and shape must be those of argument " + quoted(output.from));
+    if (!used.insert(output.from).second) return broken(where, "key 'from' names " + quoted(output.from) + ", which another output has");
+  }
+  for (const Argument& argument : op.arguments) {
+    if (argument.role == Role::inout && !used.contains(argument.name)) {
+      return broken("[[arguments]] " + quoted(argument.name), "role is 'inout' but no [[outputs]] has from = \"" + argument.name + "\"");
+    }
+  }
+  return {};
+}
+
+Status check_cases(const Operator& op) {
+  const bool interpretable = op.dialect == "triton";
+  int counts[2] = {0, 0};
+  int interpreted[2] = {0, 0};
+  for (const Case& item : op.cases) {
+    ++counts[item.hidden];
+    if (!item.interpreter) continue;
+    ++interpreted[item.hidden];
+    const std::string where = "[[cases]] " + quoted(item.id);
+    if (!interpretable) return broken(where, "key 'interpreter' must be false: dialect '" + op.dialect + "' does not run in the interpreter");
+    if (item.dtype == "bfloat16" || item.dtype.starts_with("float8")) {
+      return broken(where, "key 'dtype' is '" + item.dtype + "', in which the interpreter computes wrongly; valid with interpreter = true: float32, float16, integers");
+    }
+  }
+  for (const bool hidden : {false, true}) {
+    const std::string visibility = hidden ? "hidden" : "public";
+    if (counts[hidden] < kMinCasesOfEachVisibility) {
+      return broken("[[cases]]", std::to_string(counts[hidden]) + " " + visibility + " cases; at least " + std::to_string(kMinCasesOfEachVisibility) + " are needed");
+    }
+    if (interpretable && interpreted[hidden] == 0) return broken("[[cases]]", "no " + visibility + " case has interpreter = true; at least one is needed");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string signature_of(const Operator& op) {
+  std::string text = op.entry + "(";
+  for (const Argument& argument : op.arguments) {
+    const char* type = argument.type == ArgumentType::tensor     ? "Tensor"
+                       : argument.type == ArgumentType::integer  ? "int"
+                       : argument.type == ArgumentType::floating ? "float"
+                                                                 : "bool";
+    text += (text.back() == '(' ? "" : ", ") + argument.name + ": " + type;
+  }
+  const auto returned = std::count_if(op.outputs.begin(), op.outputs.end(), [](const Output& output) { return output.from.empty(); });
+  text += ") -> ";
+  if (returned == 0) return text + "None";
+  if (returned == 1) return text + "Tensor";
+  text += "tuple[";
+  for (std::ptrdiff_t i = 0; i < returned; ++i) text += i == 0 ? "Tensor" : ", Tensor";
+  return text + "]";
+}
+
+Status check_spec(const Operator& op) {
+  if (Status status = check_unique(op.arguments, "arguments", [](const Argument& item) { return item.name; }); !status) return status;
+  if (Status status = check_unique(op.outputs, "outputs", [](const Output& item) { return item.name; }); !status) return status;
+  if (Status status = check_unique(op.cases, "cases", [](const Case& item) { return item.id; }); !status) return status;
+  if (const std::string expected = signature_of(op); op.signature != expected) {
+    return broken("key 'signature'", "is " + quoted(op.signature) + "; arguments and outputs say '" + expected + "'");
+  }
+  if (Status status = check_axes(op); !status) return status;
+  if (Status status = check_inout(op); !status) return status;
+  return check_cases(op);
+}
+
+}  // namespace assay::operators

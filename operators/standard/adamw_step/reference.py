@@ -1,0 +1,39 @@
+"""One AdamW step."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    n = case.axes["n"]
+    p = rng.normal((n,), torch.float32)
+    g = rng.normal((n,), torch.float32)
+    m = 0.5 * rng.normal((n,), torch.float32)
+    v = rng.uniform((n,), torch.float32, 0.05, 2.0)
+    step, lr = 12, 0.02
+    if case.distribution == "first_step":
+        m, v, step = torch.zeros_like(m), torch.zeros_like(v), 1
+    elif case.distribution == "spikes":
+        g += 5.0 * (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.01)
+    elif case.distribution == "late":
+        step, lr = 100000, 0.05
+    elif case.distribution == "tail":
+        g[: n - n // 8] *= 0.1
+    return {"p": p, "g": g, "m": m, "v": v, "lr": lr, "beta1": 0.9, "beta2": 0.98, "eps": 1e-8, "weight_decay": 0.1, "step": step}
+
+
+def reference(
+    p: Tensor, g: Tensor, m: Tensor, v: Tensor, lr: float, beta1: float, beta2: float, eps: float, weight_decay: float, step: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    m_new = beta1 * m + (1.0 - beta1) * g
+    v_new = beta2 * v + (1.0 - beta2) * g * g
+    update = (m_new / (1.0 - beta1**step)) / ((v_new / (1.0 - beta2**step)).sqrt() + eps)
+    return p * (1.0 - lr * weight_decay) - lr * update, m_new, v_new
+
+
+def cost(case: Case) -> Cost:
+    n = case.axes["n"]
+    return Cost(bytes=7 * 4 * n, flops=16 * n)

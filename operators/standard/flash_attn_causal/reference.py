@@ -1,0 +1,40 @@
+"""Causal scaled dot-product attention."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    """q is stretched so that each query looks at few keys: outputs stay O(1) in late rows instead of averaging to zero."""
+    shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
+    q = 3.0 * rng.normal(shape, torch.float32)
+    k = rng.normal(shape, torch.float32)
+    v = rng.normal(shape, torch.float32)
+    if case.distribution == "spikes":
+        k *= 1.0 + 2.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
+    elif case.distribution == "bounded":
+        v = rng.uniform(shape, torch.float32, -0.9, 0.9)
+    return {"q": q.to(case.dtype), "k": k.to(case.dtype), "v": v.to(case.dtype)}
+
+
+def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """One head at a time, so that a long sequence needs memory for one score matrix only."""
+    wide = torch.float64 if q.dtype == torch.float64 else torch.float32
+    batch, heads, seq, head_dim = q.shape
+    out = torch.empty(q.shape, dtype=wide, device=q.device)
+    future = torch.ones((seq, seq), dtype=torch.bool, device=q.device).triu(1)
+    for i in range(batch):
+        for j in range(heads):
+            scores = (q[i, j].to(wide) @ k[i, j].to(wide).T) * head_dim**-0.5
+            out[i, j] = torch.softmax(scores.masked_fill(future, float("-inf")), dim=-1) @ v[i, j].to(wide)
+    return out
+
+
+def cost(case: Case) -> Cost:
+    batch, heads, seq, dim = case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"]
+    elements = batch * heads * seq * dim
+    pairs = batch * heads * seq * (seq + 1) // 2
+    return Cost(bytes=3 * elements * case.dtype.itemsize + 4 * elements, flops=4 * pairs * dim)

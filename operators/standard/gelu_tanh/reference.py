@@ -1,0 +1,31 @@
+"""GELU, tanh approximation, float32 result."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    n = case.axes["n"]
+    x = 1.5 * rng.normal((n,), torch.float32)
+    if case.distribution == "spikes":
+        x = torch.where(rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.01, -7.0 + 0.1 * x, x)
+    elif case.distribution == "tail":
+        x[: n - n // 8] *= 0.05
+    elif case.distribution == "extreme":
+        # Zero for large negative x; large positive x would make outputs whose own float32 spacing is near the tolerance.
+        x = torch.where(rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1, -1000.0 * rng.uniform((n,), torch.float32, 0.0, 1.0), x)
+        x[n // 2] = 30.0
+    return {"x": x.to(case.dtype)}
+
+
+def reference(x: Tensor) -> Tensor:
+    compute = x if x.dtype == torch.float64 else x.float()
+    return torch.nn.functional.gelu(compute, approximate="tanh")
+
+
+def cost(case: Case) -> Cost:
+    n = case.axes["n"]
+    return Cost(bytes=n * (case.dtype.itemsize + 4), flops=10 * n)

@@ -1,0 +1,55 @@
+"""Softmax within each segment of a packed vector."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    total, count, bound = case.axes["total"], case.axes["offset_count"], case.axes["max_length"]
+    lengths = _lengths(case, rng)
+    offsets = torch.zeros((count,), dtype=torch.int64, device=rng.device)
+    offsets[1:] = lengths.cumsum(0)
+    values = rng.normal((total,), torch.float32)
+    if case.distribution == "extreme":
+        values += torch.repeat_interleave(rng.uniform((count - 1,), torch.float32, -1.0e4, 1.0e4), lengths)
+    return {"values": values, "offsets": offsets.to(torch.int32), "max_length": bound}
+
+
+def _lengths(case: Case, rng: Rng) -> Tensor:
+    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: one segment has the greatest length."""
+    total, segments, bound = case.axes["total"], case.axes["offset_count"] - 1, case.axes["max_length"]
+    weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)
+    weights[2::5] = 0.0
+    fixed = 0
+    if case.distribution == "skewed":
+        fixed = bound
+        weights[segments // 2 - (segments // 2 % 5 == 2)] = 0.0
+    lengths = (weights / weights.sum() * (total - fixed)).to(torch.int64)
+    missing = total - fixed - lengths.sum()
+    # Rounding down lost less than one element a segment: give the first of the others one more each.
+    lengths += (weights > 0) & ((weights > 0).cumsum(0) <= missing)
+    if fixed:
+        lengths[segments // 2 - (segments // 2 % 5 == 2)] = fixed
+    return lengths
+
+
+def reference(values: Tensor, offsets: Tensor, max_length: int) -> Tensor:
+    wide = values if values.dtype == torch.float64 else values.float()
+    lengths = (offsets[1:] - offsets[:-1]).long()
+    segment = torch.repeat_interleave(torch.arange(lengths.numel(), device=values.device), lengths)
+    greatest = torch.full((lengths.numel(),), float("-inf"), dtype=wide.dtype, device=values.device)
+    greatest = greatest.scatter_reduce(0, segment, wide, "amax")
+    weight = torch.exp(wide - greatest[segment])
+    # Sums by float64 prefix: deterministic, where a scatter of floats would not be.
+    prefix = torch.zeros((weight.numel() + 1,), dtype=torch.float64, device=values.device)
+    prefix[1:] = weight.double().cumsum(0)
+    total = (prefix[offsets[1:].long()] - prefix[offsets[:-1].long()]).to(wide.dtype)
+    return weight / total[segment]
+
+
+def cost(case: Case) -> Cost:
+    total = case.axes["total"]
+    return Cost(bytes=8 * total + 4 * case.axes["offset_count"], flops=5 * total)

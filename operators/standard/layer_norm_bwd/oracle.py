@@ -1,0 +1,65 @@
+"""Layer normalisation backward in two kernels.
+
+The first walks over rows with a fixed stride: it writes dx and keeps this program's share of dw and db in registers, so x and dy are
+read once.
+The second adds up the shares, a few hundred rows that are still in L2.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+PROGRAMS = 528  # four for each SM of the largest part; more would only add shares to sum
+
+
+@triton.jit
+def _rows_kernel(dy_ptr, x_ptr, w_ptr, mean_ptr, rstd_ptr, dx_ptr, shares_ptr, rows, cols, BLOCK: tl.constexpr):
+    program = tl.program_id(0)
+    programs = tl.num_programs(0)
+    columns = tl.arange(0, BLOCK)
+    mask = columns < cols
+    w = tl.load(w_ptr + columns, mask=mask, other=0.0)
+    dw = tl.zeros((BLOCK,), tl.float32)
+    db = tl.zeros((BLOCK,), tl.float32)
+    start = program.to(tl.int64) * cols
+    for row in range(program, rows, programs):
+        dy = tl.load(dy_ptr + start + columns, mask=mask, other=0.0)
+        x = tl.load(x_ptr + start + columns, mask=mask, other=0.0)
+        rstd = tl.load(rstd_ptr + row)
+        xhat = tl.where(mask, (x - tl.load(mean_ptr + row)) * rstd, 0.0)
+        g = dy * w
+        mean_g = tl.sum(g, axis=0) / cols
+        mean_gx = tl.sum(g * xhat, axis=0) / cols
+        tl.store(dx_ptr + start + columns, rstd * (g - mean_g - xhat * mean_gx), mask=mask)
+        dw += dy * xhat
+        db += dy
+        start += programs * cols
+    share = shares_ptr + program * 2 * cols
+    tl.store(share + columns, dw, mask=mask)
+    tl.store(share + cols + columns, db, mask=mask)
+
+
+@triton.jit
+def _sum_kernel(shares_ptr, out_ptr, programs, width, ROWS: tl.constexpr, COLS: tl.constexpr):
+    columns = tl.program_id(0) * COLS + tl.arange(0, COLS)
+    total = tl.zeros((ROWS, COLS), tl.float32)
+    for first in range(0, programs, ROWS):
+        rows = first + tl.arange(0, ROWS)
+        mask = (rows < programs)[:, None] & (columns < width)[None, :]
+        total += tl.load(shares_ptr + rows[:, None] * width + columns[None, :], mask=mask, other=0.0)
+    tl.store(out_ptr + columns, tl.sum(total, axis=0), mask=columns < width)
+
+
+def layer_norm_bwd(
+    dy: torch.Tensor, x: torch.Tensor, w: torch.Tensor, mean: torch.Tensor, rstd: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    rows, cols = x.shape
+    block = triton.next_power_of_2(cols)
+    programs = min(rows, PROGRAMS)
+    dx = torch.empty_like(x)
+    shares = torch.empty((programs, 2 * cols), dtype=torch.float32, device=x.device)
+    sums = torch.empty((2 * cols,), dtype=torch.float32, device=x.device)
+    warps = 4 if block <= 1024 else 8 if block <= 4096 else 16
+    _rows_kernel[(programs,)](dy, x, w, mean, rstd, dx, shares, rows, cols, BLOCK=block, num_warps=warps)
+    _sum_kernel[(triton.cdiv(2 * cols, 32),)](shares, sums, programs, 2 * cols, ROWS=64, COLS=32, num_warps=8)
+    return dx, sums[:cols], sums[cols:]

@@ -1,0 +1,46 @@
+"""Symmetric int8 quantisation with one scale per row."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    rows, cols = case.axes["rows"], case.axes["cols"]
+    if case.distribution == "ties":
+        # Row scales are powers of two and entries multiples of half a step, so every second quotient is an exact tie.
+        step = torch.exp2(rng.integers((rows, 1), -7, -2, torch.int32).float())
+        x = 0.5 * step * rng.integers((rows, cols), -253, 254, torch.int32)
+        x[:, :1] = 127.0 * step
+        return {"x": x.to(case.dtype)}
+    x = rng.normal((rows, cols), torch.float32)
+    if case.distribution == "spikes":
+        x += 50.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.001)
+    elif case.distribution == "tail":
+        x[:, : cols - cols // 8] *= 0.1
+    elif case.distribution == "zero_rows":
+        x[1::3] = 0.0
+    x = x.to(case.dtype)
+    return {"x": _without_near_ties(x)}
+
+
+def _without_near_ties(x: Tensor) -> Tensor:
+    """Zeroes the entries whose quotient lies so near a tie that correct implementations could disagree. Row maxima stay."""
+    wide = x.double()
+    scale = wide.abs().amax(dim=-1, keepdim=True) / 127.0
+    quotient = wide / torch.where(scale == 0, torch.ones_like(scale), scale)
+    return torch.where((quotient - quotient.floor() - 0.5).abs() < 1e-3, torch.zeros_like(x), x)
+
+
+def reference(x: Tensor) -> tuple[Tensor, Tensor]:
+    wide = x if x.dtype == torch.float64 else x.float()
+    scale = wide.abs().amax(dim=-1) / 127.0
+    divisor = torch.where(scale == 0, torch.ones_like(scale), scale)
+    return torch.round(wide / divisor[:, None]).to(torch.int8), scale
+
+
+def cost(case: Case) -> Cost:
+    rows, cols = case.axes["rows"], case.axes["cols"]
+    return Cost(bytes=3 * rows * cols + 4 * rows, flops=4 * rows * cols)

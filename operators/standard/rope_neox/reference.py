@@ -1,0 +1,44 @@
+"""Rotary position embedding, half-split form."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+BASE = 10000.0
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    tokens, half = case.axes["tokens"], case.axes["half_dim"]
+    shapes = ((tokens, case.axes["q_heads"], 2 * half), (tokens, case.axes["kv_heads"], 2 * half))
+    if case.distribution == "bounded":
+        q, k = (rng.uniform(shape, torch.float32, -0.7, 0.7) for shape in shapes)
+    else:
+        q, k = (rng.normal(shape, torch.float32).clamp(-5.0, 5.0) for shape in shapes)
+    if case.distribution == "tail":
+        q[: tokens - tokens // 8] *= 0.1
+        k[: tokens - tokens // 8] *= 0.1
+    if case.distribution == "shuffled":
+        positions = rng.integers((tokens,), 0, 32768, torch.int64)
+    else:
+        positions = rng.integers((1,), 1, 64, torch.int64) + torch.arange(tokens, device=rng.device)
+    frequencies = BASE ** (-torch.arange(half, device=rng.device).double() / half)
+    angles = positions.double()[:, None] * frequencies[None, :]
+    return {"q": q.to(case.dtype), "k": k.to(case.dtype), "cos": angles.cos().to(case.dtype), "sin": angles.sin().to(case.dtype)}
+
+
+def reference(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
+    wide = torch.float64 if q.dtype == torch.float64 else torch.float32
+    c, s = cos.to(wide)[:, None, :], sin.to(wide)[:, None, :]
+    rotated = []
+    for x in (q, k):
+        first, second = x.to(wide).chunk(2, dim=-1)
+        rotated.append(torch.cat((first * c - second * s, second * c + first * s), dim=-1).to(x.dtype))
+    return rotated[0], rotated[1]
+
+
+def cost(case: Case) -> Cost:
+    tokens, half = case.axes["tokens"], case.axes["half_dim"]
+    elements = tokens * (case.axes["q_heads"] + case.axes["kv_heads"]) * 2 * half
+    return Cost(bytes=2 * (elements + tokens * half) * case.dtype.itemsize, flops=3 * elements)

@@ -1,0 +1,36 @@
+"""Row softmax."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    rows, cols = case.axes["rows"], case.axes["cols"]
+    x = rng.normal((rows, cols), torch.float32)
+    if case.dtype == torch.float16:
+        x *= 0.5  # keeps cols * y below about 8, so that float16's rounding stays under the tolerance
+    if case.distribution == "spikes":
+        # Moderate spikes: a probability times cols stays in the hundreds, where float32 still resolves the tolerance.
+        x += 4.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.01)
+    elif case.distribution == "tail":
+        x[:, cols - cols // 8 :] += 2.0
+    elif case.distribution == "extreme":
+        x += rng.uniform((rows, 1), torch.float32, -1.0e4, 1.0e4)
+        hidden = rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.1
+        hidden[:, 0] = False
+        hidden[:, -1] = False
+        x = x.masked_fill(hidden, float("-inf"))
+    return {"x": x.to(case.dtype)}
+
+
+def reference(x: Tensor) -> Tensor:
+    compute = x if x.dtype == torch.float64 else x.float()
+    return torch.softmax(compute, dim=-1).to(x.dtype)
+
+
+def cost(case: Case) -> Cost:
+    elements = case.axes["rows"] * case.axes["cols"]
+    return Cost(bytes=2 * elements * case.dtype.itemsize, flops=5 * elements)

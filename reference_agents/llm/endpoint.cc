@@ -1,0 +1,102 @@
+#include "reference_agents/llm/endpoint.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "reference_agents/llm/json_fields.h"
+
+namespace assay::agents {
+namespace {
+
+constexpr std::size_t kShownBodyCharacters = 300;
+
+/// Providers echo keys in their error messages; nothing that we print may carry one.
+std::string redacted(std::string text, const std::string& key) {
+  if (key.empty()) return text;
+  for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at)) text.replace(at, key.size(), "[key]");
+  return text;
+}
+
+/// One line of printable text: a body may be an HTML page or binary.
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
+    if (line.size() >= kShownBodyCharacters) return line + "...";
+    if (byte >= 0x20 && byte < 0x7f) {
+      line += character;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  return line;
+}
+
+/// The provider's own words: {"error": {"message": ...}}, {"error": "..."} or the body's beginning.
+std::string message_of(const std::string& body) {
+  const nlohmann::json parsed = nlohmann::json::parse(body, nullptr, false);
+  for (const std::string& text : {string_field(parsed, "error", "message"), string_field(parsed, "error"), string_field(parsed, "message")}) {
+    if (!text.empty()) return one_line(text);
+  }
+  return one_line(body);
+}
+
+ErrorCode code_of(int status) {
+  if (status == 401 || status == 403) return ErrorCode::permission_denied;
+  if (status == 404) return ErrorCode::not_found;
+  if (status == 429) return ErrorCode::resource_exhausted;
+  if (status == 408 || status >= 500) return ErrorCode::unavailable;
+  return ErrorCode::invalid_argument;
+}
+
+std::string host_of(const std::string& url) {
+  std::size_t begin = url.find("://");
+  begin = begin == std::string::npos ? 0 : begin + 3;
+  std::string authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
+  if (!authority.empty() && authority.front() == '[') return authority.substr(0, authority.find(']') + 1);
+  return authority.substr(0, authority.find(':'));
+}
+
+bool is_this_machine(const std::string& host) { return host == "localhost" || host == "127.0.0.1" || host == "[::1]"; }
+
+}  // namespace
+
+Status check_endpoint(const Endpoint& endpoint) {
+  const bool plain = endpoint.base_url.starts_with("http://");
+  const std::string host = host_of(endpoint.base_url);
+  if ((!plain && !endpoint.base_url.starts_with("https://")) || host.empty() || host.find('@') != std::string::npos) {
+    return fail(ErrorCode::invalid_argument, "'" + endpoint.base_url + "' is no base URL; a valid one looks like http://localhost:8000/v1 or https://host/v1");
+  }
+  const bool printable = std::all_of(endpoint.api_key.begin(), endpoint.api_key.end(), [](unsigned char byte) { return byte > 0x20 && byte < 0x7f; });
+  if (!printable)
+    return fail(ErrorCode::permission_denied, "the API key of provider '" + endpoint.provider + "' holds spaces, line ends or non-ASCII characters");
+  if (plain && !endpoint.api_key.empty() && !is_this_machine(host)) {
+    return fail(ErrorCode::invalid_argument, "refusing to send an API key in clear to " + host + "; use https://, or unset the key");
+  }
+  return {};
+}
+
+Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& path, const std::map<std::string, std::string>& headers,
+                                 const nlohmann::json& body) {
+  const std::string url = endpoint.base_url + path;
+  // `replace`: a spec or an earlier reply may hold broken UTF-8, and dump() would throw on it.
+  const std::string payload = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const Result<mcp::HttpResponse> response = post_with_retries(
+      [&] { return mcp::http_post(url, headers, payload, "application/json", endpoint.policy.request_timeout_ms); }, endpoint.policy, endpoint.clock);
+  if (!response) {
+    const ErrorCode code = response.error().code == ErrorCode::io ? ErrorCode::unavailable : response.error().code;
+    return fail(code, endpoint.provider + ": no answer from " + url + ": " + redacted(response.error().message, endpoint.api_key));
+  }
+  if (response->status != 200) {
+    return fail(code_of(response->status), endpoint.provider + ": HTTP " + std::to_string(response->status) + " for model '" + endpoint.model +
+                                               "': " + redacted(message_of(response->body), endpoint.api_key));
+  }
+  nlohmann::json parsed = nlohmann::json::parse(response->body, nullptr, false);
+  if (parsed.is_discarded() || !parsed.is_object()) {
+    return fail(ErrorCode::corrupt,
+                endpoint.provider + ": the answer from " + url + " is not a JSON object: " + redacted(one_line(response->body), endpoint.api_key));
+  }
+  return parsed;
+}
+
+}  // namespace assay::agents

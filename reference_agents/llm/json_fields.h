@@ -1,0 +1,50 @@
+// Reads of JSON that came from outside: a field that is absent or of another type is a default, never an exception.
+// Pure functions, safe from any thread.
+//
+//   std::string text = string_field(reply, "choices", 0, "message", "content");
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace assay::agents {
+
+inline const nlohmann::json* child(const nlohmann::json& value, const char* key) {
+  if (!value.is_object()) return nullptr;
+  const auto found = value.find(key);
+  return found == value.end() ? nullptr : &*found;
+}
+
+inline const nlohmann::json* child(const nlohmann::json& value, int index) {
+  if (!value.is_array() || index < 0 || static_cast<std::size_t>(index) >= value.size()) return nullptr;
+  return &value[static_cast<std::size_t>(index)];
+}
+
+/// The value at a path of keys and indices, or null.
+template <class... Path>
+const nlohmann::json* field(const nlohmann::json& root, Path... path) {
+  const nlohmann::json* at = &root;
+  ((at = at == nullptr ? nullptr : child(*at, path)), ...);
+  return at;
+}
+
+template <class... Path>
+std::string string_field(const nlohmann::json& root, Path... path) {
+  const nlohmann::json* at = field(root, path...);
+  return at != nullptr && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+template <class... Path>
+std::int64_t integer_field(const nlohmann::json& root, Path... path) {
+  const nlohmann::json* at = field(root, path...);
+  return at != nullptr && at->is_number_integer() ? at->get<std::int64_t>() : 0;
+}
+
+template <class... Path>
+double number_field(const nlohmann::json& root, Path... path) {
+  const nlohmann::json* at = field(root, path...);
+  return at != nullptr && at->is_number() ? at->get<double>() : 0.0;
+}
+
+}  // namespace assay::agents

@@ -1,0 +1,50 @@
+// LlmClient: one prompt in, one reply out. The reference agents see a language model through this and nothing else.
+//
+//   Result<std::unique_ptr<LlmClient>> client = make_llm_client("anthropic:claude-sonnet-4-5", options);   // provider.h
+//   Result<CompletionReply> reply = (*client)->complete({.system = "...", .messages = {{"user", "..."}}});
+//
+// complete() may be called from several threads at once. It retries what is worth retrying (retry.h) and blocks meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay::agents {
+
+struct ChatMessage {
+  std::string role;  // "user" or "assistant"
+  std::string text;
+};
+
+struct CompletionRequest {
+  std::string system;
+  std::vector<ChatMessage> messages;
+  std::optional<double> temperature;  // absent: the provider's default, which some models insist on
+  std::int64_t max_tokens = 16'384;
+};
+
+struct CompletionReply {
+  std::string text;         // empty when the model declined; stop_reason says so
+  std::string stop_reason;  // the provider's word: "stop", "end_turn", "length", "max_tokens", ...
+  std::int64_t input_tokens = 0;
+  std::int64_t output_tokens = 0;
+  bool usage_known = false;  // false: the reply carried no usage, and the token counts are 0
+};
+
+class LlmClient {
+ public:
+  virtual ~LlmClient() = default;
+  /// Errors: permission_denied (the key was refused), invalid_argument and not_found (the request or model was refused),
+  /// resource_exhausted (still 429 after the last retry), unavailable (5xx, time-out, no connection), corrupt (not a reply).
+  virtual Result<CompletionReply> complete(const CompletionRequest& request) = 0;
+  /// How the model is named wherever it shows: "openai:gpt-5", "scripted (no model)".
+  virtual std::string label() const = 0;
+  /// False for `scripted`, which is never ranked.
+  virtual bool is_model() const = 0;
+};
+
+}  // namespace assay::agents

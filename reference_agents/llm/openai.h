@@ -1,0 +1,23 @@
+// Chat completions as OpenAI defined them, and as DeepSeek, Together, Google, vLLM and llama.cpp also speak them.
+// Thread-safe.
+#pragma once
+
+#include <utility>
+
+#include "reference_agents/llm/endpoint.h"
+#include "reference_agents/llm/llm_client.h"
+
+namespace assay::agents {
+
+class OpenAiClient final : public LlmClient {
+ public:
+  explicit OpenAiClient(Endpoint endpoint) : endpoint_(std::move(endpoint)) {}
+  Result<CompletionReply> complete(const CompletionRequest& request) override;
+  std::string label() const override { return endpoint_.provider + ":" + endpoint_.model; }
+  bool is_model() const override { return true; }
+
+ private:
+  const Endpoint endpoint_;
+};
+
+}  // namespace assay::agents

@@ -1,0 +1,38 @@
+#include "reference_agents/llm/scripted.h"
+
+#include <fstream>
+#include <iterator>
+
+namespace assay::agents {
+namespace {
+
+/// The name in the last line that begins with "Operator: "; it becomes a file name, so only [a-z0-9_] counts.
+std::string named_operator(const CompletionRequest& request) {
+  constexpr std::string_view kMark = "Operator: ";
+  for (auto message = request.messages.rbegin(); message != request.messages.rend(); ++message) {
+    const std::string text = "\n" + message->text;
+    const std::size_t at = text.rfind("\n" + std::string(kMark));
+    if (at == std::string::npos) continue;
+    const std::size_t begin = at + 1 + kMark.size();
+    const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", begin);
+    return text.substr(begin, end == std::string::npos ? end : end - begin);
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<CompletionReply> ScriptedClient::complete(const CompletionRequest& request) {
+  const std::string name = named_operator(request);
+  if (name.empty()) return fail(ErrorCode::not_found, "scripted: the prompt names no operator; it needs a line 'Operator: NAME'");
+  const std::filesystem::path file = answers_ / (name + ".md");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return fail(ErrorCode::not_found, "scripted: there is no answer for operator '" + name + "' (" + file.string() + ")");
+  CompletionReply reply;
+  reply.text.assign(std::istreambuf_iterator<char>(stream), {});
+  reply.stop_reason = "end_of_script";
+  reply.usage_known = true;
+  return reply;
+}
+
+}  // namespace assay::agents

@@ -1,0 +1,51 @@
+#include "reference_agents/one_shot/tool_session.h"
+
+#include <chrono>
+
+#include "reference_agents/llm/json_fields.h"
+
+namespace assay::agents {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kJobWaitS = 20;
+
+/// The handle of work that goes on, or nothing.
+std::string pending_job(const mcp::ToolResult& result) {
+  for (const char* key : {"state", "status"}) {
+    const std::string state = string_field(result.structured, key);
+    if (state == "running" || state == "queued") return string_field(result.structured, "job");
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<mcp::ToolResult> ToolSession::call(const std::string& tool, const json& arguments) {
+  if (Status written = transcript_.tool_call(tool, arguments); !written) return fail(written.error());
+  ++calls_;
+  Result<mcp::ToolResult> result = client_.call_tool(tool, arguments);
+  if (!result) {
+    (void)transcript_.note(tool + ": " + result.error().message);  // the conversation's error is the one to report
+    return result;
+  }
+  if (Status written = transcript_.tool_result(tool, result->is_error, result->text, result->structured); !written) return fail(written.error());
+  return result;
+}
+
+Result<mcp::ToolResult> ToolSession::call_to_end(const std::string& tool, const json& arguments, std::int64_t follow_ms) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(follow_ms);
+  Result<mcp::ToolResult> result = call(tool, arguments);
+  while (result) {
+    const std::string job = pending_job(*result);
+    if (job.empty()) return result;
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return fail(ErrorCode::unavailable, tool + ": job " + job + " was still running after " + std::to_string(follow_ms / 1000) + " s");
+    }
+    result = call("job", {{"job", job}, {"wait_s", kJobWaitS}});
+  }
+  return result;
+}
+
+}  // namespace assay::agents

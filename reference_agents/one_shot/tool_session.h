@@ -1,0 +1,31 @@
+// ToolSession: tool calls of one attempt, written to the transcript, with `job` handles followed to their end. One per thread.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/result.h"
+#include "reference_agents/one_shot/transcript.h"
+#include "server/mcp/client.h"
+
+namespace assay::agents {
+
+class ToolSession {
+ public:
+  ToolSession(mcp::Client& client, Transcript& transcript) : client_(client), transcript_(transcript) {}
+
+  /// One call. An Error is a broken conversation or transcript; a refusal is a ToolResult with is_error.
+  Result<mcp::ToolResult> call(const std::string& tool, const nlohmann::json& arguments);
+  /// The same, then `job` until the work is over; unavailable when that takes longer than `follow_ms`.
+  Result<mcp::ToolResult> call_to_end(const std::string& tool, const nlohmann::json& arguments, std::int64_t follow_ms);
+
+  std::int64_t calls() const { return calls_; }
+
+ private:
+  mcp::Client& client_;
+  Transcript& transcript_;
+  std::int64_t calls_ = 0;
+};
+
+}  // namespace assay::agents

@@ -1,0 +1,109 @@
+#include "reference_agents/one_shot/transcript.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <system_error>
+
+#include "reference_agents/llm/json_fields.h"
+
+namespace assay::agents {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kReadChunk = 65'536;
+
+Result<std::string> read_all(int fd, const std::string& path) {
+  std::string bytes;
+  std::array<char, kReadChunk> chunk{};
+  while (true) {
+    const ssize_t got = ::read(fd, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail_errno("read " + path);
+    if (got == 0) return bytes;
+    bytes.append(chunk.data(), static_cast<std::size_t>(got));
+  }
+}
+
+std::optional<CompletionReply> reply_of(const json& line) {
+  if (string_field(line, "kind") != "reply") return std::nullopt;
+  CompletionReply reply;
+  reply.text = string_field(line, "text");
+  reply.stop_reason = string_field(line, "stop_reason");
+  reply.input_tokens = integer_field(line, "input_tokens");
+  reply.output_tokens = integer_field(line, "output_tokens");
+  const json* known = field(line, "usage_known");
+  reply.usage_known = known != nullptr && known->is_boolean() && known->get<bool>();
+  return reply;
+}
+
+}  // namespace
+
+Result<Transcript> Transcript::open(const std::filesystem::path& file, const Clock& clock) {
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  if (error) return fail(ErrorCode::io, "mkdir " + file.parent_path().string() + ": " + error.message());
+  UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!fd) return fail_errno("open " + file.string());
+  const Result<std::string> bytes = read_all(fd.get(), file.string());
+  if (!bytes) return fail(bytes.error());
+  const std::size_t last_end = bytes->rfind('\n');
+  const std::size_t whole = last_end == std::string::npos ? 0 : last_end + 1;
+  if (whole != bytes->size() && ::ftruncate(fd.get(), static_cast<off_t>(whole)) != 0) return fail_errno("ftruncate " + file.string());
+  Transcript transcript(std::move(fd), file.string(), clock);
+  for (std::size_t at = 0; at < whole;) {
+    const std::size_t end = bytes->find('\n', at);
+    const json line = json::parse(bytes->substr(at, end - at), nullptr, false);
+    if (std::optional<CompletionReply> reply = reply_of(line)) transcript.earlier_reply_ = std::move(reply);
+    if (string_field(line, "kind") == "tool_result" && string_field(line, "tool") == "report_usage") transcript.earlier_usage_told_ = true;
+    at = end + 1;
+  }
+  return transcript;
+}
+
+Status Transcript::append(json line) {
+  line["at_unix_ms"] = clock_->unix_ms();
+  const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t put = ::write(fd_.get(), text.data() + done, text.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail_errno("write " + path_);
+    done += static_cast<std::size_t>(put);
+  }
+  return {};
+}
+
+Status Transcript::prompt(const CompletionRequest& request) {
+  json messages = json::array();
+  for (const ChatMessage& message : request.messages) messages.push_back({{"role", message.role}, {"text", message.text}});
+  json line = {{"kind", "prompt"}, {"system", request.system}, {"messages", std::move(messages)}, {"max_tokens", request.max_tokens}};
+  if (request.temperature) line["temperature"] = *request.temperature;
+  return append(std::move(line));
+}
+
+Status Transcript::reply(const CompletionReply& reply) {
+  Status written = append({{"kind", "reply"},
+                           {"text", reply.text},
+                           {"stop_reason", reply.stop_reason},
+                           {"input_tokens", reply.input_tokens},
+                           {"output_tokens", reply.output_tokens},
+                           {"usage_known", reply.usage_known}});
+  if (!written) return written;
+  if (::fdatasync(fd_.get()) != 0) return fail_errno("fdatasync " + path_);  // a reply costs money: it must survive a crash
+  return {};
+}
+
+Status Transcript::tool_call(const std::string& tool, const json& arguments) {
+  return append({{"kind", "tool_call"}, {"tool", tool}, {"arguments", arguments}});
+}
+
+Status Transcript::tool_result(const std::string& tool, bool is_error, const std::string& text, const json& structured) {
+  return append({{"kind", "tool_result"}, {"tool", tool}, {"is_error", is_error}, {"text", text}, {"structured", structured}});
+}
+
+Status Transcript::note(const std::string& text) { return append({{"kind", "note"}, {"text", text}}); }
+
+}  // namespace assay::agents

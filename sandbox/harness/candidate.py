@@ -1,0 +1,120 @@
+"""A candidate: serves one job with a submission, then dies. Untrusted from the moment the job arrives.
+
+    status = serve(channel, layers)     # parks, reads `job`, answers `imported`, `case`..., `done` or `error`
+    os._exit(status)
+
+An `error` frame ends the job; no `done` follows it. Whatever the submission does, no Python exception leaves `serve`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from harness.cases import CaseInput
+from harness.errors import MissingEntry, Source, UnsupportedHere, describe
+from harness.fake_cuda import targets
+from harness.frames import Channel, Frame, FrameError
+from harness.interpret import InterpretRunner
+from harness.record import RecordRunner
+
+MODULE = "submission"
+Layers = list[dict[str, Any]]
+
+
+def serve(channel: Channel, layers: Layers) -> int:
+    """Parks until a job comes, does it, and returns the exit status: 0, or 3 for a defect of the harness itself."""
+    channel.send({"type": "parked", "layers": layers})
+    try:
+        frame = channel.receive()
+        if frame is None:
+            return 0
+        if frame.type != "job":
+            raise FrameError(f"expected a job, got {frame.type!r}")
+        _run_job(channel, frame)
+        return 0
+    except (BrokenPipeError, ConnectionError):
+        return 0  # the supervisor has gone, or has seen enough
+    except BaseException:
+        traceback.print_exc()
+        return 3
+    finally:
+        with contextlib.suppress(BaseException):
+            sys.stdout.flush()
+            sys.stderr.flush()
+
+
+def _runner(header: dict[str, Any], folder: str) -> InterpretRunner | RecordRunner:
+    cache = os.path.join(folder, "triton-cache")
+    if header["mode"] == "interpret":
+        if header.get("dialect", "triton") != "triton":
+            raise UnsupportedHere(f"dialect {header['dialect']} cannot run in Triton's CPU interpreter; it needs a GPU")
+        return InterpretRunner(cache)
+    if header["mode"] != "record":
+        raise FrameError(f"mode {header['mode']!r} is neither interpret nor record")
+    if header["target"] not in targets():
+        raise UnsupportedHere(f"target {header['target']!r} is none of {', '.join(targets())}")
+    return RecordRunner(header["target"], cache)
+
+
+def _run_job(channel: Channel, frame: Frame) -> None:
+    header = frame.header
+    folder = tempfile.mkdtemp(prefix="job-")
+    source = Source(frame.payload.decode("utf-8", "replace"), os.path.join(folder, f"{MODULE}.py"))
+    cases = [CaseInput(wire, frame.fds) for wire in header["cases"]]
+    stage, current = "import", None
+    try:
+        runner = _runner(header, folder)
+        with runner.context():
+            entry = _import(source, str(header["entry"]))
+        channel.send({"type": "imported"})
+        stage = runner.stage
+        for case in cases:
+            current = case.id
+            reply, payload = runner.run_case(case, entry)
+            channel.send(reply, payload)
+    except (BrokenPipeError, ConnectionError, FrameError):
+        raise
+    except BaseException as error:
+        channel.send(describe(error, source, stage, current))
+        return
+    if header.get("artifacts"):
+        for kind, name, text in runner.artifacts():
+            channel.send({"type": "artifact", "kind": kind, "name": name}, text)
+    channel.send({"type": "done"})
+
+
+def _import(source: Source, entry: str) -> Callable[..., Any]:
+    """Executes the source as module `submission`, from a file, because Triton reads its kernels' text from files."""
+    with open(source.path, "w", encoding="utf-8") as stream:
+        stream.write(source.text)
+    source.remember()
+    sys.argv = [MODULE]
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != here]
+    spec = importlib.util.spec_from_file_location(MODULE, source.path)
+    if spec is None or spec.loader is None:
+        raise FrameError(f"no loader for {source.path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[MODULE] = module
+    sys.dont_write_bytecode = True
+    spec.loader.exec_module(module)
+    found = getattr(module, entry, None)
+    if not callable(found):
+        raise MissingEntry(_missing(module, entry))
+    return found  # type: ignore[no-any-return]
+
+
+def _missing(module: ModuleType, entry: str) -> str:
+    names = [name for name, value in vars(module).items() if callable(value) and getattr(value, "__module__", None) == MODULE]
+    if hasattr(module, entry):
+        return f"`{entry}` is a {type(getattr(module, entry)).__name__}, not a function"
+    defined = f"it defines {', '.join(sorted(names)[:20])}" if names else "it defines no function"
+    return f"the source does not define the entry function `{entry}`; {defined}"

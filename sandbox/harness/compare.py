@@ -1,0 +1,153 @@
+"""Are these outputs right? Tolerance, exactness, NaN and infinity, and the error against a float64 reference.
+
+    result = compare(rules, expected, actual, float64)
+
+An element is right when its error times the output's scale is at most `max_abs_error` (0: when it is equal). NaN and infinity are
+right exactly where the reference has the same. The strict rule: the error against float64 is at most four times that of the
+reference in the case's own dtype, or one unit in the last place of the output's largest value. Pure functions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from harness.tensors import name_of
+
+STRICT_FACTOR = 4.0
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one output is judged."""
+
+    name: str
+    dtype: torch.dtype
+    shape: list[int]
+    max_abs_error: float
+    scale: float
+
+
+@dataclass
+class Result:
+    ok: bool
+    kind: str = "none"  # none, wrong_result, output_mismatch
+    reason: str = ""
+    max_abs_error: float | None = None
+    float64_error: float | None = None
+    strict_pass: bool | None = None
+    elements: int = 0
+    mismatches: int = 0
+    first_mismatch: dict[str, Any] | None = None
+
+    def wire(self) -> dict[str, Any]:
+        """The JSON form; non-finite numbers as strings."""
+        return {
+            "ok": self.ok,
+            "kind": self.kind,
+            "reason": self.reason,
+            "max_abs_error": number(self.max_abs_error),
+            "float64_error": number(self.float64_error),
+            "strict_pass": self.strict_pass,
+            "elements": self.elements,
+            "mismatches": self.mismatches,
+            "first_mismatch": self.first_mismatch,
+        }
+
+
+def number(value: float | None) -> float | str | None:
+    if value is None or math.isfinite(value):
+        return value
+    return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+
+
+def compare(
+    rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor], float64: Sequence[torch.Tensor] | None
+) -> Result:
+    """Judges all outputs of a case. `actual` may be of any dtype, shape and stride; the rest is trusted."""
+    if problem := _mismatch(rules, actual):
+        return Result(False, "output_mismatch", problem)
+    result = Result(True, max_abs_error=0.0, strict_pass=True)
+    for position, (rule, right, got) in enumerate(zip(rules, expected, actual, strict=True)):
+        got = got.to(right.device)
+        error = errors(right, got, rule.scale)
+        wrong = error > rule.max_abs_error
+        count = int(wrong.sum())
+        worst = float(error.max()) if error.numel() else 0.0
+        result.elements += right.numel()
+        result.mismatches += count
+        result.max_abs_error = max(result.max_abs_error or 0.0, worst)
+        if count and result.ok:
+            result.ok, result.kind = False, "wrong_result"
+            result.first_mismatch = _first(rule, wrong, right, got)
+            result.reason = _reason(rule, count, worst, right, got, result.first_mismatch)
+        if float64 is not None and right.is_floating_point():
+            _strict(result, rule, right, got, float64[position])
+    result.strict_pass = bool(result.strict_pass and result.ok)
+    return result
+
+
+def errors(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> torch.Tensor:
+    """Scaled absolute errors: 0 where both are the same NaN or infinity, infinite where only one is not finite."""
+    if not expected.is_floating_point() and not actual.is_floating_point():
+        same = expected.to(torch.int64) == actual.to(torch.int64)
+        distance = (expected.double() - actual.double()).abs()
+        return torch.where(same, 0.0, distance.clamp_min(1.0)) * scale
+    right, got = expected.double(), actual.double()
+    same = (right == got) | (right.isnan() & got.isnan())
+    error = (right - got).abs() * scale
+    return torch.where(same, 0.0, torch.where(error.isnan(), math.inf, error))
+
+
+def _mismatch(rules: Sequence[Rule], actual: Sequence[torch.Tensor]) -> str:
+    if len(actual) != len(rules):
+        return f"{len(actual)} outputs; the operator has {len(rules)}"
+    for rule, got in zip(rules, actual, strict=True):
+        if got.dtype != rule.dtype or list(got.shape) != rule.shape:
+            return f"output {rule.name} is {name_of(got.dtype)} {list(got.shape)}; want {name_of(rule.dtype)} {rule.shape}"
+    return ""
+
+
+def _strict(result: Result, rule: Rule, right: torch.Tensor, got: torch.Tensor, truth: torch.Tensor) -> None:
+    mine = errors(truth, got, rule.scale)
+    faithful = errors(truth, right, rule.scale)
+    finite = truth.double()[truth.isfinite()]
+    largest = float(finite.abs().max()) if finite.numel() else 0.0
+    ulp = torch.finfo(rule.dtype).eps * largest * rule.scale
+    worst = float(mine.max()) if mine.numel() else 0.0
+    allowed = max(STRICT_FACTOR * (float(faithful.max()) if faithful.numel() else 0.0), ulp)
+    result.float64_error = max(result.float64_error or 0.0, worst)
+    if not worst <= allowed:
+        result.strict_pass = False
+
+
+def _first(rule: Rule, wrong: torch.Tensor, right: torch.Tensor, got: torch.Tensor) -> dict[str, Any]:
+    flat = int(wrong.flatten().to(torch.uint8).argmax())
+    index = []
+    for size in reversed(right.shape):
+        index.append(flat % size)
+        flat //= size
+    index.reverse()
+    return {"output": rule.name, "index": index, "expected": number(float(right[tuple(index)])), "actual": number(float(got[tuple(index)]))}
+
+
+def _reason(rule: Rule, count: int, worst: float, right: torch.Tensor, got: torch.Tensor, first: dict[str, Any]) -> str:
+    limit = "differ" if rule.max_abs_error == 0 else f"are off by more than {rule.max_abs_error:g}"
+    if rule.scale != 1 and rule.max_abs_error:
+        limit += f" (error times {rule.scale:g})"
+    text = f"output {rule.name}: {count} of {right.numel()} elements {limit}; the largest error is {worst:.4g}"
+    text += f"; first at {first['index']}: expected {_shown(first['expected'])}, got {_shown(first['actual'])}"
+    values = got.double()
+    if values.isnan().any() and not right.double().isnan().any():
+        text += f"; {int(values.isnan().sum())} elements are NaN"
+    elif got.numel() > 1 and bool((values == values.flatten()[0]).all()):
+        text += f"; every element is {_shown(first['actual'])}"
+    return text
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.6g}"

@@ -1,0 +1,215 @@
+"""Sorts the torch operations of a submission's host code: free, arithmetic on known values, work for the plan, or refused.
+
+A TorchDispatchMode that sits above FakeTensorMode. Every operation falls in exactly one class:
+  views and metadata     cost nothing and are passed on;
+  known values           (literals, zeros, arange, structural inputs) are computed for real beside the fake result;
+  allocation, fill, copy, clone, cat on device data become buffers and plan operations;
+  reads of device data and all other arithmetic on it raise NotRecordable with the operation's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._pytree import tree_flatten, tree_map
+
+from harness.errors import NotRecordable
+from harness.recorder import Recorder
+from harness.storage import Uniform, uniform
+
+_EMPTY = {"aten::empty", "aten::empty_strided", "aten::empty_like", "aten::new_empty", "aten::new_empty_strided", "aten::empty_permuted"}
+_UNIFORM = {
+    "aten::zeros": lambda args: 0,
+    "aten::zeros_like": lambda args: 0,
+    "aten::new_zeros": lambda args: 0,
+    "aten::ones": lambda args: 1,
+    "aten::ones_like": lambda args: 1,
+    "aten::new_ones": lambda args: 1,
+    "aten::full": lambda args: args[1],
+    "aten::full_like": lambda args: args[1],
+    "aten::new_full": lambda args: args[2],
+}
+_PASS = {"prim::device", "aten::is_pinned", "aten::sym_size", "aten::sym_stride", "aten::sym_numel", "aten::sym_storage_offset", "prim::layout"}
+_HOST_READS = {"aten::_local_scalar_dense": "reads the value of a device tensor on the host", "aten::equal": "compares device tensors on the host"}
+
+
+class Classifier(TorchDispatchMode):
+    """See the module. `recorder` receives the buffers and plan operations."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+        self._storages = recorder.storages
+        self._work: dict[str, Callable[..., Any]] = {
+            "aten::clone": self._clone,
+            "aten::_to_copy": self._to_copy,
+            "aten::copy_": self._copy,
+            "aten::fill_": self._fill,
+            "aten::zero_": self._zero,
+            "aten::cat": self._cat,
+            "aten::_pin_memory": self._clone,
+        }
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        name = func._schema.name
+        if name in _PASS:
+            return func(*args, **kwargs)
+        if name in ("aten::lift_fresh", "aten::lift_fresh_copy", "aten::lift") and not isinstance(args[0], FakeTensor):
+            return self._recorder.adopt(args[0])
+        args, kwargs = tree_map(self._as_fake, (args, kwargs))
+        if func.is_view or name in ("aten::detach", "aten::alias", "aten::lift_fresh", "aten::_unsafe_view"):
+            return func(*args, **kwargs)
+        if name in _EMPTY:
+            return self._register(func(*args, **kwargs), None)
+        if name in _UNIFORM:
+            out = func(*args, **kwargs)
+            return self._register(out, uniform(out.dtype, kwargs.get("fill_value", _UNIFORM[name](args) if len(args) else 0)))
+        if self._recorder.is_paused:
+            return tree_map(lambda x: self._register(x, None) if self._is_new(x) else x, func(*args, **kwargs))
+        tensors = [x for x in tree_flatten((args, kwargs))[0] if isinstance(x, FakeTensor)]
+        if self._all_known(func, args, kwargs, tensors):
+            return self._compute(func, args, kwargs, tensors)
+        if name in self._work and not ("out" in kwargs):
+            return self._work[name](func, args, kwargs)
+        raise self._recorder.refuse(self._why_not(func, name))
+
+    # ---- known values
+
+    def _as_fake(self, value: Any) -> Any:
+        return self._recorder.adopt(value) if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor) else value
+
+    def _is_new(self, value: Any) -> bool:
+        return isinstance(value, FakeTensor) and self._storages.find(value) is None
+
+    def _register(self, out: torch.Tensor, content: Uniform | torch.Tensor | None) -> torch.Tensor:
+        if content is None and out.device.type == "cpu":
+            content = Uniform(1, 0)  # uninitialised host memory: the host may go on to write it
+        self._storages.add(out, content)
+        return out
+
+    def _all_known(self, func: Any, args: Any, kwargs: Any, tensors: Sequence[FakeTensor]) -> bool:
+        for tensor in tensors:
+            if not self._recorder.record_of(tensor).computable:
+                return False
+        for position, argument in enumerate(func._schema.arguments):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                target = kwargs.get(argument.name, args[position] if position < len(args) else None)
+                if isinstance(target, FakeTensor) and not self._recorder.record_of(target).host_known:
+                    return False
+        return True
+
+    def _compute(self, func: Any, args: Any, kwargs: Any, tensors: Sequence[FakeTensor]) -> Any:
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            raise self._recorder.refuse(f"{func._schema.name} makes random numbers on the host; randomness must come in as inputs")
+        shadows: dict[int, FakeTensor] = {}
+
+        def real(value: Any) -> Any:
+            if isinstance(value, FakeTensor):
+                shadow = self._recorder.values(value)
+                shadows[id(shadow)] = value
+                return shadow
+            return torch.device("cpu") if isinstance(value, torch.device) else value
+
+        device = self._device_of(kwargs, tensors)
+        with _disable_current_modes():
+            real_args, real_kwargs = tree_map(real, (args, kwargs))
+            if "pin_memory" in real_kwargs:
+                real_kwargs["pin_memory"] = False
+            result = real_args[0].clone() if func._schema.name == "aten::_pin_memory" else func(*real_args, **real_kwargs)
+
+        def fake(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor):
+                return value
+            if id(value) in shadows:  # an in-place operation returns its argument
+                return shadows[id(value)]
+            return self._recorder.adopt(value, device)
+
+        return tree_map(fake, result)
+
+    @staticmethod
+    def _device_of(kwargs: Any, tensors: Sequence[FakeTensor]) -> torch.device:
+        if kwargs.get("device") is not None:
+            device = torch.device(kwargs["device"])
+        else:
+            on_device = [t for t in tensors if t.device.type != "cpu"]
+            shaped = [t for t in on_device if t.dim() > 0] or (on_device if all(t.dim() == 0 for t in tensors) else [])
+            device = shaped[0].device if shaped else torch.device("cpu")
+        return torch.device("cuda", 0) if device.type == "cuda" else device
+
+    # ---- work for the plan
+
+    def _clone(self, func: Any, args: Any, kwargs: Any) -> Any:
+        out = self._register(func(*args, **kwargs), None)
+        self._recorder.copy(out, args[0], func._schema.name)
+        return out
+
+    def _to_copy(self, func: Any, args: Any, kwargs: Any) -> Any:
+        source = args[0]
+        device = torch.device(kwargs.get("device") or source.device)
+        if device.type == "cpu" and source.device.type != "cpu":
+            raise self._recorder.refuse("aten::_to_copy moves a device tensor to the host (.cpu(), .to('cpu')); a launch plan cannot")
+        if (kwargs.get("dtype") or source.dtype) != source.dtype:
+            raise self._recorder.refuse(
+                f"aten::_to_copy converts a device tensor from {source.dtype} to {kwargs['dtype']} with torch; convert in a kernel of yours"
+            )
+        return self._clone(func, args, kwargs)
+
+    def _copy(self, func: Any, args: Any, kwargs: Any) -> Any:
+        target, source = args[0], args[1]
+        func(*args, **kwargs)  # checks the shapes
+        if target.device.type == "cpu":
+            raise self._recorder.refuse("aten::copy_ writes a device tensor to the host; a launch plan cannot")
+        known = self._recorder.record_of(source).content is not None and source.dtype != target.dtype
+        if known:
+            with _disable_current_modes():
+                converted = self._recorder.values(source).to(target.dtype)
+            source = self._recorder.adopt(converted, target.device)
+        elif source.dtype != target.dtype:
+            raise self._recorder.refuse(f"aten::copy_ converts a device tensor from {source.dtype} to {target.dtype}; convert in a kernel of yours")
+        if source.shape != target.shape:
+            source = source.expand(target.shape)
+        self._recorder.copy(target, source, "aten::copy_")
+        return target
+
+    def _fill(self, func: Any, args: Any, kwargs: Any) -> Any:
+        target, value = args[0], args[1]
+        if isinstance(value, FakeTensor):
+            if self._recorder.record_of(value).content is None:
+                raise self._recorder.refuse("aten::fill_ with the value of a device tensor; use copy_ or a kernel of yours")
+            value = self._recorder.values(value).item()
+        self._recorder.fill(target, uniform(target.dtype, value), "aten::fill_")
+        return target
+
+    def _zero(self, func: Any, args: Any, kwargs: Any) -> Any:
+        self._recorder.fill(args[0], uniform(args[0].dtype, 0), "aten::zero_")
+        return args[0]
+
+    def _cat(self, func: Any, args: Any, kwargs: Any) -> Any:
+        pieces = args[0]
+        dim = args[1] if len(args) > 1 else kwargs.get("dim", 0)
+        out = func(*args, **kwargs)
+        if any(piece.dtype != out.dtype for piece in pieces):
+            raise self._recorder.refuse("aten::cat of tensors of different dtypes; convert in a kernel of yours")
+        self._register(out, None)
+        start = 0
+        for piece in pieces:
+            if piece.shape != (0,):
+                self._recorder.copy(out.narrow(dim, start, piece.shape[dim]), piece, "aten::cat")
+                start += piece.shape[dim]
+        return out
+
+    def _why_not(self, func: Any, name: str) -> str:
+        if name in _HOST_READS:
+            return f"{name} {_HOST_READS[name]}; a launch plan cannot depend on values that kernels compute"
+        if torch.Tag.data_dependent_output in func.tags or torch.Tag.dynamic_output_shape in func.tags:
+            return f"{name} gives a result whose shape or value depends on device data"
+        return (
+            f"{name} is arithmetic by torch on device data; a launch plan holds the submission's own kernels, allocation, fills and copies. "
+            "Do it in a kernel"
+        )
+

@@ -1,0 +1,179 @@
+"""The frame codec: one JSON header, a payload and file descriptors over a Unix stream socket (docs/frames.md).
+
+    channel = Channel(socket.socket(fileno=3))
+    channel.send({"type": "ready"}, fds=[memfd])
+    frame = channel.receive()          # None at an orderly end
+
+Everything that arrives is checked against the caps before memory is reserved for it. A violation raises FrameError and the
+conversation is over; descriptors that came with a bad frame are closed. Not thread-safe: one user per channel.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import socket
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+MAGIC = b"ASY1"
+HEADER_BYTES = 4 << 20
+PAYLOAD_BYTES = 64 << 20
+DESCRIPTORS = 64
+NESTING = 32
+_PREFIX = struct.Struct("<4sIQ")
+
+Header = dict[str, Any]
+
+
+class FrameError(Exception):
+    """The peer broke the protocol; nothing more can be read from this channel."""
+
+
+@dataclass
+class Frame:
+    """One message. The descriptors belong to the receiver, who closes them."""
+
+    header: Header
+    payload: bytes = b""
+    fds: list[int] = field(default_factory=list)
+
+    @property
+    def type(self) -> str:
+        return str(self.header["type"])
+
+    def close(self) -> None:
+        for fd in self.fds:
+            os.close(fd)
+        self.fds = []
+
+
+def encode(header: Header, payload: bytes = b"") -> bytes:
+    """The bytes of a frame. Raises FrameError when a cap is exceeded, so that a defect shows at the sender."""
+    text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
+    if len(text) > HEADER_BYTES:
+        raise FrameError(f"header of {len(text)} bytes is over the cap of {HEADER_BYTES}")
+    if len(payload) > PAYLOAD_BYTES:
+        raise FrameError(f"payload of {len(payload)} bytes is over the cap of {PAYLOAD_BYTES}")
+    return _PREFIX.pack(MAGIC, len(text), len(payload)) + text + payload
+
+
+def decode_header(raw: bytes) -> Header:
+    """Parses and checks a header. Raises FrameError."""
+    try:
+        text = raw.decode("utf-8")
+        if _nesting(text) > NESTING:
+            raise FrameError(f"header is nested deeper than {NESTING}")
+        header = json.loads(text, parse_constant=_no_constant)
+    except (UnicodeDecodeError, ValueError) as error:
+        raise FrameError(f"header is no JSON: {error}") from error
+    if not isinstance(header, dict) or not isinstance(header.get("type"), str):
+        raise FrameError("header is no JSON object with a string `type`")
+    return header
+
+
+def _no_constant(name: str) -> None:
+    raise FrameError(f"{name} is no JSON number")
+
+
+def _nesting(text: str) -> int:
+    """Nesting depth of a JSON text, read without recursion; 0 when it has too few brackets to be over the cap."""
+    if text.count("[") + text.count("{") <= NESTING:
+        return 0
+    depth = deepest = 0
+    in_string = escaped = False
+    for char in text:
+        if in_string:
+            if escaped:
+                escaped = False
+            elif char == "\\":
+                escaped = True
+            elif char == '"':
+                in_string = False
+        elif char == '"':
+            in_string = True
+        elif char in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char in "]}":
+            depth -= 1
+    return deepest
+
+
+class Channel:
+    """A frame conversation over one connected stream socket, which it owns."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._socket.setblocking(True)
+
+    @classmethod
+    def from_fd(cls, fd: int) -> Channel:
+        return cls(socket.socket(fileno=fd))
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def send(self, header: Header, payload: bytes = b"", fds: Sequence[int] = ()) -> None:
+        """Sends one frame whole. The descriptors stay the caller's. Raises OSError when the peer is gone."""
+        if len(fds) > DESCRIPTORS:
+            raise FrameError(f"{len(fds)} descriptors are over the cap of {DESCRIPTORS}")
+        data = memoryview(encode(header, payload))
+        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+        sent = self._socket.sendmsg([data], ancillary)
+        if sent < len(data):
+            self._socket.sendall(data[sent:])
+
+    def receive(self) -> Frame | None:
+        """The next frame, or None when the peer closed between two frames. Raises FrameError on anything else."""
+        fds: list[int] = []
+        try:
+            prefix = self._read(_PREFIX.size, fds, at_start=True)
+            if prefix is None:
+                return None
+            magic, header_size, payload_size = _PREFIX.unpack(prefix)
+            if magic != MAGIC:
+                raise FrameError(f"wrong magic {magic!r}")
+            if header_size > HEADER_BYTES:
+                raise FrameError(f"header of {header_size} bytes is over the cap of {HEADER_BYTES}")
+            if payload_size > PAYLOAD_BYTES:
+                raise FrameError(f"payload of {payload_size} bytes is over the cap of {PAYLOAD_BYTES}")
+            header = decode_header(self._read(header_size, fds) or b"")
+            payload = self._read(payload_size, fds) or b""
+            return Frame(header, payload, fds)
+        except BaseException:
+            for fd in fds:
+                os.close(fd)
+            raise
+
+    def __iter__(self) -> Iterator[Frame]:
+        while (frame := self.receive()) is not None:
+            yield frame
+
+    def _read(self, size: int, fds: list[int], at_start: bool = False) -> bytes | None:
+        data = bytearray()
+        while len(data) < size:
+            space = socket.CMSG_SPACE(DESCRIPTORS * array.array("i").itemsize)
+            chunk, ancillary, flags, _ = self._socket.recvmsg(min(size - len(data), 1 << 20), space, socket.MSG_CMSG_CLOEXEC)
+            for level, kind, raw in ancillary:
+                if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                    numbers = array.array("i")
+                    numbers.frombytes(raw[: len(raw) - len(raw) % numbers.itemsize])
+                    unexpected = not at_start or data
+                    fds.extend(numbers)
+                    if unexpected:
+                        raise FrameError("descriptors came in the middle of a frame")
+            if flags & socket.MSG_CTRUNC:
+                raise FrameError("more descriptors than the cap")
+            if not chunk:
+                if at_start and not data:
+                    return None
+                raise FrameError("the stream ended inside a frame")
+            data += chunk
+        return bytes(data)

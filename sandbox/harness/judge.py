@@ -1,0 +1,188 @@
+"""The judge: owns seeds, inputs and references, and alone says whether outputs are right. It never runs a submission.
+
+One request at a time over one socket (docs/frames.md). Whatever an operator's own code raises is answered with `judge_error`, and
+the judge lives on; outputs that are not inside their memfd are the submission's `output_mismatch`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import statistics
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from harness.compare import Result
+from harness.frames import Channel, Frame, FrameError
+from harness.judging import CaseState
+from harness.lint import lint
+from harness.operator import Operator
+from harness.tensors import DescriptorError
+from harness.triton_adapter import versions
+
+Reply = tuple[dict[str, Any], list[int]]
+WARM_UP, SAMPLES, MAX_TIMING_S = 3, 30, 1.0
+DEFAULT_L2_BYTES = 64 << 20
+
+
+def serve(socket_fd: int, device: str) -> int:
+    """Answers requests until the supervisor closes the socket. Returns the exit status."""
+    channel = Channel.from_fd(socket_fd)
+    try:
+        judge = Judge(device)
+        channel.send({"type": "ready", **versions(), "device_name": judge.device_name})
+        for frame in channel:
+            judge.answer(channel, frame)
+        return 0
+    except (BrokenPipeError, ConnectionError):
+        return 0
+    except Exception:
+        traceback.print_exc()
+        return 1
+
+
+class Judge:
+    """See the module. `answer` handles one frame; the rest is its parts."""
+
+    def __init__(self, device: str) -> None:
+        self.device = torch.device(device)
+        self.device_name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "cpu"
+        self._operators: dict[Path, tuple[tuple[int, ...], Operator]] = {}
+        self._jobs: dict[str, dict[str, CaseState]] = {}
+        # References are the truth of fp32 operators: no reduced-precision matmul behind their back.
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
+        torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+        torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+
+    def answer(self, channel: Channel, frame: Frame) -> None:
+        job = frame.header.get("job")
+        handlers: dict[str, Callable[[Frame], Reply | None]] = {
+            "prepare": self._prepare,
+            "compare": self._compare,
+            "time_reference": self._time_reference,
+            "release": self._release,
+            "lint": self._lint,
+        }
+        try:
+            if frame.type not in handlers:
+                raise FrameError(f"unknown request {frame.type!r}; want one of {', '.join(handlers)}")
+            reply = handlers[frame.type](frame)
+        except Exception as error:
+            traceback.print_exc()
+            reply = {"type": "judge_error", "job": job, "message": f"{type(error).__name__}: {error}"}, []
+        finally:
+            frame.close()
+        if reply is None:
+            return
+        header, fds = reply
+        try:
+            channel.send(header, fds=fds)
+        finally:
+            for fd in fds:
+                os.close(fd)
+        if header["type"] == "prepared" and not frame.header.get("structural_only"):
+            self._work_ahead(str(job))
+
+    def _operator(self, folder: str) -> Operator:
+        """The operator, loaded again when its files have changed."""
+        path = Path(folder).resolve()
+        stamp = tuple((path / name).stat().st_mtime_ns for name in ("spec.toml", "reference.py") if (path / name).exists())
+        if path not in self._operators or self._operators[path][0] != stamp:
+            self._operators[path] = stamp, Operator.load(path)
+        return self._operators[path][1]
+
+    def _prepare(self, frame: Frame) -> Reply:
+        header = frame.header
+        operator = self._operator(header["operator_dir"])
+        device = str(header.get("device") or self.device)
+        states: dict[str, CaseState] = {}
+        cases, fds = [], []
+        try:
+            for position, wire in enumerate(header["cases"]):
+                state = CaseState(operator, operator.case(wire, device))
+                fd, entry = state.prepared(bool(header.get("structural_only")), position)
+                fds.append(fd)
+                cases.append(entry)
+                states[state.case.id] = state
+        except BaseException:
+            for fd in fds:
+                os.close(fd)
+            raise
+        self._jobs[str(header["job"])] = states
+        return {"type": "prepared", "job": header["job"], "cases": cases}, fds
+
+    def _work_ahead(self, job: str) -> None:
+        """References are computed while the candidate works; an error shows when its case is compared."""
+        for state in self._jobs.get(job, {}).values():
+            with contextlib.suppress(Exception):
+                state.work_ahead()
+
+    def _state(self, header: dict[str, Any]) -> CaseState:
+        states = self._jobs.get(str(header.get("job")), {})
+        if header.get("case") not in states:
+            raise FrameError(f"job {header.get('job')!r} has no prepared case {header.get('case')!r}")
+        return states[header["case"]]
+
+    def _compare(self, frame: Frame) -> Reply:
+        header = frame.header
+        state = self._state(header)
+        if len(frame.fds) != 1 or not isinstance(header.get("outputs"), list):
+            raise FrameError("compare needs a list of outputs and one descriptor")
+        try:
+            result = state.compare(header["outputs"], frame.fds[0])
+        except DescriptorError as error:
+            result = Result(False, "output_mismatch", str(error))
+        return {"type": "compared", "job": header["job"], "case": header["case"], **result.wire()}, []
+
+    def _time_reference(self, frame: Frame) -> Reply:
+        state = self._state(frame.header)
+        run = state.run_reference
+        samples = self._time_cuda(run) if state.case.device.type == "cuda" else self._time_cpu(run)
+        median = statistics.median(samples)
+        return {"type": "timed_reference", "job": frame.header["job"], "case": frame.header["case"], "median_ns": median, "samples_ns": samples}, []
+
+    @staticmethod
+    def _time_cpu(run: Callable[[], None]) -> list[float]:
+        samples: list[float] = []
+        run()
+        end = time.perf_counter() + MAX_TIMING_S
+        while len(samples) < SAMPLES and (not samples or time.perf_counter() < end):
+            start = time.perf_counter_ns()
+            run()
+            samples.append(float(time.perf_counter_ns() - start))
+        return samples
+
+    def _time_cuda(self, run: Callable[[], None]) -> list[float]:
+        """Device time with a cold L2: twice its size is written before each sample."""
+        l2_bytes = int(getattr(torch.cuda.get_device_properties(self.device), "L2_cache_size", 0) or DEFAULT_L2_BYTES)
+        flush = torch.empty(2 * l2_bytes, dtype=torch.uint8, device=self.device)
+        for _ in range(WARM_UP):
+            run()
+        torch.cuda.synchronize(self.device)
+        samples: list[float] = []
+        end = time.perf_counter() + MAX_TIMING_S
+        while len(samples) < SAMPLES and (not samples or time.perf_counter() < end):
+            start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            flush.zero_()
+            start.record()
+            run()
+            stop.record()
+            stop.synchronize()
+            samples.append(float(start.elapsed_time(stop)) * 1e6)
+        return samples
+
+    def _release(self, frame: Frame) -> None:
+        self._jobs.pop(str(frame.header.get("job")), None)
+
+    def _lint(self, frame: Frame) -> Reply:
+        header = frame.header
+        operator = self._operator(header["operator_dir"])
+        cases = [operator.case(wire, str(header.get("device") or self.device)) for wire in header["cases"]]
+        seed = int.from_bytes(os.urandom(4), "little")
+        return {"type": "linted", "checks": [check.wire() for check in lint(operator, cases, seed)]}, []

@@ -1,0 +1,140 @@
+"""`operators lint`, the judge's part: does an operator's test tell right from wrong, and is its cost model honest?
+
+    for check in lint(operator, [case, ...], seed=1): print(check.case, check.name, check.ok, check.detail)
+
+That the oracle passes is shown by a real job, not here.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from harness.compare import compare
+from harness.judging import bytes_of, rules_for
+from harness.mutants import mutants
+from harness.operator import Arguments, Case, Operator, OperatorError
+
+ORACLE_IMPORTS = ("torch", "triton", "math", "__future__")
+BYTES_TOLERANCE = 0.01
+
+
+@dataclass
+class Check:
+    case: str | None  # None: about the operator as a whole
+    name: str
+    ok: bool
+    detail: str = ""
+
+    def wire(self) -> dict[str, Any]:
+        return {"case": self.case, "check": self.name, "ok": self.ok, "detail": self.detail}
+
+
+def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
+    """Every check, passed or failed. An exception in the operator's own code is a failed check."""
+    yield _signature(operator)
+    yield _oracle(operator)
+    for case in cases:
+        try:
+            yield from _case(operator, case, seed)
+        except Exception as error:
+            yield Check(case.id, "runs", False, f"{type(error).__name__}: {error}")
+
+
+def _case(operator: Operator, case: Case, seed: int) -> Iterator[Check]:
+    arguments = operator.inputs(case, seed)
+    again = operator.inputs(case, seed)
+    yield Check(case.id, "inputs are reproducible from the seed", _same_arguments(arguments, again))
+    expected = operator.expected(case, arguments)
+    yield Check(case.id, "reference leaves its arguments alone", _same_arguments(arguments, again))
+    second = operator.expected(case, arguments)
+    same = all(_same_bits(a, b) for a, b in zip(expected, second, strict=True))
+    yield Check(case.id, "reference is deterministic", same)
+    rules = rules_for(operator, case)
+    try:
+        float64 = operator.in_float64(arguments)
+        own = compare(rules, expected, [x.clone() for x in expected], float64)
+        yield Check(case.id, "reference passes itself, and strictly", own.ok and own.strict_pass is True, own.reason)
+    except (RuntimeError, TypeError, OperatorError) as error:
+        yield Check(case.id, "reference works in float64", False, f"{type(error).__name__}: {error}")
+    yield _cost(operator, case, arguments, expected)
+    for mutant in mutants(operator, case, arguments, expected):
+        result = compare(rules, expected, mutant.outputs, None)
+        identical = all(_same_bits(a, b) for a, b in zip(expected, mutant.outputs, strict=True))
+        if not result.ok:
+            yield Check(case.id, f"rejects {mutant.name}", True, result.reason)
+        elif identical and mutant.trivial:
+            yield Check(case.id, f"rejects {mutant.name}", True, f"not applicable: {mutant.trivial}, so the mutant is the right answer")
+        elif identical:
+            yield Check(case.id, f"rejects {mutant.name}", False, "the mutant is the right answer: choose inputs or axes that tell them apart")
+        else:
+            detail = f"passes with a largest error of {result.max_abs_error:.3g}: raise `scale`, or choose inputs of larger effect"
+            yield Check(case.id, f"rejects {mutant.name}", False, detail)
+
+
+def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    word = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[a.element_size()]
+    return torch.equal(a.contiguous().view(word), b.contiguous().view(word))
+
+
+def _same_arguments(a: Arguments, b: Arguments) -> bool:
+    return all(_same_bits(a[n], b[n]) if isinstance(a[n], torch.Tensor) else a[n] == b[n] for n in a)
+
+
+def _cost(operator: Operator, case: Case, arguments: Arguments, expected: list[torch.Tensor]) -> Check:
+    cost = operator.cost(case)
+    tensors = sum(bytes_of(value) for value in arguments.values()) + sum(bytes_of(value) for value in expected)
+    ok = abs(cost.bytes - tensors) <= BYTES_TOLERANCE * tensors and cost.flops >= 0
+    detail = "" if ok else f"cost() says {cost.bytes:g} bytes and {cost.flops:g} flops; arguments and outputs hold {tensors} bytes"
+    return Check(case.id, "cost is the tensors' bytes", ok, detail)
+
+
+def _signature(operator: Operator) -> Check:
+    names = [argument.name for argument in operator.arguments]
+    text = str(operator.spec.get("signature", ""))
+    entry = str(operator.spec.get("entry", ""))
+    match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*(->.*)?", text, re.DOTALL)
+    written = [part.split(":")[0].strip() for part in match.group(2).split(",")] if match and match.group(2).strip() else []
+    reference = list(inspect.signature(operator.module.reference).parameters)
+    problems = []
+    if match is None or match.group(1) != entry or written != names:
+        problems.append(f"signature {text!r} does not match entry {entry!r} and arguments {names}")
+    if reference != names:
+        problems.append(f"reference({', '.join(reference)}) does not take {names}")
+    oracle = _oracle_parameters(operator, entry)
+    if oracle != names:
+        problems.append(f"oracle.py's {entry} takes {oracle}, not {names}" if oracle is not None else f"oracle.py does not define {entry}")
+    return Check(None, "signatures agree", not problems, "; ".join(problems))
+
+
+def _oracle_tree(operator: Operator) -> ast.Module:
+    try:
+        return ast.parse((operator.folder / "oracle.py").read_text(encoding="utf-8"))
+    except (OSError, SyntaxError) as error:
+        raise OperatorError(f"{operator.folder / 'oracle.py'}: {error}") from error
+
+
+def _oracle_parameters(operator: Operator, entry: str) -> list[str] | None:
+    for node in _oracle_tree(operator).body:
+        if isinstance(node, ast.FunctionDef) and node.name == entry:
+            return [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+    return None
+
+
+def _oracle(operator: Operator) -> Check:
+    foreign = set()
+    for node in ast.walk(_oracle_tree(operator)):
+        if isinstance(node, ast.Import):
+            foreign |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            foreign.add((node.module or "").split(".")[0])
+    foreign -= set(ORACLE_IMPORTS)
+    return Check(None, "oracle imports only torch and triton", not foreign, f"it imports {', '.join(sorted(foreign))}" if foreign else "")

@@ -1,0 +1,57 @@
+"""Entry point of the sandbox's Python processes.
+
+    python main.py zygote --control-fd N
+    python main.py judge --socket-fd N --device cpu
+
+The process inherits one connected `AF_UNIX` stream socket and speaks frames on it. Exit status: 0 when the supervisor closed
+the conversation, 1 when this process met a defect of its own, 2 for a wrong command line.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+# One thread per numeric library: the zygote forks, and a forked child must not miss threads its libraries believe in.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
+    if len(sys.argv) > 1 and sys.argv[1] == "zygote":
+        os.environ[_name] = "1"
+
+# This folder has an operator.py; as the first entry of sys.path it would hide the standard library's.
+_here = Path(__file__).resolve().parent
+sys.path[:] = [str(_here.parent), *(entry for entry in sys.path if Path(entry or ".").resolve() not in (_here, _here.parent))]
+
+
+def close_inherited(keep: int) -> None:
+    """Closes every descriptor that was inherited by accident; the zygote's children would inherit it too."""
+    for name in os.listdir("/proc/self/fd"):
+        fd = int(name)
+        if fd > 2 and fd != keep:
+            try:
+                os.close(fd)
+            except OSError:
+                pass  # the one that listed the folder
+
+
+def main(argv: list[str]) -> int:
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="harness", description="A Python process of the sandbox.")
+    roles = parser.add_subparsers(dest="role", required=True)
+    zygote = roles.add_parser("zygote", help="imports torch and triton, then forks candidates")
+    zygote.add_argument("--control-fd", type=int, required=True)
+    judge = roles.add_parser("judge", help="makes inputs and compares outputs")
+    judge.add_argument("--socket-fd", type=int, required=True)
+    judge.add_argument("--device", default="cpu", help="cpu or cuda:N")
+    arguments = parser.parse_args(argv)
+    if arguments.role == "zygote":
+        close_inherited(arguments.control_fd)
+        from harness import zygote as zygote_role
+
+        return zygote_role.serve(arguments.control_fd)
+    from harness import judge as judge_role
+
+    return judge_role.serve(arguments.socket_fd, arguments.device)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

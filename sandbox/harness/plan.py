@@ -1,0 +1,196 @@
+"""Launch plans: what a submission makes the GPU do for one case, and its byte form (docs/launch-plan.md).
+
+    plan = Plan("cuda:90")
+    x = plan.buffer(BufferKind.INPUT, 4096, "x")
+    plan.ops.append(Fill(buffer=x, offset=0, count=1024, width=4, pattern=0))
+    data = plan.encode()
+
+Plain data; the launcher checks everything again. `encode` raises PlanTooLarge when a documented limit is exceeded.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+MAGIC = b"ASSAYPLN"
+VERSION = 1
+MAX_PLAN_BYTES = 64 << 20
+MAX_BUFFERS = 4096
+MAX_BINARIES = 256
+MAX_OPERATIONS = 16384
+MAX_PARAMETERS = 256
+MAX_OUTPUTS = 64
+MAX_RANK = 8
+MAX_STRING_BYTES = 4096
+COOPERATIVE, DEPENDENT_LAUNCH = 1, 2
+
+
+class PlanTooLarge(Exception):
+    """The recorded work does not fit the limits of the format; the message names the limit."""
+
+
+class BufferKind(IntEnum):
+    INPUT = 0
+    SCRATCH = 1
+    CONSTANT = 2
+
+
+@dataclass
+class Buffer:
+    kind: BufferKind
+    nbytes: int
+    name: str = ""
+    constant: bytes = b""
+
+
+@dataclass
+class Binary:
+    kernel: str
+    shared_bytes: int
+    image: bytes
+
+
+@dataclass
+class Scalar:
+    size: int
+    value: int  # its low `size` bytes, unsigned
+
+
+@dataclass
+class Pointer:
+    buffer: int
+    offset: int
+
+
+@dataclass
+class Null:
+    pass
+
+
+@dataclass
+class GlobalScratch:
+    bytes_per_program: int
+    alignment: int
+
+
+Param = Scalar | Pointer | Null | GlobalScratch
+
+
+@dataclass
+class Kernel:
+    binary: int
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    flags: int
+    params: list[Param]
+
+
+@dataclass
+class Fill:
+    buffer: int
+    offset: int
+    count: int
+    width: int
+    pattern: int
+
+
+@dataclass
+class Copy:
+    dst: int
+    dst_offset: int
+    src: int
+    src_offset: int
+    nbytes: int
+
+
+Op = Kernel | Fill | Copy
+
+
+@dataclass
+class Output:
+    buffer: int
+    offset: int
+    dtype: str
+    shape: list[int]
+    strides: list[int]
+
+
+def _text(value: str) -> bytes:
+    data = value.encode()
+    if len(data) > MAX_STRING_BYTES:
+        raise PlanTooLarge(f"a name of {len(data)} bytes is over the limit of {MAX_STRING_BYTES}")
+    return struct.pack("<I", len(data)) + data
+
+
+def _blob(value: bytes) -> bytes:
+    return struct.pack("<Q", len(value)) + value
+
+
+def _param(param: Param) -> bytes:
+    match param:
+        case Scalar(size, value):
+            return struct.pack("<BBQ", 0, size, value)
+        case Pointer(buffer, offset):
+            return struct.pack("<BIQ", 1, buffer, offset)
+        case Null():
+            return struct.pack("<B", 2)
+        case GlobalScratch(per_program, alignment):
+            return struct.pack("<BQI", 3, per_program, alignment)
+
+
+def _op(op: Op) -> bytes:
+    match op:
+        case Kernel(binary, grid, block, cluster, flags, params):
+            head = struct.pack("<BI3I3I3III", 0, binary, *grid, *block, *cluster, flags, len(params))
+            return head + b"".join(_param(param) for param in params)
+        case Fill(buffer, offset, count, width, pattern):
+            return struct.pack("<BIQQBQ", 1, buffer, offset, count, width, pattern)
+        case Copy(dst, dst_offset, src, src_offset, nbytes):
+            return struct.pack("<BIQIQQ", 2, dst, dst_offset, src, src_offset, nbytes)
+
+
+@dataclass
+class Plan:
+    target: str
+    buffers: list[Buffer] = field(default_factory=list)
+    binaries: list[Binary] = field(default_factory=list)
+    ops: list[Op] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+
+    def buffer(self, kind: BufferKind, nbytes: int, name: str = "", constant: bytes = b"") -> int:
+        """Adds a buffer; returns its index."""
+        self.buffers.append(Buffer(kind, nbytes, name, constant))
+        return len(self.buffers) - 1
+
+    def encode(self) -> bytes:
+        for what, count, limit in (
+            ("buffers", len(self.buffers), MAX_BUFFERS),
+            ("device binaries", len(self.binaries), MAX_BINARIES),
+            ("operations", len(self.ops), MAX_OPERATIONS),
+            ("outputs", len(self.outputs), MAX_OUTPUTS),
+            ("kernel parameters", max((len(op.params) for op in self.ops if isinstance(op, Kernel)), default=0), MAX_PARAMETERS),
+            ("output dimensions", max((len(output.shape) for output in self.outputs), default=0), MAX_RANK),
+        ):
+            if count > limit:
+                raise PlanTooLarge(f"{count} {what} are over the limit of {limit}")
+        parts = [MAGIC, struct.pack("<I", VERSION), _text(self.target)]
+        parts.append(struct.pack("<I", len(self.buffers)))
+        for buffer in self.buffers:
+            parts.append(struct.pack("<BQ", buffer.kind, buffer.nbytes) + _text(buffer.name) + _blob(buffer.constant))
+        parts.append(struct.pack("<I", len(self.binaries)))
+        for binary in self.binaries:
+            parts.append(_text(binary.kernel) + struct.pack("<I", binary.shared_bytes) + _blob(binary.image))
+        parts.append(struct.pack("<I", len(self.ops)))
+        parts.extend(_op(op) for op in self.ops)
+        parts.append(struct.pack("<I", len(self.outputs)))
+        for output in self.outputs:
+            rank = len(output.shape)
+            parts.append(struct.pack("<IQ", output.buffer, output.offset) + _text(output.dtype))
+            parts.append(struct.pack(f"<I{rank}q{rank}q", rank, *output.shape, *output.strides))
+        data = b"".join(parts)
+        if len(data) > MAX_PLAN_BYTES:
+            raise PlanTooLarge(f"a plan of {len(data)} bytes is over the limit of {MAX_PLAN_BYTES}")
+        return data

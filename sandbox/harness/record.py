@@ -1,0 +1,72 @@
+"""Record mode of a candidate: the entry runs on fake tensors and what it makes the GPU do becomes a launch plan per case.
+
+    runner = RecordRunner("cuda:90", cache_dir)   # once, before the submission is imported
+    with runner.context(): import_submission()
+    reply = runner.run_case(case, entry)          # header and payload of a `case` frame
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+import torch._dynamo  # what the first FakeTensorMode would import; the zygote pays once
+
+from harness import fake_cuda, triton_adapter
+from harness.cases import CaseInput, collect_outputs
+from harness.dispatch import Classifier
+from harness.errors import BadOutputs
+from harness.recorder import Recorder
+from harness.triton_adapter import KernelImage
+
+Entry = Callable[..., Any]
+
+
+class RecordRunner:
+    """See the module."""
+
+    stage = "record"
+
+    def __init__(self, target: str, cache_dir: str) -> None:
+        fake_cuda.install(target)
+        self._recorder = Recorder(target)
+        self._recorder.patch_fake_tensor()
+        triton_adapter.install_driver(target, self._recorder, cache_dir)
+        triton_adapter.patch_autotuner(self._recorder)
+        self._classifier = Classifier(self._recorder)
+        self._kernels: list[KernelImage] = []
+
+    @contextlib.contextmanager
+    def context(self) -> Iterator[None]:
+        """Where user code runs: fake tensors below, the classifier above, no autograd."""
+        with torch.no_grad(), self._recorder.fake_mode, self._classifier:
+            yield
+
+    def run_case(self, case: CaseInput, entry: Entry) -> tuple[dict[str, Any], bytes]:
+        recorder = self._recorder
+        recorder.begin_case()
+        arguments: dict[str, Any] = {}
+        for wire in case.arguments:
+            if wire["kind"] == "scalar":
+                arguments[wire["name"]] = wire["value"]
+            else:
+                arguments[wire["name"]] = recorder.argument(wire, case.tensor(wire) if case.has_bytes(wire) else None)
+        with self.context():
+            returned = entry(*arguments.values())
+        outputs = collect_outputs(case, returned, arguments)
+        for position, tensor in enumerate(outputs):
+            if tensor.device.type != "cuda":
+                raise BadOutputs(f"output {position} is on {tensor.device}; return it on the device of the inputs")
+        plan, kernels = recorder.finish(outputs)
+        self._kernels += [kernel for kernel in recorder.kernels() if kernel not in self._kernels]
+        return {"type": "case", "id": case.id, "kernels": kernels, "notes": list(recorder.notes)}, plan
+
+    def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
+        """(kind, name, text) of the assembly of every kernel that was launched."""
+        for kernel in self._kernels:
+            for kind in ("ptx", "amdgcn"):
+                text = kernel.text(kind)
+                if text:
+                    yield kind, kernel.name, text.encode()

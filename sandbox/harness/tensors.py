@@ -1,0 +1,192 @@
+"""Tensors in memfds: dtype names, descriptors, and views that cannot leave their memory (docs/frames.md).
+
+    fd = make_memfd("inputs", [tensor])             # sealed against writing
+    with MappedFile(fd, writable=False) as memory:
+        x = memory.tensor(descriptor)                # checked: dtype, shape, strides and range
+
+Descriptors arrive from untrusted processes, so `MappedFile.tensor` believes nothing and raises DescriptorError with a sentence
+that says what is wrong. Not thread-safe.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+import torch
+
+DTYPES: dict[str, torch.dtype] = {
+    "float64": torch.float64,
+    "float32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "float8_e4m3fn": torch.float8_e4m3fn,
+    "float8_e5m2": torch.float8_e5m2,
+    "int64": torch.int64,
+    "int32": torch.int32,
+    "int16": torch.int16,
+    "int8": torch.int8,
+    "uint8": torch.uint8,
+    "uint32": torch.uint32,
+    "bool": torch.bool,
+}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+ALIGNMENT = 256
+MAX_RANK = 8
+F_ADD_SEALS = 1033
+SEALS = 0x1 | 0x2 | 0x4 | 0x8  # seal, shrink, grow, write
+
+
+class DescriptorError(Exception):
+    """A tensor descriptor that does not describe a tensor inside its memory."""
+
+
+def dtype_from(name: object) -> torch.dtype:
+    if not isinstance(name, str) or name not in DTYPES:
+        raise DescriptorError(f"dtype {name!r} is none of {', '.join(DTYPES)}")
+    return DTYPES[name]
+
+
+def name_of(dtype: torch.dtype) -> str:
+    """The wire name of a torch dtype; torch's own name for one that the wire does not know."""
+    return NAMES.get(dtype, str(dtype).removeprefix("torch."))
+
+
+def aligned(size: int) -> int:
+    return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+
+
+def span_bytes(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
+    """Bytes from the first to past the last element that a strided view touches; 0 for an empty one."""
+    if any(extent == 0 for extent in shape):
+        return 0
+    return (sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)) + 1) * itemsize
+
+
+def descriptor(name: str, tensor: torch.Tensor, offset: int) -> dict[str, Any]:
+    """The wire form of a tensor whose storage span begins at `offset` bytes."""
+    shape, strides = list(tensor.shape), list(tensor.stride())
+    return {
+        "name": name,
+        "kind": "tensor",
+        "dtype": name_of(tensor.dtype),
+        "shape": shape,
+        "strides": strides,
+        "offset": offset,
+        "nbytes": span_bytes(shape, strides, tensor.element_size()),
+    }
+
+
+def span_view(tensor: torch.Tensor) -> torch.Tensor:
+    """The bytes a tensor spans, as a flat uint8 view of its storage."""
+    nbytes = span_bytes(tensor.shape, tensor.stride(), tensor.element_size())
+    whole = torch.empty(0, dtype=torch.uint8, device=tensor.device)
+    return whole.set_(tensor.untyped_storage(), tensor.storage_offset() * tensor.element_size(), (nbytes,), (1,))  # type: ignore[call-overload, no-any-return]
+
+
+def create_memfd(name: str, size: int) -> int:
+    fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(fd, max(size, 1))
+    return fd
+
+
+def seal(fd: int) -> None:
+    """Forbids writing and resizing for ever, for every holder of the descriptor. No writable mapping may exist."""
+    fcntl.fcntl(fd, F_ADD_SEALS, SEALS)
+
+
+class MappedFile:
+    """A memfd in this process's memory. Tensors made from it are valid until `close`."""
+
+    def __init__(self, fd: int, writable: bool, limit: int | None = None) -> None:
+        actual = os.fstat(fd).st_size
+        self.size = actual if limit is None else min(limit, actual)
+        # Private for reading: torch wants writable memory, and the file stays as it is.
+        flags = mmap.MAP_SHARED if writable else mmap.MAP_PRIVATE
+        self._map = mmap.mmap(fd, max(self.size, 1), flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        self._bytes: torch.Tensor | None = torch.frombuffer(self._map, dtype=torch.uint8)
+
+    @classmethod
+    def snapshot(cls, fd: int) -> MappedFile:
+        """A copy of an untrusted process's memfd: a mapping of it could be cut short under the reader's feet."""
+        size = os.fstat(fd).st_size
+        copy = create_memfd("assay-snapshot", size)
+        try:
+            at = 0
+            while at < size:
+                moved = os.sendfile(copy, fd, at, size - at)
+                if moved == 0:
+                    break  # it shrank: what is missing reads as zero
+                at += moved
+            return cls(copy, writable=False)
+        finally:
+            os.close(copy)
+
+    def __enter__(self) -> MappedFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._bytes = None
+        try:
+            self._map.close()
+        except BufferError:
+            pass  # a view still lives; the mapping goes with the last of them
+
+    def bytes(self, offset: int, size: int) -> torch.Tensor:
+        """A flat uint8 view of a checked range."""
+        if self._bytes is None:
+            raise ValueError("the mapping is closed")
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise DescriptorError(f"bytes {offset} to {offset + size} are outside the memory of {self.size} bytes")
+        return self._bytes[offset : offset + size]
+
+    def tensor(self, wire: dict[str, Any]) -> torch.Tensor:
+        """The view that a descriptor names. Raises DescriptorError unless it lies inside this memory."""
+        dtype = dtype_from(wire.get("dtype"))
+        shape, strides, offset = wire.get("shape"), wire.get("strides"), wire.get("offset")
+        if not _extents(shape) or not _extents(strides) or len(shape) != len(strides) or len(shape) > MAX_RANK:  # type: ignore[arg-type]
+            raise DescriptorError(f"shape {shape!r} with strides {strides!r}: want two lists of at most {MAX_RANK} numbers from 0 up")
+        if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
+            raise DescriptorError(f"offset {offset!r}: want a number from 0 up")
+        itemsize = dtype.itemsize
+        if offset % itemsize:
+            raise DescriptorError(f"offset {offset} is not a multiple of the {itemsize} bytes of a {wire['dtype']}")
+        flat = self.bytes(offset, span_bytes(shape, strides, itemsize))  # type: ignore[arg-type]
+        return torch.as_strided(flat.view(dtype), shape, strides)  # type: ignore[arg-type]
+
+
+def _extents(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(x, int) and not isinstance(x, bool) and 0 <= x < 2**40 for x in value)
+
+
+def pack(tensors: Sequence[tuple[str, torch.Tensor]]) -> tuple[list[dict[str, Any]], int]:
+    """Descriptors of tensors laid one after the other, and the memory they need."""
+    offset, wires = 0, []
+    for name, tensor in tensors:
+        wires.append(descriptor(name, tensor, offset))
+        offset = aligned(offset + wires[-1]["nbytes"])
+    return wires, offset
+
+
+def make_memfd(name: str, tensors: Sequence[tuple[str, torch.Tensor]]) -> tuple[int, list[dict[str, Any]]]:
+    """A sealed memfd that holds the tensors, and their descriptors."""
+    wires, size = pack(tensors)
+    fd = create_memfd(name, size)
+    for (_, tensor), wire in zip(tensors, wires, strict=True):
+        data = span_view(tensor).cpu()
+        _write(fd, memoryview(data.numpy()), wire["offset"])
+    seal(fd)
+    return fd, wires
+
+
+def _write(fd: int, data: memoryview, offset: int) -> None:
+    while data:
+        written = os.pwrite(fd, data, offset)
+        data, offset = data[written:], offset + written

@@ -1,0 +1,142 @@
+#include "sandbox/jail/root_filesystem.h"
+
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "sandbox/jail/mounts.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::int64_t kRootBytes = 16LL << 20;       // directories and mount points only
+constexpr std::int64_t kRootInodes = 16'384;
+constexpr std::int64_t kZygoteTmpBytes = 64LL << 20;  // the zygote's own; a job gets fresh ones
+constexpr std::int64_t kZygoteTmpInodes = 16'384;
+const std::string kBase = "/tmp";                     // covered while the root is built
+const std::string kOld = "/old", kNew = "/new";
+
+// Shown where the host has them: how binaries find libraries, which command `cc` is, how many processors there are.
+const std::vector<std::string> kSystemFiles = {"/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu"};
+// Folders of the system; where they are links into /usr, the link is made again.
+const std::vector<std::string> kSystemFolders = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
+const std::vector<std::string> kDevices = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"};
+
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+/// The path with every link resolved; it is read through kOld later, where absolute links would lead astray.
+Result<std::string> resolve(const std::string& path) {
+  const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), &::free);
+  if (real == nullptr) return fail_errno("realpath " + path);
+  return std::string(real.get());
+}
+
+Status make_link(const std::string& path, const std::string& target) {
+  const std::string at = kNew + path;
+  if (Status made = make_directories(at.substr(0, at.rfind('/'))); !made) return made;
+  if (::symlink(target.c_str(), at.c_str()) != 0 && errno != EEXIST) return fail_errno("symlink " + at);
+  return {};
+}
+
+struct Bind {
+  std::string source, target;
+  bool devices = false;
+};
+
+/// What will be shown and linked, with all names resolved while the host's root is still ours.
+struct Contents {
+  std::vector<Bind> binds;
+  std::vector<std::pair<std::string, std::string>> links;
+};
+
+Result<Contents> resolve_contents(const RootFilesystem& root) {
+  Contents contents;
+  contents.links = root.links;
+  std::vector<std::string> wanted = root.binds;
+  for (const std::string& folder : kSystemFolders) {
+    char target[4096];
+    const ssize_t size = ::readlink(folder.c_str(), target, sizeof target);
+    if (size > 0) {
+      contents.links.emplace_back(folder, std::string(target, static_cast<std::size_t>(size)));
+    } else if (exists(folder)) {
+      wanted.push_back(folder);
+    }
+  }
+  std::copy_if(kSystemFiles.begin(), kSystemFiles.end(), std::back_inserter(wanted), exists);
+  for (const std::string& path : wanted) {
+    Result<std::string> real = resolve(path);
+    if (!real) return fail(real.error());
+    contents.binds.push_back({*real, path});
+  }
+  for (const std::string& path : kDevices) contents.binds.push_back({path, path, true});
+  // Parents first, so that a folder inside another does not vanish under it.
+  std::stable_sort(contents.binds.begin(), contents.binds.end(), [](const Bind& a, const Bind& b) { return a.target < b.target; });
+  return contents;
+}
+
+Status pivot(const std::string& new_root, const std::string& old_root) {
+  if (::syscall(SYS_pivot_root, new_root.c_str(), old_root.c_str()) != 0) return fail_errno("pivot_root " + new_root);
+  return {};
+}
+
+/// Moves the host's root to kOld, below a tmpfs that will be thrown away.
+Status enter_base() {
+  if (Status base = mount_tmpfs(kBase, kRootBytes, kRootInodes, "0755"); !base) return base;
+  for (const std::string& folder : {kOld, kNew}) {
+    if (Status made = make_directories(kBase + folder); !made) return made;
+  }
+  if (Status moved = pivot(kBase, kBase + kOld); !moved) return moved;
+  if (::chdir("/") != 0) return fail_errno("chdir /");
+  return mount_tmpfs(kNew, kRootBytes, kRootInodes, "0755");
+}
+
+Status show(const Contents& contents) {
+  for (const Bind& bind : contents.binds) {
+    // A folder below one that is shown already is there; making a mount point in it would be refused.
+    if (exists(kNew + bind.target)) continue;
+    if (Status bound = bind_read_only(kOld + bind.source, kNew + bind.target, bind.devices); !bound) return bound;
+  }
+  for (const auto& [path, target] : contents.links) {
+    if (exists(kNew + path)) continue;
+    if (Status made = make_link(path, target); !made) return made;
+  }
+  return {};
+}
+
+Result<std::string> mount_writable() {
+  for (const char* folder : {"/tmp", "/dev/shm", "/proc"}) {
+    if (Status made = make_directories(kNew + folder); !made) return fail(made.error());
+  }
+  for (const char* folder : {"/tmp", "/dev/shm"}) {
+    if (Status mounted = mount_tmpfs(kNew + folder, kZygoteTmpBytes, kZygoteTmpInodes, "1777"); !mounted) return fail(mounted.error());
+  }
+  const Status own = mount_proc(kNew + "/proc");
+  if (own) return std::string();
+  // Some containers hide parts of /proc and then refuse a new one: Python still needs one.
+  if (Status old = bind_read_only(kOld + "/proc", kNew + "/proc", false); !old) return fail(old.error());
+  return "/proc is the host's, read-only, because of " + own.error().message;
+}
+
+}  // namespace
+
+Result<std::string> enter_root_filesystem(const RootFilesystem& root) {
+  Result<Contents> contents = resolve_contents(root);
+  if (!contents) return fail(contents.error());
+  if (Status base = enter_base(); !base) return fail(base.error());
+  if (Status shown = show(*contents); !shown) return fail(shown.error());
+  Result<std::string> lacks = mount_writable();
+  if (!lacks) return lacks;
+  if (::chdir(kNew.c_str()) != 0) return fail_errno("chdir " + kNew);
+  if (Status moved = pivot(".", "."); !moved) return fail(moved.error());
+  if (::umount2(".", MNT_DETACH) != 0) return fail_errno("umount the old root");
+  if (::chdir("/") != 0) return fail_errno("chdir /");
+  if (::mount("none", "/", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0) return fail_errno("remount / read-only");
+  return lacks;
+}
+
+}  // namespace assay::sandbox

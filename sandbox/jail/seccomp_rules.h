@@ -1,0 +1,13 @@
+// The rules of the system call filter. Used by seccomp.cc only.
+#pragma once
+
+#include <seccomp.h>
+
+#include "base/result.h"
+
+namespace assay::sandbox {
+
+/// Adds every rule to a filter whose default is to allow.
+Status add_seccomp_rules(scmp_filter_ctx filter);
+
+}  // namespace assay::sandbox

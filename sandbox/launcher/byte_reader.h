@@ -1,0 +1,68 @@
+// ByteReader: reads little-endian fields from untrusted bytes. It never reads past the end and it fails once and for all:
+// after the first short or oversized field every read answers zero or empty and ok() is false, with the first reason kept.
+//
+//   ByteReader in(bytes);
+//   const std::uint32_t n = in.count("buffers", kMaxPlanBuffers, kMinBufferBytes);
+//   if (!in.ok()) return fail(ErrorCode::corrupt, in.why());
+//
+// Not thread-safe. Views point into the bytes it was made with.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace assay::sandbox {
+
+class ByteReader {
+ public:
+  explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
+
+  bool ok() const { return why_.empty(); }
+  const std::string& why() const { return why_; }
+  std::size_t position() const { return position_; }
+  std::size_t remaining() const { return bytes_.size() - position_; }
+
+  void reject(std::string_view what, const std::string& reason) {
+    if (ok()) why_ = std::string(what) + " at byte " + std::to_string(position_) + ": " + reason;
+  }
+
+  template <std::integral T>
+  T number(std::string_view what) {
+    const std::string_view raw = raw_bytes(what, sizeof(T));
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < raw.size(); ++i) value |= static_cast<std::uint64_t>(static_cast<unsigned char>(raw[i])) << (8 * i);
+    return static_cast<T>(value);
+  }
+
+  /// Exactly `size` bytes, or nothing.
+  std::string_view raw_bytes(std::string_view what, std::uint64_t size) {
+    if (!ok()) return {};
+    if (size > remaining()) {
+      reject(what, "needs " + std::to_string(size) + " bytes, " + std::to_string(remaining()) + " are left");
+      return {};
+    }
+    const std::string_view found = bytes_.substr(position_, static_cast<std::size_t>(size));
+    position_ += found.size();
+    return found;
+  }
+
+  /// A `u32` number of elements, each of at least `element_bytes`, so that a caller may reserve room for them.
+  std::uint32_t count(std::string_view what, std::uint32_t limit, std::size_t element_bytes) {
+    const auto n = number<std::uint32_t>(what);
+    if (n > limit) reject(what, std::to_string(n) + " is over the limit of " + std::to_string(limit));
+    if (ok() && static_cast<std::uint64_t>(n) * element_bytes > remaining()) {
+      reject(what, std::to_string(n) + " of them need at least " + std::to_string(static_cast<std::uint64_t>(n) * element_bytes) + " bytes, " +
+                       std::to_string(remaining()) + " are left");
+    }
+    return ok() ? n : 0;
+  }
+
+ private:
+  std::string_view bytes_;
+  std::size_t position_ = 0;
+  std::string why_;
+};
+
+}  // namespace assay::sandbox

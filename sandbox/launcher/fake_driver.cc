@@ -1,0 +1,160 @@
+#include "sandbox/launcher/fake_driver.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace assay::sandbox {
+namespace {
+
+constexpr DevicePtr kFirstAddress = 0x7f00'0000'0000;
+constexpr std::uint64_t kAddressGap = 1ULL << 20;  // between allocations: a stray access lands in none
+constexpr std::uint64_t kAllocationAlignment = 256;
+constexpr double kOperationNs = 2000;
+constexpr double kBytesPerNs = 1000;
+
+}  // namespace
+
+std::byte* FakeLaunch::memory(std::size_t param, std::int64_t offset, std::uint64_t bytes) const {
+  return param < params.size() ? gpu.translate(params[param].value + static_cast<std::uint64_t>(offset), bytes) : nullptr;
+}
+
+FakeDriver::FakeDriver(std::uint64_t memory_bytes) : next_address_(kFirstAddress) {
+  facts_.name = "Fake GPU";
+  facts_.target = "cuda:90";
+  facts_.cc_major = 9;
+  facts_.sms = 4;
+  facts_.l2_bytes = 1 << 20;
+  facts_.memory_bytes = static_cast<std::int64_t>(memory_bytes);
+  facts_.clock_khz = 1'000'000;
+  facts_.bandwidth_bytes_per_s = static_cast<std::int64_t>(kBytesPerNs * 1e9);
+  facts_.driver = "fake";
+}
+
+void FakeDriver::add_kernel(const std::string& name, std::vector<std::size_t> param_bytes, FakeKernel body) {
+  known_[name] = Known{std::move(param_bytes), std::move(body)};
+}
+
+std::size_t FakeDriver::loaded_kernels() const {
+  return static_cast<std::size_t>(std::count_if(loaded_.begin(), loaded_.end(), [](const Loaded& kernel) { return !kernel.unloaded; }));
+}
+
+LaunchStatus FakeDriver::usable() const {
+  if (lost_) return launch_fail(lost_->kind, lost_->message);
+  return {};
+}
+
+LaunchStatus FakeDriver::illegal_address() {
+  lost_ = LaunchError{LaunchErrorKind::gpu_fault, "running on the GPU: FAKE_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"};
+  return usable();
+}
+
+std::byte* FakeDriver::translate(DevicePtr address, std::uint64_t bytes) {
+  auto after = memory_.upper_bound(address);
+  if (after == memory_.begin()) return nullptr;
+  auto& [base, contents] = *std::prev(after);
+  const std::uint64_t offset = address - base;
+  if (offset > contents.size() || bytes > contents.size() - offset) return nullptr;
+  return contents.data() + offset;
+}
+
+LaunchResult<DevicePtr> FakeDriver::allocate(std::uint64_t bytes) {
+  if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
+  if (bytes > static_cast<std::uint64_t>(facts_.memory_bytes) - allocated_) {
+    return launch_fail(LaunchErrorKind::gpu_memory_limit, "allocating " + std::to_string(bytes) + " bytes of GPU memory: FAKE_ERROR_OUT_OF_MEMORY (out of memory)");
+  }
+  const DevicePtr address = next_address_;
+  next_address_ += (bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment + kAddressGap;
+  memory_[address].resize(bytes, std::byte{0xAB});
+  allocated_ += bytes;
+  return address;
+}
+
+void FakeDriver::free(DevicePtr memory) {
+  const auto found = memory_.find(memory);
+  if (found == memory_.end()) return;
+  allocated_ -= found->second.size();
+  memory_.erase(found);
+}
+
+LaunchStatus FakeDriver::write(DevicePtr to, std::span<const std::byte> from) {
+  if (LaunchStatus s = usable(); !s) return s;
+  std::byte* target = translate(to, from.size());
+  if (target == nullptr) return illegal_address();
+  std::copy(from.begin(), from.end(), target);
+  return {};
+}
+
+LaunchStatus FakeDriver::read(std::span<std::byte> to, DevicePtr from) {
+  if (LaunchStatus s = usable(); !s) return s;
+  const std::byte* source = translate(from, to.size());
+  if (source == nullptr) return illegal_address();
+  std::copy(source, source + to.size(), to.begin());
+  return {};
+}
+
+LaunchStatus FakeDriver::copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) {
+  if (LaunchStatus s = usable(); !s) return s;
+  std::byte* target = translate(to, bytes);
+  const std::byte* source = translate(from, bytes);
+  if (target == nullptr || source == nullptr) return illegal_address();
+  if (bytes > 0) std::memmove(target, source, bytes);
+  clock_ns_ += kOperationNs + static_cast<double>(bytes) / kBytesPerNs;
+  return {};
+}
+
+LaunchStatus FakeDriver::fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width, std::uint64_t pattern) {
+  if (LaunchStatus s = usable(); !s) return s;
+  std::byte* target = translate(to, count * width);
+  if (target == nullptr) return illegal_address();
+  for (std::uint64_t i = 0; i < count; ++i) std::memcpy(target + i * width, &pattern, width);
+  clock_ns_ += kOperationNs + static_cast<double>(count * width) / kBytesPerNs;
+  return {};
+}
+
+LaunchResult<KernelHandle> FakeDriver::load(std::string_view, const std::string& kernel, std::uint32_t) {
+  if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
+  Loaded loaded{kernel, {}, false};
+  loaded.facts.registers = 32;
+  loaded.facts.max_threads_per_block = 1024;
+  if (const auto known = known_.find(kernel); known != known_.end()) loaded.facts.param_bytes = known->second.param_bytes;
+  loaded_.push_back(std::move(loaded));
+  return static_cast<KernelHandle>(loaded_.size() - 1);
+}
+
+void FakeDriver::unload(KernelHandle kernel) { loaded_[kernel].unloaded = true; }
+
+LaunchStatus FakeDriver::launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) {
+  if (LaunchStatus s = usable(); !s) return s;
+  const std::string& name = loaded_[kernel].name;
+  launches_.push_back({name, shape, {params.begin(), params.end()}});
+  jitter_ = jitter_ * 1664525u + 1013904223u;
+  clock_ns_ += kOperationNs + static_cast<double>(jitter_ >> 24) / 10.0;
+  const auto known = known_.find(name);
+  if (known == known_.end()) return {};
+  FakeLaunch launch{*this, shape, {params.begin(), params.end()}};
+  if (LaunchStatus ran = known->second.body(launch); !ran) {
+    // As on a GPU, a fault shows at the next wait and the context is lost.
+    lost_ = ran.error();
+  }
+  return {};
+}
+
+LaunchStatus FakeDriver::synchronize() { return usable(); }
+
+LaunchStatus FakeDriver::mark_start() {
+  start_ns_ = clock_ns_;
+  return usable();
+}
+
+LaunchStatus FakeDriver::mark_stop() {
+  stop_ns_ = clock_ns_;
+  return usable();
+}
+
+LaunchResult<double> FakeDriver::elapsed_ns() {
+  if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
+  return stop_ns_ - start_ns_;
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,170 @@
+#include "sandbox/launcher/replay.h"
+
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "sandbox/launcher/guarded_memory.h"
+#include "sandbox/launcher/plan_check.h"
+#include "sandbox/launcher/pristine.h"
+
+namespace assay::sandbox {
+namespace {
+
+LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const ReplayRequest& request) {
+  PlanRules rules;
+  rules.target = gpu.facts().target;
+  rules.output_bytes = request.output.size();
+  for (const ReplayInput& input : request.inputs) rules.inputs.push_back({input.name, input.bytes.size()});
+  if (Status status = check_plan(plan, rules); !status) return launch_fail(LaunchErrorKind::invalid_plan, status.error().message);
+  return {};
+}
+
+/// Every launch's scratch parameters, in plan order.
+template <class Visit>
+LaunchStatus for_each_scratch(const Plan& plan, Visit visit) {
+  for (const PlanOp& op : plan.ops) {
+    const auto* kernel = std::get_if<KernelOp>(&op);
+    if (kernel == nullptr) continue;
+    for (const KernelParam& param : kernel->params) {
+      const auto* scratch = std::get_if<GlobalScratchParam>(&param);
+      if (scratch == nullptr) continue;
+      if (LaunchStatus s = visit(*kernel, *scratch, scratch->bytes_per_program * block_count(*kernel)); !s) return s;
+    }
+  }
+  return {};
+}
+
+LaunchStatus check_memory(const Plan& plan, std::uint64_t limit) {
+  std::uint64_t left = limit;
+  const auto take = [&](std::uint64_t bytes, std::uint32_t alignment) -> LaunchStatus {
+    const std::uint64_t cost = GuardedMemory::cost(bytes, alignment);
+    if (cost > left) {
+      return launch_fail(LaunchErrorKind::gpu_memory_limit,
+                         "the plan's buffers, with " + std::to_string(2 * kGuardBytes) + " guard bytes each, need more than the limit of " + std::to_string(limit) + " bytes");
+    }
+    left -= cost;
+    return {};
+  };
+  for (const PlanBuffer& buffer : plan.buffers) {
+    if (LaunchStatus s = take(buffer.bytes, kBufferAlignment); !s) return s;
+  }
+  return for_each_scratch(plan, [&](const KernelOp&, const GlobalScratchParam& scratch, std::uint64_t bytes) { return take(bytes, scratch.alignment); });
+}
+
+std::string describe(const PlanBuffer& buffer, std::size_t index) {
+  const char* kind = buffer.kind == BufferKind::input ? "input " : buffer.kind == BufferKind::constant ? "constant" : "scratch";
+  return "buffer " + std::to_string(index) + " (" + kind + buffer.name + ", " + std::to_string(buffer.bytes) + " bytes)";
+}
+
+std::span<const std::byte> contents_of(const PlanBuffer& buffer, const ReplayRequest& request) {
+  if (buffer.kind == BufferKind::constant) return std::as_bytes(std::span(buffer.constant.data(), buffer.constant.size()));
+  for (const ReplayInput& input : request.inputs) {
+    if (input.name == buffer.name) return input.bytes;
+  }
+  return {};  // not reached: check_plan() has found every input
+}
+
+/// One case's stay on the device. Members are released in reverse order.
+class Replay {
+ public:
+  Replay(GpuDriver& gpu, const Plan& plan, const ReplayRequest& request, const Clock& clock)
+      : gpu_(gpu), plan_(plan), request_(request), clock_(clock), memory_(gpu), pristine_(gpu, kPoisonByte), offsets_(output_offsets(plan)) {}
+
+  LaunchResult<ReplayResult> run() {
+    if (LaunchStatus s = allocate(); !s) return tl::unexpected(s.error());
+    LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu_, plan_, buffers_, scratch_);
+    if (!program) return tl::unexpected(program.error());
+    program_ = std::move(*program);
+    if (LaunchStatus s = pristine_.write(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = program_->enqueue(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = memory_.check(); !s) return tl::unexpected(s.error());
+
+    ReplayResult result;
+    if (!request_.timing) {
+      if (LaunchStatus s = read_outputs(); !s) return tl::unexpected(s.error());
+    } else {
+      LaunchResult<std::vector<double>> samples = time();
+      if (!samples) return tl::unexpected(samples.error());
+      result.samples_ns = std::move(*samples);
+    }
+    result.kernels = program_->kernels();
+    for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const PlanOutput& output = plan_.outputs[i];
+      result.outputs.push_back({output.dtype, output.shape, output.strides, offsets_[i], output_span_bytes(output).value_or(0)});
+    }
+    return result;
+  }
+
+ private:
+  LaunchStatus allocate() {
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+      const PlanBuffer& buffer = plan_.buffers[i];
+      LaunchResult<DevicePtr> memory = memory_.add(buffer.bytes, kBufferAlignment, describe(buffer, i));
+      if (!memory) return tl::unexpected(memory.error());
+      buffers_.push_back(*memory);
+      if (buffer.kind == BufferKind::scratch) {
+        pristine_.add_poisoned(*memory, buffer.bytes);
+      } else {
+        pristine_.add(*memory, contents_of(buffer, request_));
+      }
+    }
+    return for_each_scratch(plan_, [&](const KernelOp& op, const GlobalScratchParam& scratch, std::uint64_t bytes) -> LaunchStatus {
+      LaunchResult<DevicePtr> memory =
+          memory_.add(bytes, scratch.alignment, "the scratch of kernel '" + plan_.binaries[op.binary].kernel + "' (" + std::to_string(bytes) + " bytes)");
+      if (!memory) return tl::unexpected(memory.error());
+      scratch_.push_back(*memory);
+      pristine_.add_poisoned(*memory, bytes);
+      return {};
+    });
+  }
+
+  LaunchResult<std::vector<double>> time() {
+    if (LaunchStatus s = pristine_.keep_on_device(); !s) return tl::unexpected(s.error());
+    std::mt19937_64 random(std::random_device{}());
+    TimedWork work;
+    work.restore = [&] { return pristine_.restore_async(); };
+    work.enqueue = [&] { return program_->enqueue(); };
+    work.operations = program_->operations();
+    // Reservoir of one: the n'th sample replaces what was kept with probability 1/n, so that in the end each is equally likely.
+    work.sampled = [&](std::int64_t index) -> LaunchStatus {
+      if (std::uniform_int_distribution<std::int64_t>(0, index)(random) != 0) return {};
+      return read_outputs();
+    };
+    LaunchResult<std::vector<double>> samples = take_samples(gpu_, *request_.timing, work, clock_);
+    if (!samples) return samples;
+    if (LaunchStatus s = memory_.check(); !s) return tl::unexpected(s.error());
+    return samples;
+  }
+
+  LaunchStatus read_outputs() {
+    for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const PlanOutput& output = plan_.outputs[i];
+      const std::uint64_t bytes = output_span_bytes(output).value_or(0);
+      if (LaunchStatus s = gpu_.read(request_.output.subspan(offsets_[i], bytes), buffers_[output.buffer] + output.offset); !s) return s;
+    }
+    return {};
+  }
+
+  GpuDriver& gpu_;
+  const Plan& plan_;
+  const ReplayRequest& request_;
+  const Clock& clock_;
+  GuardedMemory memory_;
+  Pristine pristine_;
+  std::vector<std::uint64_t> offsets_;
+  std::vector<DevicePtr> buffers_;  // by plan buffer
+  std::vector<DevicePtr> scratch_;  // by global scratch parameter
+  std::unique_ptr<Program> program_;
+};
+
+}  // namespace
+
+LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, const ReplayRequest& request, const Clock& clock) {
+  if (LaunchStatus s = check(gpu, plan, request); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = check_memory(plan, request.gpu_memory_bytes); !s) return tl::unexpected(s.error());
+  return Replay(gpu, plan, request, clock).run();
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,55 @@
+// replay: performs a launch plan on inputs that its author never saw, and hands the outputs back. The heart of the trusted tier.
+//
+//   ReplayRequest request{.inputs = {{"x", bytes}}, .output = memory, .gpu_memory_bytes = 1 << 30};
+//   LaunchResult<ReplayResult> result = replay(gpu, plan, request, clock);
+//
+// In order: check the plan; check its memory against the limit; allocate buffers between canaries; load the binaries; fill inputs
+// and constants, poison the rest; run; check the canaries; where asked, time it; copy the outputs. When it is timed, the outputs
+// are those of one timed run, drawn at random, so that no run can be told to be the one that is looked at. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "sandbox/launcher/gpu_driver.h"
+#include "sandbox/launcher/plan.h"
+#include "sandbox/launcher/program.h"
+#include "sandbox/launcher/timing.h"
+
+namespace assay::sandbox {
+
+inline constexpr std::uint8_t kPoisonByte = 0xFF;  // NaN as a float, -1 as an integer: what nobody wrote is never right by chance
+
+struct ReplayInput {
+  std::string name;
+  std::span<const std::byte> bytes;
+};
+
+struct ReplayRequest {
+  std::vector<ReplayInput> inputs;
+  std::span<std::byte> output;             // each output's byte span goes here, at kOutputAlignment
+  std::uint64_t gpu_memory_bytes = 0;      // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
+  std::optional<TimingRules> timing;
+};
+
+struct ReplayOutput {
+  std::string dtype;
+  std::vector<std::int64_t> shape, strides;
+  std::uint64_t offset = 0;                // in the request's output memory
+  std::uint64_t bytes = 0;
+};
+
+struct ReplayResult {
+  std::vector<ReplayOutput> outputs;
+  std::vector<KernelUse> kernels;
+  std::vector<double> samples_ns;          // empty unless timed
+};
+
+LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, const ReplayRequest& request, const Clock& clock);
+
+}  // namespace assay::sandbox

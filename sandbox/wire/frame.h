@@ -1,0 +1,92 @@
+// Frames: the messages of the sandbox's processes over a Unix stream socket (docs/frames.md has the bytes).
+//
+//   Status sent = send_frame(socket, {{"type", "launch"}, {"case", "small"}}, plan, {input_fd, output_fd}, Deadline::after_ms(1'000));
+//   Result<Frame> frame = receive_frame(socket, Deadline::after_ms(20'000));
+//   if (!frame && frame.error().code == ErrorCode::unavailable) { /* the peer closed between two frames */ }
+//
+// The peer may be hostile: every size is checked against its cap before memory is reserved for it, and descriptors are accepted only with
+// the first byte of a frame. Headers are objects with a string `type`. One user per socket and direction at a time.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "sandbox/wire/deadline.h"
+
+namespace assay::sandbox {
+
+inline constexpr std::uint32_t kMaxHeaderBytes = 4U << 20;
+inline constexpr std::uint64_t kMaxPayloadBytes = 64ULL << 20;
+inline constexpr std::size_t kMaxFrameFds = 64;
+inline constexpr int kMaxHeaderNesting = 32;
+inline constexpr std::size_t kFramePrefixBytes = 16;
+
+struct Frame {
+  nlohmann::json header;
+  std::string payload;
+  std::vector<UniqueFd> fds;
+
+  /// The message's name; always there on a received frame.
+  std::string type() const { return header.value("type", std::string()); }
+};
+
+/// Sends one frame whole. The descriptors stay the caller's. Errors: invalid_argument (over a cap: a defect of the sender), unavailable
+/// (the peer is gone), resource_exhausted (the deadline passed), cancelled, io. After any error but the first the stream is useless.
+Status send_frame(int socket, const nlohmann::json& header, std::string_view payload, const std::vector<int>& fds, const Deadline& deadline);
+
+/// Waits for one frame. Errors: unavailable (end of stream between two frames), io (end of stream inside a frame, or a failed call), corrupt
+/// (malformed), resource_exhausted (the deadline passed), cancelled.
+Result<Frame> receive_frame(int socket, const Deadline& deadline);
+
+/// Takes frames out of a stream as its bytes arrive; for a caller that polls several descriptors.
+///
+///   switch (receiver.receive()) { case FrameReceiver::State::frame: use(receiver.take()); ... }
+class FrameReceiver {
+ public:
+  enum class State {
+    again,      // no whole frame yet: poll the socket
+    frame,      // take() has it
+    closed,     // end of stream between two frames
+    truncated,  // end of stream inside a frame
+    malformed,  // the peer broke the protocol; message() says how
+    broken,     // a system call failed; message() has it
+  };
+
+  /// `socket` is borrowed.
+  explicit FrameReceiver(int socket) : socket_(socket) {}
+
+  /// Reads what is there without blocking. Once it said closed, truncated, malformed or broken it says so for ever.
+  State receive();
+  Frame take();
+  const std::string& message() const { return message_; }
+
+ private:
+  State read_some();
+  State consume_prefix();
+  State consume_header();
+  State finish(State state, std::string message);
+
+  int socket_;
+  State final_ = State::again;
+  std::string message_;
+  std::string buffer_;       // of the part that is being read: prefix, header or payload
+  std::size_t wanted_ = kFramePrefixBytes;
+  enum class Part { prefix, header, payload } part_ = Part::prefix;
+  std::uint64_t payload_bytes_ = 0;
+  Frame frame_;
+};
+
+/// A connected pair of stream sockets, close-on-exec.
+struct SocketPair {
+  UniqueFd ours, theirs;
+};
+Result<SocketPair> make_socket_pair();
+
+}  // namespace assay::sandbox

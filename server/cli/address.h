@@ -1,0 +1,18 @@
+// HOST:PORT for `serve --http`. Only loopback addresses, since there is no authentication yet.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace assay::server {
+
+struct Address {
+  std::string host;
+  int port = 0;
+};
+
+/// "127.0.0.1:8080", "localhost:0", "[::1]:8080". Anything else is an error that shows the form.
+Result<Address> parse_address(const std::string& text);
+
+}  // namespace assay::server

@@ -1,0 +1,32 @@
+// What several sub-commands need: the catalog, a device by name, a message and an exit status for an Error.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "operators/catalog.h"
+#include "sandbox/device/device.h"
+#include "server/cli/exit_status.h"
+#include "server/cli/paths.h"
+
+namespace assay::server {
+
+/// Prints "assay COMMAND: MESSAGE" on stderr and returns `status`.
+int complain(const std::string& command, int status, const std::string& message);
+
+/// The paths and the catalog, or nullopt after complaining, with `status` set.
+struct Workspace {
+  Paths paths;
+  operators::Catalog catalog;
+};
+std::optional<Workspace> open_workspace(const std::string& command, int& status);
+
+/// Accepts "strict" and "best-effort".
+Result<sandbox::Isolation> isolation_from(const std::string& text);
+
+/// kUnknownName for a name that is no device, kUnavailable for a device that cannot be used here.
+int status_of_device_error(const Error& error);
+
+}  // namespace assay::server

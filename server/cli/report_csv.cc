@@ -1,0 +1,39 @@
+#include <cstdio>
+
+#include "server/cli/report_formats.h"
+
+namespace assay::server {
+namespace {
+
+/// RFC 4180. A cell that a spreadsheet would take for a formula gets an apostrophe: explanations are partly a submission's words.
+std::string cell(std::string text) {
+  if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) text.insert(0, "'");
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char character : text) quoted += character == '"' ? "\"\"" : std::string(1, character);
+  return quoted + "\"";
+}
+
+std::string number(const std::optional<double>& value) {
+  if (!value) return "";
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.9g", *value);
+  return text;
+}
+
+}  // namespace
+
+std::string report_as_csv(const Report& report) {
+  std::string text =
+      "run,agent,model,scripted,track,operator,split,label,outcome,error_kind,error_type,error_group,max_error,perf,tier,tool_calls,sandbox_ms,explanation\r\n";
+  for (const ReportRow& row : report.rows) {
+    text += report.run.handle + "," + cell(report.run.request.agent) + "," + cell(report.run.request.model) + "," + (report.scripted ? "true" : "false") + "," +
+            std::string(tools::to_string(report.run.request.track)) + "," + row.operator_name + "," + row.split + "," +
+            cell(std::string(to_string(row.label))) + "," + row.outcome + "," + row.error_kind + "," + cell(row.error_type) + "," + cell(row.error_group) +
+            "," + number(row.max_error) + "," + number(row.perf) + "," + row.tier + "," + std::to_string(row.tool_calls) + "," + number(row.sandbox_ms) + "," +
+            cell(row.explanation) + "\r\n";
+  }
+  return text;
+}
+
+}  // namespace assay::server

@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "server/cli/report_formats.h"
+
+namespace assay::server {
+namespace {
+
+constexpr std::size_t kExplanationColumn = 90;
+
+std::string number(double value, const char* format) {
+  char text[64];
+  std::snprintf(text, sizeof(text), format, value);
+  return text;
+}
+
+std::string percent(double ratio) { return number(100 * ratio, "%.1f %%"); }
+
+std::string padded(const std::string& text, std::size_t width) { return text + std::string(width - std::min(width, width_of(text)), ' '); }
+
+using Line = std::vector<std::string>;
+
+std::string aligned(const std::vector<Line>& lines) {
+  std::vector<std::size_t> widths(lines.front().size(), 0);
+  for (const Line& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
+  }
+  std::string text;
+  for (std::size_t row = 0; row < lines.size(); ++row) {
+    std::string out;
+    for (std::size_t i = 0; i < lines[row].size(); ++i) out += padded(lines[row][i], widths[i]) + "  ";
+    out.erase(out.find_last_not_of(' ') + 1);
+    text += out + "\n";
+    if (row == 0) {
+      for (const std::size_t width : widths) text += std::string(width, '-') + "  ";
+      text.erase(text.find_last_not_of(' ') + 1);
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+std::string error_lines(const ReportTotals& totals) {
+  std::string text;
+  for (const auto& [group, types] : totals.errors) {
+    text += "    " + group + ":";
+    for (const auto& [type, count] : types) text += " " + type + " " + std::to_string(count) + ",";
+    text.back() = '\n';
+  }
+  return text;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+std::string report_as_table(const Report& report) {
+  const ReportTotals& totals = report.totals;
+  std::string text = "Run " + report.run.handle + ": agent " + printable_line(report.run.request.agent, 60) + ", model " +
+                     printable_line(report.run.request.model, 80) + ", track " + std::string(tools::to_string(report.run.request.track)) +
+                     (report.devices.empty() ? "" : ", device " + joined(report.devices)) + "\n";
+  if (report.scripted) text += "The answers were scripted (no model): this shows that Assay works, says nothing about any model, and is never ranked.\n";
+  std::vector<Line> lines = {{"operator", "outcome", "error kind", "max error", "perf", "tier", "explanation"}};
+  for (const ReportRow& row : report.rows) {
+    lines.push_back({row.operator_name, std::string(to_string(row.label)), row.error_kind.empty() || row.error_kind == "none" ? "-" : row.error_kind,
+                     row.max_error ? number(*row.max_error, "%.2g") : "-", row.perf ? number(*row.perf, "%.3f") : "-", row.tier.empty() ? "-" : row.tier,
+                     printable_line(row.explanation, kExplanationColumn)});
+  }
+  text += "\n" + aligned(lines) + "\n";
+  text += "pass@1              " + percent(totals.pass_at_1) + "  (" + std::to_string(totals.passed) + " of " + std::to_string(totals.operators) +
+          "; 95 % interval " + percent(totals.pass_at_1_interval[0]) + " to " + percent(totals.pass_at_1_interval[1]) + ")\n";
+  text += "perf@1              " + (totals.perf_at_1 ? number(*totals.perf_at_1, "%.3f") : "none (" + totals.no_perf_reason + ")") + "\n";
+  text += "call accuracy       " + percent(totals.call_accuracy) + "  (ran to its end, right or wrong)\n";
+  text += "execution accuracy  " + percent(totals.execution_accuracy) + "  (and the results are right)\n";
+  text += "outcomes           ";
+  for (const auto& [label, count] : totals.labels) text += " " + std::to_string(count) + " " + label + ";";
+  text.back() = '\n';
+  if (!totals.errors.empty()) text += "errors, by TritonBench's groups\n" + error_lines(totals);
+  text += "tokens              " + std::to_string(report.usage.input_tokens) + " in, " + std::to_string(report.usage.output_tokens) + " out" +
+          (report.scripted ? " (no model)" : "") + "\n";
+  text += "cost                " + number(report.usage.cost_usd, "$%.4f") +
+          (totals.passed > 0 && report.usage.cost_usd > 0 ? number(report.usage.cost_usd / static_cast<double>(totals.passed), " ($%.4f per solved operator)")
+                                                          : "") +
+          "\n";
+  text += "tool calls          " + std::to_string(totals.tool_calls) + "\n";
+  text += "sandbox time        " + number(totals.sandbox_ms / 1000, "%.1f s") + "  (all stages of the graded jobs, added up)\n";
+  if (!report.missing_layers.empty()) text += "sandbox layers that this machine lacks: " + joined(report.missing_layers) + "\n";
+  return text;
+}
+
+}  // namespace assay::server

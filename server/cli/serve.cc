@@ -1,0 +1,120 @@
+// `assay serve`: the MCP server over stdio or HTTP. Puts store, devices, tools and protocol together.
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/cli/address.h"
+#include "server/cli/commands.h"
+#include "server/cli/common.h"
+#include "server/mcp/server.h"
+#include "server/runs/services.h"
+#include "tools/registry.h"
+
+namespace assay::server {
+namespace {
+
+struct ServeOptions {
+  bool stdio = false;
+  std::string http;
+  std::vector<std::string> devices;
+  std::string store;
+  std::string isolation = "best-effort";
+};
+
+constexpr const char* kInstructions =
+    "Assay scores GPU kernels written in Triton. Start with list_operators, then fetch_spec. Write the entry function it names, try it with compile and "
+    "run_tests, and look at profile. For a score: start_run, then submit once per operator with the run handle. Answers name the next step; work "
+    "longer than 20 s answers with a job handle for the job tool.";
+
+volatile std::sig_atomic_t stop_requested = 0;
+
+extern "C" void request_stop(int) { stop_requested = 1; }
+
+/// The protocol layer knows nothing of kernels and the tools nothing of the protocol: this is where they meet.
+mcp::Tool adapt(tools::Tool tool) {
+  mcp::Tool adapted;
+  adapted.name = tool.name;
+  adapted.title = tool.title;
+  adapted.description = tool.description;
+  adapted.input_schema = tool.input_schema;
+  adapted.output_schema = tool.output_schema;
+  adapted.annotations = {{"readOnlyHint", tool.read_only}, {"destructiveHint", tool.destructive}, {"idempotentHint", tool.idempotent}, {"openWorldHint", tool.open_world}};
+  adapted.call = [run = std::move(tool.run)](const nlohmann::json& arguments, mcp::RequestContext& request) {
+    const tools::CallContext context{request.progress, request.cancelled};
+    tools::Answer answer = run(arguments, context);
+    return mcp::ToolResult{answer.is_error, std::move(answer.text), std::move(answer.structured)};
+  };
+  return adapted;
+}
+
+/// Every device that was asked for, warming up; or nullopt after complaining.
+std::optional<Devices> make_devices(const ServeOptions& options, const Paths& paths, int& status) {
+  const Result<sandbox::Isolation> isolation = isolation_from(options.isolation);
+  if (!isolation) {
+    status = complain("serve", kUsage, isolation.error().message);
+    return std::nullopt;
+  }
+  Devices devices;
+  for (const std::string& name : options.devices) {
+    Result<std::unique_ptr<sandbox::Device>> device = sandbox::make_device(name, sandbox_config(paths, *isolation));
+    if (!device) {
+      status = complain("serve", status_of_device_error(device.error()), device.error().message);
+      return std::nullopt;
+    }
+    devices.emplace_back(name, std::move(*device));
+  }
+  return devices;
+}
+
+int serve(const ServeOptions& options) {
+  std::optional<Address> address;
+  if (!options.http.empty()) {
+    Result<Address> parsed = parse_address(options.http);
+    if (!parsed) return complain("serve", kUsage, parsed.error().message);
+    address = std::move(*parsed);
+  }
+  int status = kPass;
+  const std::optional<Workspace> workspace = open_workspace("serve", status);
+  if (!workspace) return status;
+  std::optional<Devices> devices = make_devices(options, workspace->paths, status);
+  if (!devices) return status;
+  const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store() : std::filesystem::path(options.store);
+  Result<std::unique_ptr<ServerServices>> services = ServerServices::open(store, workspace->catalog, std::move(*devices));
+  if (!services) return complain("serve", kStoreUnusable, services.error().message);
+  const auto recovered = (*services)->recover();
+  if (!recovered) return complain("serve", kStoreUnusable, recovered.error().message);
+
+  mcp::Server server({.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = kInstructions});
+  tools::Services for_tools = (*services)->for_tools();
+  for (tools::Tool& tool : tools::make_tools(for_tools)) {
+    if (const Status added = server.add_tool(adapt(std::move(tool))); !added) return complain("serve", kInternal, added.error().message);
+  }
+  if (!address) return mcp::serve_stdio(server);
+
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+  mcp::HttpOptions http;
+  http.host = address->host;
+  http.port = address->port;
+  http.listening = [&](int port) { std::fprintf(stderr, "assay serve: listening on http://%s:%d/mcp\n", address->host.c_str(), port); };
+  return mcp::serve_http(server, http, [] { return stop_requested != 0; });
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, int& status) {
+  auto options = std::make_shared<ServeOptions>();
+  CLI::App* command = app.add_subcommand("serve", "Serve the tools over MCP, on stdio or HTTP");
+  auto* stdio = command->add_flag("--stdio", options->stdio, "speak on stdin and stdout (the default)");
+  command->add_option("--http", options->http, "listen on HOST:PORT (loopback only; port 0 picks one), endpoint /mcp")->excludes(stdio);
+  command->add_option("--device", options->devices, "cpu, cuda:N or fake; the first is the default one; may be repeated")->default_val(std::vector<std::string>{"cpu"});
+  command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
+  command->add_option("--isolation", options->isolation, "strict refuses to start when a sandbox layer is missing; best-effort stamps it into verdicts");
+  command->callback([options, &status] { status = serve(*options); });
+}
+
+}  // namespace assay::server

@@ -1,0 +1,102 @@
+#include "server/mcp/http_endpoint.h"
+
+#include <openssl/crypto.h>
+
+#include "base/handle.h"
+
+namespace assay::mcp {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kSessionPrefix = "session";
+
+bool token_matches(const std::optional<std::string>& header, const std::string& token) {
+  const std::string expected = "Bearer " + token;
+  return header && header->size() == expected.size() && CRYPTO_memcmp(header->data(), expected.data(), expected.size()) == 0;
+}
+
+/// A request-scoped stream is worth its cost only where something can come before the answer.
+bool wants_stream(const Message& message, const HeaderLookup& header) {
+  const auto accept = header("Accept");
+  if (!accept || !accepts(*accept, "text/event-stream")) return false;
+  const auto meta = message.params.find("_meta");
+  return meta != message.params.end() && meta->is_object() && meta->contains(kMetaProgressToken);
+}
+
+std::optional<Reply> refuse_legacy_version(const Message& message, const HeaderLookup& header) {
+  const auto version = header(kHeaderVersion);
+  if (!version || is_legacy_version(*version) || message.method == "initialize") return std::nullopt;
+  json supported = json::array({kStatelessVersion});
+  for (const std::string_view known : kLegacyVersions) supported.push_back(known);
+  return Reply{400, dump(make_error(message.id, kUnsupportedVersion, "Unsupported protocol version", {{"supported", supported}, {"requested", *version}})), {}, false};
+}
+
+}  // namespace
+
+Reply error_reply(int status, int code, const std::string& message, bool close) { return {status, dump(make_error(nullptr, code, message)), {}, close}; }
+
+std::optional<Reply> refuse_client(const HeaderLookup& header, const HttpOptions& options) {
+  const auto host = header("Host");
+  if (!host) return error_reply(400, kInvalidRequest, "the Host header is missing", true);
+  if (!host_allowed(*host, options.host)) return error_reply(403, kInvalidRequest, "this server does not answer for that Host");
+  const auto origin = header("Origin");
+  if (origin && !origin_allowed(*origin, options.host)) return error_reply(403, kInvalidRequest, "requests from that Origin are not allowed");
+  if (!options.bearer_token.empty() && !token_matches(header("Authorization"), options.bearer_token)) {
+    Reply reply = error_reply(401, kInvalidRequest, "a valid token is needed: Authorization: Bearer TOKEN");
+    reply.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return reply;
+  }
+  return std::nullopt;
+}
+
+std::optional<Reply> refuse_headers(const HeaderLookup& header, const std::function<std::size_t(const char*)>& count, const HttpOptions& options) {
+  // Where the body ends must be beyond doubt, or the next request on the connection is forged from this one's body.
+  const std::size_t lengths = count("Content-Length");
+  const std::size_t codings = count("Transfer-Encoding");
+  if (lengths + codings > 1) return error_reply(400, kInvalidRequest, "more than one Content-Length or Transfer-Encoding", true);
+  if (lengths + codings == 0) return error_reply(411, kInvalidRequest, "Content-Length is missing", true);
+  if (codings == 1 && header("Transfer-Encoding").value_or("") != "chunked") return error_reply(400, kInvalidRequest, "the only Transfer-Encoding is chunked", true);
+  if (lengths == 1) {
+    const std::string length = header("Content-Length").value_or("");
+    if (length.empty() || length.size() > 18 || length.find_first_not_of("0123456789") != std::string::npos) {
+      return error_reply(400, kInvalidRequest, "Content-Length must be a decimal number", true);
+    }
+    if (std::stoll(length) > options.max_body_bytes) {
+      return error_reply(413, kInvalidRequest, "the body is larger than the limit of " + std::to_string(options.max_body_bytes) + " bytes", true);
+    }
+  }
+  if (header("Content-Encoding").value_or("identity") != "identity") return error_reply(415, kInvalidRequest, "compressed bodies are not accepted", true);
+  if (!accepts(header("Content-Type").value_or(""), "application/json")) return error_reply(415, kInvalidRequest, "Content-Type must be application/json", true);
+  return std::nullopt;
+}
+
+Interpretation interpret(std::string_view body, const HeaderLookup& header, const Dispatcher& dispatcher, const HttpOptions& options) {
+  MessageLimits limits;
+  limits.max_bytes = options.max_body_bytes;
+  auto message = parse_message(body, limits);
+  if (!message) return {std::nullopt, {400, dump(message.error()), {}, false}};
+  Call call{std::move(*message), {}, false};
+  const bool request = call.message.kind == Message::Kind::request;
+  const bool stateless = Dispatcher::is_stateless(call.message) || header(kHeaderVersion) == std::string(kStatelessVersion);
+  if (request && stateless) {
+    if (const auto mismatch = header_mismatch(call.message, header)) return {std::nullopt, {400, dump(make_error(call.message.id, kHeaderMismatch, *mismatch)), {}, false}};
+  } else if (request) {
+    if (const auto refusal = refuse_legacy_version(call.message, header)) return {std::nullopt, *refusal};
+  }
+  call.exchange.stateless = stateless;
+  // A legacy session is a name under which a client cancels its own requests, and nothing else: it holds no state and cannot expire.
+  const auto session = header(kHeaderSession);
+  if (!stateless && session && is_handle(*session, kSessionPrefix)) call.exchange.scope = *session;
+  call.stream = wants_stream(call.message, header) && dispatcher.reaches_tool(call.message, stateless);
+  return {std::move(call), {}};
+}
+
+Reply reply_to(const Message& message, const Outcome& outcome) {
+  if (!outcome.response) return {202, "", {}, false};
+  Reply reply{outcome.http_status, dump(*outcome.response), {}, false};
+  if (message.method == "initialize" && outcome.response->contains("result")) reply.headers.emplace_back(kHeaderSession, new_handle(kSessionPrefix));
+  return reply;
+}
+
+}  // namespace assay::mcp

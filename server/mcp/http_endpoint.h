@@ -1,0 +1,50 @@
+// What a POST to /mcp means, apart from any HTTP library: which checks it must pass, in which order, and what it answers. http_server.cc
+// carries it over sockets.
+//
+//   request headers --refuse_headers()--> body --interpret()--> a Call to be run, or a Reply at once
+//
+// Stateless, thread-safe.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/mcp/dispatch.h"
+#include "server/mcp/http_headers.h"
+
+namespace assay::mcp {
+
+struct Reply {
+  int status = 200;
+  std::string body;                                                // JSON; empty: no body
+  std::vector<std::pair<std::string, std::string>> headers;
+  bool close = false;                                              // the body was not read, so the connection cannot be used again
+};
+
+/// A reply with a JSON-RPC error without id, for what fails before there is a message.
+Reply error_reply(int status, int code, const std::string& message, bool close = false);
+
+/// Host, Origin, token: who is asking. Nothing when the client may talk to us; applies to every method and path.
+std::optional<Reply> refuse_client(const HeaderLookup& header, const HttpOptions& options);
+/// Length, encoding and type of the body. `count` says how often a header occurs.
+std::optional<Reply> refuse_headers(const HeaderLookup& header, const std::function<std::size_t(const char*)>& count, const HttpOptions& options);
+
+/// A message that is fit to be handled, and how.
+struct Call {
+  Message message;
+  Exchange exchange;
+  bool stream = false;                                             // answer as server-sent events
+};
+
+/// Either a Call, or in `reply` why not.
+struct Interpretation {
+  std::optional<Call> call;
+  Reply reply;
+};
+Interpretation interpret(std::string_view body, const HeaderLookup& header, const Dispatcher& dispatcher, const HttpOptions& options);
+
+/// The reply to a call that was handled without a stream.
+Reply reply_to(const Message& message, const Outcome& outcome);
+
+}  // namespace assay::mcp

@@ -1,0 +1,122 @@
+#include "server/mcp/stdio_server.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+
+#include "base/unique_fd.h"
+#include "server/mcp/dispatch.h"
+#include "server/mcp/lines.h"
+#include "server/mcp/worker_pool.h"
+
+namespace assay::mcp {
+namespace {
+
+constexpr const char* kScope = "stdio";
+constexpr int kExitInternal = 70;
+
+/// What one end of the conversation shares between its threads.
+struct Session {
+  Session(Server& server_in, int out_in, const StdioLimits& limits) : dispatcher(server_in.dispatcher()), out(out_in), pool(limits.threads, limits.waiting) {}
+
+  void send(const nlohmann::json& message) {
+    const std::string line = dump(message);
+    const std::lock_guard lock(out_mutex);
+    if (broken) return;
+    if (auto status = write_line(out, line); !status) {
+      broken = true;  // the client is gone; its calls end through cancellation
+      dispatcher.cancel_all();
+    }
+  }
+
+  void answer(const Message& message, const InFlight::Ticket* ticket) {
+    Exchange exchange;
+    exchange.scope = kScope;
+    exchange.notify = [this](const nlohmann::json& notification) { send(notification); };
+    exchange.hung_up = [this] { return broken.load(); };
+    exchange.ticket = ticket;
+    const Outcome outcome = dispatcher.handle(message, exchange);
+    if (outcome.response && !outcome.cancelled) send(*outcome.response);
+  }
+
+  Dispatcher& dispatcher;
+  const int out;
+  std::mutex out_mutex;
+  std::atomic<bool> broken{false};
+  WorkerPool pool;  // last: its destructor ends all use of the members above
+};
+
+void take(Session& session, Message message) {
+  if (message.kind != Message::Kind::request || message.method != "tools/call") {
+    session.answer(message, nullptr);
+    return;
+  }
+  // The ticket is opened here, in reading order, so that a cancellation that follows finds a call that still waits for a thread.
+  auto ticket = std::make_shared<InFlight::Ticket>(session.dispatcher.admit(message, kScope));
+  const nlohmann::json id = message.id;
+  const bool accepted = session.pool.submit([&session, ticket, message = std::move(message)] { session.answer(message, ticket.get()); });
+  if (!accepted) session.send(make_error(id, kInternalError, "too many calls are waiting; retry when some have been answered"));
+}
+
+/// True when nobody reads `out` any more.
+bool reader_gone(int out) {
+  pollfd entry{out, 0, 0};
+  return ::poll(&entry, 1, 0) > 0 && (entry.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+}
+
+bool finish(Session& session, const StdioLimits& limits) {
+  constexpr std::chrono::milliseconds kStep{20};
+  for (auto waited = std::chrono::milliseconds{0}; waited < limits.drain && !session.broken && !reader_gone(session.out); waited += kStep) {
+    if (session.pool.wait_idle(kStep)) return true;
+  }
+  session.dispatcher.cancel_all();
+  return session.pool.wait_idle(limits.cancel);
+}
+
+}  // namespace
+
+bool serve_lines(Server& server, int in, int out, const StdioLimits& limits) {
+  auto session = std::make_unique<Session>(server, out, limits);
+  LineReader reader(in, kMaxMessageBytes);
+  while (auto line = reader.next()) {
+    if (line->oversize) {
+      session->send(make_error(nullptr, kInvalidRequest, "the message is longer than the limit of " + std::to_string(kMaxMessageBytes) + " bytes"));
+      continue;
+    }
+    auto message = parse_message(line->text);
+    if (message) take(*session, std::move(*message));
+    else session->send(message.error());
+  }
+  if (finish(*session, limits)) return true;
+  std::fprintf(stderr, "mcp: %zu calls did not end after end of input\n", session->dispatcher.in_flight());
+  session.release();  // its threads still run in it
+  return false;
+}
+
+int serve_stdio(Server& server) {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, nullptr);
+  // The real streams move out of the way: a library or child that prints lands on stderr, one that reads gets end of input.
+  const UniqueFd in(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  const UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!in || !out || !null) {
+    std::fprintf(stderr, "assay: --stdio needs an open stdin and stdout\n");
+    return kExitInternal;
+  }
+  if (::fcntl(STDERR_FILENO, F_GETFD) < 0) ::dup2(null.get(), STDERR_FILENO);
+  std::fflush(stdout);
+  ::dup2(null.get(), STDIN_FILENO);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  if (!serve_lines(server, in.get(), out.get())) ::_exit(kExitInternal);
+  return 0;
+}
+
+}  // namespace assay::mcp

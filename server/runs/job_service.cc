@@ -1,0 +1,283 @@
+#include "server/runs/job_service.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/handle.h"
+#include "server/runs/verdict_check.h"
+
+namespace assay::server {
+
+using sandbox::ErrorKind;
+using sandbox::Stage;
+using sandbox::Verdict;
+using tools::JobState;
+using tools::JobStatus;
+
+struct StoredJobs::Live {
+  sandbox::Job job;
+  std::string run;
+  Lane* lane = nullptr;
+  sandbox::JobMonitor monitor;
+  std::int64_t queued_ns = 0;
+  // guarded by mutex_:
+  JobState state = JobState::queued;
+  Stage stage = Stage::queue;
+  std::int64_t finished_ns = 0;
+  std::optional<Verdict> verdict;
+};
+
+struct StoredJobs::Lane {
+  std::string name;
+  std::unique_ptr<sandbox::Device> device;
+  FairQueue queue;                          // guarded by mutex_
+};
+
+StoredJobs::StoredJobs(Store& store, const Clock& clock, Devices devices, const QueueLimits& limits) : store_(store), clock_(clock), limits_(limits) {
+  for (auto& [name, device] : devices) {
+    auto lane = std::make_unique<Lane>();
+    lane->name = name;
+    lane->device = std::move(device);
+    lanes_.push_back(std::move(lane));
+  }
+  for (const auto& lane : lanes_) {
+    const int concurrency = std::max(lane->device->info().concurrency, 1);
+    for (int i = 0; i < concurrency; ++i) workers_.emplace_back([this, &lane = *lane] { work(lane); });
+  }
+}
+
+StoredJobs::~StoredJobs() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    for (const auto& [id, live] : live_) live->monitor.cancel = true;
+  }
+  changed_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+std::vector<std::string> StoredJobs::devices() const {
+  std::vector<std::string> names;
+  names.reserve(lanes_.size());
+  for (const auto& lane : lanes_) names.push_back(lane->name);
+  return names;
+}
+
+StoredJobs::Lane* StoredJobs::lane_of(const std::string& device) {
+  if (lanes_.empty()) return nullptr;
+  if (device.empty()) return lanes_.front().get();
+  const auto found = std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) { return lane->name == device; });
+  return found == lanes_.end() ? nullptr : found->get();
+}
+
+void StoredJobs::enqueue(Lane& lane, const std::shared_ptr<Live>& live) {
+  live->lane = &lane;
+  live->queued_ns = clock_.monotonic_ns();
+  live_[live->job.id] = live;
+  lane.queue.push(live->run, live->job.id);
+}
+
+Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run, const std::string& device) {
+  Lane* lane = lane_of(device);
+  const auto refuse = [&](ErrorCode code, const std::string& why) -> Result<std::string> {
+    // A call that was charged and not accepted costs nothing.
+    if (!run.empty()) {
+      const Status refunded = store_.refund_unbound(run, job.operator_name, job.kind, sha256_hex(job.source));
+      if (!refunded) return fail(code, why + " (and the budget could not be given back: " + refunded.error().message + ")");
+    }
+    return fail(code, why);
+  };
+  if (lane == nullptr) {
+    std::string names;
+    for (const std::string& name : devices()) names += (names.empty() ? "" : ", ") + name;
+    return refuse(ErrorCode::invalid_argument, "unknown device '" + device + "'; valid: " + (names.empty() ? "none" : names));
+  }
+  auto live = std::make_shared<Live>();
+  if (job.id.empty()) job.id = new_handle("job");
+  const std::string id = job.id;
+  live->run = run;
+  {
+    const std::lock_guard lock(mutex_);
+    if (lane->queue.size() >= limits_.queued_per_device) {
+      return refuse(ErrorCode::resource_exhausted, "device " + lane->name + " is busy: " + std::to_string(lane->queue.size()) +
+                                                       " jobs wait, yours would be at position " + std::to_string(lane->queue.size() + 1) +
+                                                       "; try again in some seconds, nothing was charged");
+    }
+  }
+  const Status stored = store_.insert_job(job, run, lane->name, clock_.unix_ms());
+  if (!stored) return refuse(stored.error().code, stored.error().message);
+  live->job = std::move(job);
+  {
+    // Several callers may have passed the check above at once: the bound is exceeded by at most their number, never by a lost job.
+    const std::lock_guard lock(mutex_);
+    enqueue(*lane, live);
+  }
+  changed_.notify_all();
+  return id;
+}
+
+std::shared_ptr<StoredJobs::Live> StoredJobs::live(const std::string& job) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = live_.find(job);
+  return found == live_.end() ? nullptr : found->second;
+}
+
+JobStatus StoredJobs::status_of(const Live& live) const {
+  JobStatus status;
+  status.job = live.job.id;
+  status.state = live.state;
+  status.stage = sandbox::to_string(live.stage);
+  status.verdict = live.verdict;
+  if (live.state == JobState::queued) status.queue_position = static_cast<std::int64_t>(live.lane->queue.position(live.job.id));
+  status.elapsed_ms = ((live.verdict ? live.finished_ns : clock_.monotonic_ns()) - live.queued_ns) / 1'000'000;
+  return status;
+}
+
+Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms, const std::function<void(const JobStatus&)>& progress) {
+  if (!is_handle(job, "job")) return fail(ErrorCode::invalid_argument, "that is no job handle; compile, run_tests, profile and submit give one like job_...");
+  const std::shared_ptr<Live> watched = live(job);
+  if (!watched) {
+    auto stored = store_.finished_job(job);
+    if (!stored) return fail(stored.error());
+    if (!*stored) return fail(ErrorCode::unavailable, "job " + job + " was accepted by a server that stopped; it is taken up when one recovers this store");
+    JobStatus status;
+    status.job = job;
+    status.state = (*stored)->state;
+    status.stage = sandbox::to_string((*stored)->verdict.stage);
+    status.elapsed_ms = (*stored)->elapsed_ms;
+    status.verdict = std::move((*stored)->verdict);
+    return status;
+  }
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::clamp<std::int64_t>(wait_ms, 0, limits_.max_wait_ms));
+  std::unique_lock lock(mutex_);
+  while (!watched->verdict && !stopping_ && std::chrono::steady_clock::now() < end) {
+    const auto seen_state = watched->state;
+    const auto seen_stage = watched->stage;
+    changed_.wait_until(lock, end, [&] { return stopping_ || watched->verdict || watched->state != seen_state || watched->stage != seen_stage; });
+    const bool moved = watched->state != seen_state || watched->stage != seen_stage;
+    if (!progress || !moved || watched->verdict) continue;
+    const JobStatus status = status_of(*watched);
+    lock.unlock();
+    progress(status);
+    lock.lock();
+  }
+  if (stopping_ && !watched->verdict) {
+    return fail(ErrorCode::unavailable, "the server is stopping; job " + job + " is stored and is taken up again at its next start");
+  }
+  return status_of(*watched);
+}
+
+Status StoredJobs::cancel(const std::string& job) {
+  const std::shared_ptr<Live> found = live(job);
+  if (!found) {
+    const auto known = wait(job, 0, nullptr);
+    return known ? Status() : fail(known.error());  // what is over stays as it is
+  }
+  bool was_queued = false;
+  {
+    const std::lock_guard lock(mutex_);
+    was_queued = found->lane->queue.remove(job);
+    found->monitor.cancel = true;
+  }
+  if (was_queued) finish(found, verdict_without_execution(found->job, ErrorKind::cancelled, "cancelled before it ran"));
+  return {};
+}
+
+void StoredJobs::work(Lane& lane) {
+  while (true) {
+    std::shared_ptr<Live> next;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return stopping_ || lane.queue.size() > 0; });
+      if (stopping_) return;
+      next = live_.at(*lane.queue.pop());
+      next->state = JobState::running;
+    }
+    changed_.notify_all();
+    execute(lane, next);
+  }
+}
+
+void StoredJobs::execute(Lane& lane, const std::shared_ptr<Live>& live) {
+  live->monitor.stage_changed = [this, &live](Stage stage) {
+    {
+      const std::lock_guard lock(mutex_);
+      live->stage = stage;
+    }
+    changed_.notify_all();
+  };
+  Verdict verdict;
+  try {
+    verdict = lane.device->execute(live->job, live->monitor);
+  } catch (const std::exception& error) {  // execute() promises not to; a worker must not die of a broken promise
+    verdict = verdict_without_execution(live->job, ErrorKind::internal_error, std::string("the device failed: ") + error.what());
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_ && verdict.error_kind == ErrorKind::cancelled) return;  // unfinished in the store: the next start takes it up
+  }
+  finish(live, checked_verdict(live->job, std::move(verdict)));
+}
+
+void StoredJobs::finish(const std::shared_ptr<Live>& live, Verdict verdict) {
+  const JobState state = verdict.error_kind == ErrorKind::cancelled ? JobState::cancelled
+                         : verdict.error_kind == ErrorKind::aborted ? JobState::aborted
+                                                                    : JobState::finished;
+  const std::int64_t now = clock_.unix_ms();
+  Status stored;
+  for (const auto& artifact : verdict.artifacts) {
+    stored = store_.insert_artifact(new_handle("artifact"), live->job.id, artifact, now);
+    if (!stored) break;
+  }
+  verdict.artifacts.clear();
+  if (stored) stored = store_.finish_job(live->job.id, state, verdict, is_ours(verdict.error_kind), now);
+  if (!stored) {
+    // An unstored verdict must not be announced: what was said would be gone after a restart, and the job would be run again.
+    verdict = verdict_without_execution(live->job, ErrorKind::internal_error, "the verdict could not be stored: " + stored.error().message);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    live->state = state;
+    live->stage = verdict.stage;
+    live->finished_ns = clock_.monotonic_ns();
+    live->verdict = std::move(verdict);
+    live_.erase(live->job.id);
+  }
+  changed_.notify_all();
+}
+
+Result<Recovered> StoredJobs::recover() {
+  const auto unfinished = store_.unfinished_jobs();
+  if (!unfinished) return fail(unfinished.error());
+  if (const Status refunded = store_.refund_all_unbound(); !refunded) return fail(refunded.error());
+  Recovered recovered;
+  for (const UnfinishedJob& stored : *unfinished) {
+    Lane* lane = lane_of(stored.device);
+    std::string why_not;
+    if (!stored.request || stored.request->source.empty()) why_not = "its source could not be read back";
+    else if (lane == nullptr) why_not = "device " + stored.device + " is not here any more";
+    else if (stored.attempts >= limits_.attempts) why_not = "it was interrupted " + std::to_string(stored.attempts + 1) + " times";
+    if (why_not.empty()) {
+      if (const Status counted = store_.count_attempt(stored.job); !counted) return fail(counted.error());
+      auto live = std::make_shared<Live>();
+      live->job = *stored.request;
+      live->run = stored.run;
+      const std::lock_guard lock(mutex_);
+      enqueue(*lane, live);
+      ++recovered.requeued;
+      continue;
+    }
+    sandbox::Job job;
+    job.id = stored.job;
+    job.kind = stored.kind;
+    job.operator_name = stored.operator_name;
+    const Verdict verdict = verdict_without_execution(job, ErrorKind::aborted, "aborted by a restart of the server: " + why_not + "; send it again");
+    const Status finished = store_.finish_job(stored.job, JobState::aborted, verdict, true, clock_.unix_ms());
+    if (!finished) return fail(finished.error());
+    ++recovered.aborted;
+  }
+  changed_.notify_all();
+  return recovered;
+}
+
+}  // namespace assay::server

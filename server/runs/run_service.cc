@@ -1,0 +1,143 @@
+#include "server/runs/run_service.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/handle.h"
+#include "server/runs/tracks.h"
+#include "tools/escape.h"
+
+namespace assay::server {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 200;
+constexpr std::int64_t kMaxTokens = 1LL << 50;      // sums of many reports stay far from overflow
+constexpr double kMaxCostUsd = 1e9;
+
+std::string_view tool_of(sandbox::JobKind kind) {
+  switch (kind) {
+    case sandbox::JobKind::compile: return "compile";
+    case sandbox::JobKind::test: return "run_tests";
+    case sandbox::JobKind::profile: return "profile";
+    case sandbox::JobKind::grade: return "submit";
+  }
+  return "?";
+}
+
+Status check_name(const char* what, const std::string& text) {
+  if (!text.empty() && text.size() <= kMaxNameBytes) return {};
+  return fail(ErrorCode::invalid_argument, std::string(what) + " has 1 to " + std::to_string(kMaxNameBytes) + " bytes");
+}
+
+/// "left: compile 3, run_tests 0, ..." would need a query each; the rule and the count are what an agent can act on.
+std::string over_budget(const tools::RunInfo& run, const std::string& operator_name, sandbox::JobKind kind, std::int64_t used, std::int64_t limit) {
+  const std::string tool(tool_of(kind));
+  std::string text = "the " + std::string(tools::to_string(run.request.track)) + " track allows " + std::to_string(limit) + " " + tool + " per operator; " +
+                     operator_name + " has used " + std::to_string(used) + ", 0 are left";
+  if (kind == sandbox::JobKind::grade) return text + ". Go on with the next operator, or see `scorecard`";
+  return text + ". `submit` what you have, or work without `run` (unscored practice)";
+}
+
+}  // namespace
+
+Result<tools::RunInfo> StoredRuns::start(const tools::RunRequest& request) {
+  if (const Status good = check_name("agent", request.agent); !good) return fail(good.error());
+  if (const Status good = check_name("model", request.model); !good) return fail(good.error());
+  auto names = resolve_suite(request.suite, catalog_);
+  if (!names) return fail(names.error());
+  tools::RunInfo run;
+  run.handle = new_handle("run");
+  run.request = request;
+  run.request.agent = tools::escape_text(request.agent);
+  run.request.model = tools::escape_text(request.model);
+  run.budgets = budgets_of(request.track);
+  run.operators = std::move(*names);
+  run.created_unix_ms = clock_.unix_ms();
+  run.expires_unix_ms = run.created_unix_ms + kRunLifetimeS * 1000;
+  if (const Status stored = store_.insert_run(run); !stored) return fail(stored.error());
+  return run;
+}
+
+Result<tools::RunInfo> StoredRuns::find(const std::string& run) {
+  if (!is_handle(run, "run")) return fail(ErrorCode::invalid_argument, "that is no run handle; `start_run` gives one like run_...");
+  return store_.run(run);
+}
+
+Status StoredRuns::not_over(const tools::RunInfo& run) const {
+  const std::int64_t end = std::min(run.expires_unix_ms, run.created_unix_ms + run.budgets.run_wall_s * 1000);
+  if (clock_.unix_ms() < end) return {};
+  return fail(ErrorCode::permission_denied, "this run is over: its " + std::to_string((end - run.created_unix_ms) / 1000) +
+                                                " s have passed. `scorecard` still shows it; `start_run` begins another");
+}
+
+Status StoredRuns::charge(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256) {
+  const auto info = find(run);
+  if (!info) return fail(info.error());
+  if (const Status open = not_over(*info); !open) return open;
+  if (std::find(info->operators.begin(), info->operators.end(), operator_name) == info->operators.end()) {
+    return fail(ErrorCode::permission_denied, operator_name + " is not in this run's suite ('" + info->request.suite + "', " +
+                                                  std::to_string(info->operators.size()) + " operators); `scorecard` lists them");
+  }
+  const std::int64_t limit = limit_of(info->budgets, kind);
+  const bool lock = locks_source(info->request.track);
+  const auto outcome = store_.charge(run, operator_name, kind, source_sha256, limit, lock, clock_.unix_ms());
+  if (!outcome) return fail(outcome.error());
+  if (outcome->granted) return {};
+  if (!outcome->locked_to.empty()) {
+    return fail(ErrorCode::permission_denied, "the one_shot track takes one source per operator, and " + operator_name + " has seen another (SHA-256 " +
+                                                  outcome->locked_to.substr(0, 12) + "...); send exactly that source, or work without `run` (unscored practice)");
+  }
+  return fail(ErrorCode::permission_denied, over_budget(*info, operator_name, kind, outcome->used, limit));
+}
+
+Status StoredRuns::report_usage(const std::string& run, const tools::Usage& usage) {
+  const bool sane = usage.input_tokens >= 0 && usage.input_tokens <= kMaxTokens && usage.output_tokens >= 0 && usage.output_tokens <= kMaxTokens &&
+                    std::isfinite(usage.cost_usd) && usage.cost_usd >= 0 && usage.cost_usd <= kMaxCostUsd;
+  if (!sane) return fail(ErrorCode::invalid_argument, "tokens and cost_usd are 0 or more, and finite");
+  const auto info = find(run);
+  if (!info) return fail(info.error());
+  if (const Status open = not_over(*info); !open) return open;
+  return store_.add_usage(run, usage, clock_.unix_ms());
+}
+
+Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
+  auto info = find(run);
+  if (!info) return fail(info.error());
+  auto usage = store_.usage(run);
+  if (!usage) return fail(usage.error());
+  auto calls = store_.tool_calls(run);
+  if (!calls) return fail(calls.error());
+  auto graded = store_.graded(run);
+  if (!graded) return fail(graded.error());
+
+  tools::Scorecard card;
+  card.run = std::move(*info);
+  card.usage = *usage;
+  double perf_sum = 0;
+  bool timed = false;
+  for (const std::string& name : card.run.operators) {
+    tools::OperatorScore score;
+    score.operator_name = name;
+    const operators::Operator* op = catalog_.find(name);  // a run may outlive an operator
+    score.split = op == nullptr ? "" : std::string(operators::to_string(op->split));
+    score.tool_calls = (*calls)[name];
+    for (GradedJob& job : *graded) {  // the last one: tracks with a budget have one, but for refunded ones; practice shows its newest
+      if (job.operator_name != name) continue;
+      score.submitted = true;
+      score.job = job.job;
+      score.verdict = job.verdict;
+    }
+    const bool passed = score.verdict && score.verdict->outcome == sandbox::Outcome::pass;
+    card.submitted += score.submitted ? 1 : 0;
+    card.passed += passed ? 1 : 0;
+    if (score.verdict && score.verdict->perf) timed = true;
+    if (passed && score.verdict->perf) perf_sum += *score.verdict->perf;
+    card.operators.push_back(std::move(score));
+  }
+  const auto count = static_cast<double>(card.operators.size());
+  if (count > 0) card.pass_at_1 = static_cast<double>(card.passed) / count;
+  if (timed && count > 0) card.perf_at_1 = perf_sum / count;
+  return card;
+}
+
+}  // namespace assay::server

@@ -1,0 +1,48 @@
+#include "server/runs/services.h"
+
+#include "server/runs/artifact_service.h"
+#include "server/runs/run_service.h"
+
+namespace assay::server {
+namespace {
+
+class OverStore final : public ServerServices {
+ public:
+  OverStore(std::unique_ptr<Store> store, const operators::Catalog& catalog, Devices devices, const ServicesOptions& options)
+      : clock_(options.clock != nullptr ? *options.clock : system_clock_),
+        store_(std::move(store)),
+        catalog_(catalog),
+        answers_(options.answers),
+        runs_(*store_, catalog, clock_),
+        artifacts_(*store_, clock_),
+        jobs_(*store_, clock_, std::move(devices), options.queue) {}
+
+  tools::RunService& runs() override { return runs_; }
+  tools::JobService& jobs() override { return jobs_; }
+  tools::ArtifactService& artifacts() override { return artifacts_; }
+  Store& store() override { return *store_; }
+  tools::Services for_tools() override { return {.catalog = catalog_, .runs = runs_, .jobs = jobs_, .artifacts = artifacts_, .limits = answers_}; }
+  Result<Recovered> recover() override { return jobs_.recover(); }
+  Result<std::vector<tools::RunInfo>> list_runs() override { return store_->runs(); }
+
+ private:
+  SystemClock system_clock_;
+  const Clock& clock_;
+  std::unique_ptr<Store> store_;
+  const operators::Catalog& catalog_;
+  const tools::AnswerLimits answers_;
+  StoredRuns runs_;
+  StoredArtifacts artifacts_;
+  StoredJobs jobs_;                          // last: its workers stop before the store closes
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ServerServices>> ServerServices::open(const std::filesystem::path& store, const operators::Catalog& catalog, Devices devices,
+                                                             const ServicesOptions& options) {
+  auto opened = Store::open(store, options.mode);
+  if (!opened) return fail(opened.error());
+  return std::unique_ptr<ServerServices>(new OverStore(std::move(*opened), catalog, std::move(devices), options));
+}
+
+}  // namespace assay::server

@@ -1,0 +1,132 @@
+#include "server/store/store.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+
+#include <system_error>
+
+#include "server/store/connection.h"
+#include "server/store/schema.h"
+
+namespace assay::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kBusyTimeoutMs = 5'000;                     // readers of other processes hold their locks for moments only
+constexpr std::uintmax_t kQuickCheckMaxBytes = 64 << 20;  // a linear scan; larger stores are checked as they are read
+
+Error not_writable(const fs::path& path, const std::string& why) {
+  return Error{ErrorCode::unavailable, "store " + path.string() + " cannot be written: " + why + "; name another file with --store"};
+}
+
+/// What is in an existing file, before anything may change it.
+Status inspect(const fs::path& path) {
+  SQLite::Database db(path.string(), SQLite::OPEN_READONLY, kBusyTimeoutMs);
+  const int version = db.execAndGet("PRAGMA user_version").getInt();
+  const int application = db.execAndGet("PRAGMA application_id").getInt();
+  if (version > kSchemaVersion) {
+    return fail(ErrorCode::unavailable, "store " + path.string() + " has schema " + std::to_string(version) + ", newer than this Assay's " +
+                                            std::to_string(kSchemaVersion) + "; it was left as it is. Use the Assay that wrote it, or name another file with --store");
+  }
+  const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
+  if (tables == 0) return {};
+  if (application != kApplicationId || version != kSchemaVersion) {
+    return fail(ErrorCode::corrupt, path.string() + " is an SQLite file but no store of Assay's; it was left as it is. Name another file with --store");
+  }
+  std::error_code code;
+  if (fs::file_size(path, code) <= kQuickCheckMaxBytes && !code) {
+    const std::string found = db.execAndGet("PRAGMA quick_check(1)").getString();
+    if (found != "ok") return fail(ErrorCode::corrupt, "store " + path.string() + " is damaged: " + found + "; restore a copy, or name another file with --store");
+  }
+  return {};
+}
+
+/// The lock is a file of its own: closing any descriptor of the database itself would drop SQLite's locks on it.
+Result<UniqueFd> lock_for_writing(const fs::path& path) {
+  const std::string lock_path = path.string() + ".lock";
+  UniqueFd fd(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd) return fail(not_writable(path, fail_errno("open " + lock_path).value().message));
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  const int error_number = errno;
+  if (error_number != EWOULDBLOCK) return fail(not_writable(path, fail_errno("flock " + lock_path, error_number).value().message));
+  return fail(ErrorCode::unavailable, "store " + path.string() + " is in use by another Assay; stop that one, or name another file with --store");
+}
+
+Status create_schema(SQLite::Database& db) {
+  SQLite::Transaction transaction(db, SQLite::TransactionBehavior::EXCLUSIVE);
+  db.exec(kSchemaSql);
+  db.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
+  db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
+  transaction.commit();
+  return {};
+}
+
+Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
+  // SQLite opens a write-protected file for reading and says nothing.
+  if (sqlite3_db_readonly(db.getHandle(), "main") == 1) return fail(not_writable(path, "the file is write-protected"));
+  db.exec("PRAGMA journal_mode=WAL");
+  db.exec("PRAGMA synchronous=NORMAL");
+  db.exec("PRAGMA foreign_keys=ON");
+  const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
+  if (tables == 0) return create_schema(db);
+  SQLite::Transaction can_write(db, SQLite::TransactionBehavior::IMMEDIATE);  // rolled back
+  return {};
+}
+
+}  // namespace
+
+Error sqlite_error(const SQLite::Exception& error, const fs::path& path) {
+  const std::string where = "store " + path.string() + ": ";
+  switch (error.getErrorCode()) {
+    case SQLITE_NOTADB: return Error{ErrorCode::corrupt, where + "the file is no SQLite database; it was left as it is. Name another file with --store"};
+    case SQLITE_CORRUPT: return Error{ErrorCode::corrupt, where + "the file is damaged (" + error.what() + "); restore a copy, or name another file with --store"};
+    case SQLITE_READONLY:
+    case SQLITE_PERM: return not_writable(path, error.what());
+    case SQLITE_CANTOPEN:
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_FULL:
+    case SQLITE_IOERR: return Error{ErrorCode::unavailable, where + error.what()};
+    default: return Error{ErrorCode::internal, where + error.what()};
+  }
+}
+
+Result<std::unique_ptr<Store>> Store::open(const fs::path& path, StoreMode mode) {
+  std::error_code code;
+  const bool exists = fs::exists(path, code);
+  if (!exists && mode == StoreMode::read_only) {
+    return fail(ErrorCode::not_found, "store " + path.string() + ": no such file; `serve` and `bench` make one");
+  }
+  if (fs::is_directory(path, code)) return fail(ErrorCode::unavailable, "store " + path.string() + " is a folder; name a file with --store");
+  try {
+    if (exists) {
+      if (const Status known = inspect(path); !known) return fail(known.error());
+    } else if (path.has_parent_path()) {
+      fs::create_directories(path.parent_path(), code);
+      if (code) return fail(not_writable(path, "create " + path.parent_path().string() + ": " + code.message()));
+    }
+    UniqueFd lock;
+    if (mode == StoreMode::read_write) {
+      auto locked = lock_for_writing(path);
+      if (!locked) return fail(locked.error());
+      lock = std::move(*locked);
+    }
+    const int flags = mode == StoreMode::read_write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE : SQLite::OPEN_READONLY;
+    SQLite::Database db(path.string(), flags, kBusyTimeoutMs);
+    if (mode == StoreMode::read_write) {
+      if (const Status ready = prepare_for_writing(db, path); !ready) return fail(ready.error());
+    } else if (db.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0) {
+      return fail(ErrorCode::corrupt, "store " + path.string() + " is empty; `serve` and `bench` fill one");
+    }
+    return std::unique_ptr<Store>(new Store(std::make_unique<Connection>(path, std::move(db), std::move(lock), mode)));
+  } catch (const SQLite::Exception& error) {
+    return fail(sqlite_error(error, path));
+  }
+}
+
+Store::Store(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+Store::~Store() = default;
+
+}  // namespace assay::server

@@ -1,0 +1,177 @@
+// Runs, their charged tool calls, usage and graded submissions.
+#include <nlohmann/json.hpp>
+
+#include "server/store/connection.h"
+#include "server/store/rows.h"
+#include "server/store/store.h"
+
+namespace assay::server {
+namespace {
+
+constexpr const char* kRunColumns =
+    "SELECT run, agent, model, track, suite, operators, compiles, tests, profiles, submissions, run_wall_s, created_unix_ms, expires_unix_ms FROM runs";
+
+std::string join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    names.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+Result<tools::RunInfo> run_of(SQLite::Statement& row) {
+  tools::RunInfo run;
+  run.handle = row.getColumn(0).getString();
+  run.request.agent = row.getColumn(1).getString();
+  run.request.model = row.getColumn(2).getString();
+  const auto track = tools::track_from(row.getColumn(3).getString());
+  if (!track) return fail(ErrorCode::corrupt, "run " + run.handle + " has an unknown track");
+  run.request.track = *track;
+  run.request.suite = row.getColumn(4).getString();
+  run.operators = split(row.getColumn(5).getString());
+  run.budgets = {.compiles = row.getColumn(6).getInt64(),
+                 .tests = row.getColumn(7).getInt64(),
+                 .profiles = row.getColumn(8).getInt64(),
+                 .submissions = row.getColumn(9).getInt64(),
+                 .run_wall_s = row.getColumn(10).getInt64()};
+  run.created_unix_ms = row.getColumn(11).getInt64();
+  run.expires_unix_ms = row.getColumn(12).getInt64();
+  return run;
+}
+
+}  // namespace
+
+Status Store::insert_run(const tools::RunInfo& run) {
+  return connection_->write([&](SQLite::Database& db) -> Status {
+    SQLite::Statement insert(db, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    bind_all(insert, run.handle, run.request.agent, run.request.model, std::string(tools::to_string(run.request.track)), run.request.suite,
+             join(run.operators), run.budgets.compiles, run.budgets.tests, run.budgets.profiles, run.budgets.submissions, run.budgets.run_wall_s,
+             run.created_unix_ms, run.expires_unix_ms);
+    insert.exec();
+    return {};
+  });
+}
+
+Result<tools::RunInfo> Store::run(const std::string& handle) {
+  return connection_->with([&](SQLite::Database& db) -> Result<tools::RunInfo> {
+    SQLite::Statement query(db, std::string(kRunColumns) + " WHERE run = ?");
+    bind_all(query, handle);
+    if (!query.executeStep()) return fail(ErrorCode::not_found, "unknown run; `start_run` gives a handle like run_...");
+    return run_of(query);
+  });
+}
+
+Result<std::vector<tools::RunInfo>> Store::runs() {
+  return connection_->with([&](SQLite::Database& db) -> Result<std::vector<tools::RunInfo>> {
+    SQLite::Statement query(db, std::string(kRunColumns) + " ORDER BY created_unix_ms DESC, rowid DESC");
+    std::vector<tools::RunInfo> runs;
+    while (query.executeStep()) {
+      auto run = run_of(query);
+      if (!run) return fail(run.error());
+      runs.push_back(std::move(*run));
+    }
+    return runs;
+  });
+}
+
+Status Store::add_usage(const std::string& run, const tools::Usage& usage, std::int64_t now_unix_ms) {
+  return connection_->write([&](SQLite::Database& db) -> Status {
+    SQLite::Statement insert(db, "INSERT INTO usage (run, input_tokens, output_tokens, cost_usd, at_unix_ms) VALUES (?,?,?,?,?)");
+    bind_all(insert, run, usage.input_tokens, usage.output_tokens, usage.cost_usd, now_unix_ms);
+    insert.exec();
+    return {};
+  });
+}
+
+Result<tools::Usage> Store::usage(const std::string& run) {
+  return connection_->with([&](SQLite::Database& db) -> Result<tools::Usage> {
+    SQLite::Statement query(db, "SELECT coalesce(sum(input_tokens),0), coalesce(sum(output_tokens),0), total(cost_usd) FROM usage WHERE run = ?");
+    bind_all(query, run);
+    query.executeStep();
+    return tools::Usage{.input_tokens = query.getColumn(0).getInt64(), .output_tokens = query.getColumn(1).getInt64(), .cost_usd = query.getColumn(2).getDouble()};
+  });
+}
+
+Result<ChargeOutcome> Store::charge(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256,
+                                    std::int64_t limit, bool lock, std::int64_t now_unix_ms) {
+  const std::string kind_name(sandbox::to_string(kind));
+  return connection_->write([&](SQLite::Database& db) -> Result<ChargeOutcome> {
+    ChargeOutcome outcome;
+    if (lock) {
+      SQLite::Statement first(db, "SELECT source_sha256 FROM tool_calls WHERE run = ? AND operator = ? ORDER BY id LIMIT 1");
+      bind_all(first, run, operator_name);
+      if (first.executeStep() && first.getColumn(0).getString() != source_sha256) {
+        outcome.locked_to = first.getColumn(0).getString();
+        return outcome;
+      }
+    }
+    SQLite::Statement count(db, "SELECT count(*) FROM tool_calls WHERE run = ? AND operator = ? AND kind = ? AND refunded = 0");
+    bind_all(count, run, operator_name, kind_name);
+    count.executeStep();
+    outcome.used = count.getColumn(0).getInt64();
+    if (limit >= 0 && outcome.used >= limit) return outcome;
+    SQLite::Statement insert(db, "INSERT INTO tool_calls (run, operator, kind, source_sha256, at_unix_ms) VALUES (?,?,?,?,?)");
+    bind_all(insert, run, operator_name, kind_name, source_sha256, now_unix_ms);
+    insert.exec();
+    outcome.granted = true;
+    return outcome;
+  });
+}
+
+Status Store::refund_unbound(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256) {
+  return connection_->write([&](SQLite::Database& db) -> Status {
+    SQLite::Statement update(db,
+                             "UPDATE tool_calls SET refunded = 1 WHERE id = (SELECT min(id) FROM tool_calls WHERE run = ? AND operator = ? AND kind = ? "
+                             "AND source_sha256 = ? AND job IS NULL AND refunded = 0)");
+    bind_all(update, run, operator_name, std::string(sandbox::to_string(kind)), source_sha256);
+    update.exec();
+    return {};
+  });
+}
+
+Status Store::refund_all_unbound() {
+  return connection_->write([&](SQLite::Database& db) -> Status {
+    db.exec("UPDATE tool_calls SET refunded = 1 WHERE job IS NULL");
+    return {};
+  });
+}
+
+Result<std::map<std::string, std::int64_t>> Store::tool_calls(const std::string& run) {
+  return connection_->with([&](SQLite::Database& db) -> Result<std::map<std::string, std::int64_t>> {
+    SQLite::Statement query(db, "SELECT operator, count(*) FROM tool_calls WHERE run = ? AND refunded = 0 GROUP BY operator");
+    bind_all(query, run);
+    std::map<std::string, std::int64_t> calls;
+    while (query.executeStep()) calls[query.getColumn(0).getString()] = query.getColumn(1).getInt64();
+    return calls;
+  });
+}
+
+Result<std::vector<GradedJob>> Store::graded(const std::string& run) {
+  return connection_->with([&](SQLite::Database& db) -> Result<std::vector<GradedJob>> {
+    SQLite::Statement query(db,
+                            "SELECT s.operator, s.job, v.document FROM submissions s LEFT JOIN verdicts v ON v.job = s.job "
+                            "WHERE s.run = ? AND s.kind = 'grade' ORDER BY s.rowid");
+    bind_all(query, run);
+    std::vector<GradedJob> jobs;
+    while (query.executeStep()) {
+      GradedJob job{.operator_name = query.getColumn(0).getString(), .job = query.getColumn(1).getString(), .verdict = std::nullopt};
+      if (!query.getColumn(2).isNull()) {
+        auto verdict = verdict_of(query.getColumn(2).getString(), job.job);
+        if (!verdict) return fail(verdict.error());
+        job.verdict = std::move(*verdict);
+      }
+      jobs.push_back(std::move(job));
+    }
+    return jobs;
+  });
+}
+
+}  // namespace assay::server

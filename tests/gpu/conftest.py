@@ -1,0 +1,33 @@
+"""A server on the first GPU, shared by the tests of a session."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+
+from stdio_client import StdioClient  # noqa: E402
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Nothing here means anything without a GPU; `./run test` prints that these were left out."""
+    if collection_path.name.startswith("test_") and not os.path.exists("/dev/nvidiactl"):
+        return True
+    return None
+
+
+@pytest.fixture(scope="session")
+def gpu_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+    binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
+    store = tmp_path_factory.mktemp("store") / "assay.db"
+    client = StdioClient([binary, "serve", "--stdio", "--device", "cuda:0", "--store", str(store)])
+    yield client
+    client.close()
+    assert client.process.returncode == 0

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Every test that needs a GPU, and the measurements. Called by ./run gpu-test after set-up: tests/gpu/run_all.sh PYTHON [OUT_DIR]
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+python=$1
+out=${2:-bench-out/gpu}
+mkdir -p "$out"
+failed=0
+step() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
+
+step "doctor"
+build/release/bin/assay doctor
+
+step "launcher tests"
+cmake -S . -B build/release -DASSAY_GPU_TESTS=ON >/dev/null && ninja -C build/release --quiet test_launcher_gpu && build/release/bin/test_launcher_gpu || failed=1
+
+step "oracles in the plan tier"
+"$python" bench/oracles.py --device cuda:0 --out "$out/oracles.json" || failed=1
+
+step "submissions that misbehave, on the GPU"
+"$python" -m pytest -q -p no:cacheprovider tests/gpu || failed=1
+
+step "the skeleton's numbers"
+"$python" bench/skeleton.py --device cuda:0 --cases small half_awkward large --out "$out/skeleton.json" || failed=1
+
+exit $failed

@@ -1,0 +1,180 @@
+#include "operators/catalog.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include "operators/spec_check.h"
+#include "tests/catch.h"
+
+namespace assay::operators {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = fs::path(ASSAY_SOURCE_DIR) / "operators";
+
+/// A copy of some operator folders in a directory of its own, removed at the end.
+class Copy {
+ public:
+  Copy() {
+    std::string name = (fs::temp_directory_path() / "assay-catalog-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    root_ = name;
+  }
+  ~Copy() {
+    std::error_code ignored;
+    fs::remove_all(root_, ignored);
+  }
+  Copy(const Copy&) = delete;
+  Copy& operator=(const Copy&) = delete;
+
+  fs::path add(const std::string& name, const std::string& as) {
+    const fs::path target = root_ / as;
+    fs::create_directories(target);
+    for (const char* file : {"spec.toml", "reference.py", "oracle.py"}) fs::copy_file(kRoot / name / file, target / file);
+    return target;
+  }
+  void write(const fs::path& path, const std::string& text) const { std::ofstream(path, std::ios::binary) << text; }
+  std::string read(const fs::path& path) const {
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  }
+  const fs::path& root() const { return root_; }
+
+ private:
+  fs::path root_;
+};
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("the repository's catalog loads", "[catalog]") {
+  const Result<Catalog> catalog = Catalog::load(kRoot);
+  INFO((catalog ? std::string() : catalog.error().message));
+  REQUIRE(catalog.has_value());
+  std::set<std::string> names;
+  for (const Operator& op : catalog->all()) {
+    INFO(op.name);
+    names.insert(op.name);
+    CHECK(op.signature == signature_of(op));
+    CHECK(op.directory.is_absolute());
+    CHECK(op.revision.size() == 64);
+    CHECK(has(op.oracle_source, "def " + op.entry + "("));
+    CHECK(has(op.reference_source, "def reference("));
+  }
+  for (const char* name : {"vector_add", "gelu_tanh", "softmax_last_dim", "layer_norm_fwd", "layer_norm_bwd", "matmul_fp16", "matmul_fp32_ieee",
+                           "quant_int8_rowwise", "embedding_bwd", "flash_attn_causal", "rope_neox", "jagged_softmax", "adamw_step", "cumsum_last_dim",
+                           "clamped_affine_scan", "gluon_blocked_add"}) {
+    INFO(name);
+    CHECK(names.contains(name));
+    CHECK(catalog->find(name) != nullptr);
+  }
+  CHECK(names.size() >= 16);
+  CHECK(catalog->find("vector_ad") == nullptr);
+  const auto in_order = [](const Operator& a, const Operator& b) { return std::pair(a.split, a.name) < std::pair(b.split, b.name); };
+  CHECK(std::is_sorted(catalog->all().begin(), catalog->all().end(), in_order));
+}
+
+TEST_CASE("unknown() suggests the nearest name", "[catalog]") {
+  Copy copy;
+  copy.add("standard/vector_add", "standard/vector_add");
+  copy.add("standard/gelu_tanh", "standard/gelu_tanh");
+  const Result<Catalog> catalog = Catalog::load(copy.root());
+  REQUIRE(catalog.has_value());
+  CHECK(catalog->unknown("vectoradd").message == "unknown operator 'vectoradd'; did you mean 'vector_add'? `list_operators` names all 2");
+  CHECK(catalog->unknown("conv2d").message == "unknown operator 'conv2d'; `list_operators` names all 2");
+  CHECK(catalog->unknown("vectoradd").code == ErrorCode::not_found);
+  CHECK(catalog->unknown(std::string(1 << 20, 'x')).message.size() < 200);
+}
+
+TEST_CASE("a folder that does not fit its spec is an error", "[catalog]") {
+  Copy copy;
+  SECTION("the folder's name differs") {
+    copy.add("standard/vector_add", "standard/vector_sum");
+    const std::string message = Catalog::load(copy.root()).error().message;
+    INFO(message);
+    CHECK(has(message, "standard/vector_sum/spec.toml: key 'name' is 'vector_add'; it must be the folder's name 'vector_sum'"));
+  }
+  SECTION("the split differs") {
+    copy.add("standard/vector_add", "ood/vector_add");
+    const std::string message = Catalog::load(copy.root()).error().message;
+    INFO(message);
+    CHECK(has(message, "ood/vector_add/spec.toml: key 'split' is 'standard'"));
+    CHECK(has(message, "'ood'"));
+  }
+  SECTION("the same name in two splits") {
+    copy.add("standard/vector_add", "standard/vector_add");
+    const fs::path second = copy.add("standard/vector_add", "ood/vector_add");
+    std::string spec = copy.read(second / "spec.toml");
+    spec.replace(spec.find("split = \"standard\""), 18, "split = \"ood\"");
+    copy.write(second / "spec.toml", spec);
+    const std::string message = Catalog::load(copy.root()).error().message;
+    INFO(message);
+    CHECK(has(message, "ood/vector_add/spec.toml: key 'name' is 'vector_add'"));
+    CHECK(has(message, "standard/vector_add"));
+    CHECK(has(message, "unique"));
+  }
+  SECTION("a file is missing") {
+    for (const char* file : {"spec.toml", "reference.py", "oracle.py"}) {
+      const fs::path folder = copy.add("standard/vector_add", "standard/vector_add");
+      fs::remove(folder / file);
+      const std::string message = Catalog::load(copy.root()).error().message;
+      INFO(message);
+      CHECK(has(message, std::string(file) + ": no such file"));
+      CHECK(has(message, "spec.toml, reference.py and oracle.py"));
+      fs::remove_all(folder);
+    }
+  }
+  SECTION("a function is missing") {
+    const fs::path folder = copy.add("standard/vector_add", "standard/vector_add");
+    copy.write(folder / "oracle.py", "import torch\n");
+    CHECK(has(Catalog::load(copy.root()).error().message, "oracle.py: does not define 'def vector_add('"));
+    copy.write(folder / "reference.py", "def inputs(case, rng): ...\ndef reference(x, y): ...\n");
+    CHECK(has(Catalog::load(copy.root()).error().message, "reference.py: does not define 'def cost('"));
+  }
+  SECTION("a file is binary or far too large") {
+    const fs::path folder = copy.add("standard/vector_add", "standard/vector_add");
+    copy.write(folder / "oracle.py", std::string("a\0b", 3));
+    CHECK(has(Catalog::load(copy.root()).error().message, "oracle.py: not a text file"));
+    copy.write(folder / "oracle.py", std::string(2 << 20, '#'));
+    CHECK(has(Catalog::load(copy.root()).error().message, "oracle.py: larger than"));
+  }
+}
+
+TEST_CASE("a root without operators is an error", "[catalog]") {
+  Copy copy;
+  CHECK(has(Catalog::load(copy.root() / "nowhere").error().message, "not a folder"));
+  CHECK(has(Catalog::load(copy.root()).error().message, "no operator in standard/, ood/ or dsl/"));
+}
+
+TEST_CASE("folders of tools are not operators", "[catalog]") {
+  Copy copy;
+  copy.add("standard/vector_add", "standard/vector_add");
+  fs::create_directories(copy.root() / "standard/__pycache__");
+  fs::create_directories(copy.root() / "standard/.cache");
+  const Result<Catalog> catalog = Catalog::load(copy.root());
+  REQUIRE(catalog.has_value());
+  CHECK(catalog->all().size() == 1);
+}
+
+TEST_CASE("the revision follows each of the three files", "[catalog]") {
+  Copy copy;
+  const fs::path folder = copy.add("standard/vector_add", "standard/vector_add");
+  const std::string first = load_operator(folder).value().revision;
+  CHECK(load_operator(folder).value().revision == first);
+  std::set<std::string> seen{first};
+  for (const char* file : {"spec.toml", "reference.py", "oracle.py"}) {
+    copy.write(folder / file, copy.read(folder / file) + "\n");
+    seen.insert(load_operator(folder).value().revision);
+  }
+  CHECK(seen.size() == 4);
+}
+
+}  // namespace assay::operators

@@ -1,0 +1,229 @@
+// The loop against a fake MCP client that answers like the server and remembers every call.
+#include "reference_agents/one_shot/one_shot.h"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <utility>
+
+#include "base/handle.h"
+#include "reference_agents/one_shot/prompt.h"
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::agents;
+using nlohmann::json;
+
+namespace {
+
+class FakeServer final : public mcp::Client {
+ public:
+  Result<std::vector<std::string>> list_tools() override { return std::vector<std::string>{}; }
+  Result<mcp::ToolResult> call_tool(const std::string& name, const json& arguments, std::int64_t) override {
+    calls.emplace_back(name, arguments);
+    auto& queue = answers[name];
+    if (queue.empty()) return fail(ErrorCode::unavailable, name + ": the connection is closed");
+    mcp::ToolResult answer = queue.front();
+    if (queue.size() > 1) queue.erase(queue.begin());
+    return answer;
+  }
+  int count(const std::string& name) const {
+    int found = 0;
+    for (const auto& call : calls) found += call.first == name ? 1 : 0;
+    return found;
+  }
+  const json& arguments_of(const std::string& name) const {
+    for (const auto& call : calls) {
+      if (call.first == name) return call.second;
+    }
+    throw std::runtime_error("no call of " + name);
+  }
+  std::map<std::string, std::vector<mcp::ToolResult>> answers;
+  std::vector<std::pair<std::string, json>> calls;
+};
+
+class FakeModel final : public LlmClient {
+ public:
+  Result<CompletionReply> complete(const CompletionRequest& request) override {
+    prompts.push_back(request);
+    if (!error.message.empty()) return fail(error);
+    return reply;
+  }
+  std::string label() const override { return "fake:model"; }
+  bool is_model() const override { return true; }
+  CompletionReply reply{"Here.\n```python\ndef scale(x):\n    return x\n```\n", "stop", 100, 20, true};
+  Error error;
+  std::vector<CompletionRequest> prompts;
+};
+
+struct Fixture {
+  std::filesystem::path dir = std::filesystem::temp_directory_path() / new_handle("one_shot_test");
+  FakeServer server;
+  FakeModel model;
+  SystemClock clock;
+
+  Fixture() {
+    server.answers["fetch_spec"] = {{false, "scale(x: Tensor) -> Tensor\nTwice x.", {{"entry", "scale"}, {"dialect", "triton"}}}};
+    server.answers["report_usage"] = {{false, "ok", json::object()}};
+    server.answers["compile"] = {{false, "compiled", {{"outcome", "pass"}}}};
+    server.answers["run_tests"] = {{false, "SECRET-FEEDBACK", {{"outcome", "fail"}}}};
+    server.answers["submit"] = {
+        {false, "fail: wrong result\nmore", {{"outcome", "fail"}, {"error_kind", "wrong_result"}, {"stage", "judge"}, {"hints", {"launches 1 program"}}}}};
+  }
+  ~Fixture() { std::filesystem::remove_all(dir); }
+
+  Result<Attempt> attempt(std::optional<double> limit = {}) {
+    Result<Transcript> transcript = Transcript::open(dir / "scale.jsonl", clock);
+    REQUIRE(transcript);
+    MeteredClient metered(model, Price{10'000.0, 100'000.0, "s", "d"}, {limit, 0});
+    return attempt_operator(server, metered, *transcript, {.run = "run_1", .operator_name = "scale", .max_tokens = 500, .follow_ms = 60'000, .step = {}});
+  }
+  std::vector<json> lines() const {
+    std::ifstream stream(dir / "scale.jsonl");
+    std::vector<json> all;
+    for (std::string line; std::getline(stream, line);) all.push_back(json::parse(line));
+    return all;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("one spec, one prompt, one reply, one submission") {
+  Fixture fixture;
+  const Result<Attempt> attempt = fixture.attempt();
+  REQUIRE(attempt);
+  CHECK(attempt->outcome == "fail");
+  CHECK(attempt->error_kind == "wrong_result");
+  CHECK(attempt->stage == "judge");
+  CHECK(attempt->explanation == "fail: wrong result");
+  CHECK(attempt->hints == std::vector<std::string>{"launches 1 program"});
+  CHECK(attempt->input_tokens == 100);
+  CHECK(attempt->cost_usd == Approx(3.0));
+  CHECK(attempt->tool_calls == 5);
+  std::vector<std::string> order;
+  for (const auto& call : fixture.server.calls) order.push_back(call.first);
+  CHECK(order == std::vector<std::string>{"fetch_spec", "report_usage", "compile", "run_tests", "submit"});
+  CHECK(fixture.server.arguments_of("submit") == json{{"run", "run_1"}, {"operator", "scale"}, {"code", "def scale(x):\n    return x\n"}});
+  CHECK(fixture.server.arguments_of("compile") == json{{"operator", "scale"}, {"code", "def scale(x):\n    return x\n"}});
+  CHECK(fixture.server.arguments_of("report_usage") == json{{"run", "run_1"}, {"input_tokens", 100}, {"output_tokens", 20}, {"cost_usd", 3.0}});
+}
+
+TEST_CASE("the model is asked once, and sees the spec and no feedback") {
+  Fixture fixture;
+  REQUIRE(fixture.attempt());
+  REQUIRE(fixture.model.prompts.size() == 1);
+  const CompletionRequest& prompt = fixture.model.prompts[0];
+  REQUIRE(prompt.messages.size() == 1);
+  CHECK(prompt.messages[0].text.find("Operator: scale\n\nscale(x: Tensor) -> Tensor\nTwice x.") == 0);
+  CHECK(prompt.max_tokens == 500);
+  CHECK((prompt.system + prompt.messages[0].text).find("SECRET-FEEDBACK") == std::string::npos);
+}
+
+TEST_CASE("the prompt adds nothing that depends on the operator") {
+  const auto rest_of = [](const std::string& name, const std::string& text) {
+    const CompletionRequest prompt = one_shot_prompt({name, name, "triton", text});
+    std::string all = prompt.system + prompt.messages.at(0).text;
+    const std::string given = "Operator: " + name + "\n\n" + text;
+    const std::size_t at = all.find(given);
+    REQUIRE(at != std::string::npos);
+    return all.erase(at, given.size());
+  };
+  CHECK(rest_of("a", "spec of a\n") == rest_of("softmax_last_dim", "spec of softmax\n"));
+}
+
+TEST_CASE("a job handle is followed to its end") {
+  Fixture fixture;
+  fixture.server.answers["submit"] = {{false, "still running", {{"job", "job_7"}, {"state", "running"}}}};
+  fixture.server.answers["job"] = {
+      {false, "queued", {{"job", "job_7"}, {"state", "queued"}}},
+      {false, "pass: all cases", {{"job", "job_7"}, {"state", "finished"}, {"verdict", {{"outcome", "pass"}, {"error_kind", "none"}}}}}};
+  const Result<Attempt> attempt = fixture.attempt();
+  REQUIRE(attempt);
+  CHECK(attempt->outcome == "pass");
+  CHECK(attempt->explanation == "pass: all cases");
+  CHECK(fixture.server.count("job") == 2);
+  CHECK(fixture.server.arguments_of("job")["job"] == "job_7");
+}
+
+TEST_CASE("a refused submission and a reply without code are ends, not errors") {
+  Fixture fixture;
+  SECTION("refused") {
+    fixture.server.answers["submit"] = {{true, "refused: this run has already submitted scale", nullptr}};
+    const Result<Attempt> attempt = fixture.attempt();
+    REQUIRE(attempt);
+    CHECK(attempt->outcome == "refused");
+    CHECK(attempt->explanation.find("already submitted") != std::string::npos);
+  }
+  SECTION("no code") {
+    fixture.model.reply = {"", "content_filter", 100, 0, true};
+    const Result<Attempt> attempt = fixture.attempt();
+    REQUIRE(attempt);
+    CHECK(attempt->outcome == "no_code");
+    CHECK(attempt->explanation.find("content_filter") != std::string::npos);
+    CHECK(fixture.server.count("submit") == 0);
+    CHECK(fixture.server.count("report_usage") == 1);  // it cost tokens all the same
+  }
+}
+
+TEST_CASE("an attempt cut short after the reply is taken up without asking the model again") {
+  Fixture fixture;
+  fixture.server.answers["submit"].clear();
+  REQUIRE_FALSE(fixture.attempt());
+  CHECK(fixture.model.prompts.size() == 1);
+  {
+    std::ofstream torn(fixture.dir / "scale.jsonl", std::ios::app);
+    torn << R"({"kind":"tool_call","to)";  // kill -9 in the middle of a line
+  }
+  fixture.server.answers["submit"] = {{false, "pass", {{"outcome", "pass"}}}};
+  const Result<Attempt> attempt = fixture.attempt();
+  REQUIRE(attempt);
+  CHECK(attempt->outcome == "pass");
+  CHECK(attempt->reply_reused);
+  CHECK(attempt->cost_usd == Approx(3.0));
+  CHECK(fixture.model.prompts.size() == 1);
+  CHECK(fixture.server.count("report_usage") == 1);
+  for (const json& line : fixture.lines()) CHECK(line.contains("kind"));
+}
+
+TEST_CASE("errors of the model, the limit and the server say which") {
+  Fixture fixture;
+  SECTION("model") {
+    fixture.model.error = {ErrorCode::unavailable, "HTTP 503"};
+    CHECK(fixture.attempt().error().message == "HTTP 503");
+  }
+  SECTION("limit") {
+    CHECK(fixture.attempt(0.01).error().code == ErrorCode::resource_exhausted);
+    CHECK(fixture.model.prompts.empty());
+  }
+  SECTION("unknown operator") {
+    fixture.server.answers["fetch_spec"] = {{true, "unknown operator 'scale'; did you mean ...", nullptr}};
+    CHECK(fixture.attempt().error().message.find("did you mean") != std::string::npos);
+  }
+  SECTION("server gone") {
+    fixture.server.answers.clear();
+    CHECK(fixture.attempt().error().code == ErrorCode::unavailable);
+  }
+}
+
+TEST_CASE("the transcript holds every prompt, reply and tool call in order") {
+  Fixture fixture;
+  REQUIRE(fixture.attempt());
+  std::string kinds;
+  for (const json& line : fixture.lines())
+    kinds += line["kind"].get<std::string>() + (line.contains("tool") ? ":" + line["tool"].get<std::string>() : "") + " ";
+  CHECK(kinds ==
+        "tool_call:fetch_spec tool_result:fetch_spec prompt reply tool_call:report_usage tool_result:report_usage tool_call:compile tool_result:compile "
+        "tool_call:run_tests tool_result:run_tests tool_call:submit tool_result:submit ");
+}
+
+TEST_CASE("start_run: handle and suite, or the server's refusal") {
+  Fixture fixture;
+  fixture.server.answers["start_run"] = {{false, "run", {{"run", "run_9"}, {"operators", {"a", "b"}}}}};
+  const Result<RunHandle> run = start_one_shot_run(fixture.server, "fake:model", "standard");
+  REQUIRE(run);
+  CHECK(run->run == "run_9");
+  CHECK(run->operators == std::vector<std::string>{"a", "b"});
+  CHECK(fixture.server.arguments_of("start_run") == json{{"agent", "one_shot"}, {"model", "fake:model"}, {"track", "one_shot"}, {"suite", "standard"}});
+  fixture.server.answers["start_run"] = {{true, "unknown suite 'x'; valid: all, standard, ood, dsl", nullptr}};
+  CHECK(start_one_shot_run(fixture.server, "m", "x").error().message.find("valid: all") != std::string::npos);
+}

@@ -1,0 +1,183 @@
+"""A supervisor in miniature: starts a real zygote, sends jobs to candidates, and collects what they say."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from harness.frames import Channel, Frame
+from harness.tensors import aligned, create_memfd, make_memfd, pack, span_bytes
+
+ROOT = Path(__file__).resolve().parents[3]
+MAIN = ROOT / "sandbox" / "harness" / "main.py"
+GUARD_SOURCE = """
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <c10/core/impl/FakeGuardImpl.h>
+extern "C" __attribute__((visibility("default"))) int assay_register_fake_cuda_guard() {
+  auto& slot = c10::impl::device_guard_impl_registry[static_cast<size_t>(c10::DeviceType::CUDA)];
+  if (slot.load() != nullptr) return 0;
+  slot.store(new c10::impl::FakeGuardImpl<c10::DeviceType::CUDA>());
+  return 1;
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def guard_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the fake CUDA guard: the built one, or one compiled here."""
+    name = "libassay_fake_cuda_guard.so"
+    for built in (ROOT / "build").glob(f"*/**/{name}"):
+        if not any(part in ("asan", "tsan") for part in built.parts):
+            folder = tmp_path_factory.mktemp("guard")
+            shutil.copy(built, folder / name)
+            return folder
+    folder = tmp_path_factory.mktemp("guard")
+    source = folder / "guard.cc"
+    source.write_text(GUARD_SOURCE)
+    base = Path(torch.__file__).parent
+    command = ["g++", "-std=c++20", "-shared", "-fPIC", "-O1", str(source), "-o", str(folder / name), f"-I{base}/include", f"-L{base}/lib"]
+    subprocess.run([*command, "-lc10", f"-Wl,-rpath,{base}/lib"], check=True)
+    return folder
+
+
+@dataclass
+class Report:
+    """Everything a candidate said, and how it ended."""
+
+    parked: dict[str, Any]
+    frames: list[Frame] = field(default_factory=list)
+    stdout: str = ""
+    stderr: str = ""
+    exited: dict[str, Any] = field(default_factory=dict)
+    outputs: dict[str, list[torch.Tensor]] = field(default_factory=dict)
+    broken: str = ""
+
+    def types(self) -> list[str]:
+        return [frame.type for frame in self.frames]
+
+    def one(self, kind: str) -> Frame:
+        found = [frame for frame in self.frames if frame.type == kind]
+        assert len(found) == 1, f"want one {kind} in {self.types()}: {[f.header for f in self.frames]}\n{self.stdout}{self.stderr}"
+        return found[0]
+
+    def error(self) -> dict[str, Any]:
+        return self.one("error").header
+
+
+class Supervisor:
+    """Owns one zygote process."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, str(MAIN), "zygote", "--control-fd", str(theirs.fileno())]
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("ASSAY_", "TRITON_"))}
+        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env={**clean, **env})
+        theirs.close()
+        self.control = Channel(ours)
+        ready = self.control.receive()
+        assert ready is not None and ready.type == "ready"
+        self.ready = ready.header
+        self.slots = 0
+
+    def fork(self) -> tuple[Channel, int, int, int, int]:
+        """(job channel, stdout, stderr, pid, slot) of a fresh candidate."""
+        ours, theirs = socket.socketpair()
+        out_read, out_write = os.pipe()
+        err_read, err_write = os.pipe()
+        self.slots += 1
+        self.control.send({"type": "fork", "slot": self.slots}, fds=[theirs.fileno(), out_write, err_write])
+        theirs.close()
+        os.close(out_write)
+        os.close(err_write)
+        forked = self.control.receive()
+        assert forked is not None and forked.type == "forked" and forked.header["slot"] == self.slots
+        assert len(forked.fds) == 1
+        forked.close()
+        return Channel(ours), out_read, err_read, int(forked.header["pid"]), self.slots
+
+    def run(self, source: str, entry: str, cases: list[dict[str, Any]], mode: str = "interpret", **options: Any) -> Report:
+        channel, out, err, _, slot = self.fork()
+        parked = channel.receive()
+        assert parked is not None and parked.type == "parked"
+        report = Report(parked.header)
+        wires, fds = zip(*[encode_case(case, mode, 2 * i) for i, case in enumerate(cases)], strict=True) if cases else ((), ())
+        flat = [fd for pair in fds for fd in pair]
+        job = {"type": "job", "mode": mode, "entry": entry, "dialect": "triton", "target": "cuda:90", "artifacts": False, "cases": list(wires)}
+        channel.send({**job, **options}, source.encode(), flat)
+        try:
+            report.frames.extend(channel)
+        except Exception as error:
+            report.broken = f"{type(error).__name__}: {error}"
+        channel.close()
+        report.stdout, report.stderr = drain(out), drain(err)
+        exited = self.control.receive()
+        assert exited is not None and exited.type == "exited" and exited.header["slot"] == slot
+        report.exited = exited.header
+        from harness.tensors import MappedFile
+
+        for frame in report.frames:
+            if frame.type == "case" and "outputs" in frame.header:
+                at = next(i for i, case in enumerate(cases) if case["id"] == frame.header["id"])
+                with MappedFile(fds[at][1], writable=False) as memory:
+                    report.outputs[frame.header["id"]] = [memory.tensor(wire).clone() for wire in frame.header["outputs"]]
+        for fd in flat:
+            os.close(fd)
+        return report
+
+    def close(self) -> int:
+        self.control.close()
+        return self.process.wait(timeout=30)
+
+
+def drain(fd: int) -> str:
+    with os.fdopen(fd, "rb") as stream:
+        return stream.read().decode("utf-8", "replace")
+
+
+def encode_case(case: dict[str, Any], mode: str, first_fd: int) -> tuple[dict[str, Any], tuple[int, int]]:
+    """case: id, arguments {name: tensor or scalar}, and optionally structural, inout, outputs, output_from, output_bytes."""
+    structural = case.get("structural", [])
+    tensors = [(name, value) for name, value in case["arguments"].items() if isinstance(value, torch.Tensor)]
+    with_bytes = [pair for pair in tensors if mode == "interpret" or pair[0] in structural]
+    fd, wires = make_memfd("inputs", with_bytes)
+    by_name = {wire["name"]: {**wire, "fd": first_fd} for wire in wires}
+    for wire in pack(tensors)[0]:
+        by_name.setdefault(wire["name"], wire)
+    arguments = []
+    for name, value in case["arguments"].items():
+        if isinstance(value, torch.Tensor):
+            arguments.append(by_name[name])
+        else:
+            arguments.append({"name": name, "kind": "scalar", "type": type(value).__name__, "value": value})
+    total = sum(aligned(span_bytes(t.shape, t.stride(), t.element_size())) for _, t in tensors)
+    size = case.get("output_bytes", max(4096, 4 * total))
+    output = create_memfd("outputs", size)
+    outputs = case.get("outputs", 1)
+    wire = {
+        "id": case["id"],
+        "arguments": arguments,
+        "structural": structural,
+        "inout": case.get("inout", []),
+        "outputs": outputs,
+        "output_from": case.get("output_from", [None] * outputs),
+        "output_fd": first_fd + 1,
+        "output_bytes": size,
+    }
+    return wire, (fd, output)
+
+
+@pytest.fixture(scope="session")
+def supervisor(guard_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervisor]:
+    """One zygote for all tests, without the native job jail: ASSAY_NATIVE_DIR would ask for `_native`."""
+    running = Supervisor({"ASSAY_FAKE_CUDA_GUARD": str(guard_dir / "libassay_fake_cuda_guard.so")})
+    yield running
+    assert running.close() == 0

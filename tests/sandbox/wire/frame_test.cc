@@ -1,0 +1,150 @@
+#include "sandbox/wire/frame.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <string>
+#include <thread>
+
+#include "sandbox/wire/header_text.h"
+#include "sandbox/wire/memfd.h"
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+
+namespace {
+
+SocketPair pair() {
+  Result<SocketPair> made = make_socket_pair();
+  REQUIRE(made);
+  return std::move(*made);
+}
+
+std::string prefix(std::uint32_t header, std::uint64_t payload, const std::string& magic = "ASY1") {
+  std::string bytes = magic;
+  for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<char>(header >> (8 * i)));
+  for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(payload >> (8 * i)));
+  return bytes;
+}
+
+/// What a receiver says to raw bytes followed by the end of the stream.
+Error rejected(const std::string& bytes) {
+  SocketPair sockets = pair();
+  REQUIRE(::send(sockets.ours.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+  sockets.ours.reset();
+  Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(2'000));
+  REQUIRE_FALSE(frame);
+  return frame.error();
+}
+
+}  // namespace
+
+TEST_CASE("a frame arrives as it was sent, with its descriptors") {
+  SocketPair sockets = pair();
+  Result<UniqueFd> file = create_sealed_memfd("test", "tensor bytes");
+  REQUIRE(file);
+  REQUIRE(send_frame(sockets.ours.get(), {{"type", "case"}, {"id", "small"}}, std::string("\0\1payload", 9), {file->get()}, Deadline::after_ms(2'000)));
+  REQUIRE(send_frame(sockets.ours.get(), {{"type", "done"}}, "", {}, Deadline::after_ms(2'000)));
+  Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(2'000));
+  REQUIRE(frame);
+  CHECK(frame->type() == "case");
+  CHECK(frame->header["id"] == "small");
+  CHECK(frame->payload == std::string("\0\1payload", 9));
+  REQUIRE(frame->fds.size() == 1);
+  CHECK(check_foreign_memfd(frame->fds[0].get()).value() == 12);
+  Result<Frame> next = receive_frame(sockets.theirs.get(), Deadline::after_ms(2'000));
+  REQUIRE(next);
+  CHECK(next->type() == "done");
+  CHECK(next->fds.empty());
+}
+
+TEST_CASE("a frame larger than the socket's buffer is sent and received piecewise") {
+  SocketPair sockets = pair();
+  const std::string payload(8U << 20, 'x');
+  std::thread sender([&] { CHECK(send_frame(sockets.ours.get(), {{"type", "plan"}}, payload, {}, Deadline::after_ms(5'000))); });
+  Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(5'000));
+  sender.join();
+  REQUIRE(frame);
+  CHECK(frame->payload == payload);
+}
+
+TEST_CASE("the ways a conversation ends are told apart") {
+  CHECK(rejected("").code == ErrorCode::unavailable);
+  CHECK(rejected("ASY").code == ErrorCode::io);
+  CHECK(rejected(prefix(20, 0) + "{\"type\"").code == ErrorCode::io);
+  CHECK(rejected(prefix(15, 9) + "{\"type\":\"case\"}1234").code == ErrorCode::io);
+  CHECK(rejected(prefix(2, 0, "HTTP") + "{}").code == ErrorCode::corrupt);
+}
+
+TEST_CASE("sizes are checked against their caps before the bytes come") {
+  CHECK(rejected(prefix(kMaxHeaderBytes + 1, 0)).code == ErrorCode::corrupt);
+  CHECK(rejected(prefix(2, kMaxPayloadBytes + 1) + "{}").code == ErrorCode::corrupt);
+  CHECK(rejected(prefix(0xffffffff, ~0ULL)).code == ErrorCode::corrupt);
+}
+
+TEST_CASE("a header must be a JSON object with a string type, not nested too deeply") {
+  for (const std::string text : {"", "[]", "{}", "{\"type\":1}", "{\"type\":\"a\"", "nan", "{\"type\":\"\xff\"}", "{\"type\":\"a\"}x"}) {
+    INFO(text);
+    CHECK(rejected(prefix(static_cast<std::uint32_t>(text.size()), 0) + text).code == ErrorCode::corrupt);
+  }
+  const auto nested = [](int depth) { return "{\"type\":\"a\",\"x\":" + std::string(depth, '[') + std::string(depth, ']') + "}"; };
+  CHECK(parse_header(nested(kMaxHeaderNesting - 1)));
+  CHECK_FALSE(parse_header(nested(kMaxHeaderNesting)));
+  CHECK_FALSE(parse_header(nested(1'000'000)));
+  CHECK(parse_header("{\"type\":\"" + std::string(100, '[') + "\\\"{\"}"));
+}
+
+TEST_CASE("descriptors in the middle of a frame are refused") {
+  SocketPair sockets = pair();
+  const std::string start = prefix(15, 4) + "{\"type\":\"case\"}";
+  REQUIRE(::send(sockets.ours.get(), start.data(), start.size(), 0) == static_cast<ssize_t>(start.size()));
+  Result<UniqueFd> file = create_memfd("test", 1);
+  REQUIRE(file);
+  REQUIRE(send_frame(sockets.ours.get(), {{"type", "inner"}}, "", {file->get()}, Deadline::after_ms(1'000)));
+  Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(1'000));
+  REQUIRE_FALSE(frame);
+  CHECK(frame.error().code == ErrorCode::corrupt);
+}
+
+TEST_CASE("waiting ends at the deadline and at the cancel flag") {
+  SocketPair sockets = pair();
+  CHECK(receive_frame(sockets.theirs.get(), Deadline::after_ms(20)).error().code == ErrorCode::resource_exhausted);
+  std::atomic<bool> cancel{false};
+  std::thread setter([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    cancel = true;
+  });
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(receive_frame(sockets.theirs.get(), Deadline::after_ms(10'000, &cancel)).error().code == ErrorCode::cancelled);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(200));
+  setter.join();
+  const std::string payload(32U << 20, 'x');
+  CHECK(send_frame(sockets.ours.get(), {{"type", "plan"}}, payload, {}, Deadline::after_ms(50)).error().code == ErrorCode::resource_exhausted);
+}
+
+TEST_CASE("a sender refuses what the receiver would") {
+  SocketPair sockets = pair();
+  const std::string text(kMaxHeaderBytes, 'x');
+  CHECK(send_frame(sockets.ours.get(), {{"type", text}}, "", {}, Deadline::after_ms(50)).error().code == ErrorCode::invalid_argument);
+  sockets.theirs.reset();
+  CHECK(send_frame(sockets.ours.get(), {{"type", "case"}}, "", {}, Deadline::after_ms(50)).error().code == ErrorCode::unavailable);
+}
+
+TEST_CASE("memory files cannot be shrunk under a reader") {
+  Result<UniqueFd> output = create_memfd("outputs", 4096);
+  REQUIRE(output);
+  CHECK(::ftruncate(output->get(), 0) != 0);
+  CHECK(check_foreign_memfd(output->get()).value() == 4096);
+  Result<Mapping> writable = Mapping::map(output->get(), 4096, true);
+  REQUIRE(writable);
+  writable->bytes()[7] = std::byte{42};
+  Result<Mapping> readable = Mapping::map(output->get(), 4096, false);
+  REQUIRE(readable);
+  CHECK(readable->bytes()[7] == std::byte{42});
+  Result<UniqueFd> input = create_sealed_memfd("inputs", "abc");
+  REQUIRE(input);
+  CHECK_FALSE(Mapping::map(input->get(), 3, true));
+  SocketPair sockets = pair();
+  CHECK(check_foreign_memfd(sockets.ours.get()).error().code == ErrorCode::corrupt);
+}

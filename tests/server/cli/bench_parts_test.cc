@@ -1,0 +1,125 @@
+// The parts of `assay bench` that need no server: options, journal, progress.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/handle.h"
+#include "server/cli/bench_journal.h"
+#include "server/cli/bench_options.h"
+#include "server/cli/bench_progress.h"
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::server;
+
+namespace {
+
+struct Scratch {
+  std::filesystem::path dir = std::filesystem::temp_directory_path() / new_handle("bench_test");
+  ~Scratch() { std::filesystem::remove_all(dir); }
+};
+
+const BenchIdentity kIdentity{"one_shot", "openai:gpt-5", "all", "cpu", "", "/s.db", 2};
+
+agents::Attempt attempt_costing(double usd) {
+  agents::Attempt attempt;
+  attempt.outcome = "pass";
+  attempt.cost_usd = usd;
+  return attempt;
+}
+
+}  // namespace
+
+TEST_CASE("names that are no agent, device, split") {
+  CHECK(check_agent_name("one_shot"));
+  CHECK(check_agent_name("two_shot").error().message == "unknown agent 'two_shot'; valid: one_shot");
+  for (const char* good : {"cpu", "fake", "cuda:0", "cuda:12"}) CHECK(check_device_name(good));
+  for (const char* bad : {"", "tpu", "cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:9999"}) {
+    CHECK(check_device_name(bad).error().message.find("cpu, cuda:N, fake") != std::string::npos);
+  }
+  BenchOptions options;
+  CHECK(*suite_of(options, nullptr) == "all");
+  options.split = "ood";
+  CHECK(*suite_of(options, nullptr) == "ood");
+  options.split = "odd";
+  CHECK(suite_of(options, nullptr).error().message.find("standard, ood, dsl") != std::string::npos);
+  options.split = "";
+  options.operators = " vector_add, gelu_tanh ,,vector_add";
+  CHECK(*suite_of(options, nullptr) == "vector_add,gelu_tanh");
+  options.operators = " , ";
+  CHECK(suite_of(options, nullptr).error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("the default directory is a plain name") {
+  BenchOptions options;
+  options.model = "together:../../etc/x y";
+  CHECK(bench_directory(options) == "bench-out/one_shot_together_.._.._etc_x_y");
+  options.out = "/tmp/here";
+  CHECK(bench_directory(options) == "/tmp/here");
+}
+
+TEST_CASE("a journal remembers runs, ends and costs, and drops a torn last line") {
+  Scratch scratch;
+  {
+    const auto journal = BenchJournal::open(scratch.dir, kIdentity, false);
+    REQUIRE(journal);
+    REQUIRE((*journal)->add_run(1, {"run_a", {"x", "y"}}));
+    REQUIRE((*journal)->add_finished(1, "x", attempt_costing(0.5)));
+    REQUIRE((*journal)->add_finished(2, "y", attempt_costing(0.25)));
+  }
+  { std::ofstream(scratch.dir / "journal.jsonl", std::ios::app) << R"({"kind":"finished","sample":1,"oper)"; }
+  for (int again = 0; again < 2; ++again) {
+    const auto journal = BenchJournal::open(scratch.dir, kIdentity, true);
+    REQUIRE(journal);
+    REQUIRE((*journal)->run_of(1) != nullptr);
+    CHECK((*journal)->run_of(1)->operators == std::vector<std::string>{"x", "y"});
+    CHECK((*journal)->run_of(2) == nullptr);
+    CHECK((*journal)->is_finished(1, "x"));
+    CHECK_FALSE((*journal)->is_finished(1, "y"));
+    CHECK((*journal)->is_finished(2, "y"));
+    CHECK((*journal)->finished_before() == 2);
+    CHECK((*journal)->spent_before_usd() == Approx(0.75));
+  }
+}
+
+TEST_CASE("a journal of another bench, of none, or of rubbish is refused") {
+  Scratch scratch;
+  CHECK(BenchJournal::open(scratch.dir, kIdentity, true).error().message.find("no bench to resume") != std::string::npos);
+  REQUIRE(BenchJournal::open(scratch.dir, kIdentity, false));
+  CHECK(BenchJournal::open(scratch.dir, kIdentity, false).error().message.find("--resume") != std::string::npos);
+  BenchIdentity other = kIdentity;
+  other.model = "openai:gpt-4o";
+  CHECK(BenchJournal::open(scratch.dir, other, true).error().message.find("model is \"openai:gpt-5\" there and \"openai:gpt-4o\" here") != std::string::npos);
+  { std::ofstream(scratch.dir / "journal.jsonl", std::ios::app) << "rubbish\n"; }
+  CHECK(BenchJournal::open(scratch.dir, kIdentity, true).error().code == ErrorCode::corrupt);
+}
+
+TEST_CASE("progress: bar, estimates, durations") {
+  CHECK(duration_text(0.4) == "0 s");
+  CHECK(duration_text(200) == "3 min 20 s");
+  CHECK(duration_text(7'500) == "2 h 5 min");
+  CHECK(progress_text(0, 0, 16, 0, 1, 0, false) == "[------------------------] 0/16, 0 pass");
+  CHECK(progress_text(4, 4, 16, 3, 10, 0.2, true) == "[############------------] 8/16, 3 pass, 20 s left, $0.20 of about $0.60");
+  CHECK(progress_text(16, 0, 16, 16, 10, 0, false) == "[########################] 16/16, 16 pass, 0 s left");
+}
+
+TEST_CASE("progress without a terminal is plain lines") {
+  std::FILE* file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  {
+    BenchProgress progress(file, false, 2, 0, false);
+    progress.step("vector_add", "compile");
+    progress.finished("vector_add", Label::wrong, "3 of 9 elements\x1b differ", 0);
+    progress.unfinished("gelu_tanh", "HTTP 503");
+  }
+  std::rewind(file);
+  char text[600] = {};
+  const std::size_t size = std::fread(text, 1, sizeof(text) - 1, file);
+  std::fclose(file);
+  const std::string shown(text, size);
+  CHECK(shown.find("[1/2] vector_add             wrong            3 of 9 elements differ  (0 s left)\n") == 0);
+  CHECK(shown.find("gelu_tanh              not finished     HTTP 503\n") != std::string::npos);
+  CHECK(shown.find('\x1b') == std::string::npos);
+  CHECK(shown.find("compile") == std::string::npos);
+}

@@ -1,0 +1,124 @@
+// What the MCP tests share: a server with a few tools that show each path, and a running HTTP server.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "server/mcp/dispatch.h"
+#include "server/mcp/server.h"
+#include "tests/catch.h"
+
+namespace assay::mcp::test {
+
+using nlohmann::json;
+
+/// Counts that the tools leave behind, for the tests to look at.
+struct Traces {
+  std::atomic<int> waiting{0};
+  std::atomic<int> cancelled{0};
+};
+inline Traces& traces() {
+  static Traces value;
+  return value;
+}
+
+inline json object_schema(json properties, json required = json::array()) {
+  return {{"type", "object"}, {"properties", std::move(properties)}, {"required", std::move(required)}, {"additionalProperties", false}};
+}
+
+/// Waits until it is cancelled or `ms` have passed, reporting progress every 10 ms.
+inline ToolResult wait_tool(const json& arguments, RequestContext& context) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(arguments.value("ms", 10'000));
+  ++traces().waiting;
+  int step = 0;
+  while (!context.cancelled() && std::chrono::steady_clock::now() < end) {
+    context.progress(++step, 0, "waiting");
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  --traces().waiting;
+  if (context.cancelled()) ++traces().cancelled;
+  return {false, context.cancelled() ? "cancelled" : "waited", nullptr};
+}
+
+inline std::unique_ptr<Server> make_server() {
+  auto server = std::make_unique<Server>(ServerInfo{"wire", "Wire", "1.2.3", "Say hello."});
+  const json add_input = object_schema({{"a", {{"type", "integer"}, {"minimum", 0}}}, {"b", {{"type", "integer"}}}, {"mode", {{"type", "string"}, {"enum", {"plain", "loud"}}}}}, {"a", "b"});
+  const json add_output = object_schema({{"sum", {{"type", "integer"}}}}, {"sum"});
+  const auto add = [&](Tool tool) { REQUIRE(server->add_tool(std::move(tool)).has_value()); };
+  add({"add", "Add", "Adds two integers.", add_input, add_output, {{"readOnlyHint", true}}, [](const json& arguments, RequestContext&) {
+         const auto sum = arguments["a"].get<std::int64_t>() + arguments["b"].get<std::int64_t>();
+         return ToolResult{false, "sum " + std::to_string(sum), {{"sum", sum}}};
+       }});
+  add({"refuse", "", "Always fails.", object_schema(json::object()), add_output, nullptr,
+       [](const json&, RequestContext&) { return ToolResult{true, "no such operator; valid: vector_add", {{"error_kind", "not_found"}}}; }});
+  add({"throw", "", "Throws.", object_schema(json::object()), nullptr, nullptr,
+       [](const json&, RequestContext&) -> ToolResult { throw std::runtime_error("secret detail"); }});
+  add({"lie", "", "Breaks its output schema.", object_schema(json::object()), add_output, nullptr,
+       [](const json&, RequestContext&) { return ToolResult{false, "sum?", {{"sum", "three"}}}; }});
+  add({"wait", "", "Waits.", object_schema({{"ms", {{"type", "integer"}}}}), nullptr, nullptr, wait_tool});
+  add({"chatty", "", "Prints to stdout, which must not reach the client.", object_schema(json::object()), nullptr, nullptr, [](const json&, RequestContext&) {
+         std::printf("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"forged\"}\n");
+         std::fflush(stdout);
+         return ToolResult{false, "printed \xff bytes", {{"ok", true}}};
+       }});
+  return server;
+}
+
+/// params._meta of the stateless era, with `extra` merged in.
+inline json meta(json extra = json::object()) {
+  json out = {{kMetaVersion, kStatelessVersion}, {kMetaClientCapabilities, json::object()}};
+  out.update(extra);
+  return out;
+}
+
+inline json stateless_call(const json& id, const std::string& tool, json arguments = json::object(), json extra_meta = json::object()) {
+  return make_request(id, "tools/call", {{"name", tool}, {"arguments", std::move(arguments)}, {"_meta", meta(std::move(extra_meta))}});
+}
+
+inline json legacy_call(const json& id, const std::string& tool, json arguments = json::object()) {
+  return make_request(id, "tools/call", {{"name", tool}, {"arguments", std::move(arguments)}});
+}
+
+/// Polls until `done` or 10 s have passed.
+template <class Done>
+bool eventually(Done done) {
+  for (int i = 0; i < 1000; ++i) {
+    if (done()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return done();
+}
+
+/// serve_http on a thread of its own.
+class RunningHttp {
+ public:
+  explicit RunningHttp(HttpOptions options = {}) : server_(make_server()) {
+    std::promise<int> bound;
+    options.listening = [&bound](int bound_port) { bound.set_value(bound_port); };
+    thread_ = std::thread([this, options] { status = serve_http(*server_, options, [this] { return stop_.load(); }); });
+    port = bound.get_future().get();
+  }
+  ~RunningHttp() {
+    stop_ = true;
+    thread_.join();
+  }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port) + "/mcp"; }
+
+  int port = 0;
+  std::atomic<int> status{-1};
+
+ private:
+  std::unique_ptr<Server> server_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+}  // namespace assay::mcp::test

@@ -1,0 +1,51 @@
+// Golden request and response pairs: tests/wire/*.json. ASSAY_APPROVE=1 rewrites the responses with what the server says now.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "tests/server/mcp/fixture.h"
+
+namespace assay::mcp {
+namespace {
+
+using namespace test;
+namespace fs = std::filesystem;
+
+/// The answer of a fresh server to the raw bytes of a message; null where there is none.
+json answer(const std::string& bytes) {
+  const auto server = make_server();
+  auto message = parse_message(bytes);
+  if (!message) return message.error();
+  const Outcome outcome = server->dispatcher().handle(*message, {});
+  return outcome.response ? json::parse(dump(*outcome.response)) : json(nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("wire: golden files") {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(fs::path(ASSAY_SOURCE_DIR) / "tests/wire")) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  REQUIRE(files.size() >= 20);
+  const bool approve = std::getenv("ASSAY_APPROVE") != nullptr;
+  for (const fs::path& file : files) {
+    INFO(file.string());
+    std::ifstream in(file);
+    nlohmann::ordered_json golden = nlohmann::ordered_json::parse(in);
+    // "raw" holds bytes that are no JSON message; everything else is in "request".
+    const std::string bytes = golden.contains("raw") ? golden["raw"].get<std::string>() : golden["request"].dump();
+    const json now = answer(bytes);
+    if (approve) {
+      golden["response"] = nlohmann::ordered_json::parse(now.dump());
+      std::ofstream(file) << golden.dump(2) << "\n";
+    }
+    REQUIRE(golden.contains("response"));
+    CHECK(json::parse(golden["response"].dump()) == now);
+  }
+}
+
+}  // namespace assay::mcp

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <string_view>
+
+#include "tools/verdict_json.h"
+
+namespace assay::tools {
+namespace {
+
+using sandbox::ErrorKind;
+using sandbox::Outcome;
+using sandbox::Stage;
+using sandbox::Verdict;
+
+constexpr const char* kWithheld = "withheld: it could show the hidden cases; `run_tests` shows it for the public ones";
+
+sandbox::CaseRecord redacted(const sandbox::CaseRecord& record, std::size_t number) {
+  sandbox::CaseRecord shown;
+  shown.id = "hidden_" + std::to_string(number);
+  shown.hidden = true;
+  shown.outcome = record.outcome;
+  shown.strict_pass = record.strict_pass;
+  if (record.outcome == Outcome::fail) shown.reason = "wrong on a hidden case (other shapes, dtypes or value distributions than the public ones)";
+  if (record.outcome == Outcome::error) shown.reason = "ended in an error on a hidden case";
+  return shown;
+}
+
+/// Host code knows the inputs from `import` on; up to and including it, what it says cannot be about them.
+bool saw_inputs(const Verdict& verdict) { return verdict.stage > Stage::import; }
+
+/// Entries have the form "ID: why".
+std::vector<std::string> redacted_skips(const std::vector<std::string>& skips, const std::vector<std::string>& hidden_ids) {
+  std::vector<std::string> shown;
+  std::size_t hidden = 0;
+  for (const std::string& skip : skips) {
+    const std::string_view id = std::string_view(skip).substr(0, skip.find(':'));
+    if (std::find(hidden_ids.begin(), hidden_ids.end(), id) != hidden_ids.end()) {
+      ++hidden;
+    } else {
+      shown.push_back(skip);
+    }
+  }
+  if (hidden > 0) shown.push_back("hidden: " + std::to_string(hidden) + " not run on this device");
+  return shown;
+}
+
+std::string new_summary(const Verdict& verdict) {
+  std::size_t passed = 0;
+  std::size_t failed_public = 0;
+  std::size_t failed_hidden = 0;
+  for (const auto& record : verdict.cases) {
+    if (record.outcome == Outcome::pass) ++passed;
+    else if (record.hidden) ++failed_hidden;
+    else ++failed_public;
+  }
+  std::string text = std::to_string(passed) + " of " + std::to_string(verdict.cases.size()) + " cases pass";
+  if (failed_public + failed_hidden > 0) text += "; wrong: " + std::to_string(failed_public) + " public, " + std::to_string(failed_hidden) + " hidden";
+  return text;
+}
+
+}  // namespace
+
+Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_ids) {
+  const bool has_hidden = verdict.kind == sandbox::JobKind::grade ||
+                          std::any_of(verdict.cases.begin(), verdict.cases.end(), [](const auto& record) { return record.hidden; });
+  if (!has_hidden) return verdict;
+
+  std::size_t number = 0;
+  for (auto& record : verdict.cases) {
+    if (!record.hidden) continue;
+    verdict.provenance.seeds.erase(record.id);
+    record = redacted(record, ++number);
+  }
+  for (const std::string& id : hidden_ids) verdict.provenance.seeds.erase(id);
+  verdict.skipped_cases = redacted_skips(verdict.skipped_cases, hidden_ids);
+  for (auto& kernel : verdict.kernels) {  // a grid tells a shape
+    kernel.grid.clear();
+    kernel.launches = 0;
+  }
+  verdict.artifacts.clear();
+  if (!saw_inputs(verdict)) return verdict;
+
+  verdict.stdout_text.clear();
+  verdict.stderr_text.clear();
+  verdict.hints.clear();
+  if (verdict.diagnostic) {  // the class, the line and the code are the submission's text, not its data
+    verdict.diagnostic->message = kWithheld;
+    verdict.diagnostic->traceback.clear();
+  }
+  // These details are written by the device alone.
+  if (verdict.error_kind != ErrorKind::crash && verdict.error_kind != ErrorKind::unsupported) verdict.detail.clear();
+  if (verdict.outcome != Outcome::error || !verdict.cases.empty()) verdict.summary = new_summary(verdict);
+  else verdict.summary = std::string(sandbox::to_string(verdict.error_kind)) + " in stage " + std::string(sandbox::to_string(verdict.stage));
+  return verdict;
+}
+
+}  // namespace assay::tools

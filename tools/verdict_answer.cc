@@ -1,0 +1,95 @@
+#include "tools/verdict_answer.h"
+
+#include <array>
+
+#include "tools/error_taxonomy.h"
+#include "tools/verdict_json.h"
+
+namespace assay::tools {
+namespace {
+
+using nlohmann::json;
+using sandbox::Verdict;
+
+std::vector<std::string> hidden_ids(const operators::Catalog& catalog, const std::string& operator_name) {
+  std::vector<std::string> ids;
+  const operators::Operator* op = catalog.find(operator_name);
+  if (op == nullptr) return ids;
+  for (const auto& item : op->cases) {
+    if (item.hidden) ids.push_back(item.id);
+  }
+  return ids;
+}
+
+/// A key whose value says nothing.
+bool is_bare(const json& value) { return value == "" || value == json::array() || value == json::object(); }
+
+void drop_keys(json& object, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) object.erase(key);
+}
+
+void make_concise(json& document) {
+  drop_keys(document, {"provenance"});
+  if (document["outcome"] == "pass") drop_keys(document, {"stdout", "stderr"});
+  if (document.contains("diagnostic")) drop_keys(document["diagnostic"], {"traceback"});
+  for (json& record : document["cases"]) {
+    drop_keys(record, {"cost_bytes", "cost_flops", "float64_error"});
+    if (record["outcome"] == "pass") drop_keys(record, {"reason", "mismatches", "elements"});
+    for (const char* key : {"latency", "baseline_latency"}) {
+      if (record.contains(key)) drop_keys(record[key], {"samples_ns"});
+    }
+  }
+  for (json& kernel : document["kernels"]) drop_keys(kernel, {"binary_bytes", "grid", "launches", "gpu_time_share"});
+}
+
+json verdict_fields(const Verdict& verdict, Format format) {
+  json document = verdict_to_json(verdict);
+  drop_keys(document, {"format", "artifacts"});
+  if (format == Format::concise) make_concise(document);
+  for (auto it = document.begin(); it != document.end();) it = is_bare(*it) && it.key() != "cases" ? document.erase(it) : std::next(it);
+  if (const auto type = error_type(verdict.error_kind)) {
+    document["error_type"] = type->type;
+    document["error_group"] = type->group;
+  }
+  return document;
+}
+
+Answer running_answer(const JobStatus& status) {
+  const bool queued = status.state == JobState::queued;
+  const std::string next = "Call `job` with job=" + status.job + " and wait_s=20 for the verdict, or with cancel=true to stop it.";
+  Answer answer;
+  answer.text = queued ? "running: queued at position " + std::to_string(status.queue_position) : "running: in stage " + status.stage;
+  answer.text += " after " + std::to_string(status.elapsed_ms / 1000) + " s\njob: " + status.job + "\nnext: " + next;
+  answer.structured = {{"status", "running"},      {"job", status.job},           {"state", to_string(status.state)}, {"queue_position", status.queue_position},
+                       {"elapsed_ms", status.elapsed_ms}, {"stage", status.stage}, {"next", next}};
+  return answer;
+}
+
+}  // namespace
+
+Answer status_answer(const Services& services, const JobStatus& status, Format format) {
+  const std::size_t cap = cap_of(services.limits, format);
+  if (!status.verdict) return fitted(running_answer(status), cap);
+  const Verdict verdict = redact_hidden(*status.verdict, hidden_ids(services.catalog, status.verdict->operator_name));
+  const std::string next = next_step(verdict);
+  Answer answer;
+  answer.text = verdict_text(verdict, status, format);
+  answer.structured = verdict_fields(verdict, format);
+  answer.structured["status"] = "finished";
+  answer.structured["state"] = to_string(status.state);
+  answer.structured["elapsed_ms"] = status.elapsed_ms;
+  answer.structured["next"] = next;
+  // A graded submission's artifacts are plans and code for the hidden cases too: they are the maintainer's.
+  if (verdict.kind != sandbox::JobKind::grade) {
+    json list = json::array();
+    for (const auto& [handle, name] : services.artifacts.list(status.job)) {
+      list.push_back({{"artifact", handle}, {"name", name}});
+      answer.text += "\nartifact " + handle + ": " + name;
+    }
+    if (!list.empty()) answer.structured["artifacts"] = std::move(list);
+  }
+  answer.text += "\nnext: " + next;
+  return fitted(std::move(answer), cap);
+}
+
+}  // namespace assay::tools

@@ -1,0 +1,22 @@
+// A job's status as an agent reads it: first line the outcome, then what failed, where, the number that shows it, the next step. Hidden
+// cases are redacted here and nowhere else. Thread-safe.
+#pragma once
+
+#include <string>
+
+#include "tools/answers.h"
+#include "tools/registry.h"
+#include "tools/services.h"
+
+namespace assay::tools {
+
+/// A verdict when the job is over, else a job handle and how to go on. Never larger than the format allows.
+Answer status_answer(const Services& services, const JobStatus& status, Format format);
+
+/// The text of a verdict, already redacted. verdict_text.cc
+std::string verdict_text(const sandbox::Verdict& verdict, const JobStatus& status, Format format);
+
+/// What to do after this verdict, in one sentence. next_step.cc
+std::string next_step(const sandbox::Verdict& verdict);
+
+}  // namespace assay::tools

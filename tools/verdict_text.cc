@@ -1,0 +1,123 @@
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/escape.h"
+#include "tools/verdict_answer.h"
+
+namespace assay::tools {
+namespace {
+
+using sandbox::CaseRecord;
+using sandbox::Outcome;
+using sandbox::Verdict;
+
+constexpr std::size_t kConciseItems = 6;        // cases, kernels, skips: the rest is counted
+constexpr std::size_t kDetailedItems = 64;
+constexpr std::size_t kLineBytes = 400;
+constexpr std::size_t kConciseOutputBytes = 600;
+constexpr std::size_t kDetailedOutputBytes = 8'000;
+
+std::string line_of(const std::string& text) { return cut_end(escape_text(text), kLineBytes); }
+
+/// The first line of a message that may have many.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string percent(double share) { return number_text(std::round(share * 1000) / 10) + " %"; }
+
+std::string indices(const std::vector<std::int64_t>& index) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < index.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(index[i]);
+  return text + "]";
+}
+
+std::string failed_case(const CaseRecord& record) {
+  std::string text = "- case " + line_of(record.id) + ": " + (record.reason.empty() ? std::string(to_string(record.outcome)) : line_of(record.reason));
+  if (record.mismatches > 0) text += "; " + std::to_string(record.mismatches) + " of " + std::to_string(record.elements) + " elements wrong";
+  if (record.first_mismatch) {
+    const auto& first = *record.first_mismatch;
+    text += "; first: " + line_of(first.output) + indices(first.index) + " expected " + number_text(first.expected) + ", got " + number_text(first.actual);
+  }
+  return text + "\n";
+}
+
+std::string timed_case(const CaseRecord& record) {
+  const auto& latency = *record.latency;
+  std::string text = "- case " + line_of(record.id) + ": " + duration_text(latency.median_ns) + " [" + duration_text(latency.low_ns) + ", " +
+                     duration_text(latency.high_ns) + "]";
+  if (latency.median_ns <= 0) return text + "\n";
+  if (record.baseline_latency) text += "; oracle " + duration_text(record.baseline_latency->median_ns) + " (" + number_text(record.baseline_latency->median_ns / latency.median_ns) + "x)";
+  if (record.pytorch_ns) text += "; PyTorch " + duration_text(*record.pytorch_ns) + " (" + number_text(*record.pytorch_ns / latency.median_ns) + "x)";
+  if (record.floor_ns) text += "; " + percent(*record.floor_ns / latency.median_ns) + " of the roofline";
+  return text + "\n";
+}
+
+std::string kernel_line(const sandbox::KernelReport& kernel) {
+  std::string text = "- kernel " + line_of(kernel.name) + " (" + line_of(kernel.target) + "): " + std::to_string(kernel.registers) + " registers, " +
+                     std::to_string(kernel.spill_bytes) + " B spilled, " + std::to_string(kernel.shared_bytes) + " B shared, " +
+                     std::to_string(kernel.num_warps) + " warps";
+  if (kernel.occupancy > 0) text += ", occupancy " + percent(kernel.occupancy) + " (limited by " + line_of(kernel.occupancy_limiter) + ")";
+  return text + "\n";
+}
+
+template <class Items, class Select, class Show>
+void list(std::string& text, const Items& items, std::size_t most, const char* noun, Select selected, Show show) {
+  std::size_t shown = 0;
+  std::size_t left = 0;
+  for (const auto& item : items) {
+    if (!selected(item)) continue;
+    if (shown < most) {
+      text += show(item);
+      ++shown;
+    } else {
+      ++left;
+    }
+  }
+  if (left > 0) text += "- and " + std::to_string(left) + " more " + noun + "\n";
+}
+
+void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
+  if (!verdict.diagnostic) return;
+  const auto& found = *verdict.diagnostic;
+  if (found.line) text += "line " + std::to_string(*found.line) + ": " + line_of(found.code) + "\n";
+  std::string message = found.exception;
+  if (!found.message.empty()) message += (message.empty() ? "" : ": ") + found.message;
+  if (!message.empty()) text += cut_middle(escape_text(message), format == Format::detailed ? kDetailedOutputBytes : 3 * kLineBytes) + "\n";
+  if (format == Format::detailed && !found.traceback.empty()) text += cut_middle(escape_text(found.traceback), kDetailedOutputBytes) + "\n";
+}
+
+void put_output(std::string& text, const char* name, const std::string& output, Format format) {
+  if (output.empty()) return;
+  text += std::string("its ") + name + " (untrusted):\n" + cut_middle(escape_text(output), format == Format::detailed ? kDetailedOutputBytes : kConciseOutputBytes);
+  if (!text.ends_with('\n')) text += '\n';
+}
+
+}  // namespace
+
+std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format format) {
+  const std::size_t most = format == Format::detailed ? kDetailedItems : kConciseItems;
+  const auto all = [](const auto&) { return true; };
+  std::string text(to_string(verdict.outcome));
+  if (verdict.error_kind != sandbox::ErrorKind::none) text += " (" + std::string(to_string(verdict.error_kind)) + ")";
+  text += ": " + line_of(first_line(verdict.summary)) + "\n";
+  if (!verdict.detail.empty()) text += line_of(verdict.detail) + "\n";
+  put_diagnostic(text, verdict, format);
+  list(text, verdict.cases, most, "cases did not pass", [](const CaseRecord& record) { return record.outcome != Outcome::pass; }, failed_case);
+  if (verdict.perf) text += "perf " + number_text(*verdict.perf) + " (oracle latency / yours, geometric mean over the cases)\n";
+  list(text, verdict.cases, most, "timed cases", [](const CaseRecord& record) { return record.latency.has_value(); }, timed_case);
+  if (verdict.kind == sandbox::JobKind::compile || verdict.kind == sandbox::JobKind::profile || format == Format::detailed) {
+    list(text, verdict.kernels, most, "kernels", all, kernel_line);
+  }
+  if (verdict.outcome != Outcome::pass || format == Format::detailed) {
+    put_output(text, "stdout", verdict.stdout_text, format);
+    put_output(text, "stderr", verdict.stderr_text, format);
+  }
+  list(text, verdict.skipped_cases, most, "skipped cases", all, [](const std::string& skip) { return "- not run: " + line_of(skip) + "\n"; });
+  list(text, verdict.hints, most, "hints", all, [](const std::string& hint) { return "hint: " + line_of(hint) + "\n"; });
+  text += "tier " + std::string(to_string(verdict.tier)) + (verdict.tier_reason.empty() ? "" : " (" + line_of(verdict.tier_reason) + ")") + ", job " +
+          status.job + ", " + std::to_string(status.elapsed_ms) + " ms";
+  return text;
+}
+
+}  // namespace assay::tools

@@ -84,6 +84,15 @@ std::string escape_text(std::string_view text) {
   return out;
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const Decoded next = decode(text);
+    if (next.bytes == 0) return false;
+    text.remove_prefix(next.bytes);
+  }
+  return true;
+}
+
 std::string cut_middle(std::string_view text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return std::string(text);
   constexpr std::size_t kNoteBytes = 40;

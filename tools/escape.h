@@ -14,6 +14,8 @@ namespace assay::tools {
 /// Control characters and bytes that are no UTF-8 become \xNN; bidi and invisible format characters become \u{NNNN}.
 std::string escape_text(std::string_view text);
 
+bool is_utf8(std::string_view text);
+
 /// At most `max_bytes`: head and tail stay, and the middle says how much is gone. Never cuts a UTF-8 character in two.
 std::string cut_middle(std::string_view text, std::size_t max_bytes);
 

@@ -81,7 +81,9 @@ Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_id
 
   verdict.stdout_text.clear();
   verdict.stderr_text.clear();
-  verdict.hints.clear();
+  std::erase_if(verdict.hints, [&](const std::string& hint) {
+    return std::any_of(hidden_ids.begin(), hidden_ids.end(), [&](const std::string& id) { return hint.find(id) != std::string::npos; });
+  });
   if (verdict.diagnostic) {  // the class, the line and the code are the submission's text, not its data
     verdict.diagnostic->message = kWithheld;
     verdict.diagnostic->traceback.clear();

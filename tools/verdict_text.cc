@@ -24,6 +24,11 @@ std::string line_of(const std::string& text) { return cut_end(escape_text(text),
 /// The first line of a message that may have many.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+std::string outcome_text(const Verdict& verdict) {
+  const std::string kind = verdict.error_kind == sandbox::ErrorKind::none ? "" : " (" + std::string(to_string(verdict.error_kind)) + ")";
+  return std::string(to_string(verdict.outcome)) + kind + ": ";
+}
+
 std::string percent(double share) { return number_text(std::round(share * 1000) / 10) + " %"; }
 
 std::string indices(const std::vector<std::int64_t>& index) {
@@ -83,7 +88,8 @@ void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
   if (found.line) text += "line " + std::to_string(*found.line) + ": " + line_of(found.code) + "\n";
   std::string message = found.exception;
   if (!found.message.empty()) message += (message.empty() ? "" : ": ") + found.message;
-  if (!message.empty()) text += cut_middle(escape_text(message), format == Format::detailed ? kDetailedOutputBytes : 3 * kLineBytes) + "\n";
+  const bool said = message.find('\n') == std::string::npos && verdict.summary.find(message) != std::string::npos;
+  if (!message.empty() && !said) text += cut_middle(escape_text(message), format == Format::detailed ? kDetailedOutputBytes : 3 * kLineBytes) + "\n";
   if (format == Format::detailed && !found.traceback.empty()) text += cut_middle(escape_text(found.traceback), kDetailedOutputBytes) + "\n";
 }
 
@@ -98,10 +104,9 @@ void put_output(std::string& text, const char* name, const std::string& output, 
 std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format format) {
   const std::size_t most = format == Format::detailed ? kDetailedItems : kConciseItems;
   const auto all = [](const auto&) { return true; };
-  std::string text(to_string(verdict.outcome));
-  if (verdict.error_kind != sandbox::ErrorKind::none) text += " (" + std::string(to_string(verdict.error_kind)) + ")";
-  text += ": " + line_of(first_line(verdict.summary)) + "\n";
-  if (!verdict.detail.empty()) text += line_of(verdict.detail) + "\n";
+  std::string text = line_of(first_line(verdict.summary)) + "\n";
+  if (!verdict.summary.starts_with(to_string(verdict.outcome))) text = outcome_text(verdict) + text;
+  if (!verdict.detail.empty() && verdict.summary.find(verdict.detail) == std::string::npos) text += line_of(verdict.detail) + "\n";
   put_diagnostic(text, verdict, format);
   list(text, verdict.cases, most, "cases did not pass", [](const CaseRecord& record) { return record.outcome != Outcome::pass; }, failed_case);
   if (verdict.perf) text += "perf " + number_text(*verdict.perf) + " (oracle latency / yours, geometric mean over the cases)\n";

@@ -48,6 +48,8 @@ Status tell_usage(ToolSession& tools, const Transcript& transcript, const std::s
   const json usage = {{"run", run}, {"input_tokens", attempt.input_tokens}, {"output_tokens", attempt.output_tokens}, {"cost_usd", attempt.cost_usd}};
   const Result<mcp::ToolResult> told = tools.call("report_usage", usage);
   if (!told) return fail(told.error());
+  // A run that is over or unknown would refuse the submission as well: better to stop here than to pay for more replies.
+  if (told->is_error) return fail(ErrorCode::permission_denied, "report_usage: " + first_line(told->text));
   return {};
 }
 

@@ -10,7 +10,7 @@ reference in the case's own dtype, or one unit in the last place of the output's
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ import torch
 from harness.tensors import name_of
 
 STRICT_FACTOR = 4.0
+CHUNK = 1 << 20  # elements compared at a time: errors are float64, eight bytes each
 
 
 @dataclass(frozen=True)
@@ -74,21 +75,48 @@ def compare(
     result = Result(True, max_abs_error=0.0, strict_pass=True)
     for position, (rule, right, got) in enumerate(zip(rules, expected, actual, strict=True)):
         got = got.to(right.device)
-        error = errors(right, got, rule.scale)
-        wrong = error > rule.max_abs_error
-        count = int(wrong.sum())
-        worst = float(error.max()) if error.numel() else 0.0
+        count, worst, first = 0, 0.0, -1
+        for start, error in _chunks(right, got, rule.scale):
+            wrong = error > rule.max_abs_error
+            here = int(wrong.sum())
+            if here and first < 0:
+                first = start + int(wrong.to(torch.uint8).argmax())
+            count += here
+            worst = max(worst, float(error.max()))
         result.elements += right.numel()
         result.mismatches += count
         result.max_abs_error = max(result.max_abs_error or 0.0, worst)
         if count and result.ok:
             result.ok, result.kind = False, "wrong_result"
-            result.first_mismatch = _first(rule, wrong, right, got)
+            result.first_mismatch = _first(rule, first, right, got)
             result.reason = _reason(rule, count, worst, right, got, result.first_mismatch)
         if float64 is not None and right.is_floating_point():
             _strict(result, rule, right, got, float64[position])
     result.strict_pass = bool(result.strict_pass and result.ok)
     return result
+
+
+def is_wrong(rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor]) -> bool:
+    """Whether `compare` would fail; stops at the first wrong chunk."""
+    if _mismatch(rules, actual):
+        return True
+    return any(
+        bool((error > rule.max_abs_error).any())
+        for rule, right, got in zip(rules, expected, actual, strict=True)
+        if right is not got
+        for _, error in _chunks(right, got, rule.scale)
+    )
+
+
+def _chunks(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> Iterator[tuple[int, torch.Tensor]]:
+    """The errors of two tensors in index order, a chunk at a time: (index of its first element, errors)."""
+    right, got = expected.reshape(-1), actual.reshape(-1)
+    for start in range(0, right.numel(), CHUNK):
+        yield start, errors(right[start : start + CHUNK], got[start : start + CHUNK], scale)
+
+
+def _worst(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> float:
+    return max((float(error.max()) for _, error in _chunks(expected, actual, scale)), default=0.0)
 
 
 def errors(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> torch.Tensor:
@@ -113,20 +141,17 @@ def _mismatch(rules: Sequence[Rule], actual: Sequence[torch.Tensor]) -> str:
 
 
 def _strict(result: Result, rule: Rule, right: torch.Tensor, got: torch.Tensor, truth: torch.Tensor) -> None:
-    mine = errors(truth, got, rule.scale)
-    faithful = errors(truth, right, rule.scale)
     finite = truth.double()[truth.isfinite()]
     largest = float(finite.abs().max()) if finite.numel() else 0.0
     ulp = torch.finfo(rule.dtype).eps * largest * rule.scale
-    worst = float(mine.max()) if mine.numel() else 0.0
-    allowed = max(STRICT_FACTOR * (float(faithful.max()) if faithful.numel() else 0.0), ulp)
+    worst = _worst(truth, got, rule.scale)
+    allowed = max(STRICT_FACTOR * _worst(truth, right, rule.scale), ulp)
     result.float64_error = max(result.float64_error or 0.0, worst)
     if not worst <= allowed:
         result.strict_pass = False
 
 
-def _first(rule: Rule, wrong: torch.Tensor, right: torch.Tensor, got: torch.Tensor) -> dict[str, Any]:
-    flat = int(wrong.flatten().to(torch.uint8).argmax())
+def _first(rule: Rule, flat: int, right: torch.Tensor, got: torch.Tensor) -> dict[str, Any]:
     index = []
     for size in reversed(right.shape):
         index.append(flat % size)

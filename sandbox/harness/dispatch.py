@@ -17,7 +17,6 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_flatten, tree_map
 
-from harness.errors import NotRecordable
 from harness.recorder import Recorder
 from harness.storage import Uniform, uniform
 
@@ -33,8 +32,19 @@ _UNIFORM = {
     "aten::full_like": lambda args: args[1],
     "aten::new_full": lambda args: args[2],
 }
-_PASS = {"prim::device", "aten::is_pinned", "aten::sym_size", "aten::sym_stride", "aten::sym_numel", "aten::sym_storage_offset", "prim::layout"}
-_HOST_READS = {"aten::_local_scalar_dense": "reads the value of a device tensor on the host", "aten::equal": "compares device tensors on the host"}
+_PASS = {
+    "prim::device",
+    "aten::is_pinned",
+    "aten::sym_size",
+    "aten::sym_stride",
+    "aten::sym_numel",
+    "aten::sym_storage_offset",
+    "prim::layout",
+}
+_HOST_READS = {
+    "aten::_local_scalar_dense": "reads the value of a device tensor on the host",
+    "aten::equal": "compares device tensors on the host",
+}
 
 
 class Classifier(TorchDispatchMode):
@@ -74,7 +84,7 @@ class Classifier(TorchDispatchMode):
         tensors = [x for x in tree_flatten((args, kwargs))[0] if isinstance(x, FakeTensor)]
         if self._all_known(func, args, kwargs, tensors):
             return self._compute(func, args, kwargs, tensors)
-        if name in self._work and not ("out" in kwargs):
+        if name in self._work and "out" not in kwargs:
             return self._work[name](func, args, kwargs)
         raise self._recorder.refuse(self._why_not(func, name))
 
@@ -170,7 +180,9 @@ class Classifier(TorchDispatchMode):
                 converted = self._recorder.values(source).to(target.dtype)
             source = self._recorder.adopt(converted, target.device)
         elif source.dtype != target.dtype:
-            raise self._recorder.refuse(f"aten::copy_ converts a device tensor from {source.dtype} to {target.dtype}; convert in a kernel of yours")
+            raise self._recorder.refuse(
+                f"aten::copy_ converts a device tensor from {source.dtype} to {target.dtype}; convert in a kernel of yours"
+            )
         if source.shape != target.shape:
             source = source.expand(target.shape)
         self._recorder.copy(target, source, "aten::copy_")
@@ -212,4 +224,3 @@ class Classifier(TorchDispatchMode):
             f"{name} is arithmetic by torch on device data; a launch plan holds the submission's own kernels, allocation, fills and copies. "
             "Do it in a kernel"
         )
-

@@ -103,9 +103,7 @@ def _describe(error: BaseException, source: Source, stage: str, case: str | None
     return _header(stage, kind, name, message, line, source.line(line), _traceback(chain, source), case)
 
 
-def _header(
-    stage: str, kind: str, name: str, message: str, line: int | None, code: str, trace: str, case: str | None
-) -> dict[str, Any]:
+def _header(stage: str, kind: str, name: str, message: str, line: int | None, code: str, trace: str, case: str | None) -> dict[str, Any]:
     return {
         "type": "error",
         "stage": stage,
@@ -196,7 +194,7 @@ def _compiler_line(error: BaseException, source: Source) -> int | None:
     body = [line.strip() for line in text.rstrip("\n").split("\n")]
     for start, line in enumerate(lines):
         if line.strip() == first and [x.strip() for x in lines[start : start + len(body)]] == body:
-            return start + int(node.lineno)
+            return start + int(node.lineno)  # type: ignore[union-attr]
     return None
 
 

@@ -82,7 +82,9 @@ def register_guard() -> None:
     elif hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
         torch._C._ensureCUDADeviceGuardSet()
     else:
-        raise FakeCudaMissing(f"this is a CPU build of torch: recording needs {GUARD_LIBRARY}, built with the sandbox; ASSAY_NATIVE_DIR names its folder")
+        raise FakeCudaMissing(
+            f"this is a CPU build of torch: recording needs {GUARD_LIBRARY}, built with the sandbox; ASSAY_NATIVE_DIR names its folder"
+        )
 
 
 @contextlib.contextmanager

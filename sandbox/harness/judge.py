@@ -145,7 +145,13 @@ class Judge:
         run = state.run_reference
         samples = self._time_cuda(run) if state.case.device.type == "cuda" else self._time_cpu(run)
         median = statistics.median(samples)
-        return {"type": "timed_reference", "job": frame.header["job"], "case": frame.header["case"], "median_ns": median, "samples_ns": samples}, []
+        return {
+            "type": "timed_reference",
+            "job": frame.header["job"],
+            "case": frame.header["case"],
+            "median_ns": median,
+            "samples_ns": samples,
+        }, []
 
     @staticmethod
     def _time_cpu(run: Callable[[], None]) -> list[float]:

@@ -1,8 +1,8 @@
 """The judge's state for one case: seed, inputs, expected outputs; what `prepare` and `compare` say about it.
 
-    state = CaseState(operator, case)
-    fd, wire = state.prepared(structural_only=False)
-    result = state.compare(outputs)
+state = CaseState(operator, case)
+fd, wire = state.prepared(structural_only=False)
+result = state.compare(outputs)
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from typing import Any
 
 import torch
 
-from harness.compare import compare
+from harness.compare import Rule, compare, is_wrong
 from harness.judging import bytes_of, rules_for
-from harness.mutants import mutants
+from harness.mutants import Mutant, mutants
 from harness.operator import Arguments, Case, Operator, OperatorError
 
 ORACLE_IMPORTS = ("torch", "triton", "math", "__future__")
@@ -65,17 +65,19 @@ def _case(operator: Operator, case: Case, seed: int) -> Iterator[Check]:
         yield Check(case.id, "reference works in float64", False, f"{type(error).__name__}: {error}")
     yield _cost(operator, case, arguments, expected)
     for mutant in mutants(operator, case, arguments, expected):
-        result = compare(rules, expected, mutant.outputs, None)
-        identical = all(_same_bits(a, b) for a, b in zip(expected, mutant.outputs, strict=True))
-        if not result.ok:
-            yield Check(case.id, f"rejects {mutant.name}", True, result.reason)
-        elif identical and mutant.trivial:
-            yield Check(case.id, f"rejects {mutant.name}", True, f"not applicable: {mutant.trivial}, so the mutant is the right answer")
-        elif identical:
-            yield Check(case.id, f"rejects {mutant.name}", False, "the mutant is the right answer: choose inputs or axes that tell them apart")
-        else:
-            detail = f"passes with a largest error of {result.max_abs_error:.3g}: raise `scale`, or choose inputs of larger effect"
-            yield Check(case.id, f"rejects {mutant.name}", False, detail)
+        yield _reject(mutant, case, rules, expected)
+
+
+def _reject(mutant: Mutant, case: Case, rules: list[Rule], expected: list[torch.Tensor]) -> Check:
+    name = f"rejects {mutant.name}"
+    if is_wrong(rules, expected, mutant.outputs):
+        return Check(case.id, name, True)
+    if not all(a is b or _same_bits(a, b) for a, b in zip(expected, mutant.outputs, strict=True)):
+        error = compare(rules, expected, mutant.outputs, None).max_abs_error
+        return Check(case.id, name, False, f"passes with a largest error of {error:.3g}: raise `scale`, or choose inputs of larger effect")
+    if mutant.trivial:
+        return Check(case.id, name, True, f"not applicable: {mutant.trivial}, so the mutant is the right answer")
+    return Check(case.id, name, False, "the mutant is the right answer: choose inputs or axes that tell them apart")
 
 
 def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:

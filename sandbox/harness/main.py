@@ -9,16 +9,16 @@ the conversation, 1 when this process met a defect of its own, 2 for a wrong com
 
 import os
 import sys
-from pathlib import Path
+
+# This folder has an operator.py; as the first entry of sys.path it would hide the standard library's. So before any other import:
+_here = os.path.dirname(os.path.abspath(__file__))
+_above = os.path.dirname(_here)
+sys.path[:] = [_above, *(entry for entry in sys.path if os.path.abspath(entry or ".") not in (_here, _above))]
 
 # One thread per numeric library: the zygote forks, and a forked child must not miss threads its libraries believe in.
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
-    if len(sys.argv) > 1 and sys.argv[1] == "zygote":
+if sys.argv[1:2] == ["zygote"]:
+    for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
         os.environ[_name] = "1"
-
-# This folder has an operator.py; as the first entry of sys.path it would hide the standard library's.
-_here = Path(__file__).resolve().parent
-sys.path[:] = [str(_here.parent), *(entry for entry in sys.path if Path(entry or ".").resolve() not in (_here, _here.parent))]
 
 
 def close_inherited(keep: int) -> None:

@@ -124,7 +124,7 @@ def extent(expression: str | int | float, axes: dict[str, int]) -> float:
             factors.append(float(name))
         except ValueError:
             raise OperatorError(f"{expression!r}: {name!r} is neither a number nor one of the axes {', '.join(axes)}") from None
-    value = math.prod(factors)
+    value = float(math.prod(factors))
     return int(value) if value.is_integer() else value
 
 
@@ -203,7 +203,9 @@ class Operator:
             dtype, shape = self.dtype_of(output.dtype, case), self.output_shape(output, case)
             if value.dtype != dtype or list(value.shape) != shape:
                 got = f"{name_of(value.dtype)} {list(value.shape)}"
-                raise OperatorError(f"{self.name}, case {case.id}: reference gave {output.name} as {got}; the spec says {name_of(dtype)} {shape}")
+                raise OperatorError(
+                    f"{self.name}, case {case.id}: reference gave {output.name} as {got}; the spec says {name_of(dtype)} {shape}"
+                )
         return outputs
 
     def in_float64(self, arguments: Arguments) -> list[torch.Tensor] | None:

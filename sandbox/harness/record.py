@@ -1,8 +1,8 @@
 """Record mode of a candidate: the entry runs on fake tensors and what it makes the GPU do becomes a launch plan per case.
 
-    runner = RecordRunner("cuda:90", cache_dir)   # once, before the submission is imported
-    with runner.context(): import_submission()
-    reply = runner.run_case(case, entry)          # header and payload of a `case` frame
+runner = RecordRunner("cuda:90", cache_dir)   # once, before the submission is imported
+with runner.context(): import_submission()
+reply = runner.run_case(case, entry)          # header and payload of a `case` frame
 """
 
 from __future__ import annotations

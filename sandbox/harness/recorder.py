@@ -283,7 +283,9 @@ class Recorder:
     def _materialise(self, record: Record) -> int:
         """The record's buffer in the plan; at its first use there, known content is written to it."""
         if record.stale:
-            raise self.refuse("a tensor that an earlier call of the entry function filled is used again; state between calls cannot be recorded")
+            raise self.refuse(
+                "a tensor that an earlier call of the entry function filled is used again; state between calls cannot be recorded"
+            )
         if record.index is not None:
             return record.index
         index = record.index = self.plan.buffer(plans.BufferKind.SCRATCH, record.nbytes)
@@ -317,7 +319,9 @@ class Recorder:
 
         def numpy(tensor: FakeTensor, **_: Any) -> Any:
             if tensor.device.type != "cpu":
-                raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+                raise TypeError(
+                    "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+                )
             with _disable_current_modes():
                 return known(tensor, ".numpy()").numpy()
 

@@ -212,10 +212,23 @@ class _Driver(DriverBase):
     def launcher_cls(self, src: Any, metadata: Any) -> Any:
         kernel: KernelImage | None = None
         num_ctas = int(getattr(metadata, "num_ctas", 1))
-        flags = (COOPERATIVE if metadata.launch_cooperative_grid else 0) | (DEPENDENT_LAUNCH if getattr(metadata, "launch_pdl", False) else 0)
+        flags = (COOPERATIVE if metadata.launch_cooperative_grid else 0) | (
+            DEPENDENT_LAUNCH if getattr(metadata, "launch_pdl", False) else 0
+        )
         threads = metadata.num_warps * self._target.warp_size
 
-        def launch(grid_x: Any, grid_y: Any, grid_z: Any, _stream: Any, function: int, _packed: Any, _meta: Any, _enter: Any, _exit: Any, *arguments: Any) -> None:
+        def launch(
+            grid_x: Any,
+            grid_y: Any,
+            grid_z: Any,
+            _stream: Any,
+            function: int,
+            _packed: Any,
+            _meta: Any,
+            _enter: Any,
+            _exit: Any,
+            *arguments: Any,
+        ) -> None:
             nonlocal kernel
             if kernel is None:
                 name, image, shared, files = self.utils.loaded[function - 1]
@@ -296,9 +309,15 @@ def patch_autotuner(sink: Sink | None) -> None:
                     compiled = self.fn.run(*args, **{**meta, **config.all_kwargs(), "warmup": True})
                     if compiled is not None:
                         compiled._init_handles()
-                except (triton.runtime.errors.OutOfResources, triton.runtime.errors.PTXASError, triton.compiler.errors.CompileTimeAssertionFailure):
+                except (
+                    triton.runtime.errors.OutOfResources,
+                    triton.runtime.errors.PTXASError,
+                    triton.compiler.errors.CompileTimeAssertionFailure,
+                ):
                     return worst
-            sink.note(f"autotuner of {self.base_fn.__name__}: took the first of {len(self.configs)} configurations that compiles ({config})")
+            sink.note(
+                f"autotuner of {self.base_fn.__name__}: took the first of {len(self.configs)} configurations that compiles ({config})"
+            )
         self.assay_chosen = True
         return [0.0] * 3
 

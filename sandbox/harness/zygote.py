@@ -22,7 +22,7 @@ import socket
 import stat
 import sys
 import traceback
-from typing import Any
+from typing import Any, TextIO
 
 import numpy
 import torch
@@ -195,8 +195,7 @@ def _child(zygote: Zygote, frame: Frame, slot: int, layers: Layers) -> None:
             if fd > STDERR:
                 os.close(fd)
         zygote.forget()
-        sys.stdout = open(STDOUT, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
-        sys.stderr = open(STDERR, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+        sys.stdout, sys.stderr = _stream(STDOUT), _stream(STDERR)
         _reseed()
         layers = layers + zygote.enter_jail(slot)
         status = candidate.serve(Channel(socket.socket(fileno=job)), layers)
@@ -205,6 +204,11 @@ def _child(zygote: Zygote, frame: Frame, slot: int, layers: Layers) -> None:
             traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def _stream(fd: int) -> TextIO:
+    """Line by line, so that a killed submission's last words are not lost."""
+    return os.fdopen(fd, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
 
 
 def _reseed() -> None:

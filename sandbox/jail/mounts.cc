@@ -8,7 +8,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <utility>
+#include <vector>
 
 #include "base/unique_fd.h"
 
@@ -41,6 +46,32 @@ Status remount_read_only(const std::string& target, bool devices) {
   return do_mount("none", target, nullptr, flags, nullptr);
 }
 
+/// Mount points below a folder, without those below another one of the list.
+std::vector<std::string> mounts_below(const std::string& folder) {
+  std::vector<std::string> found;
+  std::ifstream mounts("/proc/self/mounts");
+  for (std::string line; std::getline(mounts, line);) {
+    std::istringstream fields(line);
+    std::string source, target;
+    fields >> source >> target;
+    if (target.starts_with(folder + "/")) found.push_back(target);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> outermost;
+  for (const std::string& path : found) {
+    if (outermost.empty() || !(path + "/").starts_with(outermost.back() + "/")) outermost.push_back(path);
+  }
+  return outermost;
+}
+
+Status make_mount_point(const std::string& path, bool directory) {
+  if (directory) return make_directories(path);
+  if (Status made = make_directories(path.substr(0, path.rfind('/'))); !made) return made;
+  UniqueFd file(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+  if (!file) return fail_errno("create " + path);
+  return {};
+}
+
 }  // namespace
 
 Status enter_mount_namespace() {
@@ -59,13 +90,7 @@ Status make_directories(const std::string& path) {
 Status bind_read_only(const std::string& source, const std::string& target, bool devices) {
   struct stat facts {};
   if (::stat(source.c_str(), &facts) != 0) return fail_errno("stat " + source);
-  if (S_ISDIR(facts.st_mode)) {
-    if (Status made = make_directories(target); !made) return made;
-  } else {
-    if (Status made = make_directories(target.substr(0, target.rfind('/'))); !made) return made;
-    UniqueFd file(::open(target.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
-    if (!file) return fail_errno("create " + target);
-  }
+  if (Status point = make_mount_point(target, S_ISDIR(facts.st_mode)); !point) return point;
   // Recursive, because a namespace that was copied may not uncover what other mounts hide.
   if (Status bound = do_mount(source.c_str(), target, nullptr, MS_BIND | MS_REC, nullptr); !bound) return bound;
   return make_read_only(target, devices);
@@ -81,6 +106,25 @@ Status make_read_only(const std::string& target, bool devices) {
 Status mount_tmpfs(const std::string& target, std::int64_t bytes, std::int64_t inodes, const std::string& mode) {
   const std::string options = "size=" + std::to_string(bytes) + ",nr_inodes=" + std::to_string(inodes) + ",mode=" + mode;
   return do_mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, options.c_str());
+}
+
+Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes, std::int64_t inodes, const std::string& mode) {
+  std::vector<std::pair<std::string, UniqueFd>> kept;
+  for (const std::string& path : mounts_below(target)) {
+    UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    if (!fd) return fail_errno("open " + path);
+    kept.emplace_back(path, std::move(fd));
+  }
+  if (Status mounted = mount_tmpfs(target, bytes, inodes, mode); !mounted) return mounted;
+  for (const auto& [path, fd] : kept) {
+    struct stat facts {};
+    if (::fstat(fd.get(), &facts) != 0) return fail_errno("fstat " + path);
+    if (Status point = make_mount_point(path, S_ISDIR(facts.st_mode)); !point) return point;
+    // A copy of a mount keeps its restrictions.
+    const std::string source = "/proc/self/fd/" + std::to_string(fd.get());
+    if (Status bound = do_mount(source.c_str(), path, nullptr, MS_BIND | MS_REC, nullptr); !bound) return bound;
+  }
+  return {};
 }
 
 Status mount_proc(const std::string& target) { return do_mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr); }

@@ -21,6 +21,9 @@ Status bind_read_only(const std::string& source, const std::string& target, bool
 /// A fresh tmpfs, world-writable and sticky, with a cap on its size and on its number of files.
 Status mount_tmpfs(const std::string& target, std::int64_t bytes, std::int64_t inodes, const std::string& mode);
 
+/// The same over a folder that has other mounts below it: they stay visible in the new one.
+Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes, std::int64_t inodes, const std::string& mode);
+
 /// A fresh /proc of the caller's pid namespace.
 Status mount_proc(const std::string& target);
 

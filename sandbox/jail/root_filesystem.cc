@@ -108,13 +108,18 @@ Status show(const Contents& contents) {
   return {};
 }
 
-Result<std::string> mount_writable() {
-  for (const char* folder : {"/tmp", "/dev/shm", "/proc"}) {
-    if (Status made = make_directories(kNew + folder); !made) return fail(made.error());
-  }
+/// Before anything is shown: the installation may itself lie below /tmp.
+Status mount_writable() {
   for (const char* folder : {"/tmp", "/dev/shm"}) {
-    if (Status mounted = mount_tmpfs(kNew + folder, kZygoteTmpBytes, kZygoteTmpInodes, "1777"); !mounted) return fail(mounted.error());
+    if (Status made = make_directories(kNew + folder); !made) return made;
+    if (Status mounted = mount_tmpfs(kNew + folder, kZygoteTmpBytes, kZygoteTmpInodes, "1777"); !mounted) return mounted;
   }
+  return {};
+}
+
+/// Returns why /proc is not a fresh one, or nothing.
+Result<std::string> show_proc() {
+  if (Status made = make_directories(kNew + "/proc"); !made) return fail(made.error());
   const Status own = mount_proc(kNew + "/proc");
   if (own) return std::string();
   // Some containers hide parts of /proc and then refuse a new one: Python still needs one.
@@ -128,8 +133,9 @@ Result<std::string> enter_root_filesystem(const RootFilesystem& root) {
   Result<Contents> contents = resolve_contents(root);
   if (!contents) return fail(contents.error());
   if (Status base = enter_base(); !base) return fail(base.error());
+  if (Status writable = mount_writable(); !writable) return fail(writable.error());
   if (Status shown = show(*contents); !shown) return fail(shown.error());
-  Result<std::string> lacks = mount_writable();
+  Result<std::string> lacks = show_proc();
   if (!lacks) return lacks;
   if (::chdir(kNew.c_str()) != 0) return fail_errno("chdir " + kNew);
   if (Status moved = pivot(".", "."); !moved) return fail(moved.error());

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
+#include <fstream>
 #include <string>
 
 #include "base/unique_fd.h"
@@ -93,6 +95,21 @@ Result<int> enter_user_namespace(int slots) {
   if (Status uids = write_file("/proc/self/uid_map", map_text(uid, 0)); !uids) return fail(uids.error());
   if (Status gids = write_file("/proc/self/gid_map", map_text(gid, 0)); !gids) return fail(gids.error());
   return 0;
+}
+
+Result<uid_t> slot_user(int slot) {
+  std::ifstream map("/proc/self/uid_map");
+  if (!map) return fail(ErrorCode::unavailable, "/proc/self/uid_map cannot be read");
+  for (std::uint64_t inside = 0, outside = 0, count = 0; map >> inside >> outside >> count;) {
+    // The host's own ids: there, kFirstSlotUid is somebody's account.
+    if (inside == 0 && outside == 0 && count > kHostSlotBase) {
+      if (::geteuid() == 0) return kHostSlotBase + static_cast<uid_t>(slot);
+      return fail(ErrorCode::unavailable, "only root can change user ids without a user namespace");
+    }
+    const std::uint64_t wanted = kFirstSlotUid + static_cast<std::uint64_t>(slot);
+    if (inside == kFirstSlotUid && wanted < inside + count) return static_cast<uid_t>(wanted);
+  }
+  return fail(ErrorCode::unavailable, "only one user id is mapped into the jail (more need root)");
 }
 
 }  // namespace assay::sandbox

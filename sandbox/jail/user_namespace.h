@@ -14,4 +14,7 @@ inline constexpr uid_t kFirstSlotUid = 1000;  // inside; slot n runs as kFirstSl
 /// the host that no account uses; returns how many ids for slots there are: `slots` or 0.
 Result<int> enter_user_namespace(int slots);
 
+/// The user id that slot `slot` runs as, in the caller's user namespace. Errors: unavailable when the caller has one id only.
+Result<uid_t> slot_user(int slot);
+
 }  // namespace assay::sandbox

@@ -40,6 +40,15 @@ bool is_hopeless(const Error& error) {
   return error.code == ErrorCode::permission_denied || error.code == ErrorCode::invalid_argument || error.code == ErrorCode::io;
 }
 
+/// The server must still know a run before anything is paid for in its name.
+Status check_run(mcp::Client& client, const std::string& run) {
+  const Result<mcp::ToolResult> answer = client.call_tool("scorecard", {{"run", run}});
+  if (!answer) return fail(answer.error());
+  if (answer->is_error)
+    return fail(ErrorCode::not_found, "the server does not know run " + run + " of this bench (" + answer->text + "); start a bench in another --out");
+  return {};
+}
+
 Result<std::vector<Task>> open_tasks(mcp::Client& client, const std::string& model_label, BenchJournal& journal, const BenchPlan& plan, BenchEnd& end) {
   std::vector<Task> tasks;
   for (std::int64_t sample = 1; sample <= plan.samples; ++sample) {
@@ -50,6 +59,7 @@ Result<std::vector<Task>> open_tasks(mcp::Client& client, const std::string& mod
       if (Status written = journal.add_run(sample, *opened); !written) return fail(written.error());
       known = journal.run_of(sample);
     }
+    if (Status there = check_run(client, known->run); !there) return fail(there.error());
     end.runs.push_back(known->run);
     for (const std::string& name : known->operators) {
       ++end.attempts;

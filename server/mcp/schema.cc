@@ -30,9 +30,9 @@ const std::set<std::string, std::less<>> kTypes = {"object", "array", "string", 
 std::string known_keywords() {
   std::string text;
   for (const auto* group : {&kAssertions, &kOneSchema, &kSchemaList, &kSchemaMap, &kAnnotations}) {
-    for (const std::string& keyword : *group) text += (text.empty() ? "" : ", ") + keyword;
+    for (const std::string& keyword : *group) text.append(keyword).append(", ");
   }
-  return text + ", $ref to #/$defs/...";
+  return text.append("$ref to #/$defs/...");
 }
 
 Status lint(const json& root, const json& schema, const std::string& path, int depth);

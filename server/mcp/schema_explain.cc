@@ -21,13 +21,19 @@ std::string shown(const json& value) {
 
 std::string listed(const json& values) {
   std::string text;
-  for (const json& value : values) text += (text.empty() ? "" : ", ") + (value.is_string() ? value.get<std::string>() : value.dump());
+  for (const json& value : values) {
+    if (!text.empty()) text.append(", ");
+    text.append(value.is_string() ? value.get<std::string>() : value.dump());
+  }
   return text;
 }
 
 std::string keys(const json& object) {
   std::string text;
-  for (const auto& [key, value] : object.items()) text += (text.empty() ? "" : ", ") + key;
+  for (const auto& [key, value] : object.items()) {
+    if (!text.empty()) text.append(", ");
+    text.append(key);
+  }
   return text.empty() ? "none" : text;
 }
 

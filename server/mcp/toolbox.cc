@@ -76,7 +76,10 @@ const Toolbox::Entry* Toolbox::find(const std::string& name) const {
 
 std::string Toolbox::names() const {
   std::string text;
-  for (const auto& entry : entries_) text += (text.empty() ? "" : ", ") + entry->tool.name;
+  for (const auto& entry : entries_) {
+    if (!text.empty()) text.append(", ");
+    text.append(entry->tool.name);
+  }
   return text.empty() ? "none" : text;
 }
 

@@ -1,7 +1,7 @@
-"""Checks oracles without a GPU. Run as a program, because the interpreter is chosen when a kernel is decorated.
+"""Checks oracles without a GPU. Run as a program, because a process that interprets cannot compile.
 
-    TRITON_INTERPRET=1 python oracle_checks.py interpret [NAME...]   oracle against reference on every interpreter case
-    python oracle_checks.py compile [NAME...]                        every kernel launch of every case, for cuda:90
+    python oracle_checks.py interpret [NAME...]   oracle against reference on every interpreter case
+    python oracle_checks.py compile [NAME...]     every kernel launch of every case, for cuda:90
 
 Prints one JSON object per case. The harness has the real lint (mutants, determinism); this is what guards the operator folders alone.
 """
@@ -12,7 +12,11 @@ import importlib.util
 import json
 import sys
 import time
-import tomllib
+
+try:
+    import tomllib
+except ModuleNotFoundError:
+    import tomli as tomllib  # type: ignore[no-redef]
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -114,6 +118,10 @@ def check_interpreted(folder: Path, spec: dict[str, Any]) -> None:
 
 def main() -> None:
     action, names = sys.argv[1], sys.argv[2:]
+    if action == "interpret":
+        from harness.triton_adapter import switch_to_interpreter
+
+        switch_to_interpreter()  # as a candidate does, so what is tested here is what runs there
     for path in sorted((ROOT / "operators").glob("*/*/spec.toml")):
         spec = tomllib.loads(path.read_text())
         if names and spec["name"] not in names:

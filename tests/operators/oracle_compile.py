@@ -50,7 +50,7 @@ def compile_launch(function: JITFunction[Any], args: tuple[Any, ...], kwargs: di
     signature = {n: "constexpr" if n in constexpr or (type(values[n]) is int and values[n] == 1) else type_of(values[n]) for n in names}
     constants = {n: values[n] for n in names if signature[n] == "constexpr"}
     # Tensors come from an allocator, so their addresses are multiples of 16 unless a view starts elsewhere.
-    aligned = {n for n in names if signature[n][0] == "*" or signature[n] in ("i32", "i64") and values[n] % 16 == 0}
+    aligned = {n for n in names if signature[n][0] == "*" or (signature[n] in ("i32", "i64") and values[n] % 16 == 0)}
     attrs = {(names.index(n),): [["tt.divisibility", 16]] for n in aligned}
     source_class = GluonASTSource if isinstance(function, GluonJITFunction) else ASTSource
     key = repr((function.__name__, signature, constants, sorted(aligned), options))

@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sandbox"))
 
-from harness import compare, triton_adapter  # noqa: E402
+from harness import compare  # noqa: E402
 from harness.operator import Operator  # noqa: E402
 
 SEED = 20261121
@@ -81,8 +81,5 @@ def check(name: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    prepare = getattr(triton_adapter, "patch_interpreter", None)
-    if prepare is not None:
-        prepare()
     for operator_name in sys.argv[1:] or sorted(path.stem for path in ANSWERS.glob("*.md")):
         print(json.dumps(check(operator_name)), flush=True)

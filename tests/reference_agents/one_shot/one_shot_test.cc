@@ -199,6 +199,13 @@ TEST_CASE("errors of the model, the limit and the server say which") {
     fixture.server.answers["fetch_spec"] = {{true, "unknown operator 'scale'; did you mean ...", nullptr}};
     CHECK(fixture.attempt().error().message.find("did you mean") != std::string::npos);
   }
+  SECTION("a run that is over") {
+    fixture.server.answers["report_usage"] = {{true, "error (permission_denied): this run is over", nullptr}};
+    const Result<Attempt> attempt = fixture.attempt();
+    REQUIRE_FALSE(attempt);
+    CHECK(attempt.error().code == ErrorCode::permission_denied);
+    CHECK(fixture.server.count("submit") == 0);
+  }
   SECTION("server gone") {
     fixture.server.answers.clear();
     CHECK(fixture.attempt().error().code == ErrorCode::unavailable);

@@ -111,7 +111,15 @@ class Supervisor:
         report = Report(parked.header)
         wires, fds = zip(*[encode_case(case, mode, 2 * i) for i, case in enumerate(cases)], strict=True) if cases else ((), ())
         flat = [fd for pair in fds for fd in pair]
-        job = {"type": "job", "mode": mode, "entry": entry, "dialect": "triton", "target": "cuda:90", "artifacts": False, "cases": list(wires)}
+        job = {
+            "type": "job",
+            "mode": mode,
+            "entry": entry,
+            "dialect": "triton",
+            "target": "cuda:90",
+            "artifacts": False,
+            "cases": list(wires),
+        }
         channel.send({**job, **options}, source.encode(), flat)
         try:
             report.frames.extend(channel)

@@ -1,6 +1,6 @@
 """Submissions that several tests use."""
 
-VECTOR_ADD = '''
+VECTOR_ADD = """
 import torch
 import triton
 import triton.language as tl
@@ -19,4 +19,4 @@ def vector_add(x, y):
     with torch.cuda.device(x.device):
         add_kernel[(triton.cdiv(x.numel(), 256),)](x, y, z, x.numel(), BLOCK=256)
     return z
-'''
+"""

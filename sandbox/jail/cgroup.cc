@@ -1,0 +1,135 @@
+#include "sandbox/jail/cgroup.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "sandbox/jail/cgroup_mounts.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr int kRemoveAttempts = 50;  // processes leave their group a moment after their end has been seen
+constexpr auto kRemovePause = std::chrono::milliseconds(2);
+const std::string kPrefix = "assay-";
+
+/// The number after `key` in "key number" lines; 0 when absent.
+std::int64_t counter(const std::string& text, const std::string& key) {
+  std::istringstream lines(text);
+  std::string name;
+  for (std::int64_t value = 0; lines >> name >> value;) {
+    if (name == key) return value;
+  }
+  return 0;
+}
+
+Status make_group(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return fail_errno("mkdir " + folder);
+  return {};
+}
+
+Status limit_memory(const std::string& folder, bool version2, std::int64_t bytes) {
+  const std::string text = std::to_string(bytes);
+  if (version2) {
+    if (Status set = write_kernel_file(folder + "/memory.max", text); !set) return set;
+    // Kernels without swap accounting lack the first, old ones the second.
+    if (::access((folder + "/memory.swap.max").c_str(), F_OK) == 0) {
+      if (Status set = write_kernel_file(folder + "/memory.swap.max", "0"); !set) return set;
+    }
+    if (::access((folder + "/memory.oom.group").c_str(), F_OK) == 0) return write_kernel_file(folder + "/memory.oom.group", "1");
+    return {};
+  }
+  if (Status set = write_kernel_file(folder + "/memory.limit_in_bytes", text); !set) return set;
+  if (::access((folder + "/memory.memsw.limit_in_bytes").c_str(), F_OK) == 0) return write_kernel_file(folder + "/memory.memsw.limit_in_bytes", text);
+  return {};
+}
+
+template <class SetLimit>
+Result<std::string> create_for(const std::string& controller, const std::string& name, SetLimit set_limit) {
+  Result<CgroupPlace> place = find_cgroup_place(controller);
+  if (!place) return fail(place.error());
+  const std::string folder = place->folder + "/" + name;
+  if (Status made = make_group(folder); !made) return fail(made.error());
+  if (Status set = set_limit(folder, place->version2); !set) {
+    ::rmdir(folder.c_str());
+    return fail(set.error());
+  }
+  return folder;
+}
+
+void remove_group(const std::string& folder) {
+  for (int attempt = 0; attempt < kRemoveAttempts && ::rmdir(folder.c_str()) != 0 && errno == EBUSY; ++attempt) std::this_thread::sleep_for(kRemovePause);
+}
+
+}  // namespace
+
+Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits, LayerList& layers) {
+  Cgroup group;
+  Result<std::string> memory = create_for("memory", name, [&](const std::string& folder, bool version2) { return limit_memory(folder, version2, limits.memory_bytes); });
+  layers.add("cgroup_memory", memory ? Status() : fail(memory.error()));
+  if (memory) group.memory_ = *memory;
+  Result<std::string> pids = create_for("pids", name, [&](const std::string& folder, bool) { return write_kernel_file(folder + "/pids.max", std::to_string(limits.processes)); });
+  layers.add("cgroup_pids", pids ? Status() : fail(pids.error()));
+  if (pids) group.pids_ = *pids;
+  return group;
+}
+
+Cgroup& Cgroup::operator=(Cgroup&& other) noexcept {
+  if (this != &other) {
+    remove();
+    memory_ = std::move(other.memory_);
+    pids_ = std::move(other.pids_);
+    other.forget();
+  }
+  return *this;
+}
+
+Status Cgroup::add(pid_t pid) {
+  for (const std::string* folder : {&memory_, &pids_}) {
+    if (folder->empty() || (folder == &pids_ && pids_ == memory_)) continue;
+    if (Status added = write_kernel_file(*folder + "/cgroup.procs", std::to_string(pid)); !added) return added;
+  }
+  return {};
+}
+
+bool Cgroup::out_of_memory() const {
+  if (memory_.empty()) return false;
+  return counter(read_kernel_file(memory_ + "/memory.events"), "oom_kill") > 0 || counter(read_kernel_file(memory_ + "/memory.oom_control"), "oom_kill") > 0;
+}
+
+bool Cgroup::out_of_processes() const { return !pids_.empty() && counter(read_kernel_file(pids_ + "/pids.events"), "max") > 0; }
+
+void Cgroup::remove() {
+  if (!memory_.empty()) remove_group(memory_);
+  if (!pids_.empty() && pids_ != memory_) remove_group(pids_);
+  forget();
+}
+
+void Cgroup::forget() {
+  memory_.clear();
+  pids_.clear();
+}
+
+void sweep_cgroups() {
+  namespace fs = std::filesystem;
+  for (const char* controller : {"memory", "pids"}) {
+    const Result<CgroupPlace> place = find_cgroup_place(controller);
+    if (!place) continue;
+    std::error_code error;
+    for (fs::directory_iterator entry(place->folder, error), end; !error && entry != end; entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (!name.starts_with(kPrefix)) continue;
+      const pid_t owner = static_cast<pid_t>(std::atoi(name.c_str() + kPrefix.size()));
+      if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) ::rmdir(entry->path().c_str());
+    }
+  }
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,57 @@
+// Cgroup: the memory and number of processes of one slot, counted over everything that its job starts. Version 2 or version 1, whichever the
+// machine has. The supervisor's side of the jail.
+//
+//   LayerList layers(isolation);
+//   Cgroup group = Cgroup::create("assay-4711-3", {.memory_bytes = 4LL << 30, .processes = 64}, layers);
+//   group.add(pid);                              // best before the process does anything
+//   ...                                          // after its end: group.out_of_memory()
+//
+// Removed when destroyed, once its processes are gone. Not thread-safe.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/jail/layer.h"
+
+namespace assay::sandbox {
+
+struct CgroupLimits {
+  std::int64_t memory_bytes = 0;
+  std::int64_t processes = 0;
+};
+
+class Cgroup {
+ public:
+  /// Makes the group where the machine allows it; reports `cgroup_memory` and `cgroup_pids` as layers.
+  static Cgroup create(const std::string& name, const CgroupLimits& limits, LayerList& layers);
+
+  Cgroup() = default;
+  Cgroup(Cgroup&& other) noexcept : memory_(std::move(other.memory_)), pids_(std::move(other.pids_)) { other.forget(); }
+  Cgroup& operator=(Cgroup&& other) noexcept;
+  Cgroup(const Cgroup&) = delete;
+  Cgroup& operator=(const Cgroup&) = delete;
+  ~Cgroup() { remove(); }
+
+  Status add(pid_t pid);
+  bool limits_memory() const { return !memory_.empty(); }
+  /// Whether the kernel killed a process of the group for its memory.
+  bool out_of_memory() const;
+  /// Whether a process of the group could not be started for their number.
+  bool out_of_processes() const;
+
+ private:
+  void remove();
+  void forget();
+
+  std::string memory_, pids_;  // folders; the same one in version 2; empty: not limited
+};
+
+/// Removes what dead supervisors left behind. Call once at start.
+void sweep_cgroups();
+
+}  // namespace assay::sandbox

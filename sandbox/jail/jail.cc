@@ -1,0 +1,119 @@
+#include "sandbox/jail/jail.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "sandbox/jail/capabilities.h"
+#include "sandbox/jail/environment.h"
+#include "sandbox/jail/layer.h"
+#include "sandbox/jail/mounts.h"
+#include "sandbox/jail/namespaces.h"
+#include "sandbox/jail/python_files.h"
+#include "sandbox/jail/root_filesystem.h"
+#include "sandbox/jail/seccomp.h"
+#include "sandbox/jail/user_namespace.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr int kExecFailed = 127;
+constexpr int kSignalStatus = 128;             // exit status of a command that a signal ended, as shells have it
+constexpr std::int64_t kSharedUserSlack = 4'096;  // processes that others of the same user may have, where a slot has no user of its own
+
+const Result<SeccompFilter>& seccomp_filter() {
+  static const Result<SeccompFilter> filter = SeccompFilter::build();
+  return filter;
+}
+
+/// In process 1 of the pid namespace: what is left of the list, then the command. Returns only when it failed.
+Status finish_template_jail(const TemplateJail& config, const RootFilesystem& root, LayerList layers) {
+  if (layers.add("mount_namespace", enter_mount_namespace())) {
+    Result<std::string> lacks = enter_root_filesystem(root);
+    // Half a root is no place to go on from; before that point nothing has been covered yet, but it cannot be told apart here.
+    if (!lacks) return fail(lacks.error());
+    layers.add("root_filesystem", {});
+    layers.add("proc", lacks->empty() ? Status() : fail(ErrorCode::unavailable, *lacks));
+  } else {
+    layers.missing("root_filesystem", "there is no mount namespace to build it in");
+  }
+  layers.add("descriptors", close_other_descriptors({config.keep_fd}));
+  layers.add("session", enter_session());
+  layers.add("parent_death", die_with_parent());
+  if (Status complete = layers.status(); !complete) return complete;
+  return execute(config.command, config.environment, layers.layers());
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalStatus + WTERMSIG(status);
+}
+
+}  // namespace
+
+Result<int> run_in_template_jail(const TemplateJail& config) {
+  RootFilesystem root;
+  root.binds = config.binds;
+  Result<PythonFiles> python = find_python_files(config.python);
+  if (!python) return fail(python.error());
+  root.binds.insert(root.binds.end(), python->directories.begin(), python->directories.end());
+  root.links = python->links;
+
+  LayerList layers(config.isolation);
+  Result<int> slots = enter_user_namespace(config.slots);
+  layers.add("user_namespace", slots ? Status() : fail(slots.error()));
+  layers.add("network_namespace", enter_network_namespace());
+  layers.add("ipc_namespace", enter_ipc_namespace());
+  layers.add("uts_namespace", enter_uts_namespace());
+  layers.add("zygote_pid_namespace", make_child_pid_namespace());
+  if (Status parent = die_with_parent(); !parent) return fail(parent.error());
+  const pid_t child = ::fork();
+  if (child < 0) return fail_errno("fork");
+  if (child == 0) {
+    const Status failed = finish_template_jail(config, root, std::move(layers));
+    std::fprintf(stderr, "assay-jail: %s\n", failed.error().message.c_str());
+    ::_exit(kExecFailed);
+  }
+  if (Status closed = close_other_descriptors({}); !closed) return fail(closed.error());
+  return wait_for(child);
+}
+
+Status prepare_job_jail() {
+  if (!seccomp_filter()) return fail(seccomp_filter().error());
+  return {};
+}
+
+Result<std::vector<Layer>> enter_job_jail(const JobJail& config) {
+  const Result<uid_t> user = slot_user(config.slot);
+  ResourceLimits limits = config.limits;
+  if (!user) limits.processes += kSharedUserSlack;
+
+  LayerList layers(config.isolation);
+  layers.add("job_descriptors", close_other_descriptors({config.job_fd}));
+  layers.add("job_session", enter_session());
+  layers.add("job_ipc_namespace", enter_ipc_namespace());
+  // Without a mount namespace of its own these would cover the machine's folders.
+  if (layers.add("job_mount_namespace", enter_mount_namespace())) {
+    layers.add("job_tmp", mount_tmpfs_keeping_mounts("/tmp", config.tmp_bytes, config.tmp_inodes, "1777"));
+    layers.add("job_shm", mount_tmpfs_keeping_mounts("/dev/shm", config.tmp_bytes, config.tmp_inodes, "1777"));
+    layers.add("job_proc", mount_proc("/proc"));
+  } else {
+    layers.missing("job_tmp", "there is no mount namespace to mount it in");
+  }
+  if (::chdir("/tmp") != 0) layers.missing("job_folder", "chdir /tmp failed");
+  layers.add("job_limits", set_resource_limits(limits));
+  layers.add("capability_bounds", drop_capability_bounds());
+  layers.add("slot_user", user ? become_user(*user) : fail(user.error()));
+  layers.add("capabilities", drop_capabilities());
+  layers.add("no_dumps", forbid_dumps());
+  layers.add("job_parent_death", die_with_parent());
+  layers.add("no_new_privileges", forbid_new_privileges());
+  layers.add("seccomp", seccomp_filter() ? seccomp_filter()->load() : fail(seccomp_filter().error()));
+  if (Status complete = layers.status(); !complete) return fail(complete.error());
+  return layers.layers();
+}
+
+}  // namespace assay::sandbox

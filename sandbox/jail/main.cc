@@ -1,0 +1,81 @@
+// assay-jail: builds the template jail and becomes the zygote in it. Started by the supervisor only.
+//
+//   assay-jail --isolation best_effort --slots 64 --keep-fd 5 --python /venv/bin/python --bind /assay/harness --env A=b -- COMMAND...
+//
+// Exit status: the command's; 126 when the jail could not be built, 2 for a wrong command line. Messages go to stderr.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "sandbox/jail/jail.h"
+
+namespace {
+
+using namespace assay;
+using namespace assay::sandbox;
+
+constexpr int kUsage = 2;
+constexpr int kNoJail = 126;
+
+Result<int> number(const std::string& option, const std::string& text, int highest) {
+  char* end = nullptr;
+  const long value = std::strtol(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || value < 0 || value > highest) {
+    return fail(ErrorCode::invalid_argument, option + " wants a number from 0 to " + std::to_string(highest) + ", not '" + text + "'");
+  }
+  return static_cast<int>(value);
+}
+
+Status apply(TemplateJail& config, const std::string& option, const std::string& value) {
+  if (option == "--isolation") {
+    if (value != "strict" && value != "best_effort") return fail(ErrorCode::invalid_argument, "--isolation is strict or best_effort, not '" + value + "'");
+    config.isolation = value == "strict" ? Isolation::strict : Isolation::best_effort;
+  } else if (option == "--slots" || option == "--keep-fd") {
+    constexpr int kHighestFd = 1 << 20;
+    const Result<int> parsed = number(option, value, option == "--slots" ? kMaxSlots : kHighestFd);
+    if (!parsed) return fail(parsed.error());
+    (option == "--slots" ? config.slots : config.keep_fd) = *parsed;
+  } else if (option == "--python") {
+    config.python = value;
+  } else if (option == "--bind") {
+    config.binds.push_back(value);
+  } else if (option == "--env") {
+    const std::size_t equals = value.find('=');
+    if (equals == std::string::npos) return fail(ErrorCode::invalid_argument, "--env wants NAME=value, not '" + value + "'");
+    config.environment.emplace_back(value.substr(0, equals), value.substr(equals + 1));
+  } else {
+    return fail(ErrorCode::invalid_argument, "unknown option " + option + "; valid: --isolation --slots --keep-fd --python --bind --env --");
+  }
+  return {};
+}
+
+Result<TemplateJail> parse(const std::vector<std::string>& arguments) {
+  TemplateJail config;
+  std::size_t at = 0;
+  for (; at < arguments.size() && arguments[at] != "--"; at += 2) {
+    if (at + 1 == arguments.size()) return fail(ErrorCode::invalid_argument, arguments[at] + " wants a value");
+    if (Status applied = apply(config, arguments[at], arguments[at + 1]); !applied) return fail(applied.error());
+  }
+  if (at + 1 >= arguments.size()) return fail(ErrorCode::invalid_argument, "no command after --");
+  config.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1, arguments.end());
+  if (config.python.empty()) config.python = config.command.front();
+  return config;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Result<TemplateJail> config = parse(std::vector<std::string>(argv + 1, argv + argc));
+  if (!config) {
+    std::fprintf(stderr, "assay-jail: %s\n", config.error().message.c_str());
+    return kUsage;
+  }
+  const Result<int> status = run_in_template_jail(*config);
+  if (!status) {
+    std::fprintf(stderr, "assay-jail: %s\n", status.error().message.c_str());
+    return kNoJail;
+  }
+  return *status;
+}

@@ -1,0 +1,16 @@
+// The kernels of `assay-launcher --driver fake`: enough to take every path of a launch, and each of its failures, through the real
+// process on a machine without a GPU. Their parameters are as a CUDA kernel of that signature would declare them.
+//
+//   fake_vector_add(const float* x, const float* y, float* out, int n)   out[i] = x[i] + y[i]
+//   fake_write_byte(char* p, long offset)                                p[offset] = 1, wherever that is
+//   fake_illegal_address()                                               loses the context
+//   fake_endless()                                                       never returns
+#pragma once
+
+#include "sandbox/launcher/fake_driver.h"
+
+namespace assay::sandbox {
+
+void add_fake_kernels(FakeDriver& gpu);
+
+}  // namespace assay::sandbox

@@ -1,0 +1,134 @@
+// assay-launcher: performs launch plans on one device. Trusted host code, started by the supervisor, one process per submission.
+//
+//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|fake]     serves frames on descriptor N until its end
+//   assay-launcher --probe [--driver cuda|fake]                           one line of JSON about the devices
+//
+// Exit status: 0 served to the end of the stream, or devices found; 1 the conversation or the device failed; 2 wrong arguments;
+// 3 --probe found no device.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "sandbox/launcher/cuda_driver.h"
+#include "sandbox/launcher/fake_driver.h"
+#include "sandbox/launcher/fake_kernels.h"
+#include "sandbox/launcher/messages.h"
+#include "sandbox/launcher/serve.h"
+
+namespace {
+
+using namespace assay;           // NOLINT: this is a main file
+using namespace assay::sandbox;  // NOLINT
+
+constexpr int kOk = 0;
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+constexpr int kNoDevice = 3;
+constexpr const char* kUsageText = "usage: assay-launcher --socket-fd N --device I|cuda:I [--driver cuda|fake]\n       assay-launcher --probe [--driver cuda|fake]\n";
+
+struct Arguments {
+  int socket = -1;
+  int device = -1;
+  std::string driver = "cuda";
+  bool probe = false;
+};
+
+int complain(const std::string& message) {
+  std::fprintf(stderr, "assay-launcher: %s\n", message.c_str());
+  return kFailed;
+}
+
+std::optional<int> to_number(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+/// The problem in words, or nothing.
+std::optional<std::string> parse_value(const std::string& name, std::string_view value, Arguments& arguments) {
+  if (name == "--driver") {
+    arguments.driver = value;
+    if (value != "cuda" && value != "fake") return "driver '" + std::string(value) + "' is unknown; valid: cuda, fake";
+    return std::nullopt;
+  }
+  if (name == "--device" && value.starts_with("hip:")) return "HIP devices are not supported by this build; valid: cuda:N";
+  if (name == "--device" && value.starts_with("cuda:")) value.remove_prefix(5);
+  const std::optional<int> number = to_number(value);
+  if (!number) return name + " '" + std::string(value) + "' is no number from 0 up";
+  (name == "--device" ? arguments.device : arguments.socket) = *number;
+  return std::nullopt;
+}
+
+std::optional<std::string> parse(int argc, char** argv, Arguments& arguments) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--probe") {
+      arguments.probe = true;
+      continue;
+    }
+    if (name != "--socket-fd" && name != "--device" && name != "--driver") return "argument '" + name + "' is unknown";
+    if (++i == argc) return name + " needs a value";
+    if (auto problem = parse_value(name, argv[i], arguments)) return problem;
+  }
+  if (!arguments.probe && (arguments.socket < 0 || arguments.device < 0)) return "--socket-fd and --device are needed";
+  return std::nullopt;
+}
+
+int probe(const Arguments& arguments) {
+  Result<std::vector<DeviceFacts>> devices = arguments.driver == "fake" ? std::vector<DeviceFacts>{FakeDriver().facts()} : list_cuda_devices();
+  std::printf("%s\n", probe_message(devices).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  return devices ? kOk : kNoDevice;
+}
+
+/// Dies with the supervisor, leaves no core dump (it holds inputs), and holds nothing but its socket and stdio.
+Status confine(int socket) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return fail_errno("prctl PR_SET_PDEATHSIG");
+  const rlimit none{0, 0};
+  if (::setrlimit(RLIMIT_CORE, &none) != 0) return fail_errno("setrlimit RLIMIT_CORE");
+  if (::fcntl(socket, F_GETFD) < 0) return fail_errno("--socket-fd " + std::to_string(socket));
+  if (::fcntl(socket, F_SETFD, FD_CLOEXEC) < 0) return fail_errno("fcntl F_SETFD");
+  const auto close_between = [](unsigned first, unsigned last) { return first > last || ::syscall(SYS_close_range, first, last, 0) == 0; };
+  const auto kept = static_cast<unsigned>(socket);
+  if (!close_between(STDERR_FILENO + 1, kept - 1) || !close_between(std::max<unsigned>(kept, STDERR_FILENO) + 1, ~0U)) return fail_errno("close_range");
+  return {};
+}
+
+LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const Arguments& arguments) {
+  if (arguments.driver == "cuda") return open_cuda_driver(arguments.device);
+  auto fake = std::make_unique<FakeDriver>();
+  add_fake_kernels(*fake);
+  return fake;
+}
+
+int run(const Arguments& arguments) {
+  if (Status confined = confine(arguments.socket); !confined) return complain(confined.error().message);
+  LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_driver(arguments);
+  if (!gpu) return complain(gpu.error().message);
+  const SystemClock clock;
+  if (Status served = serve(arguments.socket, **gpu, clock); !served) return complain(served.error().message);
+  return kOk;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  if (auto problem = parse(argc, argv, arguments)) {
+    std::fprintf(stderr, "assay-launcher: %s\n%s", problem->c_str(), kUsageText);
+    return kUsage;
+  }
+  return arguments.probe ? probe(arguments) : run(arguments);
+}

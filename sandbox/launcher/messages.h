@@ -1,0 +1,52 @@
+// The launcher's messages as typed structs (docs/frames.md, "Launcher"). The only file of the launcher that knows JSON.
+//
+//   Result<LaunchMessage> message = parse_launch(std::move(*frame));
+//   send_frame(socket, launched_message("small", result), {}, {}, deadline);
+//
+// Pure functions, thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "sandbox/launcher/launch_error.h"
+#include "sandbox/launcher/replay.h"
+#include "sandbox/launcher/timing.h"
+#include "sandbox/wire/frame.h"
+
+namespace assay::sandbox {
+
+struct LaunchInput {
+  std::string name;
+  std::size_t fd = 0;  // index into LaunchMessage::fds
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct LaunchMessage {
+  std::string case_id;
+  std::vector<LaunchInput> inputs;
+  std::size_t output_fd = 0;  // index into fds
+  std::uint64_t output_bytes = 0;
+  bool time = false;
+  TimingRules timing;
+  std::uint64_t gpu_memory_bytes = 0;
+  std::string plan;  // the payload, untrusted
+  std::vector<UniqueFd> fds;
+};
+
+/// `corrupt` when a field is missing, of the wrong type or out of range, or a descriptor does not exist; names the field.
+Result<LaunchMessage> parse_launch(Frame frame);
+
+nlohmann::json ready_message(const DeviceFacts& facts);
+/// With the median of the samples and its 95 % interval, null when nothing was timed.
+nlohmann::json launched_message(const std::string& case_id, const ReplayResult& result);
+nlohmann::json launch_error_message(const std::string& case_id, const LaunchError& error);
+/// What `--probe` prints: the devices, or why there is none.
+nlohmann::json probe_message(const Result<std::vector<DeviceFacts>>& devices);
+
+}  // namespace assay::sandbox

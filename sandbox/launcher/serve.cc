@@ -1,0 +1,51 @@
+#include "sandbox/launcher/serve.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sandbox/launcher/messages.h"
+#include "sandbox/launcher/plan.h"
+#include "sandbox/launcher/replay.h"
+#include "sandbox/launcher/request_memory.h"
+#include "sandbox/wire/deadline.h"
+#include "sandbox/wire/frame.h"
+
+namespace assay::sandbox {
+namespace {
+
+LaunchResult<ReplayResult> perform(const LaunchMessage& message, GpuDriver& gpu, const Clock& clock) {
+  Result<Plan> plan = decode_plan(message.plan);
+  if (!plan) return launch_fail(LaunchErrorKind::invalid_plan, plan.error().message);
+  Result<RequestMemory> memory = RequestMemory::map(message);
+  if (!memory) return launch_fail(LaunchErrorKind::internal_error, memory.error().message);
+  ReplayRequest request;
+  request.inputs = memory->inputs();
+  request.output = memory->output();
+  request.gpu_memory_bytes = message.gpu_memory_bytes;
+  if (message.time) request.timing = message.timing;
+  return replay(gpu, *plan, request, clock);
+}
+
+}  // namespace
+
+Status serve(int socket, GpuDriver& gpu, const Clock& clock) {
+  if (Status sent = send_frame(socket, ready_message(gpu.facts()), {}, {}, Deadline::never()); !sent) return sent;
+  std::optional<std::string> lost_in;  // the case whose fault lost the context
+  while (true) {
+    Result<Frame> frame = receive_frame(socket, Deadline::never());
+    if (!frame && frame.error().code == ErrorCode::unavailable) return {};
+    if (!frame) return fail(frame.error());
+    Result<LaunchMessage> message = parse_launch(std::move(*frame));
+    if (!message) return fail(message.error());
+
+    LaunchResult<ReplayResult> result = lost_in ? launch_fail(LaunchErrorKind::gpu_fault, "the GPU context was lost in case '" + *lost_in + "'")
+                                                : perform(*message, gpu, clock);
+    if (!result && result.error().kind == LaunchErrorKind::gpu_fault && !lost_in) lost_in = message->case_id;
+    const auto answer = result ? launched_message(message->case_id, *result) : launch_error_message(message->case_id, result.error());
+    if (Status sent = send_frame(socket, answer, {}, {}, Deadline::never()); !sent) return sent;
+  }
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,165 @@
+// The messages of the sandbox's processes as typed structs (docs/frames.md): the only place of the supervisor that reads or writes frame headers.
+//
+//   Result<CandidateMessage> message = parse_candidate(frame);         // untrusted: every field is checked
+//   send_frame(socket, to_header(job), source, fds, deadline);
+//
+// Pure functions over values. A received struct owns nothing of the frame; descriptors stay in Frame::fds.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/job.h"
+#include "sandbox/wire/frame.h"
+
+namespace assay::sandbox {
+
+/// A tensor in a memory file, or only described; or a scalar.
+struct Argument {
+  std::string name;
+  bool is_tensor = true;
+  std::string dtype;
+  std::vector<std::int64_t> shape, strides;     // strides in elements
+  std::optional<std::int64_t> fd;               // index into the frame's descriptors; none: no bytes
+  std::int64_t offset = 0, nbytes = 0;          // of its bytes in the memory file
+  std::string scalar_type;                      // int | float | bool
+  std::variant<std::int64_t, double, bool> value;
+};
+
+// ---- zygote ----
+struct Versions {
+  std::string torch, triton, python;
+};
+struct ZygoteReady {
+  Versions versions;
+  std::vector<Layer> layers;
+};
+struct ForkRequest {
+  int slot = 0;
+  bool strict = false;
+  std::int64_t tmp_bytes = 0, processes = 0, data_bytes = 0;  // data_bytes 0: a cgroup limits memory
+};
+struct ExitStatus {
+  enum class How { exited, killed, dumped } how = How::exited;
+  int value = 0;  // exit status or signal
+};
+struct Forked {
+  int slot = 0;
+};
+struct Exited {
+  int slot = 0;
+  ExitStatus status;
+};
+using ZygoteMessage = std::variant<ZygoteReady, Forked, Exited>;
+
+// ---- candidate ----
+struct CandidateCase {
+  std::string id;
+  std::vector<Argument> arguments;
+  std::vector<std::string> structural, inout;
+  std::vector<std::string> output_from;          // per output: an inout argument's name, or empty when returned
+  std::int64_t output_fd = -1, output_bytes = 0;
+};
+enum class CandidateMode { interpret, record };
+struct CandidateJob {
+  CandidateMode mode = CandidateMode::interpret;
+  std::string entry, dialect, target;
+  bool artifacts = false;
+  std::vector<CandidateCase> cases;
+};
+struct Parked {
+  std::vector<Layer> layers;
+};
+struct Imported {};
+struct CaseDone {
+  std::string id;
+  std::vector<Argument> outputs;                 // interpret
+  std::vector<KernelReport> kernels;             // record
+  std::string plan;                              // record: the frame's payload
+};
+struct CandidateError {
+  Stage stage = Stage::run;
+  ErrorKind kind = ErrorKind::other_exception;
+  Diagnostic diagnostic;
+  std::string case_id;
+};
+struct Done {};
+using CandidateMessage = std::variant<Parked, Imported, CaseDone, Artifact, CandidateError, Done>;
+
+// ---- judge ----
+struct JudgeReady {
+  Versions versions;
+  std::string device_name;
+};
+struct PreparedOutput {
+  std::string name, dtype, from;
+  std::vector<std::int64_t> shape;
+  std::int64_t nbytes = 0;
+};
+struct PreparedCase {
+  std::string id, seed;
+  std::vector<Argument> arguments;               // fd: index into the frame's descriptors
+  std::vector<std::string> structural, inout;
+  std::vector<PreparedOutput> outputs;
+  double cost_bytes = 0, cost_flops = 0;
+};
+struct Prepared {
+  std::vector<PreparedCase> cases;
+};
+struct Compared {
+  ErrorKind kind = ErrorKind::none;              // none, wrong_result, output_mismatch
+  CaseRecord record;                             // numerics, outcome and reason
+};
+
+// ---- launcher ----
+struct LauncherDevice {
+  std::string name, target, driver, cc;
+  std::int64_t sms = 0, l2_bytes = 0, memory_bytes = 0, clock_khz = 0;
+  double bandwidth_bytes_per_s = 0;
+};
+struct LaunchRequest {
+  std::string case_id;
+  std::vector<Argument> inputs;                  // tensors; fd as an index into the frame's descriptors
+  std::int64_t output_fd = 0, output_bytes = 0;
+  bool time = false;
+  std::int64_t min_samples = 30, max_samples = 2'000, max_time_ms = 1'000;
+  std::int64_t gpu_memory_bytes = 0;
+};
+struct Launched {
+  std::vector<Argument> outputs;
+  std::vector<KernelReport> kernels;             // name, registers, spill_bytes (local), shared_bytes, launches
+  std::optional<Timing> timing;
+};
+struct LaunchFailure {
+  ErrorKind kind = ErrorKind::internal_error;
+  std::string message;
+};
+
+Result<ZygoteMessage> parse_zygote(const Frame& frame);
+Result<CandidateMessage> parse_candidate(Frame& frame);     // takes the payload out of it
+Result<JudgeReady> parse_judge_ready(const Frame& frame);
+Result<Prepared> parse_prepared(const Frame& frame);
+Result<Compared> parse_compared(const Frame& frame);
+Result<double> parse_timed_reference(const Frame& frame);
+Result<LauncherDevice> parse_launcher_ready(const Frame& frame);
+Result<Launched> parse_launched(const Frame& frame);
+Result<LaunchFailure> parse_launch_failure(const Frame& frame);
+/// The text of a `judge_error`.
+std::string judge_error_text(const Frame& frame);
+/// Whether a judge's reply belongs to this request; `case_id` may be empty.
+bool answers(const Frame& frame, const std::string& job, const std::string& case_id);
+
+nlohmann::json to_header(const ForkRequest& request);
+nlohmann::json to_header(const CandidateJob& job);
+nlohmann::json to_header(const LaunchRequest& request);
+nlohmann::json prepare_header(const Job& job, const std::string& device, bool structural_only);
+nlohmann::json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs);
+nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
+nlohmann::json release_header(const std::string& job);
+
+}  // namespace assay::sandbox

@@ -1,0 +1,139 @@
+// The zygote's and the candidate's messages.
+#include <limits>
+
+#include "sandbox/jail/jail.h"
+#include "sandbox/pool/message_parts.h"
+#include "sandbox/pool/messages.h"
+
+namespace assay::sandbox {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kHighestSignalOrStatus = 255;
+constexpr std::size_t kDiagnosticChars = 16'384;
+
+template <class Message, class Value>
+Result<Message> finish(const HeaderReader& in, Value value) {
+  if (Status read = in.status(); !read) return fail(read.error());
+  return Message(std::move(value));
+}
+
+Exited read_exited(HeaderReader& in) {
+  Exited message;
+  message.slot = static_cast<int>(in.integer("slot", 0, kMaxSlots - 1));
+  message.status.value = static_cast<int>(in.integer("value", 0, kHighestSignalOrStatus));
+  const std::string how = in.text("how");
+  if (how == "exited") message.status.how = ExitStatus::How::exited;
+  else if (how == "killed") message.status.how = ExitStatus::How::killed;
+  else if (how == "dumped") message.status.how = ExitStatus::How::dumped;
+  else in.reject("`how` is exited, killed or dumped");
+  return message;
+}
+
+/// Kinds that a candidate may claim; whatever else it says is no verdict of its.
+bool may_claim(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::none: case ErrorKind::wrong_result: case ErrorKind::timeout: case ErrorKind::crash: case ErrorKind::floor_violation: case ErrorKind::cancelled:
+    case ErrorKind::aborted: case ErrorKind::internal_error: return false;
+    default: return true;
+  }
+}
+
+CandidateError read_error(HeaderReader& in) {
+  CandidateError error;
+  const std::optional<Stage> stage = stage_from(in.text("stage"));
+  const std::optional<ErrorKind> kind = error_kind_from(in.text("kind"));
+  if (!stage) in.reject("`stage` is unknown");
+  if (!kind || !may_claim(*kind)) in.reject("`kind` is none that a candidate can report");
+  error.stage = stage.value_or(Stage::run);
+  error.kind = kind.value_or(ErrorKind::other_exception);
+  error.diagnostic.exception = in.text("exception").substr(0, kDiagnosticChars);
+  error.diagnostic.message = in.text("message").substr(0, kDiagnosticChars);
+  error.diagnostic.line = in.optional_integer("line");
+  error.diagnostic.code = in.optional_text("code").substr(0, kDiagnosticChars);
+  error.diagnostic.traceback = in.optional_text("traceback").substr(0, kDiagnosticChars);
+  error.case_id = in.optional_text("case");
+  return error;
+}
+
+json case_json(const CandidateCase& one) {
+  json from = json::array();
+  for (const std::string& name : one.output_from) from.push_back(name.empty() ? json(nullptr) : json(name));
+  json out = {{"id", one.id}, {"arguments", to_json(one.arguments)}, {"structural", one.structural}, {"inout", one.inout}, {"outputs", one.output_from.size()}, {"output_from", from}};
+  if (one.output_fd >= 0) {
+    out["output_fd"] = one.output_fd;
+    out["output_bytes"] = one.output_bytes;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<ZygoteMessage> parse_zygote(const Frame& frame) {
+  const std::string type = frame.type();
+  HeaderReader in(frame.header, type);
+  if (type == "ready") {
+    ZygoteReady ready{read_versions(in), read_layers(in)};
+    return finish<ZygoteMessage>(in, std::move(ready));
+  }
+  if (type == "forked") {
+    const Forked forked{static_cast<int>(in.integer("slot", 0, kMaxSlots - 1))};
+    return finish<ZygoteMessage>(in, forked);
+  }
+  if (type == "exited") {
+    const Exited exited = read_exited(in);
+    return finish<ZygoteMessage>(in, exited);
+  }
+  return fail(ErrorCode::corrupt, "the zygote sent an unknown message `" + type.substr(0, 64) + "`");
+}
+
+Result<CandidateMessage> parse_candidate(Frame& frame) {
+  const std::string type = frame.type();
+  HeaderReader in(frame.header, type.substr(0, 64));
+  if (!frame.fds.empty()) return fail(ErrorCode::corrupt, "a candidate sent descriptors");
+  if (type == "parked") {
+    Parked parked{read_layers(in)};
+    return finish<CandidateMessage>(in, std::move(parked));
+  }
+  if (type == "imported") return CandidateMessage(Imported{});
+  if (type == "done") return CandidateMessage(Done{});
+  if (type == "case") {
+    CaseDone done;
+    done.id = in.text("id");
+    if (in.has("outputs")) done.outputs = read_arguments(in, "outputs");
+    if (in.has("kernels")) done.kernels = read_kernels(in, false);
+    done.plan = std::move(frame.payload);
+    return finish<CandidateMessage>(in, std::move(done));
+  }
+  if (type == "artifact") {
+    Artifact artifact{in.text("kind"), in.text("name"), std::move(frame.payload)};
+    return finish<CandidateMessage>(in, std::move(artifact));
+  }
+  if (type == "error") {
+    CandidateError error = read_error(in);
+    return finish<CandidateMessage>(in, std::move(error));
+  }
+  return fail(ErrorCode::corrupt, "an unknown message `" + type.substr(0, 64) + "`");
+}
+
+json to_header(const ForkRequest& request) {
+  return {{"type", "fork"},
+          {"slot", request.slot},
+          {"jail",
+           {{"slot", request.slot},
+            {"isolation", request.strict ? "strict" : "best_effort"},
+            {"tmp_bytes", request.tmp_bytes},
+            {"file_bytes", request.tmp_bytes},
+            {"processes", request.processes},
+            {"data_bytes", request.data_bytes}}}};
+}
+
+json to_header(const CandidateJob& job) {
+  json cases = json::array();
+  for (const CandidateCase& one : job.cases) cases.push_back(case_json(one));
+  return {{"type", "job"},       {"mode", job.mode == CandidateMode::interpret ? "interpret" : "record"}, {"entry", job.entry}, {"dialect", job.dialect}, {"target", job.target},
+          {"artifacts", job.artifacts}, {"cases", cases}};
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,132 @@
+// The judge's messages.
+#include <limits>
+
+#include "sandbox/pool/message_parts.h"
+#include "sandbox/pool/messages.h"
+
+namespace assay::sandbox {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kMaxCases = 1'024;
+
+PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds) {
+  HeaderReader in(object, "a prepared case");
+  PreparedCase one;
+  one.id = in.text("id");
+  one.seed = in.text("seed");
+  one.arguments = read_arguments(in, "arguments");
+  for (const Argument& argument : one.arguments) {
+    if (argument.fd && (*argument.fd < 0 || static_cast<std::size_t>(*argument.fd) >= fds)) in.reject("an argument names a descriptor that did not come");
+  }
+  one.structural = in.texts("structural", kMaxArguments);
+  one.inout = in.texts("inout", kMaxArguments);
+  for (const json& entry : in.list("outputs", kMaxArguments)) {
+    HeaderReader from(entry, "a prepared output");
+    PreparedOutput output;
+    output.name = from.text("name");
+    output.dtype = from.text("dtype");
+    output.shape = from.integers("shape", kMaxRank);
+    output.nbytes = from.integer("nbytes", 0, kHighest);
+    output.from = from.optional_text("from");
+    in.merge(from);
+    one.outputs.push_back(std::move(output));
+  }
+  if (const json* cost = in.optional_object("cost"); cost != nullptr) {
+    HeaderReader from(*cost, "the cost of a case");
+    one.cost_bytes = from.number("bytes");
+    one.cost_flops = from.number("flops");
+    in.merge(from);
+  }
+  outer.merge(in);
+  return one;
+}
+
+}  // namespace
+
+Result<JudgeReady> parse_judge_ready(const Frame& frame) {
+  if (Status type = expect_type(frame, "ready"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "ready");
+  JudgeReady ready{read_versions(in), in.text("device_name")};
+  if (Status read = in.status(); !read) return fail(read.error());
+  return ready;
+}
+
+Result<Prepared> parse_prepared(const Frame& frame) {
+  if (Status type = expect_type(frame, "prepared"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "prepared");
+  Prepared prepared;
+  for (const json& entry : in.list("cases", kMaxCases)) prepared.cases.push_back(read_case(entry, in, frame.fds.size()));
+  if (Status read = in.status(); !read) return fail(read.error());
+  return prepared;
+}
+
+Result<Compared> parse_compared(const Frame& frame) {
+  if (Status type = expect_type(frame, "compared"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "compared");
+  Compared compared;
+  const bool ok = in.flag("ok");
+  const std::optional<ErrorKind> kind = error_kind_from(in.text("kind"));
+  if (!kind || (*kind != ErrorKind::none && *kind != ErrorKind::wrong_result && *kind != ErrorKind::output_mismatch)) in.reject("`kind` is none, wrong_result or output_mismatch");
+  compared.kind = kind.value_or(ErrorKind::wrong_result);
+  if (ok != (compared.kind == ErrorKind::none)) in.reject("`ok` and `kind` disagree");
+  CaseRecord& record = compared.record;
+  record.id = in.text("case");
+  record.outcome = ok ? Outcome::pass : Outcome::fail;
+  record.reason = in.optional_text("reason");
+  record.max_abs_error = in.optional_number("max_abs_error");
+  record.float64_error = in.optional_number("float64_error");
+  record.strict_pass = in.optional_flag("strict_pass");
+  record.elements = in.integer("elements", 0, kHighest);
+  record.mismatches = in.integer("mismatches", 0, kHighest);
+  if (const json* first = in.optional_object("first_mismatch"); first != nullptr) {
+    HeaderReader from(*first, "first_mismatch");
+    record.first_mismatch = Mismatch{from.text("output"), from.integers("index", kMaxRank), from.number("expected"), from.number("actual")};
+    in.merge(from);
+  }
+  if (Status read = in.status(); !read) return fail(read.error());
+  return compared;
+}
+
+Result<double> parse_timed_reference(const Frame& frame) {
+  if (Status type = expect_type(frame, "timed_reference"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "timed_reference");
+  const double median = in.number("median_ns");
+  if (Status read = in.status(); !read) return fail(read.error());
+  return median;
+}
+
+std::string judge_error_text(const Frame& frame) {
+  HeaderReader in(frame.header, "judge_error");
+  return in.optional_text("message");
+}
+
+bool answers(const Frame& frame, const std::string& job, const std::string& case_id) {
+  HeaderReader in(frame.header, "reply");
+  if (in.optional_text("job") != job) return false;
+  return case_id.empty() || frame.type() == "judge_error" || in.optional_text("case") == case_id;
+}
+
+json prepare_header(const Job& job, const std::string& device, bool structural_only) {
+  json cases = json::array();
+  for (const CaseRequest& one : job.cases) cases.push_back({{"id", one.id}, {"axes", one.axes}, {"dtype", one.dtype}, {"distribution", one.distribution}});
+  return {{"type", "prepare"}, {"job", job.id}, {"operator_dir", job.operator_dir}, {"device", device}, {"cases", cases}, {"structural_only", structural_only}};
+}
+
+json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs) {
+  json list = json::array();
+  for (const Argument& output : outputs) {
+    json entry = to_json(output);
+    entry["fd"] = 0;
+    list.push_back(std::move(entry));
+  }
+  return {{"type", "compare"}, {"job", job}, {"case", case_id}, {"outputs", list}};
+}
+
+json time_reference_header(const std::string& job, const std::string& case_id) { return {{"type", "time_reference"}, {"job", job}, {"case", case_id}}; }
+
+json release_header(const std::string& job) { return {{"type", "release"}, {"job", job}}; }
+
+}  // namespace assay::sandbox

@@ -1,0 +1,92 @@
+// The launcher's messages.
+#include <algorithm>
+#include <limits>
+
+#include "sandbox/pool/message_parts.h"
+#include "sandbox/pool/messages.h"
+
+namespace assay::sandbox {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
+
+std::optional<Timing> read_timing(HeaderReader& in) {
+  Timing timing;
+  for (const json& sample : in.list("samples_ns", kMaxSamples)) {
+    if (!sample.is_number()) return in.reject("`samples_ns` has an entry that is no number"), std::nullopt;
+    timing.samples_ns.push_back(sample.get<double>());
+  }
+  if (timing.samples_ns.empty()) return std::nullopt;
+  timing.median_ns = in.number("median_ns");
+  timing.low_ns = in.number("low_ns");
+  timing.high_ns = in.number("high_ns");
+  return timing;
+}
+
+}  // namespace
+
+Result<LauncherDevice> parse_launcher_ready(const Frame& frame) {
+  if (Status type = expect_type(frame, "ready"); !type) return fail(type.error());
+  HeaderReader outer(frame.header, "ready");
+  const json* object = outer.optional_object("device");
+  if (object == nullptr) return fail(ErrorCode::corrupt, "ready: `device` is missing");
+  HeaderReader in(*object, "device");
+  LauncherDevice device;
+  device.name = in.text("name");
+  device.cc = in.text("cc");
+  device.target = in.text("target");
+  device.driver = in.text("driver");
+  device.sms = in.integer("sms", 1, kHighest);
+  device.l2_bytes = in.integer("l2_bytes", 0, kHighest);
+  device.memory_bytes = in.integer("memory_bytes", 0, kHighest);
+  device.clock_khz = in.integer("clock_khz", 0, kHighest);
+  device.bandwidth_bytes_per_s = in.number("bandwidth_bytes_per_s");
+  if (Status read = in.status(); !read) return fail(read.error());
+  return device;
+}
+
+Result<Launched> parse_launched(const Frame& frame) {
+  if (Status type = expect_type(frame, "launched"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "launched");
+  Launched launched;
+  launched.outputs = read_arguments(in, "outputs");
+  launched.kernels = read_kernels(in, true);
+  if (!in.flag("canary_ok")) in.reject("`canary_ok` is not true");
+  launched.timing = read_timing(in);
+  if (Status read = in.status(); !read) return fail(read.error());
+  return launched;
+}
+
+Result<LaunchFailure> parse_launch_failure(const Frame& frame) {
+  if (Status type = expect_type(frame, "launch_error"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "launch_error");
+  LaunchFailure error;
+  const std::optional<ErrorKind> kind = error_kind_from(in.text("kind"));
+  if (!kind || *kind == ErrorKind::none) in.reject("`kind` is unknown");
+  error.kind = kind.value_or(ErrorKind::internal_error);
+  error.message = in.text("message");
+  if (Status read = in.status(); !read) return fail(read.error());
+  return error;
+}
+
+json to_header(const LaunchRequest& request) {
+  json inputs = json::array();
+  for (const Argument& input : request.inputs) {
+    if (!input.is_tensor || !input.fd) continue;
+    inputs.push_back({{"name", input.name}, {"fd", *input.fd}, {"offset", input.offset}, {"nbytes", input.nbytes}});
+  }
+  return {{"type", "launch"},
+          {"case", request.case_id},
+          {"inputs", inputs},
+          {"output_fd", request.output_fd},
+          {"output_bytes", request.output_bytes},
+          {"time", request.time},
+          {"min_samples", request.min_samples},
+          {"max_samples", request.max_samples},
+          {"max_time_ms", request.max_time_ms},
+          {"gpu_memory_bytes", request.gpu_memory_bytes}};
+}
+
+}  // namespace assay::sandbox

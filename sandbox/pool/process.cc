@@ -1,0 +1,166 @@
+#include "sandbox/pool/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+
+#include "sandbox/pool/spawn_child.h"
+
+extern char** environ;
+
+namespace assay::sandbox {
+namespace {
+
+constexpr long kPidfdOpen = 434, kPidfdSendSignal = 424;  // the same numbers on every architecture
+constexpr std::int64_t kReapMs = 5'000;                   // how long a killed process may take to go
+constexpr unsigned kPidfd = 3;                            // P_PIDFD, younger than some C libraries
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (const std::string& text : strings) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+Result<Process> start(const SpawnRequest& request) {
+  UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) return fail_errno("open /dev/null");
+  UniqueFd log(::open(request.log.empty() ? "/dev/null" : request.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600));
+  if (!log) return fail_errno("open " + request.log);
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : request.environment) variables.push_back(name + "=" + value);
+  const std::vector<char*> argv = pointers(request.argv), environment = pointers(variables);
+  const ChildPlan plan{argv.data(), environment.data(), request.inherit.data(), request.inherit.size(), log.get(), null.get(), ::getpid()};
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail_errno("fork for " + request.argv.front());
+  if (pid == 0) become(plan);
+  UniqueFd pidfd(static_cast<int>(::syscall(kPidfdOpen, pid, 0)));
+  if (!pidfd) {
+    const int error = errno;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    return fail_errno("pidfd_open", error);
+  }
+  return Process(pid, std::move(pidfd));
+}
+
+}  // namespace
+
+Process& Process::operator=(Process&& other) noexcept {
+  if (this != &other) {
+    end();
+    pid_ = std::exchange(other.pid_, -1);
+    pidfd_ = std::move(other.pidfd_);
+    status_ = other.status_;
+  }
+  return *this;
+}
+
+void Process::kill() {
+  if (pid_ > 0 && !status_) ::syscall(kPidfdSendSignal, pidfd_.get(), SIGKILL, nullptr, 0);
+}
+
+std::optional<ExitStatus> Process::wait(const Deadline& deadline) {
+  if (pid_ <= 0 || status_) return status_;
+  while (true) {
+    siginfo_t info{};
+    if (::waitid(static_cast<idtype_t>(kPidfd), static_cast<id_t>(pidfd_.get()), &info, WEXITED | WNOHANG) == 0 && info.si_pid != 0) {
+      const auto how = info.si_code == CLD_EXITED ? ExitStatus::How::exited : info.si_code == CLD_DUMPED ? ExitStatus::How::dumped : ExitStatus::How::killed;
+      status_ = ExitStatus{how, info.si_status};
+      return status_;
+    }
+    if (deadline.over()) return std::nullopt;
+    pollfd entry{pidfd_.get(), POLLIN, 0};
+    ::poll(&entry, 1, deadline.poll_ms());
+  }
+}
+
+void Process::end() {
+  if (pid_ <= 0) return;
+  kill();
+  wait(Deadline::after_ms(kReapMs));
+  pid_ = -1;
+}
+
+Spawner::Spawner() : thread_([this] { run(); }) {}
+
+Spawner::~Spawner() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+Result<Process> Spawner::spawn(const SpawnRequest& request) {
+  if (request.argv.empty()) return fail(ErrorCode::invalid_argument, "no program to start");
+  Result<Process> process = fail(ErrorCode::unavailable, "the supervisor is ending");
+  bool done = false;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !task_ || stop_; });
+  if (stop_) return process;
+  task_ = [&] {
+    process = start(request);
+    done = true;
+  };
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return done || stop_; });
+  return process;
+}
+
+void Spawner::run() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    changed_.wait(lock, [&] { return task_ || stop_; });
+    if (stop_) return;
+    task_();
+    task_ = nullptr;
+    changed_.notify_all();
+  }
+}
+
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
+}
+
+std::string describe(const ExitStatus& status) {
+  if (status.how == ExitStatus::How::exited) return "exit status " + std::to_string(status.value);
+  return "killed by " + signal_name(status.value);
+}
+
+std::string tail_of(const std::string& log, std::size_t bytes) {
+  std::ifstream file(log, std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  const auto size = static_cast<std::size_t>(file.tellg());
+  std::string text(std::min(size, bytes), '\0');
+  file.seekg(static_cast<std::streamoff>(size - text.size()));
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> trusted_environment() {
+  constexpr std::array<std::string_view, 5> kSecret = {"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"};
+  std::vector<std::pair<std::string, std::string>> out;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::string_view name = text.substr(0, text.find('='));
+    const bool secret = std::any_of(kSecret.begin(), kSecret.end(), [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+    if (secret || name.size() == text.size()) continue;
+    out.emplace_back(name, text.substr(name.size() + 1));
+  }
+  return out;
+}
+
+}  // namespace assay::sandbox

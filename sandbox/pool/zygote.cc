@@ -1,0 +1,124 @@
+#include "sandbox/pool/zygote.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "sandbox/jail/jail.h"
+
+namespace assay::sandbox {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSlotUsers = kMaxSlots;
+constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
+
+SpawnRequest spawn_request(const SandboxConfig& config, int socket, const std::string& log) {
+  const std::string native = native_folder(config);
+  const bool has_native = fs::exists(native);
+  std::vector<std::string> argv = {config.jail_exec, "--isolation", config.isolation == Isolation::strict ? "strict" : "best_effort",
+                                   "--slots", std::to_string(kSlotUsers), "--keep-fd", std::to_string(socket), "--python", config.python, "--bind", config.harness_dir};
+  if (has_native) {
+    for (const std::string& argument : {std::string("--bind"), native, std::string("--env"), "ASSAY_NATIVE_DIR=" + native}) argv.push_back(argument);
+  }
+  for (const std::string& argument : {std::string("--"), config.python, std::string("-I"), std::string("-B"), std::string("-u"), config.harness_dir + "/main.py",
+                                      std::string("zygote"), std::string("--control-fd"), std::to_string(socket)}) {
+    argv.push_back(argument);
+  }
+  return {.argv = std::move(argv), .environment = {}, .inherit = {socket}, .log = log};
+}
+
+tl::unexpected<Error> not_ready(const Error& error, const std::string& log) {
+  const std::string tail = tail_of(log);
+  return fail(error.code, "the zygote did not become ready: " + error.message + (tail.empty() ? "" : "\nits last words (" + log + "):\n" + tail));
+}
+
+}  // namespace
+
+std::string native_folder(const SandboxConfig& config) { return (fs::path(config.jail_exec).parent_path().parent_path() / "harness").lexically_normal().string(); }
+
+Result<std::unique_ptr<Zygote>> Zygote::start(const SandboxConfig& config, Spawner& spawner, const Deadline& deadline) {
+  Result<SocketPair> sockets = make_socket_pair();
+  if (!sockets) return fail(sockets.error());
+  std::unique_ptr<Zygote> zygote(new Zygote);
+  zygote->log_ = config.state_dir + "/zygote.log";
+  zygote->socket_ = std::move(sockets->ours);
+  Result<Process> process = spawner.spawn(spawn_request(config, sockets->theirs.get(), zygote->log_));
+  if (!process) return fail(process.error());
+  zygote->process_ = std::move(*process);
+  sockets->theirs.reset();
+  Result<Frame> frame = receive_frame(zygote->socket_.get(), deadline);
+  if (!frame) return not_ready(frame.error(), zygote->log_);
+  Result<ZygoteMessage> message = parse_zygote(*frame);
+  if (!message) return not_ready(message.error(), zygote->log_);
+  if (!std::holds_alternative<ZygoteReady>(*message)) return not_ready({ErrorCode::corrupt, "its first message was not `ready`"}, zygote->log_);
+  zygote->ready_ = std::get<ZygoteReady>(std::move(*message));
+  zygote->reader_ = std::thread([raw = zygote.get()] { raw->read(); });
+  return zygote;
+}
+
+Zygote::~Zygote() {
+  ::shutdown(socket_.get(), SHUT_RDWR);
+  if (reader_.joinable()) reader_.join();
+  process_.kill();
+}
+
+bool Zygote::alive() const {
+  const std::lock_guard lock(mutex_);
+  return !closed_;
+}
+
+Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int out, int err, const Deadline& deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    exited_.erase(request.slot);
+  }
+  {
+    const std::lock_guard one_at_a_time(sending_);
+    if (Status sent = send_frame(socket_.get(), to_header(request), {}, {job_socket, out, err}, deadline); !sent) return fail(sent.error());
+  }
+  std::unique_lock lock(mutex_);
+  while (forked_.count(request.slot) == 0) {
+    if (closed_) return fail(ErrorCode::unavailable, "the zygote ended: " + tail_of(log_));
+    if (deadline.over()) return fail(ErrorCode::resource_exhausted, "the zygote did not fork in time");
+    changed_.wait_for(lock, kWaitSlice);
+  }
+  UniqueFd pidfd = std::move(forked_[request.slot]);
+  forked_.erase(request.slot);
+  return pidfd;
+}
+
+std::optional<ExitStatus> Zygote::wait_exit(int slot, const Deadline& deadline) {
+  std::unique_lock lock(mutex_);
+  while (exited_.count(slot) == 0) {
+    if (closed_ || deadline.over()) return std::nullopt;
+    changed_.wait_for(lock, kWaitSlice);
+  }
+  return exited_[slot];
+}
+
+void Zygote::read() {
+  while (true) {
+    Result<Frame> frame = receive_frame(socket_.get(), Deadline::never());
+    Result<ZygoteMessage> message = frame ? parse_zygote(*frame) : fail(frame.error());
+    const std::lock_guard lock(mutex_);
+    if (!message || std::holds_alternative<ZygoteReady>(*message)) break;
+    if (const auto* forked = std::get_if<Forked>(&*message)) {
+      if (frame->fds.size() != 1) break;
+      forked_[forked->slot] = std::move(frame->fds.front());
+    } else {
+      const Exited& exited = std::get<Exited>(*message);
+      exited_[exited.slot] = exited.status;
+    }
+    changed_.notify_all();
+  }
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace assay::sandbox

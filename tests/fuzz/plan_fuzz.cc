@@ -1,0 +1,24 @@
+// Fuzzes the reader of launch plans, the first thing of an untrusted submission that trusted code parses.
+//
+//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -I. tests/fuzz/plan_fuzz.cc sandbox/launcher/{plan,plan_check,elf_check}.cc -o plan_fuzz
+//   ./plan_fuzz -max_len=65536 CORPUS_DIR
+//
+// Whatever the bytes: no crash, no undefined behaviour, and what decodes is encoded to the same bytes again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "sandbox/launcher/plan.h"
+#include "sandbox/launcher/plan_check.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace assay::sandbox;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto plan = decode_plan(bytes);
+  if (!plan) return 0;
+  if (encode_plan(*plan) != bytes) std::abort();
+  const PlanRules rules{"cuda:90", {{"x", 256}, {"y", 256}}, 1 << 20};
+  if (check_plan(*plan, rules) && output_offsets(*plan).back() > rules.output_bytes) std::abort();
+  return 0;
+}

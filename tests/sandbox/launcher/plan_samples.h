@@ -1,0 +1,58 @@
+// Plans for tests: the smallest legal device binary, and a vector add over it.
+#pragma once
+
+#include <elf.h>
+
+#include <cstring>
+#include <string>
+
+#include "sandbox/launcher/plan.h"
+
+namespace assay::sandbox::test {
+
+/// An ELF file of one header: enough for the fake driver, which does not look inside.
+inline std::string tiny_elf() {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  return std::string(reinterpret_cast<const char*>(&header), sizeof(header));
+}
+
+/// out = x + y over n floats, as the recorder would write it: two inputs, the output in scratch.
+inline Plan vector_add_plan(std::uint32_t n, const std::string& kernel = "fake_vector_add", std::string image = tiny_elf()) {
+  const std::uint64_t bytes = n * 4ULL;
+  Plan plan;
+  plan.target = "cuda:90";
+  plan.buffers = {{BufferKind::input, bytes, "x", ""}, {BufferKind::input, bytes, "y", ""}, {BufferKind::scratch, bytes, "", ""}};
+  plan.binaries = {{kernel, 0, std::move(image)}};
+  KernelOp op;
+  op.grid = {(n + 127) / 128, 1, 1};
+  op.block = {128, 1, 1};
+  op.params = {PointerParam{0, 0}, PointerParam{1, 0}, PointerParam{2, 0}, ScalarParam{4, n}};
+  plan.ops = {op};
+  plan.outputs = {{2, 0, "float32", {static_cast<std::int64_t>(n)}, {1}}};
+  return plan;
+}
+
+/// A plan with one of everything that the format has.
+inline Plan rich_plan() {
+  Plan plan = vector_add_plan(64);
+  plan.buffers.push_back({BufferKind::constant, 5, "", std::string("\0\1\2\3\4", 5)});
+  plan.binaries.push_back({"kérnel", 70'000, tiny_elf() + "code"});
+  KernelOp op;
+  op.binary = 1;
+  op.grid = {4, 2, 1};
+  op.cluster = {2, 1, 1};
+  op.block = {32, 2, 1};
+  op.flags = kFlagCooperative | kFlagDependentLaunch;
+  op.params = {ScalarParam{1, 1}, ScalarParam{2, 500}, ScalarParam{8, ~0ULL}, NullParam{}, GlobalScratchParam{128, 128}, PointerParam{3, 5}};
+  plan.ops.push_back(op);
+  plan.ops.push_back(FillOp{2, 8, 3, 8, 0x0102030405060708});
+  plan.ops.push_back(CopyOp{2, 0, 0, 16, 32});
+  plan.outputs.push_back({2, 4, "int32", {2, 3}, {1, 2}});
+  plan.outputs.push_back({3, 5, "uint8", {0, 4}, {4, 1}});
+  return plan;
+}
+
+}  // namespace assay::sandbox::test

@@ -1,0 +1,236 @@
+// The real launcher process, over its real socket, with the fake driver.
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "tests/catch.h"
+#include "tests/sandbox/launcher/launcher_process.h"
+#include "tests/sandbox/launcher/plan_samples.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using test::LauncherProcess;
+
+namespace {
+
+constexpr std::uint32_t kN = 3000;
+
+struct Ended {
+  int status = 0;
+  std::string text;
+};
+
+/// Runs the launcher with these arguments to its end; stdout and stderr together.
+Ended run_launcher(const std::string& arguments) {
+  FILE* pipe = ::popen((test::launcher_path() + " " + arguments + " 2>&1 </dev/null").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  Ended ended;
+  std::array<char, 4096> chunk{};
+  while (const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe)) ended.text.append(chunk.data(), n);
+  ended.status = WEXITSTATUS(::pclose(pipe));
+  return ended;
+}
+
+Plan kernel_plan(const std::string& kernel, std::vector<KernelParam> params) {
+  Plan plan = test::vector_add_plan(kN, kernel);
+  std::get<KernelOp>(plan.ops[0]).params = std::move(params);
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("the process says ready, replays several cases on their own inputs, and ends with the stream") {
+  LauncherProcess launcher("fake");
+  const nlohmann::json device = launcher.ready();
+  CHECK(device["target"] == "cuda:90");
+  CHECK(device["bandwidth_bytes_per_s"] > 0);
+  for (const std::uint32_t n : {1u, 100u, kN}) {
+    test::LaunchCase one = test::vector_add_case(n);
+    const nlohmann::json answer = one.run(launcher, test::vector_add_plan(n));
+    test::check_sums(one, answer);
+    CHECK(answer["case"] == "c");
+    CHECK(answer["kernels"][0]["launches"] == 1);
+  }
+  launcher.close_socket();
+  const int status = launcher.reap();
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("a timed launch returns raw samples and their interval") {
+  LauncherProcess launcher("fake");
+  launcher.ready();
+  test::LaunchCase one = test::vector_add_case(kN);
+  one.time = true;
+  const nlohmann::json answer = one.run(launcher, test::vector_add_plan(kN));
+  test::check_sums(one, answer);
+  CHECK(answer["samples_ns"].size() >= 30);
+  CHECK(answer["low_ns"] <= answer["median_ns"]);
+  CHECK(answer["median_ns"] <= answer["high_ns"]);
+}
+
+TEST_CASE("each failure has its kind, and the process serves on after those that leave the device whole") {
+  LauncherProcess launcher("fake");
+  launcher.ready();
+  test::LaunchCase one = test::vector_add_case(kN);
+  const auto fails = [&](const auto& plan, const std::string& kind) {
+    const nlohmann::json answer = one.run(launcher, plan);
+    INFO(answer.dump());
+    CHECK(answer["type"] == "launch_error");
+    CHECK(answer["kind"] == kind);
+    CHECK(answer["message"].get<std::string>().size() > 10);
+  };
+  fails(std::string("garbage"), "invalid_plan");
+  fails(encode_plan(test::vector_add_plan(kN)).substr(0, 200), "invalid_plan");
+  fails(test::vector_add_plan(kN + 1), "invalid_plan");
+  fails(kernel_plan("fake_vector_add", {NullParam{}}), "invalid_plan");
+  fails(kernel_plan("fake_write_byte", {PointerParam{2, 0}, ScalarParam{8, kN * 4}}), "canary_violation");
+  one.gpu_memory_bytes = 10'000;
+  fails(test::vector_add_plan(kN), "gpu_memory_limit");
+  one.gpu_memory_bytes = 8ULL << 30;
+  Plan huge = test::vector_add_plan(kN);
+  huge.buffers[2].bytes = 4ULL << 30;
+  fails(huge, "gpu_memory_limit");
+  one.output_bytes = 8;
+  fails(test::vector_add_plan(kN), "invalid_plan");
+  one.output_bytes = 1 << 16;
+  test::check_sums(one, one.run(launcher, test::vector_add_plan(kN)));
+}
+
+TEST_CASE("after a fault every launch says that the context is lost") {
+  LauncherProcess launcher("fake");
+  launcher.ready();
+  test::LaunchCase one = test::vector_add_case(kN);
+  nlohmann::json answer = one.run(launcher, kernel_plan("fake_illegal_address", {}));
+  CHECK(answer["kind"] == "gpu_fault");
+  answer = one.run(launcher, test::vector_add_plan(kN));
+  CHECK(answer["kind"] == "gpu_fault");
+  CHECK(answer["message"] == "the GPU context was lost in case 'c'");
+}
+
+TEST_CASE("an endless kernel is ended by killing the process") {
+  LauncherProcess launcher("fake", 300);
+  launcher.ready();
+  test::LaunchCase one = test::vector_add_case(kN);
+  one.send(launcher, encode_plan(kernel_plan("fake_endless", {})));
+  const Result<Frame> answer = launcher.receive();
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().code == ErrorCode::resource_exhausted);
+  const int status = launcher.kill_and_reap();
+  CHECK(WIFSIGNALED(status));
+}
+
+TEST_CASE("a request that breaks the protocol ends the process with status 1") {
+  LauncherProcess launcher("fake");
+  launcher.ready();
+  SECTION("an unknown message") { REQUIRE(send_frame(launcher.socket(), {{"type", "stop"}}, {}, {}, Deadline::after_ms(1'000))); }
+  SECTION("a launch without fields") { REQUIRE(send_frame(launcher.socket(), {{"type", "launch"}}, {}, {}, Deadline::after_ms(1'000))); }
+  SECTION("bytes that are no frame") { REQUIRE(::write(launcher.socket(), "GET / HTTP/1.1\r\n\r\n", 18) == 18); }
+  const Result<Frame> answer = launcher.receive();
+  CHECK_FALSE(answer);
+  const int status = launcher.reap();
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 1);
+}
+
+TEST_CASE("an input outside its file is our own defect, not the submission's") {
+  LauncherProcess launcher("fake");
+  launcher.ready();
+  Result<UniqueFd> file = create_sealed_memfd("inputs", std::string(64, 'x'));
+  Result<UniqueFd> output = create_memfd("outputs", 4096);
+  REQUIRE(file);
+  REQUIRE(output);
+  const nlohmann::json header = {{"type", "launch"},   {"case", "c"},         {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 32}, {"nbytes", 64}}}},
+                                 {"output_fd", 1},     {"output_bytes", 4096}, {"time", false},
+                                 {"gpu_memory_bytes", 1 << 20}};
+  REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)), {file->get(), output->get()}, Deadline::after_ms(1'000)));
+  const Result<Frame> answer = launcher.receive();
+  REQUIRE(answer);
+  CHECK(answer->header["kind"] == "internal_error");
+  CHECK(answer->header["message"] == "input x: 64 bytes from 32 on are outside its file of 64 bytes");
+}
+
+TEST_CASE("the process keeps no descriptor but its own, and leaves no core") {
+  const UniqueFd leaked(::open("/dev/null", O_RDONLY));  // without close-on-exec: inherited
+  LauncherProcess launcher("fake");
+  launcher.ready();
+  const std::string proc = "/proc/" + std::to_string(launcher.pid());
+  int open = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(proc + "/fd")) {
+    (void)entry;
+    ++open;
+  }
+  CHECK(open == 4);  // stdin, stdout, stderr, the socket
+  rlimit core{};
+  REQUIRE(::prlimit(launcher.pid(), RLIMIT_CORE, nullptr, &core) == 0);
+  CHECK(core.rlim_max == 0);
+}
+
+TEST_CASE("the process dies with its parent") {
+  std::array<int, 2> report{};
+  REQUIRE(::pipe2(report.data(), O_CLOEXEC) == 0);
+  Result<SocketPair> pair = make_socket_pair();
+  REQUIRE(pair);
+  const std::string path = test::launcher_path();
+  const std::string fd = std::to_string(pair->theirs.get());
+  const pid_t parent = ::fork();
+  REQUIRE(parent >= 0);
+  if (parent == 0) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::fcntl(pair->theirs.get(), F_SETFD, 0);
+      ::execl(path.c_str(), path.c_str(), "--socket-fd", fd.c_str(), "--device", "0", "--driver", "fake", static_cast<char*>(nullptr));
+      ::_exit(127);
+    }
+    const bool sent = ::write(report[1], &child, sizeof(child)) == sizeof(child);
+    ::pause();
+    ::_exit(sent ? 0 : 1);
+  }
+  pid_t child = 0;
+  REQUIRE(::read(report[0], &child, sizeof(child)) == sizeof(child));
+  pair->theirs.reset();
+  const Result<Frame> ready = receive_frame(pair->ours.get(), Deadline::after_ms(10'000));
+  REQUIRE(ready);
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  // Its end of the socket closes when it is gone, although ours is still open.
+  const Result<Frame> gone = receive_frame(pair->ours.get(), Deadline::after_ms(5'000));
+  REQUIRE_FALSE(gone);
+  CHECK(gone.error().code == ErrorCode::unavailable);
+  ::close(report[0]);
+  ::close(report[1]);
+}
+
+TEST_CASE("the probe prints one line of JSON and says whether there is a device") {
+  const Ended fake = run_launcher("--probe --driver fake");
+  CHECK(fake.status == 0);
+  CHECK(nlohmann::json::parse(fake.text)["devices"].size() == 1);
+  const Ended cuda = run_launcher("--probe");
+  const nlohmann::json found = nlohmann::json::parse(cuda.text);
+  CHECK(cuda.status == (found["devices"].empty() ? 3 : 0));
+  CHECK(found["reason"].get<std::string>().empty() != found["devices"].empty());
+}
+
+TEST_CASE("wrong arguments are explained, with status 2") {
+  for (const auto& [arguments, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"", "--socket-fd and --device are needed"},
+           {"--socket-fd 3 --device hip:0", "HIP devices are not supported by this build"},
+           {"--socket-fd 3 --device gpu", "--device 'gpu' is no number from 0 up"},
+           {"--socket-fd -1 --device 0", "--socket-fd '-1' is no number from 0 up"},
+           {"--socket-fd", "--socket-fd needs a value"},
+           {"--driver metal --probe", "driver 'metal' is unknown; valid: cuda, fake"},
+           {"--what", "argument '--what' is unknown"}}) {
+    const Ended ended = run_launcher(arguments);
+    INFO(arguments << ": " << ended.text);
+    CHECK(ended.status == 2);
+    CHECK(ended.text.find(reason) != std::string::npos);
+  }
+  const Ended closed = run_launcher("--socket-fd 77 --device 0 --driver fake");
+  CHECK(closed.status == 1);
+  CHECK(closed.text.find("--socket-fd 77: Bad file descriptor") != std::string::npos);
+}

@@ -1,0 +1,171 @@
+#include "tools/answers.h"
+#include "tools/escape.h"
+#include "tools/reference_source.h"
+#include "tools/schema_parts.h"
+#include "tools/tool_list.h"
+
+namespace assay::tools {
+namespace {
+
+using nlohmann::json;
+using operators::Argument;
+using operators::ArgumentType;
+using operators::Operator;
+using operators::Output;
+using operators::Role;
+
+constexpr std::size_t kNoteBytes = 120;   // "the reference is cut" and its kin
+
+std::string type_text(ArgumentType type) {
+  switch (type) {
+    case ArgumentType::tensor: return "tensor";
+    case ArgumentType::integer: return "int";
+    case ArgumentType::floating: return "float";
+    case ArgumentType::boolean: return "bool";
+  }
+  return "?";
+}
+
+std::string role_text(Role role) {
+  switch (role) {
+    case Role::input: return "input";
+    case Role::inout: return "inout";
+    case Role::structural: return "structural";
+  }
+  return "?";
+}
+
+std::string shape_text(const std::vector<std::string>& shape) {
+  std::string text = "[";
+  for (const std::string& extent : shape) text += (text.size() == 1 ? "" : ", ") + extent;
+  return text + "]";
+}
+
+std::string argument_line(const Argument& argument) {
+  std::string text = "- " + argument.name + ": " + type_text(argument.type);
+  if (argument.type == ArgumentType::tensor) text += " " + shape_text(argument.shape) + ", dtype " + (argument.dtype == "case" ? "of the case" : argument.dtype);
+  if (argument.role == Role::inout) text += ", modified in place";
+  if (argument.role == Role::structural) text += ", real values on the host";
+  return text + (argument.description.empty() ? "" : "; " + argument.description) + "\n";
+}
+
+std::string tolerance_text(const Output& output) {
+  if (output.max_abs_error == 0) return "exact";
+  const std::string error = output.scale == "1" ? "max abs error" : "max abs error times " + output.scale;
+  return error + " <= " + number_text(output.max_abs_error);
+}
+
+std::string output_line(const Output& output) {
+  return "- " + output.name + ": " + shape_text(output.shape) + ", dtype " + (output.dtype == "case" ? "of the case" : output.dtype) + ", " +
+         tolerance_text(output) + (output.from.empty() ? "" : "; is argument " + output.from + " after the call, not returned") + "\n";
+}
+
+std::string case_line(const operators::Case& item) {
+  std::string text = "- " + item.id + ": " + item.dtype;
+  for (const auto& [axis, extent] : item.axes) text += ", " + axis + "=" + std::to_string(extent);
+  return text + (item.interpreter ? " (also runs on the CPU)" : "") + "\n";
+}
+
+std::string submission_text(const Operator& op) {
+  std::string text = "One Python module that defines `" + op.entry + "` with that signature. ";
+  if (op.dialect == "gluon") return text + "The work is done in Gluon kernels (`from triton.experimental import gluon`, @gluon.jit); torch may only allocate, view and launch.";
+  if (op.dialect == "tlx") return text + "The work is done in TLX kernels (`import triton.language.extra.tlx as tlx`, @triton.jit); torch may only allocate, view and launch.";
+  return text + "The work is done in Triton kernels (@triton.jit); torch may only allocate, view and launch.";
+}
+
+std::string limits_text() {
+  const sandbox::Limits limits;
+  return "import " + std::to_string(limits.import_wall_ms / 1000) + " s, compile and run " + std::to_string(limits.run_wall_ms / 1000) + " s, launches " +
+         std::to_string(limits.launch_wall_ms / 1000) + " s a case, memory " + std::to_string(limits.memory_bytes >> 20) + " MiB, GPU memory " +
+         std::to_string(limits.gpu_memory_bytes >> 20) + " MiB, source " + std::to_string(limits.source_bytes) + " bytes, " +
+         std::to_string(limits.processes) + " processes, no network";
+}
+
+json structured_spec(const Operator& op, const std::string& reference, std::int64_t hidden) {
+  json arguments = json::array();
+  for (const Argument& argument : op.arguments) {
+    arguments.push_back({{"name", argument.name}, {"type", type_text(argument.type)}, {"dtype", argument.dtype}, {"shape", argument.shape}, {"role", role_text(argument.role)}, {"description", argument.description}});
+  }
+  json outputs = json::array();
+  for (const Output& output : op.outputs) {
+    outputs.push_back({{"name", output.name}, {"dtype", output.dtype}, {"shape", output.shape}, {"max_abs_error", output.max_abs_error}, {"scale", output.scale}, {"from", output.from}});
+  }
+  json cases = json::array();
+  for (const auto& item : op.cases) {
+    if (!item.hidden) cases.push_back({{"id", item.id}, {"dtype", item.dtype}, {"axes", item.axes}, {"interpreter", item.interpreter}});
+  }
+  return {{"status", "ok"},          {"operator", op.name},      {"split", operators::to_string(op.split)}, {"family", op.family},
+          {"dialect", op.dialect},   {"difficulty", op.difficulty}, {"entry", op.entry},                    {"signature", op.signature},
+          {"description", op.description}, {"arguments", std::move(arguments)}, {"outputs", std::move(outputs)}, {"cases", std::move(cases)},
+          {"hidden_cases", hidden},  {"submission", submission_text(op)}, {"limits", limits_text()},       {"reference", reference}};
+}
+
+Answer answer_of(const Operator& op, std::size_t cap) {
+  std::string reference = shown_reference(op.reference_source);
+  std::string cases;
+  std::int64_t hidden = 0;
+  for (const auto& item : op.cases) {
+    if (item.hidden) ++hidden;
+    else cases += case_line(item);
+  }
+  std::string text = "ok: " + op.name + ": " + op.summary + "\nsignature: " + op.signature + "\n\n" + op.description;
+  if (!text.ends_with('\n')) text += '\n';
+  text += "\narguments:\n";
+  for (const Argument& argument : op.arguments) text += argument_line(argument);
+  text += "outputs, in order:\n";
+  for (const Output& output : op.outputs) text += output_line(output);
+  text += "public cases (" + count_text(hidden, "hidden one") + " besides, with other shapes, dtypes and values):\n" + cases;
+  text += "submission: " + submission_text(op) + "\nlimits: " + limits_text() + "\n";
+  const std::string next = "next: write it, then `compile` or `run_tests`.";
+  const std::size_t frame = text.size() + next.size() + kNoteBytes;
+  const std::size_t room = cap > frame ? cap - frame : 0;
+  const bool cut = reference.size() > room;
+  text += "reference:\n" + cut_middle(reference, room) + (cut ? "\n(cut; response_format=detailed shows all of it)" : "") + "\n" + next;
+  Answer answer;
+  answer.text = std::move(text);
+  answer.structured = structured_spec(op, reference, hidden);
+  return fitted(std::move(answer), cap);
+}
+
+}  // namespace
+
+Tool fetch_spec_tool(Services& services) {
+  Tool tool;
+  tool.name = "fetch_spec";
+  tool.title = "Read one operator's specification";
+  tool.description = "All that is needed to write one operator: description, signature, PyTorch reference, public cases, tolerance, limits, what a submission looks like.";
+  tool.input_schema = input_object({{"operator", operator_property()}, {"response_format", format_property()}}, {"operator"});
+  const json text = {{"type", "string"}};
+  const json integer = {{"type", "integer"}};
+  const json boolean = {{"type", "boolean"}};
+  const json argument = {{"type", "object"}, {"properties", {{"name", text}, {"type", text}, {"dtype", text}, {"shape", array_of(text)}, {"role", text}, {"description", text}}}};
+  const json output = {{"type", "object"},
+                       {"properties", {{"name", text}, {"dtype", text}, {"shape", array_of(text)}, {"max_abs_error", {{"type", "number"}}}, {"scale", text}, {"from", text}}}};
+  const json item = {{"type", "object"},
+                     {"properties", {{"id", text}, {"dtype", text}, {"axes", {{"type", "object"}, {"additionalProperties", integer}}}, {"interpreter", boolean}}}};
+  tool.output_schema = output_object({{"operator", text},
+                                      {"split", text},
+                                      {"family", text},
+                                      {"dialect", text},
+                                      {"difficulty", integer},
+                                      {"entry", text},
+                                      {"signature", text},
+                                      {"description", text},
+                                      {"arguments", array_of(argument)},
+                                      {"outputs", array_of(output)},
+                                      {"cases", array_of(item)},
+                                      {"hidden_cases", integer},
+                                      {"submission", text},
+                                      {"limits", text},
+                                      {"reference", text}});
+  tool.read_only = true;
+  tool.idempotent = true;
+  tool.run = [&services](const json& arguments, const CallContext&) {
+    const std::string name = text_argument(arguments, "operator");
+    const Operator* op = services.catalog.find(name);
+    return op == nullptr ? error_answer(services.catalog.unknown(name)) : answer_of(*op, cap_of(services.limits, format_of(arguments)));
+  };
+  return tool;
+}
+
+}  // namespace assay::tools

@@ -1,0 +1,110 @@
+#include "tools/grading.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/handle.h"
+#include "tools/escape.h"
+#include "tools/verdict_answer.h"
+
+namespace assay::tools {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kSliceMs = 250;        // how soon a client's cancel is seen
+constexpr std::int64_t kSignOfLifeMs = 1'000;
+constexpr std::int64_t kCancelWaitMs = 2'000;  // what a cancelled job gets to end
+
+Status check_device(JobService& jobs, const std::string& device) {
+  const std::vector<std::string> names = jobs.devices();
+  if (device.empty() || std::find(names.begin(), names.end(), device) != names.end()) return {};
+  std::string valid;
+  for (const std::string& name : names) valid += (valid.empty() ? "" : ", ") + name;
+  return fail(ErrorCode::invalid_argument, "unknown device '" + cut_end(device, 40) + "'; valid: " + (valid.empty() ? "none" : valid));
+}
+
+Result<sandbox::Job> make_job(const operators::Operator& op, const GradingRequest& request, const json& arguments) {
+  sandbox::Job job;
+  job.kind = request.kind;
+  job.operator_name = op.name;
+  job.operator_dir = op.directory.string();
+  job.entry = op.entry;
+  job.dialect = op.dialect;
+  job.source = text_argument(arguments, "code");
+  if (const Status good = check_source(job.source); !good) return fail(good.error());
+  for (const operators::Case& item : op.cases) {
+    if (!item.hidden) job.cases.push_back(case_request(item));
+  }
+  if (request.complete) {
+    if (const Status good = request.complete(op, arguments, job); !good) return fail(good.error());
+  }
+  return job;
+}
+
+std::string life_sign(const JobStatus& status) {
+  if (status.state == JobState::queued) return "queued at position " + std::to_string(status.queue_position);
+  return "stage " + status.stage + ", " + std::to_string(status.elapsed_ms / 1000) + " s";
+}
+
+}  // namespace
+
+sandbox::CaseRequest case_request(const operators::Case& item) {
+  return {.id = item.id, .hidden = item.hidden, .interpreter = item.interpreter, .axes = item.axes, .dtype = item.dtype, .distribution = item.distribution};
+}
+
+Status check_source(const std::string& source) {
+  const std::int64_t limit = sandbox::Limits{}.source_bytes;
+  if (source.find_first_not_of(" \t\r\n") == std::string::npos) return fail(ErrorCode::invalid_argument, "code is empty; send the complete Python source");
+  if (static_cast<std::int64_t>(source.size()) > limit) {
+    return fail(ErrorCode::invalid_argument, "code has " + std::to_string(source.size()) + " bytes; the limit is " + std::to_string(limit) + " (source_bytes)");
+  }
+  if (source.find('\0') != std::string::npos) return fail(ErrorCode::invalid_argument, "code is binary (it has a zero byte); send Python source");
+  if (!is_utf8(source)) return fail(ErrorCode::invalid_argument, "code is not UTF-8; send Python source");
+  return {};
+}
+
+Answer grade(Services& services, const GradingRequest& request, const json& arguments, const CallContext& context) {
+  const std::string name = text_argument(arguments, "operator");
+  const operators::Operator* op = services.catalog.find(name);
+  if (op == nullptr) return error_answer(services.catalog.unknown(name));
+  const std::string device = text_argument(arguments, "device");
+  if (const Status good = check_device(services.jobs, device); !good) return error_answer(good.error());
+  auto job = make_job(*op, request, arguments);
+  if (!job) return error_answer(job.error());
+  const std::string run = text_argument(arguments, "run");
+  if (!run.empty()) {
+    if (const Status allowed = services.runs.charge(run, op->name, request.kind, sha256_hex(job->source)); !allowed) return error_answer(allowed.error());
+  }
+  const auto handle = services.jobs.submit(std::move(*job), run, device);
+  if (!handle) return error_answer(handle.error());
+  return follow(services, *handle, services.limits.answer_within_ms, request.cancel_on_hangup, format_of(arguments), context);
+}
+
+Answer follow(Services& services, const std::string& job, std::int64_t wait_ms, bool cancel_on_hangup, Format format, const CallContext& context) {
+  const auto start = Clock::now();
+  const auto passed_ms = [&] { return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count(); };
+  const auto tell = [&](const JobStatus& status) {
+    if (!status.verdict) context.progress(static_cast<double>(passed_ms()) / 1000.0, 0, life_sign(status));
+  };
+  std::int64_t last_sign_ms = 0;
+  while (true) {
+    const std::int64_t left_ms = std::max<std::int64_t>(wait_ms - passed_ms(), 0);
+    auto status = services.jobs.wait(job, std::min(left_ms, kSliceMs), tell);
+    if (!status) return error_answer(status.error());
+    if (status->verdict || left_ms == 0) return status_answer(services, *status, format);
+    if (context.cancelled()) {
+      if (!cancel_on_hangup) return status_answer(services, *status, format);
+      if (const Status stopped = services.jobs.cancel(job); !stopped) return error_answer(stopped.error());
+      status = services.jobs.wait(job, kCancelWaitMs, nullptr);
+      return status ? status_answer(services, *status, format) : error_answer(status.error());
+    }
+    if (passed_ms() - last_sign_ms >= kSignOfLifeMs) {
+      last_sign_ms = passed_ms();
+      tell(*status);
+    }
+  }
+}
+
+}  // namespace assay::tools

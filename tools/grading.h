@@ -1,0 +1,38 @@
+// What compile, run_tests, profile and submit have in common: arguments to a job, the charge to a run, the wait, the answer.
+// Thread-safe.
+//
+//   GradingRequest request = {.kind = JobKind::test, .cancel_on_hangup = true};
+//   return grade(services, request, arguments, context);
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "tools/answers.h"
+#include "tools/registry.h"
+
+namespace assay::tools {
+
+/// Copies a case as the sandbox takes it.
+sandbox::CaseRequest case_request(const operators::Case& item);
+
+struct GradingRequest {
+  sandbox::JobKind kind = sandbox::JobKind::test;
+  bool cancel_on_hangup = true;   // false: an accepted submission is graded whether or not its client stays
+  /// Completes the job: cases, targets, baseline. May be empty.
+  std::function<Status(const operators::Operator& op, const nlohmann::json& arguments, sandbox::Job& job)> complete;
+};
+
+/// Checks everything, then charges, then queues: a call that is refused costs nothing.
+Answer grade(Services& services, const GradingRequest& request, const nlohmann::json& arguments, const CallContext& context);
+
+/// Follows a job for at most `wait_ms` and answers with its verdict or its handle.
+Answer follow(Services& services, const std::string& job, std::int64_t wait_ms, bool cancel_on_hangup, Format format, const CallContext& context);
+
+/// Not empty, not above Limits::source_bytes, no zero bytes, UTF-8.
+Status check_source(const std::string& source);
+
+}  // namespace assay::tools

@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "tools/answers.h"
+#include "tools/schema_parts.h"
+#include "tools/tool_list.h"
+
+namespace assay::tools {
+namespace {
+
+using nlohmann::json;
+using operators::Operator;
+
+constexpr std::int64_t kMaxDifficulty = 5;
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// Every word of the query occurs in the name, the family or the summary.
+bool matches_query(const Operator& op, const std::string& query) {
+  const std::string haystack = lower(op.name + " " + op.family + " " + op.summary);
+  const std::string words = lower(query);
+  for (std::size_t begin = 0; begin < words.size();) {
+    const std::size_t end = std::min(words.find_first_of(" ,", begin), words.size());
+    if (haystack.find(words.substr(begin, end - begin)) == std::string::npos) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+bool matches(const Operator& op, const json& arguments) {
+  const auto equals = [&](const char* key, std::string_view value) { return text_argument(arguments, key).empty() || text_argument(arguments, key) == value; };
+  if (!equals("split", operators::to_string(op.split)) || !equals("family", op.family) || !equals("dialect", op.dialect)) return false;
+  if (arguments.contains("difficulty") && arguments["difficulty"] != op.difficulty) return false;
+  return matches_query(op, text_argument(arguments, "query"));
+}
+
+Answer answer_of(const std::vector<const Operator*>& found, std::size_t all, std::size_t cap) {
+  Answer answer;
+  const std::string head = "ok: " + std::to_string(found.size()) + " of " + count_text(static_cast<std::int64_t>(all), "operator") + "\n";
+  const std::string next = found.empty() ? "Leave out a filter." : "`fetch_spec` tells all about one of them.";
+  std::string lines;
+  std::string names_only;
+  json entries = json::array();
+  json names = json::array();
+  for (const Operator* op : found) {
+    const std::string split(operators::to_string(op->split));
+    lines += op->name + " (" + split + ", " + op->family + ", " + op->dialect + ", difficulty " + std::to_string(op->difficulty) + "): " + op->summary + "\n";
+    names_only += op->name + "\n";
+    names.push_back(op->name);
+    entries.push_back({{"name", op->name}, {"split", split}, {"family", op->family}, {"dialect", op->dialect}, {"difficulty", op->difficulty}, {"summary", op->summary}});
+  }
+  const std::string tail = "next: " + next;
+  const bool fits = head.size() + lines.size() + tail.size() <= cap;
+  answer.text = head + (fits ? lines : names_only) + tail;
+  answer.structured = {{"status", "ok"}, {"total", all}, {"matched", found.size()}, {"names", std::move(names)}, {"next", next}};
+  if (entries.dump().size() + answer.structured.dump().size() <= cap) answer.structured["operators"] = std::move(entries);
+  return fitted(std::move(answer), cap);
+}
+
+}  // namespace
+
+Tool list_operators_tool(Services& services) {
+  std::set<std::string> families;
+  for (const Operator& op : services.catalog.all()) families.insert(op.family);
+  Tool tool;
+  tool.name = "list_operators";
+  tool.title = "List the operators";
+  tool.description = "The tasks: one line each, filtered by split, family, dialect, difficulty and words. A long list holds names only; narrow it for summaries.";
+  tool.input_schema = input_object({{"split", choice_property("Only this split", {"standard", "ood", "dsl"})},
+                                    {"family", choice_property("Only this family", {families.begin(), families.end()})},
+                                    {"dialect", choice_property("Only this dialect", {"triton", "gluon", "tlx"})},
+                                    {"difficulty", integer_property("Only this difficulty, 1 (easy) to 5", 1, kMaxDifficulty)},
+                                    {"query", text_property("Words that name, family or summary must hold")},
+                                    {"response_format", format_property()}},
+                                   {});
+  const json text = {{"type", "string"}};
+  const json integer = {{"type", "integer"}};
+  const json entry = {{"type", "object"},
+                      {"properties", {{"name", text}, {"split", text}, {"family", text}, {"dialect", text}, {"difficulty", integer}, {"summary", text}}},
+                      {"required", {"name"}},
+                      {"additionalProperties", false}};
+  tool.output_schema = output_object({{"total", integer}, {"matched", integer}, {"names", array_of(text)}, {"operators", array_of(entry)}, {"next", text}});
+  tool.read_only = true;
+  tool.idempotent = true;
+  tool.run = [&services](const json& arguments, const CallContext&) {
+    std::vector<const Operator*> found;
+    for (const Operator& op : services.catalog.all()) {
+      if (matches(op, arguments)) found.push_back(&op);
+    }
+    return answer_of(found, services.catalog.all().size(), cap_of(services.limits, format_of(arguments)));
+  };
+  return tool;
+}
+
+}  // namespace assay::tools

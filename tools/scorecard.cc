@@ -1,0 +1,125 @@
+#include <map>
+
+#include "tools/answers.h"
+#include "tools/schema_parts.h"
+#include "tools/tool_list.h"
+
+namespace assay::tools {
+namespace {
+
+using nlohmann::json;
+
+std::string percent(double share) { return number_text(share * 100) + " %"; }
+
+std::string state_of(const OperatorScore& score) {
+  if (!score.submitted) return "not submitted";
+  if (!score.verdict) return "being graded";
+  std::string text(to_string(score.verdict->outcome));
+  if (score.verdict->error_kind != sandbox::ErrorKind::none) text += " (" + std::string(to_string(score.verdict->error_kind)) + ")";
+  if (score.verdict->perf) text += ", perf " + number_text(*score.verdict->perf);
+  return text;
+}
+
+json entry_of(const OperatorScore& score) {
+  json entry = {{"operator", score.operator_name}, {"submitted", score.submitted}, {"tool_calls", score.tool_calls}};
+  if (!score.split.empty()) entry["split"] = score.split;
+  if (!score.job.empty()) entry["job"] = score.job;
+  if (!score.verdict) return entry;
+  entry["outcome"] = to_string(score.verdict->outcome);
+  entry["error_kind"] = to_string(score.verdict->error_kind);
+  entry["tier"] = to_string(score.verdict->tier);
+  if (score.verdict->perf) entry["perf"] = *score.verdict->perf;
+  return entry;
+}
+
+/// "standard 3 of 14, ood 0 of 1": passes per split.
+std::string splits_text(const Scorecard& card) {
+  std::map<std::string, std::pair<int, int>> splits;
+  for (const OperatorScore& score : card.operators) {
+    auto& [passed, all] = splits[score.split];
+    ++all;
+    if (score.verdict && score.verdict->outcome == sandbox::Outcome::pass) ++passed;
+  }
+  std::string text;
+  for (const auto& [name, counts] : splits) {
+    text += (text.empty() ? "" : ", ") + (name.empty() ? "removed" : name) + " " + std::to_string(counts.first) + " of " + std::to_string(counts.second);
+  }
+  return text;
+}
+
+Answer answer_of(const Scorecard& card, const AnswerLimits& limits, Format format) {
+  const auto count = static_cast<std::int64_t>(card.operators.size());
+  const bool scored = card.run.request.track != Track::practice;
+  std::string next = "`submit` the operators that are left.";
+  if (card.submitted == count) next = "Every operator is submitted; nothing is left to do in this run.";
+  Answer answer;
+  answer.text = std::string(scored ? "ok: " : "ok (practice, unscored): ") + "Pass@1 " + percent(card.pass_at_1) + ": " + std::to_string(card.passed) + " of " +
+                count_text(count, "operator") + " pass, " + std::to_string(card.submitted) + " submitted\n";
+  answer.text += card.perf_at_1 ? "Perf@1 " + number_text(*card.perf_at_1) + " (failures count 0)\n" : "no Perf@1: nothing was timed\n";
+  answer.text += "by split: " + splits_text(card) + "\nagent " + card.run.request.agent + ", model " + card.run.request.model + ", track " +
+                 std::string(to_string(card.run.request.track)) + "; " + std::to_string(card.usage.input_tokens) + " input tokens, " +
+                 std::to_string(card.usage.output_tokens) + " output tokens, $" + number_text(card.usage.cost_usd) + "\n";
+  json entries = json::array();
+  for (const OperatorScore& score : card.operators) {
+    answer.text += "- " + score.operator_name + ": " + state_of(score) + ", " + count_text(score.tool_calls, "tool call") + "\n";
+    entries.push_back(entry_of(score));
+  }
+  answer.text += "next: " + next;
+  answer.structured = {{"status", "ok"},
+                       {"run", card.run.handle},
+                       {"agent", card.run.request.agent},
+                       {"model", card.run.request.model},
+                       {"track", to_string(card.run.request.track)},
+                       {"passed", card.passed},
+                       {"submitted", card.submitted},
+                       {"total", count},
+                       {"pass_at_1", card.pass_at_1},
+                       {"input_tokens", card.usage.input_tokens},
+                       {"output_tokens", card.usage.output_tokens},
+                       {"cost_usd", card.usage.cost_usd},
+                       {"operators", std::move(entries)},
+                       {"next", next}};
+  if (card.perf_at_1) answer.structured["perf_at_1"] = *card.perf_at_1;
+  return fitted(std::move(answer), cap_of(limits, format));
+}
+
+}  // namespace
+
+Tool scorecard_tool(Services& services) {
+  Tool tool;
+  tool.name = "scorecard";
+  tool.title = "How a run stands";
+  tool.description = "Pass@1 over the whole suite (an operator without a submission is a failure), Perf@1 where the device times, per operator the graded outcome, tokens and cost.";
+  tool.input_schema = input_object({{"run", run_property("Required")}, {"response_format", format_property()}}, {"run"});
+  const json text = {{"type", "string"}};
+  const json number = {{"type", "number"}};
+  const json integer = {{"type", "integer"}};
+  const json entry = {{"type", "object"},
+                      {"properties",
+                       {{"operator", text}, {"split", text}, {"submitted", {{"type", "boolean"}}}, {"tool_calls", integer}, {"job", text}, {"outcome", text}, {"error_kind", text}, {"tier", text}, {"perf", number}}},
+                      {"required", {"operator", "submitted"}},
+                      {"additionalProperties", false}};
+  tool.output_schema = output_object({{"run", text},
+                                      {"agent", text},
+                                      {"model", text},
+                                      {"track", text},
+                                      {"passed", integer},
+                                      {"submitted", integer},
+                                      {"total", integer},
+                                      {"pass_at_1", number},
+                                      {"perf_at_1", number},
+                                      {"input_tokens", integer},
+                                      {"output_tokens", integer},
+                                      {"cost_usd", number},
+                                      {"operators", array_of(entry)},
+                                      {"next", text}});
+  tool.read_only = true;
+  tool.idempotent = true;
+  tool.run = [&services](const json& arguments, const CallContext&) {
+    const auto card = services.runs.scorecard(text_argument(arguments, "run"));
+    return card ? answer_of(*card, services.limits, format_of(arguments)) : error_answer(card.error());
+  };
+  return tool;
+}
+
+}  // namespace assay::tools

@@ -98,13 +98,15 @@ Status check_cases(const Operator& op) {
     const std::string where = "[[cases]] " + quoted(item.id);
     if (!interpretable) return broken(where, "key 'interpreter' must be false: dialect '" + op.dialect + "' does not run in the interpreter");
     if (item.dtype == "bfloat16" || item.dtype.starts_with("float8")) {
-      return broken(where, "key 'dtype' is '" + item.dtype + "', in which the interpreter computes wrongly; valid with interpreter = true: float32, float16, integers");
+      return broken(where, "key 'dtype' is '" + item.dtype + "', in which the interpreter computes wrongly; " +
+                               "valid with interpreter = true: float32, float16, integers");
     }
   }
   for (const bool hidden : {false, true}) {
     const std::string visibility = hidden ? "hidden" : "public";
     if (counts[hidden] < kMinCasesOfEachVisibility) {
-      return broken("[[cases]]", std::to_string(counts[hidden]) + " " + visibility + " cases; at least " + std::to_string(kMinCasesOfEachVisibility) + " are needed");
+      return broken("[[cases]]", std::to_string(counts[hidden]) + " " + visibility + " cases; at least " +
+                                     std::to_string(kMinCasesOfEachVisibility) + " are needed");
     }
     if (interpretable && interpreted[hidden] == 0) return broken("[[cases]]", "no " + visibility + " case has interpreter = true; at least one is needed");
   }

@@ -150,7 +150,7 @@ class Recorder:
         if self.is_paused:
             return
         touched: list[Record] = []
-        params = [self._resolve(param, touched) if isinstance(param, Address) else param for param in launch.params]
+        params = [self._resolve(param, touched) if isinstance(param, Address) else self._no_address(param) for param in launch.params]
         kernel = launch.kernel
         if id(kernel) not in self._binaries:
             self.plan.binaries.append(plans.Binary(kernel.name, kernel.shared_bytes, kernel.image))
@@ -174,6 +174,11 @@ class Recorder:
         index = self._materialise(record)
         touched.append(record)
         return plans.Pointer(index, address.value - record.address)
+
+    def _no_address(self, param: plans.Param) -> plans.Param:
+        if isinstance(param, plans.Scalar) and param.size == 8 and self.storages.is_address(param.value):
+            raise self.refuse("the address of a tensor is passed as a number; pass the tensor itself")
+        return param
 
     # ---- what torch's side calls
 
@@ -277,8 +282,13 @@ class Recorder:
     def _source(self, record: Record) -> int:
         """The buffer to copy from; known content becomes a constant, which nothing ever writes."""
         if record.host_known:
-            return self.plan.buffer(plans.BufferKind.CONSTANT, record.nbytes, constant=bytes(record.known_bytes().numpy()))
+            return self._constant(record.nbytes, record.known_bytes())
         return self._materialise(record)
+
+    def _constant(self, nbytes: int, content: torch.Tensor) -> int:
+        if self.storages.holds_address(content):
+            raise self.refuse("a tensor holds the address of a tensor; a launch plan cannot hold addresses. Pass the tensors themselves")
+        return self.plan.buffer(plans.BufferKind.CONSTANT, nbytes, constant=bytes(content.numpy()))
 
     def _materialise(self, record: Record) -> int:
         """The record's buffer in the plan; at its first use there, known content is written to it."""
@@ -296,7 +306,7 @@ class Recorder:
         if isinstance(content, Uniform) and record.nbytes:
             self._append(plans.Fill(index, 0, record.nbytes // content.width, content.width, content.pattern))
         elif isinstance(content, torch.Tensor) and record.nbytes:
-            constant = self.plan.buffer(plans.BufferKind.CONSTANT, record.nbytes, constant=bytes(content.numpy()))
+            constant = self._constant(record.nbytes, content)
             self._append(plans.Copy(index, 0, constant, 0, record.nbytes))
         return index
 

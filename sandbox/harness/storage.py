@@ -121,6 +121,17 @@ class Storages:
             return None
         return self._by_base[place]
 
+    def is_address(self, value: int) -> bool:
+        """Whether a number is an address that this recorder made up."""
+        return ADDRESS_BASE <= value < self._next and self.at(value) is not None
+
+    def holds_address(self, content: torch.Tensor) -> bool:
+        """Whether known content has such a number among its 64-bit words."""
+        with _disable_current_modes():
+            words = content[: content.numel() // 8 * 8].view(torch.int64)
+            found = words[(words >= ADDRESS_BASE) & (words < self._next)]
+            return any(self.at(value) is not None for value in found[:64].tolist())
+
     def begin_case(self) -> None:
         """A new plan: nothing has a place in it, and what the device wrote before is not known to it."""
         for record in self._by_base:

@@ -107,7 +107,11 @@ LaunchStatus FakeDriver::fill_async(DevicePtr to, std::uint64_t count, std::uint
   if (LaunchStatus s = usable(); !s) return s;
   std::byte* target = translate(to, count * width);
   if (target == nullptr) return illegal_address();
-  for (std::uint64_t i = 0; i < count; ++i) std::memcpy(target + i * width, &pattern, width);
+  if (width == 1) {
+    std::fill_n(target, count, static_cast<std::byte>(pattern));
+  } else {
+    for (std::uint64_t i = 0; i < count; ++i) std::memcpy(target + i * width, &pattern, width);
+  }
   clock_ns_ += kOperationNs + static_cast<double>(count * width) / kBytesPerNs;
   return {};
 }

@@ -121,9 +121,9 @@ class Replay {
   }
 
   LaunchResult<std::vector<double>> time() {
-    if (LaunchStatus s = pristine_.keep_on_device(); !s) return tl::unexpected(s.error());
     std::mt19937_64 random(std::random_device{}());
     TimedWork work;
+    work.prepare = [&] { return pristine_.keep_on_device(); };
     work.restore = [&] { return pristine_.restore_async(); };
     work.enqueue = [&] { return program_->enqueue(); };
     work.operations = program_->operations();

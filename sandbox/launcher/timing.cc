@@ -72,6 +72,7 @@ LaunchResult<double> take_sample(GpuDriver& gpu, const TimedWork& work, FlushBuf
 LaunchResult<std::vector<double>> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock) {
   FlushBuffer flush(gpu);
   if (LaunchStatus s = flush.open(); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = work.prepare(); !s) return tl::unexpected(s.error());
   const std::int64_t begin = clock.monotonic_ns();
   const auto elapsed = [&] { return clock.monotonic_ns() - begin; };
   const std::int64_t budget = rules.max_time_ms * kNsPerMs;

@@ -1,6 +1,6 @@
 // take_samples: device times of one sequence of operations, cold cache, until their median is known well enough.
 //
-//   TimedWork work{.restore = ..., .enqueue = ..., .sampled = ..., .operations = 3};
+//   TimedWork work{.prepare = ..., .restore = ..., .enqueue = ..., .sampled = ..., .operations = 3};
 //   LaunchResult<std::vector<double>> samples = take_samples(gpu, TimingRules{}, work, clock);
 //
 // One sample: inputs refilled and outputs poisoned, persisting L2 reset, L2 flushed by writing twice its size, device idle; then,
@@ -27,6 +27,7 @@ struct TimingRules {
 };
 
 struct TimedWork {
+  std::function<LaunchStatus()> prepare;                  // once, before the first sample: what may use the memory that is left
   std::function<LaunchStatus()> restore;                  // queue: inputs, poison
   std::function<LaunchStatus()> enqueue;                  // queue: the operations, and nothing else
   std::function<LaunchStatus(std::int64_t)> sampled;      // the sample of this index, from 0, has run; its outputs are in place

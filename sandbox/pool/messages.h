@@ -116,6 +116,12 @@ struct Compared {
   CaseRecord record;                             // numerics, outcome and reason
 };
 
+struct LintCheck {
+  std::string case_id;                           // empty: about the operator as a whole
+  std::string check, detail;
+  bool ok = false;
+};
+
 // ---- launcher ----
 struct LauncherDevice {
   std::string name, target, driver, cc;
@@ -146,6 +152,7 @@ Result<JudgeReady> parse_judge_ready(const Frame& frame);
 Result<Prepared> parse_prepared(const Frame& frame);
 Result<Compared> parse_compared(const Frame& frame);
 Result<double> parse_timed_reference(const Frame& frame);
+Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 Result<LauncherDevice> parse_launcher_ready(const Frame& frame);
 Result<Launched> parse_launched(const Frame& frame);
 Result<LaunchFailure> parse_launch_failure(const Frame& frame);
@@ -160,6 +167,7 @@ nlohmann::json to_header(const LaunchRequest& request);
 nlohmann::json prepare_header(const Job& job, const std::string& device, bool structural_only);
 nlohmann::json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
+nlohmann::json lint_header(const std::string& operator_dir, const std::string& device, const std::vector<CaseRequest>& cases);
 nlohmann::json release_header(const std::string& job);
 
 }  // namespace assay::sandbox

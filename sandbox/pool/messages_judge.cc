@@ -11,6 +11,7 @@ using nlohmann::json;
 
 constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kMaxCases = 1'024;
+constexpr std::size_t kMaxChecks = 65'536;
 
 PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds) {
   HeaderReader in(object, "a prepared case");
@@ -42,6 +43,12 @@ PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds)
   }
   outer.merge(in);
   return one;
+}
+
+json cases_json(const std::vector<CaseRequest>& cases) {
+  json list = json::array();
+  for (const CaseRequest& one : cases) list.push_back({{"id", one.id}, {"axes", one.axes}, {"dtype", one.dtype}, {"distribution", one.distribution}});
+  return list;
 }
 
 }  // namespace
@@ -103,6 +110,24 @@ std::string judge_error_text(const Frame& frame) {
   return in.optional_text("message");
 }
 
+Result<std::vector<LintCheck>> parse_linted(const Frame& frame) {
+  if (Status type = expect_type(frame, "linted"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "linted");
+  std::vector<LintCheck> checks;
+  for (const json& entry : in.list("checks", kMaxChecks)) {
+    HeaderReader from(entry, "a check");
+    LintCheck check;
+    check.case_id = from.optional_text("case");
+    check.check = from.text("check");
+    check.detail = from.optional_text("detail");
+    check.ok = from.flag("ok");
+    in.merge(from);
+    checks.push_back(std::move(check));
+  }
+  if (Status read = in.status(); !read) return fail(read.error());
+  return checks;
+}
+
 bool answers(const Frame& frame, const std::string& job, const std::string& case_id) {
   HeaderReader in(frame.header, "reply");
   if (in.optional_text("job") != job) return false;
@@ -110,9 +135,11 @@ bool answers(const Frame& frame, const std::string& job, const std::string& case
 }
 
 json prepare_header(const Job& job, const std::string& device, bool structural_only) {
-  json cases = json::array();
-  for (const CaseRequest& one : job.cases) cases.push_back({{"id", one.id}, {"axes", one.axes}, {"dtype", one.dtype}, {"distribution", one.distribution}});
-  return {{"type", "prepare"}, {"job", job.id}, {"operator_dir", job.operator_dir}, {"device", device}, {"cases", cases}, {"structural_only", structural_only}};
+  return {{"type", "prepare"}, {"job", job.id}, {"operator_dir", job.operator_dir}, {"device", device}, {"cases", cases_json(job.cases)}, {"structural_only", structural_only}};
+}
+
+json lint_header(const std::string& operator_dir, const std::string& device, const std::vector<CaseRequest>& cases) {
+  return {{"type", "lint"}, {"operator_dir", operator_dir}, {"device", device}, {"cases", cases_json(cases)}};
 }
 
 json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs) {

@@ -1,5 +1,8 @@
 #include "server/mcp/schema.h"
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wrestrict"  // GCC 12 misreads the validator's inlined string code when it optimises
+#endif
 #define VALIJSON_USE_EXCEPTIONS 1  // without it the validator aborts the process
 #include <exception>
 #include <set>

@@ -63,6 +63,7 @@ class ScriptedGpu final : public GpuDriver {
 
 TimedWork work_on(ScriptedGpu& gpu, std::size_t operations = 2) {
   TimedWork work;
+  work.prepare = [&] { return gpu.note('!'); };
   work.restore = [&] { return gpu.note('R'); };
   work.enqueue = [&] { return gpu.note('K'); };
   work.sampled = [&](std::int64_t) { return gpu.note(';'); };
@@ -90,7 +91,7 @@ TEST_CASE("a sample's steps come in their order, and the gate opens before the w
   REQUIRE(take_samples(gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000}, work_on(gpu), clock));
   const std::string one = "RPFS(<K>)S";
   CHECK(gpu.log.find(one + ";" + one + ";") != std::string::npos);
-  CHECK(gpu.log.substr(0, one.size()) == one);
+  CHECK(gpu.log.substr(0, one.size() + 1) == "!" + one);
   CHECK(gpu.flushed == 8u << 20);
   CHECK(gpu.allocated == 0);
 }

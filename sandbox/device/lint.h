@@ -1,0 +1,34 @@
+// Asks a judge to check an operator itself: its reference, its mutants, its cost model. No submission is involved.
+//
+//   Linter linter(config, "cpu");
+//   Result<std::vector<LintCheck>> checks = linter.lint(op_directory, cases);
+//
+// Keeps one judge process for its life, so that many operators cost one start. Not thread-safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/device/device.h"
+#include "sandbox/job.h"
+#include "sandbox/pool/judge.h"
+#include "sandbox/pool/process.h"
+
+namespace assay::sandbox {
+
+class Linter {
+ public:
+  Linter(const SandboxConfig& config, const std::string& device) : judge_(config, spawner_, device) {}
+
+  Result<std::vector<LintCheck>> lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases) {
+    return judge_.lint(operator_dir, cases, Deadline::after_ms(kLintWallMs));
+  }
+
+ private:
+  static constexpr std::int64_t kLintWallMs = 300'000;
+  Spawner spawner_;
+  Judge judge_;
+};
+
+}  // namespace assay::sandbox

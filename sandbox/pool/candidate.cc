@@ -1,0 +1,168 @@
+#include "sandbox/pool/candidate.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include "sandbox/jail/cgroup_mounts.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr long kPidfdSendSignal = 424;
+constexpr std::int64_t kReapMs = 3'000;
+constexpr std::size_t kDrainBytes = 64U << 10;
+constexpr int kDrainRounds = 64;  // per pipe and pass, so that a flood cannot keep the supervisor from its other duties
+
+struct Pipe {
+  UniqueFd read_end, write_end;
+};
+
+Result<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("pipe2");
+  Pipe made{UniqueFd(ends[0]), UniqueFd(ends[1])};
+  if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) return fail_errno("fcntl(O_NONBLOCK)");
+  return made;
+}
+
+/// The process behind a pidfd, as this process's pid namespace numbers it.
+Result<pid_t> pid_behind(int pidfd) {
+  const std::string text = read_kernel_file("/proc/self/fdinfo/" + std::to_string(pidfd));
+  const std::size_t at = text.find("\nPid:");
+  const int pid = at == std::string::npos ? 0 : std::atoi(text.c_str() + at + 5);
+  if (pid <= 0) return fail(ErrorCode::unavailable, "the candidate's process id is not known here");
+  return pid;
+}
+
+/// Returns false at the end of the stream.
+bool drain_pipe(UniqueFd& pipe, OutputRing& ring) {
+  std::array<char, kDrainBytes> buffer;
+  for (int round = 0; pipe && round < kDrainRounds; ++round) {
+    const ssize_t got = ::read(pipe.get(), buffer.data(), buffer.size());
+    if (got > 0) ring.append({buffer.data(), static_cast<std::size_t>(got)});
+    else if (got == 0) pipe.reset();
+    else if (errno != EINTR) return true;
+  }
+  return pipe.valid();
+}
+
+std::string cgroup_name(int slot) { return "assay-" + std::to_string(::getpid()) + "-" + std::to_string(slot); }
+
+}  // namespace
+
+Candidate::Candidate(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits)
+    : zygote_(std::move(zygote)), slot_(slot), limits_(limits), out_(limits.stdout_bytes), err_(limits.stdout_bytes) {}
+
+Result<std::unique_ptr<Candidate>> Candidate::park(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits, Isolation isolation, const Deadline& deadline) {
+  std::unique_ptr<Candidate> candidate(new Candidate(std::move(zygote), slot, limits));
+  if (Status forked = candidate->fork(isolation, deadline); !forked) return fail(forked.error());
+  CandidateEvent event = candidate->next(deadline);
+  if (event.kind != CandidateEvent::Kind::message || !std::holds_alternative<Parked>(event.message)) {
+    candidate->end();
+    return fail(ErrorCode::unavailable, "a candidate did not park: " + event.text + candidate->err_.text());
+  }
+  const std::vector<Layer>& jail = std::get<Parked>(event.message).layers;
+  candidate->layers_.insert(candidate->layers_.begin(), jail.begin(), jail.end());
+  return candidate;
+}
+
+Status Candidate::fork(Isolation isolation, const Deadline& deadline) {
+  Result<SocketPair> sockets = make_socket_pair();
+  if (!sockets) return fail(sockets.error());
+  Result<Pipe> out = make_pipe(), err = make_pipe();
+  if (!out || !err) return fail(out ? err.error() : out.error());
+
+  LayerList layers(isolation);
+  cgroup_ = Cgroup::create(cgroup_name(slot_), {limits_.memory_bytes, limits_.processes}, layers);
+  if (Status complete = layers.status(); !complete) return complete;
+  const ForkRequest request{slot_, isolation == Isolation::strict, limits_.tmp_bytes, limits_.processes, cgroup_.limits_memory() ? 0 : limits_.memory_bytes};
+  Result<UniqueFd> pidfd = zygote_->fork(request, sockets->theirs.get(), out->write_end.get(), err->write_end.get(), deadline);
+  if (!pidfd) return fail(pidfd.error());
+  pidfd_ = std::move(*pidfd);
+  const Status grouped = pid_behind(pidfd_.get()).and_then([&](pid_t pid) { return cgroup_.add(pid); });
+  layers_ = layers.layers();
+  if (!grouped) {
+    for (Layer& layer : layers_) layer = {layer.name, false, grouped.error().message};
+    if (isolation == Isolation::strict) return grouped;
+  }
+  socket_ = std::move(sockets->ours);
+  out_pipe_ = std::move(out->read_end);
+  err_pipe_ = std::move(err->read_end);
+  receiver_ = FrameReceiver(socket_.get());
+  return {};
+}
+
+bool Candidate::suits(const Limits& limits) const {
+  return limits.memory_bytes == limits_.memory_bytes && limits.processes == limits_.processes && limits.tmp_bytes == limits_.tmp_bytes && limits.stdout_bytes == limits_.stdout_bytes &&
+         limits.output_flood_bytes == limits_.output_flood_bytes;
+}
+
+bool Candidate::alive() const { return zygote_->alive() && !exited(); }
+
+Status Candidate::send(const CandidateJob& job, const std::string& source, const std::vector<int>& fds, const Deadline& deadline) {
+  return send_frame(socket_.get(), to_header(job), source, fds, deadline);
+}
+
+CandidateEvent Candidate::next(const Deadline& deadline) {
+  using Kind = CandidateEvent::Kind;
+  while (true) {
+    if (deadline.cancelled()) return {Kind::cancelled, {}, "cancelled"};
+    if (deadline.expired()) return {Kind::timeout, {}, "the time is up"};
+    if (!drain()) return {Kind::flood, {}, "it printed more than " + std::to_string(limits_.output_flood_bytes) + " bytes"};
+    const bool was_exited = exited();
+    switch (receiver_.receive()) {
+      case FrameReceiver::State::frame: return on_frame();
+      case FrameReceiver::State::closed:
+      case FrameReceiver::State::truncated: return {Kind::ended, {}, receiver_.message()};
+      case FrameReceiver::State::malformed:
+      case FrameReceiver::State::broken: return {Kind::malformed, {}, receiver_.message()};
+      case FrameReceiver::State::again: break;
+    }
+    // Its children may hold the stream open: what it had sent has been read above.
+    if (was_exited) return {Kind::ended, {}, "the process ended"};
+    std::array<pollfd, 4> entries{{{socket_.get(), POLLIN, 0}, {out_pipe_.get(), POLLIN, 0}, {err_pipe_.get(), POLLIN, 0}, {pidfd_.get(), POLLIN, 0}}};
+    ::poll(entries.data(), entries.size(), deadline.poll_ms());
+  }
+}
+
+CandidateEvent Candidate::on_frame() {
+  Frame frame = receiver_.take();
+  Result<CandidateMessage> message = parse_candidate(frame);
+  if (!message) return {CandidateEvent::Kind::malformed, {}, message.error().message};
+  return {CandidateEvent::Kind::message, std::move(*message), {}};
+}
+
+std::optional<ExitStatus> Candidate::end() {
+  if (ended_) return status_;
+  ended_ = true;
+  if (!pidfd_) return status_;
+  ::syscall(kPidfdSendSignal, pidfd_.get(), SIGKILL, nullptr, 0);
+  status_ = zygote_->wait_exit(slot_, Deadline::after_ms(kReapMs));
+  drain();
+  return status_;
+}
+
+bool Candidate::has_unread() {
+  const FrameReceiver::State state = receiver_.receive();
+  return state == FrameReceiver::State::frame || state == FrameReceiver::State::truncated || state == FrameReceiver::State::malformed;
+}
+
+bool Candidate::drain() {
+  drain_pipe(out_pipe_, out_);
+  drain_pipe(err_pipe_, err_);
+  return out_.total() + err_.total() <= limits_.output_flood_bytes;
+}
+
+bool Candidate::exited() const {
+  pollfd entry{pidfd_.get(), POLLIN, 0};
+  return ::poll(&entry, 1, 0) > 0;
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,136 @@
+#include "sandbox/pool/judge.h"
+
+#include <utility>
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::int64_t kStartMs = 120'000;
+constexpr auto kLockSlice = std::chrono::milliseconds(kCancelPollMs);
+
+std::string log_name(const SandboxConfig& config, std::string device) {
+  for (char& c : device) {
+    if (c == ':') c = '-';
+  }
+  return config.state_dir + "/judge-" + device + ".log";
+}
+
+}  // namespace
+
+Judge::Judge(const SandboxConfig& config, Spawner& spawner, std::string device)
+    : config_(config), spawner_(spawner), device_(std::move(device)), log_(log_name(config, device_)), warm_up_([this] { ready(Deadline::after_ms(kStartMs, &cancel_)); }) {}
+
+Judge::~Judge() {
+  cancel_ = true;
+  warm_up_.join();
+}
+
+Result<std::unique_lock<std::timed_mutex>> Judge::lock(const Deadline& deadline) {
+  std::unique_lock<std::timed_mutex> guard(mutex_, std::defer_lock);
+  while (!guard.try_lock_for(kLockSlice)) {
+    if (deadline.cancelled()) return fail(ErrorCode::cancelled, "cancelled");
+    if (deadline.expired()) return fail(ErrorCode::resource_exhausted, "the judge was busy for all of the time allowed");
+  }
+  return guard;
+}
+
+Result<JudgeReady> Judge::ready(const Deadline& deadline) {
+  const auto guard = lock(deadline);
+  if (!guard) return fail(guard.error());
+  if (Status started = ensure_started(deadline); !started) return fail(started.error());
+  return *ready_;
+}
+
+Status Judge::ensure_started(const Deadline& deadline) {
+  if (socket_ && process_.alive()) return {};
+  stop();
+  Result<SocketPair> sockets = make_socket_pair();
+  if (!sockets) return fail(sockets.error());
+  const int theirs = sockets->theirs.get();
+  Result<Process> process = spawner_.spawn({.argv = {config_.python, "-I", "-B", "-u", config_.harness_dir + "/main.py", "judge", "--socket-fd", std::to_string(theirs), "--device", device_},
+                                            .environment = trusted_environment(),
+                                            .inherit = {theirs},
+                                            .log = log_});
+  if (!process) return fail(process.error());
+  process_ = std::move(*process);
+  socket_ = std::move(sockets->ours);
+  sockets->theirs.reset();
+  Result<Frame> frame = receive_frame(socket_.get(), deadline);
+  Result<JudgeReady> facts = frame ? parse_judge_ready(*frame) : fail(frame.error());
+  if (!facts) {
+    stop();
+    const std::string tail = tail_of(log_);
+    return fail(facts.error().code, "the judge did not become ready: " + facts.error().message + (tail.empty() ? "" : "\nits last words (" + log_ + "):\n" + tail));
+  }
+  ready_ = std::move(*facts);
+  return {};
+}
+
+Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& fds, const std::string& job, const std::string& case_id, const Deadline& deadline) {
+  const auto guard = lock(deadline);
+  if (!guard) return fail(guard.error());
+  if (Status started = ensure_started(deadline); !started) return fail(started.error());
+  if (Status sent = send_frame(socket_.get(), request, {}, fds, deadline); !sent) {
+    stop();
+    return fail(sent.error());
+  }
+  while (true) {
+    Result<Frame> reply = receive_frame(socket_.get(), deadline);
+    if (!reply) {
+      // A cancelled request is answered later, and that answer skipped; a judge that misses a deadline or breaks off is started again.
+      if (reply.error().code != ErrorCode::cancelled) {
+        const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(0));
+        stop();
+        return fail(reply.error().code, "the judge did not answer: " + (status ? describe(*status) : reply.error().message));
+      }
+      return reply;
+    }
+    if (!answers(*reply, job, case_id)) continue;
+    if (reply->type() == "judge_error") return fail(ErrorCode::internal, judge_error_text(*reply));
+    return reply;
+  }
+}
+
+Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const Deadline& deadline) {
+  Result<Frame> reply = ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
+  if (!reply) return fail(reply.error());
+  Result<Prepared> prepared = parse_prepared(*reply);
+  if (!prepared) return fail(prepared.error());
+  PreparedJob out{std::move(prepared->cases), std::move(reply->fds)};
+  if (out.cases.size() != job.cases.size()) return fail(ErrorCode::internal, "the judge prepared " + std::to_string(out.cases.size()) + " of " + std::to_string(job.cases.size()) + " cases");
+  for (std::size_t i = 0; i < out.cases.size(); ++i) {
+    if (out.cases[i].id != job.cases[i].id) return fail(ErrorCode::internal, "the judge prepared case '" + out.cases[i].id + "' where '" + job.cases[i].id + "' was asked for");
+  }
+  return out;
+}
+
+Result<Compared> Judge::compare(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd, const Deadline& deadline) {
+  Result<Frame> reply = ask(compare_header(job, case_id, outputs), {output_fd}, job, case_id, deadline);
+  if (!reply) return fail(reply.error());
+  return parse_compared(*reply);
+}
+
+Result<double> Judge::time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline) {
+  Result<Frame> reply = ask(time_reference_header(job, case_id), {}, job, case_id, deadline);
+  if (!reply) return fail(reply.error());
+  return parse_timed_reference(*reply);
+}
+
+Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases, const Deadline& deadline) {
+  Result<Frame> reply = ask(lint_header(operator_dir, device_, cases), {}, {}, {}, deadline);
+  if (!reply) return fail(reply.error());
+  return parse_linted(*reply);
+}
+
+void Judge::release(const std::string& job) {
+  const auto guard = lock(Deadline::after_ms(kStartMs, &cancel_));
+  // A judge that is gone has nothing to forget.
+  if (guard && socket_) send_frame(socket_.get(), release_header(job), {}, {}, Deadline::after_ms(1'000));
+}
+
+void Judge::stop() {
+  socket_.reset();
+  process_ = Process();
+}
+
+}  // namespace assay::sandbox

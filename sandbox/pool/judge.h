@@ -1,0 +1,66 @@
+// Judge: the Python process that makes inputs and compares outputs. Trusted, not jailed, and it never sees a submission.
+//
+//   Result<PreparedJob> prepared = judge.prepare(job, "cpu", false, deadline);
+//   Result<Compared> compared = judge.compare(job.id, "small", outputs, memfd, deadline);
+//   judge.release(job.id);
+//
+// Thread-safe: one request at a time. Started at construction, behind the caller; started again when it has died or missed a deadline, after
+// which compare() of jobs prepared before fails.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/device/device.h"
+#include "sandbox/pool/messages.h"
+#include "sandbox/pool/process.h"
+
+namespace assay::sandbox {
+
+struct PreparedJob {
+  std::vector<PreparedCase> cases;   // in the job's order
+  std::vector<UniqueFd> fds;         // what their arguments' `fd` index
+};
+
+class Judge {
+ public:
+  /// `device`: "cpu" or "cuda:N".
+  Judge(const SandboxConfig& config, Spawner& spawner, std::string device);
+  ~Judge();
+  Judge(const Judge&) = delete;
+  Judge& operator=(const Judge&) = delete;
+
+  /// Its facts once it is up; waits for that.
+  Result<JudgeReady> ready(const Deadline& deadline);
+  Result<PreparedJob> prepare(const Job& job, bool structural_only, const Deadline& deadline);
+  Result<Compared> compare(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd, const Deadline& deadline);
+  /// Median nanoseconds of PyTorch's own on the device.
+  Result<double> time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline);
+  /// Checks an operator itself: reference, mutants, cost model.
+  Result<std::vector<LintCheck>> lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases, const Deadline& deadline);
+  void release(const std::string& job);
+
+ private:
+  Status ensure_started(const Deadline& deadline);
+  Result<Frame> ask(const nlohmann::json& request, const std::vector<int>& fds, const std::string& job, const std::string& case_id, const Deadline& deadline);
+  Result<std::unique_lock<std::timed_mutex>> lock(const Deadline& deadline);
+  void stop();
+
+  const SandboxConfig config_;
+  Spawner& spawner_;
+  const std::string device_;
+  std::timed_mutex mutex_;
+  Process process_;
+  UniqueFd socket_;
+  std::optional<JudgeReady> ready_;
+  std::string log_;
+  std::atomic<bool> cancel_{false};
+  std::thread warm_up_;
+};
+
+}  // namespace assay::sandbox

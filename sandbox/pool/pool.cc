@@ -1,0 +1,153 @@
+#include "sandbox/pool/pool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "sandbox/jail/jail.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::int64_t kParkMs = 15'000;
+constexpr auto kRetryPause = std::chrono::seconds(2);      // after a failure nobody waited for
+constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
+constexpr auto kHealthPause = std::chrono::milliseconds(500);
+
+}  // namespace
+
+Pool::Pool(const SandboxConfig& config, Spawner& spawner) : config_(config), spawner_(spawner), thread_([this] { run(); }) {}
+
+Pool::~Pool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    cancel_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+  parked_.clear();
+}
+
+std::optional<PoolFacts> Pool::facts() const {
+  const std::lock_guard lock(mutex_);
+  return facts_;
+}
+
+Result<std::unique_ptr<Candidate>> Pool::take(const Limits& limits, const Deadline& deadline) {
+  Lock lock(mutex_);
+  failure_.reset();  // a new caller is worth a new attempt
+  ++waiting_;
+  const auto stop_waiting = [&] {
+    --waiting_;
+    changed_.notify_all();
+  };
+  changed_.notify_all();
+  while (true) {
+    if (std::unique_ptr<Candidate> candidate = pop_parked()) {
+      stop_waiting();
+      if (candidate->suits(limits)) return candidate;
+      parked_.push_front(std::move(candidate));
+      return park(lock, limits, deadline);
+    }
+    if (failure_ || stop_ || deadline.over()) {
+      const Error error = failure_ ? *failure_ : deadline.cancelled() ? Error{ErrorCode::cancelled, "cancelled"} : Error{ErrorCode::resource_exhausted, "no candidate was ready in time"};
+      stop_waiting();
+      return fail(error);
+    }
+    changed_.wait_for(lock, kWaitSlice);
+  }
+}
+
+void Pool::give_back(std::unique_ptr<Candidate> candidate) {
+  if (!candidate) return;
+  const int slot = candidate->slot();
+  candidate.reset();
+  const std::lock_guard lock(mutex_);
+  used_slots_.erase(slot);
+  changed_.notify_all();
+}
+
+/// A live one, or null. Dead ones (their zygote died) are dropped.
+std::unique_ptr<Candidate> Pool::pop_parked() {
+  while (!parked_.empty()) {
+    std::unique_ptr<Candidate> candidate = std::move(parked_.front());
+    parked_.pop_front();
+    if (candidate->alive()) return candidate;
+    used_slots_.erase(candidate->slot());
+  }
+  return nullptr;
+}
+
+std::optional<int> Pool::free_slot() const {
+  for (int slot = 0; slot < kMaxSlots; ++slot) {
+    if (used_slots_.count(slot) == 0) return slot;
+  }
+  return std::nullopt;
+}
+
+void Pool::run() {
+  Lock lock(mutex_);
+  sweep_cgroups();
+  while (!stop_) {
+    if (failure_) {
+      changed_.wait_for(lock, kRetryPause, [&] { return stop_ || !failure_; });
+      failure_.reset();
+    } else if (!zygote_ || !zygote_->alive()) {
+      start_zygote(lock);
+    } else if (static_cast<int>(parked_.size()) < std::max(config_.parked_candidates, 1)) {
+      park_one(lock);
+    } else {
+      changed_.wait_for(lock, kHealthPause);
+    }
+  }
+}
+
+void Pool::start_zygote(Lock& lock) {
+  std::shared_ptr<Zygote> old = std::move(zygote_);
+  lock.unlock();
+  old.reset();
+  Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config_, spawner_, Deadline::after_ms(config_.zygote_ready_ms, &cancel_));
+  lock.lock();
+  if (!zygote) {
+    failure_ = zygote.error();
+  } else {
+    zygote_ = std::move(*zygote);
+    const auto missing = std::find_if(zygote_->ready().layers.begin(), zygote_->ready().layers.end(), [](const Layer& layer) { return !layer.active; });
+    if (config_.isolation == Isolation::strict && missing != zygote_->ready().layers.end()) {
+      failure_ = Error{ErrorCode::unavailable, "strict isolation needs the layer " + missing->name + ": " + missing->detail};
+      zygote_.reset();
+    }
+  }
+  changed_.notify_all();
+}
+
+void Pool::park_one(Lock& lock) {
+  Result<std::unique_ptr<Candidate>> candidate = park(lock, Limits{}, Deadline::after_ms(kParkMs, &cancel_));
+  if (!candidate) {
+    failure_ = candidate.error();
+  } else {
+    if (!facts_) {
+      facts_ = PoolFacts{zygote_->ready().versions, zygote_->ready().layers};
+      facts_->layers.insert(facts_->layers.end(), (*candidate)->layers().begin(), (*candidate)->layers().end());
+    }
+    parked_.push_back(std::move(*candidate));
+  }
+  changed_.notify_all();
+}
+
+/// Forks one without holding the lock meanwhile.
+Result<std::unique_ptr<Candidate>> Pool::park(Lock& lock, const Limits& limits, const Deadline& deadline) {
+  const std::optional<int> slot = free_slot();
+  if (!slot) return fail(ErrorCode::resource_exhausted, "all " + std::to_string(kMaxSlots) + " slots are in use");
+  if (!zygote_) return fail(ErrorCode::unavailable, "the zygote is being restarted");
+  used_slots_.insert(*slot);
+  std::shared_ptr<Zygote> zygote = zygote_;
+  lock.unlock();
+  Result<std::unique_ptr<Candidate>> candidate = Candidate::park(std::move(zygote), *slot, limits, config_.isolation, deadline);
+  lock.lock();
+  if (!candidate) used_slots_.erase(*slot);
+  return candidate;
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,72 @@
+#include "sandbox/pool/probe.h"
+
+#include <array>
+#include <cstdio>
+#include <memory>
+
+#include "sandbox/pool/pool.h"
+#include "sandbox/pool/process.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::size_t kMaxProbeBytes = 1 << 20;
+
+void probe_sandbox(const SandboxConfig& config, Probe& found) {
+  Spawner spawner;
+  Pool pool(config, spawner);
+  Result<std::unique_ptr<Candidate>> candidate = pool.take(Limits{}, Deadline::after_ms(config.zygote_ready_ms));
+  if (!candidate) {
+    found.sandbox_error = candidate.error().message;
+    return;
+  }
+  const auto facts = pool.facts();
+  if (facts) {
+    found.versions = facts->versions;
+    found.layers = facts->layers;
+  }
+  pool.give_back(std::move(*candidate));
+}
+
+/// The launcher knows the driver; this process never loads one.
+std::string launcher_says(const std::string& launcher) {
+  std::string text;
+  FILE* pipe = ::popen(("'" + launcher + "' --probe 2>/dev/null").c_str(), "r");
+  if (pipe == nullptr) return text;
+  std::array<char, 4096> chunk{};
+  while (text.size() < kMaxProbeBytes) {
+    const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), pipe);
+    if (got == 0) break;
+    text.append(chunk.data(), got);
+  }
+  ::pclose(pipe);
+  return text;
+}
+
+void probe_gpus(const SandboxConfig& config, Probe& found) {
+  const nlohmann::json said = nlohmann::json::parse(launcher_says(config.launcher), nullptr, false);
+  if (!said.is_object()) {
+    found.gpu_reason = config.launcher + " --probe gave no answer";
+    return;
+  }
+  found.gpu_reason = said.value("reason", std::string());
+  for (const nlohmann::json& device : said.value("devices", nlohmann::json::array())) {
+    const Frame frame{{{"type", "ready"}, {"device", device}}, {}, {}};
+    if (Result<LauncherDevice> facts = parse_launcher_ready(frame)) {
+      found.gpus.push_back(std::move(*facts));
+    } else {
+      found.gpu_reason = facts.error().message;
+    }
+  }
+}
+
+}  // namespace
+
+Probe probe(const SandboxConfig& config) {
+  Probe found;
+  probe_sandbox(config, found);
+  probe_gpus(config, found);
+  return found;
+}
+
+}  // namespace assay::sandbox

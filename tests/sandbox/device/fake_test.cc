@@ -1,0 +1,115 @@
+#include "sandbox/device/fake.h"
+
+#include <chrono>
+#include <thread>
+
+#include "tests/catch.h"
+
+namespace assay::sandbox {
+namespace {
+
+Job job_of(const std::string& source, JobKind kind = JobKind::test) {
+  Job job;
+  job.id = "job_x";
+  job.kind = kind;
+  job.operator_name = "vector_add";
+  job.source = source;
+  for (const char* id : {"small", "large"}) {
+    CaseRequest request;
+    request.id = id;
+    job.cases.push_back(request);
+  }
+  return job;
+}
+
+Verdict run(const Job& job) {
+  JobMonitor monitor;
+  return make_fake_device()->execute(job, monitor);
+}
+
+}  // namespace
+
+TEST_CASE("the fake device names itself and judges nothing") {
+  CHECK(make_fake_device()->info().name == "fake");
+  const Verdict verdict = run(job_of("x = 1\n"));
+  CHECK(verdict.tier == Tier::none);
+  CHECK(verdict.tier_reason == "the fake device judges nothing");
+}
+
+TEST_CASE("the fake device gives one record per case") {
+  const Verdict pass = run(job_of("# fake: pass\n"));
+  CHECK(pass.outcome == Outcome::pass);
+  CHECK(pass.error_kind == ErrorKind::none);
+  REQUIRE(pass.cases.size() == 2);
+  CHECK(pass.cases[0].id == "small");
+  CHECK(pass.cases[1].outcome == Outcome::pass);
+
+  const Verdict wrong = run(job_of("def f():\n  return 1  # fake: fail\n"));
+  CHECK(wrong.outcome == Outcome::fail);
+  CHECK(wrong.error_kind == ErrorKind::wrong_result);
+  REQUIRE(wrong.cases.size() == 2);
+  CHECK(wrong.cases[0].first_mismatch.has_value());
+}
+
+TEST_CASE("the fake device ends with the error that the source asks for, at its line") {
+  const Verdict verdict = run(job_of("import torch\n\nx = 1  # fake: error=timeout\n"));
+  CHECK(verdict.outcome == Outcome::error);
+  CHECK(verdict.error_kind == ErrorKind::timeout);
+  REQUIRE(verdict.diagnostic.has_value());
+  CHECK(verdict.diagnostic->line == 3);
+  CHECK(verdict.cases.empty());
+}
+
+TEST_CASE("a directive that is none is an error that names the valid ones, never a pass") {
+  for (const char* source : {"# fake: passs\n", "# fake: error=none\n", "# fake: error=oops\n", "# fake: sleep_ms=x\n", "# fake: sleep_ms=-1\n", "# fake: perf=0\n", "# fake: perf=inf\n", "# fake:\n"}) {
+    INFO(source);
+    const Verdict verdict = run(job_of(source));
+    CHECK(verdict.outcome == Outcome::error);
+    CHECK(verdict.error_kind == ErrorKind::unsupported);
+    CHECK(verdict.summary.find("sleep_ms=N") != std::string::npos);
+  }
+}
+
+TEST_CASE("latencies and perf come only when asked for, and only in timed jobs") {
+  CHECK_FALSE(run(job_of("# fake: pass", JobKind::grade)).perf.has_value());
+  CHECK_FALSE(run(job_of("# fake: perf=1.25", JobKind::test)).perf.has_value());
+  const Verdict verdict = run(job_of("# fake: perf=1.25", JobKind::grade));
+  REQUIRE(verdict.perf.has_value());
+  CHECK(*verdict.perf == Approx(1.25));
+  REQUIRE(verdict.cases[0].latency.has_value());
+  CHECK(verdict.cases[0].baseline_latency->median_ns / verdict.cases[0].latency->median_ns == Approx(1.25));
+}
+
+TEST_CASE("the fake device sleeps within the job's limit and can be cancelled") {
+  Job job = job_of("# fake: sleep_ms=60000\n");
+  job.limits.run_wall_ms = 20;
+  CHECK(run(job).error_kind == ErrorKind::timeout);
+
+  job.limits.run_wall_ms = 60'000;
+  JobMonitor monitor;
+  const auto device = make_fake_device();
+  const auto start = std::chrono::steady_clock::now();
+  std::thread canceller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    monitor.cancel = true;
+  });
+  const Verdict verdict = device->execute(job, monitor);
+  canceller.join();
+  CHECK(verdict.error_kind == ErrorKind::cancelled);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+}
+
+TEST_CASE("the fake device is deterministic and tells its stages in order") {
+  std::vector<Stage> stages;
+  JobMonitor monitor;
+  monitor.stage_changed = [&](Stage stage) { stages.push_back(stage); };
+  const auto device = make_fake_device();
+  const Job job = job_of("# fake: fail\n");
+  const Verdict first = device->execute(job, monitor);
+  CHECK(stages == std::vector<Stage>{Stage::import, Stage::run, Stage::judge});
+  const Verdict second = device->execute(job, monitor);
+  CHECK(first.summary == second.summary);
+  CHECK(first.cases[0].max_abs_error == second.cases[0].max_abs_error);
+}
+
+}  // namespace assay::sandbox

@@ -31,18 +31,16 @@ def main() -> int:
         os.environ["TRITON_INTERPRET"] = "1"
     sys.path.insert(0, str(ROOT / "sandbox"))
     import torch
+    from harness.operator import Operator
 
-    from harness import operator as operators
-
-    loaded: Any = operators.load_operator(Path(operator_dir))
-    entry = getattr(load(Path(submission), "submission"), loaded.entry)
+    operator = Operator.load(Path(operator_dir))
+    entry = getattr(load(Path(submission), "submission"), operator.spec["entry"])
+    rows = {row["id"]: row for row in operator.spec["cases"]}
     for case_id in case_ids:
-        case = loaded.case(case_id, device)
-        rng = operators.Rng(int.from_bytes(os.urandom(8), "little") >> 1, device)
-        arguments = loaded.reference_module.inputs(case, rng)
-        expected = loaded.reference_module.reference(**arguments)
+        case = operator.case(rows[case_id], device)
+        arguments: Any = operator.inputs(case, int.from_bytes(os.urandom(7), "little"))
+        expected = operator.expected(case, arguments)
         actual = entry(*arguments.values())
-        expected = expected if isinstance(expected, tuple) else (expected,)
         actual = actual if isinstance(actual, tuple) else (actual,)
         for want, got in zip(expected, actual, strict=True):
             if (want.double() - got.double()).abs().max().item() > 0.01:

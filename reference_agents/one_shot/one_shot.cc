@@ -22,7 +22,7 @@ const json& verdict_in(const json& structured) {
 }
 
 Result<Spec> fetch_spec(ToolSession& tools, const std::string& operator_name) {
-  const Result<mcp::ToolResult> answer = tools.call("fetch_spec", {{"operator", operator_name}});
+  const Result<mcp::ToolResult> answer = tools.call("fetch_spec", {{"operator", operator_name}, {"response_format", "detailed"}});
   if (!answer) return fail(answer.error());
   if (answer->is_error) return fail(ErrorCode::not_found, "fetch_spec: " + first_line(answer->text));
   return Spec{operator_name, string_field(answer->structured, "entry"), string_field(answer->structured, "dialect"), answer->text};
@@ -51,6 +51,20 @@ Status tell_usage(ToolSession& tools, const Transcript& transcript, const std::s
   // A run that is over or unknown would refuse the submission as well: better to stop here than to pay for more replies.
   if (told->is_error) return fail(ErrorCode::permission_denied, "report_usage: " + first_line(told->text));
   return {};
+}
+
+/// A submission is refused when an earlier, cut short attempt already made it: then its verdict is the one that counts.
+Result<mcp::ToolResult> earlier_submission(ToolSession& tools, const AttemptRequest& request, mcp::ToolResult refusal) {
+  const Result<mcp::ToolResult> card = tools.call("scorecard", {{"run", request.run}, {"response_format", "detailed"}});
+  if (!card) return fail(card.error());
+  const json* operators = field(card->structured, "operators");
+  if (operators == nullptr || !operators->is_array()) return refusal;
+  for (const json& entry : *operators) {
+    const std::string job = string_field(entry, "job");
+    if (string_field(entry, "operator") != request.operator_name || job.empty()) continue;
+    return tools.call_to_end("job", {{"job", job}, {"wait_s", 0}}, request.follow_ms);
+  }
+  return refusal;
 }
 
 void read_verdict(const mcp::ToolResult& answer, Attempt& attempt) {
@@ -110,15 +124,14 @@ Result<Attempt> attempt_operator(mcp::Client& client, MeteredClient& model, Tran
     return attempt;
   }
   // What these two say is for the record: the model gets no second chance, and the submission is made in any case.
-  const json arguments = {{"operator", request.operator_name}, {"code", code}};
-  step("compile");
-  if (const auto compiled = tools.call_to_end("compile", arguments, request.follow_ms); !compiled) return fail(compiled.error());
-  step("run_tests");
-  json in_run = arguments;
-  in_run["run"] = request.run;
-  if (const auto tested = tools.call_to_end("run_tests", in_run, request.follow_ms); !tested) return fail(tested.error());
+  const json arguments = {{"run", request.run}, {"operator", request.operator_name}, {"code", code}};
+  for (const char* tool : {"compile", "run_tests"}) {
+    step(tool);
+    if (const auto answer = tools.call_to_end(tool, arguments, request.follow_ms); !answer) return fail(answer.error());
+  }
   step("submit");
-  const Result<mcp::ToolResult> submitted = tools.call_to_end("submit", in_run, request.follow_ms);
+  Result<mcp::ToolResult> submitted = tools.call_to_end("submit", arguments, request.follow_ms);
+  if (submitted && submitted->is_error) submitted = earlier_submission(tools, request, std::move(*submitted));
   if (!submitted) return fail(submitted.error());
   read_verdict(*submitted, attempt);
   attempt.tool_calls = tools.calls();

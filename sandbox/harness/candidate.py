@@ -31,8 +31,8 @@ Layers = list[dict[str, Any]]
 
 def serve(channel: Channel, layers: Layers) -> int:
     """Parks until a job comes, does it, and returns the exit status: 0, or 3 for a defect of the harness itself."""
-    channel.send({"type": "parked", "layers": layers})
     try:
+        channel.send({"type": "parked", "layers": layers})
         frame = channel.receive()
         if frame is None:
             return 0

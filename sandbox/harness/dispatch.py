@@ -193,7 +193,8 @@ class Classifier(TorchDispatchMode):
         if isinstance(value, FakeTensor):
             if self._recorder.record_of(value).content is None:
                 raise self._recorder.refuse("aten::fill_ with the value of a device tensor; use copy_ or a kernel of yours")
-            value = self._recorder.values(value).item()
+            with _disable_current_modes():
+                value = self._recorder.values(value).item()
         self._recorder.fill(target, uniform(target.dtype, value), "aten::fill_")
         return target
 
@@ -221,6 +222,6 @@ class Classifier(TorchDispatchMode):
         if torch.Tag.data_dependent_output in func.tags or torch.Tag.dynamic_output_shape in func.tags:
             return f"{name} gives a result whose shape or value depends on device data"
         return (
-            f"{name} is arithmetic by torch on device data; a launch plan holds the submission's own kernels, allocation, fills and copies. "
+            f"{name} is arithmetic by torch on device data; a launch plan holds the submission's own kernels, allocations, fills, copies. "
             "Do it in a kernel"
         )

@@ -18,10 +18,12 @@ from typing import Any
 
 import torch
 
+from harness.errors import UnsupportedHere
+
 GUARD_LIBRARY = "libassay_fake_cuda_guard.so"
 
 
-class FakeCudaMissing(Exception):
+class FakeCudaMissing(UnsupportedHere):
     """Recording needs a device guard that this installation lacks; the message says what to build."""
 
 
@@ -73,18 +75,21 @@ def device_facts(target: str) -> DeviceFacts:
 
 def register_guard() -> None:
     """Gives device type cuda a guard that asks no driver. Raises FakeCudaMissing where nothing offers one."""
+    if torch.version.cuda is not None and hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
+        torch._C._ensureCUDADeviceGuardSet()
+        return
     folder = os.environ.get("ASSAY_NATIVE_DIR")
     path = os.environ.get("ASSAY_FAKE_CUDA_GUARD") or (os.path.join(folder, GUARD_LIBRARY) if folder else "")
-    if path and os.path.exists(path):
-        library = ctypes.CDLL(path)
-        library.assay_register_fake_cuda_guard.restype = ctypes.c_int
-        library.assay_register_fake_cuda_guard()
-    elif hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
-        torch._C._ensureCUDADeviceGuardSet()
-    else:
+    if not path:
         raise FakeCudaMissing(
             f"this is a CPU build of torch: recording needs {GUARD_LIBRARY}, built with the sandbox; ASSAY_NATIVE_DIR names its folder"
         )
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise FakeCudaMissing(f"{path} cannot be loaded; it must be built for this torch, {torch.__version__}: {error}") from error
+    library.assay_register_fake_cuda_guard.restype = ctypes.c_int
+    library.assay_register_fake_cuda_guard()
 
 
 @contextlib.contextmanager
@@ -140,3 +145,5 @@ def install(target: str) -> None:
     register_guard()
     stub_functions(target)
     fake_tensor.init_gpu_context = lambda *_: None
+    # torch.tensor([...], device="cuda") is then made on the CPU and moved, which the recorder sees; else it asks for a device.
+    torch._C._set_only_lift_cpu_tensors(True)

@@ -69,7 +69,7 @@ def _roll(values: torch.Tensor, dim: int) -> torch.Tensor:
 
 def _one_row(rows: torch.Tensor) -> torch.Tensor:
     """The row with most in it, left out."""
-    changed = rows.clone()
+    changed = rows.clone(memory_format=torch.contiguous_format)
     weight = rows.double().nan_to_num(0.0, 0.0, 0.0).abs().sum(1)
     _bytewise(changed)[int(weight.argmax())] = 0
     return changed

@@ -28,6 +28,7 @@ from harness.storage import MAX_KNOWN_BYTES, Record, Storages, Uniform, same_ele
 from harness.tensors import dtype_from, name_of, span_bytes
 from harness.triton_adapter import Address, KernelImage, Launch
 
+_ADDRESS = "a tensor holds the address of a tensor; a launch plan cannot hold addresses. Pass the tensors themselves"
 MAX_RUNS = 1024  # contiguous pieces into which one fill or copy may fall
 
 
@@ -282,13 +283,15 @@ class Recorder:
     def _source(self, record: Record) -> int:
         """The buffer to copy from; known content becomes a constant, which nothing ever writes."""
         if record.host_known:
+            if self.storages.holds_address(record.known_bytes()):
+                raise self.refuse(_ADDRESS)
             return self._constant(record.nbytes, record.known_bytes())
         return self._materialise(record)
 
     def _constant(self, nbytes: int, content: torch.Tensor) -> int:
-        if self.storages.holds_address(content):
-            raise self.refuse("a tensor holds the address of a tensor; a launch plan cannot hold addresses. Pass the tensors themselves")
-        return self.plan.buffer(plans.BufferKind.CONSTANT, nbytes, constant=bytes(content.numpy()))
+        with _disable_current_modes():  # numpy() on a real tensor goes through dispatch, and would be made fake
+            data = content.numpy().tobytes()
+        return self.plan.buffer(plans.BufferKind.CONSTANT, nbytes, constant=data)
 
     def _materialise(self, record: Record) -> int:
         """The record's buffer in the plan; at its first use there, known content is written to it."""
@@ -301,8 +304,9 @@ class Recorder:
         index = record.index = self.plan.buffer(plans.BufferKind.SCRATCH, record.nbytes)
         content = record.content
         if isinstance(content, torch.Tensor) and record.nbytes:
-            with _disable_current_modes():
-                content = same_element(content) or content
+            if self.storages.holds_address(content):
+                raise self.refuse(_ADDRESS)
+            content = same_element(content) or content
         if isinstance(content, Uniform) and record.nbytes:
             self._append(plans.Fill(index, 0, record.nbytes // content.width, content.width, content.pattern))
         elif isinstance(content, torch.Tensor) and record.nbytes:

@@ -5,7 +5,6 @@ It runs no submission, makes no tensor, asks for no GPU and opens no device. Wha
 job and leaves by `os._exit`. Environment:
 
     ASSAY_NATIVE_DIR        folder of `_native` and the fake CUDA guard; unset: no job jail (tests), the layers say so
-    ASSAY_JOB_JAIL          JSON object, passed to `_native.enter_job_jail` together with the child's `slot`
     ASSAY_TEMPLATE_LAYERS   JSON list, the layers of the template jail, for `ready`
 """
 
@@ -105,7 +104,6 @@ class Zygote:
         self._channel = channel
         self._native = _native()
         self._children: dict[int, tuple[int, int]] = {}  # pidfd: (slot, pid)
-        self._jail = json.loads(os.environ.get("ASSAY_JOB_JAIL") or "{}")
         torch.set_num_threads(1)
         triton_adapter.warm()
         self._check_clean()
@@ -142,16 +140,18 @@ class Zygote:
         if frame.type != "fork" or not isinstance(frame.header.get("slot"), int) or len(frame.fds) != 3:
             raise FrameError("want `fork` with a slot and three descriptors: job socket, stdout, stderr")
         slot = int(frame.header["slot"])
-        layers: Layers = []
-        if self._native is not None:
-            try:
-                self._native.unshare_pid()
-                layers.append({"name": "pid_namespace", "active": True, "detail": ""})
-            except Exception as error:
-                layers.append({"name": "pid_namespace", "active": False, "detail": str(error)})
+        try:
+            if self._native is None:
+                raise RuntimeError("there is no native module: ASSAY_NATIVE_DIR is not set")
+            self._native.unshare_pid()
+            layers: Layers = [{"name": "pid_namespace", "active": True, "detail": ""}]
+        except RuntimeError as error:
+            layers = [{"name": "pid_namespace", "active": False, "detail": str(error)}]
         pid = os.fork()
         if pid == 0:
             _child(self, frame, slot, layers)
+        if layers[0]["active"]:
+            self._native.rejoin_pid()
         pidfd = os.pidfd_open(pid)
         self._children[pidfd] = (slot, pid)
         frame.close()
@@ -167,11 +167,11 @@ class Zygote:
         how = {os.CLD_EXITED: "exited", os.CLD_KILLED: "killed", os.CLD_DUMPED: "dumped"}[result.si_code]
         self._channel.send({"type": "exited", "slot": slot, "how": how, "value": result.si_status})
 
-    def enter_jail(self, slot: int) -> Layers:
-        """In the child: the job jail's layers, as they came out."""
+    def enter_jail(self, jail: dict[str, Any], job_fd: int) -> Layers:
+        """In the child: enters the job jail that the `fork` message describes; its layers, as they came out."""
         if self._native is None:
             return [{"name": "job_jail", "active": False, "detail": "ASSAY_NATIVE_DIR is not set"}]
-        return list(self._native.enter_job_jail({**self._jail, "slot": slot}))
+        return list(self._native.enter_job_jail({**jail, "job_fd": job_fd}))
 
     def forget(self) -> None:
         """In the child: closes what belongs to the zygote alone."""
@@ -197,7 +197,7 @@ def _child(zygote: Zygote, frame: Frame, slot: int, layers: Layers) -> None:
         zygote.forget()
         sys.stdout, sys.stderr = _stream(STDOUT), _stream(STDERR)
         _reseed()
-        layers = layers + zygote.enter_jail(slot)
+        layers = layers + zygote.enter_jail({"slot": slot, **frame.header.get("jail", {})}, job)
         status = candidate.serve(Channel(socket.socket(fileno=job)), layers)
     except BaseException:
         with contextlib.suppress(BaseException):

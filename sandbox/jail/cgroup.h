@@ -1,7 +1,7 @@
 // Cgroup: the memory and number of processes of one slot, counted over everything that its job starts. Version 2 or version 1, whichever the
 // machine has. The supervisor's side of the jail.
 //
-//   LayerList layers(isolation);
+//   LayerList layers(strict);
 //   Cgroup group = Cgroup::create("assay-4711-3", {.memory_bytes = 4LL << 30, .processes = 64}, layers);
 //   group.add(pid);                              // best before the process does anything
 //   ...                                          // after its end: group.out_of_memory()
@@ -39,6 +39,7 @@ class Cgroup {
 
   Status add(pid_t pid);
   bool limits_memory() const { return !memory_.empty(); }
+  bool limits_processes() const { return !pids_.empty(); }
   /// Whether the kernel killed a process of the group for its memory.
   bool out_of_memory() const;
   /// Whether a process of the group could not be started for their number.

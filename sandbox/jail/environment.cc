@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include "sandbox/jail/layer.h"
-
 namespace assay::sandbox {
 namespace {
 
@@ -33,7 +31,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 
 }  // namespace
 
-std::vector<std::string> jail_environment(const std::vector<std::pair<std::string, std::string>>& added, const std::vector<Layer>& layers) {
+std::vector<std::string> jail_environment(const std::vector<std::pair<std::string, std::string>>& added, const std::vector<LayerReport>& layers) {
   std::vector<std::string> out;
   for (const auto* list : {&kFixed, &added}) {
     for (const auto& [name, value] : *list) out.push_back(name + "=" + value);
@@ -42,7 +40,7 @@ std::vector<std::string> jail_environment(const std::vector<std::pair<std::strin
   return out;
 }
 
-Status execute(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& added, const std::vector<Layer>& layers) {
+Status execute(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& added, const std::vector<LayerReport>& layers) {
   const std::vector<std::string> environment = jail_environment(added, layers);
   ::execve(command.front().c_str(), pointers(command).data(), pointers(environment).data());
   return fail_errno("execve " + command.front());

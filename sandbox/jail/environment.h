@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sandbox/job.h"
+#include "sandbox/jail/layer.h"
 
 namespace assay::sandbox {
 
 /// "NAME=value" strings: the fixed list, then `added`, then ASSAY_TEMPLATE_LAYERS.
-std::vector<std::string> jail_environment(const std::vector<std::pair<std::string, std::string>>& added, const std::vector<Layer>& layers);
+std::vector<std::string> jail_environment(const std::vector<std::pair<std::string, std::string>>& added, const std::vector<LayerReport>& layers);
 
 /// Becomes the command, with that environment. Returns only when it failed.
-Status execute(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& added, const std::vector<Layer>& layers);
+Status execute(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& added, const std::vector<LayerReport>& layers);
 
 }  // namespace assay::sandbox

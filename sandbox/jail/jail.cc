@@ -62,7 +62,7 @@ Result<int> run_in_template_jail(const TemplateJail& config) {
   root.binds.insert(root.binds.end(), python->directories.begin(), python->directories.end());
   root.links = python->links;
 
-  LayerList layers(config.isolation);
+  LayerList layers(config.strict);
   Result<int> slots = enter_user_namespace(config.slots);
   layers.add("user_namespace", slots ? Status() : fail(slots.error()));
   layers.add("network_namespace", enter_network_namespace());
@@ -86,12 +86,12 @@ Status prepare_job_jail() {
   return {};
 }
 
-Result<std::vector<Layer>> enter_job_jail(const JobJail& config) {
+Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config) {
   const Result<uid_t> user = slot_user(config.slot);
   ResourceLimits limits = config.limits;
   if (!user) limits.processes += kSharedUserSlack;
 
-  LayerList layers(config.isolation);
+  LayerList layers(config.strict);
   layers.add("job_descriptors", close_other_descriptors({config.job_fd}));
   layers.add("job_session", enter_session());
   layers.add("job_ipc_namespace", enter_ipc_namespace());

@@ -15,16 +15,15 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sandbox/device/device.h"
+#include "sandbox/jail/layer.h"
 #include "sandbox/jail/process_setup.h"
-#include "sandbox/job.h"
 
 namespace assay::sandbox {
 
 inline constexpr int kMaxSlots = 256;
 
 struct TemplateJail {
-  Isolation isolation = Isolation::best_effort;
+  bool strict = false;                                   // a missing layer is an error, not a report
   int slots = 64;                                        // user ids to map, one per slot
   std::vector<std::string> binds;                        // shown read-only at the same path
   std::string python;                                    // the interpreter, whose installation is shown too
@@ -38,7 +37,7 @@ struct TemplateJail {
 Result<int> run_in_template_jail(const TemplateJail& config);
 
 struct JobJail {
-  Isolation isolation = Isolation::best_effort;
+  bool strict = false;
   int slot = 0;
   int job_fd = -1;
   std::int64_t tmp_bytes = 256LL << 20;
@@ -47,7 +46,7 @@ struct JobJail {
 };
 
 /// Enters the job jail. Returns its layers; an error under strict isolation when one is missing: the caller must end.
-Result<std::vector<Layer>> enter_job_jail(const JobJail& config);
+Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config);
 
 /// What enter_job_jail() needs that is better made before a fork. Called by it otherwise.
 Status prepare_job_jail();

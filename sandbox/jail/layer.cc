@@ -30,16 +30,16 @@ bool LayerList::add(const std::string& name, const Status& outcome) {
 }
 
 Status LayerList::status() const {
-  if (isolation_ == Isolation::best_effort) return {};
-  for (const Layer& layer : layers_) {
+  if (!strict_) return {};
+  for (const LayerReport& layer : layers_) {
     if (!layer.active) return fail(ErrorCode::unavailable, "strict isolation needs the layer " + layer.name + ": " + layer.detail);
   }
   return {};
 }
 
-std::string layers_json(const std::vector<Layer>& layers) {
+std::string layers_json(const std::vector<LayerReport>& layers) {
   std::string out = "[";
-  for (const Layer& layer : layers) {
+  for (const LayerReport& layer : layers) {
     if (out.size() > 1) out += ',';
     out += "{\"name\":" + quoted(layer.name) + ",\"active\":" + (layer.active ? "true" : "false") + ",\"detail\":" + quoted(layer.detail) + "}";
   }

@@ -31,7 +31,7 @@ Result<int> number(const std::string& option, const std::string& text, int highe
 Status apply(TemplateJail& config, const std::string& option, const std::string& value) {
   if (option == "--isolation") {
     if (value != "strict" && value != "best_effort") return fail(ErrorCode::invalid_argument, "--isolation is strict or best_effort, not '" + value + "'");
-    config.isolation = value == "strict" ? Isolation::strict : Isolation::best_effort;
+    config.strict = value == "strict";
   } else if (option == "--slots" || option == "--keep-fd") {
     constexpr int kHighestFd = 1 << 20;
     const Result<int> parsed = number(option, value, option == "--slots" ? kMaxSlots : kHighestFd);

@@ -70,6 +70,10 @@ Result<std::unique_ptr<Candidate>> Candidate::park(std::shared_ptr<Zygote> zygot
   }
   const std::vector<Layer>& jail = std::get<Parked>(event.message).layers;
   candidate->layers_.insert(candidate->layers_.begin(), jail.begin(), jail.end());
+  for (const Layer& layer : candidate->layers_) {
+    if (layer.active || isolation == Isolation::best_effort) continue;
+    return fail(ErrorCode::unavailable, "strict isolation needs the layer " + layer.name + ": " + layer.detail);
+  }
   return candidate;
 }
 
@@ -79,15 +83,16 @@ Status Candidate::fork(Isolation isolation, const Deadline& deadline) {
   Result<Pipe> out = make_pipe(), err = make_pipe();
   if (!out || !err) return fail(out ? err.error() : out.error());
 
-  LayerList layers(isolation);
+  LayerList layers(isolation == Isolation::strict);
   cgroup_ = Cgroup::create(cgroup_name(slot_), {limits_.memory_bytes, limits_.processes}, layers);
   if (Status complete = layers.status(); !complete) return complete;
-  const ForkRequest request{slot_, isolation == Isolation::strict, limits_.tmp_bytes, limits_.processes, cgroup_.limits_memory() ? 0 : limits_.memory_bytes};
+  // The cgroup is to be reached first: it says so afterwards.
+  const ForkRequest request{slot_, isolation == Isolation::strict, limits_.tmp_bytes, limits_.processes + (cgroup_.limits_processes() ? limits_.processes : 0), cgroup_.limits_memory() ? 0 : limits_.memory_bytes};
   Result<UniqueFd> pidfd = zygote_->fork(request, sockets->theirs.get(), out->write_end.get(), err->write_end.get(), deadline);
   if (!pidfd) return fail(pidfd.error());
   pidfd_ = std::move(*pidfd);
   const Status grouped = pid_behind(pidfd_.get()).and_then([&](pid_t pid) { return cgroup_.add(pid); });
-  layers_ = layers.layers();
+  for (const LayerReport& layer : layers.layers()) layers_.push_back({layer.name, layer.active, layer.detail});
   if (!grouped) {
     for (Layer& layer : layers_) layer = {layer.name, false, grouped.error().message};
     if (isolation == Isolation::strict) return grouped;
@@ -139,10 +144,15 @@ CandidateEvent Candidate::on_frame() {
   return {CandidateEvent::Kind::message, std::move(*message), {}};
 }
 
-std::optional<ExitStatus> Candidate::end() {
+std::optional<ExitStatus> Candidate::end(std::int64_t grace_ms) {
   if (ended_) return status_;
   ended_ = true;
   if (!pidfd_) return status_;
+  if (grace_ms > 0) {
+    pollfd entry{pidfd_.get(), POLLIN, 0};
+    ::poll(&entry, 1, static_cast<int>(grace_ms));
+  }
+  was_killed_ = !exited();
   ::syscall(kPidfdSendSignal, pidfd_.get(), SIGKILL, nullptr, 0);
   status_ = zygote_->wait_exit(slot_, Deadline::after_ms(kReapMs));
   drain();

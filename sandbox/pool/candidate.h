@@ -52,8 +52,10 @@ class Candidate {
   Status send(const CandidateJob& job, const std::string& source, const std::vector<int>& fds, const Deadline& deadline);
   CandidateEvent next(const Deadline& deadline);
 
-  /// Kills it if need be and waits for its end. Nothing when the zygote cannot say how it ended.
-  std::optional<ExitStatus> end();
+  /// Kills it, unless it ends by itself within `grace_ms`, and waits for its end. Nothing when the zygote cannot say how it ended.
+  std::optional<ExitStatus> end(std::int64_t grace_ms = 0);
+  /// Whether end() had to kill it.
+  bool was_killed() const { return was_killed_; }
   /// Whether it sent anything that next() has not returned. After end().
   bool has_unread();
 
@@ -77,7 +79,7 @@ class Candidate {
   UniqueFd socket_, out_pipe_, err_pipe_, pidfd_;
   FrameReceiver receiver_{-1};
   OutputRing out_, err_;
-  bool ended_ = false;
+  bool ended_ = false, was_killed_ = false;
   std::optional<ExitStatus> status_;
 };
 

@@ -9,6 +9,7 @@
 namespace assay::sandbox {
 namespace {
 
+constexpr int kMaxDeaths = 2;                              // of zygotes in a row, before a caller is told
 constexpr std::int64_t kParkMs = 15'000;
 constexpr auto kRetryPause = std::chrono::seconds(2);      // after a failure nobody waited for
 constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
@@ -37,23 +38,17 @@ std::optional<PoolFacts> Pool::facts() const {
 Result<std::unique_ptr<Candidate>> Pool::take(const Limits& limits, const Deadline& deadline) {
   Lock lock(mutex_);
   failure_.reset();  // a new caller is worth a new attempt
-  ++waiting_;
-  const auto stop_waiting = [&] {
-    --waiting_;
-    changed_.notify_all();
-  };
   changed_.notify_all();
   while (true) {
     if (std::unique_ptr<Candidate> candidate = pop_parked()) {
-      stop_waiting();
+      changed_.notify_all();
       if (candidate->suits(limits)) return candidate;
       parked_.push_front(std::move(candidate));
       return park(lock, limits, deadline);
     }
     if (failure_ || stop_ || deadline.over()) {
-      const Error error = failure_ ? *failure_ : deadline.cancelled() ? Error{ErrorCode::cancelled, "cancelled"} : Error{ErrorCode::resource_exhausted, "no candidate was ready in time"};
-      stop_waiting();
-      return fail(error);
+      if (failure_) return fail(*failure_);
+      return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled") : fail(ErrorCode::resource_exhausted, "no candidate was ready in time");
     }
     changed_.wait_for(lock, kWaitSlice);
   }
@@ -125,8 +120,10 @@ void Pool::start_zygote(Lock& lock) {
 void Pool::park_one(Lock& lock) {
   Result<std::unique_ptr<Candidate>> candidate = park(lock, Limits{}, Deadline::after_ms(kParkMs, &cancel_));
   if (!candidate) {
-    failure_ = candidate.error();
+    // A zygote that died meanwhile is started again first; one that dies whenever it forks is a failure.
+    if (zygote_->alive() || ++deaths_ >= kMaxDeaths) failure_ = candidate.error();
   } else {
+    deaths_ = 0;
     if (!facts_) {
       facts_ = PoolFacts{zygote_->ready().versions, zygote_->ready().layers};
       facts_->layers.insert(facts_->layers.end(), (*candidate)->layers().begin(), (*candidate)->layers().end());

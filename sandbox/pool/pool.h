@@ -63,7 +63,7 @@ class Pool {
   std::set<int> used_slots_;
   std::optional<Error> failure_;       // of the last attempt; cleared by the next success
   std::optional<PoolFacts> facts_;
-  int waiting_ = 0;                    // callers of take()
+  int deaths_ = 0;                     // of zygotes since a candidate parked
   bool stop_ = false;
   std::atomic<bool> cancel_{false};
   std::thread thread_;

@@ -61,8 +61,8 @@ class HttpChannel final : public Channel {
       if (!message || message->kind != Message::Kind::response) continue;
       if (message->id == id || (message->id.is_null() && message->body.contains("error"))) return message->body;
     }
-    return fail(ErrorCode::unavailable, url_ + " answered with HTTP status " + std::to_string(response.status) +
-                                            " and no JSON-RPC response: " + response.body.substr(0, kShownBytes));
+    return fail(ErrorCode::unavailable,
+                url_ + " answered with HTTP status " + std::to_string(response.status) + " and no JSON-RPC response: " + response.body.substr(0, kShownBytes));
   }
 
   const std::string url_, token_;

@@ -24,7 +24,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMaxAnswerBytes = 16LL << 20;
-constexpr std::chrono::seconds kExitPatience{6};      // after its stdin closed, then after SIGTERM
+constexpr std::chrono::seconds kExitPatience{6};  // after its stdin closed, then after SIGTERM
 constexpr std::chrono::milliseconds kExitPoll{10};
 
 class StdioChannel final : public Channel {
@@ -65,7 +65,8 @@ class StdioChannel final : public Channel {
     lock.unlock();
     // A broken pipe shows at the next request; the time-out is what the caller needs to hear.
     static_cast<void>(notify(make_notification("notifications/cancelled", {{"requestId", message["id"]}, {"reason", "time-out"}}), version));
-    return fail(ErrorCode::unavailable, "the server did not answer '" + message["method"].get<std::string>() + "' within " + std::to_string(timeout_ms) + " ms");
+    return fail(ErrorCode::unavailable,
+                "the server did not answer '" + message["method"].get<std::string>() + "' within " + std::to_string(timeout_ms) + " ms");
   }
 
   Status notify(const json& message, const std::string&) override { return send(message); }
@@ -107,9 +108,9 @@ class StdioChannel final : public Channel {
   std::mutex send_mutex_;
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::map<std::string, json> waiting_;   // by id; null until the response is there
+  std::map<std::string, json> waiting_;  // by id; null until the response is there
   bool ended_ = false;
-  std::thread reader_;                    // last: it uses everything above
+  std::thread reader_;  // last: it uses everything above
 };
 
 /// A server that died must be an Error of the next write, not the end of this process.

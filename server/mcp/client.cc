@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kHandshakeTimeoutMs = 15'000;   // covers a server that loads much before it answers
+constexpr std::int64_t kHandshakeTimeoutMs = 15'000;  // covers a server that loads much before it answers
 constexpr std::int64_t kListTimeoutMs = 30'000;
 constexpr int kMaxPages = 100;
 const json kClientInfo = {{"name", "assay-agent"}, {"version", "0.1.0"}};
@@ -97,7 +97,7 @@ class ProtocolClient final : public Client {
   }
 
   const std::unique_ptr<Channel> channel_;
-  std::string version_;                    // fixed once connect() has returned
+  std::string version_;  // fixed once connect() has returned
   std::atomic<std::int64_t> next_id_{1};
 };
 

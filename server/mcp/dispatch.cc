@@ -40,8 +40,10 @@ json progress_token(const Message& message) {
 std::optional<Outcome> check_meta(const Message& message) {
   const json* meta = meta_of(message);
   const auto missing = [&](const char* key, const char* type) {
-    return refuse(message, kInvalidParams, std::string("params._meta must carry '") + key + "' (" + type + ") in every request of revision " +
-                                               std::string(kStatelessVersion) + "; clients of older revisions open with 'initialize'", kHttpBadRequest);
+    return refuse(message, kInvalidParams,
+                  std::string("params._meta must carry '") + key + "' (" + type + ") in every request of revision " + std::string(kStatelessVersion) +
+                      "; clients of older revisions open with 'initialize'",
+                  kHttpBadRequest);
   };
   if (meta == nullptr || !meta->contains(kMetaVersion) || !(*meta)[kMetaVersion].is_string()) return missing(kMetaVersion, "a string");
   const std::string version = (*meta)[kMetaVersion];
@@ -99,7 +101,8 @@ Outcome Dispatcher::legacy(const Message& message, const Exchange& exchange) {
 
 Outcome Dispatcher::initialize(const Message& message) const {
   const auto asked = message.params.find("protocolVersion");
-  if (asked == message.params.end() || !asked->is_string()) return refuse(message, kInvalidParams, "params.protocolVersion must be a string, such as \"2025-11-25\"");
+  if (asked == message.params.end() || !asked->is_string())
+    return refuse(message, kInvalidParams, "params.protocolVersion must be a string, such as \"2025-11-25\"");
   const std::string version = is_legacy_version(asked->get<std::string>()) ? asked->get<std::string>() : std::string(kLegacyVersions.front());
   json result = {{"protocolVersion", version}, {"capabilities", {{"tools", json::object()}}}, {"serverInfo", implementation()}};
   if (!info_.instructions.empty()) result["instructions"] = info_.instructions;
@@ -134,7 +137,8 @@ Outcome Dispatcher::call_tool(const Message& message, const Exchange& exchange, 
   context.cancelled = [&] { return ticket.cancelled() || (stateless && exchange.hung_up && exchange.hung_up()); };
   auto result = tools_.call(*name, std::move(arguments), context);
   gate.close();
-  Outcome out = result ? answer(message, stateless ? complete(std::move(*result)) : std::move(*result)) : refuse(message, kInternalError, result.error().message);
+  Outcome out =
+      result ? answer(message, stateless ? complete(std::move(*result)) : std::move(*result)) : refuse(message, kInternalError, result.error().message);
   out.cancelled = ticket.cancelled();
   return out;
 }

@@ -24,16 +24,16 @@ namespace assay::mcp {
 
 /// What the transport knows about one message.
 struct Exchange {
-  std::string scope;                                        // where request ids are unique; empty: cancellation by id is off
-  std::function<void(const nlohmann::json&)> notify;        // sends a notification that belongs to this request; null: cannot
-  std::function<bool()> hung_up;                            // the client is gone: cancels in the stateless era only; null: unknown
-  bool stateless = false;                                   // the transport already knows the era (an HTTP header names 2026-07-28)
-  const InFlight::Ticket* ticket = nullptr;                 // admit()'s, when the message waited in a queue
+  std::string scope;                                  // where request ids are unique; empty: cancellation by id is off
+  std::function<void(const nlohmann::json&)> notify;  // sends a notification that belongs to this request; null: cannot
+  std::function<bool()> hung_up;                      // the client is gone: cancels in the stateless era only; null: unknown
+  bool stateless = false;                             // the transport already knows the era (an HTTP header names 2026-07-28)
+  const InFlight::Ticket* ticket = nullptr;           // admit()'s, when the message waited in a queue
 };
 
 struct Outcome {
-  std::optional<nlohmann::json> response;                   // none for notifications
-  bool cancelled = false;                                   // the client asked to stop: a stream must not carry the response
+  std::optional<nlohmann::json> response;  // none for notifications
+  bool cancelled = false;                  // the client asked to stop: a stream must not carry the response
   int http_status = 200;
 };
 

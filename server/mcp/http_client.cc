@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t kConnectTimeoutMs = 10'000;
 
 struct Url {
-  std::string origin;   // scheme://host:port
+  std::string origin;  // scheme://host:port
   std::string path;
 };
 
@@ -71,7 +71,8 @@ Result<HttpResponse> post(const Url& url, const std::map<std::string, std::strin
   };
   const httplib::Result result = client.send(request);
   if (too_large) return fail(ErrorCode::resource_exhausted, "the answer of " + url.origin + " is larger than " + std::to_string(max_response_bytes) + " bytes");
-  if (too_late || (!result && Clock::now() >= deadline)) return fail(ErrorCode::unavailable, url.origin + " did not answer within " + std::to_string(timeout_ms) + " ms");
+  if (too_late || (!result && Clock::now() >= deadline))
+    return fail(ErrorCode::unavailable, url.origin + " did not answer within " + std::to_string(timeout_ms) + " ms");
   if (!result) return fail(ErrorCode::unavailable, "POST " + url.origin + url.path + " failed: " + httplib::to_string(result.error()));
   out.status = result->status;
   for (const auto& [name, value] : result->headers) out.headers.emplace(lower(name), value);
@@ -83,7 +84,8 @@ Result<HttpResponse> post(const Url& url, const std::map<std::string, std::strin
 Result<HttpResponse> http_post(const std::string& url, const std::map<std::string, std::string>& headers, const std::string& body,
                                const std::string& content_type, std::int64_t timeout_ms, std::int64_t max_response_bytes) {
   for (const auto& [name, value] : headers) {
-    if (name.empty() || (name + value).find_first_of("\r\n") != std::string::npos) return fail(ErrorCode::invalid_argument, "the header '" + name + "' has a line break or no name");
+    if (name.empty() || (name + value).find_first_of("\r\n") != std::string::npos)
+      return fail(ErrorCode::invalid_argument, "the header '" + name + "' has a line break or no name");
   }
   const auto parts = split(url);
   if (!parts) return fail(parts.error());

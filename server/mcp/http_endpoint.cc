@@ -29,7 +29,8 @@ std::optional<Reply> refuse_legacy_version(const Message& message, const HeaderL
   if (!version || is_legacy_version(*version) || message.method == "initialize") return std::nullopt;
   json supported = json::array({kStatelessVersion});
   for (const std::string_view known : kLegacyVersions) supported.push_back(known);
-  return Reply{400, dump(make_error(message.id, kUnsupportedVersion, "Unsupported protocol version", {{"supported", supported}, {"requested", *version}})), {}, false};
+  return Reply{
+      400, dump(make_error(message.id, kUnsupportedVersion, "Unsupported protocol version", {{"supported", supported}, {"requested", *version}})), {}, false};
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ std::optional<Reply> refuse_headers(const HeaderLookup& header, const std::funct
   const std::size_t codings = count("Transfer-Encoding");
   if (lengths + codings > 1) return error_reply(400, kInvalidRequest, "more than one Content-Length or Transfer-Encoding", true);
   if (lengths + codings == 0) return error_reply(411, kInvalidRequest, "Content-Length is missing", true);
-  if (codings == 1 && header("Transfer-Encoding").value_or("") != "chunked") return error_reply(400, kInvalidRequest, "the only Transfer-Encoding is chunked", true);
+  if (codings == 1 && header("Transfer-Encoding").value_or("") != "chunked")
+    return error_reply(400, kInvalidRequest, "the only Transfer-Encoding is chunked", true);
   if (lengths == 1) {
     const std::string length = header("Content-Length").value_or("");
     if (length.empty() || length.size() > 18 || length.find_first_not_of("0123456789") != std::string::npos) {
@@ -67,7 +69,8 @@ std::optional<Reply> refuse_headers(const HeaderLookup& header, const std::funct
     }
   }
   if (header("Content-Encoding").value_or("identity") != "identity") return error_reply(415, kInvalidRequest, "compressed bodies are not accepted", true);
-  if (!accepts(header("Content-Type").value_or(""), "application/json")) return error_reply(415, kInvalidRequest, "Content-Type must be application/json", true);
+  if (!accepts(header("Content-Type").value_or(""), "application/json"))
+    return error_reply(415, kInvalidRequest, "Content-Type must be application/json", true);
   return std::nullopt;
 }
 
@@ -80,7 +83,8 @@ Interpretation interpret(std::string_view body, const HeaderLookup& header, cons
   const bool request = call.message.kind == Message::Kind::request;
   const bool stateless = Dispatcher::is_stateless(call.message) || header(kHeaderVersion) == std::string(kStatelessVersion);
   if (request && stateless) {
-    if (const auto mismatch = header_mismatch(call.message, header)) return {std::nullopt, {400, dump(make_error(call.message.id, kHeaderMismatch, *mismatch)), {}, false}};
+    if (const auto mismatch = header_mismatch(call.message, header))
+      return {std::nullopt, {400, dump(make_error(call.message.id, kHeaderMismatch, *mismatch)), {}, false}};
   } else if (request) {
     if (const auto refusal = refuse_legacy_version(call.message, header)) return {std::nullopt, *refusal};
   }

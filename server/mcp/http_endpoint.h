@@ -17,9 +17,9 @@ namespace assay::mcp {
 
 struct Reply {
   int status = 200;
-  std::string body;                                                // JSON; empty: no body
+  std::string body;  // JSON; empty: no body
   std::vector<std::pair<std::string, std::string>> headers;
-  bool close = false;                                              // the body was not read, so the connection cannot be used again
+  bool close = false;  // the body was not read, so the connection cannot be used again
 };
 
 /// A reply with a JSON-RPC error without id, for what fails before there is a message.
@@ -34,7 +34,7 @@ std::optional<Reply> refuse_headers(const HeaderLookup& header, const std::funct
 struct Call {
   Message message;
   Exchange exchange;
-  bool stream = false;                                             // answer as server-sent events
+  bool stream = false;  // answer as server-sent events
 };
 
 /// Either a Call, or in `reply` why not.

@@ -86,7 +86,8 @@ bool origin_allowed(std::string_view origin_header, std::string_view bound_host)
 
 std::optional<std::string> decode_header_value(std::string_view value) {
   if (value.substr(0, kBase64Prefix.size()) != kBase64Prefix) return std::string(value);
-  if (value.size() < kBase64Prefix.size() + kBase64Suffix.size() || value.substr(value.size() - kBase64Suffix.size()) != kBase64Suffix) return std::string(value);
+  if (value.size() < kBase64Prefix.size() + kBase64Suffix.size() || value.substr(value.size() - kBase64Suffix.size()) != kBase64Suffix)
+    return std::string(value);
   const std::string_view text = value.substr(kBase64Prefix.size(), value.size() - kBase64Prefix.size() - kBase64Suffix.size());
   if (text.size() % 4 != 0) return std::nullopt;
   std::vector<unsigned char> bytes(text.size() / 4 * 3 + 1);

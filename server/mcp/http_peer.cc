@@ -27,9 +27,12 @@ Address address_of(int fd, NameCall call) {
   socklen_t size = sizeof(storage);
   if (call(fd, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return {};
   Address out;
-  if (storage.ss_family == AF_INET) out.port = ntohs(reinterpret_cast<sockaddr_in*>(&storage)->sin_port);
-  else if (storage.ss_family == AF_INET6) out.port = ntohs(reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port);
-  else return {};
+  if (storage.ss_family == AF_INET)
+    out.port = ntohs(reinterpret_cast<sockaddr_in*>(&storage)->sin_port);
+  else if (storage.ss_family == AF_INET6)
+    out.port = ntohs(reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port);
+  else
+    return {};
   std::array<char, NI_MAXHOST> host{};
   if (::getnameinfo(reinterpret_cast<sockaddr*>(&storage), size, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) == 0) out.host = host.data();
   return out;

@@ -29,7 +29,7 @@ constexpr int kPortInUse = 71;
 constexpr int kBacklog = 1024;
 constexpr std::size_t kMaxWaitingConnections = 4096;
 constexpr std::size_t kMaxHeaderBytes = 32 << 10;
-constexpr std::int64_t kDrainBytes = 16LL << 20;         // of an oversize body, so that the client reads our answer before the connection resets
+constexpr std::int64_t kDrainBytes = 16LL << 20;  // of an oversize body, so that the client reads our answer before the connection resets
 constexpr std::chrono::seconds kMaxBodyTime{120};
 constexpr std::chrono::seconds kKeepAliveComment{10};
 constexpr time_t kIdleConnectionSeconds = 30;
@@ -153,7 +153,8 @@ class HttpServer {
       write_reply(response, error_reply(500, kInternalError, "internal error; the server's log has the details", true));
     });
     http_.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) { return before_body(request, response); });
-    http_.Post("/mcp", [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) { post(request, response, reader); });
+    http_.Post("/mcp",
+               [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) { post(request, response, reader); });
   }
 
   /// Everything that can be decided without the body. Handled means answered.
@@ -170,7 +171,9 @@ class HttpServer {
     std::size_t bytes = 0;
     for (const auto& [name, value] : request.headers) bytes += name.size() + value.size();
     if (request.headers.size() > static_cast<std::size_t>(options_.max_headers) + kLibraryHeaders || bytes > kMaxHeaderBytes) {
-      return answer(error_reply(431, kInvalidRequest, "too many headers: the limit is " + std::to_string(options_.max_headers) + " and " + std::to_string(kMaxHeaderBytes) + " bytes", true));
+      return answer(error_reply(431, kInvalidRequest,
+                                "too many headers: the limit is " + std::to_string(options_.max_headers) + " and " + std::to_string(kMaxHeaderBytes) + " bytes",
+                                true));
     }
     if (auto refusal = refuse_client(header, options_)) return answer(std::move(*refusal));
     if (request.path == "/healthz" && request.method == "GET") return answer({200, R"({"status":"ok"})", {}, false});
@@ -195,7 +198,8 @@ class HttpServer {
       return size <= options_.max_body_bytes + kDrainBytes && Clock::now() < deadline;
     });
     if (size > options_.max_body_bytes) {
-      return write_reply(response, error_reply(413, kInvalidRequest, "the body is larger than the limit of " + std::to_string(options_.max_body_bytes) + " bytes", true));
+      return write_reply(response,
+                         error_reply(413, kInvalidRequest, "the body is larger than the limit of " + std::to_string(options_.max_body_bytes) + " bytes", true));
     }
     if (!complete) return write_reply(response, error_reply(400, kInvalidRequest, "the body ended early or came too slowly", true));
 

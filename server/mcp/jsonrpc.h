@@ -17,16 +17,16 @@ namespace assay::mcp {
 
 struct MessageLimits {
   std::int64_t max_bytes = kMaxMessageBytes;
-  int max_depth = 64;             // nested arrays and objects
+  int max_depth = 64;  // nested arrays and objects
 };
 
 struct Message {
   enum class Kind { request, notification, response };
   Kind kind = Kind::request;
-  nlohmann::json id;              // string or integer; null for a notification
-  std::string method;             // empty for a response
+  nlohmann::json id;   // string or integer; null for a notification
+  std::string method;  // empty for a response
   nlohmann::json params = nlohmann::json::object();
-  nlohmann::json body;            // a response: {"result": ...} or {"error": ...}
+  nlohmann::json body;  // a response: {"result": ...} or {"error": ...}
 };
 
 /// The error is a JSON-RPC error response, ready to be sent: -32700 for what is no JSON, -32600 for what is no message.

@@ -16,8 +16,8 @@
 namespace assay::mcp {
 
 struct Line {
-  std::string text;               // without line break; empty when oversize
-  bool oversize = false;          // longer than the limit; the rest of it was skipped
+  std::string text;       // without line break; empty when oversize
+  bool oversize = false;  // longer than the limit; the rest of it was skipped
 };
 
 class LineReader {
@@ -34,7 +34,7 @@ class LineReader {
   const int fd_;
   const std::size_t max_bytes_;
   std::string buffer_;
-  std::size_t scanned_ = 0;       // no line break before this offset
+  std::size_t scanned_ = 0;  // no line break before this offset
   bool ended_ = false;
 };
 

@@ -23,7 +23,7 @@ constexpr int kMaxSchemaDepth = 32;
 
 const std::set<std::string, std::less<>> kAnnotations = {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"};
 const std::set<std::string, std::less<>> kAssertions = {
-    "type",      "enum",     "const",       "required",  "minimum",  "maximum",     "exclusiveMinimum", "exclusiveMaximum",
+    "type",       "enum",      "const",     "required", "minimum",  "maximum",     "exclusiveMinimum", "exclusiveMaximum",
     "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties",    "maxProperties"};
 const std::set<std::string, std::less<>> kOneSchema = {"items", "additionalProperties", "not", "if", "then", "else", "propertyNames", "contains"};
 const std::set<std::string, std::less<>> kSchemaList = {"allOf", "anyOf", "oneOf"};

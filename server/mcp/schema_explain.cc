@@ -92,7 +92,8 @@ class Explainer {
     if (const auto values = schema.find("enum"); values != schema.end() && std::find(values->begin(), values->end(), value) == values->end()) {
       add(path, "is " + shown(value) + "; valid values: " + listed(*values));
     }
-    if (const auto only = schema.find("const"); only != schema.end() && *only != value) add(path, "is " + shown(value) + "; the only valid value is " + shown(*only));
+    if (const auto only = schema.find("const"); only != schema.end() && *only != value)
+      add(path, "is " + shown(value) + "; the only valid value is " + shown(*only));
   }
 
   void check_bounds(const json& schema, const json& value, const std::string& path) {
@@ -101,10 +102,14 @@ class Explainer {
       const auto found = schema.find(keyword);
       if (found != schema.end() && violated(number, found->get<double>())) add(path, "is " + shown(value) + "; it must be " + words + " " + found->dump());
     };
-    bound("minimum", [](double a, double b) { return a < b; }, "at least");
-    bound("maximum", [](double a, double b) { return a > b; }, "at most");
-    bound("exclusiveMinimum", [](double a, double b) { return a <= b; }, "greater than");
-    bound("exclusiveMaximum", [](double a, double b) { return a >= b; }, "less than");
+    bound(
+        "minimum", [](double a, double b) { return a < b; }, "at least");
+    bound(
+        "maximum", [](double a, double b) { return a > b; }, "at most");
+    bound(
+        "exclusiveMinimum", [](double a, double b) { return a <= b; }, "greater than");
+    bound(
+        "exclusiveMaximum", [](double a, double b) { return a >= b; }, "less than");
   }
 
   void check_size(const json& schema, std::size_t size, const std::string& suffix, const std::string& unit, const std::string& path) {
@@ -143,8 +148,10 @@ class Explainer {
     if (problems_.size() >= kMaxProblems) return;
     std::string text = "missing required property '" + (path.empty() ? name : path + "." + name) + "'";
     if (const auto known = properties.find(name); known != properties.end() && known->is_object()) {
-      if (const auto values = known->find("enum"); values != known->end()) text += "; valid values: " + listed(*values);
-      else if (const auto type = known->find("type"); type != known->end()) text += " (" + (type->is_string() ? type->get<std::string>() : listed(*type)) + ")";
+      if (const auto values = known->find("enum"); values != known->end())
+        text += "; valid values: " + listed(*values);
+      else if (const auto type = known->find("type"); type != known->end())
+        text += " (" + (type->is_string() ? type->get<std::string>() : listed(*type)) + ")";
     }
     problems_.push_back(text);
   }

@@ -90,8 +90,10 @@ bool serve_lines(Server& server, int in, int out, const StdioLimits& limits) {
       continue;
     }
     auto message = parse_message(line->text);
-    if (message) take(*session, std::move(*message));
-    else session->send(message.error());
+    if (message)
+      take(*session, std::move(*message));
+    else
+      session->send(message.error());
   }
   if (finish(*session, limits)) return true;
   std::fprintf(stderr, "mcp: %zu calls did not end after end of input\n", session->dispatcher.in_flight());

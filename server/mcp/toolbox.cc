@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxNameBytes = 40;        // some clients prefix names and refuse more than 64
+constexpr std::size_t kMaxNameBytes = 40;                // some clients prefix names and refuse more than 64
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
 json text_result(const std::string& text, bool is_error) {
@@ -19,7 +19,8 @@ json text_result(const std::string& text, bool is_error) {
 }
 
 bool legal_name(const std::string& name) {
-  return !name.empty() && name.size() <= kMaxNameBytes && name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == std::string::npos;
+  return !name.empty() && name.size() <= kMaxNameBytes &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == std::string::npos;
 }
 
 /// JSON has one kind of number: 3.0 is an integer to JSON Schema and to some clients, but not to the validator.
@@ -94,10 +95,12 @@ Result<json> Toolbox::call(const std::string& name, json arguments, RequestConte
     answer = entry->tool.call(arguments, context);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mcp: tool %s threw: %s\n", name.c_str(), error.what());
-    return text_result("Internal error in " + name + ": a defect of this server, not of your arguments. Its log has the details; other tools still work.", true);
+    return text_result("Internal error in " + name + ": a defect of this server, not of your arguments. Its log has the details; other tools still work.",
+                       true);
   } catch (...) {
     std::fprintf(stderr, "mcp: tool %s threw something that is no std::exception\n", name.c_str());
-    return text_result("Internal error in " + name + ": a defect of this server, not of your arguments. Its log has the details; other tools still work.", true);
+    return text_result("Internal error in " + name + ": a defect of this server, not of your arguments. Its log has the details; other tools still work.",
+                       true);
   }
 
   json result = text_result(answer.text, answer.is_error);

@@ -59,7 +59,7 @@ def flash_attn_causal(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torc
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     scale = dim**-0.5 * 1.4426950408889634
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
-    bm, bn, warps, stages = (128, 64, 8, 3) if seq > 512 else (64, 64, 4, 2)
+    bm, bn, warps, stages = (128, 128, 8, 3) if seq > 512 else (64, 64, 4, 2)
     _attention_kernel[(triton.cdiv(seq, bm), batch * heads)](
         q, k, v, o, seq, scale, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages
     )

@@ -31,7 +31,7 @@ JobJail read_config(const py::dict& config) {
   JobJail jail;
   const auto isolation = get<std::string>(config, "isolation", "best_effort");
   if (isolation != "strict" && isolation != "best_effort") throw std::invalid_argument("isolation is 'strict' or 'best_effort', not '" + isolation + "'");
-  jail.isolation = isolation == "strict" ? Isolation::strict : Isolation::best_effort;
+  jail.strict = isolation == "strict";
   jail.slot = get(config, "slot", jail.slot);
   jail.job_fd = get(config, "job_fd", jail.job_fd);
   jail.tmp_bytes = get(config, "tmp_bytes", jail.tmp_bytes);
@@ -46,10 +46,10 @@ JobJail read_config(const py::dict& config) {
 }
 
 py::list enter(const py::dict& config) {
-  const Result<std::vector<Layer>> layers = enter_job_jail(read_config(config));
+  const Result<std::vector<LayerReport>> layers = enter_job_jail(read_config(config));
   if (!layers) throw std::runtime_error(layers.error().message);
   py::list out;
-  for (const Layer& layer : *layers) {
+  for (const LayerReport& layer : *layers) {
     py::dict entry;
     entry["name"] = layer.name;
     entry["active"] = layer.active;

@@ -104,7 +104,7 @@ TEST_CASE("one spec, one prompt, one reply, one submission") {
   for (const auto& call : fixture.server.calls) order.push_back(call.first);
   CHECK(order == std::vector<std::string>{"fetch_spec", "report_usage", "compile", "run_tests", "submit"});
   CHECK(fixture.server.arguments_of("submit") == json{{"run", "run_1"}, {"operator", "scale"}, {"code", "def scale(x):\n    return x\n"}});
-  CHECK(fixture.server.arguments_of("compile") == json{{"operator", "scale"}, {"code", "def scale(x):\n    return x\n"}});
+  CHECK(fixture.server.arguments_of("compile") == json{{"run", "run_1"}, {"operator", "scale"}, {"code", "def scale(x):\n    return x\n"}});
   CHECK(fixture.server.arguments_of("report_usage") == json{{"run", "run_1"}, {"input_tokens", 100}, {"output_tokens", 20}, {"cost_usd", 3.0}});
 }
 
@@ -149,10 +149,20 @@ TEST_CASE("a refused submission and a reply without code are ends, not errors") 
   Fixture fixture;
   SECTION("refused") {
     fixture.server.answers["submit"] = {{true, "refused: this run has already submitted scale", nullptr}};
+    fixture.server.answers["scorecard"] = {{false, "ok", {{"operators", json::array({{{"operator", "other"}, {"job", "job_1"}}, {{"operator", "scale"}}})}}}};
     const Result<Attempt> attempt = fixture.attempt();
     REQUIRE(attempt);
     CHECK(attempt->outcome == "refused");
     CHECK(attempt->explanation.find("already submitted") != std::string::npos);
+  }
+  SECTION("refused, because an earlier part of the bench made the submission before it was killed") {
+    fixture.server.answers["submit"] = {{true, "refused: 0 are left", nullptr}};
+    fixture.server.answers["scorecard"] = {{false, "ok", {{"operators", json::array({{{"operator", "scale"}, {"job", "job_5"}}})}}}};
+    fixture.server.answers["job"] = {{false, "pass", {{"outcome", "pass"}, {"state", "finished"}}}};
+    const Result<Attempt> attempt = fixture.attempt();
+    REQUIRE(attempt);
+    CHECK(attempt->outcome == "pass");
+    CHECK(fixture.server.arguments_of("job")["job"] == "job_5");
   }
   SECTION("no code") {
     fixture.model.reply = {"", "content_filter", 100, 0, true};

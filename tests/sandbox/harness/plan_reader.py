@@ -30,7 +30,9 @@ def read_plan(data: bytes) -> dict[str, Any]:
     plan: dict[str, Any] = {"target": r.text(), "buffers": [], "binaries": [], "ops": [], "outputs": []}
     for _ in range(r.take("I")[0]):
         kind, nbytes = r.take("BQ")
-        plan["buffers"].append({"kind": ("input", "scratch", "constant")[kind], "bytes": nbytes, "name": r.text(), "data": r.bytes(r.take("Q")[0])})
+        plan["buffers"].append(
+            {"kind": ("input", "scratch", "constant")[kind], "bytes": nbytes, "name": r.text(), "data": r.bytes(r.take("Q")[0])}
+        )
         assert len(plan["buffers"][-1]["data"]) == (nbytes if kind == 2 else 0)
     for _ in range(r.take("I")[0]):
         plan["binaries"].append({"kernel": r.text(), "shared": r.take("I")[0], "image": r.bytes(r.take("Q")[0])})
@@ -39,7 +41,9 @@ def read_plan(data: bytes) -> dict[str, Any]:
     for _ in range(r.take("I")[0]):
         buffer, offset = r.take("IQ")
         dtype, rank = r.text(), r.take("I")[0]
-        plan["outputs"].append({"buffer": buffer, "offset": offset, "dtype": dtype, "shape": r.take(f"{rank}q"), "strides": r.take(f"{rank}q")})
+        plan["outputs"].append(
+            {"buffer": buffer, "offset": offset, "dtype": dtype, "shape": r.take(f"{rank}q"), "strides": r.take(f"{rank}q")}
+        )
     assert r.at == len(data)
     return plan
 

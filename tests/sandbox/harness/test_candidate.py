@@ -34,7 +34,7 @@ def test_a_right_submission_gives_its_sum(supervisor: Supervisor) -> None:
     report = supervisor.run(VECTOR_ADD, "vector_add", cases)
     assert report.types() == ["imported", "case", "case", "done"], report.stderr
     assert report.exited["how"] == "exited" and report.exited["value"] == 0
-    assert [layer["active"] for layer in report.parked["layers"]] == [False]
+    assert report.parked["layers"] and not any(layer["active"] for layer in report.parked["layers"])
     for case in cases:
         torch.testing.assert_close(report.outputs[case["id"]][0], case["arguments"]["x"] + case["arguments"]["y"])
 
@@ -65,7 +65,7 @@ def rows(x, y):
 """
     x, y = torch.rand(3, 100), torch.randn(3)
     report = supervisor.run(source, "rows", [{"id": "a", "arguments": {"x": x, "y": y}}])
-    assert report.types() == ["imported", "case", "done"], report.frames[-1].header
+    assert report.types() == ["imported", "case", "done"], str(report.frames[-1].header)
     expected = x.sigmoid().sum(1) + x[:, :64].amax(1) + x[:, 64:].amax(1) + y
     torch.testing.assert_close(report.outputs["a"][0], expected)
 
@@ -101,7 +101,12 @@ def test_inout_arguments_are_outputs_and_inputs_stay_private(supervisor: Supervi
         ("def vector_add(x, y):\n    return x.to_sparse()", "output_mismatch", None, "dense"),
         ("def vector_add(x, y):\n    return x.to(torch.complex64)", "output_mismatch", None, "complex64"),
         ("def vector_add(x, y):\n    return torch.zeros(1 << 20)", "output_mismatch", None, "need more than"),
-        ("class E(Exception):\n  def __str__(self): raise E\ndef vector_add(x, y):\n    raise E", "other_exception", None, "could not be read"),
+        (
+            "class E(Exception):\n  def __str__(self): raise E\ndef vector_add(x, y):\n    raise E",
+            "other_exception",
+            None,
+            "could not be read",
+        ),
         ("class Odd(Exception): pass\ndef vector_add(x, y):\n    raise Odd('?')", "other_exception", 4, r"\?"),
     ],
 )
@@ -173,7 +178,9 @@ def test_what_cannot_be_interpreted_says_so(supervisor: Supervisor) -> None:
 
 
 def test_candidates_draw_different_random_numbers(supervisor: Supervisor) -> None:
-    source = "import random, torch, numpy\nprint(random.random(), torch.rand(1).item(), numpy.random.rand())\ndef vector_add(x, y): return x\n"
+    source = (
+        "import random, torch, numpy\nprint(random.random(), torch.rand(1).item(), numpy.random.rand())\ndef vector_add(x, y): return x\n"
+    )
     first, second = run(supervisor, source).stdout.split(), run(supervisor, source).stdout.split()
     assert all(a != b for a, b in zip(first, second, strict=True))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import struct
@@ -52,7 +53,11 @@ def test_vector_add(supervisor: Supervisor, tmp_path: Path) -> None:
     report = record(supervisor, VECTOR_ADD, arguments, entry="vector_add", artifacts=True)
     plan = plan_of(report)
     assert plan["target"] == "cuda:90"
-    assert [(b["kind"], b["bytes"], b["name"]) for b in plan["buffers"]] == [("input", 4000, "x"), ("input", 4000, "y"), ("scratch", 4000, "")]
+    assert [(b["kind"], b["bytes"], b["name"]) for b in plan["buffers"]] == [
+        ("input", 4000, "x"),
+        ("input", 4000, "y"),
+        ("scratch", 4000, ""),
+    ]
     (op,) = plan["ops"]
     assert (op["grid"], op["block"], op["cluster"], op["flags"]) == ((4, 1, 1), (128, 1, 1), (1, 1, 1), 0)
     pointers = [("pointer", i, 0) for i in range(3)]
@@ -82,19 +87,21 @@ def big(x, y, N: tl.constexpr):
     i = tl.arange(0, N)
     a = tl.load(x + i[:, None] * N + i[None, :])
     b = tl.load(x + i[None, :] * N + i[:, None])
-    tl.store(y + i[:, None] * N + i[None, :], tl.dot(a, b, input_precision="ieee") + a * tl.sum(b))
+    for _ in range(4):
+        a, b = tl.exp(a) * b + tl.trans(b), tl.sqrt(b) + tl.trans(a)
+    tl.store(y + i[:, None] * N + i[None, :], a * tl.sum(b, axis=0)[None, :] + b)
 
 def f(x):
     y = torch.empty_like(x)
-    big[(1,)](x, y, N=128, num_warps=4)
+    big[(1,)](x, y, N=128, num_warps=2)
     return y
 """
     )
     report = record(supervisor, source, {"x": torch.zeros(128, 128)})
     figures = cuobjdump(plan_of(report)["binaries"][0]["image"], tmp_path)
     kernel = report.one("case").header["kernels"][0]
-    assert kernel["spill_bytes"] == figures["STACK"] > 0
-    assert kernel["registers"] == figures["REG"] == 255
+    assert kernel["spill_bytes"] == figures["STACK"] > 100
+    assert kernel["registers"] == figures["REG"] > 0
 
 
 MATMUL = (
@@ -149,7 +156,12 @@ def test_autotuned_matmul_with_scratch_and_a_second_kernel(supervisor: Superviso
     assert first["grid"] == (4, 4, 1) and first["block"] == (128, 1, 1), "the first configuration does not fit, the second does"
     assert fill == {"op": "fill", "buffer": 3, "offset": 0, "count": 1024, "width": 1, "pattern": 0} or fill["pattern"] == 0
     assert fill["count"] * fill["width"] == 1024
-    assert second["params"][:4] == [("pointer", 2, 0), ("pointer", 3, 0), ("scalar", 4, 256), ("scalar", 4, struct.unpack("<I", struct.pack("<f", 0.5))[0])]
+    assert second["params"][:4] == [
+        ("pointer", 2, 0),
+        ("pointer", 3, 0),
+        ("scalar", 4, 256),
+        ("scalar", 4, struct.unpack("<I", struct.pack("<f", 0.5))[0]),
+    ]
     assert [b["kind"] for b in plan["buffers"]] == ["input", "input", "scratch", "scratch"]
     assert "first of 3 configurations" in report.one("case").header["notes"][0]
     assert plan["binaries"][0]["shared"] > 0
@@ -316,7 +328,7 @@ def test_inout(supervisor: Supervisor) -> None:
         ("    return x[x > 0]", 10, "aten::gt"),
         ("    return torch.rand_like(x)", 10, "aten::rand_like"),
         ("    return torch.randn(4, device='cuda')", 10, "random"),
-        ("    if x.sum() > 0: return x", 11, "aten::sum"),
+        ("    if x.sum() > 0: return x", 10, "aten::sum"),
         ("    try:\n        x.sum().item()\n    except RuntimeError:\n        pass\n    return x", 11, "aten::sum"),
         ("    touch[(1,)](x, x, x.data_ptr(), BLOCK=16)\n    return x", 10, "address of a tensor"),
         ("    touch[(1,)](torch.tensor([x.data_ptr()], device='cuda'), x, 1, BLOCK=16)\n    return x", 10, "address of a tensor"),
@@ -402,7 +414,11 @@ def test_too_much_shared_memory_is_a_compilation_error(supervisor: Supervisor) -
 
 
 def test_state_between_calls_is_refused_and_fresh_constants_are_not(supervisor: Supervisor) -> None:
-    source = KERNEL + "CACHE = {}\ndef f(x):\n    y = CACHE.setdefault('y', torch.empty_like(x))\n    touch[(128,)](x, y, x.numel(), BLOCK=16)\n    return y\n"
+    source = (
+        KERNEL
+        + "CACHE = {}\ndef f(x):\n    y = CACHE.setdefault('y', torch.empty_like(x))\n"
+        + "    touch[(128,)](x, y, x.numel(), BLOCK=16)\n    return y\n"
+    )
     cases = [{"id": str(i), "arguments": {"x": X}} for i in range(2)]
     report = supervisor.run(source, "f", cases, mode="record")
     assert report.types() == ["imported", "case", "error"]
@@ -433,7 +449,7 @@ def test_recording_again_takes_milliseconds(supervisor: Supervisor) -> None:
         times.append(time.perf_counter())
         if frame.type == "done":
             break
-    between = sorted(b - a for a, b in zip(times[3:-1], times[4:-1], strict=False))
+    between = sorted(b - a for a, b in itertools.pairwise(times[3:-1]))
     assert between[len(between) // 2] < 0.020
     channel.close()
     os.close(out)

@@ -128,7 +128,8 @@ TEST_CASE("client: a server that cannot be started, exits at once or speaks some
 
 TEST_CASE("client: a server that dies while it works is an Error, not a hang") {
   // The second answer never comes: the shell answers the probe, then exits when the call arrives.
-  const std::string discover = R"({"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"public"}})";
+  const std::string discover =
+      R"({"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"public"}})";
   auto client = Client::connect_stdio({"sh", "-c", "read a; echo '" + discover + "'; read b; exit 1"});
   REQUIRE(client);
   const auto result = (*client)->call_tool("add", {{"a", 1}, {"b", 2}});

@@ -117,7 +117,9 @@ TEST_CASE("dispatch: bad arguments are a result with isError") {
   Harness server;
   const json result = server.result(legacy_call(1, "add", {{"a", -1}, {"mode", "quiet"}}));
   CHECK(result["isError"] == true);
-  CHECK(text_of(result) == "Invalid arguments for add:\n- missing required property 'b' (integer)\n- 'a' is -1; it must be at least 0\n- 'mode' is \"quiet\"; valid values: plain, loud");
+  CHECK(text_of(result) ==
+        "Invalid arguments for add:\n- missing required property 'b' (integer)\n- 'a' is -1; it must be at least 0\n- 'mode' is \"quiet\"; valid values: "
+        "plain, loud");
   CHECK_FALSE(result.contains("structuredContent"));
   const json none = server.result(request("tools/call", {{"name", "add"}}));
   CHECK(none["isError"] == true);

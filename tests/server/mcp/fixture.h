@@ -50,19 +50,22 @@ inline ToolResult wait_tool(const json& arguments, RequestContext& context) {
 
 inline std::unique_ptr<Server> make_server() {
   auto server = std::make_unique<Server>(ServerInfo{"wire", "Wire", "1.2.3", "Say hello."});
-  const json add_input = object_schema({{"a", {{"type", "integer"}, {"minimum", 0}}}, {"b", {{"type", "integer"}}}, {"mode", {{"type", "string"}, {"enum", {"plain", "loud"}}}}}, {"a", "b"});
+  const json add_input = object_schema(
+      {{"a", {{"type", "integer"}, {"minimum", 0}}}, {"b", {{"type", "integer"}}}, {"mode", {{"type", "string"}, {"enum", {"plain", "loud"}}}}}, {"a", "b"});
   const json add_output = object_schema({{"sum", {{"type", "integer"}}}}, {"sum"});
   const auto add = [&](Tool tool) { REQUIRE(server->add_tool(std::move(tool)).has_value()); };
   add({"add", "Add", "Adds two integers.", add_input, add_output, {{"readOnlyHint", true}}, [](const json& arguments, RequestContext&) {
          const auto sum = arguments["a"].get<std::int64_t>() + arguments["b"].get<std::int64_t>();
          return ToolResult{false, "sum " + std::to_string(sum), {{"sum", sum}}};
        }});
-  add({"refuse", "", "Always fails.", object_schema(json::object()), add_output, nullptr,
-       [](const json&, RequestContext&) { return ToolResult{true, "no such operator; valid: vector_add", {{"error_kind", "not_found"}}}; }});
+  add({"refuse", "", "Always fails.", object_schema(json::object()), add_output, nullptr, [](const json&, RequestContext&) {
+         return ToolResult{true, "no such operator; valid: vector_add", {{"error_kind", "not_found"}}};
+       }});
   add({"throw", "", "Throws.", object_schema(json::object()), nullptr, nullptr,
        [](const json&, RequestContext&) -> ToolResult { throw std::runtime_error("secret detail"); }});
-  add({"lie", "", "Breaks its output schema.", object_schema(json::object()), add_output, nullptr,
-       [](const json&, RequestContext&) { return ToolResult{false, "sum?", {{"sum", "three"}}}; }});
+  add({"lie", "", "Breaks its output schema.", object_schema(json::object()), add_output, nullptr, [](const json&, RequestContext&) {
+         return ToolResult{false, "sum?", {{"sum", "three"}}};
+       }});
   add({"wait", "", "Waits.", object_schema({{"ms", {{"type", "integer"}}}}), nullptr, nullptr, wait_tool});
   add({"chatty", "", "Prints to stdout, which must not reach the client.", object_schema(json::object()), nullptr, nullptr, [](const json&, RequestContext&) {
          std::printf("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"forged\"}\n");

@@ -19,7 +19,8 @@ std::optional<std::string> mismatch(const json& message, const std::map<std::str
 
 TEST_CASE("http headers: a loopback server answers to loopback names only") {
   for (const char* host : {"localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:8931", "[::1]", "[::1]:80"}) CHECK(host_allowed(host, "127.0.0.1"));
-  for (const char* host : {"", "evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.1:80:80", "10.0.0.1", "localhost:", "localhost:80x", "[::1", "[::1]evil"}) {
+  for (const char* host : {"", "evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.1:80:80", "10.0.0.1",
+                           "localhost:", "localhost:80x", "[::1", "[::1]evil"}) {
     INFO(host);
     CHECK_FALSE(host_allowed(host, "127.0.0.1"));
   }

@@ -85,7 +85,8 @@ std::string talk(int port, const std::string& text, const std::string& until = "
 const std::string kPing = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
 
 std::string raw_post(const std::string& extra_headers, const std::string& body, const std::string& host = "localhost") {
-  return "POST /mcp HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + extra_headers + "\r\n" + body;
+  return "POST /mcp HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+         extra_headers + "\r\n" + body;
 }
 
 }  // namespace
@@ -187,7 +188,8 @@ TEST_CASE("http: oversize bodies are refused, declared or chunked") {
   CHECK(http_post(server.url(), {}, fits, "application/json", kTimeoutMs)->status == 200);
   CHECK(talk(server.port, raw_post("", std::string(10'001, ' '))).rfind("HTTP/1.1 413", 0) == 0);
   // A length that is only claimed must not be waited for.
-  CHECK(talk(server.port, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n").rfind("HTTP/1.1 413", 0) == 0);
+  CHECK(talk(server.port, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n")
+            .rfind("HTTP/1.1 413", 0) == 0);
 
   const std::string head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
   const std::string chunk = "1000\r\n" + std::string(4096, ' ') + "\r\n";
@@ -197,15 +199,17 @@ TEST_CASE("http: oversize bodies are refused, declared or chunked") {
   std::size_t sent = 0;
   while (sent < (64U << 20) && send_text(endless.get(), chunk)) sent += chunk.size();
   CHECK(sent < (64U << 20));  // the server gave up on it
-  CHECK(talk(server.port, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n28\r\n" + kPing + "\r\n0\r\n\r\n")
+  CHECK(talk(server.port,
+             "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n28\r\n" +
+                 kPing + "\r\n0\r\n\r\n")
             .find("\"result\":{}") != std::string::npos);
 }
 
 TEST_CASE("http: a body whose end is in doubt is refused and ends the connection") {
   auto& server = shared_server();
   const std::string start = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
-  for (const char* headers : {"Content-Length: 40\r\nContent-Length: 3\r\n", "Content-Length: 40\r\nTransfer-Encoding: chunked\r\n", "Content-Length: -1\r\n", "Content-Length: 4x\r\n",
-                              "Transfer-Encoding: gzip, chunked\r\n", ""}) {
+  for (const char* headers : {"Content-Length: 40\r\nContent-Length: 3\r\n", "Content-Length: 40\r\nTransfer-Encoding: chunked\r\n", "Content-Length: -1\r\n",
+                              "Content-Length: 4x\r\n", "Transfer-Encoding: gzip, chunked\r\n", ""}) {
     INFO(headers);
     const std::string text = talk(server.port, start + headers + "\r\n" + kPing + "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
     CHECK(text.rfind("HTTP/1.1 4", 0) == 0);
@@ -265,7 +269,9 @@ TEST_CASE("http: hanging up cancels a stateless call, with and without a stream"
     const std::string body = dump(stateless_call(1, "wait", json::object(), stream ? json{{"progressToken", 1}} : json::object()));
     {
       const UniqueFd fd = connect_to(server.port);
-      REQUIRE(send_text(fd.get(), raw_post("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: wait\r\nAccept: application/json, text/event-stream\r\n", body)));
+      REQUIRE(send_text(
+          fd.get(),
+          raw_post("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: wait\r\nAccept: application/json, text/event-stream\r\n", body)));
       REQUIRE(eventually([] { return traces().waiting == 1; }));
     }
     CHECK(eventually([&] { return traces().cancelled == cancelled + 1; }));
@@ -311,7 +317,8 @@ TEST_CASE("http: open streams cannot starve short requests") {
 
 TEST_CASE("http: answers are not compressed behind our back") {
   auto& server = shared_server();
-  const std::string text = talk(server.port, raw_post("Connection: close\r\nAccept-Encoding: br, gzip\r\n", R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})"));
+  const std::string text =
+      talk(server.port, raw_post("Connection: close\r\nAccept-Encoding: br, gzip\r\n", R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})"));
   CHECK(text.find("Content-Encoding") == std::string::npos);
   CHECK(text.find("\"tools\"") != std::string::npos);
 }

@@ -14,7 +14,8 @@ using namespace test;
 
 TEST_CASE("progress: strictly rising, finite, silent after close") {
   std::vector<double> seen;
-  ProgressGate gate("t", [&](const json& message) { seen.push_back(message["params"]["progress"]); }, std::chrono::milliseconds(0));
+  ProgressGate gate(
+      "t", [&](const json& message) { seen.push_back(message["params"]["progress"]); }, std::chrono::milliseconds(0));
   for (const double value : {1.0, 1.0, 0.5, 2.0, static_cast<double>(NAN), static_cast<double>(INFINITY), 3.0}) gate.report(value, 10, "m");
   gate.close();
   gate.report(4, 10, "m");

@@ -30,7 +30,10 @@ class Lines {
  public:
   explicit Lines(StdioLimits limits = {}) : limits_(limits), reader_(from_.read.get(), 64 << 20) {
     ::signal(SIGPIPE, SIG_IGN);
-    thread_ = std::thread([this] { clean = serve_lines(*server, to_.read.get(), from_.write.get(), limits_); from_.write.reset(); });
+    thread_ = std::thread([this] {
+      clean = serve_lines(*server, to_.read.get(), from_.write.get(), limits_);
+      from_.write.reset();
+    });
   }
   ~Lines() {
     close();
@@ -77,7 +80,8 @@ TEST_CASE("lines: an oversize line is reported once, and the next one is intact"
   Pipe pipe;
   std::thread writer([&] {
     const std::string text = std::string(500'000, 'x') + "\nshort\n";
-    for (std::size_t done = 0; done < text.size();) done += static_cast<std::size_t>(::write(pipe.write.get(), text.data() + done, std::min<std::size_t>(text.size() - done, 10'000)));
+    for (std::size_t done = 0; done < text.size();)
+      done += static_cast<std::size_t>(::write(pipe.write.get(), text.data() + done, std::min<std::size_t>(text.size() - done, 10'000)));
     pipe.write.reset();
   });
   LineReader reader(pipe.read.get(), 1000);
@@ -214,8 +218,10 @@ TEST_CASE("stdio: many calls at once are all answered, each on one line") {
   int refused = 0;
   for (int i = 0; i < 200; ++i) {
     const json message = server.next();
-    if (message.contains("error")) ++refused;
-    else sums[message["id"]] = message["result"]["structuredContent"]["sum"];
+    if (message.contains("error"))
+      ++refused;
+    else
+      sums[message["id"]] = message["result"]["structuredContent"]["sum"];
   }
   writer.join();
   CHECK(refused == 0);

@@ -1,0 +1,31 @@
+// From what the judge prepared to what candidates, launcher and judge get: which memory file goes where.
+//
+//   CandidateInputs inputs = interpret_inputs(prepared, outputs);      // every case with its input and output file
+//   run_candidate(run, pool, {.cases = inputs.cases}, source, inputs.fds);
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/pool/judge.h"
+
+namespace assay::sandbox {
+
+/// Most cases that fit one candidate's job: two descriptors each.
+inline constexpr std::size_t kMaxCasesPerCandidate = kMaxFrameFds / 2;
+
+struct CandidateInputs {
+  std::vector<CandidateCase> cases;
+  std::vector<int> fds;              // borrowed from `prepared` and `outputs`
+};
+
+/// A memory file for each case's outputs, with room for outputs of a wrong, wider type: the judge shall see and name them.
+Result<std::vector<UniqueFd>> make_output_files(const std::vector<PreparedCase>& cases);
+std::int64_t output_capacity(const PreparedCase& one);
+
+/// Cases to interpret, with all bytes; `outputs` in the order of the cases.
+CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<UniqueFd>& outputs);
+/// Cases to record: real bytes of structural tensors only.
+CandidateInputs record_inputs(const PreparedJob& prepared);
+
+}  // namespace assay::sandbox

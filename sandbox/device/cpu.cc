@@ -1,0 +1,161 @@
+#include "sandbox/device/cpu.h"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "sandbox/device/assemble.h"
+#include "sandbox/device/judging.h"
+#include "sandbox/device/provenance.h"
+#include "sandbox/device/recording.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr const char* kTarget = "cuda:90";
+constexpr const char* kTierReason = "no GPU: Triton's interpreter ran the small cases";
+constexpr const char* kNoTier = "no GPU: nothing was run";
+constexpr int kMaxConcurrency = 8;
+
+/// The cases that the interpreter can run; the others are named in the verdict.
+std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
+  std::vector<CaseRequest> chosen;
+  for (const CaseRequest& one : job.cases) {
+    if (one.interpreter && chosen.size() < kMaxCasesPerCandidate) {
+      chosen.push_back(one);
+    } else if (!one.hidden) {
+      verdict.skipped_cases.push_back(one.id + ": too large or of a type that the interpreter cannot run");
+    }
+  }
+  const auto hidden = std::count_if(job.cases.begin(), job.cases.end(), [](const CaseRequest& one) { return one.hidden && !one.interpreter; });
+  if (hidden > 0) verdict.skipped_cases.push_back(std::to_string(hidden) + " hidden: too large or of a type that the interpreter cannot run");
+  return chosen;
+}
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(const SandboxConfig& config) : pool_(config, spawner_), judge_(config, spawner_, "cpu") {}
+
+  DeviceInfo info() const override {
+    const int processors = static_cast<int>(std::thread::hardware_concurrency());
+    return {.name = "cpu",
+            .description = "no GPU: Triton's interpreter on small cases; compiles and records for " + std::string(kTarget),
+            .can_time = false,
+            .best_tier = Tier::interpreter,
+            .default_target = kTarget,
+            .concurrency = std::clamp(processors, 1, kMaxConcurrency)};
+  }
+
+  Verdict execute(const Job& job, JobMonitor& monitor) override {
+    JobRun run(job, monitor);
+    run.verdict().provenance.device = "cpu";
+    run.verdict().provenance.device_name = "cpu";
+    run.verdict().provenance.operator_revision = operator_revision(job.operator_dir);
+    run.verdict().tier_reason = kNoTier;
+    std::vector<std::string> required;
+    switch (job.kind) {
+      case JobKind::compile: compile_job(run, pool_, judge_, kTarget); break;
+      case JobKind::profile: profile(run, required); break;
+      case JobKind::test:
+      case JobKind::grade: test(run, required); break;
+    }
+    add_pool_facts(run.verdict().provenance, pool_.facts());
+    if (job.kind == JobKind::compile && !run.failed()) run.verdict().summary = summarise(run.verdict());
+    else conclude(run.verdict(), required);
+    return run.finish();
+  }
+
+ private:
+  /// Interprets and judges the small cases; a grade also gets static figures.
+  void test(JobRun& run, std::vector<std::string>& required) {
+    if (run.job().dialect != "triton") return compile_only(run);
+    if (!interpret(run, required)) return;
+    if (run.job().kind == JobKind::grade) static_figures(run);
+  }
+
+  /// Static figures of the case; where it is small, it is also run and judged. A large one is only compiled.
+  void profile(JobRun& run, std::vector<std::string>& required) {
+    const bool small = run.job().dialect == "triton" && std::any_of(run.job().cases.begin(), run.job().cases.end(), [](const CaseRequest& one) { return one.interpreter; });
+    if (!small) return compile_only(run);
+    if (interpret(run, required)) static_figures(run);
+  }
+
+  bool interpret(JobRun& run, std::vector<std::string>& required) {
+    Job small = run.job();
+    small.cases = choose_cases(run.job(), run.verdict());
+    for (const CaseRequest& one : small.cases) required.push_back(one.id);
+    if (small.cases.empty()) return run.fail(ErrorKind::unsupported, "none of the cases can run in the CPU interpreter; a GPU device can run them");
+
+    run.enter(Stage::queue);
+    Result<PreparedJob> prepared = judge_.prepare(small, false, run.deadline(small.limits.judge_wall_ms));
+    if (!prepared) return run.fail_ours(prepared.error(), "preparing inputs");
+    add_seeds(run.verdict().provenance, prepared->cases);
+    const bool judged = interpret_and_judge(run, small, *prepared);
+    judge_.release(small.id);
+    return judged;
+  }
+
+  bool interpret_and_judge(JobRun& run, const Job& small, const PreparedJob& prepared) {
+    Result<std::vector<UniqueFd>> outputs = make_output_files(prepared.cases);
+    if (!outputs) return run.fail_ours(outputs.error(), "making output files");
+    CandidateInputs inputs = interpret_inputs(prepared, *outputs);
+    const CandidateJob request{CandidateMode::interpret, small.entry, small.dialect, kTarget, false, std::move(inputs.cases)};
+    std::optional<CandidateResults> results = run_candidate(run, pool_, request, small.source, inputs.fds);
+    if (!results) return false;
+    run.verdict().tier = Tier::interpreter;
+    run.verdict().tier_reason = kTierReason;
+    run.enter(Stage::judge);
+    for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
+      if (!judge_case(run, judge_, small.cases[i], prepared.cases[i], results->cases[i].outputs, (*outputs)[i].get())) return false;
+    }
+    return true;
+  }
+
+  /// Beside a verdict on numerics: a failure here is worth a hint, not a verdict.
+  void static_figures(JobRun& run) {
+    const Job largest = largest_case_only(run.job());
+    JobRun beside = run.beside();
+    if (!record_one(beside, largest, run.job().want_artifacts)) {
+      const Verdict failed = beside.finish();
+      run.verdict().hints.push_back("could not be recorded for " + std::string(kTarget) + ", so no resource figures (" + std::string(to_string(failed.error_kind)) + "): " + failed.detail);
+      return;
+    }
+    const Verdict figures = beside.finish();
+    run.verdict().kernels = figures.kernels;
+    run.verdict().artifacts = figures.artifacts;
+    run.verdict().hints.insert(run.verdict().hints.end(), figures.hints.begin(), figures.hints.end());
+    for (const auto& [stage, ms] : figures.stage_ms) run.verdict().stage_ms["record"] += ms;
+  }
+
+  bool record_one(JobRun& run, const Job& largest, bool artifacts) {
+    Result<PreparedJob> prepared = judge_.prepare(largest, true, run.deadline(largest.limits.judge_wall_ms));
+    if (!prepared) return run.fail_ours(prepared.error(), "preparing inputs");
+    judge_.release(largest.id);
+    std::optional<CandidateResults> results = record(run, pool_, *prepared, kTarget, largest.source, artifacts);
+    if (!results) return false;
+    const double cost = prepared->cases.empty() ? 0 : prepared->cases.front().cost_bytes;
+    add_static_figures(run.verdict(), std::move(*results), kTarget, cost, artifacts);
+    return true;
+  }
+
+  /// What the CPU cannot run: compiled and recorded for real, then the truth about the rest.
+  void compile_only(JobRun& run) {
+    const Job largest = largest_case_only(run.job());
+    if (!record_one(run, largest, run.job().want_artifacts)) return;
+    const bool dialect = run.job().dialect != "triton";
+    const std::string what = dialect ? "dialect " + run.job().dialect + " cannot be interpreted" : "case '" + largest.cases.front().id + "' is too large for the CPU interpreter";
+    run.fail(ErrorKind::unsupported, Stage::run, what + "; it compiles for " + kTarget + " (figures are in `kernels`), and running it needs a Hopper GPU");
+  }
+
+  Spawner spawner_;
+  Pool pool_;
+  Judge judge_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cpu_device(const SandboxConfig& config) { return std::make_unique<CpuDevice>(config); }
+
+}  // namespace assay::sandbox

@@ -1,0 +1,37 @@
+#include "sandbox/device/provenance.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "base/handle.h"
+
+namespace assay::sandbox {
+
+void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& facts) {
+  if (!facts) return;
+  provenance.torch = facts->versions.torch;
+  provenance.triton = facts->versions.triton;
+  provenance.python = facts->versions.python;
+  for (const Layer& layer : facts->layers) {
+    if (!layer.active) provenance.missing_layers.push_back(layer.name);
+  }
+}
+
+void add_seeds(Provenance& provenance, const std::vector<PreparedCase>& cases) {
+  for (const PreparedCase& one : cases) provenance.seeds[one.id] = one.seed;
+}
+
+std::string operator_revision(const std::string& operator_dir) {
+  std::string all;
+  for (const char* name : {"spec.toml", "reference.py", "oracle.py"}) {
+    std::ifstream file(operator_dir + "/" + name, std::ios::binary);
+    if (!file) return {};
+    std::ostringstream text;
+    text << file.rdbuf();
+    all += std::to_string(text.str().size()) + ":" + text.str();
+  }
+  return sha256_hex(all);
+}
+
+}  // namespace assay::sandbox

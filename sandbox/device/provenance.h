@@ -1,0 +1,19 @@
+// Where and with what a verdict was reached: versions, seeds, missing layers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sandbox/job.h"
+#include "sandbox/pool/judge.h"
+#include "sandbox/pool/pool.h"
+
+namespace assay::sandbox {
+
+void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& facts);
+void add_seeds(Provenance& provenance, const std::vector<PreparedCase>& cases);
+/// SHA-256 over the three files of an operator's folder, as the catalog computes it; empty when they cannot be read.
+std::string operator_revision(const std::string& operator_dir);
+
+}  // namespace assay::sandbox

@@ -1,0 +1,229 @@
+#include "server/runs/job_service.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "server/runs/verdict_check.h"
+#include "tests/catch.h"
+#include "tests/server/runs/services_fixture.h"
+#include "tools/job_json.h"
+
+namespace assay::server {
+namespace {
+
+using sandbox::ErrorKind;
+using sandbox::JobKind;
+using sandbox::Outcome;
+using testing::ServicesFixture;
+using tools::JobState;
+
+constexpr const char* kSlow = "# fake: sleep_ms=20000\n";
+
+std::string submit(ServicesFixture& services, const std::string& source, const std::string& run = "") {
+  const auto handle = services->jobs().submit(services.job(source), run, "");
+  REQUIRE(handle);
+  return *handle;
+}
+
+JobState state_of(ServicesFixture& services, const std::string& job) { return services->jobs().wait(job, 0, nullptr)->state; }
+
+void wait_until_running(ServicesFixture& services, const std::string& job) {
+  for (int i = 0; i < 2'000 && state_of(services, job) == JobState::queued; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(state_of(services, job) == JobState::running);
+}
+
+}  // namespace
+
+TEST_CASE("a job ends with its verdict, which stays after it left memory") {
+  ServicesFixture services;
+  const std::string job = submit(services, "# fake: fail\n");
+  const auto status = services.end_of(job);
+  CHECK(status.state == JobState::finished);
+  CHECK(status.verdict->error_kind == ErrorKind::wrong_result);
+  CHECK(status.verdict->job == job);
+  services.close();
+  services.open();
+  CHECK(services.end_of(job).verdict->error_kind == ErrorKind::wrong_result);
+}
+
+TEST_CASE("a submission is in the store, for others to see, before submit returns") {
+  ServicesFixture services;
+  const std::string job = submit(services, kSlow);
+  SQLite::Database other(services.store_path().string(), SQLite::OPEN_READONLY);
+  SQLite::Statement query(other, "SELECT source FROM submissions WHERE job = ? AND finished_unix_ms IS NULL");
+  query.bind(1, job);
+  REQUIRE(query.executeStep());
+  CHECK(query.getColumn(0).getString() == kSlow);
+}
+
+TEST_CASE("a verdict is in the store before anybody hears of it") {
+  ServicesFixture services;
+  const std::string job = submit(services, "# fake: sleep_ms=20\n");
+  services.end_of(job);
+  SQLite::Database other(services.store_path().string(), SQLite::OPEN_READONLY);
+  SQLite::Statement query(other, "SELECT outcome FROM verdicts WHERE job = ?");
+  query.bind(1, job);
+  REQUIRE(query.executeStep());
+  CHECK(query.getColumn(0).getString() == "pass");
+}
+
+TEST_CASE("stopping leaves what runs and what waits unfinished, and recover takes both up under their handles") {
+  ServicesFixture services({}, 1);
+  const std::string running = submit(services, "# fake: sleep_ms=300\n");
+  const std::string waiting = submit(services, "# fake: fail\n");
+  wait_until_running(services, running);
+  services.close();
+  services.open();
+  CHECK_FALSE(services->jobs().wait(running, 0, nullptr));   // not before recover
+  const auto recovered = services->recover();
+  REQUIRE(recovered);
+  CHECK(recovered->requeued == 2);
+  CHECK(recovered->aborted == 0);
+  CHECK(services.end_of(running).verdict->outcome == Outcome::pass);
+  CHECK(services.end_of(waiting).verdict->outcome == Outcome::fail);
+}
+
+TEST_CASE("a job left by a killed server is re-queued; one that cannot be is aborted and not charged") {
+  ServicesFixture services;
+  const std::string run = services.start(tools::Track::one_shot);
+  services.close();
+  // What a killed process leaves: rows, and no process.
+  const auto leave = [&](const std::string& device, const std::string& op, const std::string& source) {
+    auto store = Store::open(services.store_path(), StoreMode::read_write);
+    REQUIRE(store);
+    sandbox::Job job = services.job(source, JobKind::grade, op);
+    job.id = new_handle("job");
+    REQUIRE((*store)->charge(run, op, JobKind::grade, sha256_hex(source), 1, true, 1));
+    REQUIRE((*store)->insert_job(job, run, device, 1));
+    return job.id;
+  };
+  const std::string good = leave("fake", "vector_add", "# fake: pass\n");
+  const std::string elsewhere = leave("cuda:7", "row_sum", "# fake: pass\n");
+  services.open();
+  const auto recovered = services->recover();
+  REQUIRE(recovered);
+  CHECK(recovered->requeued == 1);
+  CHECK(recovered->aborted == 1);
+  CHECK(services.end_of(good).verdict->outcome == Outcome::pass);
+  const auto aborted = services.end_of(elsewhere);
+  CHECK(aborted.state == JobState::aborted);
+  CHECK(aborted.verdict->error_kind == ErrorKind::aborted);
+  CHECK(aborted.verdict->summary.find("cuda:7") != std::string::npos);
+  CHECK(services->runs().charge(run, "row_sum", JobKind::grade, sha256_hex("# fake: pass\n")));
+  CHECK_FALSE(services->runs().charge(run, "vector_add", JobKind::grade, sha256_hex("# fake: pass\n")));
+}
+
+TEST_CASE("a job that takes the server down again and again is aborted") {
+  ServicesFixture services({.queued_per_device = 10, .attempts = 2, .max_wait_ms = 60'000}, 1);
+  const std::string job = submit(services, kSlow);
+  for (int i = 0; i < 2; ++i) {
+    services.close();
+    services.open();
+    REQUIRE(services->recover()->requeued == 1);
+  }
+  services.close();
+  services.open();
+  CHECK(services->recover()->aborted == 1);
+  CHECK(services.end_of(job).state == JobState::aborted);
+}
+
+TEST_CASE("cancel ends a waiting job at once and a running one soon; what is over stays") {
+  ServicesFixture services({}, 1);
+  const std::string running = submit(services, kSlow);
+  const std::string waiting = submit(services, kSlow);
+  wait_until_running(services, running);
+  REQUIRE(services->jobs().cancel(waiting));
+  CHECK(services.end_of(waiting).state == JobState::cancelled);
+  REQUIRE(services->jobs().cancel(running));
+  CHECK(services.end_of(running).verdict->error_kind == ErrorKind::cancelled);
+  const std::string done = submit(services, "# fake: pass\n");
+  services.end_of(done);
+  REQUIRE(services->jobs().cancel(done));
+  CHECK(services.end_of(done).verdict->outcome == Outcome::pass);
+  CHECK(services->jobs().cancel(new_handle("job")).error().code == ErrorCode::not_found);
+  CHECK(services->jobs().cancel("x").error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("the queue is bounded; a refused job names its position and costs nothing") {
+  ServicesFixture services({.queued_per_device = 2, .attempts = 3, .max_wait_ms = 60'000}, 1);
+  const std::string run = services.start(tools::Track::one_shot);
+  wait_until_running(services, submit(services, kSlow));
+  const std::string first = submit(services, kSlow);
+  const std::string second = submit(services, kSlow);
+  CHECK(services->jobs().wait(first, 0, nullptr)->queue_position == 1);
+  CHECK(services->jobs().wait(second, 0, nullptr)->queue_position == 2);
+  REQUIRE(services->runs().charge(run, "vector_add", JobKind::test, sha256_hex("x")));
+  const auto refused = services->jobs().submit(services.job("x"), run, "");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::resource_exhausted);
+  CHECK(refused.error().message.find("position 3") != std::string::npos);
+  CHECK(services->runs().charge(run, "vector_add", JobKind::test, sha256_hex("x")));   // given back
+}
+
+TEST_CASE("an unknown device is named with the valid ones") {
+  ServicesFixture services;
+  const auto refused = services->jobs().submit(services.job("x"), "", "tpu");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message == "unknown device 'tpu'; valid: fake");
+}
+
+TEST_CASE("wait tells of stages while the job runs, and gives up in time") {
+  ServicesFixture services({}, 1);
+  const std::string job = submit(services, "# fake: sleep_ms=100\n");
+  std::vector<std::string> stages;
+  const auto status = services->jobs().wait(job, 20'000, [&](const tools::JobStatus& now) { stages.push_back(now.stage); });
+  REQUIRE(status);
+  CHECK(status->verdict.has_value());
+  CHECK_FALSE(stages.empty());
+  const std::string slow = submit(services, kSlow);
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_FALSE(services->jobs().wait(slow, 50, nullptr)->verdict.has_value());
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+}
+
+TEST_CASE("many callers at once: every job gets its own verdict") {
+  ServicesFixture services({}, 4);
+  std::vector<std::thread> callers;
+  std::mutex mutex;
+  int right = 0;
+  for (int caller = 0; caller < 8; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int i = 0; i < 5; ++i) {
+        const bool pass = (caller + i) % 2 == 0;
+        const auto handle = services->jobs().submit(services.job(pass ? "# fake: pass\n" : "# fake: fail\n"), "", "");
+        if (!handle) continue;
+        const auto status = services->jobs().wait(*handle, 20'000, nullptr);
+        const std::lock_guard lock(mutex);
+        if (status && status->verdict && (status->verdict->outcome == Outcome::pass) == pass) ++right;
+      }
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  CHECK(right == 40);
+}
+
+TEST_CASE("a pass without a record for each case is no pass") {
+  sandbox::Job job;
+  job.id = "job_1";
+  job.cases.resize(2);
+  job.cases[0].id = "small";
+  job.cases[1].id = "large";
+  sandbox::Verdict verdict;
+  verdict.outcome = Outcome::pass;
+  verdict.cases.resize(1);
+  verdict.cases[0].id = "small";
+  verdict.cases[0].outcome = Outcome::pass;
+  CHECK(checked_verdict(job, verdict).error_kind == ErrorKind::internal_error);
+  verdict.skipped_cases = {"large: too large for the interpreter"};
+  CHECK(checked_verdict(job, verdict).outcome == Outcome::pass);
+  verdict.cases.push_back(verdict.cases[0]);
+  CHECK(checked_verdict(job, verdict).outcome == Outcome::error);
+  verdict.cases.clear();
+  verdict.skipped_cases = {"small: x", "large: x"};
+  CHECK(checked_verdict(job, verdict).outcome == Outcome::error);
+}
+
+}  // namespace assay::server

@@ -1,0 +1,132 @@
+#include "server/runs/run_service.h"
+
+#include "server/runs/tracks.h"
+#include "tests/catch.h"
+#include "tests/server/runs/services_fixture.h"
+
+namespace assay::server {
+namespace {
+
+using sandbox::JobKind;
+using testing::ServicesFixture;
+using tools::Track;
+
+const std::string kA = sha256_hex("a");
+const std::string kB = sha256_hex("b");
+
+}  // namespace
+
+TEST_CASE("a suite is all, a split or a list, in catalog order, each once") {
+  const testing::TemporaryCatalog catalog;
+  using Names = std::vector<std::string>;
+  CHECK(*resolve_suite("all", *catalog) == Names{"row_sum", "vector_add"});
+  CHECK(*resolve_suite("standard", *catalog) == Names{"row_sum", "vector_add"});
+  CHECK(*resolve_suite(" vector_add , row_sum,vector_add,", *catalog) == Names{"row_sum", "vector_add"});
+  CHECK(*resolve_suite("vector_add", *catalog) == Names{"vector_add"});
+  const auto unknown = resolve_suite("vector_add,vectoradd,softmaxx", *catalog);
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().code == ErrorCode::not_found);
+  for (const char* word : {"vectoradd", "softmaxx", "did you mean 'vector_add'", "standard, ood, dsl"}) {
+    INFO(word);
+    CHECK(unknown.error().message.find(word) != std::string::npos);
+  }
+  CHECK_FALSE(resolve_suite("", *catalog));
+  CHECK_FALSE(resolve_suite("ood", *catalog));   // a split without operators
+}
+
+TEST_CASE("one_shot: one call of each kind per operator, all of the first source") {
+  ServicesFixture services;
+  const std::string run = services.start(Track::one_shot);
+  auto& runs = services->runs();
+  for (const JobKind kind : {JobKind::compile, JobKind::test, JobKind::profile, JobKind::grade}) {
+    INFO(to_string(kind));
+    const Status other = runs.charge(run, "row_sum", kind, kA);
+    REQUIRE(other);
+    const Status again = runs.charge(run, "row_sum", kind, kA);
+    REQUIRE_FALSE(again);
+    CHECK(again.error().code == ErrorCode::permission_denied);
+    CHECK(again.error().message.find("one_shot track allows 1") != std::string::npos);
+  }
+  REQUIRE(runs.charge(run, "vector_add", JobKind::test, kA));
+  const Status changed = runs.charge(run, "vector_add", JobKind::grade, kB);
+  REQUIRE_FALSE(changed);
+  CHECK(changed.error().message.find("one source per operator") != std::string::npos);
+  CHECK(runs.charge(run, "vector_add", JobKind::grade, kA));
+}
+
+TEST_CASE("iterative: 20 compiles, 10 tests, 10 profiles, 1 submission per operator, any source") {
+  ServicesFixture services;
+  const std::string run = services.start(Track::iterative);
+  auto& runs = services->runs();
+  const std::vector<std::pair<JobKind, int>> budgets = {{JobKind::compile, 20}, {JobKind::test, 10}, {JobKind::profile, 10}, {JobKind::grade, 1}};
+  for (const auto& [kind, limit] : budgets) {
+    for (int i = 0; i < limit; ++i) REQUIRE(runs.charge(run, "vector_add", kind, sha256_hex(std::to_string(i))));
+    CHECK_FALSE(runs.charge(run, "vector_add", kind, kA));
+    CHECK(runs.charge(run, "row_sum", kind, kA));   // budgets are per operator
+  }
+}
+
+TEST_CASE("practice has no budget") {
+  ServicesFixture services;
+  const std::string run = services.start(Track::practice);
+  for (int i = 0; i < 50; ++i) REQUIRE(services->runs().charge(run, "vector_add", JobKind::grade, sha256_hex(std::to_string(i))));
+}
+
+TEST_CASE("a run ends after 24 hours, knows its suite, and rejects what is no handle") {
+  ServicesFixture services;
+  auto& runs = services->runs();
+  const std::string run = services.start(Track::iterative, "vector_add");
+  const Status outside = runs.charge(run, "row_sum", JobKind::test, kA);
+  REQUIRE_FALSE(outside);
+  CHECK(outside.error().message.find("not in this run's suite") != std::string::npos);
+  CHECK(runs.find("job_1").error().code == ErrorCode::invalid_argument);
+  CHECK(runs.find(new_handle("run")).error().code == ErrorCode::not_found);
+  services.clock.advance_ms(86'399'000);
+  CHECK(runs.charge(run, "vector_add", JobKind::test, kA));
+  services.clock.advance_ms(2'000);
+  CHECK(runs.charge(run, "vector_add", JobKind::test, kA).error().code == ErrorCode::permission_denied);
+  CHECK_FALSE(runs.report_usage(run, {.input_tokens = 1, .output_tokens = 1, .cost_usd = 0}));
+  CHECK(runs.scorecard(run));
+}
+
+TEST_CASE("usage adds up, and nonsense is refused") {
+  ServicesFixture services;
+  auto& runs = services->runs();
+  const std::string run = services.start(Track::iterative);
+  REQUIRE(runs.report_usage(run, {.input_tokens = 100, .output_tokens = 10, .cost_usd = 0.5}));
+  REQUIRE(runs.report_usage(run, {.input_tokens = 1, .output_tokens = 2, .cost_usd = 0.25}));
+  const auto card = runs.scorecard(run);
+  REQUIRE(card);
+  CHECK(card->usage.input_tokens == 101);
+  CHECK(card->usage.output_tokens == 12);
+  CHECK(card->usage.cost_usd == Approx(0.75));
+  CHECK_FALSE(runs.report_usage(run, {.input_tokens = -1, .output_tokens = 0, .cost_usd = 0}));
+  CHECK_FALSE(runs.report_usage(run, {.input_tokens = 0, .output_tokens = 0, .cost_usd = std::numeric_limits<double>::infinity()}));
+}
+
+TEST_CASE("Pass@1 is over the whole suite, and Perf@1 exists only where something was timed") {
+  ServicesFixture services;
+  auto& runs = services->runs();
+  const std::string run = services.start(Track::iterative);
+  const auto submit = [&](const std::string& op, const std::string& source) {
+    REQUIRE(runs.charge(run, op, JobKind::grade, sha256_hex(source)));
+    const auto handle = services->jobs().submit(services.job(source, JobKind::grade, op), run, "");
+    REQUIRE(handle);
+    services.end_of(*handle);
+  };
+  CHECK(runs.scorecard(run)->pass_at_1 == 0);
+  submit("row_sum", "# fake: pass\n");
+  auto card = runs.scorecard(run);
+  REQUIRE(card);
+  CHECK(card->pass_at_1 == Approx(0.5));
+  CHECK(card->submitted == 1);
+  CHECK_FALSE(card->perf_at_1.has_value());
+  submit("vector_add", "# fake: perf=1.5\n");
+  card = runs.scorecard(run);
+  CHECK(card->passed == 2);
+  REQUIRE(card->perf_at_1.has_value());
+  CHECK(*card->perf_at_1 == Approx(0.75));
+  CHECK(card->operators[1].tool_calls == 1);
+}
+
+}  // namespace assay::server

@@ -1,0 +1,64 @@
+// The real services over a store in a folder of its own, with the fake device.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "base/handle.h"
+#include "sandbox/device/fake.h"
+#include "server/runs/services.h"
+#include "tests/tools/fixture.h"
+
+namespace assay::testing {
+
+class ServicesFixture {
+ public:
+  explicit ServicesFixture(server::QueueLimits queue = {}, int concurrency = 2) : queue_(queue), concurrency_(concurrency) { open(); }
+
+  server::ServerServices* operator->() { return services_.get(); }
+  void close() { services_.reset(); }
+  void open(const std::string& device = "fake") {
+    server::Devices devices;
+    devices.emplace_back(device, sandbox::make_fake_device(concurrency_));
+    server::ServicesOptions options;
+    options.queue = queue_;
+    options.clock = &clock;
+    auto opened = server::ServerServices::open(store_path(), *catalog, std::move(devices), options);
+    if (!opened) throw std::runtime_error(opened.error().message);
+    services_ = std::move(*opened);
+  }
+  std::filesystem::path store_path() const { return folder_.path() / "assay.db"; }
+
+  sandbox::Job job(const std::string& source, sandbox::JobKind kind = sandbox::JobKind::test, const std::string& op = "vector_add") const {
+    sandbox::Job job;
+    job.kind = kind;
+    job.operator_name = op;
+    job.source = source;
+    job.cases.resize(1);
+    job.cases[0].id = "small";
+    return job;
+  }
+  std::string start(tools::Track track, const std::string& suite = "all") {
+    auto run = services_->runs().start({.agent = "tester", .model = "none", .track = track, .suite = suite});
+    if (!run) throw std::runtime_error(run.error().message);
+    return run->handle;
+  }
+  tools::JobStatus end_of(const std::string& handle) {
+    auto status = services_->jobs().wait(handle, 20'000, nullptr);
+    if (!status) throw std::runtime_error(status.error().message);
+    if (!status->verdict) throw std::runtime_error("job " + handle + " did not end");
+    return *status;
+  }
+
+  TemporaryCatalog catalog;
+  ManualClock clock;
+
+ private:
+  TemporaryFolder folder_;
+  server::QueueLimits queue_;
+  int concurrency_;
+  std::unique_ptr<server::ServerServices> services_;
+};
+
+}  // namespace assay::testing

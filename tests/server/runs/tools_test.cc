@@ -1,0 +1,296 @@
+// Every tool over the real services and the fake device, as the protocol layer calls them; each answer is validated against the tool's
+// own output schema and held to its size.
+#include <map>
+
+#include "server/mcp/schema.h"
+#include "tests/catch.h"
+#include "tests/server/runs/services_fixture.h"
+#include "tools/registry.h"
+
+namespace assay::tools {
+namespace {
+
+using nlohmann::json;
+using testing::ServicesFixture;
+
+constexpr std::size_t kConciseChars = 5'000;
+
+class ToolBench {
+ public:
+  explicit ToolBench(std::int64_t answer_within_ms = 20'000) : tool_services_(services->for_tools()) {
+    tool_services_.limits.answer_within_ms = answer_within_ms;
+    for (Tool& tool : make_tools(tool_services_)) tools_.emplace(tool.name, std::move(tool));
+  }
+
+  Answer call(const std::string& name, const json& arguments) {
+    const Tool& tool = tools_.at(name);
+    const auto input = mcp::Schema::compile(tool.input_schema);
+    REQUIRE(input);
+    for (const std::string& problem : input->check(arguments)) FAIL("arguments of " << name << ": " << problem);
+    Answer answer = tool.run(arguments, {.progress = [](double, double, const std::string&) {}, .cancelled = [this] { return cancelled; }});
+    const auto output = mcp::Schema::compile(tool.output_schema);
+    REQUIRE(output);
+    for (const std::string& problem : output->check(answer.structured)) FAIL(name << ": " << problem << "\n" << answer.structured.dump(1));
+    CHECK(answer.is_error == (answer.structured["status"] == "error"));
+    CHECK_FALSE(answer.text.empty());
+    if (arguments.value("response_format", "concise") == "concise") {
+      INFO(name);
+      CHECK(answer.text.size() <= kConciseChars);
+      if (name != "start_run") CHECK(answer.structured.dump().size() <= kConciseChars);
+    }
+    return answer;
+  }
+  Answer grade(const std::string& tool, const std::string& code, const std::string& run = "", const std::string& op = "vector_add") {
+    json arguments = {{"operator", op}, {"code", code}};
+    if (!run.empty()) arguments["run"] = run;
+    return call(tool, arguments);
+  }
+  const std::map<std::string, Tool>& tools() const { return tools_; }
+
+  ServicesFixture services;
+  bool cancelled = false;
+
+ private:
+  Services tool_services_;
+  std::map<std::string, Tool> tools_;
+};
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("the list of tools is the one in the documents, with schemas that the validator knows in full") {
+  ToolBench bench;
+  const std::vector<std::string> names = {"compile",  "fetch_spec", "job",       "list_operators", "profile", "read_artifact",
+                                          "report_usage", "run_tests", "scorecard", "start_run",      "submit"};
+  REQUIRE(bench.tools().size() == names.size());
+  for (const std::string& name : names) {
+    INFO(name);
+    REQUIRE(bench.tools().count(name) == 1);
+    const Tool& tool = bench.tools().at(name);
+    CHECK(mcp::lint_schema(tool.input_schema));
+    CHECK(mcp::lint_schema(tool.output_schema));
+    CHECK(tool.input_schema["additionalProperties"] == false);
+    CHECK(tool.description.size() < 400);
+    CHECK_FALSE(tool.title.empty());
+  }
+}
+
+TEST_CASE("list_operators filters, and names what it lists") {
+  ToolBench bench;
+  CHECK(bench.call("list_operators", json::object()).structured["names"] == json({"row_sum", "vector_add"}));
+  CHECK(bench.call("list_operators", {{"query", "VECTOR sum"}}).structured["matched"] == 2);
+  CHECK(bench.call("list_operators", {{"query", "add"}}).structured["names"] == json({"vector_add"}));
+  CHECK(bench.call("list_operators", {{"split", "ood"}}).structured["matched"] == 0);
+  CHECK(bench.call("list_operators", {{"difficulty", 1}}).structured["operators"].size() == 2);
+  CHECK(bench.call("list_operators", {{"difficulty", 5}}).structured["matched"] == 0);
+}
+
+TEST_CASE("fetch_spec shows what is needed, never the oracle or a hidden case") {
+  ToolBench bench;
+  for (const char* format : {"concise", "detailed"}) {
+    const Answer answer = bench.call("fetch_spec", {{"operator", "vector_add"}, {"response_format", format}});
+    const std::string all = answer.text + answer.structured.dump();
+    for (const char* part : {"vector_add(x: Tensor, y: Tensor) -> Tensor", "def reference(", "awkward", "1000003", "0.01", "z[i] = x[i] + y[i]", "3 hidden ones"}) {
+      INFO(part);
+      CHECK(has(answer.text, part));
+    }
+    for (const char* secret : {"secret", "ORACLE", "777777", "888888", "cancell", "def inputs"}) {
+      INFO(secret);
+      CHECK_FALSE(has(all, secret));
+    }
+    CHECK(answer.structured["hidden_cases"] == 3);
+    CHECK(answer.structured["entry"] == "vector_add");
+  }
+  const Answer unknown = bench.call("fetch_spec", {{"operator", "vectoradd"}});
+  CHECK(unknown.is_error);
+  CHECK(has(unknown.text, "did you mean 'vector_add'"));
+}
+
+TEST_CASE("run_tests answers the outcome first, then what failed and what to do") {
+  ToolBench bench;
+  const Answer pass = bench.grade("run_tests", "# fake: pass\n");
+  CHECK(pass.text.starts_with("pass: 3 of 3 cases pass"));
+  CHECK(pass.structured["outcome"] == "pass");
+  CHECK(pass.structured["status"] == "finished");
+  CHECK(pass.structured["cases"].size() == 3);
+
+  const Answer wrong = bench.grade("run_tests", "# fake: fail\n");
+  CHECK_FALSE(wrong.is_error);
+  CHECK(wrong.text.starts_with("fail (wrong_result): "));
+  CHECK(has(wrong.text, "expected 1, got 0.5"));
+  CHECK(wrong.structured["error_type"] == "ResultsError");
+
+  const Answer broken = bench.grade("run_tests", "import triton\n# fake: error=compilation_error\n");
+  CHECK(broken.text.starts_with("error (compilation_error): "));
+  CHECK(has(broken.text, "line 2: # fake: error=compilation_error"));
+  CHECK(has(broken.text, "next: "));
+  CHECK(broken.structured["diagnostic"]["line"] == 2);
+  CHECK(broken.structured["error_group"] == "Runtime & Logic");
+}
+
+TEST_CASE("bad arguments are refused with the valid values, and are not charged") {
+  ToolBench bench;
+  const std::string run = bench.services.start(Track::one_shot);
+  CHECK(has(bench.grade("run_tests", "x", run, "nope").text, "unknown operator 'nope'"));
+  CHECK(has(bench.grade("run_tests", " \n", run).text, "code is empty"));
+  CHECK(has(bench.grade("run_tests", std::string("a\0b", 3), run).text, "binary"));
+  CHECK(has(bench.grade("run_tests", std::string((1 << 20) + 1, '#'), run).text, "1048577 bytes; the limit is 1048576"));
+  CHECK(has(bench.call("profile", {{"operator", "vector_add"}, {"code", "x"}, {"case", "secret_tiny"}, {"run", run}}).text, "valid: small, awkward, large"));
+  CHECK(has(bench.call("compile", {{"operator", "vector_add"}, {"code", "x"}, {"targets", {"tpu:1"}}, {"run", run}}).text, "cuda:90"));
+  CHECK(has(bench.grade("submit", "x", "run_x").text, "start_run"));
+  for (const char* tool : {"compile", "run_tests", "profile", "submit"}) CHECK_FALSE(bench.grade(tool, "# fake: pass\n", run).is_error);
+}
+
+TEST_CASE("one_shot through the tools: one source, one of each") {
+  ToolBench bench;
+  const Answer started = bench.call("start_run", {{"agent", "me"}, {"model", "m"}, {"track", "one_shot"}, {"suite", "vector_add"}});
+  const std::string run = started.structured["run"];
+  CHECK(started.structured["operators"] == json({"vector_add"}));
+  CHECK_FALSE(bench.grade("run_tests", "# fake: fail\n", run).is_error);
+  const Answer second = bench.grade("run_tests", "# fake: fail\n", run);
+  CHECK(second.is_error);
+  CHECK(has(second.text, "permission_denied"));
+  CHECK(has(bench.grade("submit", "# fake: pass\n", run).text, "one source per operator"));
+  CHECK(bench.grade("submit", "# fake: fail\n", run).structured["outcome"] == "fail");
+  const Answer card = bench.call("scorecard", {{"run", run}});
+  CHECK(card.structured["submitted"] == 1);
+  CHECK(card.structured["operators"][0]["error_kind"] == "wrong_result");
+  CHECK(card.structured["operators"][0]["tool_calls"] == 2);
+}
+
+TEST_CASE("submit grades hidden cases and shows nothing of them") {
+  ToolBench bench;
+  const std::string run = bench.services.start(Track::iterative);
+  for (const char* format : {"concise", "detailed"}) {
+    const Answer answer = bench.call("submit", {{"operator", format == std::string("concise") ? "vector_add" : "row_sum"}, {"code", "# fake: fail\n"}, {"run", run}, {"response_format", format}});
+    REQUIRE(answer.structured["cases"].size() == 6);
+    CHECK(answer.structured["cases"][3]["id"] == "hidden_1");
+    CHECK(has(answer.text, "wrong: 3 public, 3 hidden"));
+    for (const char* secret : {"secret", "777777", "888888", "cancell"}) CHECK_FALSE(has(answer.text + answer.structured.dump(), secret));
+    CHECK_FALSE(answer.structured["cases"][3].contains("first_mismatch"));
+    CHECK(answer.structured["cases"][0].contains("first_mismatch"));
+  }
+}
+
+TEST_CASE("perf is shown where the device times, and profile takes the last public case unless told") {
+  ToolBench bench;
+  const Answer last = bench.grade("profile", "# fake: perf=2\n");
+  CHECK(last.structured["cases"].size() == 1);
+  CHECK(last.structured["cases"][0]["id"] == "large");
+  CHECK(last.structured["perf"] == 2.0);
+  CHECK(has(last.text, "(2x)"));
+  const Answer chosen = bench.call("profile", {{"operator", "vector_add"}, {"code", "# fake: pass\n"}, {"case", "small"}});
+  CHECK(chosen.structured["cases"][0]["id"] == "small");
+}
+
+TEST_CASE("compile reports kernels per target, and artifacts that read_artifact reads") {
+  ToolBench bench;
+  const Answer answer = bench.call("compile", {{"operator", "vector_add"}, {"code", "# fake: pass\n"}, {"targets", {"cuda:90", "hip:gfx942"}}});
+  REQUIRE(answer.structured["kernels"].size() == 2);
+  CHECK(answer.structured["kernels"][1]["target"] == "hip:gfx942");
+  CHECK(has(answer.text, "32 registers"));
+  CHECK(bench.grade("compile", "# fake: pass\n").structured["kernels"][0]["target"] == "cuda:90");
+  REQUIRE(answer.structured["artifacts"].size() == 2);
+  const std::string handle = answer.structured["artifacts"][0]["artifact"];
+  const Answer whole = bench.call("read_artifact", {{"artifact", handle}});
+  CHECK(has(whole.structured["text"], "compiles nothing"));
+  CHECK(bench.call("read_artifact", {{"artifact", handle}, {"offset", 3}, {"limit", 2}}).structured["text"] == "no");
+  CHECK(bench.call("read_artifact", {{"artifact", "/etc/passwd"}}).is_error);
+  CHECK(bench.call("read_artifact", {{"artifact", new_handle("artifact")}}).is_error);
+}
+
+TEST_CASE("a large artifact is read in pieces that fit, and grep finds lines by substring") {
+  ToolBench bench;
+  const std::string job = bench.grade("run_tests", "# fake: pass\n").structured["job"];
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += "line " + std::to_string(i) + (i % 7'000 == 5 ? " (needle.*)" : "") + "\n";
+  const auto handle = bench.services->artifacts().put(job, {"ptx", "kernel", text});
+  REQUIRE(handle);
+  std::string read;
+  std::int64_t offset = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Answer piece = bench.call("read_artifact", {{"artifact", *handle}, {"offset", offset}});
+    read += piece.structured["text"].get<std::string>();
+    CHECK(piece.structured["next_offset"] > offset);
+    offset = piece.structured["next_offset"];
+  }
+  CHECK(text.starts_with(read));
+  const Answer found = bench.call("read_artifact", {{"artifact", *handle}, {"grep", "needle.*"}});
+  CHECK(has(found.text, "3 lines with 'needle.*'"));
+  CHECK(has(found.text, ": line 7005 (needle.*)"));
+  const Answer many = bench.call("read_artifact", {{"artifact", *handle}, {"grep", "line"}});
+  CHECK(many.structured["next_offset"] < many.structured["total_bytes"]);
+
+  std::string binary;
+  for (int i = 0; i < 40'000; ++i) binary += static_cast<char>(i * 7);
+  const auto plan = bench.services->artifacts().put(job, {"plan", "small", binary});
+  REQUIRE(plan);
+  const Answer bytes = bench.call("read_artifact", {{"artifact", *plan}});
+  CHECK(bytes.structured["next_offset"] > 0);
+}
+
+TEST_CASE("work that takes long is answered with a handle that job continues and cancels") {
+  ToolBench bench(50);
+  const Answer running = bench.grade("run_tests", "# fake: sleep_ms=400\n");
+  CHECK_FALSE(running.is_error);
+  CHECK(running.structured["status"] == "running");
+  const std::string job = running.structured["job"];
+  CHECK(has(running.text, "Call `job` with job=" + job));
+  const Answer done = bench.call("job", {{"job", job}, {"wait_s", 20}});
+  CHECK(done.structured["outcome"] == "pass");
+  CHECK(bench.call("job", {{"job", job}}).structured["outcome"] == "pass");
+
+  const std::string endless = bench.grade("run_tests", "# fake: sleep_ms=50000\n").structured["job"];
+  CHECK(bench.call("job", {{"job", endless}, {"wait_s", 0}}).structured["status"] == "running");
+  const Answer stopped = bench.call("job", {{"job", endless}, {"cancel", true}, {"wait_s", 5}});
+  CHECK(stopped.structured["state"] == "cancelled");
+  CHECK(bench.call("job", {{"job", "job_x"}}).is_error);
+}
+
+TEST_CASE("a client that goes away cancels a test, never a submission") {
+  ToolBench bench;
+  const std::string run = bench.services.start(Track::iterative);
+  bench.cancelled = true;
+  CHECK(bench.grade("run_tests", "# fake: sleep_ms=30000\n").structured["state"] == "cancelled");
+  const Answer submitted = bench.grade("submit", "# fake: sleep_ms=600\n", run);
+  CHECK(submitted.structured["status"] == "running");
+  bench.cancelled = false;
+  CHECK(bench.call("job", {{"job", submitted.structured["job"]}, {"wait_s", 20}}).structured["outcome"] == "pass");
+}
+
+TEST_CASE("usage and scorecard add up") {
+  ToolBench bench;
+  const std::string run = bench.services.start(Track::iterative);
+  bench.call("report_usage", {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}, {"cost_usd", 0.5}});
+  CHECK(bench.call("report_usage", {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}}).structured["input_tokens"] == 10);
+  bench.grade("submit", "# fake: perf=1.5\n", run);
+  const Answer card = bench.call("scorecard", {{"run", run}});
+  CHECK(card.text.starts_with("ok: Pass@1 50 %: 1 of 2 operators pass"));
+  CHECK(card.structured["pass_at_1"] == 0.5);
+  CHECK(card.structured["perf_at_1"] == 0.75);
+  CHECK(bench.call("scorecard", {{"run", "nope"}}).is_error);
+  CHECK(bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"suite", "softmaxx"}}).is_error);
+}
+
+TEST_CASE("the real catalog fits: every concise spec is whole and within its size") {
+  const auto catalog = operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators");
+  REQUIRE(catalog);
+  ServicesFixture fixture;
+  Services services = {.catalog = *catalog, .runs = fixture->runs(), .jobs = fixture->jobs(), .artifacts = fixture->artifacts(), .limits = {}};
+  const CallContext context = {.progress = [](double, double, const std::string&) {}, .cancelled = [] { return false; }};
+  for (const Tool& tool : make_tools(services)) {
+    if (tool.name != "fetch_spec") continue;
+    for (const auto& op : catalog->all()) {
+      INFO(op.name);
+      const Answer answer = tool.run({{"operator", op.name}}, context);
+      CHECK(answer.text.size() <= kConciseChars);
+      CHECK_FALSE(has(answer.text, "cut"));
+      for (const auto& item : op.cases) {
+        if (item.hidden) CHECK_FALSE(has(answer.text + answer.structured.dump(), item.id));
+      }
+    }
+  }
+}
+
+}  // namespace assay::tools

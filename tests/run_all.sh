@@ -27,10 +27,11 @@ cmake --preset asan -DASSAY_PYTHON="$python" >/dev/null
 ninja -C build/asan -j "$jobs" --quiet
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 ctest --test-dir build/asan --output-on-failure --no-tests=error
 
-step "unit tests, thread sanitizer"
+step "unit tests with threads, thread sanitizer"
+threaded=(test_mcp test_server test_sandbox)
 cmake --preset tsan -DASSAY_PYTHON="$python" >/dev/null
-ninja -C build/tsan -j "$jobs" --quiet
-TSAN_OPTIONS=halt_on_error=1 ctest --test-dir build/tsan --output-on-failure --no-tests=error
+ninja -C build/tsan -j "$jobs" --quiet "${threaded[@]}" assay-launcher assay-jail
+TSAN_OPTIONS=halt_on_error=1 ctest --test-dir build/tsan --output-on-failure --no-tests=error -R "^($(IFS='|'; echo "${threaded[*]}"))$"
 
 step "clang-tidy"
 git ls-files '*.cc' | grep -E '^(base|server|tools|sandbox|operators|reference_agents)/' | grep -v harness/native \

@@ -143,6 +143,10 @@ class CpuDevice final : public Device {
   /// What the CPU cannot run: compiled and recorded for real, then the truth about the rest.
   void compile_only(JobRun& run) {
     const Job largest = largest_case_only(run.job());
+    if (largest.cases.empty()) {
+      run.fail(ErrorKind::unsupported, "the job has no case");
+      return;
+    }
     if (!record_one(run, largest, run.job().want_artifacts)) return;
     const bool dialect = run.job().dialect != "triton";
     const std::string what = dialect ? "dialect " + run.job().dialect + " cannot be interpreted" : "case '" + largest.cases.front().id + "' is too large for the CPU interpreter";

@@ -73,21 +73,32 @@ def device_facts(target: str) -> DeviceFacts:
     )
 
 
+def guard_path() -> str:
+    """The guard's library, or "" when none is configured."""
+    folder = os.environ.get("ASSAY_NATIVE_DIR")
+    return os.environ.get("ASSAY_FAKE_CUDA_GUARD") or (os.path.join(folder, GUARD_LIBRARY) if folder else "")
+
+
+def preload_guard() -> None:
+    """In the zygote: maps the library without using it, so that a jailed child needs no file. A failure shows in `register_guard`."""
+    if guard_path():
+        with contextlib.suppress(OSError):
+            ctypes.CDLL(guard_path())
+
+
 def register_guard() -> None:
     """Gives device type cuda a guard that asks no driver. Raises FakeCudaMissing where nothing offers one."""
     if torch.version.cuda is not None and hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
         torch._C._ensureCUDADeviceGuardSet()
         return
-    folder = os.environ.get("ASSAY_NATIVE_DIR")
-    path = os.environ.get("ASSAY_FAKE_CUDA_GUARD") or (os.path.join(folder, GUARD_LIBRARY) if folder else "")
-    if not path:
+    if not guard_path():
         raise FakeCudaMissing(
             f"this is a CPU build of torch: recording needs {GUARD_LIBRARY}, built with the sandbox; ASSAY_NATIVE_DIR names its folder"
         )
     try:
-        library = ctypes.CDLL(path)
+        library = ctypes.CDLL(guard_path())
     except OSError as error:
-        raise FakeCudaMissing(f"{path} cannot be loaded; it must be built for this torch, {torch.__version__}: {error}") from error
+        raise FakeCudaMissing(f"{guard_path()} cannot be loaded; it must be built for this torch, {torch.__version__}: {error}") from error
     library.assay_register_fake_cuda_guard.restype = ctypes.c_int
     library.assay_register_fake_cuda_guard()
 

@@ -26,8 +26,10 @@ from triton import knobs
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 from triton.compiler import compiler as triton_compiler
+from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.driver import driver
+from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
 from harness.errors import NotRecordable
@@ -341,8 +343,6 @@ def patch_autotuner(sink: Sink | None) -> None:
 
 def switch_to_interpreter() -> None:
     """From now on `@triton.jit` makes interpreted functions, and so does everything Triton's own library was decorated with."""
-    from triton.runtime.interpreter import InterpretedFunction
-
     os.environ["TRITON_INTERPRET"] = "1"
     knobs.runtime.interpret = True
     made: dict[int, Any] = {}
@@ -352,6 +352,7 @@ def switch_to_interpreter() -> None:
             made[id(function)] = InterpretedFunction(function.fn, debug=function.debug, noinline=function.noinline)
         return made[id(function)]
 
+    _patch_index()
     # Bottom up does not matter: library functions find each other through their modules' names at call time.
     for name, module in list(sys.modules.items()):
         if not name.startswith("triton.language"):
@@ -363,6 +364,17 @@ def switch_to_interpreter() -> None:
         library = getattr(tl.standard, attribute, None)
         if callable(value) and isinstance(library, InterpretedFunction) and not isinstance(value, InterpretedFunction):
             setattr(tl.tensor, attribute, _member(library))
+
+
+def _patch_index() -> None:
+    """Scalars are arrays of one element in the interpreter, and numpy from 2.4 on refuses int() of those: loop bounds need it."""
+    original = interpreter._patch_lang_tensor
+
+    def patch(tensor: Any, scope: Any) -> None:
+        original(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+
+    interpreter._patch_lang_tensor = patch
 
 
 def _member(function: Any) -> Any:

@@ -26,7 +26,7 @@ from typing import Any, TextIO
 import numpy
 import torch
 
-from harness import candidate, triton_adapter
+from harness import candidate, fake_cuda, triton_adapter
 from harness.frames import Channel, Frame, FrameError
 
 with contextlib.suppress(ImportError):
@@ -106,6 +106,7 @@ class Zygote:
         self._children: dict[int, tuple[int, int]] = {}  # pidfd: (slot, pid)
         torch.set_num_threads(1)
         triton_adapter.warm()
+        fake_cuda.preload_guard()
         self._check_clean()
         gc.collect()
         gc.freeze()

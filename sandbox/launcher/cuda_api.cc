@@ -13,13 +13,14 @@ Result<CudaApi> load() {
   if (library == nullptr) return fail(ErrorCode::unavailable, std::string("no CUDA driver: ") + ::dlerror());
   CudaApi api;
   std::string missing;
-#define ASSAY_CUDA_LOAD(symbol, ...)                                                   \
-  api.symbol = reinterpret_cast<decltype(api.symbol)>(::dlsym(library, #symbol));      \
+#define ASSAY_CUDA_LOAD(symbol, ...)                                              \
+  api.symbol = reinterpret_cast<decltype(api.symbol)>(::dlsym(library, #symbol)); \
   if (api.symbol == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(#symbol);
   ASSAY_CUDA_FUNCTIONS(ASSAY_CUDA_LOAD)
 #undef ASSAY_CUDA_LOAD
   if (!missing.empty()) {
-    return fail(ErrorCode::unavailable, "the CUDA driver is too old: " + std::string(kLibrary) + " lacks " + missing + "; version 550 (CUDA 12.4) or newer is needed");
+    return fail(ErrorCode::unavailable,
+                "the CUDA driver is too old: " + std::string(kLibrary) + " lacks " + missing + "; version 550 (CUDA 12.4) or newer is needed");
   }
   return api;
 }

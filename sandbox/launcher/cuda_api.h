@@ -45,11 +45,11 @@ inline constexpr CUresult kTensorMemoryLeak = 721;
 inline constexpr CUresult kUnknown = 999;
 
 // CUdevice_attribute
-inline constexpr int kAttributeClockRate = 13;               // kHz
+inline constexpr int kAttributeClockRate = 13;  // kHz
 inline constexpr int kAttributeMultiprocessorCount = 16;
-inline constexpr int kAttributeMemoryClockRate = 36;         // kHz
-inline constexpr int kAttributeGlobalMemoryBusWidth = 37;    // bits
-inline constexpr int kAttributeL2CacheSize = 38;             // bytes
+inline constexpr int kAttributeMemoryClockRate = 36;       // kHz
+inline constexpr int kAttributeGlobalMemoryBusWidth = 37;  // bits
+inline constexpr int kAttributeL2CacheSize = 38;           // bytes
 inline constexpr int kAttributeComputeCapabilityMajor = 75;
 inline constexpr int kAttributeComputeCapabilityMinor = 76;
 
@@ -60,7 +60,7 @@ inline constexpr int kFunctionLocalSizeBytes = 3;
 inline constexpr int kFunctionNumRegs = 4;
 inline constexpr int kFunctionMaxDynamicSharedSizeBytes = 8;
 inline constexpr int kFunctionNonPortableClusterSizeAllowed = 14;
-inline constexpr int kCachePreferShared = 1;                 // CUfunc_cache
+inline constexpr int kCachePreferShared = 1;  // CUfunc_cache
 
 // CUlaunchAttributeID and the values that go with them
 inline constexpr int kLaunchCooperative = 2;
@@ -69,10 +69,10 @@ inline constexpr int kLaunchClusterSchedulingPolicyPreference = 5;
 inline constexpr int kLaunchProgrammaticStreamSerialization = 6;
 inline constexpr int kClusterSchedulingPolicySpread = 1;
 
-inline constexpr unsigned kStreamNonBlocking = 1;            // CUstream_flags
-inline constexpr unsigned kEventDefault = 0;                 // CUevent_flags
+inline constexpr unsigned kStreamNonBlocking = 1;  // CUstream_flags
+inline constexpr unsigned kEventDefault = 0;       // CUevent_flags
 inline constexpr unsigned kMemHostAllocDeviceMap = 2;
-inline constexpr unsigned kWaitValueGeq = 0;                 // CUstreamWaitValue_flags
+inline constexpr unsigned kWaitValueGeq = 0;  // CUstreamWaitValue_flags
 
 union CUlaunchAttributeValue {
   char pad[64];

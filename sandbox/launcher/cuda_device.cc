@@ -22,7 +22,8 @@ Result<int> count_devices(const CudaApi& api) {
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   int count = 0;
   if (const CUresult result = api.cuInit(0); result != kSuccess) return fail(ErrorCode::unavailable, "cuInit: " + api.describe(result));
-  if (const CUresult result = api.cuDeviceGetCount(&count); result != kSuccess) return fail(ErrorCode::unavailable, "cuDeviceGetCount: " + api.describe(result));
+  if (const CUresult result = api.cuDeviceGetCount(&count); result != kSuccess)
+    return fail(ErrorCode::unavailable, "cuDeviceGetCount: " + api.describe(result));
   if (count == 0) return fail(ErrorCode::unavailable, "the CUDA driver sees no device (is CUDA_VISIBLE_DEVICES empty?)");
   return count;
 }

@@ -132,7 +132,8 @@ class CudaDriver final : public GpuDriver {
     if (shape.dependent_launch) add(kLaunchProgrammaticStreamSerialization).programmaticStreamSerializationAllowed = 1;
     CUfunction function = kernels_[kernel].function;
     if (cluster_blocks > kPortableClusterBlocks) {
-      if (LaunchStatus s = check(api_.cuFuncSetAttribute(function, kFunctionNonPortableClusterSizeAllowed, 1), "allowing a cluster of over 8 blocks"); !s) return s;
+      if (LaunchStatus s = check(api_.cuFuncSetAttribute(function, kFunctionNonPortableClusterSizeAllowed, 1), "allowing a cluster of over 8 blocks"); !s)
+        return s;
     }
     // The driver reads each value through its pointer, little endian as this host is.
     std::vector<std::uint64_t> values(params.size());

@@ -61,7 +61,8 @@ std::byte* FakeDriver::translate(DevicePtr address, std::uint64_t bytes) {
 LaunchResult<DevicePtr> FakeDriver::allocate(std::uint64_t bytes) {
   if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
   if (bytes > static_cast<std::uint64_t>(facts_.memory_bytes) - allocated_) {
-    return launch_fail(LaunchErrorKind::gpu_memory_limit, "allocating " + std::to_string(bytes) + " bytes of GPU memory: FAKE_ERROR_OUT_OF_MEMORY (out of memory)");
+    return launch_fail(LaunchErrorKind::gpu_memory_limit,
+                       "allocating " + std::to_string(bytes) + " bytes of GPU memory: FAKE_ERROR_OUT_OF_MEMORY (out of memory)");
   }
   const DevicePtr address = next_address_;
   next_address_ += (bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment + kAddressGap;

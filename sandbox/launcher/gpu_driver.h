@@ -29,25 +29,25 @@ namespace assay::sandbox {
 using DevicePtr = std::uint64_t;
 
 struct DeviceFacts {
-  std::string name;                          // "NVIDIA H200"
-  std::string target;                        // "cuda:90"
+  std::string name;    // "NVIDIA H200"
+  std::string target;  // "cuda:90"
   int cc_major = 0;
   int cc_minor = 0;
   std::int64_t sms = 0;
   std::int64_t l2_bytes = 0;
   std::int64_t memory_bytes = 0;
-  std::int64_t clock_khz = 0;                // peak SM clock
-  std::int64_t bandwidth_bytes_per_s = 0;    // theoretical: 2 x memory clock x bus width, never measured
-  std::string driver;                        // "13.0": the driver's API version, and the kernel module's where it can be read
+  std::int64_t clock_khz = 0;              // peak SM clock
+  std::int64_t bandwidth_bytes_per_s = 0;  // theoretical: 2 x memory clock x bus width, never measured
+  std::string driver;                      // "13.0": the driver's API version, and the kernel module's where it can be read
 };
 
 /// A loaded function. Valid until unload() of its index or the driver's end.
 using KernelHandle = std::uint32_t;
 
 struct KernelFacts {
-  std::int64_t registers = 0;                // per thread
-  std::int64_t local_bytes = 0;              // per thread: spills and stack
-  std::int64_t static_shared_bytes = 0;      // per block
+  std::int64_t registers = 0;            // per thread
+  std::int64_t local_bytes = 0;          // per thread: spills and stack
+  std::int64_t static_shared_bytes = 0;  // per block
   std::int64_t max_threads_per_block = 0;
   std::optional<std::vector<std::size_t>> param_bytes;  // declared by the image, in order; nothing: the driver cannot tell (fake)
 };
@@ -56,9 +56,9 @@ struct LaunchShape {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::array<std::uint32_t, 3> cluster{1, 1, 1};
-  std::uint32_t shared_bytes = 0;            // dynamic, per block
+  std::uint32_t shared_bytes = 0;  // dynamic, per block
   bool cooperative = false;
-  bool dependent_launch = false;             // programmatic dependent launch
+  bool dependent_launch = false;  // programmatic dependent launch
 };
 
 /// One value of at most 8 bytes, little endian.

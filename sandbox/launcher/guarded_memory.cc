@@ -47,14 +47,14 @@ LaunchStatus GuardedMemory::check() {
     guard.resize(region.total - (region.data - region.base) - region.bytes);
     if (LaunchStatus s = gpu_.read(guard, region.data + region.bytes); !s) return s;
     if (const auto hit = std::find_if(guard.begin(), guard.end(), touched); hit != guard.end()) {
-      return launch_fail(LaunchErrorKind::canary_violation,
-                         "device code wrote past the end of " + region.what + ", first at +" + std::to_string(hit - guard.begin()) + " bytes; are its stores masked?");
+      return launch_fail(LaunchErrorKind::canary_violation, "device code wrote past the end of " + region.what + ", first at +" +
+                                                                std::to_string(hit - guard.begin()) + " bytes; are its stores masked?");
     }
     guard.resize(region.data - region.base);
     if (LaunchStatus s = gpu_.read(guard, region.base); !s) return s;
     if (const auto hit = std::find_if(guard.rbegin(), guard.rend(), touched); hit != guard.rend()) {
-      return launch_fail(LaunchErrorKind::canary_violation,
-                         "device code wrote before the start of " + region.what + ", at -" + std::to_string(hit - guard.rbegin() + 1) + " bytes; is an index negative?");
+      return launch_fail(LaunchErrorKind::canary_violation, "device code wrote before the start of " + region.what + ", at -" +
+                                                                std::to_string(hit - guard.rbegin() + 1) + " bytes; is an index negative?");
     }
   }
   return {};

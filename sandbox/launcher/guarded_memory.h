@@ -17,8 +17,8 @@
 
 namespace assay::sandbox {
 
-inline constexpr std::uint64_t kGuardBytes = 4096;           // before a buffer, and after it
-inline constexpr std::uint32_t kBufferAlignment = 256;       // what the driver's allocations have
+inline constexpr std::uint64_t kGuardBytes = 4096;      // before a buffer, and after it
+inline constexpr std::uint32_t kBufferAlignment = 256;  // what the driver's allocations have
 inline constexpr unsigned char kGuardByte = 0xC5;
 
 class GuardedMemory {

@@ -36,7 +36,8 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
-constexpr const char* kUsageText = "usage: assay-launcher --socket-fd N --device I|cuda:I [--driver cuda|fake]\n       assay-launcher --probe [--driver cuda|fake]\n";
+constexpr const char* kUsageText =
+    "usage: assay-launcher --socket-fd N --device I|cuda:I [--driver cuda|fake]\n       assay-launcher --probe [--driver cuda|fake]\n";
 
 struct Arguments {
   int socket = -1;

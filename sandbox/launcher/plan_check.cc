@@ -124,7 +124,8 @@ struct OpCheck {
       return refuse(where, "binary " + std::to_string(op.binary) + " does not exist; the plan has " + std::to_string(plan.binaries.size()));
     }
     const std::string at = where + ": kernel '" + plan.binaries[op.binary].kernel + "'";
-    if ((op.flags & ~kAllKernelFlags) != 0) return refuse(at, "flags " + std::to_string(op.flags) + " have unknown bits; valid: 1 cooperative, 2 dependent launch");
+    if ((op.flags & ~kAllKernelFlags) != 0)
+      return refuse(at, "flags " + std::to_string(op.flags) + " have unknown bits; valid: 1 cooperative, 2 dependent launch");
     if (Status status = check_extents(at, op); !status) return status;
     for (std::size_t i = 0; i < op.params.size(); ++i) {
       if (Status status = check_param(plan, at + ": parameter " + std::to_string(i), op, op.params[i]); !status) return status;
@@ -163,7 +164,8 @@ Status check_outputs(const Plan& plan, const PlanRules& rules) {
     }
     const auto span = output_span_bytes(output);
     if (!span) return refuse(where, "shape and strides need one number from 0 up per dimension and a span that fits 64 bits");
-    if (output.offset % *item != 0) return refuse(where, "offset " + std::to_string(output.offset) + " is no multiple of the " + std::to_string(*item) + " bytes of a " + output.dtype);
+    if (output.offset % *item != 0)
+      return refuse(where, "offset " + std::to_string(output.offset) + " is no multiple of the " + std::to_string(*item) + " bytes of a " + output.dtype);
     if (Status status = check_range(plan, where, output.buffer, output.offset, *span); !status) return status;
     const std::uint64_t begin = aligned_output(next);
     if (*span > rules.output_bytes || begin > rules.output_bytes - *span) {
@@ -205,7 +207,8 @@ std::optional<std::uint64_t> output_span_bytes(const PlanOutput& output) {
   const auto item = dtype_bytes(output.dtype);
   if (!item || output.shape.size() != output.strides.size()) return std::nullopt;
   const auto negative = [](std::int64_t x) { return x < 0; };
-  if (std::any_of(output.shape.begin(), output.shape.end(), negative) || std::any_of(output.strides.begin(), output.strides.end(), negative)) return std::nullopt;
+  if (std::any_of(output.shape.begin(), output.shape.end(), negative) || std::any_of(output.strides.begin(), output.strides.end(), negative))
+    return std::nullopt;
   if (std::find(output.shape.begin(), output.shape.end(), 0) != output.shape.end()) return 0;
   std::uint64_t elements = 1;
   for (std::size_t i = 0; i < output.shape.size(); ++i) {

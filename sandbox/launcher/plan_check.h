@@ -21,7 +21,7 @@ namespace assay::sandbox {
 inline constexpr std::uint32_t kMaxThreadsPerBlock = 1024;
 inline constexpr std::uint32_t kMaxBlocksPerCluster = 16;  // the non-portable maximum
 inline constexpr std::uint32_t kMaxScratchAlignment = 4096;
-inline constexpr std::uint64_t kOutputAlignment = 256;     // of each output in the output memfd, bytes
+inline constexpr std::uint64_t kOutputAlignment = 256;  // of each output in the output memfd, bytes
 
 struct PlanInput {
   std::string name;
@@ -29,9 +29,9 @@ struct PlanInput {
 };
 
 struct PlanRules {
-  std::string target;             // the device's, "cuda:90"
-  std::vector<PlanInput> inputs;  // the case's tensor arguments
-  std::uint64_t output_bytes = 0; // room in the output memfd
+  std::string target;              // the device's, "cuda:90"
+  std::vector<PlanInput> inputs;   // the case's tensor arguments
+  std::uint64_t output_bytes = 0;  // room in the output memfd
 };
 
 /// `invalid_argument`, naming the place in the plan, the value and what would have been legal.

@@ -16,8 +16,8 @@ ParamValue to_value(const KernelParam& param, const std::vector<DevicePtr>& buff
 LaunchStatus check_params(const std::string& what, const KernelFacts& facts, const std::vector<ParamValue>& params) {
   if (!facts.param_bytes) return {};
   if (facts.param_bytes->size() != params.size()) {
-    return launch_fail(LaunchErrorKind::invalid_plan, what + " declares " + std::to_string(facts.param_bytes->size()) + " parameters, the plan passes " +
-                                                          std::to_string(params.size()));
+    return launch_fail(LaunchErrorKind::invalid_plan,
+                       what + " declares " + std::to_string(facts.param_bytes->size()) + " parameters, the plan passes " + std::to_string(params.size()));
   }
   for (std::size_t i = 0; i < params.size(); ++i) {
     if ((*facts.param_bytes)[i] != params[i].bytes) {
@@ -67,7 +67,8 @@ LaunchStatus Program::add_launch(const KernelOp& op, const Plan& plan, const std
   Launch launch;
   launch.kernel = handles_[op.binary];
   launch.what = "kernel '" + plan.binaries[op.binary].kernel + "'";
-  launch.shape = {op.grid, op.block, op.cluster, plan.binaries[op.binary].shared_bytes, (op.flags & kFlagCooperative) != 0, (op.flags & kFlagDependentLaunch) != 0};
+  launch.shape = {
+      op.grid, op.block, op.cluster, plan.binaries[op.binary].shared_bytes, (op.flags & kFlagCooperative) != 0, (op.flags & kFlagDependentLaunch) != 0};
   for (const KernelParam& param : op.params) launch.params.push_back(to_value(param, buffers, scratch, next_scratch));
   if (LaunchStatus s = check_params(launch.what, gpu_.kernel_facts(launch.kernel), launch.params); !s) return s;
   ++uses_[op.binary].launches;

@@ -63,7 +63,8 @@ class Program {
 
   explicit Program(GpuDriver& gpu) : gpu_(gpu) {}
   LaunchStatus load_binaries(const Plan& plan);
-  LaunchStatus add_launch(const KernelOp& op, const Plan& plan, const std::vector<DevicePtr>& buffers, const std::vector<DevicePtr>& scratch, std::size_t& next_scratch);
+  LaunchStatus add_launch(const KernelOp& op, const Plan& plan, const std::vector<DevicePtr>& buffers, const std::vector<DevicePtr>& scratch,
+                          std::size_t& next_scratch);
   LaunchStatus run(const Step& step);
 
   GpuDriver& gpu_;

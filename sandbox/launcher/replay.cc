@@ -40,8 +40,8 @@ LaunchStatus check_memory(const Plan& plan, std::uint64_t limit) {
   const auto take = [&](std::uint64_t bytes, std::uint32_t alignment) -> LaunchStatus {
     const std::uint64_t cost = GuardedMemory::cost(bytes, alignment);
     if (cost > left) {
-      return launch_fail(LaunchErrorKind::gpu_memory_limit,
-                         "the plan's buffers, with " + std::to_string(2 * kGuardBytes) + " guard bytes each, need more than the limit of " + std::to_string(limit) + " bytes");
+      return launch_fail(LaunchErrorKind::gpu_memory_limit, "the plan's buffers, with " + std::to_string(2 * kGuardBytes) +
+                                                                " guard bytes each, need more than the limit of " + std::to_string(limit) + " bytes");
     }
     left -= cost;
     return {};

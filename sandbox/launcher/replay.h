@@ -32,22 +32,22 @@ struct ReplayInput {
 
 struct ReplayRequest {
   std::vector<ReplayInput> inputs;
-  std::span<std::byte> output;             // each output's byte span goes here, at kOutputAlignment
-  std::uint64_t gpu_memory_bytes = 0;      // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
+  std::span<std::byte> output;         // each output's byte span goes here, at kOutputAlignment
+  std::uint64_t gpu_memory_bytes = 0;  // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
   std::optional<TimingRules> timing;
 };
 
 struct ReplayOutput {
   std::string dtype;
   std::vector<std::int64_t> shape, strides;
-  std::uint64_t offset = 0;                // in the request's output memory
+  std::uint64_t offset = 0;  // in the request's output memory
   std::uint64_t bytes = 0;
 };
 
 struct ReplayResult {
   std::vector<ReplayOutput> outputs;
   std::vector<KernelUse> kernels;
-  std::vector<double> samples_ns;          // empty unless timed
+  std::vector<double> samples_ns;  // empty unless timed
 };
 
 LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, const ReplayRequest& request, const Clock& clock);

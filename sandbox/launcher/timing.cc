@@ -8,9 +8,9 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::int64_t kWarmUpSamples = 3;
-constexpr std::int64_t kWarmUpNs = 20'000'000;      // clocks rise from idle within this
-constexpr std::uint64_t kFlushPerL2 = 2;            // bytes written to flush, in multiples of the L2's size
-constexpr std::uint64_t kMinFlushBytes = 1 << 20;   // where a device does not say how large its L2 is
+constexpr std::int64_t kWarmUpNs = 20'000'000;     // clocks rise from idle within this
+constexpr std::uint64_t kFlushPerL2 = 2;           // bytes written to flush, in multiples of the L2's size
+constexpr std::uint64_t kMinFlushBytes = 1 << 20;  // where a device does not say how large its L2 is
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 class FlushBuffer {

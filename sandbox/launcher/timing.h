@@ -22,16 +22,16 @@ inline constexpr std::int64_t kMaxSamplesAllowed = 100'000;  // of a request: th
 struct TimingRules {
   std::int64_t min_samples = 30;
   std::int64_t max_samples = 2'000;
-  std::int64_t max_time_ms = 1'000;      // wall time, warm-up and refilling included; it wins over min_samples
-  double relative_half_width = 0.005;    // stop when the 95 % interval of the median is within this of it
+  std::int64_t max_time_ms = 1'000;    // wall time, warm-up and refilling included; it wins over min_samples
+  double relative_half_width = 0.005;  // stop when the 95 % interval of the median is within this of it
 };
 
 struct TimedWork {
-  std::function<LaunchStatus()> prepare;                  // once, before the first sample: what may use the memory that is left
-  std::function<LaunchStatus()> restore;                  // queue: inputs, poison
-  std::function<LaunchStatus()> enqueue;                  // queue: the operations, and nothing else
-  std::function<LaunchStatus(std::int64_t)> sampled;      // the sample of this index, from 0, has run; its outputs are in place
-  std::size_t operations = 0;                             // what enqueue() queues
+  std::function<LaunchStatus()> prepare;              // once, before the first sample: what may use the memory that is left
+  std::function<LaunchStatus()> restore;              // queue: inputs, poison
+  std::function<LaunchStatus()> enqueue;              // queue: the operations, and nothing else
+  std::function<LaunchStatus(std::int64_t)> sampled;  // the sample of this index, from 0, has run; its outputs are in place
+  std::size_t operations = 0;                         // what enqueue() queues
 };
 
 /// At least one sample.

@@ -40,39 +40,42 @@ Result<std::unique_ptr<BenchJournal>> BenchJournal::open(const std::filesystem::
 }
 
 Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
-  std::error_code error;
-  const bool exists = std::filesystem::exists(path_, error) && std::filesystem::file_size(path_, error) > 0;
-  if (exists && !resume) return fail(ErrorCode::invalid_argument, path_ + " is of an earlier bench; --resume continues it, --out names another directory");
-  if (!exists && resume) return fail(ErrorCode::invalid_argument, "there is no bench to resume: " + path_ + " does not exist");
-  fd_.reset(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  fd_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!fd_) return fail_errno("open " + path_);
-  if (!exists) return append(identity_json(identity).dump());
+  const Result<std::size_t> whole = read(identity, resume);
+  if (!whole) return fail(whole.error());
+  if (!resume && !runs_.empty()) {
+    return fail(ErrorCode::invalid_argument, path_ + " is of an earlier bench; --resume continues it, --out names another directory");
+  }
+  // What never opened a run has nothing to lose: it is begun anew.
+  const std::size_t kept = resume ? *whole : 0;
+  if (::ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0) return fail_errno("ftruncate " + path_);
+  return kept == 0 ? append(identity_json(identity).dump()) : Status();
+}
+
+Result<std::size_t> BenchJournal::read(const BenchIdentity& identity, bool resume) {
   std::ifstream stream(path_, std::ios::binary);
   std::size_t whole = 0;
-  bool first = true;
   for (std::string text; std::getline(stream, text) && !stream.eof();) {  // a last line without its end was cut short by a crash
-    whole += text.size() + 1;
     const json line = json::parse(text, nullptr, false);
     if (line.is_discarded() || !line.is_object()) return fail(ErrorCode::corrupt, path_ + ": a line is not a JSON object");
+    const std::string other = whole == 0 && resume ? difference(line, identity_json(identity)) : "";
+    if (!other.empty()) return fail(ErrorCode::invalid_argument, path_ + " is of another bench: " + other);
+    whole += text.size() + 1;
     try {
       const std::string kind = line.at("kind").get<std::string>();
-      if (first) {
-        const std::string other = difference(line, identity_json(identity));
-        if (!other.empty()) return fail(ErrorCode::invalid_argument, path_ + " is of another bench: " + other);
-      } else if (kind == "run") {
+      if (kind == "run") {
         runs_[line.at("sample").get<std::int64_t>()] = {line.at("run").get<std::string>(), line.at("operators").get<std::vector<std::string>>()};
       } else if (kind == "finished") {
         finished_.emplace(line.at("sample").get<std::int64_t>(), line.at("operator").get<std::string>());
         spent_before_usd_ += line.at("cost_usd").get<double>();
       }
-      first = false;
     } catch (const json::exception& broken) {
       return fail(ErrorCode::corrupt, path_ + ": " + broken.what());
     }
   }
-  if (first) return fail(ErrorCode::corrupt, path_ + " has no first line");
-  if (::ftruncate(fd_.get(), static_cast<off_t>(whole)) != 0) return fail_errno("ftruncate " + path_);
-  return {};
+  if (resume && whole == 0) return fail(ErrorCode::invalid_argument, "there is no bench to resume in " + path_);
+  return whole;
 }
 
 const agents::RunHandle* BenchJournal::run_of(std::int64_t sample) const {

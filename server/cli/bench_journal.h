@@ -33,7 +33,7 @@ struct BenchIdentity {
 class BenchJournal {
  public:
   /// `directory` is made when it is missing. With `resume` an earlier journal there is read, and must be of the same bench; without, there
-  /// must be none (invalid_argument either way).
+  /// must be none that ever opened a run (invalid_argument either way).
   static Result<std::unique_ptr<BenchJournal>> open(const std::filesystem::path& directory, const BenchIdentity& identity, bool resume);
 
   /// The run of a sample (from 1), when an earlier part of the bench opened it.
@@ -50,6 +50,8 @@ class BenchJournal {
  private:
   explicit BenchJournal(std::string path) : path_(std::move(path)) {}
   Status load(const BenchIdentity& identity, bool resume);
+  /// Bytes of the whole lines.
+  Result<std::size_t> read(const BenchIdentity& identity, bool resume);
   Status append(const std::string& line);
 
   const std::string path_;

@@ -35,6 +35,13 @@ Label label_of_attempt(const agents::Attempt& attempt) {
                   sandbox::stage_from(attempt.stage).value_or(sandbox::Stage::done), attempt.hints);
 }
 
+/// What a line says beside the label.
+std::string explanation_of(const agents::Attempt& attempt, Label label) {
+  if (label == Label::slow) return slow_hint(attempt.hints);
+  const std::string prefix = attempt.outcome + ": ";
+  return attempt.explanation.starts_with(prefix) ? attempt.explanation.substr(prefix.size()) : attempt.explanation;
+}
+
 /// Errors that the next operator would meet as well.
 bool is_hopeless(const Error& error) {
   return error.code == ErrorCode::permission_denied || error.code == ErrorCode::invalid_argument || error.code == ErrorCode::io;
@@ -118,7 +125,8 @@ class Workers {
     const Result<agents::Attempt> ended = agents::attempt_operator(client_, model_, *transcript, request);
     if (!ended) return gave_up(task, ended.error());
     if (Status written = journal_.add_finished(task.sample, task.operator_name, *ended); !written) return gave_up(task, written.error());
-    progress_.finished(task.name, label_of_attempt(*ended), ended->explanation, ended->cost_usd);
+    const Label label = label_of_attempt(*ended);
+    progress_.finished(task.name, label, explanation_of(*ended, label), ended->reply_reused ? 0 : ended->cost_usd);
     const std::lock_guard lock(mutex_);
     ++finished_;
     failures_in_a_row_ = 0;

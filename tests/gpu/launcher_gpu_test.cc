@@ -105,7 +105,11 @@ TEST_CASE("fills of every width, copies and constants") {
   Plan plan;
   plan.target = target();
   plan.buffers = {{BufferKind::scratch, 64, "", ""}, {BufferKind::constant, 4, "", "WXYZ"}};
-  plan.ops = {FillOp{0, 0, 8, 1, 0x11}, FillOp{0, 8, 2, 2, 0x2222}, FillOp{0, 16, 2, 4, 0x33333333}, FillOp{0, 24, 2, 8, 0x0807060504030201}, FillOp{0, 40, 1, 8, 0x4444444444444444},
+  plan.ops = {FillOp{0, 0, 8, 1, 0x11},
+              FillOp{0, 8, 2, 2, 0x2222},
+              FillOp{0, 16, 2, 4, 0x33333333},
+              FillOp{0, 24, 2, 8, 0x0807060504030201},
+              FillOp{0, 40, 1, 8, 0x4444444444444444},
               CopyOp{0, 48, 1, 1, 3}};
   plan.outputs = {{0, 0, "int32", {16}, {1}}};
   test::LaunchCase one;
@@ -157,7 +161,8 @@ TEST_CASE("parameters that the image does not declare never reach the driver") {
   launcher.ready();
   test::LaunchCase one = test::vector_add_case(kN);
   one.output_bytes = 1 << 20;
-  for (const std::vector<KernelParam>& params : std::vector<std::vector<KernelParam>>{{PointerParam{0, 0}}, {}, std::vector<KernelParam>(5, PointerParam{0, 0}), std::vector<KernelParam>(4, PointerParam{0, 0})}) {
+  for (const std::vector<KernelParam>& params : std::vector<std::vector<KernelParam>>{
+           {PointerParam{0, 0}}, {}, std::vector<KernelParam>(5, PointerParam{0, 0}), std::vector<KernelParam>(4, PointerParam{0, 0})}) {
     Plan plan = add_plan(kN);
     std::get<KernelOp>(plan.ops[0]).params = params;
     CHECK(kind_of(one.run(launcher, plan)) == "invalid_plan");
@@ -257,7 +262,8 @@ TEST_CASE("timing stops by its interval, starts each run from the same inputs an
     const double half = (answer["high_ns"].get<double>() - answer["low_ns"].get<double>()) / 2 / median;
     const std::size_t samples = answer["samples_ns"].size();
     const double floor = 12.0 * n / device["bandwidth_bytes_per_s"].get<double>() * 1e9;
-    std::printf("vector add of %u: median %.2f us, +-%.2f %%, %zu samples, floor %.2f us, %.2f s in all\n", n, median / 1e3, 100 * half, samples, floor / 1e3, seconds_since(begin));
+    std::printf("vector add of %u: median %.2f us, +-%.2f %%, %zu samples, floor %.2f us, %.2f s in all\n", n, median / 1e3, 100 * half, samples, floor / 1e3,
+                seconds_since(begin));
     CHECK(samples >= 30);
     CHECK((half <= 0.005 || seconds_since(begin) > 2 || samples == 5'000));
     CHECK(median > floor * 0.95);

@@ -28,8 +28,8 @@ constexpr bool same_register = sizeof(A) == sizeof(B) && std::is_pointer_v<A> ==
 template <class A, class B>
 struct SameCall : std::false_type {};
 template <class R1, class... A1, class R2, class... A2>
-  requires(sizeof...(A1) == sizeof...(A2))
-struct SameCall<R1(A1...), R2(A2...)> : std::bool_constant<same_register<R1, R2> && (same_register<A1, A2> && ...)> {};
+requires(sizeof...(A1) == sizeof...(A2)) struct SameCall<R1(A1...), R2(A2...)> : std::bool_constant<same_register<R1, R2> && (same_register<A1, A2> && ...)> {
+};
 
 #define ASSAY_CHECK_CALL(symbol, ...) static_assert(SameCall<__VA_ARGS__, decltype(::symbol)>::value, #symbol);
 namespace signatures {

@@ -97,11 +97,16 @@ struct LaunchCase {
     Result<UniqueFd> room = create_memfd("outputs", output_bytes);
     REQUIRE(room);
     output = std::move(*room);
-    const nlohmann::json header = {{"type", "launch"},           {"case", "c"},
-                                   {"inputs", list},             {"output_fd", 1},
-                                   {"output_bytes", output_bytes}, {"time", time},
-                                   {"min_samples", min_samples}, {"max_samples", max_samples},
-                                   {"max_time_ms", max_time_ms}, {"gpu_memory_bytes", gpu_memory_bytes}};
+    const nlohmann::json header = {{"type", "launch"},
+                                   {"case", "c"},
+                                   {"inputs", list},
+                                   {"output_fd", 1},
+                                   {"output_bytes", output_bytes},
+                                   {"time", time},
+                                   {"min_samples", min_samples},
+                                   {"max_samples", max_samples},
+                                   {"max_time_ms", max_time_ms},
+                                   {"gpu_memory_bytes", gpu_memory_bytes}};
     REQUIRE(send_frame(launcher.socket(), header, plan, {input->get(), output.get()}, Deadline::after_ms(10'000)));
   }
   nlohmann::json run(LauncherProcess& launcher, const std::string& plan) {

@@ -11,9 +11,15 @@ using nlohmann::json;
 namespace {
 
 json launch_header() {
-  return {{"type", "launch"},      {"case", "small"},     {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 256}, {"nbytes", 1024}}}},
-          {"output_fd", 1},        {"output_bytes", 4096}, {"time", true},
-          {"min_samples", 30},     {"max_samples", 500},   {"max_time_ms", 1000},
+  return {{"type", "launch"},
+          {"case", "small"},
+          {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 256}, {"nbytes", 1024}}}},
+          {"output_fd", 1},
+          {"output_bytes", 4096},
+          {"time", true},
+          {"min_samples", 30},
+          {"max_samples", 500},
+          {"max_time_ms", 1000},
           {"gpu_memory_bytes", 1 << 20}};
 }
 
@@ -96,7 +102,8 @@ TEST_CASE("a result carries descriptors, kernels, samples and the interval") {
   json message = launched_message("small", result);
   CHECK(message["type"] == "launched");
   CHECK(message["case"] == "small");
-  CHECK(message["outputs"][0] == json({{"name", "output_0"}, {"kind", "tensor"}, {"dtype", "float32"}, {"shape", {2, 3}}, {"strides", {3, 1}}, {"offset", 256}, {"nbytes", 24}}));
+  CHECK(message["outputs"][0] ==
+        json({{"name", "output_0"}, {"kind", "tensor"}, {"dtype", "float32"}, {"shape", {2, 3}}, {"strides", {3, 1}}, {"offset", 256}, {"nbytes", 24}}));
   CHECK(message["kernels"][0] == json({{"name", "add"}, {"registers", 32}, {"local_bytes", 0}, {"shared_bytes", 1024}, {"launches", 2}}));
   CHECK(message["canary_ok"] == true);
   CHECK(message["samples_ns"].empty());
@@ -110,7 +117,8 @@ TEST_CASE("a result carries descriptors, kernels, samples and the interval") {
 }
 
 TEST_CASE("errors and the probe") {
-  CHECK(launch_error_message("c", {LaunchErrorKind::gpu_fault, "why"}) == json({{"type", "launch_error"}, {"case", "c"}, {"kind", "gpu_fault"}, {"message", "why"}}));
+  CHECK(launch_error_message("c", {LaunchErrorKind::gpu_fault, "why"}) ==
+        json({{"type", "launch_error"}, {"case", "c"}, {"kind", "gpu_fault"}, {"message", "why"}}));
   const json none = probe_message(fail(ErrorCode::unavailable, "no driver"));
   CHECK(none["devices"].empty());
   CHECK(none["reason"] == "no driver");

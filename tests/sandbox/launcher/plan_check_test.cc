@@ -43,24 +43,60 @@ TEST_CASE("every way in which a plan can be wrong has its own sentence") {
       {"binary 2 does not exist; the plan has 2", [](Plan& p) { kernel(p).binary = 2; }},
       {"flags 7 have unknown bits", [](Plan& p) { kernel(p).flags = 7; }},
       {"extents start at 1", [](Plan& p) { kernel(p).grid[1] = 0; }},
-      {"extents start at 1", [](Plan& p) { kernel(p).cluster = {0, 0, 0}; }},
-      {"the grid is over", [](Plan& p) { kernel(p).grid = {2, 65536, 1}; }},
-      {"the block is over 1024 threads", [](Plan& p) { kernel(p).block = {1024, 2, 1}; }},
-      {"the block is over 1024 threads", [](Plan& p) { kernel(p).block = {1u << 31, 1u << 31, 4}; }},
-      {"the cluster is over 16 blocks", [](Plan& p) { kernel(p).cluster = {32, 1, 1}; }},
+      {"extents start at 1",
+       [](Plan& p) {
+         kernel(p).cluster = {0, 0, 0};
+       }},
+      {"the grid is over",
+       [](Plan& p) {
+         kernel(p).grid = {2, 65536, 1};
+       }},
+      {"the block is over 1024 threads",
+       [](Plan& p) {
+         kernel(p).block = {1024, 2, 1};
+       }},
+      {"the block is over 1024 threads",
+       [](Plan& p) {
+         kernel(p).block = {1u << 31, 1u << 31, 4};
+       }},
+      {"the cluster is over 16 blocks",
+       [](Plan& p) {
+         kernel(p).cluster = {32, 1, 1};
+       }},
       {"no multiple of the cluster in dimension 0", [](Plan& p) { kernel(p).grid[0] = 3; }},
-      {"parameter 5: buffer 9 does not exist; the plan has 4", [](Plan& p) { kernel(p).params[5] = PointerParam{9, 0}; }},
-      {"parameter 5: 0 bytes from 6 on are outside buffer 3 (constant, 5 bytes)", [](Plan& p) { kernel(p).params[5] = PointerParam{3, 6}; }},
-      {"parameter 4: alignment 3 is no power of two", [](Plan& p) { kernel(p).params[4] = GlobalScratchParam{1, 3}; }},
-      {"parameter 4: alignment 0 is no power of two", [](Plan& p) { kernel(p).params[4] = GlobalScratchParam{1, 0}; }},
-      {"parameter 4: alignment 8192 is no power of two", [](Plan& p) { kernel(p).params[4] = GlobalScratchParam{1, 8192}; }},
-      {"the scratch of all blocks does not fit", [](Plan& p) { kernel(p).params[4] = GlobalScratchParam{1ULL << 62, 1}; }},
+      {"parameter 5: buffer 9 does not exist; the plan has 4",
+       [](Plan& p) {
+         kernel(p).params[5] = PointerParam{9, 0};
+       }},
+      {"parameter 5: 0 bytes from 6 on are outside buffer 3 (constant, 5 bytes)",
+       [](Plan& p) {
+         kernel(p).params[5] = PointerParam{3, 6};
+       }},
+      {"parameter 4: alignment 3 is no power of two",
+       [](Plan& p) {
+         kernel(p).params[4] = GlobalScratchParam{1, 3};
+       }},
+      {"parameter 4: alignment 0 is no power of two",
+       [](Plan& p) {
+         kernel(p).params[4] = GlobalScratchParam{1, 0};
+       }},
+      {"parameter 4: alignment 8192 is no power of two",
+       [](Plan& p) {
+         kernel(p).params[4] = GlobalScratchParam{1, 8192};
+       }},
+      {"the scratch of all blocks does not fit",
+       [](Plan& p) {
+         kernel(p).params[4] = GlobalScratchParam{1ULL << 62, 1};
+       }},
       {"operation 2: fill: 256 bytes from 8 on are outside buffer 2 (scratch, 256 bytes)", [](Plan& p) { std::get<FillOp>(p.ops[2]).count = 32; }},
       {"count times width does not fit", [](Plan& p) { std::get<FillOp>(p.ops[2]).count = 1ULL << 62; }},
       {"offset 4 is no multiple of the width 8", [](Plan& p) { std::get<FillOp>(p.ops[2]).offset = 4; }},
       {"operation 3: copy source: 32 bytes from 240 on", [](Plan& p) { std::get<CopyOp>(p.ops[3]).src_offset = 240; }},
       {"operation 3: copy destination: ", [](Plan& p) { std::get<CopyOp>(p.ops[3]).dst_offset = ~0ULL; }},
-      {"source and destination overlap", [](Plan& p) { p.ops[3] = CopyOp{2, 0, 2, 16, 32}; }},
+      {"source and destination overlap",
+       [](Plan& p) {
+         p.ops[3] = CopyOp{2, 0, 2, 16, 32};
+       }},
       {"outputs: there is none", [](Plan& p) { p.outputs.clear(); }},
       {"output 0: unknown dtype; valid: float64", [](Plan& p) { p.outputs[0].dtype = "complex64"; }},
       {"output 0: shape and strides need", [](Plan& p) { p.outputs[0].shape[0] = -1; }},

@@ -145,8 +145,12 @@ TEST_CASE("an input outside its file is our own defect, not the submission's") {
   Result<UniqueFd> output = create_memfd("outputs", 4096);
   REQUIRE(file);
   REQUIRE(output);
-  const nlohmann::json header = {{"type", "launch"},   {"case", "c"},         {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 32}, {"nbytes", 64}}}},
-                                 {"output_fd", 1},     {"output_bytes", 4096}, {"time", false},
+  const nlohmann::json header = {{"type", "launch"},
+                                 {"case", "c"},
+                                 {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 32}, {"nbytes", 64}}}},
+                                 {"output_fd", 1},
+                                 {"output_bytes", 4096},
+                                 {"time", false},
                                  {"gpu_memory_bytes", 1 << 20}};
   REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)), {file->get(), output->get()}, Deadline::after_ms(1'000)));
   const Result<Frame> answer = launcher.receive();
@@ -217,14 +221,14 @@ TEST_CASE("the probe prints one line of JSON and says whether there is a device"
 }
 
 TEST_CASE("wrong arguments are explained, with status 2") {
-  for (const auto& [arguments, reason] : std::vector<std::pair<std::string, std::string>>{
-           {"", "--socket-fd and --device are needed"},
-           {"--socket-fd 3 --device hip:0", "HIP devices are not supported by this build"},
-           {"--socket-fd 3 --device gpu", "--device 'gpu' is no number from 0 up"},
-           {"--socket-fd -1 --device 0", "--socket-fd '-1' is no number from 0 up"},
-           {"--socket-fd", "--socket-fd needs a value"},
-           {"--driver metal --probe", "driver 'metal' is unknown; valid: cuda, fake"},
-           {"--what", "argument '--what' is unknown"}}) {
+  for (const auto& [arguments, reason] :
+       std::vector<std::pair<std::string, std::string>>{{"", "--socket-fd and --device are needed"},
+                                                        {"--socket-fd 3 --device hip:0", "HIP devices are not supported by this build"},
+                                                        {"--socket-fd 3 --device gpu", "--device 'gpu' is no number from 0 up"},
+                                                        {"--socket-fd -1 --device 0", "--socket-fd '-1' is no number from 0 up"},
+                                                        {"--socket-fd", "--socket-fd needs a value"},
+                                                        {"--driver metal --probe", "driver 'metal' is unknown; valid: cuda, fake"},
+                                                        {"--what", "argument '--what' is unknown"}}) {
     const Ended ended = run_launcher(arguments);
     INFO(arguments << ": " << ended.text);
     CHECK(ended.status == 2);

@@ -78,8 +78,8 @@ TEST_CASE("operations run in order: fills of every width, copies, constants") {
   Plan plan;
   plan.target = "cuda:90";
   plan.buffers = {{BufferKind::scratch, 64, "", ""}, {BufferKind::constant, 4, "", "WXYZ"}};
-  plan.ops = {FillOp{0, 0, 8, 1, 0x11},         FillOp{0, 8, 2, 2, 0x2222}, FillOp{0, 16, 2, 4, 0x33333333}, FillOp{0, 24, 2, 8, 0x0807060504030201},
-              CopyOp{0, 40, 1, 1, 3},           CopyOp{0, 48, 0, 24, 8},    FillOp{0, 0, 1, 1, 0x99}};
+  plan.ops = {FillOp{0, 0, 8, 1, 0x11}, FillOp{0, 8, 2, 2, 0x2222}, FillOp{0, 16, 2, 4, 0x33333333}, FillOp{0, 24, 2, 8, 0x0807060504030201},
+              CopyOp{0, 40, 1, 1, 3},   CopyOp{0, 48, 0, 24, 8},    FillOp{0, 0, 1, 1, 0x99}};
   plan.outputs = {{0, 0, "uint8", {64}, {1}}};
   REQUIRE(bench.run(plan));
   std::vector<unsigned char> out(64);
@@ -133,11 +133,11 @@ TEST_CASE("a write outside a buffer is caught on either side, by the byte") {
     return plan;
   };
   CHECK(bench.run(writing(4 * kN - 1)));
-  for (const auto& [offset, where] : std::vector<std::pair<std::int64_t, std::string>>{
-           {4 * kN, "past the end of buffer 2 (scratch, 4000 bytes), first at +0 bytes"},
-           {4 * kN + 4095, "first at +4095 bytes"},
-           {-1, "before the start of buffer 2 (scratch, 4000 bytes), at -1 bytes"},
-           {-4096, "at -4096 bytes"}}) {
+  for (const auto& [offset, where] :
+       std::vector<std::pair<std::int64_t, std::string>>{{4 * kN, "past the end of buffer 2 (scratch, 4000 bytes), first at +0 bytes"},
+                                                         {4 * kN + 4095, "first at +4095 bytes"},
+                                                         {-1, "before the start of buffer 2 (scratch, 4000 bytes), at -1 bytes"},
+                                                         {-4096, "at -4096 bytes"}}) {
     const auto result = bench.run(writing(offset));
     INFO(offset);
     REQUIRE_FALSE(result);

@@ -9,7 +9,8 @@ using namespace assay::sandbox;
 
 TEST_CASE("the ranks are those of the sign test's table") {
   // n -> the order statistic that bounds the 95 % interval of the median from below.
-  const std::vector<std::pair<std::size_t, std::size_t>> table = {{6, 1}, {8, 1}, {9, 2}, {12, 3}, {15, 4}, {20, 6}, {25, 8}, {30, 10}, {40, 14}, {50, 18}, {100, 40}};
+  const std::vector<std::pair<std::size_t, std::size_t>> table = {{6, 1},  {8, 1},   {9, 2},   {12, 3},  {15, 4},  {20, 6},
+                                                                  {25, 8}, {30, 10}, {40, 14}, {50, 18}, {100, 40}};
   for (const auto& [n, rank] : table) {
     INFO(n);
     CHECK(interval_rank(n) == rank);

@@ -1,0 +1,188 @@
+"""`assay bench` and `assay report`, the real binary on the fake device: a model behind HTTP, kill -9 and --resume, a foreign server."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+KEY = "sk-secret-of-this-test-0123456789"
+OPERATORS = ["vector_add", "gelu_tanh", "softmax_last_dim", "layer_norm_fwd", "rope_neox", "adamw_step"]
+
+
+class Model(ThreadingHTTPServer):
+    """Speaks chat completions; each answer takes `delay_s` and follows `answers` for its operator."""
+
+    delay_s = 0.0
+    answers: dict[str, str] = {}
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.asked: list[str] = []
+        self.refuse_first = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Model
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.server.refuse_first > 0:
+            self.server.refuse_first -= 1
+            self._answer(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
+            return
+        found = re.search(r"^Operator: (\w+)$", body["messages"][-1]["content"], re.MULTILINE)
+        assert found is not None
+        self.server.asked.append(found[1])
+        time.sleep(self.server.delay_s)
+        code = self.server.answers.get(found[1], "# fake: pass")
+        reply = {"message": {"content": f"```python\n{code}\n```"}, "finish_reason": "stop"}
+        self._answer(200, {"choices": [reply], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}, {})
+
+    def _answer(self, status: int, body: dict[str, Any], headers: dict[str, str]) -> None:
+        payload = json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(payload))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        try:
+            self.wfile.write(payload)
+        except BrokenPipeError:  # the bench was killed meanwhile
+            self.close_connection = True
+
+    def log_message(self, *_: Any) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    server = Model()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def bench_arguments(tmp_path: Path, *more: str) -> list[str]:
+    where = ["--store", str(tmp_path / "s.db"), "--out", str(tmp_path / "out"), "--operators", ",".join(OPERATORS)]
+    return ["bench", "--model", "openai-compatible:m", "--device", "fake", *where, *more]
+
+
+def env_of(model: Model) -> dict[str, str]:
+    return {"ASSAY_LLM_BASE_URL": model.url, "ASSAY_LLM_API_KEY": KEY}
+
+
+def test_bench_and_report(assay: Run, model: Model, tmp_path: Path) -> None:
+    model.answers = {"gelu_tanh": "# fake: fail", "rope_neox": "# fake: error=syntax_error"}
+    model.refuse_first = 2
+    done = assay(*bench_arguments(tmp_path, "--jobs", "3"), **env_of(model))
+    assert done.returncode == 0, done.stderr
+    assert sorted(model.asked) == sorted(OPERATORS)
+    assert re.search(r"gelu_tanh +wrong", done.stderr) and re.search(r"rope_neox +does not compile", done.stderr)
+    assert "66.7 %" in done.stdout and "4 of 6" in done.stdout
+    assert "600 in, 60 out" in done.stdout
+    rows = list(csv.DictReader(io.StringIO(assay("report", "--store", str(tmp_path / "s.db"), "--format", "csv").stdout)))
+    assert {row["operator"]: row["label"] for row in rows}["rope_neox"] == "does not compile"
+    assert all(row["scripted"] == "false" and row["model"] == "openai-compatible:m" for row in rows)
+    document = json.loads(assay("report", "--store", str(tmp_path / "s.db"), "--format", "json").stdout)
+    assert document["totals"]["passed"] == 4 and document["totals"]["input_tokens"] == 600
+    leaked = [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+    assert not leaked and KEY not in done.stdout + done.stderr
+
+
+def test_kill_and_resume(binary: str, assay: Run, model: Model, tmp_path: Path) -> None:
+    model.delay_s = 0.3
+    arguments = bench_arguments(tmp_path, "--jobs", "1")
+    environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
+    with subprocess.Popen([binary, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as bench:
+        deadline = time.monotonic() + 30
+        while len(model.asked) < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        bench.send_signal(signal.SIGKILL)
+    journal = (tmp_path / "out/journal.jsonl").read_text()
+    finished = [name for name in OPERATORS if f'"operator":"{name}"' in journal]
+    assert 0 < len(finished) < len(OPERATORS)
+    model.delay_s = 0.0
+    refused = assay(*arguments, **env_of(model))
+    assert refused.returncode == 64 and "--resume" in refused.stderr
+    other = assay(*bench_arguments(tmp_path, "--resume", "--samples", "2"), **env_of(model))
+    assert other.returncode == 64 and "samples is 1 there and 2 here" in other.stderr
+    done = assay(*arguments, "--resume", **env_of(model))
+    assert done.returncode == 0, done.stderr
+    assert "6 of 6" in done.stdout and "600 in, 60 out" in done.stdout
+    for name in OPERATORS:
+        lines = (tmp_path / f"out/transcripts/{name}.1.jsonl").read_text().splitlines()
+        assert [json.loads(line)["kind"] for line in lines].count("reply") == 1, name
+        assert model.asked.count(name) == 1 or name not in finished, name
+    assert len(model.asked) <= len(OPERATORS) + 1  # the request that was in flight when the bench died
+
+
+def test_an_unpriced_model_has_no_spending_limit(assay: Run, model: Model, tmp_path: Path) -> None:
+    done = assay(*bench_arguments(tmp_path, "--max-cost", "1"), **env_of(model))
+    assert done.returncode == 64 and "prices.toml" in done.stderr
+    assert not model.asked
+
+
+def test_scripted_is_labelled_and_never_ranked(assay: Run, tmp_path: Path) -> None:
+    store = str(tmp_path / "s.db")
+    done = assay("bench", "--model", "scripted:demo", "--device", "fake", "--store", store, "--out", str(tmp_path / "out"), "--jobs", "2")
+    assert done.returncode == 0, done.stderr
+    assert "scripted (no model)" in done.stdout and "never ranked" in done.stdout and "16 of 16" in done.stdout
+    for form, word in (("json", '"ranked": false'), ("csv", "scripted (no model)"), ("html", "scripted (no model)")):
+        assert word in assay("report", "--store", store, "--format", form).stdout
+
+
+def test_a_running_server(binary: str, assay: Run, tmp_path: Path) -> None:
+    store = str(tmp_path / "h.db")
+    environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state")}
+    command = [binary, "serve", "--http", "127.0.0.1:0", "--device", "fake", "--store", store]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        found = re.search(r"http://127\.0\.0\.1:\d+/mcp", server.stderr.readline())
+        assert found is not None
+        common = ("bench", "--model", "scripted:demo", "--server", found[0], "--out", str(tmp_path / "out"))
+        done = assay(*common, "--split", "standard", "--jobs", "4")
+        assert done.returncode == 0, done.stderr
+        assert "14 of 14" in done.stdout
+        unknown = assay("bench", "--model", "scripted:demo", "--server", found[0], "--operators", "nope", "--out", str(tmp_path / "o2"))
+        assert unknown.returncode == 67 and "nope" in unknown.stderr
+        server.terminate()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (("report", "--store", "none.db"), 66, ("none.db",)),
+        (("report", "--format", "xml"), 64, ("table, json, csv, html",)),
+        (("bench", "--model", "scripted:demo", "--split", "odd"), 67, ("standard, ood, dsl",)),
+        (("bench", "--model", "scripted:demo", "--operators", "vectoradd"), 67, ("vector_add",)),
+        (("bench", "--model", "scripted:other"), 67, ("scripted:demo",)),
+        (("bench", "--model", "openai"), 64, ("PROVIDER:NAME",)),
+        (("bench", "--model", "scripted:demo", "--jobs", "0"), 64, ("--jobs",)),
+        (("bench", "--model", "openai-compatible:m"), 64, ("ASSAY_LLM_BASE_URL",)),
+        (("bench",), 64, ("--model",)),
+    ],
+)
+def test_bad_arguments(assay: Run, arguments: tuple[str, ...], status: int, words: tuple[str, ...]) -> None:
+    done = assay(*arguments, ASSAY_LLM_BASE_URL="")
+    assert done.returncode == status, done.stderr
+    for word in words:
+        assert word in done.stderr

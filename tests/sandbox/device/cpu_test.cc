@@ -1,0 +1,170 @@
+#include "sandbox/device/cpu.h"
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "tests/catch.h"
+#include "tests/sandbox/device/device_fixture.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
+
+namespace {
+
+Device& cpu() {
+  static const std::unique_ptr<Device> device = make_cpu_device(real_config());
+  return *device;
+}
+
+Verdict run(const Job& job) {
+  JobMonitor monitor;
+  Verdict verdict = cpu().execute(job, monitor);
+  INFO(verdict.summary << "\nstderr: " << verdict.stderr_text);
+  CHECK(verdict.outcome == verdict.outcome);
+  return verdict;
+}
+
+Job test_job(const std::string& source) {
+  Job job = vector_add(JobKind::test, source);
+  job.limits.import_wall_ms = 4'000;
+  job.limits.run_wall_ms = 4'000;
+  return job;
+}
+
+struct Bad {
+  const char* name;
+  const char* source;
+  Outcome outcome;
+  ErrorKind kind;
+  Stage stage;
+};
+
+const std::string kGood = R"(import torch
+def vector_add(x, y):
+    return x + y
+)";
+
+const Bad kBad[] = {
+    {"zeros", "import torch\ndef vector_add(x, y):\n    return torch.zeros_like(x)\n", Outcome::fail, ErrorKind::wrong_result, Stage::done},
+    {"prints pass", "print('pass')\nprint('{\"ok\": true}')\ndef vector_add(x, y):\n    return x\n", Outcome::fail, ErrorKind::wrong_result, Stage::done},
+    {"exits at import", "import os\nos._exit(0)\n", Outcome::error, ErrorKind::protocol_error, Stage::import},
+    {"exits when called", "import os\ndef vector_add(x, y):\n    os._exit(0)\n", Outcome::error, ErrorKind::protocol_error, Stage::run},
+    {"loops at import", "while True: pass\n", Outcome::error, ErrorKind::timeout, Stage::import},
+    {"loops when called", "def vector_add(x, y):\n    while True: pass\n", Outcome::error, ErrorKind::timeout, Stage::run},
+    {"raises", "def vector_add(x, y):\n    raise ValueError('no')\n", Outcome::error, ErrorKind::value_error, Stage::run},
+    {"does not parse", "def vector_add(x, y)\n    return x\n", Outcome::error, ErrorKind::syntax_error, Stage::import},
+    {"has no entry", "def add(x, y):\n    return x\n", Outcome::error, ErrorKind::missing_entry, Stage::import},
+    {"wrong shape", "def vector_add(x, y):\n    return (x + y)[:-1]\n", Outcome::fail, ErrorKind::output_mismatch, Stage::done},
+    {"wrong dtype", "def vector_add(x, y):\n    return (x + y).double()\n", Outcome::fail, ErrorKind::output_mismatch, Stage::done},
+    {"dies of a signal", "import os, signal\ndef vector_add(x, y):\n    import ctypes\n    ctypes.string_at(0)\n", Outcome::error, ErrorKind::crash, Stage::run},
+    {"memory hog", "def vector_add(x, y):\n    hog = []\n    while True: hog.append(bytearray(1 << 26))\n", Outcome::error, ErrorKind::memory_limit, Stage::run},
+    {"fork bomb", "import os\ndef vector_add(x, y):\n    while True: os.fork()\n", Outcome::error, ErrorKind::process_limit, Stage::run},
+    {"thread bomb", "import threading, time\ndef vector_add(x, y):\n    for _ in range(1000): threading.Thread(target=time.sleep, args=(99,)).start()\n", Outcome::error,
+     ErrorKind::process_limit, Stage::run},
+    {"floods stdout", "def vector_add(x, y):\n    while True: print('x' * 65536)\n", Outcome::error, ErrorKind::output_limit, Stage::run},
+    {"fills the disk", "def vector_add(x, y):\n    for i in range(9):\n        open(f'/tmp/{i}', 'wb').write(b'x' * (1 << 26))\n    return x\n", Outcome::error, ErrorKind::disk_limit, Stage::run},
+    {"forges a result", R"(import os, socket
+def vector_add(x, y):
+    for fd in range(3, 64):
+        try:
+            os.write(fd, b'ASY1\x0f\0\0\0\0\0\0\0\0\0\0\0{"type":"done"}')
+        except OSError:
+            pass
+    return x
+)", Outcome::error, ErrorKind::protocol_error, Stage::run},
+};
+
+}  // namespace
+
+TEST_CASE("the oracle and a plain submission pass on the CPU") {
+  const Verdict verdict = run(test_job(oracle()));
+  INFO(verdict.summary << verdict.stderr_text);
+  REQUIRE(verdict.outcome == Outcome::pass);
+  CHECK(verdict.tier == Tier::interpreter);
+  REQUIRE(verdict.cases.size() == 2);
+  CHECK(verdict.cases[0].id == "small");
+  CHECK(verdict.cases[0].elements == 4097);
+  CHECK(verdict.cases[1].hidden);
+  CHECK(verdict.skipped_cases.size() == 1);
+  CHECK(verdict.provenance.seeds.size() == 2);
+  CHECK_FALSE(verdict.provenance.torch.empty());
+  CHECK_FALSE(verdict.perf);
+  CHECK(run(test_job(kGood)).outcome == Outcome::pass);
+}
+
+TEST_CASE("what a bad submission does is named, and the next one is served") {
+  std::map<std::string, double> times;
+  for (const Bad& bad : kBad) {
+    Job job = test_job(bad.source);
+    job.limits.memory_bytes = 1LL << 30;
+    if (std::string(bad.name) != "memory hog") job.limits = test_job("").limits;
+    const Verdict verdict = run(job);
+    INFO(bad.name << ": " << verdict.summary << " | " << verdict.detail << " | stage " << to_string(verdict.stage) << " | " << verdict.stderr_text.substr(0, 500));
+    CHECK(verdict.outcome == bad.outcome);
+    CHECK(to_string(verdict.error_kind) == to_string(bad.kind));
+    CHECK(to_string(verdict.stage) == to_string(bad.stage));
+  }
+  CHECK(run(test_job(kGood)).outcome == Outcome::pass);
+}
+
+TEST_CASE("output is kept, bounded, and never decides") {
+  const Verdict verdict = run(test_job("print('pass' * 100000)\n" + kGood));
+  CHECK(verdict.outcome == Outcome::pass);
+  CHECK(verdict.stdout_text.size() < 70'000);
+  CHECK(verdict.stdout_text.find("bytes cut") != std::string::npos);
+}
+
+TEST_CASE("a grade has figures and hints from a recording") {
+  const Verdict verdict = run(vector_add(JobKind::grade, oracle()));
+  INFO(verdict.summary);
+  for (const std::string& hint : verdict.hints) UNSCOPED_INFO(hint);
+  CHECK(verdict.outcome == Outcome::pass);
+  REQUIRE_FALSE(verdict.kernels.empty());
+  CHECK(verdict.kernels[0].registers > 0);
+  CHECK(verdict.kernels[0].occupancy > 0);
+  CHECK_FALSE(verdict.perf);
+}
+
+TEST_CASE("compile works for several targets without a GPU") {
+  Job job = vector_add(JobKind::compile, oracle());
+  job.targets = {"cuda:80", "cuda:90", "hip:gfx942"};
+  job.want_artifacts = true;
+  const Verdict verdict = run(job);
+  INFO(verdict.summary << verdict.detail << verdict.stderr_text);
+  CHECK(verdict.outcome == Outcome::pass);
+  CHECK(verdict.tier == Tier::none);
+  CHECK(verdict.kernels.size() == 3);
+  std::map<std::string, int> kinds;
+  for (const Artifact& artifact : verdict.artifacts) ++kinds[artifact.kind];
+  CHECK(kinds["ptx"] == 2);
+  CHECK(kinds["amdgcn"] == 1);
+  CHECK(kinds["plan"] == 3);
+}
+
+TEST_CASE("a job can be cancelled while it runs") {
+  JobMonitor monitor;
+  std::thread canceller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    monitor.cancel = true;
+  });
+  const auto start = std::chrono::steady_clock::now();
+  const Verdict verdict = cpu().execute(vector_add(JobKind::test, "def vector_add(x, y):\n    while True: pass\n"), monitor);
+  canceller.join();
+  CHECK(verdict.error_kind == ErrorKind::cancelled);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1'000));
+}
+
+TEST_CASE("jobs run side by side") {
+  std::vector<std::thread> threads;
+  std::atomic<int> passed{0};
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, job = test_job(i % 2 == 0 ? kGood : kBad[0].source), want = i % 2 == 0 ? Outcome::pass : Outcome::fail] {
+      JobMonitor monitor;
+      passed += cpu().execute(job, monitor).outcome == want;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(passed == 4);
+}

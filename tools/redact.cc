@@ -24,8 +24,18 @@ sandbox::CaseRecord redacted(const sandbox::CaseRecord& record, std::size_t numb
   return shown;
 }
 
-/// Host code knows the inputs from `import` on; up to and including it, what it says cannot be about them.
-bool saw_inputs(const Verdict& verdict) { return verdict.stage > Stage::import; }
+/// A submission's code runs from `import` on, with the inputs at hand; before that, and where it does not parse, it has said nothing.
+bool code_ran(const Verdict& verdict) {
+  const bool unparsed = verdict.error_kind == ErrorKind::syntax_error || verdict.error_kind == ErrorKind::indentation_error;
+  return verdict.stage > Stage::import || (verdict.stage == Stage::import && !unparsed);
+}
+
+/// A class name, not a message in disguise.
+bool is_identifier(const std::string& text) {
+  constexpr std::size_t kMaxIdentifierBytes = 64;
+  return text.size() <= kMaxIdentifierBytes &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == std::string::npos;
+}
 
 /// Entries have the form "ID: why".
 std::vector<std::string> redacted_skips(const std::vector<std::string>& skips, const std::vector<std::string>& hidden_ids) {
@@ -44,6 +54,12 @@ std::vector<std::string> redacted_skips(const std::vector<std::string>& skips, c
 }
 
 std::string new_summary(const Verdict& verdict) {
+  if (verdict.outcome == Outcome::error) {
+    std::string where = "ended in stage " + std::string(sandbox::to_string(verdict.stage));
+    if (!verdict.diagnostic) return verdict.detail.empty() ? where : where + ": " + verdict.detail;
+    if (!verdict.diagnostic->exception.empty()) where += " with " + verdict.diagnostic->exception;
+    return verdict.diagnostic->line ? where + " at line " + std::to_string(*verdict.diagnostic->line) + ": " + verdict.diagnostic->code : where;
+  }
   std::size_t passed = 0;
   std::size_t failed_public = 0;
   std::size_t failed_hidden = 0;
@@ -77,21 +93,22 @@ Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_id
     kernel.launches = 0;
   }
   verdict.artifacts.clear();
-  if (!saw_inputs(verdict)) return verdict;
+  if (!code_ran(verdict)) return verdict;
 
   verdict.stdout_text.clear();
   verdict.stderr_text.clear();
   std::erase_if(verdict.hints, [&](const std::string& hint) {
+    if (hint.starts_with("could not be recorded")) return true;  // it quotes the submission's error
     return std::any_of(hidden_ids.begin(), hidden_ids.end(), [&](const std::string& id) { return hint.find(id) != std::string::npos; });
   });
   if (verdict.diagnostic) {  // the class, the line and the code are the submission's text, not its data
+    if (!is_identifier(verdict.diagnostic->exception)) verdict.diagnostic->exception.clear();
     verdict.diagnostic->message = kWithheld;
     verdict.diagnostic->traceback.clear();
   }
   // These details are written by the device alone.
   if (verdict.error_kind != ErrorKind::crash && verdict.error_kind != ErrorKind::unsupported) verdict.detail.clear();
-  if (verdict.outcome != Outcome::error || !verdict.cases.empty()) verdict.summary = new_summary(verdict);
-  else verdict.summary = std::string(sandbox::to_string(verdict.error_kind)) + " in stage " + std::string(sandbox::to_string(verdict.stage));
+  verdict.summary = new_summary(verdict);
   return verdict;
 }
 

@@ -1,14 +1,21 @@
-// A CUDA device, in the plan tier: a jailed candidate without a GPU records launch plans, a launcher performs them, the judge compares.
+// The CUDA device, plan tier: a candidate without a GPU records what the submission would launch, the trusted launcher performs it on inputs that the
+// submission never saw, the judge compares. Profile and grade jobs are timed, and the operator's oracle beside them in the same way.
 #pragma once
 
 #include <memory>
+#include <string>
 
-#include "base/result.h"
 #include "sandbox/device/device.h"
 
 namespace assay::sandbox {
 
-/// Device `index` of this machine. Starts warming up pool, judge and launcher. unavailable: there is no such device; the message says what is.
-Result<std::unique_ptr<Device>> make_cuda_device(int index, const SandboxConfig& config);
+struct CudaOptions {
+  int index = 0;
+  std::string driver = "cuda";     // of the launcher; "fake" in tests
+  std::string judge_device;        // empty: the same GPU; "cpu" in tests
+};
+
+/// Starts one launcher to see that the GPU is there; pool and judge warm up behind. Errors: unavailable, with the launcher's reason.
+Result<std::unique_ptr<Device>> make_cuda_device(const SandboxConfig& config, const CudaOptions& options);
 
 }  // namespace assay::sandbox

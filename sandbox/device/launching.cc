@@ -1,88 +1,96 @@
 #include "sandbox/device/launching.h"
 
-#include <string>
-#include <utility>
-#include <variant>
+#include <algorithm>
+#include <map>
 
 #include "sandbox/device/case_io.h"
-#include "sandbox/wire/memfd.h"
 
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kLauncherReadyMs = 30'000;
-constexpr std::int64_t kMinSamples = 30;
-constexpr std::int64_t kMaxSamples = 2'000;
-constexpr std::int64_t kTimingMs = 300;   // of each case; the interval of the median tells whether it was enough
+constexpr std::int64_t kTakeMs = 30'000;
 
-/// Every tensor with bytes is an input; they share one memory file.
-LaunchRequest request_for(const JobRun& run, const PreparedCase& prepared, bool timed, int& input_index) {
-  LaunchRequest request;
-  request.case_id = prepared.id;
-  input_index = -1;
-  for (const Argument& argument : prepared.arguments) {
-    if (!argument.is_tensor || !argument.fd) continue;
-    input_index = static_cast<int>(*argument.fd);
-    request.inputs.push_back(argument);
-    request.inputs.back().fd = 0;
-  }
-  request.output_fd = request.inputs.empty() ? 0 : 1;
-  request.output_bytes = output_capacity(prepared);
-  request.time = timed;
-  request.min_samples = kMinSamples;
-  request.max_samples = kMaxSamples;
-  request.max_time_ms = kTimingMs;
-  request.gpu_memory_bytes = run.job().limits.gpu_memory_bytes;
-  return request;
+// Most floating-point operations a multiprocessor does in a cycle with its narrowest dense type (fp8 or int8 where there is one), so that no honest
+// kernel of any type is below the floor.
+double peak_operations_per_cycle(const std::string& target) {
+  if (target == "cuda:80" || target == "cuda:86" || target == "cuda:89") return 4'096;
+  if (target == "cuda:90") return 8'192;
+  return 32'768;
 }
 
-/// Why a launcher gave no answer.
-void fail_silent_launcher(JobRun& run, const Error& error, const std::string& case_id) {
-  switch (error.code) {
-    case ErrorCode::resource_exhausted:
-      run.fail(ErrorKind::timeout, "case '" + case_id + "' did not end within " + std::to_string(run.job().limits.launch_wall_ms) + " ms on the GPU (launch_wall_ms); does a kernel loop for ever?");
-      return;
-    case ErrorCode::cancelled: run.fail(ErrorKind::cancelled, "cancelled while launching"); return;
-    case ErrorCode::unavailable: run.fail(ErrorKind::gpu_fault, "case '" + case_id + "': " + error.message); return;
-    default: run.fail(ErrorKind::internal_error, "launching case '" + case_id + "': " + error.message); return;
+/// Input tensors of a case with descriptors renumbered for its launch.
+std::vector<Argument> launch_inputs(const PreparedJob& prepared, const PreparedCase& one, std::vector<int>& fds) {
+  std::map<std::int64_t, std::int64_t> placed;
+  std::vector<Argument> inputs;
+  for (Argument argument : one.arguments) {
+    if (!argument.is_tensor || !argument.fd) continue;
+    const auto [found, fresh] = placed.emplace(*argument.fd, static_cast<std::int64_t>(fds.size()));
+    if (fresh) fds.push_back(prepared.fds[static_cast<std::size_t>(*argument.fd)].get());
+    argument.fd = found->second;
+    inputs.push_back(std::move(argument));
   }
+  return inputs;
 }
 
 }  // namespace
 
-std::optional<LaunchedCases> launch_cases(JobRun& run, LauncherNursery& launchers, const PreparedJob& prepared, const std::vector<CaseDone>& plans, bool timed) {
-  run.enter(Stage::launch);
-  Result<std::unique_ptr<LauncherClient>> launcher = launchers.take(run.deadline(kLauncherReadyMs));
-  if (!launcher) {
-    run.fail_ours(launcher.error(), "starting a launcher");
+bool LaunchSession::ensure_launcher() {
+  if (launcher_) return true;
+  Result<std::unique_ptr<LauncherClient>> taken = launchers_.take(run_.deadline(kTakeMs));
+  if (!taken) return run_.fail_ours(taken.error(), "starting the launcher");
+  launcher_ = std::move(*taken);
+  return true;
+}
+
+std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd, bool time) {
+  run_.enter(Stage::launch);
+  if (!ensure_launcher()) return std::nullopt;
+  const PreparedCase& one = prepared.cases[index];
+  std::vector<int> fds;
+  LaunchRequest request;
+  request.case_id = one.id;
+  request.inputs = launch_inputs(prepared, one, fds);
+  request.output_fd = static_cast<std::int64_t>(fds.size());
+  request.output_bytes = output_capacity(one);
+  request.time = time;
+  request.gpu_memory_bytes = run_.job().limits.gpu_memory_bytes;
+  fds.push_back(output_fd);
+  Result<LaunchOutcome> outcome = launcher_->launch(request, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms));
+  if (!outcome) return failed(outcome.error(), one.id);
+  if (const auto* failure = std::get_if<LaunchFailure>(&*outcome)) {
+    run_.fail(failure->kind, failure->message + " (case '" + one.id + "')");
     return std::nullopt;
   }
-  LaunchedCases all;
-  all.device = (*launcher)->device();
-  for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-    const PreparedCase& one = prepared.cases[i];
-    Result<UniqueFd> output = create_memfd("assay-outputs", static_cast<std::uint64_t>(output_capacity(one)));
-    if (!output) {
-      run.fail_ours(output.error(), "making an output file");
-      return std::nullopt;
-    }
-    int input_index = -1;
-    const LaunchRequest request = request_for(run, one, timed, input_index);
-    std::vector<int> fds;
-    if (input_index >= 0) fds.push_back(prepared.fds[static_cast<std::size_t>(input_index)].get());
-    fds.push_back(output->get());
-    Result<LaunchOutcome> outcome = (*launcher)->launch(request, plans[i].plan, fds, run.deadline(run.job().limits.launch_wall_ms));
-    if (!outcome) {
-      fail_silent_launcher(run, outcome.error(), one.id);
-      return std::nullopt;
-    }
-    if (const auto* failure = std::get_if<LaunchFailure>(&*outcome)) {
-      run.fail(failure->kind, "case '" + one.id + "': " + failure->message);
-      return std::nullopt;
-    }
-    all.cases.push_back({std::move(std::get<Launched>(*outcome)), std::move(*output)});
+  Launched launched = std::get<Launched>(std::move(*outcome));
+  if (time && !launched.timing) {
+    run_.fail(ErrorKind::internal_error, "the launcher took no samples of case '" + one.id + "'");
+    return std::nullopt;
   }
-  return all;
+  return launched;
+}
+
+std::optional<Launched> LaunchSession::failed(const Error& error, const std::string& case_id) {
+  launcher_.reset();
+  const std::string where = " (case '" + case_id + "')";
+  switch (error.code) {
+    case ErrorCode::cancelled: run_.fail(ErrorKind::cancelled, "cancelled while launching"); break;
+    case ErrorCode::resource_exhausted: run_.fail(ErrorKind::timeout, "the GPU worked longer than " + std::to_string(run_.job().limits.launch_wall_ms) + " ms" + where); break;
+    case ErrorCode::unavailable:
+      // The launcher runs no submitted host code: what ends it is device code or the driver.
+      run_.fail(error.message.find("killed by") != std::string::npos ? ErrorKind::crash : ErrorKind::gpu_fault, error.message + where);
+      break;
+    default: run_.fail_ours(error, "launching" + where); break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Floor> physics_floor(const LauncherDevice& device, double cost_bytes, double cost_flops) {
+  if (device.bandwidth_bytes_per_s <= 0 || device.clock_khz <= 0) return std::nullopt;
+  const double flops_per_ns = static_cast<double>(device.sms) * static_cast<double>(device.clock_khz) * 1e3 * peak_operations_per_cycle(device.target) / 1e9;
+  const double bytes_per_ns = device.bandwidth_bytes_per_s / 1e9;
+  const double arithmetic = cost_flops / flops_per_ns;
+  const double uncached = std::max(0.0, cost_bytes - static_cast<double>(device.l2_bytes));
+  return Floor{std::max(arithmetic, cost_bytes / bytes_per_ns), std::max(arithmetic, uncached / bytes_per_ns)};
 }
 
 }  // namespace assay::sandbox

@@ -1,11 +1,15 @@
-// Performs the launch plans of one submission, case by case, in a launcher of their own.
+// Launching one case's plan and turning every way in which that can end into the verdict.
 //
-//   std::optional<std::vector<LaunchedCase>> launched = launch_cases(run, launchers, prepared, results->cases, timed);
+//   LaunchSession session(run, launchers);
+//   std::optional<Launched> launched = session.launch(prepared, i, plan, output_file, /*time=*/true);
 //   if (!launched) return;                          // run's verdict says why
+//
+// A session is one launcher process: the plans of one submission, nothing of any other. Belongs to one thread.
 #pragma once
 
+#include <memory>
 #include <optional>
-#include <vector>
+#include <string>
 
 #include "sandbox/device/job_run.h"
 #include "sandbox/pool/judge.h"
@@ -13,18 +17,26 @@
 
 namespace assay::sandbox {
 
-struct LaunchedCase {
-  Launched result;
-  UniqueFd output;          // the memory file that result.outputs describe
+class LaunchSession {
+ public:
+  LaunchSession(JobRun& run, LauncherNursery& launchers) : run_(run), launchers_(launchers) {}
+
+  std::optional<Launched> launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd, bool time);
+
+ private:
+  bool ensure_launcher();
+  std::optional<Launched> failed(const Error& error, const std::string& case_id);
+
+  JobRun& run_;
+  LauncherNursery& launchers_;
+  std::unique_ptr<LauncherClient> launcher_;
 };
 
-struct LaunchedCases {
-  std::vector<LaunchedCase> cases;   // in the order of the plans
-  LauncherDevice device;
+/// Physics: the least time for a case on a device, nanoseconds; nullopt when the device's figures are not known.
+struct Floor {
+  double expected_ns = 0;   // all of its traffic at the memory's peak, or all of its arithmetic
+  double possible_ns = 0;   // the same, but what fits the L2 cache costs nothing: nothing can be faster than this
 };
-
-/// `plans` in the order of `prepared.cases`. `timed`: measure as well. Whatever goes wrong, and every way in which a kernel can take the device down,
-/// ends the run with its kind.
-std::optional<LaunchedCases> launch_cases(JobRun& run, LauncherNursery& launchers, const PreparedJob& prepared, const std::vector<CaseDone>& plans, bool timed);
+std::optional<Floor> physics_floor(const LauncherDevice& device, double cost_bytes, double cost_flops);
 
 }  // namespace assay::sandbox

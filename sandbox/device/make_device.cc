@@ -1,9 +1,6 @@
-// Devices by name: the list of what there is.
-#include <unistd.h>
-
-#include <charconv>
+// The list of devices. Add a device by adding a file and a line here.
+#include <filesystem>
 #include <string_view>
-#include <system_error>
 
 #include "sandbox/device/cpu.h"
 #include "sandbox/device/cuda.h"
@@ -13,29 +10,34 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr const char* kValid = "valid: cpu, cuda:N (N counts the GPUs from 0), fake";
+constexpr const char* kValid = "valid: cpu, cuda:N (N from 0 up), fake";
+constexpr std::string_view kCuda = "cuda:";
+constexpr std::size_t kMaxDigits = 3;
 
-/// The N of "cuda:N"; -1 when the rest is no number.
-int index_of(std::string_view name, std::string_view prefix) {
-  int index = -1;
-  const char* end = name.data() + name.size();
-  const auto [stopped, error] = std::from_chars(name.data() + prefix.size(), end, index);
-  return error == std::errc() && stopped == end ? index : -1;
+/// What a real device needs before it starts its processes, so that a missing file is named and not its consequences.
+Status check_files(const SandboxConfig& config) {
+  std::error_code error;
+  for (const auto& [what, path] : {std::pair<const char*, std::string>{"Python interpreter", config.python},
+                                   {"harness", config.harness_dir + "/main.py"},
+                                   {"jail program", config.jail_exec}}) {
+    if (!std::filesystem::exists(path, error)) return fail(ErrorCode::unavailable, std::string("no ") + what + " at '" + path + "'; ./run setup makes it");
+  }
+  std::filesystem::create_directories(config.state_dir, error);
+  if (error) return fail(ErrorCode::io, "cannot make the folder " + config.state_dir + ": " + error.message());
+  return {};
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Device>> make_device(const std::string& name, const SandboxConfig& config) {
   if (name == "fake") return make_fake_device();
-  if (name != "cpu" && name.rfind("cuda:", 0) != 0 && name.rfind("hip:", 0) != 0) return fail(ErrorCode::invalid_argument, "unknown device '" + name + "'; " + kValid);
-  if (::access(config.python.c_str(), X_OK) != 0) {
-    return fail(ErrorCode::unavailable, "device '" + name + "' needs a Python with torch and Triton, and " + config.python + " is not there; run ./run setup, or set ASSAY_PYTHON");
-  }
+  const bool cuda = name.starts_with(kCuda);
+  const std::string digits = cuda ? name.substr(kCuda.size()) : std::string();
+  const bool number = !digits.empty() && digits.size() <= kMaxDigits && digits.find_first_not_of("0123456789") == std::string::npos;
+  if (name != "cpu" && !(cuda && number)) return fail(ErrorCode::invalid_argument, "unknown device '" + name + "'; " + kValid);
+  if (Status files = check_files(config); !files) return fail(files.error());
   if (name == "cpu") return make_cpu_device(config);
-  if (name.rfind("hip:", 0) == 0) return fail(ErrorCode::unavailable, "device '" + name + "': AMD GPUs cannot be launched on yet; compile for them with the target hip:gfx942. " + kValid);
-  const int index = index_of(name, "cuda:");
-  if (index < 0) return fail(ErrorCode::invalid_argument, "unknown device '" + name + "'; " + kValid);
-  return make_cuda_device(index, config);
+  return make_cuda_device(config, {.index = std::stoi(digits), .driver = "cuda", .judge_device = ""});
 }
 
 }  // namespace assay::sandbox

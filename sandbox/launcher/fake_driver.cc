@@ -50,12 +50,13 @@ LaunchStatus FakeDriver::illegal_address() {
 }
 
 std::byte* FakeDriver::translate(DevicePtr address, std::uint64_t bytes) {
-  auto after = memory_.upper_bound(address);
-  if (after == memory_.begin()) return nullptr;
-  auto& [base, contents] = *std::prev(after);
-  const std::uint64_t offset = address - base;
-  if (offset > contents.size() || bytes > contents.size() - offset) return nullptr;
-  return contents.data() + offset;
+  auto found = memory_.upper_bound(address);
+  if (found == memory_.begin()) return nullptr;
+  --found;
+  const std::uint64_t offset = address - found->first;
+  const std::uint64_t size = found->second.size();
+  if (offset > size || bytes > size - offset) return nullptr;
+  return found->second.data() + offset;
 }
 
 LaunchResult<DevicePtr> FakeDriver::allocate(std::uint64_t bytes) {

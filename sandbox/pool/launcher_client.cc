@@ -60,8 +60,11 @@ Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const
   return LaunchOutcome(std::move(*launched));
 }
 
-LauncherNursery::LauncherNursery(const SandboxConfig& config, Spawner& spawner, int device, std::string driver)
-    : config_(config), spawner_(spawner), device_index_(device), driver_(std::move(driver)), thread_([this] { run(); }) {}
+LauncherNursery::LauncherNursery(const SandboxConfig& config, Spawner& spawner, int device, std::string driver, std::unique_ptr<LauncherClient> first)
+    : config_(config), spawner_(spawner), device_index_(device), driver_(std::move(driver)), parked_(std::move(first)), thread_([this] { run(); }) {
+  const std::lock_guard lock(mutex_);
+  if (parked_) device_ = parked_->device();
+}
 
 LauncherNursery::~LauncherNursery() {
   {

@@ -46,7 +46,8 @@ class LauncherClient {
 
 class LauncherNursery {
  public:
-  LauncherNursery(const SandboxConfig& config, Spawner& spawner, int device, std::string driver = "cuda");
+  /// `first`: one that is started already, to be taken first.
+  LauncherNursery(const SandboxConfig& config, Spawner& spawner, int device, std::string driver = "cuda", std::unique_ptr<LauncherClient> first = nullptr);
   ~LauncherNursery();
   LauncherNursery(const LauncherNursery&) = delete;
   LauncherNursery& operator=(const LauncherNursery&) = delete;

@@ -1,6 +1,6 @@
 #include "server/mcp/http_client.h"
 
-#define CPPHTTPLIB_OPENSSL_SUPPORT  // as in http_server.cc: the library's classes differ without it
+// CPPHTTPLIB_OPENSSL_SUPPORT comes from CMake: as in http_server.cc: the library's classes differ without it
 #include <httplib.h>
 
 #include <algorithm>

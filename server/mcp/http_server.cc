@@ -1,7 +1,7 @@
 // Streamable HTTP over cpp-httplib. The library's known weaknesses (0.11.4) are closed here: a chunked body may be endless, any number of headers
 // is accepted, SO_REUSEPORT lets two servers share a port, the backlog is 5, an exception's text goes to the client, and bodies of
 // "application/json" are compressed at the slowest setting.
-#define CPPHTTPLIB_OPENSSL_SUPPORT  // as in http_client.cc: the library's classes differ without it
+// CPPHTTPLIB_OPENSSL_SUPPORT comes from CMake: as in http_client.cc: the library's classes differ without it
 #include <httplib.h>
 #include <sys/socket.h>
 

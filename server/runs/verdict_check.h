@@ -2,6 +2,8 @@
 // device it came from. Pure, thread-safe.
 #pragma once
 
+#include <string>
+
 #include "sandbox/job.h"
 
 namespace assay::server {

@@ -177,9 +177,14 @@ TEST_CASE("a graded submission cannot say what it saw through its exception") {
   CHECK(shown.diagnostic->exception == "ValueError");
   CHECK(shown.diagnostic->line == 14);
 
-  v.stage = Stage::import;   // nothing was seen yet: the message helps and is harmless
-  v.diagnostic->message = "no module named tritom";
-  CHECK(redact_hidden(v, kHiddenIds).diagnostic->message == "no module named tritom");
+  CHECK(shown.summary == "ended in stage run with ValueError at line 14: tl.load(x)");
+
+  v.stage = Stage::import;   // its code ran there too
+  v.diagnostic->exception = "n is 888888!";
+  CHECK(verdict_to_json(redact_hidden(v, kHiddenIds)).dump().find("888888") == std::string::npos);
+  v.error_kind = ErrorKind::syntax_error;   // nothing ran: the message helps and is harmless
+  v.diagnostic->message = "expected ':'";
+  CHECK(redact_hidden(v, kHiddenIds).diagnostic->message == "expected ':'");
 }
 
 TEST_CASE("a verdict on public cases is not redacted") {

@@ -219,6 +219,13 @@ TEST_CASE("a pass without a record for each case is no pass") {
   CHECK(checked_verdict(job, verdict).error_kind == ErrorKind::internal_error);
   verdict.skipped_cases = {"large: too large for the interpreter"};
   CHECK(checked_verdict(job, verdict).outcome == Outcome::pass);
+  verdict.skipped_cases = {"1 hidden: too large"};
+  CHECK(checked_verdict(job, verdict).outcome == Outcome::error);   // large is a public case
+  job.cases[1].hidden = true;
+  CHECK(checked_verdict(job, verdict).outcome == Outcome::pass);
+  verdict.skipped_cases = {"0 hidden: too large"};
+  CHECK(checked_verdict(job, verdict).outcome == Outcome::error);
+  verdict.skipped_cases = {"1 hidden: too large"};
   verdict.cases.push_back(verdict.cases[0]);
   CHECK(checked_verdict(job, verdict).outcome == Outcome::error);
   verdict.cases.clear();

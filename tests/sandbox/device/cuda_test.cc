@@ -1,0 +1,199 @@
+// The plan tier through real processes (zygote, candidate, judge) and the launcher's fake driver: memory operations are performed, kernels only by name.
+#include "sandbox/device/cuda.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "sandbox/device/launching.h"
+#include "sandbox/device/plan_cache.h"
+#include "tests/catch.h"
+#include "tests/sandbox/device/device_fixture.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* kSpec = R"(name = "plain_copy"
+split = "standard"
+family = "elementwise"
+dialect = "triton"
+difficulty = 1
+summary = "Copy"
+description = "y = x"
+entry = "plain_copy"
+signature = "plain_copy(x: Tensor) -> Tensor"
+
+[[arguments]]
+name = "x"
+type = "tensor"
+dtype = "case"
+shape = ["n"]
+role = "input"
+description = "contiguous"
+
+[[outputs]]
+name = "y"
+dtype = "case"
+shape = ["n"]
+max_abs_error = 0.0
+scale = 1
+)";
+
+const char* kReference = R"(from harness.operator import Case, Cost, Rng
+
+
+def inputs(case, rng):
+    return {"x": rng.normal((case.axes["n"],), case.dtype)}
+
+
+def reference(x):
+    return x.clone()
+
+
+def cost(case):
+    return Cost(bytes=2 * case.axes["n"] * case.dtype.itemsize, flops=0)
+)";
+
+const std::string kCopy = "import torch\ndef plain_copy(x):\n    y = torch.empty_like(x)\n    y.copy_(x)\n    return y\n";
+
+std::string operator_folder() {
+  static const std::string folder = [] {
+    const fs::path path = fs::path(ASSAY_BINARY_DIR) / "test-operators/plain_copy";
+    fs::create_directories(path);
+    std::string spec = kSpec;
+    for (const char* visibility : {"public", "hidden"}) {
+      for (const char* size : {"64", "1000", "4096"}) {
+        spec += "\n[[cases]]\nid = \"" + std::string(visibility) + size + "\"\nvisibility = \"" + visibility + "\"\ninterpreter = true\ndtype = \"float32\"\naxes = { n = " + size +
+                " }\ndistribution = \"normal\"\n";
+      }
+    }
+    std::ofstream(path / "spec.toml") << spec;
+    std::ofstream(path / "reference.py") << kReference;
+    std::ofstream(path / "oracle.py") << kCopy;
+    return path.string();
+  }();
+  return folder;
+}
+
+Device& gpu() {
+  static const std::unique_ptr<Device> device = [] {
+    Result<std::unique_ptr<Device>> made = make_cuda_device(real_config(), {.index = 0, .driver = "fake", .judge_device = "cpu"});
+    if (!made) throw std::runtime_error(made.error().message);
+    return std::move(*made);
+  }();
+  return *device;
+}
+
+Job copy_job(JobKind kind, const std::string& source) {
+  Job job = vector_add(kind, source);
+  job.operator_name = "plain_copy";
+  job.operator_dir = operator_folder();
+  job.entry = "plain_copy";
+  job.cases = {{.id = "public64", .hidden = false, .interpreter = true, .axes = {{"n", 64}}, .dtype = "float32", .distribution = "normal"},
+               {.id = "hidden1000", .hidden = true, .interpreter = true, .axes = {{"n", 1000}}, .dtype = "float32", .distribution = "normal"}};
+  return job;
+}
+
+Verdict run(const Job& job) {
+  JobMonitor monitor;
+  return gpu().execute(job, monitor);
+}
+
+std::string kernel(const std::string& name) {
+  return "import torch, triton\nimport triton.language as tl\n@triton.jit\ndef " + name + "(x, n):\n    tl.store(x + n, 1.0)\ndef plain_copy(x):\n    y = torch.empty_like(x)\n    " + name +
+         "[(1,)](y, 0)\n    return y\n";
+}
+
+}  // namespace
+
+TEST_CASE("a recorded plan is launched and judged") {
+  const Verdict verdict = run(copy_job(JobKind::test, kCopy));
+  INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
+  REQUIRE(verdict.outcome == Outcome::pass);
+  CHECK(verdict.tier == Tier::plan);
+  CHECK(verdict.cases.size() == 2);
+  CHECK_FALSE(verdict.perf);
+  CHECK(verdict.provenance.device_name == "Fake GPU");
+}
+
+TEST_CASE("a grade is timed beside its baseline") {
+  Job job = copy_job(JobKind::grade, kCopy);
+  job.baseline_source = "def plain_copy(x):\n    return x.clone()\n";
+  for (int round = 0; round < 2; ++round) {  // the second time from the cache
+    const Verdict verdict = run(job);
+    INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
+    for (const std::string& hint : verdict.hints) UNSCOPED_INFO(hint);
+    REQUIRE(verdict.outcome == Outcome::pass);
+    REQUIRE(verdict.perf);
+    CHECK(*verdict.perf > 0);
+    REQUIRE(verdict.cases[0].latency);
+    CHECK(verdict.cases[0].latency->samples_ns.size() >= 30);
+    CHECK(verdict.cases[0].baseline_latency);
+    CHECK(verdict.cases[0].pytorch_ns);
+    CHECK(verdict.cases[0].floor_ns);
+  }
+}
+
+TEST_CASE("a wrong answer fails and is not timed") {
+  const Verdict verdict = run(copy_job(JobKind::grade, "import torch\ndef plain_copy(x):\n    return torch.zeros_like(x)\n"));
+  INFO(verdict.summary);
+  CHECK(verdict.outcome == Outcome::fail);
+  CHECK(verdict.error_kind == ErrorKind::wrong_result);
+  CHECK_FALSE(verdict.cases[0].latency);
+}
+
+TEST_CASE("what cannot be recorded says which operation on which line") {
+  const Verdict verdict = run(copy_job(JobKind::test, "import torch\ndef plain_copy(x):\n    return torch.sort(x).values\n"));
+  INFO(verdict.summary << verdict.detail);
+  CHECK(verdict.error_kind == ErrorKind::not_recordable);
+  CHECK(verdict.detail.find("sort") != std::string::npos);
+  REQUIRE(verdict.diagnostic);
+  CHECK(verdict.diagnostic->line.value_or(0) == 3);
+}
+
+TEST_CASE("a launch that the driver refuses is the submission's launch_failure, and the next job is served") {
+  const Verdict verdict = run(copy_job(JobKind::test, kernel("fake_illegal_address")));
+  INFO(verdict.summary << verdict.detail);
+  CHECK(verdict.error_kind == ErrorKind::launch_failure);
+  CHECK(verdict.stage == Stage::launch);
+  CHECK(run(copy_job(JobKind::test, kCopy)).outcome == Outcome::pass);
+}
+
+TEST_CASE("a GPU that is not there is an error with the reason") {
+  SandboxConfig config = real_config();
+  config.launcher = "/does/not/exist";
+  const auto made = make_cuda_device(config, {});
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code == ErrorCode::unavailable);
+  CHECK_FALSE(make_device("cuda:x", real_config()));
+  CHECK(make_device("tpu", real_config()).error().message.find("valid: cpu, cuda:N") != std::string::npos);
+}
+
+TEST_CASE("the physics floor spares what the cache may hold") {
+  const LauncherDevice device{.name = "", .target = "cuda:90", .driver = "", .cc = "", .sms = 132, .l2_bytes = 50 << 20, .memory_bytes = 0, .clock_khz = 1'980'000, .bandwidth_bytes_per_s = 4.8e12};
+  const auto small = physics_floor(device, 1e6, 0);
+  REQUIRE(small);
+  CHECK(small->possible_ns == 0);
+  CHECK(small->expected_ns == Approx(1e6 / 4800));
+  const auto large = physics_floor(device, 1e9, 0);
+  REQUIRE(large);
+  CHECK(large->possible_ns > 1.9e5);
+  CHECK(large->possible_ns < large->expected_ns);
+  CHECK_FALSE(physics_floor({}, 1, 1));
+}
+
+TEST_CASE("a cached plan belongs to one source, target and case") {
+  const CaseRequest request{.id = "a", .hidden = false, .interpreter = true, .axes = {{"n", 1}}, .dtype = "float32", .distribution = "normal"};
+  CaseRequest other = request;
+  other.axes["n"] = 2;
+  PreparedCase prepared;
+  CHECK(PlanCache::key("s", "cuda:90", request, prepared) == PlanCache::key("s", "cuda:90", request, prepared));
+  CHECK(PlanCache::key("s", "cuda:90", request, prepared) != PlanCache::key("s", "cuda:90", other, prepared));
+  CHECK(PlanCache::key("s", "cuda:90", request, prepared) != PlanCache::key("t", "cuda:90", request, prepared));
+  prepared.structural = {"lengths"};
+  CHECK_FALSE(PlanCache::key("s", "cuda:90", request, prepared));
+}

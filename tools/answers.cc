@@ -13,8 +13,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxErrorBytes = 2'000;
-constexpr std::size_t kFirstTextBytes = 2'000;   // what a string is cut to at first, then half of it, ...
-constexpr std::size_t kFirstItems = 64;          // the same for arrays
+constexpr std::size_t kFirstTextBytes = 2'000;  // what a string is cut to at first, then half of it, ...
+constexpr std::size_t kFirstItems = 64;         // the same for arrays
 constexpr std::size_t kLeastTextBytes = 60;
 constexpr std::size_t kLeastItems = 2;
 

@@ -33,7 +33,8 @@ Status complete(const operators::Operator&, const json& arguments, sandbox::Job&
   if (job.targets.size() > kMaxTargets) return fail(ErrorCode::invalid_argument, "at most " + std::to_string(kMaxTargets) + " targets a call");
   const auto bad = std::find_if_not(job.targets.begin(), job.targets.end(), is_target);
   if (bad == job.targets.end()) return {};
-  return fail(ErrorCode::invalid_argument, "'" + bad->substr(0, kMaxTargetBytes) + "' is no target; valid: cuda:80, cuda:90, cuda:100, hip:gfx90a, hip:gfx942, hip:gfx950");
+  return fail(ErrorCode::invalid_argument,
+              "'" + bad->substr(0, kMaxTargetBytes) + "' is no target; valid: cuda:80, cuda:90, cuda:100, hip:gfx90a, hip:gfx942, hip:gfx950");
 }
 
 }  // namespace

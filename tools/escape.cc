@@ -31,8 +31,8 @@ Decoded decode(std::string_view text) {
 
 /// Characters that change how their neighbours are shown, or that show as nothing.
 bool is_deceptive(std::uint32_t code) {
-  return code == 0x061c || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x2069) ||
-         code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f);
+  return code == 0x061c || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x2069) || code == 0xfeff ||
+         (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f);
 }
 
 bool is_control(std::uint32_t code) { return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0); }

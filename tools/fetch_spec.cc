@@ -14,7 +14,7 @@ using operators::Operator;
 using operators::Output;
 using operators::Role;
 
-constexpr std::size_t kNoteBytes = 120;   // "the reference is cut" and its kin
+constexpr std::size_t kNoteBytes = 120;  // "the reference is cut" and its kin
 
 std::string type_text(ArgumentType type) {
   switch (type) {
@@ -43,7 +43,8 @@ std::string shape_text(const std::vector<std::string>& shape) {
 
 std::string argument_line(const Argument& argument) {
   std::string text = "- " + argument.name + ": " + type_text(argument.type);
-  if (argument.type == ArgumentType::tensor) text += " " + shape_text(argument.shape) + ", dtype " + (argument.dtype == "case" ? "of the case" : argument.dtype);
+  if (argument.type == ArgumentType::tensor)
+    text += " " + shape_text(argument.shape) + ", dtype " + (argument.dtype == "case" ? "of the case" : argument.dtype);
   if (argument.role == Role::inout) text += ", modified in place";
   if (argument.role == Role::structural) text += ", real values on the host";
   return text + (argument.description.empty() ? "" : "; " + argument.description) + "\n";
@@ -68,8 +69,10 @@ std::string case_line(const operators::Case& item) {
 
 std::string submission_text(const Operator& op) {
   std::string text = "One Python module that defines `" + op.entry + "` with that signature. ";
-  if (op.dialect == "gluon") return text + "The work is done in Gluon kernels (`from triton.experimental import gluon`, @gluon.jit); torch may only allocate, view and launch.";
-  if (op.dialect == "tlx") return text + "The work is done in TLX kernels (`import triton.language.extra.tlx as tlx`, @triton.jit); torch may only allocate, view and launch.";
+  if (op.dialect == "gluon")
+    return text + "The work is done in Gluon kernels (`from triton.experimental import gluon`, @gluon.jit); torch may only allocate, view and launch.";
+  if (op.dialect == "tlx")
+    return text + "The work is done in TLX kernels (`import triton.language.extra.tlx as tlx`, @triton.jit); torch may only allocate, view and launch.";
   return text + "The work is done in Triton kernels (@triton.jit); torch may only allocate, view and launch.";
 }
 
@@ -77,27 +80,49 @@ std::string limits_text() {
   const sandbox::Limits limits;
   return "import " + std::to_string(limits.import_wall_ms / 1000) + " s, compile and run " + std::to_string(limits.run_wall_ms / 1000) + " s, launches " +
          std::to_string(limits.launch_wall_ms / 1000) + " s a case, memory " + std::to_string(limits.memory_bytes >> 20) + " MiB, GPU memory " +
-         std::to_string(limits.gpu_memory_bytes >> 20) + " MiB, source " + std::to_string(limits.source_bytes) + " bytes, " +
-         std::to_string(limits.processes) + " processes, no network";
+         std::to_string(limits.gpu_memory_bytes >> 20) + " MiB, source " + std::to_string(limits.source_bytes) + " bytes, " + std::to_string(limits.processes) +
+         " processes, no network";
 }
 
 json structured_spec(const Operator& op, const std::string& reference, std::int64_t hidden) {
   json arguments = json::array();
   for (const Argument& argument : op.arguments) {
-    arguments.push_back({{"name", argument.name}, {"type", type_text(argument.type)}, {"dtype", argument.dtype}, {"shape", argument.shape}, {"role", role_text(argument.role)}, {"description", argument.description}});
+    arguments.push_back({{"name", argument.name},
+                         {"type", type_text(argument.type)},
+                         {"dtype", argument.dtype},
+                         {"shape", argument.shape},
+                         {"role", role_text(argument.role)},
+                         {"description", argument.description}});
   }
   json outputs = json::array();
   for (const Output& output : op.outputs) {
-    outputs.push_back({{"name", output.name}, {"dtype", output.dtype}, {"shape", output.shape}, {"max_abs_error", output.max_abs_error}, {"scale", output.scale}, {"from", output.from}});
+    outputs.push_back({{"name", output.name},
+                       {"dtype", output.dtype},
+                       {"shape", output.shape},
+                       {"max_abs_error", output.max_abs_error},
+                       {"scale", output.scale},
+                       {"from", output.from}});
   }
   json cases = json::array();
   for (const auto& item : op.cases) {
     if (!item.hidden) cases.push_back({{"id", item.id}, {"dtype", item.dtype}, {"axes", item.axes}, {"interpreter", item.interpreter}});
   }
-  return {{"status", "ok"},          {"operator", op.name},      {"split", operators::to_string(op.split)}, {"family", op.family},
-          {"dialect", op.dialect},   {"difficulty", op.difficulty}, {"entry", op.entry},                    {"signature", op.signature},
-          {"description", op.description}, {"arguments", std::move(arguments)}, {"outputs", std::move(outputs)}, {"cases", std::move(cases)},
-          {"hidden_cases", hidden},  {"submission", submission_text(op)}, {"limits", limits_text()},       {"reference", reference}};
+  return {{"status", "ok"},
+          {"operator", op.name},
+          {"split", operators::to_string(op.split)},
+          {"family", op.family},
+          {"dialect", op.dialect},
+          {"difficulty", op.difficulty},
+          {"entry", op.entry},
+          {"signature", op.signature},
+          {"description", op.description},
+          {"arguments", std::move(arguments)},
+          {"outputs", std::move(outputs)},
+          {"cases", std::move(cases)},
+          {"hidden_cases", hidden},
+          {"submission", submission_text(op)},
+          {"limits", limits_text()},
+          {"reference", reference}};
 }
 
 Answer answer_of(const Operator& op, std::size_t cap) {
@@ -105,8 +130,10 @@ Answer answer_of(const Operator& op, std::size_t cap) {
   std::string cases;
   std::int64_t hidden = 0;
   for (const auto& item : op.cases) {
-    if (item.hidden) ++hidden;
-    else cases += case_line(item);
+    if (item.hidden)
+      ++hidden;
+    else
+      cases += case_line(item);
   }
   std::string text = "ok: " + op.name + ": " + op.summary + "\nsignature: " + op.signature + "\n\n" + op.description;
   if (!text.ends_with('\n')) text += '\n';
@@ -133,16 +160,20 @@ Tool fetch_spec_tool(Services& services) {
   Tool tool;
   tool.name = "fetch_spec";
   tool.title = "Read one operator's specification";
-  tool.description = "All that is needed to write one operator: description, signature, PyTorch reference, public cases, tolerance, limits, what a submission looks like.";
+  tool.description =
+      "All that is needed to write one operator: description, signature, PyTorch reference, public cases, tolerance, limits, what a submission looks like.";
   tool.input_schema = input_object({{"operator", operator_property()}, {"response_format", format_property()}}, {"operator"});
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};
   const json boolean = {{"type", "boolean"}};
-  const json argument = {{"type", "object"}, {"properties", {{"name", text}, {"type", text}, {"dtype", text}, {"shape", array_of(text)}, {"role", text}, {"description", text}}}};
-  const json output = {{"type", "object"},
-                       {"properties", {{"name", text}, {"dtype", text}, {"shape", array_of(text)}, {"max_abs_error", {{"type", "number"}}}, {"scale", text}, {"from", text}}}};
-  const json item = {{"type", "object"},
-                     {"properties", {{"id", text}, {"dtype", text}, {"axes", {{"type", "object"}, {"additionalProperties", integer}}}, {"interpreter", boolean}}}};
+  const json argument = {{"type", "object"},
+                         {"properties", {{"name", text}, {"type", text}, {"dtype", text}, {"shape", array_of(text)}, {"role", text}, {"description", text}}}};
+  const json output = {
+      {"type", "object"},
+      {"properties", {{"name", text}, {"dtype", text}, {"shape", array_of(text)}, {"max_abs_error", {{"type", "number"}}}, {"scale", text}, {"from", text}}}};
+  const json item = {
+      {"type", "object"},
+      {"properties", {{"id", text}, {"dtype", text}, {"axes", {{"type", "object"}, {"additionalProperties", integer}}}, {"interpreter", boolean}}}};
   tool.output_schema = output_object({{"operator", text},
                                       {"split", text},
                                       {"family", text},

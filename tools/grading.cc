@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kSliceMs = 250;        // how soon a client's cancel is seen
+constexpr std::int64_t kSliceMs = 250;  // how soon a client's cancel is seen
 constexpr std::int64_t kSignOfLifeMs = 1'000;
 constexpr std::int64_t kCancelWaitMs = 2'000;  // what a cancelled job gets to end
 

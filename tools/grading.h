@@ -21,7 +21,7 @@ sandbox::CaseRequest case_request(const operators::Case& item);
 
 struct GradingRequest {
   sandbox::JobKind kind = sandbox::JobKind::test;
-  bool cancel_on_hangup = true;   // false: an accepted submission is graded whether or not its client stays
+  bool cancel_on_hangup = true;  // false: an accepted submission is graded whether or not its client stays
   /// Completes the job: cases, targets, baseline. May be empty.
   std::function<Status(const operators::Operator& op, const nlohmann::json& arguments, sandbox::Job& job)> complete;
 };

@@ -135,24 +135,35 @@ class JsonReader {
     if (problem_.empty()) problem_ = path + ": expected " + wanted;
   }
   void take(const nlohmann::json& in, const std::string& path, bool& value) {
-    if (in.is_boolean()) value = in.get<bool>();
-    else complain(path, "a boolean");
+    if (in.is_boolean())
+      value = in.get<bool>();
+    else
+      complain(path, "a boolean");
   }
   void take(const nlohmann::json& in, const std::string& path, std::int64_t& value) {
     const bool too_large = in.is_number_unsigned() && in.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (in.is_number_integer() && !too_large) value = in.get<std::int64_t>();
-    else complain(path, "an integer");
+    if (in.is_number_integer() && !too_large)
+      value = in.get<std::int64_t>();
+    else
+      complain(path, "an integer");
   }
   void take(const nlohmann::json& in, const std::string& path, std::string& value) {
-    if (in.is_string()) value = in.get<std::string>();
-    else complain(path, "a string");
+    if (in.is_string())
+      value = in.get<std::string>();
+    else
+      complain(path, "a string");
   }
   void take(const nlohmann::json& in, const std::string& path, double& value) {
-    if (in.is_number()) value = in.get<double>();
-    else if (in == "nan") value = std::numeric_limits<double>::quiet_NaN();
-    else if (in == "inf") value = std::numeric_limits<double>::infinity();
-    else if (in == "-inf") value = -std::numeric_limits<double>::infinity();
-    else complain(path, "a number");
+    if (in.is_number())
+      value = in.get<double>();
+    else if (in == "nan")
+      value = std::numeric_limits<double>::quiet_NaN();
+    else if (in == "inf")
+      value = std::numeric_limits<double>::infinity();
+    else if (in == "-inf")
+      value = -std::numeric_limits<double>::infinity();
+    else
+      complain(path, "a number");
   }
   template <class T>
   void take(const nlohmann::json& in, const std::string& path, std::vector<T>& values) {
@@ -170,8 +181,10 @@ class JsonReader {
   void take(const nlohmann::json& in, const std::string& path, T& value) {
     if constexpr (std::is_enum_v<T>) {
       const auto known = in.is_string() ? archive_detail::EnumNames<T>::from(in.get_ref<const std::string&>()) : std::nullopt;
-      if (known) value = *known;
-      else complain(path, "one of the names in docs/verdict.md");
+      if (known)
+        value = *known;
+      else
+        complain(path, "one of the names in docs/verdict.md");
     } else if (in.is_object()) {
       JsonReader inner(in, path, problem_);
       fields(inner, value);

@@ -51,7 +51,8 @@ Answer answer_of(const std::vector<const Operator*>& found, std::size_t all, std
     lines += op->name + " (" + split + ", " + op->family + ", " + op->dialect + ", difficulty " + std::to_string(op->difficulty) + "): " + op->summary + "\n";
     names_only += op->name + "\n";
     names.push_back(op->name);
-    entries.push_back({{"name", op->name}, {"split", split}, {"family", op->family}, {"dialect", op->dialect}, {"difficulty", op->difficulty}, {"summary", op->summary}});
+    entries.push_back(
+        {{"name", op->name}, {"split", split}, {"family", op->family}, {"dialect", op->dialect}, {"difficulty", op->difficulty}, {"summary", op->summary}});
   }
   const std::string tail = "next: " + next;
   const bool fits = head.size() + lines.size() + tail.size() <= cap;
@@ -69,7 +70,8 @@ Tool list_operators_tool(Services& services) {
   Tool tool;
   tool.name = "list_operators";
   tool.title = "List the operators";
-  tool.description = "The tasks: one line each, filtered by split, family, dialect, difficulty and words. A long list holds names only; narrow it for summaries.";
+  tool.description =
+      "The tasks: one line each, filtered by split, family, dialect, difficulty and words. A long list holds names only; narrow it for summaries.";
   tool.input_schema = input_object({{"split", choice_property("Only this split", {"standard", "ood", "dsl"})},
                                     {"family", choice_property("Only this family", {families.begin(), families.end()})},
                                     {"dialect", choice_property("Only this dialect", {"triton", "gluon", "tlx"})},

@@ -14,10 +14,10 @@ using nlohmann::json;
 constexpr std::int64_t kDefaultLimitBytes = 4'000;
 constexpr std::int64_t kMaxLimitBytes = 20'000;
 constexpr std::int64_t kGrepChunkBytes = 1LL << 20;
-constexpr std::int64_t kGrepTotalBytes = 16LL << 20;   // scanned by one call
+constexpr std::int64_t kGrepTotalBytes = 16LL << 20;  // scanned by one call
 constexpr std::size_t kGrepMatches = 100;
 constexpr std::size_t kGrepLineBytes = 300;
-constexpr std::size_t kFrameBytes = 700;               // what stands around the text in an answer
+constexpr std::size_t kFrameBytes = 700;  // what stands around the text in an answer
 constexpr std::int64_t kMaxOffset = 1LL << 40;
 
 Answer answer_of(const std::string& handle, const ArtifactSlice& slice, std::string text, std::int64_t next_offset, const std::string& what, std::size_t cap) {
@@ -26,8 +26,9 @@ Answer answer_of(const std::string& handle, const ArtifactSlice& slice, std::str
   answer.text = "ok: " + slice.kind + " " + slice.name + ", " + what + " of " + std::to_string(slice.total_bytes) + " bytes\n" + text;
   if (!answer.text.ends_with('\n')) answer.text += '\n';
   answer.text += more ? "next: offset=" + std::to_string(next_offset) + " continues" : "next: this is the end";
-  answer.structured = {{"status", "ok"},         {"artifact", handle},      {"kind", slice.kind},          {"name", slice.name},
-                       {"total_bytes", slice.total_bytes}, {"offset", slice.offset}, {"next_offset", next_offset}, {"text", std::move(text)}};
+  answer.structured = {
+      {"status", "ok"},         {"artifact", handle},         {"kind", slice.kind},     {"name", slice.name}, {"total_bytes", slice.total_bytes},
+      {"offset", slice.offset}, {"next_offset", next_offset}, {"text", std::move(text)}};
   return fitted(std::move(answer), cap);
 }
 
@@ -87,7 +88,8 @@ Answer grep_answer(Services& services, const std::string& handle, std::int64_t o
       line_at = at;
     }
   }
-  const std::string what = count_text(static_cast<std::int64_t>(matches.count), "line") + " with '" + cut_end(escape_text(wanted), 60) + "', each after its offset,";
+  const std::string what =
+      count_text(static_cast<std::int64_t>(matches.count), "line") + " with '" + cut_end(escape_text(wanted), 60) + "', each after its offset,";
   return answer_of(handle, head, std::move(matches.text), matches.full ? line_at : at, what, cap);
 }
 
@@ -116,7 +118,8 @@ Tool read_artifact_tool(Services& services) {
   tool.run = [&services](const json& arguments, const CallContext&) {
     const std::string handle = text_argument(arguments, "artifact");
     if (!is_handle(handle, "artifact")) {
-      return error_answer({ErrorCode::invalid_argument, "that is no artifact handle; they look like artifact_... and come in the answers of compile and profile"});
+      return error_answer(
+          {ErrorCode::invalid_argument, "that is no artifact handle; they look like artifact_... and come in the answers of compile and profile"});
     }
     const std::int64_t from = std::clamp<std::int64_t>(arguments.value("offset", std::int64_t{0}), 0, kMaxOffset);
     const std::string wanted = text_argument(arguments, "grep");

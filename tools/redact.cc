@@ -33,8 +33,7 @@ bool code_ran(const Verdict& verdict) {
 /// A class name, not a message in disguise.
 bool is_identifier(const std::string& text) {
   constexpr std::size_t kMaxIdentifierBytes = 64;
-  return text.size() <= kMaxIdentifierBytes &&
-         text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == std::string::npos;
+  return text.size() <= kMaxIdentifierBytes && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == std::string::npos;
 }
 
 /// Entries have the form "ID: why".
@@ -64,9 +63,12 @@ std::string new_summary(const Verdict& verdict) {
   std::size_t failed_public = 0;
   std::size_t failed_hidden = 0;
   for (const auto& record : verdict.cases) {
-    if (record.outcome == Outcome::pass) ++passed;
-    else if (record.hidden) ++failed_hidden;
-    else ++failed_public;
+    if (record.outcome == Outcome::pass)
+      ++passed;
+    else if (record.hidden)
+      ++failed_hidden;
+    else
+      ++failed_public;
   }
   std::string text = std::to_string(passed) + " of " + std::to_string(verdict.cases.size()) + " cases pass";
   if (failed_public + failed_hidden > 0) text += "; wrong: " + std::to_string(failed_public) + " public, " + std::to_string(failed_hidden) + " hidden";
@@ -76,8 +78,8 @@ std::string new_summary(const Verdict& verdict) {
 }  // namespace
 
 Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_ids) {
-  const bool has_hidden = verdict.kind == sandbox::JobKind::grade ||
-                          std::any_of(verdict.cases.begin(), verdict.cases.end(), [](const auto& record) { return record.hidden; });
+  const bool has_hidden =
+      verdict.kind == sandbox::JobKind::grade || std::any_of(verdict.cases.begin(), verdict.cases.end(), [](const auto& record) { return record.hidden; });
   if (!has_hidden) return verdict;
 
   std::size_t number = 0;

@@ -9,7 +9,7 @@ namespace assay::tools {
 namespace {
 
 struct Block {
-  std::string name;   // of the function or class; empty for anything else
+  std::string name;  // of the function or class; empty for anything else
   std::string text;
 };
 
@@ -30,7 +30,7 @@ bool begins_block(std::string_view line) { return !line.empty() && line[0] != ' 
 
 std::vector<Block> blocks_of(const std::string& source) {
   std::vector<Block> blocks;
-  bool decorated = false;   // the block so far is decorators or comments, which belong to what follows
+  bool decorated = false;  // the block so far is decorators or comments, which belong to what follows
   for (std::size_t begin = 0; begin < source.size();) {
     const std::size_t end = std::min(source.find('\n', begin), source.size() - 1) + 1;
     const std::string_view line = std::string_view(source).substr(begin, end - begin);

@@ -25,8 +25,7 @@ Tool report_usage_tool(Services& services) {
                                    {"run", "input_tokens", "output_tokens"});
   const json number = {{"type", "number"}};
   const json integer = {{"type", "integer"}};
-  tool.output_schema =
-      output_object({{"run", {{"type", "string"}}}, {"input_tokens", integer}, {"output_tokens", integer}, {"cost_usd", number}});
+  tool.output_schema = output_object({{"run", {{"type", "string"}}}, {"input_tokens", integer}, {"output_tokens", integer}, {"cost_usd", number}});
   tool.run = [&services](const json& arguments, const CallContext&) {
     const std::string run = text_argument(arguments, "run");
     const Usage usage{.input_tokens = arguments.value("input_tokens", std::int64_t{0}),

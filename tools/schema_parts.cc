@@ -14,8 +14,9 @@ json of_type(const char* type) { return {{"type", type}}; }
 
 json case_schema() {
   const json timing = {{"type", "object"}, {"properties", {{"median_ns", number_or_text()}, {"low_ns", number_or_text()}, {"high_ns", number_or_text()}}}};
-  const json mismatch = {{"type", "object"},
-                         {"properties", {{"output", of_type("string")}, {"index", array_of(of_type("integer"))}, {"expected", number_or_text()}, {"actual", number_or_text()}}}};
+  const json mismatch = {
+      {"type", "object"},
+      {"properties", {{"output", of_type("string")}, {"index", array_of(of_type("integer"))}, {"expected", number_or_text()}, {"actual", number_or_text()}}}};
   return {{"type", "object"},
           {"required", {"id", "outcome"}},
           {"properties",
@@ -51,12 +52,14 @@ json kernel_schema() {
 json diagnostic_schema() {
   return {{"type", "object"},
           {"properties",
-           {{"exception", of_type("string")}, {"message", of_type("string")}, {"line", of_type("integer")}, {"code", of_type("string")}, {"traceback", of_type("string")}}}};
+           {{"exception", of_type("string")},
+            {"message", of_type("string")},
+            {"line", of_type("integer")},
+            {"code", of_type("string")},
+            {"traceback", of_type("string")}}}};
 }
 
-json artifact_schema() {
-  return {{"type", "object"}, {"properties", {{"artifact", of_type("string")}, {"name", of_type("string")}}}};
-}
+json artifact_schema() { return {{"type", "object"}, {"properties", {{"artifact", of_type("string")}, {"name", of_type("string")}}}}; }
 
 }  // namespace
 

@@ -89,14 +89,24 @@ Tool scorecard_tool(Services& services) {
   Tool tool;
   tool.name = "scorecard";
   tool.title = "How a run stands";
-  tool.description = "Pass@1 over the whole suite (an operator without a submission is a failure), Perf@1 where the device times, per operator the graded outcome, tokens and cost.";
+  tool.description =
+      "Pass@1 over the whole suite (an operator without a submission is a failure), Perf@1 where the device times, per operator the graded outcome, tokens and "
+      "cost.";
   tool.input_schema = input_object({{"run", run_property("Required")}, {"response_format", format_property()}}, {"run"});
   const json text = {{"type", "string"}};
   const json number = {{"type", "number"}};
   const json integer = {{"type", "integer"}};
   const json entry = {{"type", "object"},
                       {"properties",
-                       {{"operator", text}, {"split", text}, {"submitted", {{"type", "boolean"}}}, {"tool_calls", integer}, {"job", text}, {"outcome", text}, {"error_kind", text}, {"tier", text}, {"perf", number}}},
+                       {{"operator", text},
+                        {"split", text},
+                        {"submitted", {{"type", "boolean"}}},
+                        {"tool_calls", integer},
+                        {"job", text},
+                        {"outcome", text},
+                        {"error_kind", text},
+                        {"tier", text},
+                        {"perf", number}}},
                       {"required", {"operator", "submitted"}},
                       {"additionalProperties", false}};
   tool.output_schema = output_object({{"run", text},

@@ -34,7 +34,11 @@ Answer answer_of(const RunInfo& run, const AnswerLimits& limits) {
                        {"track", to_string(run.request.track)},
                        {"operators", run.operators},
                        {"budgets",
-                        {{"compiles", budgets.compiles}, {"tests", budgets.tests}, {"profiles", budgets.profiles}, {"submissions", budgets.submissions}, {"run_wall_s", budgets.run_wall_s}}},
+                        {{"compiles", budgets.compiles},
+                         {"tests", budgets.tests},
+                         {"profiles", budgets.profiles},
+                         {"submissions", budgets.submissions},
+                         {"run_wall_s", budgets.run_wall_s}}},
                        {"created_unix_ms", run.created_unix_ms},
                        {"expires_unix_ms", run.expires_unix_ms},
                        {"next", next}};

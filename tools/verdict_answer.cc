@@ -60,8 +60,13 @@ Answer running_answer(const JobStatus& status) {
   Answer answer;
   answer.text = queued ? "running: queued at position " + std::to_string(status.queue_position) : "running: in stage " + status.stage;
   answer.text += " after " + std::to_string(status.elapsed_ms / 1000) + " s\njob: " + status.job + "\nnext: " + next;
-  answer.structured = {{"status", "running"},      {"job", status.job},           {"state", to_string(status.state)}, {"queue_position", status.queue_position},
-                       {"elapsed_ms", status.elapsed_ms}, {"stage", status.stage}, {"next", next}};
+  answer.structured = {{"status", "running"},
+                       {"job", status.job},
+                       {"state", to_string(status.state)},
+                       {"queue_position", status.queue_position},
+                       {"elapsed_ms", status.elapsed_ms},
+                       {"stage", status.stage},
+                       {"next", next}};
   return answer;
 }
 

@@ -13,7 +13,7 @@ using sandbox::CaseRecord;
 using sandbox::Outcome;
 using sandbox::Verdict;
 
-constexpr std::size_t kConciseItems = 6;        // cases, kernels, skips: the rest is counted
+constexpr std::size_t kConciseItems = 6;  // cases, kernels, skips: the rest is counted
 constexpr std::size_t kDetailedItems = 64;
 constexpr std::size_t kLineBytes = 400;
 constexpr std::size_t kConciseOutputBytes = 600;
@@ -52,7 +52,8 @@ std::string timed_case(const CaseRecord& record) {
   std::string text = "- case " + line_of(record.id) + ": " + duration_text(latency.median_ns) + " [" + duration_text(latency.low_ns) + ", " +
                      duration_text(latency.high_ns) + "]";
   if (latency.median_ns <= 0) return text + "\n";
-  if (record.baseline_latency) text += "; oracle " + duration_text(record.baseline_latency->median_ns) + " (" + number_text(record.baseline_latency->median_ns / latency.median_ns) + "x)";
+  if (record.baseline_latency)
+    text += "; oracle " + duration_text(record.baseline_latency->median_ns) + " (" + number_text(record.baseline_latency->median_ns / latency.median_ns) + "x)";
   if (record.pytorch_ns) text += "; PyTorch " + duration_text(*record.pytorch_ns) + " (" + number_text(*record.pytorch_ns / latency.median_ns) + "x)";
   if (record.floor_ns) text += "; " + percent(*record.floor_ns / latency.median_ns) + " of the roofline";
   return text + "\n";
@@ -95,7 +96,8 @@ void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
 
 void put_output(std::string& text, const char* name, const std::string& output, Format format) {
   if (output.empty()) return;
-  text += std::string("its ") + name + " (untrusted):\n" + cut_middle(escape_text(output), format == Format::detailed ? kDetailedOutputBytes : kConciseOutputBytes);
+  text +=
+      std::string("its ") + name + " (untrusted):\n" + cut_middle(escape_text(output), format == Format::detailed ? kDetailedOutputBytes : kConciseOutputBytes);
   if (!text.ends_with('\n')) text += '\n';
 }
 
@@ -108,9 +110,11 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
   if (!verdict.summary.starts_with(to_string(verdict.outcome))) text = outcome_text(verdict) + text;
   if (!verdict.detail.empty() && verdict.summary.find(verdict.detail) == std::string::npos) text += line_of(verdict.detail) + "\n";
   put_diagnostic(text, verdict, format);
-  list(text, verdict.cases, most, "cases did not pass", [](const CaseRecord& record) { return record.outcome != Outcome::pass; }, failed_case);
+  list(
+      text, verdict.cases, most, "cases did not pass", [](const CaseRecord& record) { return record.outcome != Outcome::pass; }, failed_case);
   if (verdict.perf) text += "perf " + number_text(*verdict.perf) + " (oracle latency / yours, geometric mean over the cases)\n";
-  list(text, verdict.cases, most, "timed cases", [](const CaseRecord& record) { return record.latency.has_value(); }, timed_case);
+  list(
+      text, verdict.cases, most, "timed cases", [](const CaseRecord& record) { return record.latency.has_value(); }, timed_case);
   if (verdict.kind == sandbox::JobKind::compile || verdict.kind == sandbox::JobKind::profile || format == Format::detailed) {
     list(text, verdict.kernels, most, "kernels", all, kernel_line);
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kMark = "# fake:";
 constexpr const char* kValid = "valid: pass, fail, error=KIND, sleep_ms=N, perf=X";
-constexpr std::int64_t kPollMs = 2;              // how soon a cancel is seen
+constexpr std::int64_t kPollMs = 2;  // how soon a cancel is seen
 constexpr double kBaselineNs = 10'000;
 constexpr double kMaxPerf = 1e6;
 constexpr std::int64_t kElements = 1024;
@@ -25,7 +25,7 @@ struct Script {
   std::string kind_code;
   std::int64_t sleep_ms = 0;
   std::optional<double> perf;
-  std::string complaint;                         // about a directive that is none
+  std::string complaint;  // about a directive that is none
 };
 
 std::string_view trim(std::string_view text) {

@@ -19,7 +19,7 @@ import torch
 
 from harness.compare import Result
 from harness.frames import Channel, Frame, FrameError
-from harness.judging import CaseState
+from harness.judging import CaseState, warm_up
 from harness.lint import lint
 from harness.operator import Operator
 from harness.tensors import DescriptorError
@@ -35,6 +35,7 @@ def serve(socket_fd: int, device: str) -> int:
     channel = Channel.from_fd(socket_fd)
     try:
         judge = Judge(device)
+        warm_up()
         channel.send({"type": "ready", **versions(), "device_name": judge.device_name})
         for frame in channel:
             judge.answer(channel, frame)
@@ -101,12 +102,13 @@ class Judge:
         header = frame.header
         operator = self._operator(header["operator_dir"])
         device = str(header.get("device") or self.device)
+        structural_only = bool(header.get("structural_only"))
         states: dict[str, CaseState] = {}
         cases, fds = [], []
         try:
             for position, wire in enumerate(header["cases"]):
-                state = CaseState(operator, operator.case(wire, device))
-                fd, entry = state.prepared(bool(header.get("structural_only")), position)
+                state = CaseState(operator, operator.case(wire, device), structural_only)
+                fd, entry = state.prepared(structural_only, position)
                 fds.append(fd)
                 cases.append(entry)
                 states[state.case.id] = state

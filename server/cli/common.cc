@@ -1,6 +1,8 @@
 #include "server/cli/common.h"
 
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace assay::server {
@@ -14,6 +16,12 @@ std::optional<Workspace> open_workspace(const std::string& command, int& status)
   Result<Paths> paths = find_paths();
   if (!paths) {
     status = complain(command, kBadConfig, paths.error().message);
+    return std::nullopt;
+  }
+  std::error_code error;
+  std::filesystem::create_directories(paths->state, error);
+  if (error) {
+    status = complain(command, kStoreUnusable, "the state directory " + paths->state.string() + " cannot be made: " + error.message() + "; ASSAY_STATE_DIR names another");
     return std::nullopt;
   }
   Result<operators::Catalog> catalog = operators::Catalog::load(paths->operators());

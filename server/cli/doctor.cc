@@ -44,7 +44,11 @@ void print(const sandbox::Probe& found, const Workspace& workspace) {
     missing += !layer.active;
     std::printf("  %-8s %s%s%s\n", layer.active ? "ok" : "MISSING", layer.name.c_str(), layer.detail.empty() ? "" : ": ", layer.detail.c_str());
   }
-  std::printf(missing == 0 ? "  every layer is active: --isolation strict works\n" : "  --isolation strict would refuse; best-effort stamps the missing layers into every verdict\n");
+  if (missing > 0) {
+    std::printf("  --isolation strict would refuse; best-effort stamps the missing layers into every verdict\n");
+  } else if (found.sandbox_error.empty()) {
+    std::printf("  every layer is active: --isolation strict works\n");
+  }
   std::printf("\ndevices\n  %-8s cpu: Triton's interpreter on small cases; compiles and records for cuda:80, cuda:90, cuda:100, hip:gfx942\n", found.sandbox_error.empty() ? "ok" : "MISSING");
   for (std::size_t i = 0; i < found.gpus.size(); ++i) {
     const sandbox::LauncherDevice& gpu = found.gpus[i];

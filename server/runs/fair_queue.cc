@@ -38,7 +38,7 @@ bool FairQueue::remove(const std::string& job) {
 }
 
 std::size_t FairQueue::position(const std::string& job) const {
-  std::size_t own_turn = 0;   // jobs of its run before it
+  std::size_t own_turn = 0;  // jobs of its run before it
   std::size_t own_lane = lanes_.size();
   std::size_t index = 0;
   for (const Lane& lane : lanes_) {

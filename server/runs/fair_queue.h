@@ -28,9 +28,9 @@ class FairQueue {
  private:
   struct Lane {
     std::string run;
-    std::deque<std::string> jobs;   // never empty
+    std::deque<std::string> jobs;  // never empty
   };
-  std::list<Lane> lanes_;           // whose turn it is stands first
+  std::list<Lane> lanes_;  // whose turn it is stands first
   std::size_t size_ = 0;
 };
 

@@ -30,7 +30,7 @@ struct StoredJobs::Live {
 struct StoredJobs::Lane {
   std::string name;
   std::unique_ptr<sandbox::Device> device;
-  FairQueue queue;                          // guarded by mutex_
+  FairQueue queue;  // guarded by mutex_
 };
 
 StoredJobs::StoredJobs(Store& store, const Clock& clock, Devices devices, const QueueLimits& limits) : store_(store), clock_(clock), limits_(limits) {
@@ -254,9 +254,12 @@ Result<Recovered> StoredJobs::recover() {
   for (const UnfinishedJob& stored : *unfinished) {
     Lane* lane = lane_of(stored.device);
     std::string why_not;
-    if (!stored.request || stored.request->source.empty()) why_not = "its source could not be read back";
-    else if (lane == nullptr) why_not = "device " + stored.device + " is not here any more";
-    else if (stored.attempts >= limits_.attempts) why_not = "it was interrupted " + std::to_string(stored.attempts + 1) + " times";
+    if (!stored.request || stored.request->source.empty())
+      why_not = "its source could not be read back";
+    else if (lane == nullptr)
+      why_not = "device " + stored.device + " is not here any more";
+    else if (stored.attempts >= limits_.attempts)
+      why_not = "it was interrupted " + std::to_string(stored.attempts + 1) + " times";
     if (why_not.empty()) {
       if (const Status counted = store_.count_attempt(stored.job); !counted) return fail(counted.error());
       auto live = std::make_shared<Live>();

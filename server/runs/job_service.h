@@ -29,9 +29,9 @@ namespace assay::server {
 using Devices = std::vector<std::pair<std::string, std::unique_ptr<sandbox::Device>>>;
 
 struct QueueLimits {
-  std::size_t queued_per_device = 256;      // waiting, not counting those that run
-  std::int64_t attempts = 3;                // restarts that take a job up again before it is aborted
-  std::int64_t max_wait_ms = 60'000;        // of one wait()
+  std::size_t queued_per_device = 256;  // waiting, not counting those that run
+  std::int64_t attempts = 3;            // restarts that take a job up again before it is aborted
+  std::int64_t max_wait_ms = 60'000;    // of one wait()
 };
 
 struct Recovered {
@@ -55,15 +55,15 @@ class StoredJobs final : public tools::JobService {
   Result<Recovered> recover();
 
  private:
-  struct Live;                              // a job that is queued or runs
-  struct Lane;                              // a device, its queue and its workers
+  struct Live;  // a job that is queued or runs
+  struct Lane;  // a device, its queue and its workers
 
   void work(Lane& lane);
   void execute(Lane& lane, const std::shared_ptr<Live>& live);
   void finish(const std::shared_ptr<Live>& live, sandbox::Verdict verdict);
   Lane* lane_of(const std::string& device);
-  void enqueue(Lane& lane, const std::shared_ptr<Live>& live);              // mutex_ held
-  tools::JobStatus status_of(const Live& live) const;                       // mutex_ held
+  void enqueue(Lane& lane, const std::shared_ptr<Live>& live);  // mutex_ held
+  tools::JobStatus status_of(const Live& live) const;           // mutex_ held
   std::shared_ptr<Live> live(const std::string& job) const;
 
   Store& store_;
@@ -71,10 +71,10 @@ class StoredJobs final : public tools::JobService {
   const QueueLimits limits_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;         // a job entered another stage or state, or work arrived
+  std::condition_variable changed_;  // a job entered another stage or state, or work arrived
   std::map<std::string, std::shared_ptr<Live>> live_;
   bool stopping_ = false;
-  std::vector<std::thread> workers_;        // started last
+  std::vector<std::thread> workers_;  // started last
 };
 
 }  // namespace assay::server

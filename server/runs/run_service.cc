@@ -11,7 +11,7 @@ namespace assay::server {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 200;
-constexpr std::int64_t kMaxTokens = 1LL << 50;      // sums of many reports stay far from overflow
+constexpr std::int64_t kMaxTokens = 1LL << 50;  // sums of many reports stay far from overflow
 constexpr double kMaxCostUsd = 1e9;
 
 std::string_view tool_of(sandbox::JobKind kind) {
@@ -85,7 +85,8 @@ Status StoredRuns::charge(const std::string& run, const std::string& operator_na
   if (outcome->granted) return {};
   if (!outcome->locked_to.empty()) {
     return fail(ErrorCode::permission_denied, "the one_shot track takes one source per operator, and " + operator_name + " has seen another (SHA-256 " +
-                                                  outcome->locked_to.substr(0, 12) + "...); send exactly that source, or work without `run` (unscored practice)");
+                                                  outcome->locked_to.substr(0, 12) +
+                                                  "...); send exactly that source, or work without `run` (unscored practice)");
   }
   return fail(ErrorCode::permission_denied, over_budget(*info, operator_name, kind, outcome->used, limit));
 }

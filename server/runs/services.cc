@@ -33,7 +33,7 @@ class OverStore final : public ServerServices {
   const tools::AnswerLimits answers_;
   StoredRuns runs_;
   StoredArtifacts artifacts_;
-  StoredJobs jobs_;                          // last: its workers stop before the store closes
+  StoredJobs jobs_;  // last: its workers stop before the store closes
 };
 
 }  // namespace

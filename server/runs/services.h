@@ -27,10 +27,10 @@
 namespace assay::server {
 
 struct ServicesOptions {
-  StoreMode mode = StoreMode::read_write;   // read_only: for reports; start, charge, submit and put are refused
+  StoreMode mode = StoreMode::read_write;  // read_only: for reports; start, charge, submit and put are refused
   QueueLimits queue;
   tools::AnswerLimits answers;
-  const Clock* clock = nullptr;             // null: the system's; else it must outlive the services
+  const Clock* clock = nullptr;  // null: the system's; else it must outlive the services
 };
 
 class ServerServices {

@@ -48,7 +48,8 @@ std::int64_t limit_of(const tools::Budgets& budgets, sandbox::JobKind kind) {
 
 Result<std::vector<std::string>> resolve_suite(const std::string& suite, const Catalog& catalog) {
   const std::string valid = "a suite is \"all\", a split (standard, ood, dsl) or a comma-separated list of operators";
-  if (suite.size() > kMaxSuiteBytes) return fail(ErrorCode::invalid_argument, "the suite is longer than " + std::to_string(kMaxSuiteBytes) + " bytes; " + valid);
+  if (suite.size() > kMaxSuiteBytes)
+    return fail(ErrorCode::invalid_argument, "the suite is longer than " + std::to_string(kMaxSuiteBytes) + " bytes; " + valid);
   std::set<std::string> wanted;
   std::string unknown;
   std::size_t unknown_count = 0;

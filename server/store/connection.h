@@ -25,7 +25,7 @@ struct Store::Connection {
       : path(std::move(file)), writer_lock(std::move(lock)), db(std::move(database)), mode(open_mode) {}
 
   std::filesystem::path path;
-  UniqueFd writer_lock;                     // outlives db: nobody else may write before this connection is closed
+  UniqueFd writer_lock;  // outlives db: nobody else may write before this connection is closed
   SQLite::Database db;
   StoreMode mode;
   std::mutex mutex;

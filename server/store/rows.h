@@ -16,8 +16,10 @@ inline void bind_one(SQLite::Statement& statement, int index, const std::string&
 inline void bind_one(SQLite::Statement& statement, int index, std::int64_t value) { statement.bind(index, value); }
 inline void bind_one(SQLite::Statement& statement, int index, double value) { statement.bind(index, value); }
 inline void bind_one(SQLite::Statement& statement, int index, const std::optional<double>& value) {
-  if (value) statement.bind(index, *value);
-  else statement.bind(index);
+  if (value)
+    statement.bind(index, *value);
+  else
+    statement.bind(index);
 }
 
 /// Binds in order, from 1.

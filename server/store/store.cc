@@ -28,7 +28,8 @@ Status inspect(const fs::path& path) {
   const int application = db.execAndGet("PRAGMA application_id").getInt();
   if (version > kSchemaVersion) {
     return fail(ErrorCode::unavailable, "store " + path.string() + " has schema " + std::to_string(version) + ", newer than this Assay's " +
-                                            std::to_string(kSchemaVersion) + "; it was left as it is. Use the Assay that wrote it, or name another file with --store");
+                                            std::to_string(kSchemaVersion) +
+                                            "; it was left as it is. Use the Assay that wrote it, or name another file with --store");
   }
   const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
   if (tables == 0) return {};
@@ -38,7 +39,8 @@ Status inspect(const fs::path& path) {
   std::error_code code;
   if (fs::file_size(path, code) <= kQuickCheckMaxBytes && !code) {
     const std::string found = db.execAndGet("PRAGMA quick_check(1)").getString();
-    if (found != "ok") return fail(ErrorCode::corrupt, "store " + path.string() + " is damaged: " + found + "; restore a copy, or name another file with --store");
+    if (found != "ok")
+      return fail(ErrorCode::corrupt, "store " + path.string() + " is damaged: " + found + "; restore a copy, or name another file with --store");
   }
   return {};
 }
@@ -81,7 +83,8 @@ Error sqlite_error(const SQLite::Exception& error, const fs::path& path) {
   const std::string where = "store " + path.string() + ": ";
   switch (error.getErrorCode()) {
     case SQLITE_NOTADB: return Error{ErrorCode::corrupt, where + "the file is no SQLite database; it was left as it is. Name another file with --store"};
-    case SQLITE_CORRUPT: return Error{ErrorCode::corrupt, where + "the file is damaged (" + error.what() + "); restore a copy, or name another file with --store"};
+    case SQLITE_CORRUPT:
+      return Error{ErrorCode::corrupt, where + "the file is damaged (" + error.what() + "); restore a copy, or name another file with --store"};
     case SQLITE_READONLY:
     case SQLITE_PERM: return not_writable(path, error.what());
     case SQLITE_CANTOPEN:

@@ -31,21 +31,21 @@ enum class StoreMode { read_write, read_only };
 struct UnfinishedJob {
   std::string job, run, device, operator_name;
   sandbox::JobKind kind = sandbox::JobKind::test;
-  std::optional<sandbox::Job> request;      // empty when what is stored cannot be read
-  std::int64_t attempts = 0;                // earlier recover()s that took it up
+  std::optional<sandbox::Job> request;  // empty when what is stored cannot be read
+  std::int64_t attempts = 0;            // earlier recover()s that took it up
 };
 
 struct FinishedJob {
   tools::JobState state = tools::JobState::finished;
-  sandbox::Verdict verdict;                 // without artifacts: those have rows of their own
+  sandbox::Verdict verdict;  // without artifacts: those have rows of their own
   std::int64_t elapsed_ms = 0;
 };
 
 /// Charge refused: how many are used up, or which source the operator is locked to.
 struct ChargeOutcome {
   bool granted = false;
-  std::int64_t used = 0;                    // before this one
-  std::string locked_to;                    // SHA-256, when another source than the first was refused
+  std::int64_t used = 0;  // before this one
+  std::string locked_to;  // SHA-256, when another source than the first was refused
 };
 
 /// A graded submission of a run, in the order of acceptance.
@@ -64,7 +64,7 @@ class Store {
   // store_runs.cc
   Status insert_run(const tools::RunInfo& run);
   Result<tools::RunInfo> run(const std::string& handle);
-  Result<std::vector<tools::RunInfo>> runs();                 // newest first
+  Result<std::vector<tools::RunInfo>> runs();  // newest first
   Status add_usage(const std::string& run, const tools::Usage& usage, std::int64_t now_unix_ms);
   Result<tools::Usage> usage(const std::string& run);
   /// One transaction: counts, checks and records. `limit` -1 is unlimited. `lock` refuses any but the operator's first source.
@@ -73,7 +73,7 @@ class Store {
   /// Gives back charges that no accepted job stands for; an empty `run` means those of all runs (after a restart).
   Status refund_unbound(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256);
   Status refund_all_unbound();
-  Result<std::map<std::string, std::int64_t>> tool_calls(const std::string& run);   // operator -> calls
+  Result<std::map<std::string, std::int64_t>> tool_calls(const std::string& run);  // operator -> calls
   Result<std::vector<GradedJob>> graded(const std::string& run);
 
   // store_jobs.cc
@@ -83,7 +83,7 @@ class Store {
   Status finish_job(const std::string& job, tools::JobState state, const sandbox::Verdict& verdict, bool refund, std::int64_t now_unix_ms);
   /// Empty while the job is unfinished; not_found when there is no such job.
   Result<std::optional<FinishedJob>> finished_job(const std::string& job);
-  Result<std::vector<UnfinishedJob>> unfinished_jobs();       // oldest first
+  Result<std::vector<UnfinishedJob>> unfinished_jobs();  // oldest first
   Status count_attempt(const std::string& job);
 
   // store_artifacts.cc
@@ -92,7 +92,7 @@ class Store {
   Result<std::vector<std::pair<std::string, std::string>>> list_artifacts(const std::string& job);
 
  private:
-  struct Connection;                        // connection.h
+  struct Connection;  // connection.h
   explicit Store(std::unique_ptr<Connection> connection);
   std::unique_ptr<Connection> connection_;
 };

@@ -88,7 +88,8 @@ Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job) {
                             "SELECT s.state, v.document, s.finished_unix_ms - s.queued_unix_ms FROM submissions s LEFT JOIN verdicts v ON v.job = s.job "
                             "WHERE s.job = ?");
     bind_all(query, job);
-    if (!query.executeStep()) return fail(ErrorCode::not_found, "unknown job; a job's handle looks like job_... and comes from compile, run_tests, profile or submit");
+    if (!query.executeStep())
+      return fail(ErrorCode::not_found, "unknown job; a job's handle looks like job_... and comes from compile, run_tests, profile or submit");
     if (query.getColumn(1).isNull()) return std::optional<FinishedJob>();
     const auto state = over_state_from(query.getColumn(0).getString());
     if (!state) return fail(ErrorCode::corrupt, "job " + job + " has a verdict and an unknown state");

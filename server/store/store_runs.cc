@@ -52,9 +52,9 @@ Result<tools::RunInfo> run_of(SQLite::Statement& row) {
 Status Store::insert_run(const tools::RunInfo& run) {
   return connection_->write([&](SQLite::Database& db) -> Status {
     SQLite::Statement insert(db, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    bind_all(insert, run.handle, run.request.agent, run.request.model, std::string(tools::to_string(run.request.track)), run.request.suite,
-             join(run.operators), run.budgets.compiles, run.budgets.tests, run.budgets.profiles, run.budgets.submissions, run.budgets.run_wall_s,
-             run.created_unix_ms, run.expires_unix_ms);
+    bind_all(insert, run.handle, run.request.agent, run.request.model, std::string(tools::to_string(run.request.track)), run.request.suite, join(run.operators),
+             run.budgets.compiles, run.budgets.tests, run.budgets.profiles, run.budgets.submissions, run.budgets.run_wall_s, run.created_unix_ms,
+             run.expires_unix_ms);
     insert.exec();
     return {};
   });
@@ -96,7 +96,8 @@ Result<tools::Usage> Store::usage(const std::string& run) {
     SQLite::Statement query(db, "SELECT coalesce(sum(input_tokens),0), coalesce(sum(output_tokens),0), total(cost_usd) FROM usage WHERE run = ?");
     bind_all(query, run);
     query.executeStep();
-    return tools::Usage{.input_tokens = query.getColumn(0).getInt64(), .output_tokens = query.getColumn(1).getInt64(), .cost_usd = query.getColumn(2).getDouble()};
+    return tools::Usage{
+        .input_tokens = query.getColumn(0).getInt64(), .output_tokens = query.getColumn(1).getInt64(), .cost_usd = query.getColumn(2).getDouble()};
   });
 }
 

@@ -11,18 +11,20 @@ TEST_CASE("escape: what drives a terminal, reorders a line or is no UTF-8 become
   CHECK(escape_text("a\rb") == "a\\x0db");
   CHECK(escape_text("a\r\nb") == "a\nb");
   CHECK(escape_text("\x7f") == "\\x7f");
-  CHECK(escape_text("\xc2\x9b") == "\\x9b");                      // the one-character CSI
-  CHECK(escape_text("a\xe2\x80\xae" "b") == "a\\u{202e}b");        // right-to-left override
-  CHECK(escape_text("a\xe2\x80\x8b" "b") == "a\\u{200b}b");        // zero width
+  CHECK(escape_text("\xc2\x9b") == "\\x9b");  // the one-character CSI
+  CHECK(escape_text("a\xe2\x80\xae"
+                    "b") == "a\\u{202e}b");  // right-to-left override
+  CHECK(escape_text("a\xe2\x80\x8b"
+                    "b") == "a\\u{200b}b");  // zero width
   CHECK(escape_text("\xe2\x81\xa6") == "\\u{2066}");
 }
 
 TEST_CASE("escape: every malformed UTF-8 byte is shown") {
   CHECK(escape_text("\xff\xfe") == "\\xff\\xfe");
-  CHECK(escape_text("\xc0\xaf") == "\\xc0\\xaf");                  // overlong
-  CHECK(escape_text("\xed\xa0\x80") == "\\xed\\xa0\\x80");          // surrogate
+  CHECK(escape_text("\xc0\xaf") == "\\xc0\\xaf");                    // overlong
+  CHECK(escape_text("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // surrogate
   CHECK(escape_text("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // past the end
-  CHECK(escape_text("\xe2\x82") == "\\xe2\\x82");                  // cut off
+  CHECK(escape_text("\xe2\x82") == "\\xe2\\x82");                    // cut off
   CHECK_FALSE(is_utf8("\xe2\x82"));
   CHECK(is_utf8("€"));
 }

@@ -36,10 +36,13 @@ inline void write_file(const std::filesystem::path& path, const std::string& tex
 }
 
 inline std::string spec_toml(const std::string& name) {
-  std::string text = "name = \"" + name + "\"\nsplit = \"standard\"\nfamily = \"elementwise\"\ndialect = \"triton\"\ndifficulty = 1\nsummary = \"Sum of two vectors\"\n"
-      "description = \"\"\"\nz[i] = x[i] + y[i].\n\"\"\"\nentry = \"" + name + "\"\nsignature = \"" + name + "(x: Tensor, y: Tensor) -> Tensor\"\n";
+  std::string text = "name = \"" + name +
+                     "\"\nsplit = \"standard\"\nfamily = \"elementwise\"\ndialect = \"triton\"\ndifficulty = 1\nsummary = \"Sum of two vectors\"\n"
+                     "description = \"\"\"\nz[i] = x[i] + y[i].\n\"\"\"\nentry = \"" +
+                     name + "\"\nsignature = \"" + name + "(x: Tensor, y: Tensor) -> Tensor\"\n";
   for (const char* argument : {"x", "y"}) {
-    text += "\n[[arguments]]\nname = \"" + std::string(argument) + "\"\ntype = \"tensor\"\ndtype = \"case\"\nshape = [\"n\"]\nrole = \"input\"\ndescription = \"contiguous\"\n";
+    text += "\n[[arguments]]\nname = \"" + std::string(argument) +
+            "\"\ntype = \"tensor\"\ndtype = \"case\"\nshape = [\"n\"]\nrole = \"input\"\ndescription = \"contiguous\"\n";
   }
   text += "\n[[outputs]]\nname = \"z\"\ndtype = \"case\"\nshape = [\"n\"]\nmax_abs_error = 0.01\nscale = 1\n";
   const auto add_case = [&](const std::string& id, bool hidden, const std::string& dtype, int n, const std::string& distribution) {
@@ -57,8 +60,10 @@ inline std::string spec_toml(const std::string& name) {
 
 inline const char* reference_py() {
   return "\"\"\"Sum.\"\"\"\n\nfrom __future__ import annotations\n\nimport torch\nfrom harness.operator import Case, Cost, Rng\nfrom torch import Tensor\n\n\n"
-         "def inputs(case: Case, rng: Rng) -> dict[str, Tensor]:\n    return _cancelling(case, rng)\n\n\ndef _cancelling(case: Case, rng: Rng) -> dict[str, Tensor]:\n    return {}\n\n\n"
-         "def reference(x: Tensor, y: Tensor) -> Tensor:\n    return _sum(x, y)\n\n\ndef _sum(x: Tensor, y: Tensor) -> Tensor:\n    return torch.add(x, y)\n\n\n"
+         "def inputs(case: Case, rng: Rng) -> dict[str, Tensor]:\n    return _cancelling(case, rng)\n\n\ndef _cancelling(case: Case, rng: Rng) -> dict[str, "
+         "Tensor]:\n    return {}\n\n\n"
+         "def reference(x: Tensor, y: Tensor) -> Tensor:\n    return _sum(x, y)\n\n\ndef _sum(x: Tensor, y: Tensor) -> Tensor:\n    return torch.add(x, "
+         "y)\n\n\n"
          "def cost(case: Case) -> Cost:\n    return Cost(bytes=12 * case.axes[\"n\"], flops=case.axes[\"n\"])\n";
 }
 

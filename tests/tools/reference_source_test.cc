@@ -18,7 +18,8 @@ TEST_CASE("an agent sees the reference and what it calls, not how the judge draw
 
 TEST_CASE("decorators, constants and multi-line signatures stay with what they belong to") {
   const std::string shown = shown_reference(
-      "EPS = 1e-5\n\n\n# helps inputs\n@cached\ndef draw(\n    case,\n) -> int:\n    return 1\n\n\n@twice\ndef reference(\n    x,\n    y,\n):\n    return x + EPS\n");
+      "EPS = 1e-5\n\n\n# helps inputs\n@cached\ndef draw(\n    case,\n) -> int:\n    return 1\n\n\n@twice\ndef reference(\n    x,\n    y,\n):\n    return x + "
+      "EPS\n");
   CHECK(shown == "EPS = 1e-5\n\n\n@twice\ndef reference(\n    x,\n    y,\n):\n    return x + EPS\n");
   CHECK(shown_reference("").empty());
   CHECK(shown_reference("def reference(): pass") == "def reference(): pass");

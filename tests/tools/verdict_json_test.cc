@@ -70,8 +70,17 @@ Verdict full_verdict() {
   v.tier_reason = "no GPU";
   v.perf = 1.25;
   v.stage_ms = {{"import", 1.5}};
-  v.provenance = {.device = "cpu", .device_name = "CPU", .driver = "d", .torch = "2", .triton = "3", .python = "3.11", .assay = "0.1.0",
-                  .seeds = {{"small", "1"}, {"secret_tail", "2"}, {"secret_half", "3"}}, .missing_layers = {"cgroup"}, .operator_revision = "abc", .source_sha256 = "def"};
+  v.provenance = {.device = "cpu",
+                  .device_name = "CPU",
+                  .driver = "d",
+                  .torch = "2",
+                  .triton = "3",
+                  .python = "3.11",
+                  .assay = "0.1.0",
+                  .seeds = {{"small", "1"}, {"secret_tail", "2"}, {"secret_half", "3"}},
+                  .missing_layers = {"cgroup"},
+                  .operator_revision = "abc",
+                  .source_sha256 = "def"};
   return v;
 }
 
@@ -151,7 +160,7 @@ TEST_CASE("a redacted verdict tells nothing about the hidden cases") {
     CHECK(text.find(secret) == std::string::npos);
   }
   REQUIRE(shown.cases.size() == 2);
-  CHECK(shown.cases[0].first_mismatch.has_value());   // public cases stay as they are
+  CHECK(shown.cases[0].first_mismatch.has_value());  // public cases stay as they are
   CHECK(shown.cases[0].elements == 4097);
   CHECK(shown.cases[1].id == "hidden_1");
   CHECK(shown.cases[1].outcome == Outcome::fail);
@@ -179,10 +188,10 @@ TEST_CASE("a graded submission cannot say what it saw through its exception") {
 
   CHECK(shown.summary == "ended in stage run with ValueError at line 14: tl.load(x)");
 
-  v.stage = Stage::import;   // its code ran there too
+  v.stage = Stage::import;  // its code ran there too
   v.diagnostic->exception = "n is 888888!";
   CHECK(verdict_to_json(redact_hidden(v, kHiddenIds)).dump().find("888888") == std::string::npos);
-  v.error_kind = ErrorKind::syntax_error;   // nothing ran: the message helps and is harmless
+  v.error_kind = ErrorKind::syntax_error;  // nothing ran: the message helps and is harmless
   v.diagnostic->message = "expected ':'";
   CHECK(redact_hidden(v, kHiddenIds).diagnostic->message == "expected ':'");
 }

@@ -155,10 +155,10 @@ TEST_CASE("what cannot be recorded says which operation on which line") {
   CHECK(verdict.diagnostic->line.value_or(0) == 3);
 }
 
-TEST_CASE("a launch that the driver refuses is the submission's launch_failure, and the next job is served") {
+TEST_CASE("a launch that is refused is the submission's error, and the next job is served") {
   const Verdict verdict = run(copy_job(JobKind::test, kernel("fake_illegal_address")));
   INFO(verdict.summary << verdict.detail);
-  CHECK(verdict.error_kind == ErrorKind::launch_failure);
+  CHECK(verdict.error_kind == ErrorKind::invalid_plan);
   CHECK(verdict.stage == Stage::launch);
   CHECK(run(copy_job(JobKind::test, kCopy)).outcome == Outcome::pass);
 }

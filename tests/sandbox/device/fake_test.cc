@@ -61,7 +61,8 @@ TEST_CASE("the fake device ends with the error that the source asks for, at its 
 }
 
 TEST_CASE("a directive that is none is an error that names the valid ones, never a pass") {
-  for (const char* source : {"# fake: passs\n", "# fake: error=none\n", "# fake: error=oops\n", "# fake: sleep_ms=x\n", "# fake: sleep_ms=-1\n", "# fake: perf=0\n", "# fake: perf=inf\n", "# fake:\n"}) {
+  for (const char* source : {"# fake: passs\n", "# fake: error=none\n", "# fake: error=oops\n", "# fake: sleep_ms=x\n", "# fake: sleep_ms=-1\n",
+                             "# fake: perf=0\n", "# fake: perf=inf\n", "# fake:\n"}) {
     INFO(source);
     const Verdict verdict = run(job_of(source));
     CHECK(verdict.outcome == Outcome::error);

@@ -77,7 +77,7 @@ TEST_CASE("stopping leaves what runs and what waits unfinished, and recover take
   wait_until_running(services, running);
   services.close();
   services.open();
-  CHECK_FALSE(services->jobs().wait(running, 0, nullptr));   // not before recover
+  CHECK_FALSE(services->jobs().wait(running, 0, nullptr));  // not before recover
   const auto recovered = services->recover();
   REQUIRE(recovered);
   CHECK(recovered->requeued == 2);
@@ -160,7 +160,7 @@ TEST_CASE("the queue is bounded; a refused job names its position and costs noth
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::resource_exhausted);
   CHECK(refused.error().message.find("position 3") != std::string::npos);
-  CHECK(services->runs().charge(run, "vector_add", JobKind::test, sha256_hex("x")));   // given back
+  CHECK(services->runs().charge(run, "vector_add", JobKind::test, sha256_hex("x")));  // given back
 }
 
 TEST_CASE("an unknown device is named with the valid ones") {
@@ -220,7 +220,7 @@ TEST_CASE("a pass without a record for each case is no pass") {
   verdict.skipped_cases = {"large: too large for the interpreter"};
   CHECK(checked_verdict(job, verdict).outcome == Outcome::pass);
   verdict.skipped_cases = {"1 hidden: too large"};
-  CHECK(checked_verdict(job, verdict).outcome == Outcome::error);   // large is a public case
+  CHECK(checked_verdict(job, verdict).outcome == Outcome::error);  // large is a public case
   job.cases[1].hidden = true;
   CHECK(checked_verdict(job, verdict).outcome == Outcome::pass);
   verdict.skipped_cases = {"0 hidden: too large"};

@@ -31,7 +31,7 @@ TEST_CASE("a suite is all, a split or a list, in catalog order, each once") {
     CHECK(unknown.error().message.find(word) != std::string::npos);
   }
   CHECK_FALSE(resolve_suite("", *catalog));
-  CHECK_FALSE(resolve_suite("ood", *catalog));   // a split without operators
+  CHECK_FALSE(resolve_suite("ood", *catalog));  // a split without operators
 }
 
 TEST_CASE("one_shot: one call of each kind per operator, all of the first source") {
@@ -62,7 +62,7 @@ TEST_CASE("iterative: 20 compiles, 10 tests, 10 profiles, 1 submission per opera
   for (const auto& [kind, limit] : budgets) {
     for (int i = 0; i < limit; ++i) REQUIRE(runs.charge(run, "vector_add", kind, sha256_hex(std::to_string(i))));
     CHECK_FALSE(runs.charge(run, "vector_add", kind, kA));
-    CHECK(runs.charge(run, "row_sum", kind, kA));   // budgets are per operator
+    CHECK(runs.charge(run, "row_sum", kind, kA));  // budgets are per operator
   }
 }
 

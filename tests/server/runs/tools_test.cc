@@ -61,8 +61,8 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 TEST_CASE("the list of tools is the one in the documents, with schemas that the validator knows in full") {
   ToolBench bench;
-  const std::vector<std::string> names = {"compile",  "fetch_spec", "job",       "list_operators", "profile", "read_artifact",
-                                          "report_usage", "run_tests", "scorecard", "start_run",      "submit"};
+  const std::vector<std::string> names = {"compile",      "fetch_spec", "job",       "list_operators", "profile", "read_artifact",
+                                          "report_usage", "run_tests",  "scorecard", "start_run",      "submit"};
   REQUIRE(bench.tools().size() == names.size());
   for (const std::string& name : names) {
     INFO(name);
@@ -91,7 +91,8 @@ TEST_CASE("fetch_spec shows what is needed, never the oracle or a hidden case") 
   for (const char* format : {"concise", "detailed"}) {
     const Answer answer = bench.call("fetch_spec", {{"operator", "vector_add"}, {"response_format", format}});
     const std::string all = answer.text + answer.structured.dump();
-    for (const char* part : {"vector_add(x: Tensor, y: Tensor) -> Tensor", "def reference(", "awkward", "1000003", "0.01", "z[i] = x[i] + y[i]", "3 hidden ones"}) {
+    for (const char* part :
+         {"vector_add(x: Tensor, y: Tensor) -> Tensor", "def reference(", "awkward", "1000003", "0.01", "z[i] = x[i] + y[i]", "3 hidden ones"}) {
       INFO(part);
       CHECK(has(answer.text, part));
     }
@@ -163,7 +164,9 @@ TEST_CASE("submit grades hidden cases and shows nothing of them") {
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);
   for (const char* format : {"concise", "detailed"}) {
-    const Answer answer = bench.call("submit", {{"operator", format == std::string("concise") ? "vector_add" : "row_sum"}, {"code", "# fake: fail\n"}, {"run", run}, {"response_format", format}});
+    const Answer answer = bench.call(
+        "submit",
+        {{"operator", format == std::string("concise") ? "vector_add" : "row_sum"}, {"code", "# fake: fail\n"}, {"run", run}, {"response_format", format}});
     REQUIRE(answer.structured["cases"].size() == 6);
     CHECK(answer.structured["cases"][3]["id"] == "hidden_1");
     CHECK(has(answer.text, "wrong: 3 public, 3 hidden"));

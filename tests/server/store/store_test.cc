@@ -231,9 +231,9 @@ TEST_CASE("charges count, lock and come back") {
   const sandbox::Job job = job_of("a");
   REQUIRE((*store)->insert_job(job, run.handle, "cpu", 2));
   REQUIRE((*store)->refund_all_unbound());
-  CHECK_FALSE(charge("a", 1, true).granted);   // the accepted job still counts
+  CHECK_FALSE(charge("a", 1, true).granted);  // the accepted job still counts
   REQUIRE((*store)->finish_job(job.id, tools::JobState::aborted, verdict_of(job), true, 3));
-  CHECK_FALSE(charge("b", 1, true).granted);   // the lock outlives the refund
+  CHECK_FALSE(charge("b", 1, true).granted);  // the lock outlives the refund
   CHECK(charge("a", 1, true).granted);
   REQUIRE((*store)->refund_unbound(run.handle, "vector_add", sandbox::JobKind::grade, sha256_hex("a")));
   CHECK(charge("a", 1, true).granted);
@@ -246,7 +246,10 @@ TEST_CASE("artifacts are read in slices, byte for byte") {
   REQUIRE(store);
   const sandbox::Job job = job_of();
   REQUIRE((*store)->insert_job(job, "", "cpu", 1));
-  const std::string bytes("\0a\xff" "b\n", 5);
+  const std::string bytes(
+      "\0a\xff"
+      "b\n",
+      5);
   REQUIRE((*store)->insert_artifact("artifact_1", job.id, {"plan", "small", bytes}, 1));
   REQUIRE((*store)->insert_artifact("artifact_2", job.id, {"log", "empty", ""}, 1));
   const auto slice = (*store)->read_artifact("artifact_1", 1, 3);

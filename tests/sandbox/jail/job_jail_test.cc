@@ -1,0 +1,204 @@
+// The job jail, entered by a forked child that then tries what a submission might.
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "sandbox/jail/cgroup.h"
+#include "sandbox/jail/jail.h"
+#include "sandbox/jail/mounts.h"
+#include "sandbox/jail/namespaces.h"
+#include "sandbox/jail/seccomp.h"
+#include "sandbox/jail/user_namespace.h"
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+
+namespace {
+
+constexpr int kNoJail = 99;
+
+/// Runs `attempt` in a child inside a job jail. 0: every expectation held; kNoJail: this machine cannot build one; else the number of the failed one.
+template <class Attempt>
+int in_job_jail(Attempt attempt, JobJail config = {}) {
+  config.strict = false;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!enter_user_namespace(8) || !enter_mount_namespace() || !make_child_pid_namespace()) ::_exit(kNoJail);
+    const pid_t inner = ::fork();
+    if (inner == 0) {
+      config.job_fd = ::open("/dev/null", O_RDONLY);
+      const auto layers = enter_job_jail(config);
+      if (!layers) ::_exit(kNoJail);
+      for (const LayerReport& layer : *layers) {
+        if (!layer.active && layer.name != "slot_user") ::_exit(kNoJail);
+      }
+      ::_exit(attempt(config.job_fd));
+    }
+    int status = 0;
+    ::waitpid(inner, &status, 0);
+    ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+template <class Attempt>
+void expect_all_held(Attempt attempt, JobJail config = {}) {
+  const int result = in_job_jail(attempt, config);
+  if (result == kNoJail) {
+    WARN("no job jail can be built on this machine");
+    return;
+  }
+  INFO("expectation number " << result << " did not hold");
+  CHECK(result == 0);
+}
+
+bool denied(long result, int with = EPERM) { return result == -1 && errno == with; }
+
+}  // namespace
+
+TEST_CASE("system calls that reach out of the jail are denied, and those that Python needs are not") {
+  expect_all_held([](int) {
+    if (!denied(::ptrace(PTRACE_TRACEME, 0, 0, 0))) return 1;
+    if (!denied(::unshare(CLONE_NEWUSER))) return 2;
+    if (!denied(::mount("none", "/tmp", "tmpfs", 0, nullptr))) return 3;
+    if (!denied(::syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0))) return 4;
+    if (!denied(::syscall(435 /* clone3 */, nullptr, 0), ENOSYS)) return 5;
+    if (!denied(::syscall(SYS_bpf, 0, 0, 0))) return 6;
+    if (!denied(::syscall(425 /* io_uring_setup */, 1, nullptr))) return 7;
+    if (!denied(::syscall(SYS_keyctl, 0, 0, 0, 0, 0))) return 8;
+    if (!denied(::prctl(PR_SET_DUMPABLE, 1))) return 9;
+    if (!denied(::prctl(PR_SET_SECCOMP, 1))) return 10;
+    if (!denied(::syscall(SYS_execveat, 0, "", nullptr, nullptr, AT_EMPTY_PATH))) return 11;
+    if (!denied(::socket(AF_INET6, SOCK_STREAM, 0), EAFNOSUPPORT)) return 12;
+    if (!denied(::socket(AF_NETLINK, SOCK_RAW, 0), EAFNOSUPPORT)) return 13;
+    if (!denied(::syscall(SYS_personality, 0x0040000))) return 14;
+    if (!denied(::syscall(SYS_process_vm_readv, 1, nullptr, 0, nullptr, 0, 0))) return 15;
+    if (::socket(AF_UNIX, SOCK_STREAM, 0) < 0) return 16;
+    if (::memfd_create("x", 0) < 0) return 17;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::execl("/bin/true", "true", nullptr);
+      ::_exit(1);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return status == 0 ? 0 : 18;
+  });
+}
+
+TEST_CASE("no capability, no privilege to gain, no core, and only the job's descriptors") {
+  expect_all_held([](int job_fd) {
+    for (int capability = 0; capability < 40; ++capability) {
+      if (::prctl(PR_CAPBSET_READ, capability) == 1) return 1;
+    }
+    if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) return 2;
+    if (::prctl(PR_GET_DUMPABLE) != 0) return 3;
+    if (::prctl(PR_GET_SECCOMP) != 2) return 4;
+    int signal = 0;
+    ::prctl(PR_GET_PDEATHSIG, &signal);
+    if (signal != SIGKILL) return 5;
+    for (int fd = 3; fd < 64; ++fd) {
+      if ((::fcntl(fd, F_GETFD) >= 0) != (fd == job_fd)) return 6;
+    }
+    if (::getpid() != 1 || ::getsid(0) != ::getpid()) return 7;
+    return ::setuid(0) == 0 && ::geteuid() == 0 && ::mkdir("/usr/assay-test", 0755) == 0 ? 8 : 0;
+  });
+}
+
+TEST_CASE("temporary folders are fresh, writable and bounded in size and in files") {
+  JobJail config;
+  config.tmp_bytes = 1 << 20;
+  config.tmp_inodes = 16;
+  expect_all_held(
+      [](int) {
+        UniqueFd file(::open("/tmp/big", O_CREAT | O_WRONLY, 0600));
+        if (!file) return 1;
+        const std::string block(4096, 'x');
+        long written = 0;
+        while (::write(file.get(), block.data(), block.size()) > 0) written += 4096;
+        if (errno != ENOSPC || written > (1 << 20)) return 2;
+        int files = 0;
+        while (UniqueFd(::open(("/dev/shm/" + std::to_string(files)).c_str(), O_CREAT | O_WRONLY, 0600))) ++files;
+        return errno == ENOSPC && files < 16 ? 0 : 3;
+      },
+      config);
+}
+
+TEST_CASE("resource limits are set and cannot be raised") {
+  JobJail config;
+  config.limits.open_files = 32;
+  config.limits.data_bytes = 256 << 20;
+  expect_all_held(
+      [](int) {
+        rlimit limit{};
+        ::getrlimit(RLIMIT_NOFILE, &limit);
+        if (limit.rlim_max != 32) return 1;
+        limit.rlim_max = limit.rlim_cur = 1024;
+        if (::setrlimit(RLIMIT_NOFILE, &limit) == 0) return 2;
+        ::getrlimit(RLIMIT_CORE, &limit);
+        if (limit.rlim_max != 0) return 3;
+        ::getrlimit(RLIMIT_AS, &limit);
+        if (limit.rlim_cur != RLIM_INFINITY) return 4;
+        return std::malloc(1UL << 30) == nullptr ? 0 : 5;
+      },
+      config);
+}
+
+TEST_CASE("a call of another architecture is a SIGSYS") {
+#if defined(__x86_64__)
+  const int result = in_job_jail([](int) {
+    long ignored = 20;  // getpid by the 32-bit gate
+    __asm__ volatile("int $0x80" : "+a"(ignored) : : "memory", "r8", "r9", "r10", "r11");
+    return 1;
+  });
+  if (result != kNoJail) CHECK(result == 128 + SIGSYS);
+#endif
+}
+
+TEST_CASE("a cgroup limits, counts and goes away, or says why there is none") {
+  LayerList layers(false);
+  const std::string name = "assay-" + std::to_string(::getpid()) + "-test";
+  Cgroup group = Cgroup::create(name, {.memory_bytes = 64 << 20, .processes = 8}, layers);
+  REQUIRE(layers.layers().size() == 2);
+  if (!group.limits_memory() || !group.limits_processes()) {
+    for (const LayerReport& layer : layers.layers()) WARN(layer.name << ": " << layer.detail);
+    CHECK_FALSE(layers.layers()[0].detail.empty() && layers.layers()[1].detail.empty());
+    return;
+  }
+  int go[2];
+  REQUIRE(::pipe(go) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char ignored = 0;
+    if (::read(go[0], &ignored, 1) != 1) ::_exit(1);
+    for (;;) {
+      char* block = static_cast<char*>(std::malloc(1 << 20));
+      if (block == nullptr) ::_exit(2);
+      for (int i = 0; i < (1 << 20); i += 4096) block[i] = 1;
+    }
+  }
+  REQUIRE(group.add(child));
+  CHECK_FALSE(group.out_of_memory());
+  REQUIRE(::write(go[1], "x", 1) == 1);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFSIGNALED(status));
+  CHECK(group.out_of_memory());
+  CHECK_FALSE(group.out_of_processes());
+}

@@ -1,0 +1,115 @@
+#include "sandbox/pool/messages.h"
+
+#include <cmath>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using nlohmann::json;
+
+namespace {
+
+Frame frame(json header, std::string payload = {}) { return {std::move(header), std::move(payload), {}}; }
+
+template <class T>
+bool refuses(Result<T> (*parse)(const Frame&), const json& header) {
+  return !parse(frame(header));
+}
+
+bool candidate_refuses(const json& header) {
+  Frame message = frame(header);
+  return !parse_candidate(message);
+}
+
+const json kCompared = {{"type", "compared"}, {"job", "j"}, {"case", "a"}, {"ok", false}, {"kind", "wrong_result"}, {"reason", "off"}, {"max_abs_error", "nan"}, {"float64_error", nullptr},
+                        {"strict_pass", false}, {"elements", 10}, {"mismatches", 2}, {"first_mismatch", {{"output", "y"}, {"index", {1, 2}}, {"expected", 1.5}, {"actual", "-inf"}}}};
+
+}  // namespace
+
+TEST_CASE("a candidate's messages become structs") {
+  Frame done = frame({{"type", "case"}, {"id", "a"}, {"kernels", {{{"name", "k"}, {"target", "cuda:90"}, {"num_warps", 4}, {"registers", 32}, {"spill_bytes", 0}, {"shared_bytes", 0}, {"binary_bytes", 9}, {"grid", {1, 2, 3}}, {"launches", 1}}}}}, "plan");
+  Result<CandidateMessage> message = parse_candidate(done);
+  REQUIRE(message);
+  const CaseDone& one = std::get<CaseDone>(*message);
+  CHECK(one.plan == "plan");
+  REQUIRE(one.kernels.size() == 1);
+  CHECK(one.kernels[0].grid == std::vector<std::int64_t>{1, 2, 3});
+  Frame error = frame({{"type", "error"}, {"stage", "run"}, {"kind", "value_error"}, {"exception", "ValueError"}, {"message", "m"}, {"line", 3}, {"code", "c"}, {"traceback", "t"}, {"case", nullptr}});
+  message = parse_candidate(error);
+  REQUIRE(message);
+  CHECK(std::get<CandidateError>(*message).kind == ErrorKind::value_error);
+  CHECK(std::get<CandidateError>(*message).diagnostic.line == 3);
+}
+
+TEST_CASE("what a candidate must not say is refused") {
+  CHECK(candidate_refuses({{"type", "verdict"}, {"ok", true}}));
+  CHECK(candidate_refuses({{"type", "case"}}));
+  CHECK(candidate_refuses({{"type", "case"}, {"id", 3}}));
+  CHECK(candidate_refuses({{"type", "case"}, {"id", "a"}, {"outputs", {{{"kind", "tensor"}, {"dtype", "float32"}, {"shape", {1}}, {"strides", {1}}, {"offset", -1}, {"nbytes", 4}}}}}));
+  CHECK(candidate_refuses({{"type", "case"}, {"id", "a"}, {"outputs", {{{"kind", "tensor"}, {"dtype", "float32"}, {"shape", {1.5}}, {"strides", {1}}, {"offset", 0}, {"nbytes", 4}}}}}));
+  CHECK(candidate_refuses({{"type", "case"}, {"id", "a"}, {"outputs", json::array_t(1000, json::object())}}));
+  const json error = {{"type", "error"}, {"stage", "run"}, {"kind", "value_error"}, {"exception", "E"}, {"message", "m"}};
+  CHECK_FALSE(candidate_refuses(error));
+  for (const char* kind : {"none", "wrong_result", "internal_error", "cancelled", "nonsense"}) {
+    json forged = error;
+    forged["kind"] = kind;
+    INFO(kind);
+    CHECK(candidate_refuses(forged));
+  }
+}
+
+TEST_CASE("a comparison is consistent or refused, and keeps non-finite numbers") {
+  const Result<Compared> compared = parse_compared(frame(kCompared));
+  REQUIRE(compared);
+  CHECK(compared->record.outcome == Outcome::fail);
+  CHECK(std::isnan(*compared->record.max_abs_error));
+  CHECK_FALSE(compared->record.float64_error);
+  CHECK(std::isinf(compared->record.first_mismatch->actual));
+  json contradictory = kCompared;
+  contradictory["ok"] = true;
+  CHECK(refuses(parse_compared, contradictory));
+  for (const char* key : {"ok", "kind", "case", "elements", "mismatches"}) {
+    json incomplete = kCompared;
+    incomplete.erase(key);
+    INFO(key);
+    CHECK(refuses(parse_compared, incomplete));
+  }
+}
+
+TEST_CASE("a prepared case cannot name a descriptor that did not come") {
+  const json argument = {{"name", "x"}, {"kind", "tensor"}, {"dtype", "float32"}, {"shape", {4}}, {"strides", {1}}, {"fd", 0}, {"offset", 0}, {"nbytes", 16}};
+  const json header = {{"type", "prepared"}, {"job", "j"}, {"cases", {{{"id", "a"}, {"seed", "0x1"}, {"arguments", {argument}}, {"structural", json::array()}, {"inout", json::array()}, {"outputs", json::array()}}}}};
+  CHECK(refuses(parse_prepared, header));
+  Frame with = frame(header);
+  with.fds.emplace_back(-1);
+  CHECK(parse_prepared(with));
+}
+
+TEST_CASE("arguments survive the way to a candidate") {
+  Argument tensor{.name = "x", .is_tensor = true, .dtype = "float16", .shape = {2, 3}, .strides = {3, 1}, .fd = 1, .offset = 256, .nbytes = 12, .scalar_type = "", .value = {}};
+  Argument scalar{.name = "eps", .is_tensor = false, .dtype = "", .shape = {}, .strides = {}, .fd = {}, .offset = 0, .nbytes = 0, .scalar_type = "float", .value = 1e-5};
+  CandidateCase one;
+  one.id = "a";
+  one.arguments = {tensor, scalar};
+  one.output_from = {"", "x"};
+  one.output_fd = 2;
+  one.output_bytes = 512;
+  const json header = to_header(CandidateJob{CandidateMode::interpret, "f", "triton", "cuda:90", false, {one}});
+  CHECK(header["mode"] == "interpret");
+  CHECK(header["cases"][0]["arguments"][0]["strides"] == json({3, 1}));
+  CHECK(header["cases"][0]["arguments"][1]["value"] == 1e-5);
+  CHECK(header["cases"][0]["output_from"] == json({nullptr, "x"}));
+  CHECK(header["cases"][0]["outputs"] == 2);
+}
+
+TEST_CASE("the launcher's word counts only when it is complete") {
+  const json launched = {{"type", "launched"}, {"case", "a"}, {"outputs", json::array()}, {"kernels", json::array()}, {"canary_ok", true}, {"samples_ns", {1.0, 2.0}}, {"median_ns", 1.5}, {"low_ns", 1}, {"high_ns", 2}};
+  REQUIRE(parse_launched(frame(launched)));
+  CHECK(parse_launched(frame(launched))->timing->median_ns == 1.5);
+  json touched = launched;
+  touched["canary_ok"] = false;
+  CHECK(refuses(parse_launched, touched));
+  CHECK(parse_launch_failure(frame({{"type", "launch_error"}, {"case", "a"}, {"kind", "gpu_fault"}, {"message", "m"}}))->kind == ErrorKind::gpu_fault);
+  CHECK(refuses(parse_launch_failure, {{"type", "launch_error"}, {"case", "a"}, {"kind", "none"}, {"message", "m"}}));
+}

@@ -1,3 +1,5 @@
+#include <cstdint>
+
 #include "tools/answers.h"
 #include "tools/escape.h"
 #include "tools/reference_source.h"

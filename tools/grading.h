@@ -5,6 +5,7 @@
 //   return grade(services, request, arguments, context);
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 
 #include "tools/grading.h"
 #include "tools/schema_parts.h"

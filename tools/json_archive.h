@@ -175,7 +175,7 @@ class JsonReader {
   void take(const nlohmann::json& in, const std::string& path, std::map<std::string, T>& values) {
     values.clear();
     if (!in.is_object()) return complain(path, "an object");
-    for (const auto& [key, value] : in.items()) take(value, path + "." + key, values[key]);
+    for (const auto& [key, value] : in.items()) take(value, std::string(path).append(".").append(key), values[key]);
   }
   template <class T>
   void take(const nlohmann::json& in, const std::string& path, T& value) {

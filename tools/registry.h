@@ -4,6 +4,7 @@
 // them and `structured` against `output_schema` before a client does. `run` may be called from many threads at once.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,3 +1,5 @@
+#include <cstdint>
+
 #include "tools/answers.h"
 #include "tools/schema_parts.h"
 #include "tools/tool_list.h"

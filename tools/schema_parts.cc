@@ -1,3 +1,5 @@
+#include <cstdint>
+
 #include "tools/schema_parts.h"
 
 namespace assay::tools {

@@ -22,7 +22,7 @@ std::vector<std::string> hidden_ids(const operators::Catalog& catalog, const std
 }
 
 /// A key whose value says nothing.
-bool is_bare(const json& value) { return value == "" || value == json::array() || value == json::object(); }
+bool is_bare(const json& value) { return value.is_string() ? value.get_ref<const std::string&>().empty() : value.is_structured() && value.empty(); }
 
 void drop_keys(json& object, std::initializer_list<const char*> keys) {
   for (const char* key : keys) object.erase(key);
@@ -89,7 +89,7 @@ Answer status_answer(const Services& services, const JobStatus& status, Format f
     json list = json::array();
     for (const auto& [handle, name] : services.artifacts.list(status.job)) {
       list.push_back({{"artifact", handle}, {"name", name}});
-      answer.text += "\nartifact " + handle + ": " + name;
+      answer.text.append("\nartifact ").append(handle).append(": ").append(name);
     }
     if (!list.empty()) answer.structured["artifacts"] = std::move(list);
   }

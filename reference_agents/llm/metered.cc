@@ -1,5 +1,6 @@
 #include "reference_agents/llm/metered.h"
 
+#include <cstdint>
 #include <cstdio>
 
 namespace assay::agents {

@@ -1,6 +1,7 @@
 #include "reference_agents/one_shot/tool_session.h"
 
 #include <chrono>
+#include <cstdint>
 
 #include "reference_agents/llm/json_fields.h"
 

@@ -1,15 +1,16 @@
 #include "sandbox/device/candidate_run.h"
 
 #include <csignal>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kTakeMs = 120'000;       // a cold pool imports torch first
+constexpr std::int64_t kTakeMs = 120'000;  // a cold pool imports torch first
 constexpr std::int64_t kSendMs = 10'000;
-constexpr std::int64_t kGraceMs = 500;          // between the end of a stream and the end of its process
+constexpr std::int64_t kGraceMs = 500;  // between the end of a stream and the end of its process
 constexpr std::size_t kMaxArtifacts = 256;
 constexpr std::size_t kMaxArtifactBytes = 64U << 20;
 
@@ -61,7 +62,8 @@ class Conversation {
 
   bool on(Artifact& artifact) {
     artifact_bytes_ += artifact.bytes.size();
-    if (results_.artifacts.size() >= kMaxArtifacts || artifact_bytes_ > kMaxArtifactBytes) return run_.fail(ErrorKind::output_limit, "it sent more artifacts than are kept");
+    if (results_.artifacts.size() >= kMaxArtifacts || artifact_bytes_ > kMaxArtifactBytes)
+      return run_.fail(ErrorKind::output_limit, "it sent more artifacts than are kept");
     results_.artifacts.push_back(std::move(artifact));
     return true;
   }
@@ -70,8 +72,10 @@ class Conversation {
     candidate_.end();
     run_.verdict().diagnostic = error.diagnostic;
     ErrorKind kind = limit_behind(error.kind, error.diagnostic);
-    if (candidate_.out_of_memory()) kind = ErrorKind::memory_limit;
-    else if (candidate_.out_of_processes()) kind = ErrorKind::process_limit;
+    if (candidate_.out_of_memory())
+      kind = ErrorKind::memory_limit;
+    else if (candidate_.out_of_processes())
+      kind = ErrorKind::process_limit;
     std::string detail = error.diagnostic.exception + ": " + error.diagnostic.message;
     if (!error.case_id.empty()) detail += " (case '" + error.case_id.substr(0, 64) + "')";
     return run_.fail(kind, error.stage, detail);
@@ -79,7 +83,8 @@ class Conversation {
 
   bool on(Done&) {
     if (results_.cases.size() != request_.cases.size()) {
-      return run_.fail(ErrorKind::protocol_error, "it said `done` after " + std::to_string(results_.cases.size()) + " of " + std::to_string(request_.cases.size()) + " cases");
+      return run_.fail(ErrorKind::protocol_error,
+                       "it said `done` after " + std::to_string(results_.cases.size()) + " of " + std::to_string(request_.cases.size()) + " cases");
     }
     done_ = true;
     return true;
@@ -90,9 +95,11 @@ class Conversation {
     const std::optional<ExitStatus> status = candidate_.end(event.kind == Kind::ended ? kGraceMs : 0);
     const std::string where = " in stage " + std::string(to_string(run_.stage()));
     if (event.kind == Kind::cancelled) return run_.fail(ErrorKind::cancelled, "cancelled" + where);
-    if (candidate_.out_of_memory()) return run_.fail(ErrorKind::memory_limit, "used more than " + std::to_string(run_.job().limits.memory_bytes >> 20) + " MiB" + where);
+    if (candidate_.out_of_memory())
+      return run_.fail(ErrorKind::memory_limit, "used more than " + std::to_string(run_.job().limits.memory_bytes >> 20) + " MiB" + where);
     switch (event.kind) {
-      case Kind::timeout: return candidate_.out_of_processes() ? run_.fail(ErrorKind::process_limit, processes()) : run_.fail(ErrorKind::timeout, timed_out(where));
+      case Kind::timeout:
+        return candidate_.out_of_processes() ? run_.fail(ErrorKind::process_limit, processes()) : run_.fail(ErrorKind::timeout, timed_out(where));
       case Kind::flood: return run_.fail(ErrorKind::output_limit, event.text);
       case Kind::malformed: return run_.fail(ErrorKind::protocol_error, "it broke the protocol: " + event.text);
       default: return process_ended(status, where);
@@ -104,7 +111,8 @@ class Conversation {
     if (candidate_.was_killed()) return run_.fail(ErrorKind::protocol_error, "it closed its channel before it had sent all results" + where);
     if (candidate_.out_of_processes()) return run_.fail(ErrorKind::process_limit, processes());
     if (status->how == ExitStatus::How::exited) {
-      return run_.fail(ErrorKind::protocol_error, "exited with status " + std::to_string(status->value) + where + " before it had sent all results; a submission returns from its entry function");
+      return run_.fail(ErrorKind::protocol_error, "exited with status " + std::to_string(status->value) + where +
+                                                      " before it had sent all results; a submission returns from its entry function");
     }
     const bool filtered = status->value == SIGSYS;
     return run_.fail(ErrorKind::crash, "killed by " + signal_name(status->value) + where + (filtered ? ": a system call that the sandbox forbids" : ""));

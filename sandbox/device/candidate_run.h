@@ -17,8 +17,8 @@
 namespace assay::sandbox {
 
 struct CandidateResults {
-  std::vector<CaseDone> cases;        // in the job's order
-  std::vector<Artifact> artifacts;    // untrusted
+  std::vector<CaseDone> cases;      // in the job's order
+  std::vector<Artifact> artifacts;  // untrusted
 };
 
 /// `fds` are those that the cases' descriptors index.

@@ -1,6 +1,7 @@
 #include "sandbox/device/case_io.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 
 #include "sandbox/wire/memfd.h"
@@ -8,9 +9,9 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kAlignment = 256;        // of each output in its file, as the harness packs them
-constexpr std::int64_t kWidest = 8;             // a float64 where an int8 was due, for outputs of up to
-constexpr std::int64_t kSmallBytes = 1 << 20;   // this size; of larger ones the candidate itself finds that they do not fit
+constexpr std::int64_t kAlignment = 256;       // of each output in its file, as the harness packs them
+constexpr std::int64_t kWidest = 8;            // a float64 where an int8 was due, for outputs of up to
+constexpr std::int64_t kSmallBytes = 1 << 20;  // this size; of larger ones the candidate itself finds that they do not fit
 constexpr std::int64_t kSlackBytes = 64 << 10;
 
 CandidateCase describe(const PreparedCase& prepared) {

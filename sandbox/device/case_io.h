@@ -4,6 +4,7 @@
 //   run_candidate(run, pool, {.cases = inputs.cases}, source, inputs.fds);
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/result.h"
@@ -16,7 +17,7 @@ inline constexpr std::size_t kMaxCasesPerCandidate = kMaxFrameFds / 2;
 
 struct CandidateInputs {
   std::vector<CandidateCase> cases;
-  std::vector<int> fds;              // borrowed from `prepared` and `outputs`
+  std::vector<int> fds;  // borrowed from `prepared` and `outputs`
 };
 
 /// A memory file for each case's outputs, with room for outputs of a wrong, wider type: the judge shall see and name them.

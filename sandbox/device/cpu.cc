@@ -62,8 +62,10 @@ class CpuDevice final : public Device {
       case JobKind::grade: test(run, required); break;
     }
     add_pool_facts(run.verdict().provenance, pool_.facts());
-    if (job.kind == JobKind::compile && !run.failed()) run.verdict().summary = summarise(run.verdict());
-    else conclude(run.verdict(), required);
+    if (job.kind == JobKind::compile && !run.failed())
+      run.verdict().summary = summarise(run.verdict());
+    else
+      conclude(run.verdict(), required);
     return run.finish();
   }
 
@@ -77,7 +79,8 @@ class CpuDevice final : public Device {
 
   /// Static figures of the case; where it is small, it is also run and judged. A large one is only compiled.
   void profile(JobRun& run, std::vector<std::string>& required) {
-    const bool small = run.job().dialect == "triton" && std::any_of(run.job().cases.begin(), run.job().cases.end(), [](const CaseRequest& one) { return one.interpreter; });
+    const bool small =
+        run.job().dialect == "triton" && std::any_of(run.job().cases.begin(), run.job().cases.end(), [](const CaseRequest& one) { return one.interpreter; });
     if (!small) return compile_only(run);
     if (interpret(run, required)) static_figures(run);
   }
@@ -119,7 +122,8 @@ class CpuDevice final : public Device {
     JobRun beside = run.beside();
     if (!record_one(beside, largest, run.job().want_artifacts)) {
       const Verdict failed = beside.finish();
-      run.verdict().hints.push_back("could not be recorded for " + std::string(kTarget) + ", so no resource figures (" + std::string(to_string(failed.error_kind)) + "): " + failed.detail);
+      run.verdict().hints.push_back("could not be recorded for " + std::string(kTarget) + ", so no resource figures (" +
+                                    std::string(to_string(failed.error_kind)) + "): " + failed.detail);
       return;
     }
     const Verdict figures = beside.finish();
@@ -149,7 +153,8 @@ class CpuDevice final : public Device {
     }
     if (!record_one(run, largest, run.job().want_artifacts)) return;
     const bool dialect = run.job().dialect != "triton";
-    const std::string what = dialect ? "dialect " + run.job().dialect + " cannot be interpreted" : "case '" + largest.cases.front().id + "' is too large for the CPU interpreter";
+    const std::string what =
+        dialect ? "dialect " + run.job().dialect + " cannot be interpreted" : "case '" + largest.cases.front().id + "' is too large for the CPU interpreter";
     run.fail(ErrorKind::unsupported, Stage::run, what + "; it compiles for " + kTarget + " (figures are in `kernels`), and running it needs a Hopper GPU");
   }
 

@@ -1,6 +1,7 @@
 #include "sandbox/device/cuda.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -16,7 +17,7 @@ namespace assay::sandbox {
 namespace {
 
 constexpr const char* kTierReason = "recorded without a GPU and performed by the trusted launcher";
-constexpr double kFloorTolerance = 0.95;     // faster than physics by more than 5 % is rejected
+constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 % is rejected
 constexpr std::int64_t kStartMs = 30'000;
 constexpr auto kLockSlice = std::chrono::milliseconds(kCancelPollMs);
 
@@ -31,12 +32,13 @@ class CudaDevice final : public Device {
         launchers_(config, *spawner_, options.index, options.driver, std::move(first)) {}
 
   DeviceInfo info() const override {
-    return {.name = name_,
-            .description = facts_.name + ", " + std::to_string(facts_.sms) + " SMs, " + std::to_string(facts_.memory_bytes >> 30) + " GiB, driver " + facts_.driver,
-            .can_time = true,
-            .best_tier = Tier::plan,
-            .default_target = facts_.target,
-            .concurrency = 1};
+    return {
+        .name = name_,
+        .description = facts_.name + ", " + std::to_string(facts_.sms) + " SMs, " + std::to_string(facts_.memory_bytes >> 30) + " GiB, driver " + facts_.driver,
+        .can_time = true,
+        .best_tier = Tier::plan,
+        .default_target = facts_.target,
+        .concurrency = 1};
   }
 
   Verdict execute(const Job& job, JobMonitor& monitor) override {
@@ -55,8 +57,10 @@ class CudaDevice final : public Device {
     add_pool_facts(provenance, pool_.facts());
     std::vector<std::string> required;
     for (const CaseRequest& one : job.cases) required.push_back(one.id);
-    if (job.kind == JobKind::compile && !run.failed()) run.verdict().summary = summarise(run.verdict());
-    else conclude(run.verdict(), required);
+    if (job.kind == JobKind::compile && !run.failed())
+      run.verdict().summary = summarise(run.verdict());
+    else
+      conclude(run.verdict(), required);
     return run.finish();
   }
 
@@ -104,7 +108,8 @@ class CudaDevice final : public Device {
     run.verdict().tier = Tier::plan;
     run.verdict().tier_reason = kTierReason;
     figures(run, prepared, std::move(*recorded));
-    const bool right = std::all_of(run.verdict().cases.begin(), run.verdict().cases.end(), [](const CaseRecord& record) { return record.outcome == Outcome::pass; });
+    const bool right =
+        std::all_of(run.verdict().cases.begin(), run.verdict().cases.end(), [](const CaseRecord& record) { return record.outcome == Outcome::pass; });
     if (right && (job.kind == JobKind::profile || job.kind == JobKind::grade)) measure(run, session, prepared, plans, *outputs);
   }
 
@@ -145,8 +150,10 @@ class CudaDevice final : public Device {
         if (reference) record.baseline_latency = std::move(reference->timing);
       }
       const Result<double> eager = judge_.time_reference(run.job().id, record.id, run.deadline(run.job().limits.judge_wall_ms));
-      if (eager) record.pytorch_ns = *eager;
-      else run.verdict().hints.push_back("PyTorch was not timed: " + eager.error().message);
+      if (eager)
+        record.pytorch_ns = *eager;
+      else
+        run.verdict().hints.push_back("PyTorch was not timed: " + eager.error().message);
     }
     if (beside.failed()) run.verdict().hints.push_back("the oracle was not timed: " + beside.finish().detail);
   }
@@ -171,7 +178,8 @@ class CudaDevice final : public Device {
     if (!floor) return true;
     record.floor_ns = floor->expected_ns;
     if (record.latency->median_ns >= kFloorTolerance * floor->possible_ns) return true;
-    return run.fail(ErrorKind::floor_violation, "case '" + record.id + "' took " + std::to_string(record.latency->median_ns) + " ns, below the " + std::to_string(floor->possible_ns) + " ns that its work needs");
+    return run.fail(ErrorKind::floor_violation, "case '" + record.id + "' took " + std::to_string(record.latency->median_ns) + " ns, below the " +
+                                                    std::to_string(floor->possible_ns) + " ns that its work needs");
   }
 
   /// The oracle's plans, from the cache where they are there; empty when there is no baseline or it could not be recorded.

@@ -11,8 +11,8 @@ namespace assay::sandbox {
 
 struct CudaOptions {
   int index = 0;
-  std::string driver = "cuda";     // of the launcher; "fake" in tests
-  std::string judge_device;        // empty: the same GPU; "cpu" in tests
+  std::string driver = "cuda";  // of the launcher; "fake" in tests
+  std::string judge_device;     // empty: the same GPU; "cpu" in tests
 };
 
 /// Starts one launcher to see that the GPU is there; pool and judge warm up behind. Errors: unavailable, with the launcher's reason.

@@ -10,6 +10,7 @@ namespace assay::sandbox {
 
 /// `outputs` describe tensors in `output_fd`; whoever wrote them is dead or done. Returns the record in the verdict, or null when the judge could
 /// not answer: the verdict then says why.
-CaseRecord* judge_case(JobRun& run, Judge& judge, const CaseRequest& request, const PreparedCase& prepared, const std::vector<Argument>& outputs, int output_fd);
+CaseRecord* judge_case(JobRun& run, Judge& judge, const CaseRequest& request, const PreparedCase& prepared, const std::vector<Argument>& outputs,
+                       int output_fd);
 
 }  // namespace assay::sandbox

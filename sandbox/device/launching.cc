@@ -1,6 +1,7 @@
 #include "sandbox/device/launching.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 
 #include "sandbox/device/case_io.h"
@@ -74,7 +75,9 @@ std::optional<Launched> LaunchSession::failed(const Error& error, const std::str
   const std::string where = " (case '" + case_id + "')";
   switch (error.code) {
     case ErrorCode::cancelled: run_.fail(ErrorKind::cancelled, "cancelled while launching"); break;
-    case ErrorCode::resource_exhausted: run_.fail(ErrorKind::timeout, "the GPU worked longer than " + std::to_string(run_.job().limits.launch_wall_ms) + " ms" + where); break;
+    case ErrorCode::resource_exhausted:
+      run_.fail(ErrorKind::timeout, "the GPU worked longer than " + std::to_string(run_.job().limits.launch_wall_ms) + " ms" + where);
+      break;
     case ErrorCode::unavailable:
       // The launcher runs no submitted host code: what ends it is device code or the driver.
       run_.fail(error.message.find("killed by") != std::string::npos ? ErrorKind::crash : ErrorKind::gpu_fault, error.message + where);

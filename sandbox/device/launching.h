@@ -34,8 +34,8 @@ class LaunchSession {
 
 /// Physics: the least time for a case on a device, nanoseconds; nullopt when the device's figures are not known.
 struct Floor {
-  double expected_ns = 0;   // all of its traffic at the memory's peak, or all of its arithmetic
-  double possible_ns = 0;   // the same, but what fits the L2 cache costs nothing: nothing can be faster than this
+  double expected_ns = 0;  // all of its traffic at the memory's peak, or all of its arithmetic
+  double possible_ns = 0;  // the same, but what fits the L2 cache costs nothing: nothing can be faster than this
 };
 std::optional<Floor> physics_floor(const LauncherDevice& device, double cost_bytes, double cost_flops);
 

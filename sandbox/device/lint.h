@@ -6,6 +6,7 @@
 // Keeps one judge process for its life, so that many operators cost one start. Not thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "sandbox/device/recording.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "sandbox/device/assemble.h"
@@ -23,12 +24,14 @@ Job largest_case_only(const Job& job) {
   const bool has_public = std::any_of(job.cases.begin(), job.cases.end(), [](const CaseRequest& one) { return !one.hidden; });
   if (has_public) std::erase_if(small.cases, [](const CaseRequest& one) { return one.hidden; });
   if (small.cases.empty()) return small;
-  const auto largest = std::max_element(small.cases.begin(), small.cases.end(), [](const CaseRequest& a, const CaseRequest& b) { return volume(a) < volume(b); });
+  const auto largest =
+      std::max_element(small.cases.begin(), small.cases.end(), [](const CaseRequest& a, const CaseRequest& b) { return volume(a) < volume(b); });
   small.cases = {*largest};
   return small;
 }
 
-std::optional<CandidateResults> record(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::string& target, const std::string& source, bool artifacts) {
+std::optional<CandidateResults> record(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::string& target, const std::string& source,
+                                       bool artifacts) {
   CandidateInputs inputs = record_inputs(prepared);
   const CandidateJob request{CandidateMode::record, run.job().entry, run.job().dialect, target, artifacts, std::move(inputs.cases)};
   return run_candidate(run, pool, request, source, inputs.fds);

@@ -8,7 +8,7 @@
 namespace assay::sandbox {
 
 struct CgroupPlace {
-  std::string folder;    // new groups go below it
+  std::string folder;  // new groups go below it
   bool version2 = false;
 };
 

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 
 #include "sandbox/jail/capabilities.h"
@@ -19,7 +20,7 @@ namespace assay::sandbox {
 namespace {
 
 constexpr int kExecFailed = 127;
-constexpr int kSignalStatus = 128;             // exit status of a command that a signal ended, as shells have it
+constexpr int kSignalStatus = 128;                // exit status of a command that a signal ended, as shells have it
 constexpr std::int64_t kSharedUserSlack = 4'096;  // processes that others of the same user may have, where a slot has no user of its own
 
 const Result<SeccompFilter>& seccomp_filter() {

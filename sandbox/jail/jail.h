@@ -9,6 +9,7 @@
 // Both calls change the calling process for good. Not for a process with threads.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -23,11 +24,11 @@ namespace assay::sandbox {
 inline constexpr int kMaxSlots = 256;
 
 struct TemplateJail {
-  bool strict = false;                                   // a missing layer is an error, not a report
-  int slots = 64;                                        // user ids to map, one per slot
-  std::vector<std::string> binds;                        // shown read-only at the same path
-  std::string python;                                    // the interpreter, whose installation is shown too
-  int keep_fd = -1;                                      // the zygote's control socket
+  bool strict = false;                                           // a missing layer is an error, not a report
+  int slots = 64;                                                // user ids to map, one per slot
+  std::vector<std::string> binds;                                // shown read-only at the same path
+  std::string python;                                            // the interpreter, whose installation is shown too
+  int keep_fd = -1;                                              // the zygote's control socket
   std::vector<std::pair<std::string, std::string>> environment;  // added to the fixed one (environment.h)
   std::vector<std::string> command;
 };

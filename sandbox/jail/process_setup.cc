@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -65,12 +66,9 @@ Status set_resource_limits(const ResourceLimits& limits) {
     const char* name;
     std::int64_t value;
   } wanted[] = {
-      {RLIMIT_NPROC, "RLIMIT_NPROC", limits.processes},
-      {RLIMIT_NOFILE, "RLIMIT_NOFILE", limits.open_files},
-      {RLIMIT_FSIZE, "RLIMIT_FSIZE", limits.file_bytes},
-      {RLIMIT_CORE, "RLIMIT_CORE", 0},
-      {RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE", 0},
-      {RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", 64 << 10},
+      {RLIMIT_NPROC, "RLIMIT_NPROC", limits.processes},  {RLIMIT_NOFILE, "RLIMIT_NOFILE", limits.open_files},
+      {RLIMIT_FSIZE, "RLIMIT_FSIZE", limits.file_bytes}, {RLIMIT_CORE, "RLIMIT_CORE", 0},
+      {RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE", 0},           {RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", 64 << 10},
   };
   for (const auto& entry : wanted) {
     if (Status set = limit(entry.resource, entry.name, entry.value); !set) return set;

@@ -20,10 +20,10 @@ Status enter_session();
 Status close_other_descriptors(std::vector<int> keep);
 
 struct ResourceLimits {
-  std::int64_t processes = 64;         // and threads
+  std::int64_t processes = 64;  // and threads
   std::int64_t open_files = 1'024;
   std::int64_t file_bytes = 256LL << 20;
-  std::int64_t data_bytes = 0;         // private writable memory; 0: the cgroup limits memory. Never the address space: CUDA reserves huge ranges
+  std::int64_t data_bytes = 0;  // private writable memory; 0: the cgroup limits memory. Never the address space: CUDA reserves huge ranges
 };
 Status set_resource_limits(const ResourceLimits& limits);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 
 #include "sandbox/jail/mounts.h"
@@ -14,11 +15,11 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kRootBytes = 16LL << 20;       // directories and mount points only
+constexpr std::int64_t kRootBytes = 16LL << 20;  // directories and mount points only
 constexpr std::int64_t kRootInodes = 16'384;
 constexpr std::int64_t kZygoteTmpBytes = 64LL << 20;  // the zygote's own; a job gets fresh ones
 constexpr std::int64_t kZygoteTmpInodes = 16'384;
-const std::string kBase = "/tmp";                     // covered while the root is built
+const std::string kBase = "/tmp";  // covered while the root is built
 const std::string kOld = "/old", kNew = "/new";
 
 // Shown where the host has them: how binaries find libraries, which command `cc` is, how many processors there are.

@@ -14,28 +14,94 @@ namespace {
 // Denied whatever the arguments are. Names that this machine's architecture does not have are passed over.
 constexpr const char* kDenied[] = {
     // other processes' memory and descriptors
-    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd", "move_pages", "migrate_pages",
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "process_madvise",
+    "kcmp",
+    "pidfd_getfd",
+    "move_pages",
+    "migrate_pages",
     // mounts and namespaces
-    "mount", "umount", "umount2", "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount", "fspick", "move_mount", "open_tree", "mount_setattr", "unshare",
-    "setns", "quotactl", "quotactl_fd", "swapon", "swapoff",
+    "mount",
+    "umount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "move_mount",
+    "open_tree",
+    "mount_setattr",
+    "unshare",
+    "setns",
+    "quotactl",
+    "quotactl_fd",
+    "swapon",
+    "swapoff",
     // kernel subsystems with a history
-    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "add_key", "request_key", "keyctl", "fanotify_init",
-    "memfd_secret", "nfsservctl", "lookup_dcookie", "uselib", "ustat", "sysfs", "_sysctl", "vm86", "vm86old", "modify_ldt",
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "add_key",
+    "request_key",
+    "keyctl",
+    "fanotify_init",
+    "memfd_secret",
+    "nfsservctl",
+    "lookup_dcookie",
+    "uselib",
+    "ustat",
+    "sysfs",
+    "_sysctl",
+    "vm86",
+    "vm86old",
+    "modify_ldt",
     // the machine
-    "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "create_module", "query_module", "get_kernel_syms", "reboot", "acct",
-    "syslog", "iopl", "ioperm", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "stime", "sethostname", "setdomainname", "vhangup",
+    "kexec_load",
+    "kexec_file_load",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "create_module",
+    "query_module",
+    "get_kernel_syms",
+    "reboot",
+    "acct",
+    "syslog",
+    "iopl",
+    "ioperm",
+    "settimeofday",
+    "clock_settime",
+    "clock_adjtime",
+    "adjtimex",
+    "stime",
+    "sethostname",
+    "setdomainname",
+    "vhangup",
     // ways around a path or a filter
-    "name_to_handle_at", "open_by_handle_at", "execveat", "seccomp", "mknod", "mknodat",
+    "name_to_handle_at",
+    "open_by_handle_at",
+    "execveat",
+    "seccomp",
+    "mknod",
+    "mknodat",
 };
 
 // The same for calls that are younger than some versions of the library; their numbers are the same on every architecture.
 constexpr int kDeniedNumbers[] = {
-    428 /* open_tree */,       429 /* move_mount */,   430 /* fsopen */,         431 /* fsconfig */,     432 /* fsmount */,
-    433 /* fspick */,          438 /* pidfd_getfd */,  440 /* process_madvise */, 442 /* mount_setattr */, 443 /* quotactl_fd */,
-    447 /* memfd_secret */,    448 /* process_mrelease */, 457 /* statmount */,  458 /* listmount */,    467 /* open_tree_attr */,
+    428 /* open_tree */,    429 /* move_mount */,       430 /* fsopen */,          431 /* fsconfig */,      432 /* fsmount */,
+    433 /* fspick */,       438 /* pidfd_getfd */,      440 /* process_madvise */, 442 /* mount_setattr */, 443 /* quotactl_fd */,
+    447 /* memfd_secret */, 448 /* process_mrelease */, 457 /* statmount */,       458 /* listmount */,     467 /* open_tree_attr */,
 };
 
-constexpr std::uint64_t kNamespaceFlags[] = {CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWTIME};
+constexpr std::uint64_t kNamespaceFlags[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+                                             CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET, CLONE_NEWTIME};
 
 constexpr std::uint64_t kSetPtracer = 0x59616d61;  // PR_SET_PTRACER
 constexpr std::uint64_t kDeniedPrctl[] = {PR_SET_SECCOMP, PR_SET_DUMPABLE, PR_SET_MM, PR_SET_SECUREBITS, PR_SET_PDEATHSIG, kSetPtracer};
@@ -51,9 +117,7 @@ Status check(int result, const std::string& what) {
   return {};
 }
 
-Status deny(scmp_filter_ctx filter, int call, const std::string& name) {
-  return check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0), name);
-}
+Status deny(scmp_filter_ctx filter, int call, const std::string& name) { return check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0), name); }
 
 Status deny_when(scmp_filter_ctx filter, const char* name, int error, scmp_arg_cmp condition) {
   const int call = seccomp_syscall_resolve_name(name);

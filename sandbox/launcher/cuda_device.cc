@@ -1,6 +1,7 @@
 #include "sandbox/launcher/cuda_device.h"
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 

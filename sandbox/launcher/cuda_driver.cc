@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "sandbox/launcher/cuda_api.h"

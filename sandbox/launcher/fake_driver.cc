@@ -1,6 +1,7 @@
 #include "sandbox/launcher/fake_driver.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 

@@ -10,6 +10,7 @@
 // up: a fixed cost per operation and byte, with a small deterministic jitter. Not thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>

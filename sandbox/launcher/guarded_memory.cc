@@ -1,6 +1,7 @@
 #include "sandbox/launcher/guarded_memory.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <utility>
 

@@ -1,5 +1,6 @@
 #include "sandbox/launcher/messages.h"
 
+#include <cstdint>
 #include <limits>
 #include <utility>
 

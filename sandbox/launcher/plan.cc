@@ -1,6 +1,7 @@
 #include "sandbox/launcher/plan.h"
 
 #include <concepts>
+#include <cstdint>
 #include <utility>
 
 #include "sandbox/launcher/byte_reader.h"

@@ -1,5 +1,6 @@
 #include "sandbox/launcher/replay.h"
 
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <utility>

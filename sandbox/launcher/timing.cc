@@ -1,6 +1,7 @@
 #include "sandbox/launcher/timing.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "sandbox/launcher/stats.h"
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <utility>
 
@@ -46,9 +47,12 @@ bool drain_pipe(UniqueFd& pipe, OutputRing& ring) {
   std::array<char, kDrainBytes> buffer;
   for (int round = 0; pipe && round < kDrainRounds; ++round) {
     const ssize_t got = ::read(pipe.get(), buffer.data(), buffer.size());
-    if (got > 0) ring.append({buffer.data(), static_cast<std::size_t>(got)});
-    else if (got == 0) pipe.reset();
-    else if (errno != EINTR) return true;
+    if (got > 0)
+      ring.append({buffer.data(), static_cast<std::size_t>(got)});
+    else if (got == 0)
+      pipe.reset();
+    else if (errno != EINTR)
+      return true;
   }
   return pipe.valid();
 }
@@ -60,7 +64,8 @@ std::string cgroup_name(int slot) { return "assay-" + std::to_string(::getpid())
 Candidate::Candidate(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits)
     : zygote_(std::move(zygote)), slot_(slot), limits_(limits), out_(limits.stdout_bytes), err_(limits.stdout_bytes) {}
 
-Result<std::unique_ptr<Candidate>> Candidate::park(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits, Isolation isolation, const Deadline& deadline) {
+Result<std::unique_ptr<Candidate>> Candidate::park(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits, Isolation isolation,
+                                                   const Deadline& deadline) {
   std::unique_ptr<Candidate> candidate(new Candidate(std::move(zygote), slot, limits));
   if (Status forked = candidate->fork(isolation, deadline); !forked) return fail(forked.error());
   CandidateEvent event = candidate->next(deadline);
@@ -71,6 +76,7 @@ Result<std::unique_ptr<Candidate>> Candidate::park(std::shared_ptr<Zygote> zygot
   const std::vector<Layer>& jail = std::get<Parked>(event.message).layers;
   candidate->layers_.insert(candidate->layers_.begin(), jail.begin(), jail.end());
   for (const Layer& layer : candidate->layers_) {
+    if (layer.active && layer.name == "pid_namespace") candidate->group_ = -1;
     if (layer.active || isolation == Isolation::best_effort) continue;
     return fail(ErrorCode::unavailable, "strict isolation needs the layer " + layer.name + ": " + layer.detail);
   }
@@ -87,11 +93,14 @@ Status Candidate::fork(Isolation isolation, const Deadline& deadline) {
   cgroup_ = Cgroup::create(cgroup_name(slot_), {limits_.memory_bytes, limits_.processes}, layers);
   if (Status complete = layers.status(); !complete) return complete;
   // The cgroup is to be reached first: it says so afterwards.
-  const ForkRequest request{slot_, isolation == Isolation::strict, limits_.tmp_bytes, limits_.processes + (cgroup_.limits_processes() ? limits_.processes : 0), cgroup_.limits_memory() ? 0 : limits_.memory_bytes};
+  const ForkRequest request{slot_, isolation == Isolation::strict, limits_.tmp_bytes, limits_.processes + (cgroup_.limits_processes() ? limits_.processes : 0),
+                            cgroup_.limits_memory() ? 0 : limits_.memory_bytes};
   Result<UniqueFd> pidfd = zygote_->fork(request, sockets->theirs.get(), out->write_end.get(), err->write_end.get(), deadline);
   if (!pidfd) return fail(pidfd.error());
   pidfd_ = std::move(*pidfd);
-  const Status grouped = pid_behind(pidfd_.get()).and_then([&](pid_t pid) { return cgroup_.add(pid); });
+  const Result<pid_t> pid = pid_behind(pidfd_.get());
+  const Status grouped = pid ? cgroup_.add(*pid) : Status(tl::unexpected(pid.error()));
+  if (pid) group_ = *pid;
   for (const LayerReport& layer : layers.layers()) layers_.push_back({layer.name, layer.active, layer.detail});
   if (!grouped) {
     for (Layer& layer : layers_) layer = {layer.name, false, grouped.error().message};
@@ -105,8 +114,8 @@ Status Candidate::fork(Isolation isolation, const Deadline& deadline) {
 }
 
 bool Candidate::suits(const Limits& limits) const {
-  return limits.memory_bytes == limits_.memory_bytes && limits.processes == limits_.processes && limits.tmp_bytes == limits_.tmp_bytes && limits.stdout_bytes == limits_.stdout_bytes &&
-         limits.output_flood_bytes == limits_.output_flood_bytes;
+  return limits.memory_bytes == limits_.memory_bytes && limits.processes == limits_.processes && limits.tmp_bytes == limits_.tmp_bytes &&
+         limits.stdout_bytes == limits_.stdout_bytes && limits.output_flood_bytes == limits_.output_flood_bytes;
 }
 
 bool Candidate::alive() const { return zygote_->alive() && !exited(); }
@@ -154,6 +163,7 @@ std::optional<ExitStatus> Candidate::end(std::int64_t grace_ms) {
   }
   was_killed_ = !exited();
   ::syscall(kPidfdSendSignal, pidfd_.get(), SIGKILL, nullptr, 0);
+  if (group_ > 1) ::kill(-group_, SIGKILL);
   status_ = zygote_->wait_exit(slot_, Deadline::after_ms(kReapMs));
   drain();
   return status_;

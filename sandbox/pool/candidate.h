@@ -8,6 +8,7 @@
 // time; killed when destroyed.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,6 +78,7 @@ class Candidate {
   std::vector<Layer> layers_;
   Cgroup cgroup_;
   UniqueFd socket_, out_pipe_, err_pipe_, pidfd_;
+  pid_t group_ = -1;  // its process group, where no pid namespace takes its children along
   FrameReceiver receiver_{-1};
   OutputRing out_, err_;
   bool ended_ = false, was_killed_ = false;

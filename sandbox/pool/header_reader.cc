@@ -1,5 +1,6 @@
 #include "sandbox/pool/header_reader.h"
 
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -23,7 +24,8 @@ std::string HeaderReader::optional_text(const char* name) { return has(name) ? t
 std::int64_t HeaderReader::integer(const char* name, std::int64_t low, std::int64_t high) {
   const json* value = find(name);
   if (value == nullptr) return low;
-  const bool fits = value->is_number_integer() && !(value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+  const bool fits = value->is_number_integer() &&
+                    !(value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
   if (!fits || value->get<std::int64_t>() < low || value->get<std::int64_t>() > high) {
     return reject(std::string("`") + name + "` is no number from " + std::to_string(low) + " to " + std::to_string(high)), low;
   }

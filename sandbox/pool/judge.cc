@@ -1,5 +1,6 @@
 #include "sandbox/pool/judge.h"
 
+#include <cstdint>
 #include <utility>
 
 namespace assay::sandbox {
@@ -18,7 +19,9 @@ std::string log_name(const SandboxConfig& config, std::string device) {
 }  // namespace
 
 Judge::Judge(const SandboxConfig& config, Spawner& spawner, std::string device)
-    : config_(config), spawner_(spawner), device_(std::move(device)), log_(log_name(config, device_)), warm_up_([this] { ready(Deadline::after_ms(kStartMs, &cancel_)); }) {}
+    : config_(config), spawner_(spawner), device_(std::move(device)), log_(log_name(config, device_)), warm_up_([this] {
+        ready(Deadline::after_ms(kStartMs, &cancel_));
+      }) {}
 
 Judge::~Judge() {
   cancel_ = true;
@@ -47,10 +50,11 @@ Status Judge::ensure_started(const Deadline& deadline) {
   Result<SocketPair> sockets = make_socket_pair();
   if (!sockets) return fail(sockets.error());
   const int theirs = sockets->theirs.get();
-  Result<Process> process = spawner_.spawn({.argv = {config_.python, "-I", "-B", "-u", config_.harness_dir + "/main.py", "judge", "--socket-fd", std::to_string(theirs), "--device", device_},
-                                            .environment = trusted_environment(),
-                                            .inherit = {theirs},
-                                            .log = log_});
+  Result<Process> process = spawner_.spawn(
+      {.argv = {config_.python, "-I", "-B", "-u", config_.harness_dir + "/main.py", "judge", "--socket-fd", std::to_string(theirs), "--device", device_},
+       .environment = trusted_environment(),
+       .inherit = {theirs},
+       .log = log_});
   if (!process) return fail(process.error());
   process_ = std::move(*process);
   socket_ = std::move(sockets->ours);
@@ -60,13 +64,15 @@ Status Judge::ensure_started(const Deadline& deadline) {
   if (!facts) {
     stop();
     const std::string tail = tail_of(log_);
-    return fail(facts.error().code, "the judge did not become ready: " + facts.error().message + (tail.empty() ? "" : "\nits last words (" + log_ + "):\n" + tail));
+    return fail(facts.error().code,
+                "the judge did not become ready: " + facts.error().message + (tail.empty() ? "" : "\nits last words (" + log_ + "):\n" + tail));
   }
   ready_ = std::move(*facts);
   return {};
 }
 
-Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& fds, const std::string& job, const std::string& case_id, const Deadline& deadline) {
+Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& fds, const std::string& job, const std::string& case_id,
+                         const Deadline& deadline) {
   const auto guard = lock(deadline);
   if (!guard) return fail(guard.error());
   if (Status started = ensure_started(deadline); !started) return fail(started.error());
@@ -97,14 +103,17 @@ Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const D
   Result<Prepared> prepared = parse_prepared(*reply);
   if (!prepared) return fail(prepared.error());
   PreparedJob out{std::move(prepared->cases), std::move(reply->fds)};
-  if (out.cases.size() != job.cases.size()) return fail(ErrorCode::internal, "the judge prepared " + std::to_string(out.cases.size()) + " of " + std::to_string(job.cases.size()) + " cases");
+  if (out.cases.size() != job.cases.size())
+    return fail(ErrorCode::internal, "the judge prepared " + std::to_string(out.cases.size()) + " of " + std::to_string(job.cases.size()) + " cases");
   for (std::size_t i = 0; i < out.cases.size(); ++i) {
-    if (out.cases[i].id != job.cases[i].id) return fail(ErrorCode::internal, "the judge prepared case '" + out.cases[i].id + "' where '" + job.cases[i].id + "' was asked for");
+    if (out.cases[i].id != job.cases[i].id)
+      return fail(ErrorCode::internal, "the judge prepared case '" + out.cases[i].id + "' where '" + job.cases[i].id + "' was asked for");
   }
   return out;
 }
 
-Result<Compared> Judge::compare(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd, const Deadline& deadline) {
+Result<Compared> Judge::compare(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd,
+                                const Deadline& deadline) {
   Result<Frame> reply = ask(compare_header(job, case_id, outputs), {output_fd}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_compared(*reply);

@@ -23,8 +23,8 @@
 namespace assay::sandbox {
 
 struct PreparedJob {
-  std::vector<PreparedCase> cases;   // in the job's order
-  std::vector<UniqueFd> fds;         // what their arguments' `fd` index
+  std::vector<PreparedCase> cases;  // in the job's order
+  std::vector<UniqueFd> fds;        // what their arguments' `fd` index
 };
 
 class Judge {

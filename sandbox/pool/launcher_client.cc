@@ -1,6 +1,7 @@
 #include "sandbox/pool/launcher_client.h"
 
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
 namespace assay::sandbox {
@@ -12,16 +13,18 @@ constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
 
 }  // namespace
 
-Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfig& config, Spawner& spawner, int device, const std::string& driver, const Deadline& deadline) {
+Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfig& config, Spawner& spawner, int device, const std::string& driver,
+                                                              const Deadline& deadline) {
   Result<SocketPair> sockets = make_socket_pair();
   if (!sockets) return fail(sockets.error());
   const int theirs = sockets->theirs.get();
   auto client = std::make_unique<LauncherClient>();
   client->log_ = config.state_dir + "/launcher-" + std::to_string(device) + ".log";
-  Result<Process> process = spawner.spawn({.argv = {config.launcher, "--socket-fd", std::to_string(theirs), "--device", std::to_string(device), "--driver", driver},
-                                           .environment = trusted_environment(),
-                                           .inherit = {theirs},
-                                           .log = client->log_});
+  Result<Process> process =
+      spawner.spawn({.argv = {config.launcher, "--socket-fd", std::to_string(theirs), "--device", std::to_string(device), "--driver", driver},
+                     .environment = trusted_environment(),
+                     .inherit = {theirs},
+                     .log = client->log_});
   if (!process) return fail(process.error());
   client->process_ = std::move(*process);
   client->socket_ = std::move(sockets->ours);

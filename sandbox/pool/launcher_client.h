@@ -30,7 +30,8 @@ using LaunchOutcome = std::variant<Launched, LaunchFailure>;
 class LauncherClient {
  public:
   /// Starts one and waits until its device is ready. `driver`: "cuda", or "fake" for tests.
-  static Result<std::unique_ptr<LauncherClient>> start(const SandboxConfig& config, Spawner& spawner, int device, const std::string& driver, const Deadline& deadline);
+  static Result<std::unique_ptr<LauncherClient>> start(const SandboxConfig& config, Spawner& spawner, int device, const std::string& driver,
+                                                       const Deadline& deadline);
 
   const LauncherDevice& device() const { return device_; }
   bool alive() { return process_.alive(); }

@@ -1,5 +1,6 @@
 #include "sandbox/pool/message_parts.h"
 
+#include <cstdint>
 #include <limits>
 
 namespace assay::sandbox {
@@ -24,10 +25,14 @@ Argument read_argument(const json& object, HeaderReader& outer, const char* name
     argument.nbytes = in.integer("nbytes", 0, kHighest);
   } else if (kind == "scalar") {
     argument.scalar_type = in.text("type");
-    if (argument.scalar_type == "int") argument.value = in.integer("value", std::numeric_limits<std::int64_t>::min(), kHighest);
-    else if (argument.scalar_type == "float") argument.value = in.number("value");
-    else if (argument.scalar_type == "bool") argument.value = in.flag("value");
-    else in.reject("`type` is int, float or bool");
+    if (argument.scalar_type == "int")
+      argument.value = in.integer("value", std::numeric_limits<std::int64_t>::min(), kHighest);
+    else if (argument.scalar_type == "float")
+      argument.value = in.number("value");
+    else if (argument.scalar_type == "bool")
+      argument.value = in.flag("value");
+    else
+      in.reject("`type` is int, float or bool");
   } else {
     in.reject("`kind` is tensor or scalar");
   }
@@ -83,7 +88,8 @@ json to_json(const Argument& argument) {
     std::visit([&](auto value) { out["value"] = value; }, argument.value);
     return out;
   }
-  json out = {{"name", argument.name}, {"kind", "tensor"}, {"dtype", argument.dtype}, {"shape", argument.shape}, {"strides", argument.strides}, {"offset", argument.offset}, {"nbytes", argument.nbytes}};
+  json out = {{"name", argument.name},       {"kind", "tensor"},          {"dtype", argument.dtype},  {"shape", argument.shape},
+              {"strides", argument.strides}, {"offset", argument.offset}, {"nbytes", argument.nbytes}};
   if (argument.fd) out["fd"] = *argument.fd;
   return out;
 }

@@ -24,10 +24,10 @@ struct Argument {
   std::string name;
   bool is_tensor = true;
   std::string dtype;
-  std::vector<std::int64_t> shape, strides;     // strides in elements
-  std::optional<std::int64_t> fd;               // index into the frame's descriptors; none: no bytes
-  std::int64_t offset = 0, nbytes = 0;          // of its bytes in the memory file
-  std::string scalar_type;                      // int | float | bool
+  std::vector<std::int64_t> shape, strides;  // strides in elements
+  std::optional<std::int64_t> fd;            // index into the frame's descriptors; none: no bytes
+  std::int64_t offset = 0, nbytes = 0;       // of its bytes in the memory file
+  std::string scalar_type;                   // int | float | bool
   std::variant<std::int64_t, double, bool> value;
 };
 
@@ -62,7 +62,7 @@ struct CandidateCase {
   std::string id;
   std::vector<Argument> arguments;
   std::vector<std::string> structural, inout;
-  std::vector<std::string> output_from;          // per output: an inout argument's name, or empty when returned
+  std::vector<std::string> output_from;  // per output: an inout argument's name, or empty when returned
   std::int64_t output_fd = -1, output_bytes = 0;
 };
 enum class CandidateMode { interpret, record };
@@ -78,9 +78,9 @@ struct Parked {
 struct Imported {};
 struct CaseDone {
   std::string id;
-  std::vector<Argument> outputs;                 // interpret
-  std::vector<KernelReport> kernels;             // record
-  std::string plan;                              // record: the frame's payload
+  std::vector<Argument> outputs;      // interpret
+  std::vector<KernelReport> kernels;  // record
+  std::string plan;                   // record: the frame's payload
 };
 struct CandidateError {
   Stage stage = Stage::run;
@@ -103,7 +103,7 @@ struct PreparedOutput {
 };
 struct PreparedCase {
   std::string id, seed;
-  std::vector<Argument> arguments;               // fd: index into the frame's descriptors
+  std::vector<Argument> arguments;  // fd: index into the frame's descriptors
   std::vector<std::string> structural, inout;
   std::vector<PreparedOutput> outputs;
   double cost_bytes = 0, cost_flops = 0;
@@ -112,12 +112,12 @@ struct Prepared {
   std::vector<PreparedCase> cases;
 };
 struct Compared {
-  ErrorKind kind = ErrorKind::none;              // none, wrong_result, output_mismatch
-  CaseRecord record;                             // numerics, outcome and reason
+  ErrorKind kind = ErrorKind::none;  // none, wrong_result, output_mismatch
+  CaseRecord record;                 // numerics, outcome and reason
 };
 
 struct LintCheck {
-  std::string case_id;                           // empty: about the operator as a whole
+  std::string case_id;  // empty: about the operator as a whole
   std::string check, detail;
   bool ok = false;
 };
@@ -130,7 +130,7 @@ struct LauncherDevice {
 };
 struct LaunchRequest {
   std::string case_id;
-  std::vector<Argument> inputs;                  // tensors; fd as an index into the frame's descriptors
+  std::vector<Argument> inputs;  // tensors; fd as an index into the frame's descriptors
   std::int64_t output_fd = 0, output_bytes = 0;
   bool time = false;
   std::int64_t min_samples = 30, max_samples = 2'000, max_time_ms = 1'000;
@@ -138,7 +138,7 @@ struct LaunchRequest {
 };
 struct Launched {
   std::vector<Argument> outputs;
-  std::vector<KernelReport> kernels;             // name, registers, spill_bytes (local), shared_bytes, launches
+  std::vector<KernelReport> kernels;  // name, registers, spill_bytes (local), shared_bytes, launches
   std::optional<Timing> timing;
 };
 struct LaunchFailure {
@@ -147,7 +147,7 @@ struct LaunchFailure {
 };
 
 Result<ZygoteMessage> parse_zygote(const Frame& frame);
-Result<CandidateMessage> parse_candidate(Frame& frame);     // takes the payload out of it
+Result<CandidateMessage> parse_candidate(Frame& frame);  // takes the payload out of it
 Result<JudgeReady> parse_judge_ready(const Frame& frame);
 Result<Prepared> parse_prepared(const Frame& frame);
 Result<Compared> parse_compared(const Frame& frame);

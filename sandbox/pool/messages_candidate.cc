@@ -24,18 +24,28 @@ Exited read_exited(HeaderReader& in) {
   message.slot = static_cast<int>(in.integer("slot", 0, kMaxSlots - 1));
   message.status.value = static_cast<int>(in.integer("value", 0, kHighestSignalOrStatus));
   const std::string how = in.text("how");
-  if (how == "exited") message.status.how = ExitStatus::How::exited;
-  else if (how == "killed") message.status.how = ExitStatus::How::killed;
-  else if (how == "dumped") message.status.how = ExitStatus::How::dumped;
-  else in.reject("`how` is exited, killed or dumped");
+  if (how == "exited")
+    message.status.how = ExitStatus::How::exited;
+  else if (how == "killed")
+    message.status.how = ExitStatus::How::killed;
+  else if (how == "dumped")
+    message.status.how = ExitStatus::How::dumped;
+  else
+    in.reject("`how` is exited, killed or dumped");
   return message;
 }
 
 /// Kinds that a candidate may claim; whatever else it says is no verdict of its.
 bool may_claim(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::none: case ErrorKind::wrong_result: case ErrorKind::timeout: case ErrorKind::crash: case ErrorKind::floor_violation: case ErrorKind::cancelled:
-    case ErrorKind::aborted: case ErrorKind::internal_error: return false;
+    case ErrorKind::none:
+    case ErrorKind::wrong_result:
+    case ErrorKind::timeout:
+    case ErrorKind::crash:
+    case ErrorKind::floor_violation:
+    case ErrorKind::cancelled:
+    case ErrorKind::aborted:
+    case ErrorKind::internal_error: return false;
     default: return true;
   }
 }
@@ -60,7 +70,8 @@ CandidateError read_error(HeaderReader& in) {
 json case_json(const CandidateCase& one) {
   json from = json::array();
   for (const std::string& name : one.output_from) from.push_back(name.empty() ? json(nullptr) : json(name));
-  json out = {{"id", one.id}, {"arguments", to_json(one.arguments)}, {"structural", one.structural}, {"inout", one.inout}, {"outputs", one.output_from.size()}, {"output_from", from}};
+  json out = {{"id", one.id},       {"arguments", to_json(one.arguments)}, {"structural", one.structural},
+              {"inout", one.inout}, {"outputs", one.output_from.size()},   {"output_from", from}};
   if (one.output_fd >= 0) {
     out["output_fd"] = one.output_fd;
     out["output_bytes"] = one.output_bytes;
@@ -132,8 +143,10 @@ json to_header(const ForkRequest& request) {
 json to_header(const CandidateJob& job) {
   json cases = json::array();
   for (const CandidateCase& one : job.cases) cases.push_back(case_json(one));
-  return {{"type", "job"},       {"mode", job.mode == CandidateMode::interpret ? "interpret" : "record"}, {"entry", job.entry}, {"dialect", job.dialect}, {"target", job.target},
-          {"artifacts", job.artifacts}, {"cases", cases}};
+  return {{"type", "job"},        {"mode", job.mode == CandidateMode::interpret ? "interpret" : "record"},
+          {"entry", job.entry},   {"dialect", job.dialect},
+          {"target", job.target}, {"artifacts", job.artifacts},
+          {"cases", cases}};
 }
 
 }  // namespace assay::sandbox

@@ -1,4 +1,5 @@
 // The judge's messages.
+#include <cstdint>
 #include <limits>
 
 #include "sandbox/pool/message_parts.h"
@@ -76,7 +77,8 @@ Result<Compared> parse_compared(const Frame& frame) {
   Compared compared;
   const bool ok = in.flag("ok");
   const std::optional<ErrorKind> kind = error_kind_from(in.text("kind"));
-  if (!kind || (*kind != ErrorKind::none && *kind != ErrorKind::wrong_result && *kind != ErrorKind::output_mismatch)) in.reject("`kind` is none, wrong_result or output_mismatch");
+  if (!kind || (*kind != ErrorKind::none && *kind != ErrorKind::wrong_result && *kind != ErrorKind::output_mismatch))
+    in.reject("`kind` is none, wrong_result or output_mismatch");
   compared.kind = kind.value_or(ErrorKind::wrong_result);
   if (ok != (compared.kind == ErrorKind::none)) in.reject("`ok` and `kind` disagree");
   CaseRecord& record = compared.record;
@@ -135,7 +137,12 @@ bool answers(const Frame& frame, const std::string& job, const std::string& case
 }
 
 json prepare_header(const Job& job, const std::string& device, bool structural_only) {
-  return {{"type", "prepare"}, {"job", job.id}, {"operator_dir", job.operator_dir}, {"device", device}, {"cases", cases_json(job.cases)}, {"structural_only", structural_only}};
+  return {{"type", "prepare"},
+          {"job", job.id},
+          {"operator_dir", job.operator_dir},
+          {"device", device},
+          {"cases", cases_json(job.cases)},
+          {"structural_only", structural_only}};
 }
 
 json lint_header(const std::string& operator_dir, const std::string& device, const std::vector<CaseRequest>& cases) {

@@ -1,5 +1,6 @@
 // The launcher's messages.
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "sandbox/pool/message_parts.h"

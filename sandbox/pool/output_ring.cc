@@ -1,6 +1,7 @@
 #include "sandbox/pool/output_ring.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace assay::sandbox {
 

@@ -24,7 +24,7 @@ class OutputRing {
 
  private:
   std::size_t half_;
-  std::string head_, tail_;     // the tail holds up to twice its half, so that trimming is rare
+  std::string head_, tail_;  // the tail holds up to twice its half, so that trimming is rare
   std::int64_t total_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "sandbox/jail/jail.h"
@@ -9,9 +10,9 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr int kMaxDeaths = 2;                              // of zygotes in a row, before a caller is told
+constexpr int kMaxDeaths = 2;  // of zygotes in a row, before a caller is told
 constexpr std::int64_t kParkMs = 15'000;
-constexpr auto kRetryPause = std::chrono::seconds(2);      // after a failure nobody waited for
+constexpr auto kRetryPause = std::chrono::seconds(2);  // after a failure nobody waited for
 constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
 constexpr auto kHealthPause = std::chrono::milliseconds(500);
 

@@ -27,7 +27,7 @@ namespace assay::sandbox {
 
 struct PoolFacts {
   Versions versions;
-  std::vector<Layer> layers;     // of template jail, job jail and cgroup
+  std::vector<Layer> layers;  // of template jail, job jail and cgroup
 };
 
 class Pool {
@@ -61,9 +61,9 @@ class Pool {
   std::shared_ptr<Zygote> zygote_;
   std::deque<std::unique_ptr<Candidate>> parked_;
   std::set<int> used_slots_;
-  std::optional<Error> failure_;       // of the last attempt; cleared by the next success
+  std::optional<Error> failure_;  // of the last attempt; cleared by the next success
   std::optional<PoolFacts> facts_;
-  int deaths_ = 0;                     // of zygotes since a candidate parked
+  int deaths_ = 0;  // of zygotes since a candidate parked
   bool stop_ = false;
   std::atomic<bool> cancel_{false};
   std::thread thread_;

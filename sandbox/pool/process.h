@@ -27,10 +27,10 @@
 namespace assay::sandbox {
 
 struct SpawnRequest {
-  std::vector<std::string> argv;                                   // argv[0] is the program's path
-  std::vector<std::pair<std::string, std::string>> environment;    // the whole environment
-  std::vector<int> inherit;                                        // descriptors that stay open, under the same numbers
-  std::string log;                                                 // file for stdout and stderr, truncated at start
+  std::vector<std::string> argv;                                 // argv[0] is the program's path
+  std::vector<std::pair<std::string, std::string>> environment;  // the whole environment
+  std::vector<int> inherit;                                      // descriptors that stay open, under the same numbers
+  std::string log;                                               // file for stdout and stderr, truncated at start
 };
 
 class Process {

@@ -12,9 +12,9 @@ struct ChildPlan {
   char* const* environment = nullptr;
   const int* inherit = nullptr;
   std::size_t inherit_count = 0;
-  int log_fd = -1;          // becomes stdout and stderr
-  int null_fd = -1;         // becomes stdin
-  pid_t parent = -1;        // of the fork; when it is gone already, so is the child
+  int log_fd = -1;    // becomes stdout and stderr
+  int null_fd = -1;   // becomes stdin
+  pid_t parent = -1;  // of the fork; when it is gone already, so is the child
 };
 
 inline constexpr int kExecFailed = 127;

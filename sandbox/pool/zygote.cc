@@ -20,13 +20,22 @@ constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
 SpawnRequest spawn_request(const SandboxConfig& config, int socket, const std::string& log) {
   const std::string native = native_folder(config);
   const bool has_native = fs::exists(native);
-  std::vector<std::string> argv = {config.jail_exec, "--isolation", config.isolation == Isolation::strict ? "strict" : "best_effort",
-                                   "--slots", std::to_string(kSlotUsers), "--keep-fd", std::to_string(socket), "--python", config.python, "--bind", config.harness_dir};
+  std::vector<std::string> argv = {config.jail_exec,
+                                   "--isolation",
+                                   config.isolation == Isolation::strict ? "strict" : "best_effort",
+                                   "--slots",
+                                   std::to_string(kSlotUsers),
+                                   "--keep-fd",
+                                   std::to_string(socket),
+                                   "--python",
+                                   config.python,
+                                   "--bind",
+                                   config.harness_dir};
   if (has_native) {
     for (const std::string& argument : {std::string("--bind"), native, std::string("--env"), "ASSAY_NATIVE_DIR=" + native}) argv.push_back(argument);
   }
-  for (const std::string& argument : {std::string("--"), config.python, std::string("-I"), std::string("-B"), std::string("-u"), config.harness_dir + "/main.py",
-                                      std::string("zygote"), std::string("--control-fd"), std::to_string(socket)}) {
+  for (const std::string& argument : {std::string("--"), config.python, std::string("-I"), std::string("-B"), std::string("-u"),
+                                      config.harness_dir + "/main.py", std::string("zygote"), std::string("--control-fd"), std::to_string(socket)}) {
     argv.push_back(argument);
   }
   return {.argv = std::move(argv), .environment = {}, .inherit = {socket}, .log = log};
@@ -39,7 +48,9 @@ tl::unexpected<Error> not_ready(const Error& error, const std::string& log) {
 
 }  // namespace
 
-std::string native_folder(const SandboxConfig& config) { return (fs::path(config.jail_exec).parent_path().parent_path() / "harness").lexically_normal().string(); }
+std::string native_folder(const SandboxConfig& config) {
+  return (fs::path(config.jail_exec).parent_path().parent_path() / "harness").lexically_normal().string();
+}
 
 Result<std::unique_ptr<Zygote>> Zygote::start(const SandboxConfig& config, Spawner& spawner, const Deadline& deadline) {
   Result<SocketPair> sockets = make_socket_pair();

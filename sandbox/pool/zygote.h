@@ -43,10 +43,10 @@ class Zygote {
   UniqueFd socket_;
   ZygoteReady ready_;
   std::string log_;
-  std::mutex sending_;                          // one fork request at a time
-  mutable std::mutex mutex_;                    // guards what follows
+  std::mutex sending_;        // one fork request at a time
+  mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  std::map<int, UniqueFd> forked_;              // answers not yet taken
+  std::map<int, UniqueFd> forked_;  // answers not yet taken
   std::map<int, ExitStatus> exited_;
   bool closed_ = false;
   std::thread reader_;

@@ -76,7 +76,7 @@ class FrameReceiver {
   int socket_;
   State final_ = State::again;
   std::string message_;
-  std::string buffer_;       // of the part that is being read: prefix, header or payload
+  std::string buffer_;  // of the part that is being read: prefix, header or payload
   std::size_t wanted_ = kFramePrefixBytes;
   enum class Part { prefix, header, payload } part_ = Part::prefix;
   std::uint64_t payload_bytes_ = 0;

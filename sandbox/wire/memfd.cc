@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <cstring>
 
 namespace assay::sandbox {

@@ -1,6 +1,7 @@
 #include "server/mcp/client.h"
 
 #include <atomic>
+#include <cstdint>
 
 #include "server/mcp/channel.h"
 #include "server/mcp/jsonrpc.h"

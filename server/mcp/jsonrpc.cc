@@ -1,3 +1,5 @@
+#include <cstdint>
+
 #include "server/mcp/jsonrpc.h"
 
 namespace assay::mcp {

@@ -1,6 +1,7 @@
 #include "server/mcp/toolbox.h"
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 

@@ -1,6 +1,7 @@
 #include "server/runs/artifact_service.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/handle.h"
 

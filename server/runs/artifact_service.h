@@ -1,6 +1,7 @@
 // Artifacts over the store. Thread-safe. The store and the clock must outlive it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 
 #include "base/handle.h"
 #include "server/runs/verdict_check.h"
@@ -34,10 +35,10 @@ struct StoredJobs::Lane {
 };
 
 StoredJobs::StoredJobs(Store& store, const Clock& clock, Devices devices, const QueueLimits& limits) : store_(store), clock_(clock), limits_(limits) {
-  for (auto& [name, device] : devices) {
+  for (auto& named : devices) {
     auto lane = std::make_unique<Lane>();
-    lane->name = name;
-    lane->device = std::move(device);
+    lane->name = std::move(named.first);
+    lane->device = std::move(named.second);
     lanes_.push_back(std::move(lane));
   }
   for (const auto& lane : lanes_) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "base/handle.h"
 #include "server/runs/tracks.h"
@@ -73,7 +74,7 @@ Status StoredRuns::not_over(const tools::RunInfo& run) const {
 Status StoredRuns::charge(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256) {
   const auto info = find(run);
   if (!info) return fail(info.error());
-  if (const Status open = not_over(*info); !open) return open;
+  if (Status open = not_over(*info); !open) return open;
   if (std::find(info->operators.begin(), info->operators.end(), operator_name) == info->operators.end()) {
     return fail(ErrorCode::permission_denied, operator_name + " is not in this run's suite ('" + info->request.suite + "', " +
                                                   std::to_string(info->operators.size()) + " operators); `scorecard` lists them");
@@ -97,7 +98,7 @@ Status StoredRuns::report_usage(const std::string& run, const tools::Usage& usag
   if (!sane) return fail(ErrorCode::invalid_argument, "tokens and cost_usd are 0 or more, and finite");
   const auto info = find(run);
   if (!info) return fail(info.error());
-  if (const Status open = not_over(*info); !open) return open;
+  if (Status open = not_over(*info); !open) return open;
   return store_.add_usage(run, usage, clock_.unix_ms());
 }
 

@@ -1,6 +1,7 @@
 #include "server/runs/tracks.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 
 namespace assay::server {

@@ -1,4 +1,6 @@
 // Artifacts: bytes that are too large for an answer, read piece by piece.
+#include <cstdint>
+
 #include "server/store/connection.h"
 #include "server/store/rows.h"
 #include "server/store/store.h"

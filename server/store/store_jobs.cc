@@ -1,4 +1,6 @@
 // Submissions and their verdicts.
+#include <cstdint>
+
 #include <nlohmann/json.hpp>
 
 #include "base/handle.h"

@@ -1,4 +1,6 @@
 // Runs, their charged tool calls, usage and graded submissions.
+#include <cstdint>
+
 #include <nlohmann/json.hpp>
 
 #include "server/store/connection.h"

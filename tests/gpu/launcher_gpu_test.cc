@@ -2,6 +2,7 @@
 // Needs one free GPU, device 0. Prints what it measured.
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 
 #include "sandbox/launcher/cuda_driver.h"

@@ -1,3 +1,5 @@
+#include <cstdint>
+
 #include "operators/catalog.h"
 #include "tests/catch.h"
 

@@ -1,6 +1,7 @@
 #include "reference_agents/llm/metered.h"
 
 #include <atomic>
+#include <cstdint>
 #include <thread>
 #include <vector>
 

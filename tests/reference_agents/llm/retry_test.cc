@@ -1,5 +1,6 @@
 #include "reference_agents/llm/retry.h"
 
+#include <cstdint>
 #include <vector>
 
 #include "tests/catch.h"

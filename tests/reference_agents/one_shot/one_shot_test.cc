@@ -1,6 +1,7 @@
 // The loop against a fake MCP client that answers like the server and remembers every call.
 #include "reference_agents/one_shot/one_shot.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>

@@ -58,13 +58,16 @@ const Bad kBad[] = {
     {"has no entry", "def add(x, y):\n    return x\n", Outcome::error, ErrorKind::missing_entry, Stage::import},
     {"wrong shape", "def vector_add(x, y):\n    return (x + y)[:-1]\n", Outcome::fail, ErrorKind::output_mismatch, Stage::done},
     {"wrong dtype", "def vector_add(x, y):\n    return (x + y).double()\n", Outcome::fail, ErrorKind::output_mismatch, Stage::done},
-    {"dies of a signal", "import os, signal\ndef vector_add(x, y):\n    import ctypes\n    ctypes.string_at(0)\n", Outcome::error, ErrorKind::crash, Stage::run},
-    {"memory hog", "def vector_add(x, y):\n    hog = []\n    while True: hog.append(bytearray(1 << 26))\n", Outcome::error, ErrorKind::memory_limit, Stage::run},
+    {"dies of a signal", "import os, signal\ndef vector_add(x, y):\n    import ctypes\n    ctypes.string_at(0)\n", Outcome::error, ErrorKind::crash,
+     Stage::run},
+    {"memory hog", "def vector_add(x, y):\n    hog = []\n    while True: hog.append(bytearray(1 << 26))\n", Outcome::error, ErrorKind::memory_limit,
+     Stage::run},
     {"fork bomb", "import os\ndef vector_add(x, y):\n    while True: os.fork()\n", Outcome::error, ErrorKind::process_limit, Stage::run},
-    {"thread bomb", "import threading, time\ndef vector_add(x, y):\n    for _ in range(1000): threading.Thread(target=time.sleep, args=(99,)).start()\n", Outcome::error,
-     ErrorKind::process_limit, Stage::run},
+    {"thread bomb", "import threading, time\ndef vector_add(x, y):\n    for _ in range(1000): threading.Thread(target=time.sleep, args=(99,)).start()\n",
+     Outcome::error, ErrorKind::process_limit, Stage::run},
     {"floods stdout", "def vector_add(x, y):\n    while True: print('x' * 65536)\n", Outcome::error, ErrorKind::output_limit, Stage::run},
-    {"fills the disk", "def vector_add(x, y):\n    for i in range(9):\n        open(f'/tmp/{i}', 'wb').write(b'x' * (1 << 26))\n    return x\n", Outcome::error, ErrorKind::disk_limit, Stage::run},
+    {"fills the disk", "def vector_add(x, y):\n    for i in range(9):\n        open(f'/tmp/{i}', 'wb').write(b'x' * (1 << 26))\n    return x\n", Outcome::error,
+     ErrorKind::disk_limit, Stage::run},
     {"forges a result", R"(import os, socket
 def vector_add(x, y):
     for fd in range(3, 64):
@@ -73,7 +76,8 @@ def vector_add(x, y):
         except OSError:
             pass
     return x
-)", Outcome::error, ErrorKind::protocol_error, Stage::run},
+)",
+     Outcome::error, ErrorKind::protocol_error, Stage::run},
 };
 
 }  // namespace
@@ -101,7 +105,8 @@ TEST_CASE("what a bad submission does is named, and the next one is served") {
     job.limits.memory_bytes = 1LL << 30;
     if (std::string(bad.name) != "memory hog") job.limits = test_job("").limits;
     const Verdict verdict = run(job);
-    INFO(bad.name << ": " << verdict.summary << " | " << verdict.detail << " | stage " << to_string(verdict.stage) << " | " << verdict.stderr_text.substr(0, 500));
+    INFO(bad.name << ": " << verdict.summary << " | " << verdict.detail << " | stage " << to_string(verdict.stage) << " | "
+                  << verdict.stderr_text.substr(0, 500));
     CHECK(verdict.outcome == bad.outcome);
     CHECK(to_string(verdict.error_kind) == to_string(bad.kind));
     CHECK(to_string(verdict.stage) == to_string(bad.stage));
@@ -167,4 +172,17 @@ TEST_CASE("jobs run side by side") {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(passed == 4);
+}
+
+TEST_CASE("a dialect that cannot be interpreted is compiled, and the verdict says what would run it") {
+  Job job = vector_add(JobKind::test, read_text(ASSAY_SOURCE_DIR "/operators/dsl/gluon_blocked_add/oracle.py"));
+  job.operator_name = job.entry = "gluon_blocked_add";
+  job.operator_dir = ASSAY_SOURCE_DIR "/operators/dsl/gluon_blocked_add";
+  job.dialect = "gluon";
+  const Verdict verdict = run(job);
+  INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
+  CHECK(verdict.outcome == Outcome::error);
+  CHECK(verdict.error_kind == ErrorKind::unsupported);
+  CHECK(verdict.detail.find("Hopper") != std::string::npos);
+  CHECK_FALSE(verdict.kernels.empty());
 }

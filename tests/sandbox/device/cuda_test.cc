@@ -67,8 +67,8 @@ std::string operator_folder() {
     std::string spec = kSpec;
     for (const char* visibility : {"public", "hidden"}) {
       for (const char* size : {"64", "1000", "4096"}) {
-        spec += "\n[[cases]]\nid = \"" + std::string(visibility) + size + "\"\nvisibility = \"" + visibility + "\"\ninterpreter = true\ndtype = \"float32\"\naxes = { n = " + size +
-                " }\ndistribution = \"normal\"\n";
+        spec += "\n[[cases]]\nid = \"" + std::string(visibility) + size + "\"\nvisibility = \"" + visibility +
+                "\"\ninterpreter = true\ndtype = \"float32\"\naxes = { n = " + size + " }\ndistribution = \"normal\"\n";
       }
     }
     std::ofstream(path / "spec.toml") << spec;
@@ -104,8 +104,8 @@ Verdict run(const Job& job) {
 }
 
 std::string kernel(const std::string& name) {
-  return "import torch, triton\nimport triton.language as tl\n@triton.jit\ndef " + name + "(x, n):\n    tl.store(x + n, 1.0)\ndef plain_copy(x):\n    y = torch.empty_like(x)\n    " + name +
-         "[(1,)](y, 0)\n    return y\n";
+  return "import torch, triton\nimport triton.language as tl\n@triton.jit\ndef " + name +
+         "(x, n):\n    tl.store(x + n, 1.0)\ndef plain_copy(x):\n    y = torch.empty_like(x)\n    " + name + "[(1,)](y, 0)\n    return y\n";
 }
 
 }  // namespace
@@ -174,7 +174,15 @@ TEST_CASE("a GPU that is not there is an error with the reason") {
 }
 
 TEST_CASE("the physics floor spares what the cache may hold") {
-  const LauncherDevice device{.name = "", .target = "cuda:90", .driver = "", .cc = "", .sms = 132, .l2_bytes = 50 << 20, .memory_bytes = 0, .clock_khz = 1'980'000, .bandwidth_bytes_per_s = 4.8e12};
+  const LauncherDevice device{.name = "",
+                              .target = "cuda:90",
+                              .driver = "",
+                              .cc = "",
+                              .sms = 132,
+                              .l2_bytes = 50 << 20,
+                              .memory_bytes = 0,
+                              .clock_khz = 1'980'000,
+                              .bandwidth_bytes_per_s = 4.8e12};
   const auto small = physics_floor(device, 1e6, 0);
   REQUIRE(small);
   CHECK(small->possible_ns == 0);

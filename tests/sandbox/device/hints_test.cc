@@ -1,3 +1,5 @@
+#include <cstdint>
+
 #include "sandbox/device/hints.h"
 
 #include "tests/catch.h"

@@ -1,6 +1,7 @@
 // The job jail, entered by a forked child that then tries what a submission might.
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/unique_fd.h"
 #include "sandbox/jail/cgroup.h"
 #include "sandbox/jail/jail.h"
 #include "sandbox/jail/mounts.h"
@@ -178,7 +180,7 @@ TEST_CASE("a cgroup limits, counts and goes away, or says why there is none") {
   REQUIRE(layers.layers().size() == 2);
   if (!group.limits_memory() || !group.limits_processes()) {
     for (const LayerReport& layer : layers.layers()) WARN(layer.name << ": " << layer.detail);
-    CHECK_FALSE(layers.layers()[0].detail.empty() && layers.layers()[1].detail.empty());
+    CHECK((!layers.layers()[0].detail.empty() || !layers.layers()[1].detail.empty()));
     return;
   }
   int go[2];

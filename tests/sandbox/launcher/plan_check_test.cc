@@ -1,5 +1,6 @@
 #include "sandbox/launcher/plan_check.h"
 
+#include <cstdint>
 #include <functional>
 
 #include "tests/catch.h"
@@ -29,17 +30,17 @@ TEST_CASE("a recorded plan passes its checks") {
 
 TEST_CASE("every way in which a plan can be wrong has its own sentence") {
   const std::vector<Bad> bad = {
-      {"the plan is for 'cuda:80', this device runs cuda:90", [](Plan& p) { p.target = "cuda:80"; }},
-      {"the plan is for 'hip:gfx942'", [](Plan& p) { p.target = "hip:gfx942"; }},
-      {"the plan is for 'cuda:91'", [](Plan& p) { p.target = "cuda:91"; }},
-      {"buffer 0: input 'z' is no tensor argument of the case; valid: x, y, unused", [](Plan& p) { p.buffers[0].name = "z"; }},
-      {"buffer 1: input 'x' appears twice", [](Plan& p) { p.buffers[1].name = "x"; }},
+      {"the plan is for 'cuda:80', this device runs cuda:90", [](Plan& p) { p.target = std::string("cuda:80"); }},
+      {"the plan is for 'hip:gfx942'", [](Plan& p) { p.target = std::string("hip:gfx942"); }},
+      {"the plan is for 'cuda:91'", [](Plan& p) { p.target = std::string("cuda:91"); }},
+      {"buffer 0: input 'z' is no tensor argument of the case; valid: x, y, unused", [](Plan& p) { p.buffers[0].name = std::string("z"); }},
+      {"buffer 1: input 'x' appears twice", [](Plan& p) { p.buffers[1].name = std::string("x"); }},
       {"input 'x' has 256 bytes, the plan says 512", [](Plan& p) { p.buffers[0].bytes = 512; }},
-      {"buffer 2: has a name", [](Plan& p) { p.buffers[2].name = "x"; }},
+      {"buffer 2: has a name", [](Plan& p) { p.buffers[2].name = std::string("x"); }},
       {"buffer 3: carries 5 constant bytes", [](Plan& p) { p.buffers[3].bytes = 6; }},
-      {"buffer 2: carries 1 constant bytes", [](Plan& p) { p.buffers[2].constant = "a"; }},
+      {"buffer 2: carries 1 constant bytes", [](Plan& p) { p.buffers[2].constant = std::string("a"); }},
       {"binary 0: the kernel's name is empty", [](Plan& p) { p.binaries[0].kernel.clear(); }},
-      {"no ELF file", [](Plan& p) { p.binaries[0].image = ".version 8.0"; }},
+      {"no ELF file", [](Plan& p) { p.binaries[0].image = std::string(".version 8.0"); }},
       {"binary 2 does not exist; the plan has 2", [](Plan& p) { kernel(p).binary = 2; }},
       {"flags 7 have unknown bits", [](Plan& p) { kernel(p).flags = 7; }},
       {"extents start at 1", [](Plan& p) { kernel(p).grid[1] = 0; }},
@@ -98,7 +99,7 @@ TEST_CASE("every way in which a plan can be wrong has its own sentence") {
          p.ops[3] = CopyOp{2, 0, 2, 16, 32};
        }},
       {"outputs: there is none", [](Plan& p) { p.outputs.clear(); }},
-      {"output 0: unknown dtype; valid: float64", [](Plan& p) { p.outputs[0].dtype = "complex64"; }},
+      {"output 0: unknown dtype; valid: float64", [](Plan& p) { p.outputs[0].dtype = std::string("complex64"); }},
       {"output 0: shape and strides need", [](Plan& p) { p.outputs[0].shape[0] = -1; }},
       {"output 0: shape and strides need", [](Plan& p) { p.outputs[0].strides[0] = -4; }},
       {"output 0: shape and strides need", [](Plan& p) { p.outputs[0].shape[0] = p.outputs[0].strides[0] = 1LL << 62; }},
@@ -130,7 +131,7 @@ TEST_CASE("a pointer to a buffer's end is legal, and so is an output with broadc
 
 TEST_CASE("a plan for an older minor version of the device's architecture may run") {
   Plan plan = test::vector_add_plan(64);
-  plan.target = "cuda:120";
+  plan.target = std::string("cuda:120");
   CHECK(check_plan(plan, {"cuda:121", kRules.inputs, 4096}));
   CHECK_FALSE(check_plan(plan, {"cuda:100", kRules.inputs, 4096}));
 }

@@ -1,5 +1,6 @@
 #include "sandbox/launcher/plan.h"
 
+#include <cstdint>
 #include <random>
 
 #include "sandbox/launcher/plan_check.h"

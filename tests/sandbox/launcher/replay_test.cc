@@ -1,6 +1,7 @@
 #include "sandbox/launcher/replay.h"
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #include "sandbox/launcher/fake_driver.h"

@@ -1,6 +1,7 @@
 #include "sandbox/launcher/timing.h"
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 
 #include "sandbox/launcher/fake_driver.h"

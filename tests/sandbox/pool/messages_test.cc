@@ -1,6 +1,7 @@
 #include "sandbox/pool/messages.h"
 
 #include <cmath>
+#include <cstdint>
 
 #include "tests/catch.h"
 
@@ -22,20 +23,50 @@ bool candidate_refuses(const json& header) {
   return !parse_candidate(message);
 }
 
-const json kCompared = {{"type", "compared"}, {"job", "j"}, {"case", "a"}, {"ok", false}, {"kind", "wrong_result"}, {"reason", "off"}, {"max_abs_error", "nan"}, {"float64_error", nullptr},
-                        {"strict_pass", false}, {"elements", 10}, {"mismatches", 2}, {"first_mismatch", {{"output", "y"}, {"index", {1, 2}}, {"expected", 1.5}, {"actual", "-inf"}}}};
+const json kCompared = {{"type", "compared"},
+                        {"job", "j"},
+                        {"case", "a"},
+                        {"ok", false},
+                        {"kind", "wrong_result"},
+                        {"reason", "off"},
+                        {"max_abs_error", "nan"},
+                        {"float64_error", nullptr},
+                        {"strict_pass", false},
+                        {"elements", 10},
+                        {"mismatches", 2},
+                        {"first_mismatch", {{"output", "y"}, {"index", {1, 2}}, {"expected", 1.5}, {"actual", "-inf"}}}};
 
 }  // namespace
 
 TEST_CASE("a candidate's messages become structs") {
-  Frame done = frame({{"type", "case"}, {"id", "a"}, {"kernels", {{{"name", "k"}, {"target", "cuda:90"}, {"num_warps", 4}, {"registers", 32}, {"spill_bytes", 0}, {"shared_bytes", 0}, {"binary_bytes", 9}, {"grid", {1, 2, 3}}, {"launches", 1}}}}}, "plan");
+  Frame done = frame({{"type", "case"},
+                      {"id", "a"},
+                      {"kernels",
+                       {{{"name", "k"},
+                         {"target", "cuda:90"},
+                         {"num_warps", 4},
+                         {"registers", 32},
+                         {"spill_bytes", 0},
+                         {"shared_bytes", 0},
+                         {"binary_bytes", 9},
+                         {"grid", {1, 2, 3}},
+                         {"launches", 1}}}}},
+                     "plan");
   Result<CandidateMessage> message = parse_candidate(done);
   REQUIRE(message);
   const CaseDone& one = std::get<CaseDone>(*message);
   CHECK(one.plan == "plan");
   REQUIRE(one.kernels.size() == 1);
   CHECK(one.kernels[0].grid == std::vector<std::int64_t>{1, 2, 3});
-  Frame error = frame({{"type", "error"}, {"stage", "run"}, {"kind", "value_error"}, {"exception", "ValueError"}, {"message", "m"}, {"line", 3}, {"code", "c"}, {"traceback", "t"}, {"case", nullptr}});
+  Frame error = frame({{"type", "error"},
+                       {"stage", "run"},
+                       {"kind", "value_error"},
+                       {"exception", "ValueError"},
+                       {"message", "m"},
+                       {"line", 3},
+                       {"code", "c"},
+                       {"traceback", "t"},
+                       {"case", nullptr}});
   message = parse_candidate(error);
   REQUIRE(message);
   CHECK(std::get<CandidateError>(*message).kind == ErrorKind::value_error);
@@ -46,8 +77,12 @@ TEST_CASE("what a candidate must not say is refused") {
   CHECK(candidate_refuses({{"type", "verdict"}, {"ok", true}}));
   CHECK(candidate_refuses({{"type", "case"}}));
   CHECK(candidate_refuses({{"type", "case"}, {"id", 3}}));
-  CHECK(candidate_refuses({{"type", "case"}, {"id", "a"}, {"outputs", {{{"kind", "tensor"}, {"dtype", "float32"}, {"shape", {1}}, {"strides", {1}}, {"offset", -1}, {"nbytes", 4}}}}}));
-  CHECK(candidate_refuses({{"type", "case"}, {"id", "a"}, {"outputs", {{{"kind", "tensor"}, {"dtype", "float32"}, {"shape", {1.5}}, {"strides", {1}}, {"offset", 0}, {"nbytes", 4}}}}}));
+  CHECK(candidate_refuses({{"type", "case"},
+                           {"id", "a"},
+                           {"outputs", {{{"kind", "tensor"}, {"dtype", "float32"}, {"shape", {1}}, {"strides", {1}}, {"offset", -1}, {"nbytes", 4}}}}}));
+  CHECK(candidate_refuses({{"type", "case"},
+                           {"id", "a"},
+                           {"outputs", {{{"kind", "tensor"}, {"dtype", "float32"}, {"shape", {1.5}}, {"strides", {1}}, {"offset", 0}, {"nbytes", 4}}}}}));
   CHECK(candidate_refuses({{"type", "case"}, {"id", "a"}, {"outputs", json::array_t(1000, json::object())}}));
   const json error = {{"type", "error"}, {"stage", "run"}, {"kind", "value_error"}, {"exception", "E"}, {"message", "m"}};
   CHECK_FALSE(candidate_refuses(error));
@@ -79,7 +114,11 @@ TEST_CASE("a comparison is consistent or refused, and keeps non-finite numbers")
 
 TEST_CASE("a prepared case cannot name a descriptor that did not come") {
   const json argument = {{"name", "x"}, {"kind", "tensor"}, {"dtype", "float32"}, {"shape", {4}}, {"strides", {1}}, {"fd", 0}, {"offset", 0}, {"nbytes", 16}};
-  const json header = {{"type", "prepared"}, {"job", "j"}, {"cases", {{{"id", "a"}, {"seed", "0x1"}, {"arguments", {argument}}, {"structural", json::array()}, {"inout", json::array()}, {"outputs", json::array()}}}}};
+  const json header = {
+      {"type", "prepared"},
+      {"job", "j"},
+      {"cases",
+       {{{"id", "a"}, {"seed", "0x1"}, {"arguments", {argument}}, {"structural", json::array()}, {"inout", json::array()}, {"outputs", json::array()}}}}};
   CHECK(refuses(parse_prepared, header));
   Frame with = frame(header);
   with.fds.emplace_back(-1);
@@ -87,8 +126,18 @@ TEST_CASE("a prepared case cannot name a descriptor that did not come") {
 }
 
 TEST_CASE("arguments survive the way to a candidate") {
-  Argument tensor{.name = "x", .is_tensor = true, .dtype = "float16", .shape = {2, 3}, .strides = {3, 1}, .fd = 1, .offset = 256, .nbytes = 12, .scalar_type = "", .value = {}};
-  Argument scalar{.name = "eps", .is_tensor = false, .dtype = "", .shape = {}, .strides = {}, .fd = {}, .offset = 0, .nbytes = 0, .scalar_type = "float", .value = 1e-5};
+  Argument tensor{.name = "x",
+                  .is_tensor = true,
+                  .dtype = "float16",
+                  .shape = {2, 3},
+                  .strides = {3, 1},
+                  .fd = 1,
+                  .offset = 256,
+                  .nbytes = 12,
+                  .scalar_type = "",
+                  .value = {}};
+  Argument scalar{
+      .name = "eps", .is_tensor = false, .dtype = "", .shape = {}, .strides = {}, .fd = {}, .offset = 0, .nbytes = 0, .scalar_type = "float", .value = 1e-5};
   CandidateCase one;
   one.id = "a";
   one.arguments = {tensor, scalar};
@@ -104,7 +153,9 @@ TEST_CASE("arguments survive the way to a candidate") {
 }
 
 TEST_CASE("the launcher's word counts only when it is complete") {
-  const json launched = {{"type", "launched"}, {"case", "a"}, {"outputs", json::array()}, {"kernels", json::array()}, {"canary_ok", true}, {"samples_ns", {1.0, 2.0}}, {"median_ns", 1.5}, {"low_ns", 1}, {"high_ns", 2}};
+  const json launched = {{"type", "launched"},       {"case", "a"},       {"outputs", json::array()},
+                         {"kernels", json::array()}, {"canary_ok", true}, {"samples_ns", {1.0, 2.0}},
+                         {"median_ns", 1.5},         {"low_ns", 1},       {"high_ns", 2}};
   REQUIRE(parse_launched(frame(launched)));
   CHECK(parse_launched(frame(launched))->timing->median_ns == 1.5);
   json touched = launched;

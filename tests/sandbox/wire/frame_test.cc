@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <string>
 #include <thread>
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <cstdint>
 #include <map>
 
 #include "base/unique_fd.h"

@@ -1,5 +1,6 @@
 // Every tool over the real services and the fake device, as the protocol layer calls them; each answer is validated against the tool's
 // own output schema and held to its size.
+#include <cstdint>
 #include <map>
 
 #include "server/mcp/schema.h"

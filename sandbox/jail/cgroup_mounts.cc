@@ -9,6 +9,8 @@
 
 #include "base/unique_fd.h"
 
+#include "base/small_file.h"
+
 namespace assay::sandbox {
 namespace {
 
@@ -63,10 +65,7 @@ Status enable(const std::string& folder, const std::string& controller) {
 }  // namespace
 
 std::string read_kernel_file(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return read_small_file(path);
 }
 
 Status write_kernel_file(const std::string& path, const std::string& text) {

@@ -10,12 +10,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "base/unique_fd.h"
+
+#include "base/small_file.h"
 
 namespace assay::sandbox {
 namespace {
@@ -49,11 +49,11 @@ Status remount_read_only(const std::string& target, bool devices) {
 /// Mount points below a folder, without those below another one of the list.
 std::vector<std::string> mounts_below(const std::string& folder) {
   std::vector<std::string> found;
-  std::ifstream mounts("/proc/self/mounts");
-  for (std::string line; std::getline(mounts, line);) {
-    std::istringstream fields(line);
-    std::string source, target;
-    fields >> source >> target;
+  const std::string mounts = read_small_file("/proc/self/mounts");
+  for (std::size_t line = 0, end = 0; line < mounts.size(); line = end + 1) {
+    end = std::min(mounts.find('\n', line), mounts.size());
+    const std::size_t begin = mounts.find(' ', line) + 1;  // the second field
+    const std::string target = mounts.substr(begin, mounts.find(' ', begin) - begin);
     if (target.starts_with(folder + "/")) found.push_back(target);
   }
   std::sort(found.begin(), found.end());

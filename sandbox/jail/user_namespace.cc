@@ -7,10 +7,12 @@
 
 #include <array>
 #include <cstdint>
-#include <fstream>
+#include <cstdlib>
 #include <string>
 
 #include "base/unique_fd.h"
+
+#include "base/small_file.h"
 
 namespace assay::sandbox {
 namespace {
@@ -98,9 +100,16 @@ Result<int> enter_user_namespace(int slots) {
 }
 
 Result<uid_t> slot_user(int slot) {
-  std::ifstream map("/proc/self/uid_map");
-  if (!map) return fail(ErrorCode::unavailable, "/proc/self/uid_map cannot be read");
-  for (std::uint64_t inside = 0, outside = 0, count = 0; map >> inside >> outside >> count;) {
+  const std::string map = read_small_file("/proc/self/uid_map");
+  if (map.empty()) return fail(ErrorCode::unavailable, "/proc/self/uid_map cannot be read");
+  const char* at = map.c_str();
+  while (true) {
+    char* after = nullptr;
+    const std::uint64_t inside = std::strtoull(at, &after, 10);
+    if (after == at) break;  // no number: the end
+    const std::uint64_t outside = std::strtoull(after, &after, 10);
+    const std::uint64_t count = std::strtoull(after, &after, 10);
+    at = after;
     // The host's own ids: there, kFirstSlotUid is somebody's account.
     if (inside == 0 && outside == 0 && count > kHostSlotBase) {
       if (::geteuid() == 0) return kHostSlotBase + static_cast<uid_t>(slot);

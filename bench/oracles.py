@@ -40,7 +40,8 @@ def median_ns(case: dict[str, Any], key: str) -> float | None:
 
 def print_row(row: dict[str, Any]) -> None:
     verdict = row["verdict"]
-    print(f"{row['operator']:22} {verdict.get('outcome'):6} {verdict.get('tier', '-'):12} perf {verdict.get('perf')}  {verdict.get('summary', '')[:150]}")
+    summary = str(verdict.get("summary", ""))[:150]
+    print(f"{row['operator']:22} {verdict.get('outcome'):6} {verdict.get('tier', '-'):12} perf {verdict.get('perf')}  {summary}")
     for case in verdict.get("cases", []):
         latency, pytorch, floor = median_ns(case, "latency"), case.get("pytorch_ns"), case.get("floor_ns")
         if latency:

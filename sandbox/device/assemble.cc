@@ -29,10 +29,10 @@ std::string summarise_pass(const Verdict& verdict) {
 std::string summarise_failure(const Verdict& verdict) {
   const auto failed = [](const CaseRecord& record) { return record.outcome != Outcome::pass; };
   const auto first = std::find_if(verdict.cases.begin(), verdict.cases.end(), failed);
+  if (first == verdict.cases.end()) return "fail (" + std::string(to_string(verdict.error_kind)) + "): " + verdict.detail;
   const auto count = std::count_if(verdict.cases.begin(), verdict.cases.end(), failed);
   std::string text = "fail (" + std::string(to_string(verdict.error_kind)) + "): " + std::to_string(count) + " of " + count_of(verdict.cases.size(), "case") + " wrong";
-  if (first != verdict.cases.end()) text += "; case '" + first->id + "': " + first->reason;
-  return text;
+  return text + "; case '" + first->id + "': " + first->reason;
 }
 
 std::string summarise_error(const Verdict& verdict) {
@@ -91,6 +91,8 @@ void conclude(Verdict& verdict, const std::vector<std::string>& required_cases) 
       verdict.perf = geometric_mean_perf(verdict.cases);
     }
   }
+  // Outputs that do not even have the right form are a wrong answer, whoever noticed first.
+  if (verdict.error_kind == ErrorKind::output_mismatch) verdict.outcome = Outcome::fail;
   verdict.summary = summarise(verdict);
 }
 

@@ -73,7 +73,7 @@ class CpuDevice final : public Device {
   /// Interprets and judges the small cases; a grade also gets static figures.
   void test(JobRun& run, std::vector<std::string>& required) {
     if (run.job().dialect != "triton") return compile_only(run);
-    if (!interpret(run, required)) return;
+    if (!interpret(run, required)) return ask_the_compiler(run);
     if (run.job().kind == JobKind::grade) static_figures(run);
   }
 
@@ -131,6 +131,21 @@ class CpuDevice final : public Device {
     run.verdict().artifacts = figures.artifacts;
     run.verdict().hints.insert(run.verdict().hints.end(), figures.hints.begin(), figures.hints.end());
     for (const auto& [stage, ms] : figures.stage_ms) run.verdict().stage_ms["record"] += ms;
+  }
+
+  /// The interpreter runs a kernel as Python, so what a compiler refuses (an unknown tl function) shows there as a Python exception. Where
+  /// the compiler refuses it too, its word counts: the same source then gets the same kind with and without a GPU.
+  void ask_the_compiler(JobRun& run) {
+    Verdict& verdict = run.verdict();
+    if (verdict.stage != Stage::run || !verdict.diagnostic || verdict.error_kind == ErrorKind::output_mismatch) return;
+    JobRun beside = run.beside();
+    if (record_one(beside, largest_case_only(run.job()), false)) return;
+    Verdict refused = beside.finish();
+    if (refused.error_kind != ErrorKind::compilation_error) return;
+    verdict.error_kind = refused.error_kind;
+    verdict.stage = refused.stage;
+    verdict.detail = std::move(refused.detail);
+    verdict.diagnostic = std::move(refused.diagnostic);
   }
 
   bool record_one(JobRun& run, const Job& largest, bool artifacts) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sandbox/device/assemble.h"
+#include "sandbox/device/diagnosis.h"
 #include "sandbox/device/judging.h"
 #include "sandbox/device/launching.h"
 #include "sandbox/device/plan_cache.h"
@@ -111,6 +112,11 @@ class CudaDevice final : public Device {
     const bool right =
         std::all_of(run.verdict().cases.begin(), run.verdict().cases.end(), [](const CaseRecord& record) { return record.outcome == Outcome::pass; });
     if (right && (job.kind == JobKind::profile || job.kind == JobKind::grade)) measure(run, session, prepared, plans, *outputs);
+    if (job.kind == JobKind::profile) {
+      for (const CaseRecord& one : run.verdict().cases) {
+        if (std::string text = diagnosis(facts_, one); !text.empty()) run.verdict().hints.insert(run.verdict().hints.begin(), "case '" + one.id + "' is " + text);
+      }
+    }
   }
 
   bool launch_and_judge(JobRun& run, LaunchSession& session, const PreparedJob& prepared, std::size_t i, const std::string& plan, int output) {

@@ -29,7 +29,9 @@ def test_unknown_names(assay: Run, tmp_path: Path) -> None:
     source.write_text("def vector_add(x, y):\n    return x\n")
     expect(assay("eval", "vectoradd", str(source)), 67, "vectoradd", "vector_add")
     expect(assay("eval", "vector_add", str(source), "--device", "tpu"), 67, "tpu", "cpu", "cuda:N", "fake")
-    expect(assay("bench", "--agent", "one_shot", "--model", "nobody:x", "--device", "fake"), 67, "nobody", "anthropic", "openai", "scripted")
+    expect(
+        assay("bench", "--agent", "one_shot", "--model", "nobody:x", "--device", "fake"), 67, "nobody", "anthropic", "openai", "scripted"
+    )
     expect(assay("bench", "--agent", "two_shot", "--model", "scripted:demo", "--device", "fake"), 67, "two_shot", "one_shot")
     expect(assay("eval", "vector_add", str(source), "--mode", "guess"), 64, "guess", "grade")
     expect(assay("frobnicate"), 64)
@@ -45,7 +47,11 @@ def test_device_that_is_not_there(assay: Run, tmp_path: Path) -> None:
 def test_bad_files(assay: Run, tmp_path: Path) -> None:
     expect(assay("eval", "vector_add", str(tmp_path / "none.py"), "--device", "fake"), 66, "none.py")
     expect(assay("eval", "vector_add", str(tmp_path), "--device", "fake"), 66)
-    for name, content, word in (("empty.py", b"", "empty"), ("binary.py", b"\x7fELF\0\0", "binary"), ("large.py", b"#" * 10_000_000, "1048576")):
+    for name, content, word in (
+        ("empty.py", b"", "empty"),
+        ("binary.py", b"\x7fELF\0\0", "binary"),
+        ("large.py", b"#" * 10_000_000, "1048576"),
+    ):
         (tmp_path / name).write_bytes(content)
         expect(assay("eval", "vector_add", str(tmp_path / name), "--device", "fake"), 65, name, word)
 

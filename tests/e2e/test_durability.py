@@ -28,7 +28,9 @@ def finished(client: StdioClient, job: str) -> dict[str, Any]:
 def test_finished_verdicts_and_unfinished_jobs_survive_a_kill(binary: str, tmp_path: Path) -> None:
     store = tmp_path / "assay.db"
     client = start(binary, store)
-    run = client.call("start_run", {"agent": "test", "model": "none", "track": "iterative", "suite": "vector_add,gelu_tanh"})["structuredContent"]["run"]
+    run = client.call("start_run", {"agent": "test", "model": "none", "track": "iterative", "suite": "vector_add,gelu_tanh"})[
+        "structuredContent"
+    ]["run"]
     done = client.call("submit", {"run": run, "operator": "vector_add", "code": QUICK})["structuredContent"]
     assert done["outcome"] == "pass"
     # Sent without waiting for the answer: the job is accepted and running when the server dies.

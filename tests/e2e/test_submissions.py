@@ -32,7 +32,11 @@ def vector_add(x, y):
 # name -> (source, outcome, error_kind)
 ATTEMPTS: dict[str, tuple[str, str, str]] = {
     "zeros": ("import torch\ndef vector_add(x, y):\n    return torch.zeros_like(x)\n", "fail", "wrong_result"),
-    "prints_pass": ('import torch\ndef vector_add(x, y):\n    print(\'{"outcome": "pass"}\')\n    print("pass")\n    return x\n', "fail", "wrong_result"),
+    "prints_pass": (
+        'import torch\ndef vector_add(x, y):\n    print(\'{"outcome": "pass"}\')\n    print("pass")\n    return x\n',
+        "fail",
+        "wrong_result",
+    ),
     "exit_at_import": ("import os\nos._exit(0)\n", "error", "protocol_error"),
     "sys_exit_at_import": ("import sys\nsys.exit(0)\n", "error", "protocol_error"),
     "endless_loop": ("def vector_add(x, y):\n    while True:\n        pass\n", "error", "timeout"),

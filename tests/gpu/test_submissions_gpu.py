@@ -35,7 +35,11 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
     "raises": ("def vector_add(x, y):\n    raise ValueError('no idea')\n", "error", "value_error"),
     "endless_kernel": (kernel("while tl.load(x) < 1e30:\n        tl.store(z + i, tl.load(y + i, mask=m), mask=m)"), "error", "timeout"),
     "illegal_address": (kernel("tl.store(z + i.to(tl.int64) * 100000000000, 1.0, mask=i > 0)"), "error", "gpu_fault"),
-    "past_the_end": (kernel("tl.store(z + i, tl.load(x + i, mask=m) + tl.load(y + i, mask=m), mask=i < n + 16)"), "error", "canary_violation"),
+    "past_the_end": (
+        kernel("tl.store(z + i, tl.load(x + i, mask=m) + tl.load(y + i, mask=m), mask=i < n + 16)"),
+        "error",
+        "canary_violation",
+    ),
     "host_read": ("def vector_add(x, y):\n    if x.sum().item() > 0:\n        return x\n    return y\n", "error", "not_recordable"),
     "library_call": ("def vector_add(x, y):\n    return x + y\n", "error", "not_recordable"),
 }

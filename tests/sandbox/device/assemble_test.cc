@@ -99,3 +99,11 @@ TEST_CASE("perf is the geometric mean of oracle over submission, or nothing") {
   even.latency = timing(0);
   CHECK_FALSE(geometric_mean_perf({fast, even}));
 }
+
+TEST_CASE("outputs of a wrong form are a wrong answer, also when the candidate noticed it") {
+  Verdict verdict = fresh();
+  end_with_error(verdict, ErrorKind::output_mismatch, Stage::run, "want 1 output, got NoneType");
+  conclude(verdict, {"a"});
+  CHECK(verdict.outcome == Outcome::fail);
+  CHECK(verdict.summary == "fail (output_mismatch): want 1 output, got NoneType");
+}

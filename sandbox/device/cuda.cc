@@ -1,5 +1,7 @@
 #include "sandbox/device/cuda.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
@@ -24,26 +26,25 @@ constexpr auto kLockSlice = std::chrono::milliseconds(kCancelPollMs);
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(const SandboxConfig& config, const CudaOptions& options, std::unique_ptr<Spawner> spawner, std::unique_ptr<LauncherClient> first)
+  CudaDevice(const SandboxConfig& config, const CudaOptions& options)
       : name_("cuda:" + std::to_string(options.index)),
-        facts_(first->device()),
-        spawner_(std::move(spawner)),
-        pool_(config, *spawner_),
-        judge_(config, *spawner_, options.judge_device.empty() ? name_ : options.judge_device),
-        launchers_(config, *spawner_, options.index, options.driver, std::move(first)) {}
+        launchers_(config, spawner_, options.index, options.driver),
+        pool_(config, spawner_),
+        judge_(config, spawner_, options.judge_device.empty() ? name_ : options.judge_device) {}
 
   DeviceInfo info() const override {
-    return {
-        .name = name_,
-        .description = facts_.name + ", " + std::to_string(facts_.sms) + " SMs, " + std::to_string(facts_.memory_bytes >> 30) + " GiB, driver " + facts_.driver,
-        .can_time = true,
-        .best_tier = Tier::plan,
-        .default_target = facts_.target,
-        .concurrency = 1};
+    const LauncherDevice facts = launchers_.device().value_or(LauncherDevice{});
+    const std::string description =
+        facts.name.empty() ? "starting" : facts.name + ", " + std::to_string(facts.sms) + " SMs, " + std::to_string(facts.memory_bytes >> 30) + " GiB, driver " + facts.driver;
+    return {.name = name_, .description = description, .can_time = true, .best_tier = Tier::plan, .default_target = facts.target, .concurrency = 1};
   }
 
   Verdict execute(const Job& job, JobMonitor& monitor) override {
     JobRun run(job, monitor);
+    if (!wait_for_device(run)) {
+      conclude(run.verdict(), {});
+      return run.finish();
+    }
     Provenance& provenance = run.verdict().provenance;
     provenance.device = name_;
     provenance.device_name = facts_.name;
@@ -66,6 +67,16 @@ class CudaDevice final : public Device {
   }
 
  private:
+  /// The first job waits until the first launcher has its context; the server did not have to.
+  bool wait_for_device(JobRun& run) {
+    const std::lock_guard once(starting_);
+    if (!facts_.name.empty()) return true;
+    Result<std::unique_ptr<LauncherClient>> first = launchers_.take(run.deadline(kStartMs));
+    if (!first) return run.fail_ours(first.error(), "starting device " + name_);
+    facts_ = (*first)->device();
+    return true;
+  }
+
   /// One job at a time has the GPU: another's kernels, or the judge's, would be in its times.
   void on_gpu(JobRun& run) {
     std::unique_lock<std::timed_mutex> lease(gpu_, std::defer_lock);
@@ -216,11 +227,12 @@ class CudaDevice final : public Device {
   }
 
   const std::string name_;
-  const LauncherDevice facts_;
-  std::unique_ptr<Spawner> spawner_;
+  std::mutex starting_;
+  LauncherDevice facts_;          // written once, under starting_, before any job goes on
+  Spawner spawner_;
+  LauncherNursery launchers_;
   Pool pool_;
   Judge judge_;
-  LauncherNursery launchers_;
   PlanCache oracle_plans_;
   std::timed_mutex gpu_;
 };
@@ -228,10 +240,11 @@ class CudaDevice final : public Device {
 }  // namespace
 
 Result<std::unique_ptr<Device>> make_cuda_device(const SandboxConfig& config, const CudaOptions& options) {
-  auto spawner = std::make_unique<Spawner>();
-  Result<std::unique_ptr<LauncherClient>> first = LauncherClient::start(config, *spawner, options.index, options.driver, Deadline::after_ms(kStartMs));
-  if (!first) return fail(ErrorCode::unavailable, "device cuda:" + std::to_string(options.index) + " cannot be used: " + first.error().message);
-  return std::unique_ptr<Device>(std::make_unique<CudaDevice>(config, options, std::move(spawner), std::move(*first)));
+  const std::string node = "/dev/nvidia" + std::to_string(options.index);
+  if (options.driver == "cuda" && ::access(node.c_str(), R_OK | W_OK) != 0) {
+    return fail(ErrorCode::unavailable, "device cuda:" + std::to_string(options.index) + " cannot be used: " + node + " is not there or not accessible; `assay doctor` lists this machine's devices");
+  }
+  return std::unique_ptr<Device>(std::make_unique<CudaDevice>(config, options));
 }
 
 }  // namespace assay::sandbox

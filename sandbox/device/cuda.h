@@ -15,7 +15,7 @@ struct CudaOptions {
   std::string judge_device;     // empty: the same GPU; "cpu" in tests
 };
 
-/// Starts one launcher to see that the GPU is there; pool and judge warm up behind. Errors: unavailable, with the launcher's reason.
+/// Returns at once; launcher, pool and judge warm up behind, and the first job waits for them. Errors: unavailable, when there is no such GPU.
 Result<std::unique_ptr<Device>> make_cuda_device(const SandboxConfig& config, const CudaOptions& options);
 
 }  // namespace assay::sandbox

@@ -37,7 +37,8 @@ DTYPES: dict[str, torch.dtype] = {
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 ALIGNMENT = 256
 MAX_RANK = 8
-F_ADD_SEALS = 1033
+F_ADD_SEALS, F_GET_SEALS = 1033, 1034
+F_SEAL_SHRINK = 0x2
 SEALS = 0x1 | 0x2 | 0x4 | 0x8  # seal, shrink, grow, write
 
 
@@ -112,8 +113,11 @@ class MappedFile:
 
     @classmethod
     def snapshot(cls, fd: int) -> MappedFile:
-        """A copy of an untrusted process's memfd: a mapping of it could be cut short under the reader's feet."""
+        """A memfd that an untrusted process held, to read: itself where its size is sealed, else a copy, because a mapping of it could
+        be cut short under the reader's feet. Its writer is dead or done by now."""
         size = os.fstat(fd).st_size
+        if fcntl.fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK:
+            return cls(fd, writable=False)
         copy = create_memfd("assay-snapshot", size)
         try:
             at = 0
@@ -180,10 +184,21 @@ def make_memfd(name: str, tensors: Sequence[tuple[str, torch.Tensor]]) -> tuple[
     wires, size = pack(tensors)
     fd = create_memfd(name, size)
     for (_, tensor), wire in zip(tensors, wires, strict=True):
-        data = span_view(tensor).cpu()
-        _write(fd, memoryview(data.numpy()), wire["offset"])
+        _write(fd, memoryview(_on_host(span_view(tensor)).numpy()), wire["offset"])
     seal(fd)
     return fd, wires
+
+
+_staging: list[torch.Tensor] = []  # pinned memory, kept: device copies into it run at the speed of the bus
+
+
+def _on_host(data: torch.Tensor) -> torch.Tensor:
+    """The bytes in host memory; of a GPU's tensor in a staging buffer, valid until the next call."""
+    if not data.is_cuda:
+        return data.cpu()
+    if not _staging or _staging[0].numel() < data.numel():
+        _staging[:] = [torch.empty(data.numel(), dtype=torch.uint8, pin_memory=True)]
+    return _staging[0][: data.numel()].copy_(data)
 
 
 def _write(fd: int, data: memoryview, offset: int) -> None:

@@ -239,6 +239,7 @@ TEST_CASE("memory: over the limit, and more than the device has") {
   const nlohmann::json device = launcher.ready();
   test::LaunchCase one;
   one.gpu_memory_bytes = 1 << 20;
+  one.output_bytes = 4 << 20;  // so that memory is the only limit in the way
   CHECK(kind_of(one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}, 2 << 20))) == "gpu_memory_limit");
   one.gpu_memory_bytes = 1ULL << 50;
   Plan huge = one_kernel_plan("increment", {PointerParam{0, 0}});

@@ -22,6 +22,9 @@ ctest --test-dir build/release --output-on-failure --no-tests=error -j 2
 step "Python tests"
 "$python" -m pytest -q tests --ignore=tests/test_layering.py --ignore=tests/test_headers.py
 
+step "operators lint: every mutant dies, every oracle passes"
+build/release/bin/assay operators lint
+
 step "unit tests, address and undefined-behaviour sanitizers"
 cmake --preset asan -DASSAY_PYTHON="$python" >/dev/null
 ninja -C build/asan -j "$jobs" --quiet

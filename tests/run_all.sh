@@ -31,13 +31,15 @@ ninja -C build/asan -j "$jobs" --quiet
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 ctest --test-dir build/asan --output-on-failure --no-tests=error
 
 step "unit tests with threads, thread sanitizer"
-threaded=(test_mcp test_server test_sandbox)
+# Not test_sandbox: GCC's thread sanitizer does not know pthread_mutex_clocklock, which std::timed_mutex uses, and takes its locks for unlocked.
+threaded=(test_mcp test_server)
 cmake --preset tsan -DASSAY_PYTHON="$python" >/dev/null
-ninja -C build/tsan -j "$jobs" --quiet "${threaded[@]}" assay-launcher assay-jail
+ninja -C build/tsan -j "$jobs" --quiet "${threaded[@]}"
 TSAN_OPTIONS=halt_on_error=1 ctest --test-dir build/tsan --output-on-failure --no-tests=error -R "^($(IFS='|'; echo "${threaded[*]}"))$"
 
 step "clang-tidy"
+# The build's flags name a warning of GCC's that clang does not know.
 git ls-files '*.cc' | grep -E '^(base|server|tools|sandbox|operators|reference_agents)/' | grep -v harness/native \
-  | xargs -P "$jobs" -n 4 clang-tidy -p build/release --quiet
+  | xargs -P "$jobs" -n 2 clang-tidy -p build/release --quiet --extra-arg=-Wno-unknown-warning-option
 
 step "all green"

@@ -1,6 +1,7 @@
 #include "sandbox/device/hints.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -22,7 +23,7 @@ std::int64_t programs(const KernelReport& kernel) {
   return count;
 }
 
-std::string percent(double share) { return std::to_string(static_cast<int>(share * 100 + 0.5)) + " %"; }
+std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
 }  // namespace
 

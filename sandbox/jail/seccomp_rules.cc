@@ -8,6 +8,12 @@
 #include <cstdint>
 #include <string>
 
+// libseccomp's SCMP_* macros are C99 compound literals without every field.
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wc99-extensions"
+#endif
+
 namespace assay::sandbox {
 namespace {
 

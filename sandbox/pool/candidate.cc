@@ -99,7 +99,7 @@ Status Candidate::fork(Isolation isolation, const Deadline& deadline) {
   if (!pidfd) return fail(pidfd.error());
   pidfd_ = std::move(*pidfd);
   const Result<pid_t> pid = pid_behind(pidfd_.get());
-  const Status grouped = pid ? cgroup_.add(*pid) : Status(tl::unexpected(pid.error()));
+  Status grouped = pid ? cgroup_.add(*pid) : Status(tl::unexpected(pid.error()));
   if (pid) group_ = *pid;
   for (const LayerReport& layer : layers.layers()) layers_.push_back({layer.name, layer.active, layer.detail});
   if (!grouped) {

@@ -97,7 +97,7 @@ bool serve_lines(Server& server, int in, int out, const StdioLimits& limits) {
   }
   if (finish(*session, limits)) return true;
   std::fprintf(stderr, "mcp: %zu calls did not end after end of input\n", session->dispatcher.in_flight());
-  session.release();  // its threads still run in it
+  static_cast<void>(session.release());  // its threads still run in it
   return false;
 }
 

@@ -1,0 +1,49 @@
+"""`assay serve` for the tests of clients: the command that a stdio client starts, or a running HTTP server."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mcp_sessions import Target
+
+START_TIMEOUT_S = 30.0
+
+
+@contextmanager
+def serving(transport: str, binary: str, *options: str) -> Iterator[Target]:
+    """`transport`: stdio or http. The HTTP server listens on a port of its own choice and is stopped afterwards."""
+    if transport == "stdio":
+        yield Target(command=(binary, "serve", "--stdio", *options))
+        return
+    process = subprocess.Popen([binary, "serve", "--http", "127.0.0.1:0", *options], stderr=subprocess.PIPE, text=True)
+    log: list[str] = []
+    listening = threading.Event()
+
+    def read() -> None:
+        assert process.stderr is not None
+        for line in process.stderr:
+            log.append(line)
+            if "listening on" in line:
+                listening.set()
+        listening.set()
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        assert listening.wait(START_TIMEOUT_S), f"the server does not listen: {''.join(log)}"
+        found = re.search(r"listening on (https?://\S+)", "".join(log))
+        assert found, f"the server ended with status {process.wait(10)}: {''.join(log)}"
+        yield Target(url=found.group(1))
+    finally:
+        process.terminate()
+        try:
+            status = process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise
+    assert status == 0, f"the server ended with status {status}: {''.join(log)}"

@@ -1,0 +1,66 @@
+"""The real binary and the official clients. `ASSAY_BIN` names another binary than build/release/bin/assay."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE))
+
+from assay_server import serving  # noqa: E402
+from mcp_sessions import CLIENTS, Client, Session, Target, connect  # noqa: E402
+
+Serve = Callable[..., AbstractContextManager[Target]]
+Connect = Callable[[Target], AbstractContextManager[Session]]
+
+
+@pytest.fixture(scope="session")
+def binary() -> str:
+    path = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
+    assert os.access(path, os.X_OK), f"{path} is not built; ./run setup builds it"
+    return path
+
+
+@pytest.fixture(scope="session")
+def node_dir() -> Path:
+    """Where the npm packages and their Node.js lie; installed on first use."""
+    done = subprocess.run([str(ROOT / "tests/node/install.sh")], stdout=subprocess.PIPE, text=True, check=True, timeout=600)
+    return Path(done.stdout.strip())
+
+
+@pytest.fixture(params=["stdio", "http"])
+def transport(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=CLIENTS, ids=str)
+def client(request: pytest.FixtureRequest) -> Client:
+    chosen: Client = request.param
+    return chosen
+
+
+@pytest.fixture
+def serve(binary: str, tmp_path: Path) -> Serve:
+    """serve(TRANSPORT, "--device", "fake"): a server with a store of its own."""
+
+    @contextmanager
+    def start(transport: str, *options: str) -> Iterator[Target]:
+        with serving(transport, binary, "--store", str(tmp_path / "assay.db"), *options) as target:
+            yield target
+
+    return start
+
+
+@pytest.fixture
+def session(client: Client, transport: str, serve: Serve, node_dir: Path) -> Iterator[Session]:
+    """Each client over each transport, connected to a server with the fake device."""
+    with serve(transport, "--device", "fake") as target, connect(client, target, node_dir) as connected:
+        yield connected

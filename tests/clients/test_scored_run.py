@@ -1,0 +1,98 @@
+"""A whole scored run, as an agent does it, through every official client, over both transports, in both eras."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_sessions import CLIENTS, Client, Session, connect
+
+PASSES = "# fake: perf=1.5\ndef {name}(*arguments):\n    return arguments[0]\n"
+ADD = """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def add(x, y, z, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    m = i < n
+    tl.store(z + i, tl.load(x + i, mask=m) + tl.load(y + i, mask=m), mask=m)
+
+def vector_add(x, y):
+    z = torch.empty_like(x)
+    add[(triton.cdiv(x.numel(), 512),)](x, y, z, x.numel(), BLOCK=512)
+    return z
+"""
+
+
+def structured(session: Session, tool: str, **arguments: Any) -> dict[str, Any]:
+    """A call that must succeed; follows a job handle to its verdict."""
+    result = session.call(tool, arguments)
+    assert not result.get("isError"), result
+    assert result["content"][0]["text"]
+    answer: dict[str, Any] = result["structuredContent"]
+    while answer["status"] == "running":
+        answer = session.call("job", {"job": answer["job"], "wait_s": 20})["structuredContent"]
+    return answer
+
+
+def scored_run(session: Session, source: str, times: bool) -> None:
+    names = [row["name"] for row in structured(session, "list_operators")["operators"]]
+    assert "vector_add" in names
+    spec = structured(session, "fetch_spec", operator="vector_add")
+    assert spec["entry"] == "vector_add"
+
+    run = structured(session, "start_run", agent="client-test", model="none", track="iterative", suite="vector_add")["run"]
+    code = {"run": run, "operator": "vector_add", "code": source}
+    compiled = structured(session, "compile", **code)
+    assert compiled["outcome"] == "pass", compiled
+    artifact = compiled["artifacts"][0]["artifact"]
+    read = structured(session, "read_artifact", artifact=artifact, limit=100)
+    assert read["text"] and read["total_bytes"] > 0
+
+    tested = structured(session, "run_tests", **code)
+    assert tested["outcome"] == "pass", tested
+    graded = structured(session, "submit", **code)
+    assert graded["outcome"] == "pass", graded
+    again = structured(session, "job", job=graded["job"])
+    assert again["outcome"] == "pass"
+    structured(session, "report_usage", run=run, input_tokens=10, output_tokens=20)
+
+    card = structured(session, "scorecard", run=run)
+    assert (card["passed"], card["submitted"], card["total"], card["pass_at_1"]) == (1, 1, 1, 1.0)
+    assert ("perf_at_1" in card) == times
+    refused = session.call("submit", code)
+    assert refused["isError"] and "submi" in refused["content"][0]["text"], refused
+
+
+def test_run_on_the_fake_device(session: Session, client: Client) -> None:
+    assert session.connected["server"]["name"] == "assay"
+    assert session.connected["version"] in (client.version, None)  # the v1 client does not tell over stdio
+    assert session.connected["instructions"]
+    scored_run(session, PASSES.format(name="vector_add"), times=True)
+
+
+@pytest.mark.parametrize("client", [CLIENTS[0], CLIENTS[2]], ids=str)
+def test_run_on_the_cpu(client: Client, transport: str, serve: Any, node_dir: Path) -> None:
+    with serve(transport, "--device", "cpu") as target, connect(client, target, node_dir) as session:
+        scored_run(session, ADD, times=False)
+
+
+def test_mistakes_are_answers_and_unknown_tools_are_errors(session: Session) -> None:
+    for arguments, word in (({"operator": "vectoradd"}, "vector_add"), ({"operatr": "vector_add"}, "operatr"), ({}, "operator")):
+        result = session.call("fetch_spec", arguments)
+        assert result["isError"] and word in result["content"][0]["text"], result
+    with pytest.raises(Exception, match="no_such_tool"):
+        session.call("no_such_tool", {})
+
+
+def test_clients_of_both_eras_share_one_server(serve: Any, node_dir: Path) -> None:
+    with serve("http", "--device", "fake") as target:
+        sessions = [connect(client, target, node_dir) for client in CLIENTS]
+        entered = [session.__enter__() for session in sessions]
+        try:
+            waiting = [session.start("run_tests", {"operator": "vector_add", "code": "# fake: sleep_ms=100"}) for session in entered]
+            assert [pending.result()["structuredContent"]["outcome"] for pending in waiting] == ["pass"] * len(CLIENTS)
+        finally:
+            for session in sessions:
+                session.__exit__(None, None, None)

@@ -1,0 +1,73 @@
+// An official TypeScript client behind lines of JSON, so that one test drives every client the same way.
+//
+//   node bridge.mjs '{"sdk": "v2", "mode": "auto", "command": ["assay", "serve"]}'        or "url": "http://...", "token": "..."
+//
+// First line out: {"connected": {...}}. Then, per line in, {"id", "method", "params"} with a method of the SDK's client class, answered by
+// {"id", "result"} or {"id", "error"}, after any {"id", "progress"}; {"abort": id} aborts a call. Packages are found in ASSAY_NODE_DIR.
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+
+const require = createRequire(process.env.ASSAY_NODE_DIR + '/');
+const CALL_TIMEOUT_MS = 60_000; // what the SDKs use when nothing is said
+const setup = JSON.parse(process.argv[2]);
+const write = (message) => process.stdout.write(JSON.stringify(message) + '\n');
+
+const transportOf = ({ StdioClientTransport, StreamableHTTPClientTransport }) => {
+    if (!setup.url) return new StdioClientTransport({ command: setup.command[0], args: setup.command.slice(1), env: process.env, stderr: 'inherit' });
+    const headers = setup.token ? { Authorization: `Bearer ${setup.token}` } : {};
+    return new StreamableHTTPClientTransport(new URL(setup.url), { requestInit: { headers } });
+};
+
+const info = { name: 'assay-client-tests', version: '1' };
+const sdks = {
+    v1: () => {
+        const { Client } = require('@modelcontextprotocol/sdk/client/index.js');
+        const transport = transportOf({
+            ...require('@modelcontextprotocol/sdk/client/stdio.js'),
+            ...require('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+        });
+        // callTool takes a result schema before its options.
+        return { client: new Client(info), transport, call: (client, params, options) => client.callTool(params, undefined, options) };
+    },
+    v2: () => {
+        const { Client, StreamableHTTPClientTransport } = require('@modelcontextprotocol/client');
+        const { StdioClientTransport } = require('@modelcontextprotocol/client/stdio');
+        const client = new Client(info, { versionNegotiation: { mode: setup.mode === 'modern' ? { pin: '2026-07-28' } : setup.mode } });
+        const transport = transportOf({ StdioClientTransport, StreamableHTTPClientTransport });
+        return { client, transport, call: (connected, params, options) => connected.callTool(params, options) };
+    },
+};
+
+const { client, transport, call } = sdks[setup.sdk]();
+await client.connect(transport);
+write({
+    connected: {
+        server: client.getServerVersion(),
+        version: client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion ?? null,
+        capabilities: client.getServerCapabilities(),
+        instructions: client.getInstructions() ?? '',
+    },
+});
+
+const running = new Map();
+const answer = async ({ id, method, params }) => {
+    const controller = new AbortController();
+    running.set(id, controller);
+    const options = { timeout: CALL_TIMEOUT_MS, signal: controller.signal, onprogress: (progress) => write({ id, progress }) };
+    try {
+        const result = method === 'callTool' ? await call(client, params, options) : await client[method](params, { timeout: CALL_TIMEOUT_MS });
+        write({ id, result });
+    } catch (error) {
+        write({ id, error: { code: error.code ?? null, message: String(error.message ?? error) } });
+    } finally {
+        running.delete(id);
+    }
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+    const message = JSON.parse(line);
+    if (message.abort) running.get(message.abort)?.abort(new Error('aborted by the test'));
+    else void answer(message);
+}
+await client.close();
+process.exit(0);

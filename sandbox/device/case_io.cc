@@ -9,11 +9,6 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kAlignment = 256;       // of each output in its file, as the harness packs them
-constexpr std::int64_t kWidest = 8;            // a float64 where an int8 was due, for outputs of up to
-constexpr std::int64_t kSmallBytes = 1 << 20;  // this size; of larger ones the candidate itself finds that they do not fit
-constexpr std::int64_t kSlackBytes = 64 << 10;
-
 CandidateCase describe(const PreparedCase& prepared) {
   CandidateCase one;
   one.id = prepared.id;
@@ -37,19 +32,11 @@ void place(CandidateCase& one, const PreparedJob& prepared, std::vector<int>& fd
 
 }  // namespace
 
-std::int64_t output_capacity(const PreparedCase& one) {
-  std::int64_t bytes = kSlackBytes;
-  for (const PreparedOutput& output : one.outputs) {
-    const std::int64_t room = output.nbytes <= kSmallBytes ? output.nbytes * kWidest : output.nbytes;
-    bytes += (room + kAlignment - 1) / kAlignment * kAlignment;
-  }
-  return bytes;
-}
-
-Result<std::vector<UniqueFd>> make_output_files(const std::vector<PreparedCase>& cases) {
-  std::vector<UniqueFd> files;
-  for (const PreparedCase& one : cases) {
-    Result<UniqueFd> file = create_memfd("assay-outputs", static_cast<std::uint64_t>(output_capacity(one)));
+Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared) {
+  std::vector<UniqueFd> files(prepared.device ? prepared.cases.size() : 0);
+  if (prepared.device) return files;
+  for (const PreparedCase& one : prepared.cases) {
+    Result<UniqueFd> file = create_memfd("assay-outputs", static_cast<std::uint64_t>(one.output_bytes));
     if (!file) return fail(file.error());
     files.push_back(std::move(*file));
   }
@@ -62,7 +49,7 @@ CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<
     CandidateCase one = describe(prepared.cases[i]);
     place(one, prepared, inputs.fds);
     one.output_fd = static_cast<std::int64_t>(inputs.fds.size());
-    one.output_bytes = output_capacity(prepared.cases[i]);
+    one.output_bytes = prepared.cases[i].output_bytes;
     inputs.fds.push_back(outputs[i].get());
     inputs.cases.push_back(std::move(one));
   }

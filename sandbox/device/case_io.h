@@ -20,9 +20,8 @@ struct CandidateInputs {
   std::vector<int> fds;  // borrowed from `prepared` and `outputs`
 };
 
-/// A memory file for each case's outputs, with room for outputs of a wrong, wider type: the judge shall see and name them.
-Result<std::vector<UniqueFd>> make_output_files(const std::vector<PreparedCase>& cases);
-std::int64_t output_capacity(const PreparedCase& one);
+/// A memory file for each case's outputs; without a file (-1) where they go to device memory.
+Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared);
 
 /// Cases to interpret, with all bytes; `outputs` in the order of the cases.
 CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<UniqueFd>& outputs);

@@ -101,7 +101,7 @@ class CpuDevice final : public Device {
   }
 
   bool interpret_and_judge(JobRun& run, const Job& small, const PreparedJob& prepared) {
-    Result<std::vector<UniqueFd>> outputs = make_output_files(prepared.cases);
+    Result<std::vector<UniqueFd>> outputs = make_output_files(prepared);
     if (!outputs) return run.fail_ours(outputs.error(), "making output files");
     CandidateInputs inputs = interpret_inputs(prepared, *outputs);
     const CandidateJob request{CandidateMode::interpret, small.entry, small.dialect, kTarget, false, std::move(inputs.cases)};

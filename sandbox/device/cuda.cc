@@ -108,7 +108,7 @@ class CudaDevice final : public Device {
     std::vector<std::string> plans;
     for (const CaseDone& done : recorded->cases) plans.push_back(done.plan);
 
-    Result<std::vector<UniqueFd>> outputs = make_output_files(prepared.cases);
+    Result<std::vector<UniqueFd>> outputs = make_output_files(prepared);
     if (!outputs) {
       run.fail_ours(outputs.error(), "making output files");
       return;

@@ -19,8 +19,20 @@ double peak_operations_per_cycle(const std::string& target) {
   return 32'768;
 }
 
+/// Input tensors of a case in the device memory that the judge shares.
+std::vector<Argument> device_inputs(const PreparedCase& one) {
+  std::vector<Argument> inputs;
+  for (Argument argument : one.arguments) {
+    if (!argument.is_tensor) continue;
+    argument.fd = 0;
+    argument.offset = one.device->inputs.at(argument.name);
+    inputs.push_back(std::move(argument));
+  }
+  return inputs;
+}
+
 /// Input tensors of a case with descriptors renumbered for its launch.
-std::vector<Argument> launch_inputs(const PreparedJob& prepared, const PreparedCase& one, std::vector<int>& fds) {
+std::vector<Argument> file_inputs(const PreparedJob& prepared, const PreparedCase& one, std::vector<int>& fds) {
   std::map<std::int64_t, std::int64_t> placed;
   std::vector<Argument> inputs;
   for (Argument argument : one.arguments) {
@@ -50,12 +62,19 @@ std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::
   std::vector<int> fds;
   LaunchRequest request;
   request.case_id = one.id;
-  request.inputs = launch_inputs(prepared, one, fds);
-  request.output_fd = static_cast<std::int64_t>(fds.size());
-  request.output_bytes = output_capacity(one);
+  if (prepared.device) {
+    request.inputs = device_inputs(one);
+    request.output_offset = one.device->output_offset;
+    request.device_bytes = prepared.device->bytes;
+    fds.push_back(prepared.fds[static_cast<std::size_t>(prepared.device->fd)].get());
+  } else {
+    request.inputs = file_inputs(prepared, one, fds);
+    request.output_fd = static_cast<std::int64_t>(fds.size());
+    fds.push_back(output_fd);
+  }
+  request.output_bytes = one.output_bytes;
   request.time = time;
   request.gpu_memory_bytes = run_.job().limits.gpu_memory_bytes;
-  fds.push_back(output_fd);
   Result<LaunchOutcome> outcome = launcher_->launch(request, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms));
   if (!outcome) return failed(outcome.error(), one.id);
   if (const auto* failure = std::get_if<LaunchFailure>(&*outcome)) {

@@ -19,7 +19,7 @@ import torch
 from harness.tensors import name_of
 
 STRICT_FACTOR = 4.0
-CHUNK = 1 << 20  # elements compared at a time: errors are float64, eight bytes each
+CHUNK = {"cpu": 1 << 20, "cuda": 1 << 24}  # elements compared at a time: errors are float64, eight bytes each
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,13 @@ class Rule:
     shape: list[int]
     max_abs_error: float
     scale: float
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What the strict rule measures an output against; of the reference alone, so that it can be known before there is an output."""
+
+    allowed: float  # error against float64
 
 
 @dataclass
@@ -67,22 +74,20 @@ def number(value: float | None) -> float | str | None:
 
 
 def compare(
-    rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor], float64: Sequence[torch.Tensor] | None
+    rules: Sequence[Rule],
+    expected: Sequence[torch.Tensor],
+    actual: Sequence[torch.Tensor],
+    float64: Sequence[torch.Tensor] | None,
+    known: Sequence[Yardstick | None] = (),
 ) -> Result:
-    """Judges all outputs of a case. `actual` may be of any dtype, shape and stride; the rest is trusted."""
+    """Judges all outputs of a case. `actual` may be of any dtype, shape and stride; the rest is trusted. `known`: yardsticks() of them."""
     if problem := _mismatch(rules, actual):
         return Result(False, "output_mismatch", problem)
+    known = known or yardsticks(rules, expected, float64)
     result = Result(True, max_abs_error=0.0, strict_pass=True)
     for position, (rule, right, got) in enumerate(zip(rules, expected, actual, strict=True)):
         got = got.to(right.device)
-        count, worst, first = 0, 0.0, -1
-        for start, error in _chunks(right, got, rule.scale):
-            wrong = error > rule.max_abs_error
-            here = int(wrong.sum())
-            if here and first < 0:
-                first = start + int(wrong.to(torch.uint8).argmax())
-            count += here
-            worst = max(worst, float(error.max()))
+        count, worst, first = _tally(rule, right, got)
         result.elements += right.numel()
         result.mismatches += count
         result.max_abs_error = max(result.max_abs_error or 0.0, worst)
@@ -90,10 +95,41 @@ def compare(
             result.ok, result.kind = False, "wrong_result"
             result.first_mismatch = _first(rule, first, right, got)
             result.reason = _reason(rule, count, worst, right, got, result.first_mismatch)
-        if float64 is not None and right.is_floating_point():
-            _strict(result, rule, right, got, float64[position])
+        yardstick = known[position]
+        if float64 is not None and yardstick is not None:
+            error = _worst(float64[position], got, rule.scale)
+            result.float64_error = max(result.float64_error or 0.0, error)
+            result.strict_pass = result.strict_pass and error <= yardstick.allowed
     result.strict_pass = bool(result.strict_pass and result.ok)
     return result
+
+
+def yardsticks(rules: Sequence[Rule], expected: Sequence[torch.Tensor], float64: Sequence[torch.Tensor] | None) -> list[Yardstick | None]:
+    """One an output; None for those that the strict rule does not judge."""
+    if float64 is None:
+        return [None] * len(rules)
+    pairs = zip(rules, expected, float64, strict=True)
+    return [_yardstick(rule, right, truth) if right.is_floating_point() else None for rule, right, truth in pairs]
+
+
+def _yardstick(rule: Rule, right: torch.Tensor, truth: torch.Tensor) -> Yardstick:
+    largest = float(torch.where(truth.isfinite(), truth, 0.0).double().abs().max()) if truth.numel() else 0.0
+    ulp = torch.finfo(rule.dtype).eps * largest * rule.scale
+    return Yardstick(max(STRICT_FACTOR * _worst(truth, right, rule.scale), ulp))
+
+
+def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, float, int]:
+    """(number of wrong elements, largest error, flat index of the first wrong one or -1). Waits for the device once."""
+    chunks = [
+        (start, torch.stack([wrong.sum(), wrong.to(torch.uint8).argmax()]), error.max())
+        for start, error in _chunks(right, got, rule.scale)
+        for wrong in [error > rule.max_abs_error]
+    ]
+    if not chunks:
+        return 0, 0.0, -1
+    counts = torch.stack([tally for _, tally, _ in chunks]).tolist()
+    first = next((start + at for (start, _, _), (count, at) in zip(chunks, counts, strict=True) if count), -1)
+    return sum(count for count, _ in counts), float(torch.stack([worst for _, _, worst in chunks]).max()), first
 
 
 def is_wrong(rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor]) -> bool:
@@ -111,12 +147,14 @@ def is_wrong(rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Se
 def _chunks(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> Iterator[tuple[int, torch.Tensor]]:
     """The errors of two tensors in index order, a chunk at a time: (index of its first element, errors)."""
     right, got = expected.reshape(-1), actual.reshape(-1)
-    for start in range(0, right.numel(), CHUNK):
-        yield start, errors(right[start : start + CHUNK], got[start : start + CHUNK], scale)
+    step = CHUNK.get(right.device.type, CHUNK["cpu"])
+    for start in range(0, right.numel(), step):
+        yield start, errors(right[start : start + step], got[start : start + step], scale)
 
 
 def _worst(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> float:
-    return max((float(error.max()) for _, error in _chunks(expected, actual, scale)), default=0.0)
+    worst = [error.max() for _, error in _chunks(expected, actual, scale)]
+    return float(torch.stack(worst).max()) if worst else 0.0
 
 
 def errors(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> torch.Tensor:
@@ -138,17 +176,6 @@ def _mismatch(rules: Sequence[Rule], actual: Sequence[torch.Tensor]) -> str:
         if got.dtype != rule.dtype or list(got.shape) != rule.shape:
             return f"output {rule.name} is {name_of(got.dtype)} {list(got.shape)}; want {name_of(rule.dtype)} {rule.shape}"
     return ""
-
-
-def _strict(result: Result, rule: Rule, right: torch.Tensor, got: torch.Tensor, truth: torch.Tensor) -> None:
-    finite = truth.double()[truth.isfinite()]
-    largest = float(finite.abs().max()) if finite.numel() else 0.0
-    ulp = torch.finfo(rule.dtype).eps * largest * rule.scale
-    worst = _worst(truth, got, rule.scale)
-    allowed = max(STRICT_FACTOR * _worst(truth, right, rule.scale), ulp)
-    result.float64_error = max(result.float64_error or 0.0, worst)
-    if not worst <= allowed:
-        result.strict_pass = False
 
 
 def _first(rule: Rule, flat: int, right: torch.Tensor, got: torch.Tensor) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import statistics
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -18,11 +19,12 @@ from typing import Any
 import torch
 
 from harness.compare import Result
+from harness.exchange import Exchange, ExchangeError, place
 from harness.frames import Channel, Frame, FrameError
 from harness.judging import CaseState, warm_up
 from harness.lint import lint
 from harness.operator import Operator
-from harness.tensors import DescriptorError
+from harness.tensors import ALIGNMENT, DescriptorError
 from harness.triton_adapter import versions
 
 Reply = tuple[dict[str, Any], list[int]]
@@ -47,6 +49,27 @@ def serve(socket_fd: int, device: str) -> int:
         return 1
 
 
+def open_exchange(device: torch.device) -> Exchange | None:
+    """Memory to share with the launcher, where this device has such."""
+    if device.type != "cuda":
+        return None
+    try:
+        return Exchange(device)
+    except ExchangeError as error:
+        print(f"judge: inputs and outputs go through host memory: {error}", file=sys.stderr)
+        return None
+
+
+def fill(exchange: Exchange, states: list[CaseState], cases: list[dict[str, Any]]) -> None:
+    """Lays the cases one after the other into the exchange and adds to each entry where it is. One job at a time owns the exchange."""
+    offsets, size = place([state.device_bytes() for state in states], ALIGNMENT)
+    memory = exchange.room(size)
+    for state, entry, offset in zip(states, cases, offsets, strict=True):
+        entry["device"] = state.fill(memory, offset)
+    if memory.is_cuda:
+        torch.cuda.synchronize(memory.device)
+
+
 class Judge:
     """See the module. `answer` handles one frame; the rest is its parts."""
 
@@ -55,6 +78,7 @@ class Judge:
         self.device_name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "cpu"
         self._operators: dict[Path, tuple[tuple[int, ...], Operator]] = {}
         self._jobs: dict[str, dict[str, CaseState]] = {}
+        self._exchange = open_exchange(self.device)
         # References are the truth of fp32 operators: no reduced-precision matmul behind their back.
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
@@ -104,20 +128,30 @@ class Judge:
         device = str(header.get("device") or self.device)
         structural_only = bool(header.get("structural_only"))
         states: dict[str, CaseState] = {}
-        cases, fds = [], []
+        cases: list[dict[str, Any]] = []
+        fds: list[int] = []
+        reply: dict[str, Any] = {"type": "prepared", "job": header["job"], "cases": cases}
+        shared = None if structural_only else self._exchange
         try:
             for position, wire in enumerate(header["cases"]):
                 state = CaseState(operator, operator.case(wire, device), structural_only)
-                fd, entry = state.prepared(structural_only, position)
+                fd, entry = state.prepared(structural_only or shared is not None, position)
                 fds.append(fd)
                 cases.append(entry)
                 states[state.case.id] = state
+            if shared is not None:
+                for earlier in self._jobs.values():
+                    for state in earlier.values():
+                        state.leave_exchange()
+                fill(shared, list(states.values()), cases)
+                reply["device"] = {"fd": len(fds), "bytes": shared.size}
+                fds.append(shared.handle())
         except BaseException:
             for fd in fds:
                 os.close(fd)
             raise
         self._jobs[str(header["job"])] = states
-        return {"type": "prepared", "job": header["job"], "cases": cases}, fds
+        return reply, fds
 
     def _work_ahead(self, job: str) -> None:
         """References are computed while the candidate works; an error shows when its case is compared."""
@@ -134,10 +168,11 @@ class Judge:
     def _compare(self, frame: Frame) -> Reply:
         header = frame.header
         state = self._state(header)
-        if len(frame.fds) != 1 or not isinstance(header.get("outputs"), list):
-            raise FrameError("compare needs a list of outputs and one descriptor")
+        on_device = bool(header.get("on_device"))
+        if len(frame.fds) != (0 if on_device else 1) or not isinstance(header.get("outputs"), list):
+            raise FrameError("compare needs a list of outputs, and one descriptor unless they are on the device")
         try:
-            result = state.compare(header["outputs"], frame.fds[0])
+            result = state.compare(header["outputs"], None if on_device else frame.fds[0])
         except DescriptorError as error:
             result = Result(False, "output_mismatch", str(error))
         return {"type": "compared", "job": header["job"], "case": header["case"], **result.wire()}, []
@@ -187,6 +222,8 @@ class Judge:
 
     def _release(self, frame: Frame) -> None:
         self._jobs.pop(str(frame.header.get("job")), None)
+        if self._exchange is not None and not self._jobs:
+            self._exchange.trim()
 
     def _lint(self, frame: Frame) -> Reply:
         header = frame.header

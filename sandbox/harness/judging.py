@@ -7,17 +7,23 @@ result = state.compare(outputs)
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from harness.compare import Result, Rule, compare
+from harness.compare import Result, Rule, Yardstick, compare, yardsticks
+from harness.exchange import place
 from harness.operator import Case, Operator
-from harness.tensors import MappedFile, make_memfd, name_of, pack
+from harness.tensors import ALIGNMENT, MappedFile, Memory, aligned, make_memfd, name_of, pack, span_view
 
 SEED_BYTES = 7  # a positive int64
+WIDEST = 8  # a float64 where an int8 was due, for outputs of up to
+SMALL_BYTES = 1 << 20  # this size; larger ones of a wrong type do not fit, which is said too
+SLACK_BYTES = 64 << 10
+POISON = 0xFF  # NaN as a float, -1 as an integer
 
 
 def rules_for(operator: Operator, case: Case) -> list[Rule]:
@@ -29,6 +35,10 @@ def rules_for(operator: Operator, case: Case) -> list[Rule]:
 
 def bytes_of(value: Any) -> int:
     return value.numel() * value.element_size() if isinstance(value, torch.Tensor) else 0
+
+
+def bytes_of_rule(rule: Rule) -> int:
+    return rule.dtype.itemsize * math.prod(rule.shape)
 
 
 def _shapes_only(operator: Operator, case: Case, seed: int) -> dict[str, Any]:
@@ -60,11 +70,37 @@ class CaseState:
         self.arguments = _shapes_only(operator, case, self.seed) if structural_only else operator.inputs(case, self.seed)
         self._expected: list[torch.Tensor] | None = None
         self._float64: list[torch.Tensor] | None = None
+        self._yardsticks: list[Yardstick | None] = []
+        self._output: torch.Tensor | None = None  # room in the exchange
+
+    def tensors(self) -> list[tuple[str, torch.Tensor]]:
+        return [(name, value) for name, value in self.arguments.items() if isinstance(value, torch.Tensor)]
+
+    def output_bytes(self) -> int:
+        """Room for the outputs. A wrong, wider type shall fit where outputs are small, so that it is seen and named."""
+        sizes = [bytes_of_rule(rule) for rule in self.rules]
+        return SLACK_BYTES + sum(aligned(size * WIDEST if size <= SMALL_BYTES else size) for size in sizes)
+
+    def device_bytes(self) -> int:
+        """What this case takes of an exchange."""
+        return place([span_view(value).numel() for _, value in self.tensors()], ALIGNMENT)[1] + aligned(self.output_bytes())
+
+    def fill(self, memory: torch.Tensor, offset: int) -> dict[str, Any]:
+        """Copies the inputs to `offset` of an exchange, poisons the room for outputs behind them, and says where all is."""
+        spans = [(name, span_view(value)) for name, value in self.tensors()]
+        offsets, used = place([span.numel() for _, span in spans], ALIGNMENT)
+        for (_, span), at in zip(spans, offsets, strict=True):
+            memory[offset + at : offset + at + span.numel()].copy_(span)
+        self._output = memory[offset + used : offset + used + self.output_bytes()]
+        self._output.fill_(POISON)
+        inputs = [{"name": name, "offset": offset + at} for (name, _), at in zip(spans, offsets, strict=True)]
+        return {"inputs": inputs, "output_offset": offset + used}
 
     def prepared(self, structural_only: bool, position: int) -> tuple[int, dict[str, Any]]:
-        """The sealed input memfd and this case's entry of `prepared`; `position` is the memfd's index there."""
+        """The sealed input memfd, with the bytes of structural tensors or of all, and this case's entry of `prepared`; `position` is the
+        memfd's index there."""
         roles = {argument.name: argument.role for argument in self.operator.arguments}
-        tensors = [(name, value) for name, value in self.arguments.items() if isinstance(value, torch.Tensor)]
+        tensors = self.tensors()
         with_bytes = [(name, value) for name, value in tensors if roles[name] == "structural" or not structural_only]
         fd, wires = make_memfd("assay-inputs", with_bytes)
         described = {wire["name"]: wire for wire in pack(tensors)[0]}
@@ -75,32 +111,43 @@ class CaseState:
             "arguments": [described[name] if name in described else _scalar(name, value) for name, value in self.arguments.items()],
             "structural": [name for name, role in roles.items() if role == "structural"],
             "inout": [name for name, role in roles.items() if role == "inout"],
-            "outputs": [self._output(position) for position in range(len(self.rules))],
+            "outputs": [self._described(position) for position in range(len(self.rules))],
+            "output_bytes": self.output_bytes(),
             "input_fd": position,
             "seed": f"{self.seed:#x}",
             "cost": {"bytes": float(cost.bytes), "flops": float(cost.flops)},
         }
 
-    def _output(self, position: int) -> dict[str, Any]:
+    def _described(self, position: int) -> dict[str, Any]:
         rule, source = self.rules[position], self.operator.outputs[position].source
-        nbytes = rule.dtype.itemsize
-        for size in rule.shape:
-            nbytes *= size
-        return {"name": rule.name, "dtype": name_of(rule.dtype), "shape": rule.shape, "nbytes": nbytes, "from": source or None}
+        return {"name": rule.name, "dtype": name_of(rule.dtype), "shape": rule.shape, "nbytes": bytes_of_rule(rule), "from": source or None}
 
     def work_ahead(self) -> None:
         """Computes what a comparison needs. Raises what the operator's reference raises."""
         if self._expected is None:
             self._float64 = self.operator.in_float64(self.arguments)
-            self._expected = self.operator.expected(self.case, self.arguments)
+            expected = self.operator.expected(self.case, self.arguments)
+            self._yardsticks = yardsticks(self.rules, expected, self._float64)
+            self._expected = expected
 
-    def compare(self, wires: list[dict[str, Any]], fd: int) -> Result:
-        """Judges the outputs in a memfd. Raises DescriptorError when they are not inside it."""
+    def compare(self, wires: list[dict[str, Any]], fd: int | None) -> Result:
+        """Judges the outputs in a memfd, or those in the exchange. Raises DescriptorError when they are not inside it."""
         self.work_ahead()
         assert self._expected is not None
-        with MappedFile.snapshot(fd) as memory:
+        with self._outputs(fd) as memory:
             outputs = [memory.tensor(wire) for wire in wires]
-            return compare(self.rules, self._expected, outputs, self._float64)
+            return compare(self.rules, self._expected, outputs, self._float64, self._yardsticks)
+
+    def leave_exchange(self) -> None:
+        """Another job has it now."""
+        self._output = None
+
+    def _outputs(self, fd: int | None) -> Memory:
+        if fd is not None:
+            return MappedFile.snapshot(fd)
+        if self._output is None:
+            raise ValueError("this case has no outputs in device memory")
+        return Memory(self._output)
 
     def run_reference(self) -> None:
         self.operator.reference(self.arguments)

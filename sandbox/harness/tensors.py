@@ -15,9 +15,12 @@ import mmap
 import os
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 DTYPES: dict[str, torch.dtype] = {
     "float64": torch.float64,
@@ -100,16 +103,55 @@ def seal(fd: int) -> None:
     fcntl.fcntl(fd, F_ADD_SEALS, SEALS)
 
 
-class MappedFile:
-    """A memfd in this process's memory. Tensors made from it are valid until `close`."""
+class Memory:
+    """Bytes that hold tensors at offsets that somebody else named. Tensors made from it are valid until `close`."""
+
+    def __init__(self, flat: torch.Tensor) -> None:
+        self.size = flat.numel()
+        self._bytes: torch.Tensor | None = flat
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._bytes = None
+
+    def bytes(self, offset: int, size: int) -> torch.Tensor:
+        """A flat uint8 view of a checked range."""
+        if self._bytes is None:
+            raise ValueError("the memory is closed")
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise DescriptorError(f"bytes {offset} to {offset + size} are outside the memory of {self.size} bytes")
+        return self._bytes[offset : offset + size]
+
+    def tensor(self, wire: dict[str, Any]) -> torch.Tensor:
+        """The view that a descriptor names. Raises DescriptorError unless it lies inside this memory."""
+        dtype = dtype_from(wire.get("dtype"))
+        shape, strides, offset = wire.get("shape"), wire.get("strides"), wire.get("offset")
+        if not _extents(shape) or not _extents(strides) or len(shape) != len(strides) or len(shape) > MAX_RANK:  # type: ignore[arg-type]
+            raise DescriptorError(f"shape {shape!r} with strides {strides!r}: want two lists of at most {MAX_RANK} numbers from 0 up")
+        if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
+            raise DescriptorError(f"offset {offset!r}: want a number from 0 up")
+        itemsize = dtype.itemsize
+        if offset % itemsize:
+            raise DescriptorError(f"offset {offset} is not a multiple of the {itemsize} bytes of a {wire['dtype']}")
+        flat = self.bytes(offset, span_bytes(shape, strides, itemsize))  # type: ignore[arg-type]
+        return torch.as_strided(flat.view(dtype), shape, strides)  # type: ignore[arg-type]
+
+
+class MappedFile(Memory):
+    """A memfd in this process's memory."""
 
     def __init__(self, fd: int, writable: bool, limit: int | None = None) -> None:
         actual = os.fstat(fd).st_size
-        self.size = actual if limit is None else min(limit, actual)
+        size = actual if limit is None else min(limit, actual)
         # Private for reading: torch wants writable memory, and the file stays as it is.
         flags = mmap.MAP_SHARED if writable else mmap.MAP_PRIVATE
-        self._map = mmap.mmap(fd, max(self.size, 1), flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
-        self._bytes: torch.Tensor | None = torch.frombuffer(self._map, dtype=torch.uint8)
+        self._map = mmap.mmap(fd, max(size, 1), flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        super().__init__(torch.frombuffer(self._map, dtype=torch.uint8)[:size])
 
     @classmethod
     def snapshot(cls, fd: int) -> MappedFile:
@@ -130,40 +172,12 @@ class MappedFile:
         finally:
             os.close(copy)
 
-    def __enter__(self) -> MappedFile:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
     def close(self) -> None:
-        self._bytes = None
+        super().close()
         try:
             self._map.close()
         except BufferError:
             pass  # a view still lives; the mapping goes with the last of them
-
-    def bytes(self, offset: int, size: int) -> torch.Tensor:
-        """A flat uint8 view of a checked range."""
-        if self._bytes is None:
-            raise ValueError("the mapping is closed")
-        if offset < 0 or size < 0 or offset + size > self.size:
-            raise DescriptorError(f"bytes {offset} to {offset + size} are outside the memory of {self.size} bytes")
-        return self._bytes[offset : offset + size]
-
-    def tensor(self, wire: dict[str, Any]) -> torch.Tensor:
-        """The view that a descriptor names. Raises DescriptorError unless it lies inside this memory."""
-        dtype = dtype_from(wire.get("dtype"))
-        shape, strides, offset = wire.get("shape"), wire.get("strides"), wire.get("offset")
-        if not _extents(shape) or not _extents(strides) or len(shape) != len(strides) or len(shape) > MAX_RANK:  # type: ignore[arg-type]
-            raise DescriptorError(f"shape {shape!r} with strides {strides!r}: want two lists of at most {MAX_RANK} numbers from 0 up")
-        if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
-            raise DescriptorError(f"offset {offset!r}: want a number from 0 up")
-        itemsize = dtype.itemsize
-        if offset % itemsize:
-            raise DescriptorError(f"offset {offset} is not a multiple of the {itemsize} bytes of a {wire['dtype']}")
-        flat = self.bytes(offset, span_bytes(shape, strides, itemsize))  # type: ignore[arg-type]
-        return torch.as_strided(flat.view(dtype), shape, strides)  # type: ignore[arg-type]
 
 
 def _extents(value: object) -> bool:

@@ -22,6 +22,7 @@ using CUmodule = struct OpaqueModule*;
 using CUfunction = struct OpaqueFunction*;
 using CUstream = struct OpaqueStream*;
 using CUevent = struct OpaqueEvent*;
+using CUmemGenericAllocationHandle = unsigned long long;
 
 // CUresult
 inline constexpr CUresult kSuccess = 0;
@@ -73,6 +74,19 @@ inline constexpr unsigned kStreamNonBlocking = 1;  // CUstream_flags
 inline constexpr unsigned kEventDefault = 0;       // CUevent_flags
 inline constexpr unsigned kMemHostAllocDeviceMap = 2;
 inline constexpr unsigned kWaitValueGeq = 0;  // CUstreamWaitValue_flags
+inline constexpr int kHandleTypePosixFd = 1;    // CUmemAllocationHandleType
+inline constexpr int kLocationDevice = 1;       // CUmemLocationType
+inline constexpr int kAccessReadWrite = 3;      // CUmemAccess_flags
+
+struct CUmemLocation {
+  int type;
+  int id;
+};
+
+struct CUmemAccessDesc {
+  CUmemLocation location;
+  int flags;
+};
 
 union CUlaunchAttributeValue {
   char pad[64];
@@ -117,6 +131,13 @@ struct CUlaunchConfig {
   F(cuCtxResetPersistingL2Cache, CUresult())                                                         \
   F(cuMemAlloc_v2, CUresult(CUdeviceptr*, std::size_t))                                              \
   F(cuMemFree_v2, CUresult(CUdeviceptr))                                                             \
+  F(cuMemImportFromShareableHandle, CUresult(CUmemGenericAllocationHandle*, void*, int))             \
+  F(cuMemRelease, CUresult(CUmemGenericAllocationHandle))                                            \
+  F(cuMemAddressReserve, CUresult(CUdeviceptr*, std::size_t, std::size_t, CUdeviceptr, unsigned long long)) \
+  F(cuMemAddressFree, CUresult(CUdeviceptr, std::size_t))                                            \
+  F(cuMemMap, CUresult(CUdeviceptr, std::size_t, std::size_t, CUmemGenericAllocationHandle, unsigned long long)) \
+  F(cuMemUnmap, CUresult(CUdeviceptr, std::size_t))                                                  \
+  F(cuMemSetAccess, CUresult(CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t))         \
   F(cuMemHostAlloc, CUresult(void**, std::size_t, unsigned))                                         \
   F(cuMemFreeHost, CUresult(void*))                                                                  \
   F(cuMemHostGetDevicePointer_v2, CUresult(CUdeviceptr*, void*, unsigned))                           \

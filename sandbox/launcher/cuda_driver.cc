@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "sandbox/launcher/cuda_api.h"
@@ -63,6 +64,32 @@ class CudaDriver final : public GpuDriver {
     return memory;
   }
   void free(DevicePtr memory) override { api_.cuMemFree_v2(memory); }
+
+  LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override {
+    CUmemGenericAllocationHandle handle = 0;
+    const auto number = static_cast<std::uintptr_t>(fd);  // the driver takes the descriptor's number for a pointer
+    if (LaunchStatus s = check(api_.cuMemImportFromShareableHandle(&handle, reinterpret_cast<void*>(number), kHandleTypePosixFd), "importing shared memory"); !s)
+      return tl::unexpected(s.error());
+    CUdeviceptr base = 0;
+    LaunchStatus mapped = check(api_.cuMemAddressReserve(&base, bytes, 0, 0, 0), "reserving addresses");
+    if (mapped) {
+      mapped = map_at(base, bytes, handle);
+      if (!mapped) api_.cuMemAddressFree(base, bytes);
+    }
+    api_.cuMemRelease(handle);  // a mapping keeps the memory
+    if (!mapped) return tl::unexpected(mapped.error());
+    shared_[base] = bytes;
+    return base;
+  }
+  LaunchStatus unmap_shared(DevicePtr memory) override {
+    const auto found = shared_.find(memory);
+    if (found == shared_.end()) return launch_fail(LaunchErrorKind::internal_error, "unmapping shared memory that is not mapped");
+    const std::uint64_t bytes = found->second;
+    shared_.erase(found);
+    const LaunchStatus unmapped = check(api_.cuMemUnmap(memory, bytes), "unmapping shared memory");
+    const LaunchStatus freed = check(api_.cuMemAddressFree(memory, bytes), "freeing addresses");
+    return unmapped ? freed : unmapped;
+  }
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
@@ -171,6 +198,14 @@ class CudaDriver final : public GpuDriver {
     return tl::unexpected(classify(api_, result, doing));
   }
 
+  LaunchStatus map_at(CUdeviceptr base, std::uint64_t bytes, CUmemGenericAllocationHandle handle) {
+    if (LaunchStatus s = check(api_.cuMemMap(base, bytes, 0, handle, 0), "mapping shared memory"); !s) return s;
+    const CUmemAccessDesc access{{kLocationDevice, device_}, kAccessReadWrite};
+    LaunchStatus s = check(api_.cuMemSetAccess(base, bytes, &access, 1), "allowing access to shared memory");
+    if (!s) api_.cuMemUnmap(base, bytes);
+    return s;
+  }
+
   /// Stream waits on host memory are not supported everywhere (some virtual GPUs); without them timing works, with gaps.
   LaunchStatus open_gate_memory() {
     void* word = nullptr;
@@ -223,6 +258,7 @@ class CudaDriver final : public GpuDriver {
   std::uint32_t* gate_ = nullptr;  // mapped host memory; null without gates
   CUdeviceptr gate_on_device_ = 0;
   std::vector<LoadedKernel> kernels_;
+  std::map<DevicePtr, std::uint64_t> shared_;  // mapped now: address, bytes
 };
 
 }  // namespace

@@ -51,13 +51,31 @@ LaunchStatus FakeDriver::illegal_address() {
 }
 
 std::byte* FakeDriver::translate(DevicePtr address, std::uint64_t bytes) {
-  auto found = memory_.upper_bound(address);
-  if (found == memory_.begin()) return nullptr;
-  --found;
-  const std::uint64_t offset = address - found->first;
-  const std::uint64_t size = found->second.size();
-  if (offset > size || bytes > size - offset) return nullptr;
-  return found->second.data() + offset;
+  const auto within = [&](auto& memory) -> std::byte* {
+    auto found = memory.upper_bound(address);
+    if (found == memory.begin()) return nullptr;
+    --found;
+    const std::uint64_t offset = address - found->first;
+    const std::uint64_t size = found->second.size();
+    return offset > size || bytes > size - offset ? nullptr : found->second.data() + offset;
+  };
+  std::byte* own = within(memory_);
+  return own != nullptr ? own : within(shared_);
+}
+
+LaunchResult<DevicePtr> FakeDriver::map_shared(int fd, std::uint64_t bytes) {
+  if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
+  Result<Mapping> mapping = Mapping::map(fd, bytes, true);
+  if (!mapping) return launch_fail(LaunchErrorKind::internal_error, "importing shared memory: " + mapping.error().message);
+  const DevicePtr address = next_address_;
+  next_address_ += (bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment + kAddressGap;
+  shared_.emplace(address, std::move(*mapping));
+  return address;
+}
+
+LaunchStatus FakeDriver::unmap_shared(DevicePtr memory) {
+  if (shared_.erase(memory) == 0) return launch_fail(LaunchErrorKind::internal_error, "unmapping shared memory that is not mapped");
+  return {};
 }
 
 LaunchResult<DevicePtr> FakeDriver::allocate(std::uint64_t bytes) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sandbox/launcher/gpu_driver.h"
+#include "sandbox/wire/memfd.h"
 
 namespace assay::sandbox {
 
@@ -51,6 +52,7 @@ class FakeDriver final : public GpuDriver {
   };
   const std::vector<Record>& launches() const { return launches_; }
   std::uint64_t allocated_bytes() const { return allocated_; }
+  std::size_t shared_mappings() const { return shared_.size(); }
   std::size_t loaded_kernels() const;
   /// What a copy or a kernel may touch; null when the range is in no allocation.
   std::byte* translate(DevicePtr address, std::uint64_t bytes);
@@ -58,6 +60,9 @@ class FakeDriver final : public GpuDriver {
   const DeviceFacts& facts() const override { return facts_; }
   LaunchResult<DevicePtr> allocate(std::uint64_t bytes) override;
   void free(DevicePtr memory) override;
+  /// A memory file stands for shared device memory.
+  LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override;
+  LaunchStatus unmap_shared(DevicePtr memory) override;
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override;
   LaunchStatus read(std::span<std::byte> to, DevicePtr from) override;
   LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) override;
@@ -92,6 +97,7 @@ class FakeDriver final : public GpuDriver {
   std::uint64_t allocated_ = 0;
   DevicePtr next_address_;
   std::map<DevicePtr, std::vector<std::byte>> memory_;
+  std::map<DevicePtr, Mapping> shared_;
   std::map<std::string, Known> known_;
   std::vector<Loaded> loaded_;
   std::vector<Record> launches_;

@@ -76,6 +76,9 @@ class GpuDriver {
   /// At least 256-byte aligned. gpu_memory_limit when the device is full.
   virtual LaunchResult<DevicePtr> allocate(std::uint64_t bytes) = 0;
   virtual void free(DevicePtr memory) = 0;
+  /// Maps device memory that another process allocated and sent as a descriptor. `bytes` is all of it.
+  virtual LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) = 0;
+  virtual LaunchStatus unmap_shared(DevicePtr memory) = 0;
   virtual LaunchStatus write(DevicePtr to, std::span<const std::byte> from) = 0;
   virtual LaunchStatus read(std::span<std::byte> to, DevicePtr from) = 0;
   virtual LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) = 0;

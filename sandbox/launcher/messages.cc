@@ -93,7 +93,9 @@ Result<LaunchMessage> parse_launch(Frame frame) {
   if (message.fds.empty()) fields.reject("", "came without descriptors");
   message.case_id = fields.text("case");
   message.output_fd = fields.number("output_fd", last_fd);
+  message.output_offset = fields.number("output_offset");
   message.output_bytes = fields.number("output_bytes");
+  message.device_bytes = fields.number("device_bytes");
   message.gpu_memory_bytes = fields.number("gpu_memory_bytes");
   message.time = fields.flag("time");
   if (message.time) {

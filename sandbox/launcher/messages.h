@@ -30,8 +30,10 @@ struct LaunchInput {
 struct LaunchMessage {
   std::string case_id;
   std::vector<LaunchInput> inputs;
-  std::size_t output_fd = 0;  // index into fds
+  std::size_t output_fd = 0;        // index into fds
+  std::uint64_t output_offset = 0;  // 0 in a memory file
   std::uint64_t output_bytes = 0;
+  std::uint64_t device_bytes = 0;  // 0: the descriptors are memory files; else the only one is a handle of this much device memory
   bool time = false;
   TimingRules timing;
   std::uint64_t gpu_memory_bytes = 0;

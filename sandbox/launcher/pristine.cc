@@ -18,19 +18,19 @@ LaunchStatus Pristine::poison_async() {
 LaunchStatus Pristine::write() {
   if (LaunchStatus s = poison_async(); !s) return s;
   for (const Filled& filled : filled_) {
-    if (LaunchStatus s = gpu_.write(filled.buffer, filled.contents); !s) return s;
+    if (LaunchStatus s = filled.source(filled.buffer); !s) return s;
   }
   return {};
 }
 
 LaunchStatus Pristine::keep_on_device() {
   for (Filled& filled : filled_) {
-    if (filled.contents.empty()) continue;
-    LaunchResult<DevicePtr> copy = gpu_.allocate(filled.contents.size());
+    if (filled.bytes == 0) continue;
+    LaunchResult<DevicePtr> copy = gpu_.allocate(filled.bytes);
     if (!copy && copy.error().kind == LaunchErrorKind::gpu_memory_limit) continue;
     if (!copy) return tl::unexpected(copy.error());
     filled.copy = *copy;
-    if (LaunchStatus s = gpu_.write(filled.copy, filled.contents); !s) return s;
+    if (LaunchStatus s = filled.source(filled.copy); !s) return s;
   }
   return {};
 }
@@ -38,7 +38,7 @@ LaunchStatus Pristine::keep_on_device() {
 LaunchStatus Pristine::restore_async() {
   if (LaunchStatus s = poison_async(); !s) return s;
   for (const Filled& filled : filled_) {
-    LaunchStatus s = filled.copy != 0 ? gpu_.copy_async(filled.buffer, filled.copy, filled.contents.size()) : gpu_.write(filled.buffer, filled.contents);
+    LaunchStatus s = filled.copy != 0 ? gpu_.copy_async(filled.buffer, filled.copy, filled.bytes) : filled.source(filled.buffer);
     if (!s) return s;
   }
   return {};

@@ -1,17 +1,18 @@
 // Pristine: what a plan's buffers held before it ran, and how they get it back between timed runs: device code may write any of them.
 //
 //   Pristine pristine(gpu);
-//   pristine.add(buffer, bytes);          // an input or a constant, from host memory
+//   pristine.add(buffer, n, source);      // an input or a constant; source(to) writes its bytes
 //   pristine.add_poisoned(scratch, n);    // everything else
 //   pristine.write();                     // before the first run
 //   pristine.keep_on_device();            // once, when the plan is going to be timed
 //   pristine.restore_async();             // before each further run: device to device
 //
-// The host bytes are borrowed. Frees its copies at its end. Not thread-safe.
+// Frees its copies at its end. Not thread-safe.
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "sandbox/launcher/gpu_driver.h"
@@ -20,24 +21,28 @@ namespace assay::sandbox {
 
 class Pristine {
  public:
+  /// Writes a buffer's first contents to device memory.
+  using Source = std::function<LaunchStatus(DevicePtr to)>;
+
   Pristine(GpuDriver& gpu, std::uint8_t poison) : gpu_(gpu), poison_(poison) {}
   Pristine(const Pristine&) = delete;
   Pristine& operator=(const Pristine&) = delete;
   ~Pristine();
 
-  void add(DevicePtr buffer, std::span<const std::byte> contents) { filled_.push_back({buffer, contents, 0}); }
+  void add(DevicePtr buffer, std::uint64_t bytes, Source source) { filled_.push_back({buffer, bytes, std::move(source), 0}); }
   void add_poisoned(DevicePtr buffer, std::uint64_t bytes) { poisoned_.push_back({buffer, bytes}); }
 
   LaunchStatus write();
-  /// Copies each content, from host memory since the buffers may have been written by now, to device memory of its own.
-  /// A content that the device has no room for is restored from host memory instead.
+  /// Copies each content, from its source since the buffers may have been written by now, to device memory of its own.
+  /// A content that the device has no room for is restored from its source instead.
   LaunchStatus keep_on_device();
   LaunchStatus restore_async();
 
  private:
   struct Filled {
     DevicePtr buffer;
-    std::span<const std::byte> contents;
+    std::uint64_t bytes;
+    Source source;
     DevicePtr copy;  // 0: none
   };
   struct Poisoned {

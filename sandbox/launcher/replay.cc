@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "sandbox/launcher/guarded_memory.h"
@@ -12,11 +13,11 @@
 namespace assay::sandbox {
 namespace {
 
-LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const ReplayRequest& request) {
+LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const Exchange& exchange) {
   PlanRules rules;
   rules.target = gpu.facts().target;
-  rules.output_bytes = request.output.size();
-  for (const ReplayInput& input : request.inputs) rules.inputs.push_back({input.name, input.bytes.size()});
+  rules.output_bytes = exchange.output_bytes();
+  for (std::size_t i = 0; i < exchange.inputs(); ++i) rules.inputs.push_back({exchange.name(i), exchange.bytes(i)});
   if (Status status = check_plan(plan, rules); !status) return launch_fail(LaunchErrorKind::invalid_plan, status.error().message);
   return {};
 }
@@ -58,19 +59,18 @@ std::string describe(const PlanBuffer& buffer, std::size_t index) {
   return "buffer " + std::to_string(index) + " (" + kind + buffer.name + ", " + std::to_string(buffer.bytes) + " bytes)";
 }
 
-std::span<const std::byte> contents_of(const PlanBuffer& buffer, const ReplayRequest& request) {
-  if (buffer.kind == BufferKind::constant) return std::as_bytes(std::span(buffer.constant.data(), buffer.constant.size()));
-  for (const ReplayInput& input : request.inputs) {
-    if (input.name == buffer.name) return input.bytes;
-  }
-  return {};  // not reached: check_plan() has found every input
+/// The exchange's input of this name; check_plan() has found every one.
+std::size_t input_of(const PlanBuffer& buffer, const Exchange& exchange) {
+  std::size_t input = 0;
+  while (exchange.name(input) != buffer.name) ++input;
+  return input;
 }
 
 /// One case's stay on the device. Members are released in reverse order.
 class Replay {
  public:
-  Replay(GpuDriver& gpu, const Plan& plan, const ReplayRequest& request, const Clock& clock)
-      : gpu_(gpu), plan_(plan), request_(request), clock_(clock), memory_(gpu), pristine_(gpu, kPoisonByte), offsets_(output_offsets(plan)) {}
+  Replay(GpuDriver& gpu, const Plan& plan, Exchange& exchange, const ReplayRequest& request, const Clock& clock)
+      : gpu_(gpu), plan_(plan), exchange_(exchange), request_(request), clock_(clock), memory_(gpu), pristine_(gpu, kPoisonByte), offsets_(output_offsets(plan)) {}
 
   LaunchResult<ReplayResult> run() {
     if (LaunchStatus s = allocate(); !s) return tl::unexpected(s.error());
@@ -78,6 +78,7 @@ class Replay {
     if (!program) return tl::unexpected(program.error());
     program_ = std::move(*program);
     if (LaunchStatus s = pristine_.write(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = exchange_.close(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = program_->enqueue(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = memory_.check(); !s) return tl::unexpected(s.error());
@@ -107,8 +108,12 @@ class Replay {
       buffers_.push_back(*memory);
       if (buffer.kind == BufferKind::scratch) {
         pristine_.add_poisoned(*memory, buffer.bytes);
+      } else if (buffer.kind == BufferKind::constant) {
+        const auto bytes = std::as_bytes(std::span(buffer.constant.data(), buffer.constant.size()));
+        pristine_.add(*memory, bytes.size(), [this, bytes](DevicePtr to) { return gpu_.write(to, bytes); });
       } else {
-        pristine_.add(*memory, contents_of(buffer, request_));
+        const std::size_t input = input_of(buffer, exchange_);
+        pristine_.add(*memory, exchange_.bytes(input), [this, input](DevicePtr to) { return exchange_.copy_in(input, to); });
       }
     }
     return for_each_scratch(plan_, [&](const KernelOp& op, const GlobalScratchParam& scratch, std::uint64_t bytes) -> LaunchStatus {
@@ -124,8 +129,8 @@ class Replay {
   LaunchResult<std::vector<double>> time() {
     std::mt19937_64 random(std::random_device{}());
     TimedWork work;
-    work.prepare = [&] { return pristine_.keep_on_device(); };
-    work.restore = [&] { return pristine_.restore_async(); };
+    work.prepare = [&] { return closed(pristine_.keep_on_device()); };
+    work.restore = [&] { return closed(pristine_.restore_async()); };
     work.enqueue = [&] { return program_->enqueue(); };
     work.operations = program_->operations();
     // Reservoir of one: the n'th sample replaces what was kept with probability 1/n, so that in the end each is equally likely.
@@ -139,17 +144,24 @@ class Replay {
     return samples;
   }
 
+  /// No submitted code may run while the exchange is open.
+  LaunchStatus closed(LaunchStatus status) {
+    LaunchStatus end = exchange_.close();
+    return status ? end : status;
+  }
+
   LaunchStatus read_outputs() {
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const PlanOutput& output = plan_.outputs[i];
       const std::uint64_t bytes = output_span_bytes(output).value_or(0);
-      if (LaunchStatus s = gpu_.read(request_.output.subspan(offsets_[i], bytes), buffers_[output.buffer] + output.offset); !s) return s;
+      if (LaunchStatus s = exchange_.copy_out(offsets_[i], buffers_[output.buffer] + output.offset, bytes); !s) return closed(s);
     }
-    return {};
+    return exchange_.close();
   }
 
   GpuDriver& gpu_;
   const Plan& plan_;
+  Exchange& exchange_;
   const ReplayRequest& request_;
   const Clock& clock_;
   GuardedMemory memory_;
@@ -162,10 +174,10 @@ class Replay {
 
 }  // namespace
 
-LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, const ReplayRequest& request, const Clock& clock) {
-  if (LaunchStatus s = check(gpu, plan, request); !s) return tl::unexpected(s.error());
+LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, Exchange& exchange, const ReplayRequest& request, const Clock& clock) {
+  if (LaunchStatus s = check(gpu, plan, exchange); !s) return tl::unexpected(s.error());
   if (LaunchStatus s = check_memory(plan, request.gpu_memory_bytes); !s) return tl::unexpected(s.error());
-  return Replay(gpu, plan, request, clock).run();
+  return Replay(gpu, plan, exchange, request, clock).run();
 }
 
 }  // namespace assay::sandbox

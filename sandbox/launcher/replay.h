@@ -1,7 +1,7 @@
 // replay: performs a launch plan on inputs that its author never saw, and hands the outputs back. The heart of the trusted tier.
 //
-//   ReplayRequest request{.inputs = {{"x", bytes}}, .output = memory, .gpu_memory_bytes = 1 << 30};
-//   LaunchResult<ReplayResult> result = replay(gpu, plan, request, clock);
+//   HostExchange exchange(gpu, {{"x", bytes}}, memory);
+//   LaunchResult<ReplayResult> result = replay(gpu, plan, exchange, {.gpu_memory_bytes = 1 << 30}, clock);
 //
 // In order: check the plan; check its memory against the limit; allocate buffers between canaries; load the binaries; fill inputs
 // and constants, poison the rest; run; check the canaries; where asked, time it; copy the outputs. When it is timed, the outputs
@@ -11,11 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "sandbox/launcher/exchange.h"
 #include "sandbox/launcher/gpu_driver.h"
 #include "sandbox/launcher/plan.h"
 #include "sandbox/launcher/program.h"
@@ -25,14 +25,7 @@ namespace assay::sandbox {
 
 inline constexpr std::uint8_t kPoisonByte = 0xFF;  // NaN as a float, -1 as an integer: what nobody wrote is never right by chance
 
-struct ReplayInput {
-  std::string name;
-  std::span<const std::byte> bytes;
-};
-
 struct ReplayRequest {
-  std::vector<ReplayInput> inputs;
-  std::span<std::byte> output;         // each output's byte span goes here, at kOutputAlignment
   std::uint64_t gpu_memory_bytes = 0;  // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
   std::optional<TimingRules> timing;
 };
@@ -40,7 +33,7 @@ struct ReplayRequest {
 struct ReplayOutput {
   std::string dtype;
   std::vector<std::int64_t> shape, strides;
-  std::uint64_t offset = 0;  // in the request's output memory
+  std::uint64_t offset = 0;  // in the exchange's outputs, at kOutputAlignment
   std::uint64_t bytes = 0;
 };
 
@@ -50,6 +43,6 @@ struct ReplayResult {
   std::vector<double> samples_ns;  // empty unless timed
 };
 
-LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, const ReplayRequest& request, const Clock& clock);
+LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, Exchange& exchange, const ReplayRequest& request, const Clock& clock);
 
 }  // namespace assay::sandbox

@@ -16,37 +16,58 @@ void populate([[maybe_unused]] const Mapping& memory) {
 #endif
 }
 
+Status check_range(const std::string& what, std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
+  if (offset <= size && bytes <= size - offset) return {};
+  return fail(ErrorCode::corrupt, what + ": " + std::to_string(bytes) + " bytes from " + std::to_string(offset) + " on are outside its memory of " +
+                                      std::to_string(size) + " bytes");
+}
+
 }  // namespace
 
-Result<RequestMemory> RequestMemory::map(const LaunchMessage& message) {
+Result<RequestMemory> RequestMemory::open(const LaunchMessage& message, GpuDriver& gpu) {
   RequestMemory memory;
+  Status opened = message.device_bytes > 0 ? memory.describe_device(message, gpu) : memory.map_files(message, gpu);
+  if (!opened) return fail(opened.error());
+  return memory;
+}
+
+Status RequestMemory::map_files(const LaunchMessage& message, GpuDriver& gpu) {
+  std::vector<HostInput> inputs;
   for (const LaunchInput& input : message.inputs) {
-    if (!memory.files_.contains(input.fd)) {
+    if (!files_.contains(input.fd)) {
       const int fd = message.fds[input.fd].get();
       Result<std::uint64_t> size = check_foreign_memfd(fd);
       if (!size) return fail(size.error().code, "input " + input.name + ": " + size.error().message);
       Result<Mapping> mapping = Mapping::map(fd, *size, false);
       if (!mapping) return fail(mapping.error());
       populate(*mapping);
-      memory.files_.emplace(input.fd, std::move(*mapping));
+      files_.emplace(input.fd, std::move(*mapping));
     }
-    const std::span<const std::byte> file = memory.files_.at(input.fd).bytes();
-    if (input.offset > file.size() || input.bytes > file.size() - input.offset) {
-      return fail(ErrorCode::corrupt, "input " + input.name + ": " + std::to_string(input.bytes) + " bytes from " + std::to_string(input.offset) +
-                                          " on are outside its file of " + std::to_string(file.size()) + " bytes");
-    }
-    memory.inputs_.push_back({input.name, file.subspan(input.offset, input.bytes)});
+    const std::span<const std::byte> file = files_.at(input.fd).bytes();
+    if (Status inside = check_range("input " + input.name, input.offset, input.bytes, file.size()); !inside) return inside;
+    inputs.push_back({input.name, file.subspan(input.offset, input.bytes)});
   }
   const int output = message.fds[message.output_fd].get();
   Result<std::uint64_t> room = check_foreign_memfd(output);
   if (!room) return fail(room.error().code, "outputs: " + room.error().message);
-  if (message.output_bytes > *room) {
-    return fail(ErrorCode::corrupt, "`output_bytes` is " + std::to_string(message.output_bytes) + ", the file has " + std::to_string(*room));
-  }
-  Result<Mapping> mapping = Mapping::map(output, message.output_bytes, true);
+  if (Status inside = check_range("outputs", message.output_offset, message.output_bytes, *room); !inside) return inside;
+  Result<Mapping> mapping = Mapping::map(output, message.output_offset + message.output_bytes, true);
   if (!mapping) return fail(mapping.error());
-  memory.output_ = std::move(*mapping);
-  return memory;
+  output_ = std::move(*mapping);
+  exchange_ = std::make_unique<HostExchange>(gpu, std::move(inputs), output_.bytes().subspan(message.output_offset));
+  return {};
+}
+
+Status RequestMemory::describe_device(const LaunchMessage& message, GpuDriver& gpu) {
+  std::vector<DeviceInput> inputs;
+  for (const LaunchInput& input : message.inputs) {
+    if (Status inside = check_range("input " + input.name, input.offset, input.bytes, message.device_bytes); !inside) return inside;
+    inputs.push_back({input.name, input.offset, input.bytes});
+  }
+  if (Status inside = check_range("outputs", message.output_offset, message.output_bytes, message.device_bytes); !inside) return inside;
+  exchange_ = std::make_unique<DeviceExchange>(gpu, message.fds[message.output_fd].get(), message.device_bytes, std::move(inputs), message.output_offset,
+                                               message.output_bytes);
+  return {};
 }
 
 }  // namespace assay::sandbox

@@ -1,30 +1,31 @@
-// RequestMemory: the memory files of one launch request, mapped, as the spans that replay() works on. Each input lies where the
-// message says, checked against the file's size. Valid while it lives. Not thread-safe.
+// RequestMemory: the memory of one launch request, as the exchange that replay() works on: memory files, mapped, or shared device memory. Each range
+// is checked against its memory's size. Valid while it and the request live. Not thread-safe.
 #pragma once
 
 #include <map>
-#include <span>
-#include <vector>
+#include <memory>
 
 #include "base/result.h"
+#include "sandbox/launcher/exchange.h"
 #include "sandbox/launcher/messages.h"
-#include "sandbox/launcher/replay.h"
 #include "sandbox/wire/memfd.h"
 
 namespace assay::sandbox {
 
 class RequestMemory {
  public:
-  /// `corrupt` when a range is outside its file; `io` when a file cannot be mapped. The descriptors may be closed afterwards.
-  static Result<RequestMemory> map(const LaunchMessage& message);
+  /// `corrupt` when a range is outside its memory; `io` when a file cannot be mapped.
+  static Result<RequestMemory> open(const LaunchMessage& message, GpuDriver& gpu);
 
-  const std::vector<ReplayInput>& inputs() const { return inputs_; }
-  std::span<std::byte> output() const { return output_.bytes(); }
+  Exchange& exchange() { return *exchange_; }
 
  private:
+  Status map_files(const LaunchMessage& message, GpuDriver& gpu);
+  Status describe_device(const LaunchMessage& message, GpuDriver& gpu);
+
   std::map<std::size_t, Mapping> files_;  // by index of the descriptor; several inputs share one
-  std::vector<ReplayInput> inputs_;
   Mapping output_;
+  std::unique_ptr<Exchange> exchange_;  // borrows the above
 };
 
 }  // namespace assay::sandbox

@@ -18,14 +18,12 @@ namespace {
 LaunchResult<ReplayResult> perform(const LaunchMessage& message, GpuDriver& gpu, const Clock& clock) {
   Result<Plan> plan = decode_plan(message.plan);
   if (!plan) return launch_fail(LaunchErrorKind::invalid_plan, plan.error().message);
-  Result<RequestMemory> memory = RequestMemory::map(message);
+  Result<RequestMemory> memory = RequestMemory::open(message, gpu);
   if (!memory) return launch_fail(LaunchErrorKind::internal_error, memory.error().message);
   ReplayRequest request;
-  request.inputs = memory->inputs();
-  request.output = memory->output();
   request.gpu_memory_bytes = message.gpu_memory_bytes;
   if (message.time) request.timing = message.timing;
-  return replay(gpu, *plan, request, clock);
+  return replay(gpu, *plan, memory->exchange(), request, clock);
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const D
   if (!reply) return fail(reply.error());
   Result<Prepared> prepared = parse_prepared(*reply);
   if (!prepared) return fail(prepared.error());
-  PreparedJob out{std::move(prepared->cases), std::move(reply->fds)};
+  PreparedJob out{std::move(prepared->cases), prepared->device, std::move(reply->fds)};
   if (out.cases.size() != job.cases.size())
     return fail(ErrorCode::internal, "the judge prepared " + std::to_string(out.cases.size()) + " of " + std::to_string(job.cases.size()) + " cases");
   for (std::size_t i = 0; i < out.cases.size(); ++i) {
@@ -114,7 +114,9 @@ Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const D
 
 Result<Compared> Judge::compare(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd,
                                 const Deadline& deadline) {
-  Result<Frame> reply = ask(compare_header(job, case_id, outputs), {output_fd}, job, case_id, deadline);
+  const bool on_device = output_fd < 0;
+  const std::vector<int> fds = on_device ? std::vector<int>{} : std::vector<int>{output_fd};
+  Result<Frame> reply = ask(compare_header(job, case_id, outputs, on_device), fds, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_compared(*reply);
 }

@@ -23,8 +23,9 @@
 namespace assay::sandbox {
 
 struct PreparedJob {
-  std::vector<PreparedCase> cases;  // in the job's order
-  std::vector<UniqueFd> fds;        // what their arguments' `fd` index
+  std::vector<PreparedCase> cases;     // in the job's order
+  std::optional<DeviceMemory> device;  // where the launcher finds inputs and leaves outputs; none: in memory files
+  std::vector<UniqueFd> fds;           // what their arguments' `fd` index
 };
 
 class Judge {
@@ -38,6 +39,7 @@ class Judge {
   /// Its facts once it is up; waits for that.
   Result<JudgeReady> ready(const Deadline& deadline);
   Result<PreparedJob> prepare(const Job& job, bool structural_only, const Deadline& deadline);
+  /// `output_fd` -1: the outputs are in the device memory of the job.
   Result<Compared> compare(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd, const Deadline& deadline);
   /// Median nanoseconds of PyTorch's own on the device.
   Result<double> time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -101,15 +102,26 @@ struct PreparedOutput {
   std::vector<std::int64_t> shape;
   std::int64_t nbytes = 0;
 };
+/// Where a case lies in the device memory that judge and launcher share.
+struct DevicePlaces {
+  std::map<std::string, std::int64_t> inputs;  // offset of each tensor argument
+  std::int64_t output_offset = 0;              // of the room for outputs
+};
 struct PreparedCase {
   std::string id, seed;
   std::vector<Argument> arguments;  // fd: index into the frame's descriptors
   std::vector<std::string> structural, inout;
   std::vector<PreparedOutput> outputs;
+  std::int64_t output_bytes = 0;  // room for outputs, those of a wrong, wider type included: the judge shall see and name them
+  std::optional<DevicePlaces> device;
   double cost_bytes = 0, cost_flops = 0;
+};
+struct DeviceMemory {
+  std::int64_t fd = 0, bytes = 0;  // the handle, as an index into the frame's descriptors
 };
 struct Prepared {
   std::vector<PreparedCase> cases;
+  std::optional<DeviceMemory> device;
 };
 struct Compared {
   ErrorKind kind = ErrorKind::none;  // none, wrong_result, output_mismatch
@@ -131,7 +143,8 @@ struct LauncherDevice {
 struct LaunchRequest {
   std::string case_id;
   std::vector<Argument> inputs;  // tensors; fd as an index into the frame's descriptors
-  std::int64_t output_fd = 0, output_bytes = 0;
+  std::int64_t output_fd = 0, output_offset = 0, output_bytes = 0;
+  std::int64_t device_bytes = 0;  // 0: the descriptors are memory files
   bool time = false;
   std::int64_t min_samples = 30, max_samples = 2'000, max_time_ms = 1'000;
   std::int64_t gpu_memory_bytes = 0;
@@ -165,7 +178,8 @@ nlohmann::json to_header(const ForkRequest& request);
 nlohmann::json to_header(const CandidateJob& job);
 nlohmann::json to_header(const LaunchRequest& request);
 nlohmann::json prepare_header(const Job& job, const std::string& device, bool structural_only);
-nlohmann::json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs);
+/// `on_device`: the outputs lie in the shared device memory, not in a file that goes with the frame.
+nlohmann::json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
 nlohmann::json lint_header(const std::string& operator_dir, const std::string& device, const std::vector<CaseRequest>& cases);
 nlohmann::json release_header(const std::string& job);

@@ -36,6 +36,21 @@ PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds)
     in.merge(from);
     one.outputs.push_back(std::move(output));
   }
+  one.output_bytes = in.integer("output_bytes", 0, kHighest);
+  if (const json* device = in.optional_object("device"); device != nullptr) {
+    HeaderReader from(*device, "the device memory of a case");
+    one.device.emplace();
+    one.device->output_offset = from.integer("output_offset", 0, kHighest);
+    for (const json& entry : from.list("inputs", kMaxArguments)) {
+      HeaderReader place(entry, "a place in device memory");
+      one.device->inputs[place.text("name")] = place.integer("offset", 0, kHighest);
+      from.merge(place);
+    }
+    for (const Argument& argument : one.arguments) {
+      if (argument.is_tensor && !one.device->inputs.contains(argument.name)) from.reject("argument '" + argument.name + "' has no place");
+    }
+    in.merge(from);
+  }
   if (const json* cost = in.optional_object("cost"); cost != nullptr) {
     HeaderReader from(*cost, "the cost of a case");
     one.cost_bytes = from.number("bytes");
@@ -66,7 +81,15 @@ Result<Prepared> parse_prepared(const Frame& frame) {
   if (Status type = expect_type(frame, "prepared"); !type) return fail(type.error());
   HeaderReader in(frame.header, "prepared");
   Prepared prepared;
-  for (const json& entry : in.list("cases", kMaxCases)) prepared.cases.push_back(read_case(entry, in, frame.fds.size()));
+  if (const json* device = in.optional_object("device"); device != nullptr) {
+    HeaderReader from(*device, "the device memory");
+    prepared.device = DeviceMemory{from.integer("fd", 0, static_cast<std::int64_t>(frame.fds.size()) - 1), from.integer("bytes", 1, kHighest)};
+    in.merge(from);
+  }
+  for (const json& entry : in.list("cases", kMaxCases)) {
+    prepared.cases.push_back(read_case(entry, in, frame.fds.size()));
+    if (prepared.cases.back().device.has_value() != prepared.device.has_value()) in.reject("device memory is for all cases or for none");
+  }
   if (Status read = in.status(); !read) return fail(read.error());
   return prepared;
 }
@@ -149,14 +172,13 @@ json lint_header(const std::string& operator_dir, const std::string& device, con
   return {{"type", "lint"}, {"operator_dir", operator_dir}, {"device", device}, {"cases", cases_json(cases)}};
 }
 
-json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs) {
+json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device) {
   json list = json::array();
   for (const Argument& output : outputs) {
     json entry = to_json(output);
-    entry["fd"] = 0;
     list.push_back(std::move(entry));
   }
-  return {{"type", "compare"}, {"job", job}, {"case", case_id}, {"outputs", list}};
+  return {{"type", "compare"}, {"job", job}, {"case", case_id}, {"outputs", list}, {"on_device", on_device}};
 }
 
 json time_reference_header(const std::string& job, const std::string& case_id) { return {{"type", "time_reference"}, {"job", job}, {"case", case_id}}; }

@@ -48,7 +48,8 @@ Result<std::uint64_t> check_foreign_memfd(int fd) {
 
 Result<Mapping> Mapping::map(int fd, std::uint64_t bytes, bool writable) {
   if (bytes == 0) return Mapping();
-  void* memory = ::mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+  // Private for reading: before Linux 6.7 a file that is sealed against writing cannot be mapped shared, not even to read it.
+  void* memory = writable ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
   if (memory == MAP_FAILED) return fail_errno("mmap of a memory file of " + std::to_string(bytes) + " bytes");
   return Mapping(static_cast<std::byte*>(memory), bytes);
 }

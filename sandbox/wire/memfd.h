@@ -30,7 +30,7 @@ Result<std::uint64_t> check_foreign_memfd(int fd);
 
 class Mapping {
  public:
-  /// Maps [0, bytes) of `fd`, shared. `bytes` = 0 gives an empty mapping.
+  /// Maps [0, bytes) of `fd`; what is written is shared with every holder. `bytes` = 0 gives an empty mapping.
   static Result<Mapping> map(int fd, std::uint64_t bytes, bool writable);
 
   Mapping() = default;

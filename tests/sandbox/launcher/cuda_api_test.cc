@@ -40,6 +40,8 @@ using ours::CUdeviceptr;
 using ours::CUevent;
 using ours::CUfunction;
 using ours::CUlaunchConfig;
+using ours::CUmemAccessDesc;
+using ours::CUmemGenericAllocationHandle;
 using ours::CUmodule;
 using ours::CUresult;
 using ours::CUstream;
@@ -47,6 +49,8 @@ ASSAY_CUDA_FUNCTIONS(ASSAY_CHECK_CALL)
 }  // namespace signatures
 #undef ASSAY_CHECK_CALL
 
+static_assert(ours::kHandleTypePosixFd == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR && ours::kLocationDevice == CU_MEM_LOCATION_TYPE_DEVICE);
+static_assert(ours::kAccessReadWrite == CU_MEM_ACCESS_FLAGS_PROT_READWRITE && sizeof(ours::CUmemAccessDesc) == sizeof(::CUmemAccessDesc));
 static_assert(ours::kSuccess == CUDA_SUCCESS && ours::kInvalidValue == CUDA_ERROR_INVALID_VALUE && ours::kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY);
 static_assert(ours::kDeviceUnavailable == CUDA_ERROR_DEVICE_UNAVAILABLE && ours::kNoDevice == CUDA_ERROR_NO_DEVICE);
 static_assert(ours::kEccUncorrectable == CUDA_ERROR_ECC_UNCORRECTABLE && ours::kNvlinkUncorrectable == CUDA_ERROR_NVLINK_UNCORRECTABLE);

@@ -15,7 +15,9 @@ json launch_header() {
           {"case", "small"},
           {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 256}, {"nbytes", 1024}}}},
           {"output_fd", 1},
+          {"output_offset", 0},
           {"output_bytes", 4096},
+          {"device_bytes", 0},
           {"time", true},
           {"min_samples", 30},
           {"max_samples", 500},
@@ -60,7 +62,7 @@ TEST_CASE("without timing its numbers may be missing") {
 }
 
 TEST_CASE("a missing or wrong field is named") {
-  for (const char* name : {"case", "inputs", "output_fd", "output_bytes", "gpu_memory_bytes", "time", "min_samples", "max_samples", "max_time_ms"}) {
+  for (const char* name : {"case", "inputs", "output_fd", "output_offset", "output_bytes", "device_bytes", "gpu_memory_bytes", "time", "min_samples", "max_samples", "max_time_ms"}) {
     json header = launch_header();
     header.erase(name);
     const auto missing = parse_launch(frame_of(header));

@@ -150,14 +150,51 @@ TEST_CASE("an input outside its file is our own defect, not the submission's") {
                                  {"case", "c"},
                                  {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 32}, {"nbytes", 64}}}},
                                  {"output_fd", 1},
+                                 {"output_offset", 0},
                                  {"output_bytes", 4096},
+                                 {"device_bytes", 0},
                                  {"time", false},
                                  {"gpu_memory_bytes", 1 << 20}};
   REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)), {file->get(), output->get()}, Deadline::after_ms(1'000)));
   const Result<Frame> answer = launcher.receive();
   REQUIRE(answer);
   CHECK(answer->header["kind"] == "internal_error");
-  CHECK(answer->header["message"] == "input x: 64 bytes from 32 on are outside its file of 64 bytes");
+  CHECK(answer->header["message"] == "input x: 64 bytes from 32 on are outside its memory of 64 bytes");
+}
+
+TEST_CASE("a launch over shared device memory answers there; a place outside it is our own defect") {
+  LauncherProcess launcher("fake");
+  launcher.ready();
+  constexpr std::uint64_t kBytes = 3 * 4096;
+  Result<UniqueFd> file = create_memfd("shared", kBytes);
+  REQUIRE(file);
+  Result<Mapping> memory = Mapping::map(file->get(), kBytes, true);
+  REQUIRE(memory);
+  auto* floats = reinterpret_cast<float*>(memory->data());
+  for (int i = 0; i < 16; ++i) floats[i] = static_cast<float>(i), floats[1024 + i] = 100.0f;
+  nlohmann::json header = {{"type", "launch"},
+                           {"case", "c"},
+                           {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 0}, {"nbytes", 64}}, {{"name", "y"}, {"fd", 0}, {"offset", 4096}, {"nbytes", 64}}}},
+                           {"output_fd", 0},
+                           {"output_offset", 8192},
+                           {"output_bytes", 4096},
+                           {"device_bytes", kBytes},
+                           {"time", false},
+                           {"gpu_memory_bytes", 1 << 20}};
+  const auto ask = [&] {
+    REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)), {file->get()}, Deadline::after_ms(1'000)));
+    const Result<Frame> answer = launcher.receive();
+    REQUIRE(answer);
+    return answer->header;
+  };
+  const nlohmann::json launched = ask();
+  INFO(launched.dump());
+  REQUIRE(launched["type"] == "launched");
+  CHECK(launched["outputs"][0]["offset"] == 0);
+  CHECK(floats[2048] == 100.0f);
+  CHECK(floats[2048 + 15] == 115.0f);
+  header["output_bytes"] = 4097;
+  CHECK(ask()["message"] == "outputs: 4097 bytes from 8192 on are outside its memory of 12288 bytes");
 }
 
 TEST_CASE("the process keeps no descriptor but its own, and leaves no core") {

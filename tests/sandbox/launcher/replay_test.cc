@@ -27,11 +27,13 @@ struct Bench {
       x.push_back(static_cast<float>(i));
       y.push_back(static_cast<float>(2 * i) + 0.5f);
     }
-    request.inputs = {{"x", bytes_of(x)}, {"y", bytes_of(y)}};
-    request.output = std::as_writable_bytes(std::span(out));
     request.gpu_memory_bytes = kPlenty;
   }
-  LaunchResult<ReplayResult> run(const Plan& plan) { return replay(gpu, plan, request, clock); }
+  LaunchResult<ReplayResult> run(const Plan& plan) { return run(plan, gpu); }
+  LaunchResult<ReplayResult> run(const Plan& plan, FakeDriver& driver) {
+    HostExchange exchange(driver, {{"x", bytes_of(x)}, {"y", bytes_of(y)}}, std::as_writable_bytes(std::span(out)));
+    return replay(driver, plan, exchange, request, clock);
+  }
   void check_sum() const {
     for (std::uint32_t i = 0; i < kN; ++i) REQUIRE(out[i] == x[i] + y[i]);
   }
@@ -260,7 +262,7 @@ TEST_CASE("a device too full for pristine copies is refilled from host memory") 
   Bench bench;
   add_fake_kernels(small);
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
-  const auto result = replay(small, doubling_plan(), bench.request, bench.clock);
+  const auto result = bench.run(doubling_plan(), small);
   REQUIRE(result);
   for (std::uint32_t i = 0; i < kN; ++i) REQUIRE(bench.out[i] == 2 * bench.x[i]);
 }

@@ -57,7 +57,9 @@ def launch(channel: Channel, plan: Plan, inputs: bytes, sizes: dict[str, int]) -
         "case": "c",
         "inputs": wires,
         "output_fd": 1,
+        "output_offset": 0,
         "output_bytes": 4096,
+        "device_bytes": 0,
         "time": False,
         "gpu_memory_bytes": 1 << 24,
     }

@@ -23,6 +23,8 @@ class ScriptedGpu final : public GpuDriver {
 
   const DeviceFacts& facts() const override { return facts_; }
   LaunchResult<DevicePtr> allocate(std::uint64_t) override { return static_cast<DevicePtr>(4096 * ++allocated); }
+  LaunchResult<DevicePtr> map_shared(int, std::uint64_t) override { return launch_fail(LaunchErrorKind::internal_error, "not scripted"); }
+  LaunchStatus unmap_shared(DevicePtr) override { return {}; }
   void free(DevicePtr) override { --allocated; }
   LaunchStatus write(DevicePtr, std::span<const std::byte>) override { return {}; }
   LaunchStatus read(std::span<std::byte>, DevicePtr) override { return {}; }

@@ -1,0 +1,142 @@
+"""Inputs and outputs in memory that judge and launcher share. The driver's calls need a GPU (tests/gpu); here a memory file stands for its memory."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness.exchange import Access, Exchange, ExchangeError, Properties, place
+from harness.frames import Channel, Frame
+from harness.judge import Judge
+from harness.tensors import create_memfd
+from test_judge import write_operator
+
+
+class FileExchange:
+    """`Exchange` over a memory file."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.trims = 0
+
+    def room(self, size: int) -> torch.Tensor:
+        if size > self.size:
+            self.size = size
+            self.fd = create_memfd("exchange", size)
+            self.memory = torch.frombuffer(mmap.mmap(self.fd, size), dtype=torch.uint8)
+        return self.memory
+
+    def handle(self) -> int:
+        return os.dup(self.fd)
+
+    def trim(self) -> None:
+        self.trims += 1
+
+
+class Conversation:
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        self.channel, self.theirs = Channel(ours), Channel(theirs)
+        self.judge = Judge("cpu")
+        self.exchange = FileExchange()
+        self.judge._exchange = self.exchange  # type: ignore[assignment]
+
+    def ask(self, header: dict[str, Any]) -> Frame:
+        self.judge.answer(self.theirs, Frame(header, b"", []))
+        reply = self.channel.receive()
+        assert reply is not None
+        return reply
+
+    def prepare(self, folder: Path, job: str, rows: int = 4) -> Frame:
+        cases = [
+            {"id": name, "axes": {"rows": rows, "cols": 3}, "dtype": "float32", "distribution": "normal"} for name in ("first", "second")
+        ]
+        return self.ask({"type": "prepare", "job": job, "operator_dir": str(folder), "device": "cpu", "cases": cases})
+
+    def view(self, wire: dict[str, Any], offset: int) -> torch.Tensor:
+        flat = self.exchange.memory[offset:].view(getattr(torch, wire["dtype"]))
+        return torch.as_strided(flat, wire["shape"], wire["strides"])
+
+    def answer(self, case: dict[str, Any], factor: float) -> list[dict[str, Any]]:
+        """Writes axpy's outputs behind each other, as a launcher does, and describes them."""
+        places = {one["name"]: one["offset"] for one in case["device"]["inputs"]}
+        x = self.view(case["arguments"][1], places["x"])
+        index = self.view(case["arguments"][2], places["index"])
+        at = case["device"]["output_offset"]
+        wires = [
+            {"name": "output_0", "dtype": "float32", "shape": list(x.shape), "strides": [x.shape[1], 1], "offset": 0},
+            {"name": "output_1", "dtype": "int32", "shape": list(index.shape), "strides": [1], "offset": 4096},
+        ]
+        self.view(wires[0], at).copy_(factor * x)
+        self.view(wires[1], at + 4096).copy_(index + 1)
+        return wires
+
+    def compare(self, job: str, case: str, wires: list[dict[str, Any]]) -> dict[str, Any]:
+        return self.ask({"type": "compare", "job": job, "case": case, "outputs": wires, "on_device": True}).header
+
+
+@pytest.fixture
+def talk() -> Conversation:
+    return Conversation()
+
+
+def test_the_layouts_are_those_of_the_driver() -> None:
+    assert ctypes.sizeof(Properties) == 32
+    assert Properties.location.offset == 8
+    assert ctypes.sizeof(Access) == 12
+
+
+def test_pieces_are_aligned_and_do_not_overlap() -> None:
+    assert place([1, 256, 300, 0], 256) == ([0, 256, 512, 1024], 1024)
+
+
+def test_inputs_and_outputs_go_through_the_exchange(talk: Conversation, tmp_path: Path) -> None:
+    reply = talk.prepare(write_operator(tmp_path / "op"), "job_1")
+    assert reply.header["device"] == {"fd": 2, "bytes": talk.exchange.size}
+    assert len(reply.fds) == 3
+    first, second = reply.header["cases"]
+    assert "fd" in first["arguments"][2] and "fd" not in first["arguments"][1]  # only structural bytes are in the memory file
+    ranges = sorted(
+        (one["offset"], one["offset"] + wire["nbytes"])
+        for case in (first, second)
+        for one, wire in zip(case["device"]["inputs"], case["arguments"][1:], strict=True)
+    )
+    ranges += [(case["device"]["output_offset"], case["device"]["output_offset"] + case["output_bytes"]) for case in (first, second)]
+    ranges.sort()
+    assert all(end <= start for (_, end), (start, _) in zip(ranges, ranges[1:], strict=False))
+    assert ranges[-1][1] <= talk.exchange.size
+    poisoned = talk.exchange.memory[first["device"]["output_offset"] :][: first["output_bytes"]]
+    assert bool((poisoned == 0xFF).all())
+
+    assert talk.compare("job_1", "first", talk.answer(first, 2.0))["kind"] == "none"
+    assert talk.compare("job_1", "second", talk.answer(second, 2.5))["kind"] == "wrong_result"
+    outside = [{**wire, "offset": wire["offset"] + first["output_bytes"]} for wire in talk.answer(first, 2.0)]
+    assert talk.compare("job_1", "first", outside)["kind"] == "output_mismatch"
+
+
+def test_the_exchange_belongs_to_the_newest_job(talk: Conversation, tmp_path: Path) -> None:
+    folder = write_operator(tmp_path / "op")
+    earlier = talk.prepare(folder, "job_1").header["cases"][0]
+    wires = talk.answer(earlier, 2.0)
+    talk.prepare(folder, "job_2", rows=400)
+    late = talk.compare("job_1", "first", wires)
+    assert late["type"] == "judge_error"
+    assert "no outputs in device memory" in late["message"]
+    for job in ("job_1", "job_2"):
+        talk.judge.answer(talk.theirs, Frame({"type": "release", "job": job}, b"", []))
+    assert talk.exchange.trims == 1
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a driver")
+def test_without_a_driver_the_error_says_so() -> None:
+    with pytest.raises((ExchangeError, RuntimeError, AssertionError)):
+        Exchange(torch.device("cuda:0"))

@@ -1,25 +1,25 @@
-// Streamable HTTP over cpp-httplib. The library's known weaknesses (0.11.4) are closed here: a chunked body may be endless, any number of headers
-// is accepted, SO_REUSEPORT lets two servers share a port, the backlog is 5, an exception's text goes to the client, and bodies of
-// "application/json" are compressed at the slowest setting.
-// CPPHTTPLIB_OPENSSL_SUPPORT comes from CMake: as in http_client.cc: the library's classes differ without it
+// Streamable HTTP. The listener (listener.h) accepts and watches connections, the guard (http_head.h) refuses what two parsers could read differently,
+// and cpp-httplib reads and writes one request at a time. What the library (0.11.4) lacks is closed here or in front of it: a chunked body may be
+// endless, an exception's text goes to the client, bodies of "application/json" are compressed at the slowest setting, and a thread is held by
+// every open connection.
+// CPPHTTPLIB_OPENSSL_SUPPORT comes from CMake, as in http_client.cc: the library's classes differ without it
 #include <httplib.h>
-#include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <mutex>
-#include <thread>
 
+#include "server/mcp/connection.h"
 #include "server/mcp/dispatch.h"
+#include "server/mcp/gate.h"
 #include "server/mcp/http_endpoint.h"
-#include "server/mcp/http_peer.h"
+#include "server/mcp/http_head.h"
+#include "server/mcp/listener.h"
 #include "server/mcp/server.h"
-#include "server/mcp/worker_pool.h"
 
 namespace assay::mcp {
 namespace {
@@ -27,29 +27,37 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kPortInUse = 71;
-constexpr int kBacklog = 1024;
-constexpr std::size_t kMaxWaitingConnections = 4096;
-constexpr std::size_t kMaxHeaderBytes = 32 << 10;
-constexpr std::int64_t kDrainBytes = 16LL << 20;  // of an oversize body, so that the client reads our answer before the connection resets
-constexpr std::chrono::seconds kMaxBodyTime{120};
 constexpr std::chrono::seconds kKeepAliveComment{10};
-constexpr time_t kIdleConnectionSeconds = 30;
-constexpr time_t kWriteTimeoutSeconds = 10;
-constexpr std::size_t kRequestsPerConnection = 1'000'000;
-constexpr std::chrono::milliseconds kStopPoll{50};
+/// A worker stays with its connection for so long, since handing it back and getting it again costs more than the next request.
+constexpr std::chrono::milliseconds kLinger{10};
 // The parameter keeps the library from recognising a type that it would compress.
 constexpr const char* kJsonType = "application/json; charset=utf-8";
 
-/// One thread per open connection, started when needed. Newer versions of the library want a bool from enqueue.
-class ConnectionThreads final : public httplib::TaskQueue {
+/// A connection as the library sees it while it handles one request.
+class RequestStream final : public httplib::Stream {
  public:
-  explicit ConnectionThreads(int threads) : pool_(std::make_unique<WorkerPool>(static_cast<std::size_t>(threads), kMaxWaitingConnections)) {}
-  using EnqueueResult = decltype(std::declval<httplib::TaskQueue&>().enqueue(std::function<void()>()));
-  EnqueueResult enqueue(std::function<void()> work) override { return static_cast<EnqueueResult>(pool_->submit(std::move(work))); }
-  void shutdown() override { pool_.reset(); }
+  RequestStream(Connection& connection, Clock::time_point body_deadline) : connection_(connection), body_deadline_(body_deadline) {}
+
+  bool is_readable() const override { return true; }
+  bool is_writable() const override { return !connection_.hung_up(); }
+  ssize_t read(char* buffer, std::size_t size) override {
+    if (connection_.input().empty()) connection_.flush();  // "100 Continue" must be out before the body can come
+    return static_cast<ssize_t>(connection_.read(buffer, size, body_deadline_));
+  }
+  ssize_t write(const char* data, std::size_t size) override { return connection_.write({data, size}) ? static_cast<ssize_t>(size) : -1; }
+  void get_remote_ip_and_port(std::string& ip, int& port) const override {
+    ip = connection_.remote().host;
+    port = connection_.remote().port;
+  }
+  void get_local_ip_and_port(std::string& ip, int& port) const override {
+    ip = connection_.local().host;
+    port = connection_.local().port;
+  }
+  socket_t socket() const override { return connection_.fd(); }
 
  private:
-  std::unique_ptr<WorkerPool> pool_;
+  Connection& connection_;
+  const Clock::time_point body_deadline_;
 };
 
 HeaderLookup lookup(const httplib::Request& request) {
@@ -74,76 +82,89 @@ void write_reply(httplib::Response& response, const Reply& reply) {
   });
 }
 
+/// `reply` as bytes, for what is refused before the library sees the request.
+std::string raw_reply(const Reply& reply) {
+  std::string text = "HTTP/1.1 " + std::to_string(reply.status) + " Refused\r\nContent-Type: " + kJsonType + "\r\nConnection: close\r\n";
+  for (const auto& [name, value] : reply.headers) text.append(name).append(": ").append(value).append("\r\n");
+  return text + "Content-Length: " + std::to_string(reply.body.size()) + "\r\n\r\n" + reply.body;
+}
+
+Reply busy_reply(const std::string& what) {
+  Reply reply = error_reply(503, kInternalError, what + "; retry in a second", true);
+  reply.headers.emplace_back("Retry-After", "1");
+  return reply;
+}
+
 /// Server-sent events of one request. A handler may report progress from several threads.
 class EventStream {
  public:
-  explicit EventStream(httplib::DataSink& sink) : sink_(sink) {}
+  EventStream(httplib::DataSink& sink, Connection& connection) : sink_(sink), connection_(connection) {
+    const std::lock_guard lock(mutex_);
+    connection_.flush();  // the headers: they tell the client that its call runs
+  }
 
   void send(const nlohmann::json& message) { write("data: " + dump(message) + "\n\n"); }
 
   /// Also keeps a silent stream alive: handlers ask this while they wait.
   bool closed() {
     if (Clock::now() - last_write_.load() > kKeepAliveComment) write(": waiting\n\n");
-    const std::lock_guard lock(mutex_);
-    return !sink_.is_writable();
+    return broken_ || connection_.hung_up();
   }
 
  private:
   void write(const std::string& text) {
     const std::lock_guard lock(mutex_);
-    sink_.write(text.data(), text.size());
     last_write_ = Clock::now();
+    if (!broken_) broken_ = !sink_.write(text.data(), text.size()) || !connection_.flush();
   }
 
   httplib::DataSink& sink_;
+  Connection& connection_;
   std::mutex mutex_;
+  std::atomic<bool> broken_{false};
   std::atomic<Clock::time_point> last_write_{Clock::now()};
 };
 
-class HttpServer {
+class HttpServer final : private httplib::Server {
  public:
-  HttpServer(Server& server, const HttpOptions& options) : dispatcher_(server.dispatcher()), options_(options) { configure(); }
-
-  /// The bound port, or -1 with errno as the library left it.
-  int bind() {
-    errno = 0;
-    const int port = options_.port == 0 ? http_.bind_to_any_port(options_.host) : (http_.bind_to_port(options_.host, options_.port) ? options_.port : -1);
-    if (port > 0) ::listen(listening_fd_, kBacklog);  // again, with a backlog that survives a burst of clients
-    return port;
+  HttpServer(mcp::Server& server, const HttpOptions& options)
+      : dispatcher_(server.dispatcher()),
+        options_(options),
+        head_limits_{static_cast<std::size_t>(options.max_header_bytes), static_cast<std::size_t>(options.max_headers)},
+        calls_(options.max_calls),
+        streams_(options.max_streams),
+        uploads_(options.max_uploads),
+        listener_(
+            listener_limits(options), plain_io, [this](Connection& connection) { return serve(connection); }, raw_reply(busy_reply("too many connections"))) {
+    configure();
   }
 
-  void run(int port, const std::function<bool()>& stop) {
-    std::atomic<bool> over{false};
-    std::thread watcher([&] {
-      while (!over && !(stop && http_.is_running() && stop())) std::this_thread::sleep_for(kStopPoll);
-      if (over) return;
-      stopping_ = true;
-      http_.stop();
-      while (!over) {
-        dispatcher_.cancel_all();
-        stop_reading(port);
-        std::this_thread::sleep_for(kStopPoll);
-      }
-    });
-    http_.listen_after_bind();
-    over = true;
-    watcher.join();
+  Status bind() { return listener_.bind(options_.host, options_.port); }
+  int port() const { return listener_.port(); }
+
+  void run(const std::function<bool()>& stop) {
+    listener_.run([&stop] { return stop && stop(); },
+                  [this] {
+                    stopping_ = true;
+                    dispatcher_.cancel_all();
+                  });
   }
 
  private:
+  static ListenerLimits listener_limits(const HttpOptions& options) {
+    ListenerLimits limits;
+    limits.threads = options.threads;
+    limits.max_connections = options.max_connections;
+    limits.backlog = options.backlog;
+    limits.first_request_timeout = std::chrono::milliseconds(options.header_timeout_ms);
+    limits.write_timeout = std::chrono::milliseconds(options.write_timeout_ms);
+    return limits;
+  }
+
   void configure() {
-    http_.new_task_queue = [this] { return new ConnectionThreads(options_.threads); };
-    http_.set_socket_options([this](int fd) {
-      const int yes = 1;
-      ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-      listening_fd_ = fd;
-    });
-    http_.set_tcp_nodelay(true);
-    http_.set_keep_alive_max_count(kRequestsPerConnection);
-    http_.set_keep_alive_timeout(kIdleConnectionSeconds);
-    http_.set_read_timeout(static_cast<time_t>(options_.read_timeout_ms / 1000), static_cast<time_t>(options_.read_timeout_ms % 1000 * 1000));
-    http_.set_write_timeout(kWriteTimeoutSeconds);
-    http_.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr exception) {
+    svr_sock_ = 0;  // the library never binds; this says that it is not shutting down
+    set_keep_alive_timeout(static_cast<time_t>(options_.idle_timeout_ms / 1000));
+    set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr exception) {
       try {
         std::rethrow_exception(exception);
       } catch (const std::exception& error) {
@@ -153,9 +174,45 @@ class HttpServer {
       }
       write_reply(response, error_reply(500, kInternalError, "internal error; the server's log has the details", true));
     });
-    http_.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) { return before_body(request, response); });
-    http_.Post("/mcp",
-               [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) { post(request, response, reader); });
+    set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) { return before_body(request, response); });
+    Post("/mcp",
+         [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) { post(request, response, reader); });
+  }
+
+  /// A connection's turn: answers the requests that have arrived, then says whether to wait for more.
+  Next serve(Connection& connection) {
+    bool answered = false;
+    while (true) {
+      const HeadCheck head = check_head(connection.input(), head_limits_);
+      if (head.state == HeadCheck::State::refused) {
+        connection.write(raw_reply(error_reply(head.status, kInvalidRequest, head.reason, true)));
+        return Next::drain;
+      }
+      if (head.state == HeadCheck::State::complete) {
+        if (!serve_request(connection)) return Next::drain;
+        answered = true;
+        continue;
+      }
+      const IoState got = connection.fill();
+      if (got == IoState::done) continue;
+      if (got == IoState::closed) return Next::close;
+      if (answered && connection.input().empty() && listener_.has_spare_workers() && connection.wait_readable(kLinger)) continue;
+      if (answered || (!connection.mid_head && !connection.input().empty())) {
+        connection.mid_head = !connection.input().empty();
+        connection.deadline = Clock::now() + std::chrono::milliseconds(connection.mid_head ? options_.header_timeout_ms : options_.idle_timeout_ms);
+      }  // else the deadline stands: a client gets no more time by sending one more byte
+      return Next::wait;
+    }
+  }
+
+  /// False when the connection cannot be used again.
+  bool serve_request(Connection& connection) {
+    RequestStream stream(connection, Clock::now() + std::chrono::milliseconds(options_.body_timeout_ms));
+    bool closed = false;
+    current_ = &connection;
+    const bool complete = process_request(stream, stopping_, closed, nullptr);
+    current_ = nullptr;
+    return connection.flush() && complete && !closed && !connection.close_after && !stopping_;
   }
 
   /// Everything that can be decided without the body. Handled means answered.
@@ -169,13 +226,6 @@ class HttpServer {
       write_reply(response, reply);
       return Handled;
     };
-    std::size_t bytes = 0;
-    for (const auto& [name, value] : request.headers) bytes += name.size() + value.size();
-    if (request.headers.size() > static_cast<std::size_t>(options_.max_headers) + kLibraryHeaders || bytes > kMaxHeaderBytes) {
-      return answer(error_reply(431, kInvalidRequest,
-                                "too many headers: the limit is " + std::to_string(options_.max_headers) + " and " + std::to_string(kMaxHeaderBytes) + " bytes",
-                                true));
-    }
     if (auto refusal = refuse_client(header, options_)) return answer(std::move(*refusal));
     if (request.path == "/healthz" && request.method == "GET") return answer({200, R"({"status":"ok"})", {}, false});
     if (request.path != "/mcp") return answer(error_reply(404, kInvalidRequest, "not found; valid: POST /mcp, GET /healthz"));
@@ -184,19 +234,24 @@ class HttpServer {
       reply.headers.emplace_back("Allow", "POST");
       return answer(std::move(reply));
     }
-    if (request.has_header("Range")) return answer(error_reply(400, kInvalidRequest, "Range does not apply here"));
     if (auto refusal = refuse_headers(header, count, options_)) return answer(std::move(*refusal));
     return Unhandled;
   }
 
   void post(const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) {
+    Connection& connection = *current_;
+    const bool chunked = request.has_header("Transfer-Encoding");
+    // The library's idea of where a chunked body ends is too generous for another request to follow.
+    connection.close_after = connection.close_after || chunked;
+    const bool arrived = !chunked && connection.input().size() >= std::stoull(request.get_header_value("Content-Length"));
+    const Gate::Pass upload = arrived ? Gate::Pass() : uploads_.enter();
+    if (!arrived && !upload) return write_reply(response, busy_reply("too many requests are being received"));
     std::string body;
     std::int64_t size = 0;
-    const auto deadline = Clock::now() + kMaxBodyTime;
     const bool complete = reader([&](const char* data, std::size_t length) {
       size += static_cast<std::int64_t>(length);
       if (size <= options_.max_body_bytes) body.append(data, length);
-      return size <= options_.max_body_bytes + kDrainBytes && Clock::now() < deadline;
+      return size <= options_.max_body_bytes;
     });
     if (size > options_.max_body_bytes) {
       return write_reply(response,
@@ -206,26 +261,24 @@ class HttpServer {
 
     Interpretation meaning = interpret(body, lookup(request), dispatcher_, options_);
     if (!meaning.call) return write_reply(response, meaning.reply);
-    if (meaning.call->stream) return stream(std::move(*meaning.call), response);
     Call& call = *meaning.call;
-    HangUp hung_up(request.remote_addr, request.remote_port, request.local_port);
-    call.exchange.hung_up = [this, &hung_up] { return stopping_.load() || hung_up(); };
+    const bool reaches_tool = dispatcher_.reaches_tool(call.message, call.exchange.stateless);
+    auto place = std::make_shared<Gate::Pass>(reaches_tool ? calls_.enter() : Gate::Pass());
+    if (reaches_tool && !*place) return write_reply(response, busy_reply("too many calls are running"));
+    if (call.stream) return stream(std::move(call), std::move(place), response);
+    call.exchange.hung_up = [this, &connection] { return stopping_.load() || connection.hung_up(); };
     write_reply(response, reply_to(call.message, dispatcher_.handle(call.message, call.exchange)));
   }
 
-  void stream(Call call, httplib::Response& response) {
-    if (streams_.fetch_add(1) >= options_.threads * 3 / 4) {  // the rest of the threads stay free for short requests
-      --streams_;
-      Reply reply = error_reply(503, kInternalError, "too many open streams; retry when some have ended");
-      reply.headers.emplace_back("Retry-After", "1");
-      return write_reply(response, reply);
-    }
+  void stream(Call call, std::shared_ptr<Gate::Pass> place, httplib::Response& response) {
+    auto seat = std::make_shared<Gate::Pass>(streams_.enter());
+    if (!*seat) return write_reply(response, busy_reply("too many open streams"));
     response.set_header("X-Accel-Buffering", "no");
     response.set_header("Cache-Control", "no-cache");
     response.set_chunked_content_provider(
-        "text/event-stream",
-        [this, shared = std::make_shared<Call>(std::move(call))](std::size_t, httplib::DataSink& sink) {
-          EventStream events(sink);
+        "text/event-stream", [this, place = std::move(place), seat = std::move(seat), shared = std::make_shared<Call>(std::move(call)), connection = current_](
+                                 std::size_t, httplib::DataSink& sink) {
+          EventStream events(sink, *connection);
           Exchange exchange = shared->exchange;
           exchange.notify = [&events](const nlohmann::json& notification) { events.send(notification); };
           exchange.hung_up = [this, &events] { return stopping_.load() || events.closed(); };
@@ -233,19 +286,18 @@ class HttpServer {
           if (outcome.response && !outcome.cancelled) events.send(*outcome.response);
           sink.done();
           return true;
-        },
-        [this](bool) { --streams_; });
+        });
   }
 
-  // The library adds these to each request: REMOTE_ADDR, REMOTE_PORT, LOCAL_ADDR, LOCAL_PORT.
-  static constexpr std::size_t kLibraryHeaders = 4;
+  /// Whose request this thread handles: the library does not pass it on.
+  static inline thread_local Connection* current_ = nullptr;
 
   Dispatcher& dispatcher_;
   const HttpOptions options_;
-  httplib::Server http_;
-  int listening_fd_ = -1;
+  const HeadLimits head_limits_;
   std::atomic<bool> stopping_{false};
-  std::atomic<int> streams_{0};
+  Gate calls_, streams_, uploads_;
+  Listener listener_;  // last: its workers use all of the above
 };
 
 }  // namespace
@@ -255,15 +307,13 @@ int serve_http(Server& server, const HttpOptions& options, const std::function<b
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
   HttpServer http(server, options);
-  const int port = http.bind();
-  if (port <= 0) {
-    const int error_number = errno;
+  if (const Status bound = http.bind(); !bound) {
     std::fprintf(stderr, "assay: cannot listen on %s:%d: %s; choose another HOST:PORT, or port 0 for any free one\n", options.host.c_str(), options.port,
-                 error_number == 0 ? "the address cannot be bound" : std::strerror(error_number));
+                 bound.error().message.c_str());
     return kPortInUse;
   }
-  if (options.listening) options.listening(port);
-  http.run(port, stop);
+  if (options.listening) options.listening(http.port());
+  http.run(stop);
   return 0;
 }
 

@@ -60,15 +60,26 @@ class Server {
   std::unique_ptr<Dispatcher> dispatcher_;
 };
 
+/// What the HTTP server listens on and how much it lets anyone take. docs/limits.md says what a client sees beyond each.
 struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 0;                                 // 0: any free one
-  std::int64_t max_body_bytes = 4LL << 20;
-  int max_headers = 64;
-  int threads = 64;
-  std::int64_t read_timeout_ms = 30'000;
   std::string bearer_token;                     // empty: none is asked for
   std::function<void(int port)> listening;      // called once bound
+
+  int threads = 512;                            // requests at once; started when needed, idle connections hold none
+  int max_connections = 4096;                   // open at once
+  int max_calls = 384;                          // tool calls at once, streams included: the rest of the threads stay free for short requests
+  int max_streams = 128;                        // event streams at once
+  int max_uploads = 64;                         // bodies at once that did not arrive together with their headers
+  int backlog = 4096;                           // connections that wait in the kernel; net.core.somaxconn caps it
+  int max_headers = 64;
+  std::int64_t max_header_bytes = 32 << 10;     // with the request line
+  std::int64_t max_body_bytes = 4LL << 20;
+  std::int64_t header_timeout_ms = 10'000;      // from a request's first byte (or from connecting, TLS handshake included) to its last header
+  std::int64_t body_timeout_ms = 30'000;        // for the whole body
+  std::int64_t write_timeout_ms = 10'000;       // for the client to take an answer, or one event of a stream
+  std::int64_t idle_timeout_ms = 30'000;        // between two requests of a connection
 };
 
 /// Both return the process's exit status. serve_stdio takes over fd 0 and fd 1: afterwards everything else that writes to fd 1 lands

@@ -301,7 +301,7 @@ TEST_CASE("http: a legacy call outlives its connection, and its session can canc
 
 TEST_CASE("http: open streams cannot starve short requests") {
   HttpOptions options;
-  options.threads = 8;
+  options.max_streams = 6;
   RunningHttp server(options);
   const std::string head = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: wait\r\nAccept: text/event-stream\r\n";
   std::vector<UniqueFd> streams;

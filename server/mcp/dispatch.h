@@ -5,31 +5,24 @@
 //   Outcome out = dispatcher.handle(message, {.scope = "stdio", .notify = write_line});
 //   if (out.response) write_line(*out.response);
 //
-// Registration must be finished before the first handle(); handle() may then be called from many threads at once. `initialize`, `ping`,
-// lists and notifications return at once; `tools/call` returns when the tool does.
+// Registration must be finished before the first handle(); handle() may then be called from many threads at once. It returns at once but for
+// methods that run a handler (runs_handler()): those return when the handler does.
 #pragma once
 
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
-#include "base/result.h"
+#include "server/mcp/exchange.h"
 #include "server/mcp/in_flight.h"
 #include "server/mcp/jsonrpc.h"
+#include "server/mcp/prompt_book.h"
+#include "server/mcp/resource_shelf.h"
+#include "server/mcp/rpc.h"
 #include "server/mcp/server.h"
 #include "server/mcp/toolbox.h"
 
 namespace assay::mcp {
-
-/// What the transport knows about one message.
-struct Exchange {
-  std::string scope;                                  // where request ids are unique; empty: cancellation by id is off
-  std::function<void(const nlohmann::json&)> notify;  // sends a notification that belongs to this request; null: cannot
-  std::function<bool()> hung_up;                      // the client is gone: cancels in the stateless era only; null: unknown
-  bool stateless = false;                             // the transport already knows the era (an HTTP header names 2026-07-28)
-  const InFlight::Ticket* ticket = nullptr;           // admit()'s, when the message waited in a queue
-};
 
 struct Outcome {
   std::optional<nlohmann::json> response;  // none for notifications
@@ -39,8 +32,10 @@ struct Outcome {
 
 class Dispatcher {
  public:
-  explicit Dispatcher(ServerInfo info);
-  Status add_tool(Tool tool) { return tools_.add(std::move(tool)); }
+  Dispatcher(ServerInfo info, const ServerLimits& limits);
+  Toolbox& tools() { return tools_; }
+  ResourceShelf& resources() { return resources_; }
+  PromptBook& prompts() { return prompts_; }
 
   Outcome handle(const Message& message, const Exchange& exchange);
   /// Makes a request cancellable before handle() gets it.
@@ -50,22 +45,48 @@ class Dispatcher {
 
   /// The request names a protocol version (or client capabilities) in its _meta, or uses a method that only exists there.
   static bool is_stateless(const Message& message);
+  /// handle() may take as long as a tool, a reader or a prompt does: not for the thread that reads messages.
+  static bool runs_handler(const Message& message);
   /// handle() will reach the tool: a transport may start a stream before it knows the outcome.
   bool reaches_tool(const Message& message, bool stateless) const;
 
  private:
-  Outcome stateless(const Message& message, const Exchange& exchange);
-  Outcome legacy(const Message& message, const Exchange& exchange);
-  Outcome initialize(const Message& message) const;
-  Outcome list_tools(const Message& message, bool stateless) const;
-  Outcome call_tool(const Message& message, const Exchange& exchange, bool stateless);
+  struct Request {
+    const Message& message;
+    const Exchange& exchange;
+    bool stateless;
+    bool cancelled = false;  // out
+  };
+  using Handler = Rpc<nlohmann::json> (Dispatcher::*)(Request& request);
+  struct Method;
+  static const std::vector<Method>& methods();
+
+  Rpc<nlohmann::json> discover(Request& request);
+  Rpc<nlohmann::json> initialize(Request& request);
+  Rpc<nlohmann::json> ping(Request& request);
+  Rpc<nlohmann::json> list_tools(Request& request);
+  Rpc<nlohmann::json> call_tool(Request& request);
+  Rpc<nlohmann::json> list_resources(Request& request);
+  Rpc<nlohmann::json> list_templates(Request& request);
+  Rpc<nlohmann::json> read_resource(Request& request);
+  Rpc<nlohmann::json> list_prompts(Request& request);
+  Rpc<nlohmann::json> get_prompt(Request& request);
+  Rpc<nlohmann::json> complete(Request& request);
+
+  /// Whether something is registered that gives the method a meaning.
+  bool offers(const Method& method) const;
+  Rpc<nlohmann::json> route(Request& request);
   void notification(const Message& message, const Exchange& exchange);
-  /// Adds what every result of the stateless era carries.
-  nlohmann::json complete(nlohmann::json result) const;
-  nlohmann::json implementation() const;
+  nlohmann::json capabilities() const;
+  nlohmann::json cacheable(nlohmann::json result, bool stateless) const;
+  Rpc<nlohmann::json> page(const nlohmann::json& all, const char* key, const Request& request) const;
 
   const ServerInfo info_;
+  const ServerLimits limits_;
+  const nlohmann::json implementation_;
   Toolbox tools_;
+  ResourceShelf resources_;
+  PromptBook prompts_;
   InFlight in_flight_;
 };
 

@@ -1,13 +1,13 @@
 #include "server/mcp/http_headers.h"
 
 #include <arpa/inet.h>
-#include <openssl/evp.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <vector>
+
+#include "server/mcp/base64.h"
 
 namespace assay::mcp {
 namespace {
@@ -89,20 +89,12 @@ std::optional<std::string> decode_header_value(std::string_view value) {
   if (value.size() < kBase64Prefix.size() + kBase64Suffix.size() || value.substr(value.size() - kBase64Suffix.size()) != kBase64Suffix)
     return std::string(value);
   const std::string_view text = value.substr(kBase64Prefix.size(), value.size() - kBase64Prefix.size() - kBase64Suffix.size());
-  if (text.size() % 4 != 0) return std::nullopt;
-  std::vector<unsigned char> bytes(text.size() / 4 * 3 + 1);
-  const int size = EVP_DecodeBlock(bytes.data(), reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  if (size < 0) return std::nullopt;
-  std::size_t padding = 0;  // EVP_DecodeBlock counts the padding as zero bytes
-  while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
-  return std::string(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(size) - padding);
+  return base64_decode(text);
 }
 
 std::string encode_header_value(std::string_view value) {
   if (plain(value)) return std::string(value);
-  std::vector<unsigned char> text((value.size() + 2) / 3 * 4 + 1);
-  const int size = EVP_EncodeBlock(text.data(), reinterpret_cast<const unsigned char*>(value.data()), static_cast<int>(value.size()));
-  return std::string(kBase64Prefix) + std::string(reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(size)) + std::string(kBase64Suffix);
+  return std::string(kBase64Prefix) + base64_encode(value) + std::string(kBase64Suffix);
 }
 
 std::optional<std::string> header_mismatch(const Message& message, const HeaderLookup& header) {

@@ -22,6 +22,8 @@ constexpr int kInvalidRequest = -32600;
 constexpr int kMethodNotFound = -32601;
 constexpr int kInvalidParams = -32602;
 constexpr int kInternalError = -32603;
+// MCP, legacy revisions
+constexpr int kResourceNotFound = -32002;  // 2026-07-28 uses kInvalidParams
 // MCP, 2026-07-28
 constexpr int kHeaderMismatch = -32020;
 constexpr int kUnsupportedVersion = -32022;
@@ -39,7 +41,7 @@ constexpr const char* kHeaderMethod = "Mcp-Method";
 constexpr const char* kHeaderName = "Mcp-Name";
 constexpr const char* kHeaderSession = "Mcp-Session-Id";
 
-/// How long a client may keep discover and tools/list. The tools of a running server never change.
+/// How long a client may keep discover and the lists. What a running server has registered never changes.
 constexpr std::int64_t kListTtlMs = 3'600'000;
 
 /// One message, on any transport; a submission's source fits many times over.

@@ -2,7 +2,8 @@
 // of the stateless revision (2026-07-28) and of the legacy ones (2025-11-25 back to 2024-11-05), at the same time.
 //
 //   mcp::Server server({.name = "assay", .version = "0.1.0", .instructions = "..."});
-//   server.add_tool({...});
+//   server.add_tool({...});                              // tool.h
+//   server.add_resource({...}); server.add_prompt({...}); // resource.h, prompt.h; completion.h for what users type
 //   return mcp::serve_stdio(server);
 //
 // Handlers run on many threads at once. Registration must be finished before serving starts.
@@ -11,49 +12,42 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "server/mcp/prompt.h"
+#include "server/mcp/resource.h"
+#include "server/mcp/tool.h"
 
 namespace assay::mcp {
 
-struct ToolResult {
-  bool is_error = false;
-  std::string text;
-  nlohmann::json structured;          // object, or null when there is none
-};
-
-struct RequestContext {
-  /// Sends notifications/progress when the request carried a token; rate-limited and strictly rising. Never null.
-  std::function<void(double progress, double total, const std::string& message)> progress;
-  /// True once the client cancelled or, in the stateless era, hung up. Never null.
-  std::function<bool()> cancelled;
-};
-
-struct Tool {
-  std::string name, title, description;
-  nlohmann::json input_schema, output_schema;   // JSON Schema 2020-12, objects; output_schema may be null
-  nlohmann::json annotations;                   // readOnlyHint, ...
-  std::function<ToolResult(const nlohmann::json& arguments, RequestContext& context)> call;
-};
-
 struct ServerInfo {
   std::string name, title, version, instructions;
+  std::string description = {}, website_url = {};
+  std::vector<Icon> icons = {};
+};
+
+/// Named limits of the protocol layer, in docs/limits.md.
+struct ServerLimits {
+  std::size_t page_size = 100;                  // entries of a list on one page
 };
 
 class Dispatcher;                               // dispatch.h: one JSON-RPC message in, at most one out
 
 class Server {
  public:
-  explicit Server(ServerInfo info);
+  explicit Server(ServerInfo info, const ServerLimits& limits = {});
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Aborts start-up (returns an error) on a duplicate name or a schema with keywords the validator does not know.
+  /// Each aborts start-up (returns an error) on a duplicate name, a missing handler, or a schema or URI template that cannot be used.
+  /// Capabilities are announced for what is registered, and only for that.
   Status add_tool(Tool tool);
+  Status add_resource(Resource resource);
+  Status add_template(ResourceTemplate resource_template);
+  Status add_prompt(Prompt prompt);
   Dispatcher& dispatcher() { return *dispatcher_; }
 
  private:

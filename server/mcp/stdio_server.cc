@@ -53,7 +53,7 @@ struct Session {
 };
 
 void take(Session& session, Message message) {
-  if (message.kind != Message::Kind::request || message.method != "tools/call") {
+  if (!Dispatcher::runs_handler(message)) {
     session.answer(message, nullptr);
     return;
   }

@@ -13,8 +13,8 @@ using nlohmann::json;
 constexpr std::size_t kMaxNameBytes = 40;                // some clients prefix names and refuse more than 64
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
-json text_result(const std::string& text, bool is_error) {
-  json result = {{"content", json::array({{{"type", "text"}, {"text", text}}})}};
+json text_result(std::string text, bool is_error) {
+  json result = {{"content", json::array({text_content(std::move(text))})}};
   if (is_error) result["isError"] = true;
   return result;
 }
@@ -63,6 +63,7 @@ Status Toolbox::add(Tool tool) {
   json shown = {{"name", tool.name}, {"description", tool.description}, {"inputSchema", tool.input_schema}};
   if (!tool.title.empty()) shown["title"] = tool.title;
   if (output) shown["outputSchema"] = tool.output_schema;
+  show_icons(shown, tool.icons);
   if (tool.annotations.is_object() && !tool.annotations.empty()) shown["annotations"] = tool.annotations;
   list_.push_back(std::move(shown));
   entries_.push_back(std::make_unique<Entry>(Entry{std::move(tool), std::move(*input), std::move(output)}));
@@ -104,7 +105,10 @@ Result<json> Toolbox::call(const std::string& name, json arguments, RequestConte
                        true);
   }
 
-  json result = text_result(answer.text, answer.is_error);
+  const bool only_blocks = answer.text.empty() && !answer.content.empty();
+  json result = text_result(std::move(answer.text), answer.is_error);
+  if (only_blocks) result["content"].clear();
+  for (json& block : answer.content) result["content"].push_back(std::move(block));
   std::vector<std::string> problems;
   if (entry->output) {
     problems = entry->output->check(answer.structured);

@@ -1,0 +1,21 @@
+// Exchange: what the transport knows about one message, and how to speak to the client that sent it.
+// Lives as long as the message is handled; its functions may be called from many threads at once.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "server/mcp/in_flight.h"
+
+namespace assay::mcp {
+
+struct Exchange {
+  std::string scope;                                  // where request ids are unique; empty: cancellation by id is off
+  std::function<void(const nlohmann::json&)> notify;  // sends a notification that belongs to this request; null: cannot
+  std::function<bool()> hung_up;                      // the client is gone: cancels in the stateless era only; null: unknown
+  bool stateless = false;                             // the transport already knows the era (an HTTP header names 2026-07-28)
+  const InFlight::Ticket* ticket = nullptr;           // admit()'s, when the message waited in a queue
+};
+
+}  // namespace assay::mcp

@@ -1,0 +1,25 @@
+// Reading params._meta, where the stateless era keeps what used to be a session's: version, capabilities, progress token.
+// Pure functions, thread-safe.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "server/mcp/jsonrpc.h"
+#include "server/mcp/rpc.h"
+
+namespace assay::mcp {
+
+/// params._meta, or null when there is none.
+const nlohmann::json* meta_of(const Message& message);
+
+/// The token of an opted-in request; null otherwise.
+nlohmann::json progress_token(const Message& message);
+
+/// Every revision that this server speaks, newest first.
+nlohmann::json supported_versions();
+
+/// What keeps the request's _meta from being fit for the stateless era; nothing when it is.
+std::optional<RpcError> check_stateless_meta(const Message& message);
+
+}  // namespace assay::mcp

@@ -22,6 +22,7 @@ namespace {
 constexpr const char* kTierReason = "recorded without a GPU and performed by the trusted launcher";
 constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 % is rejected
 constexpr std::int64_t kStartMs = 30'000;
+constexpr std::int64_t kQuietMs = 30'000;
 constexpr auto kLockSlice = std::chrono::milliseconds(kCancelPollMs);
 
 class CudaDevice final : public Device {
@@ -71,9 +72,9 @@ class CudaDevice final : public Device {
   bool wait_for_device(JobRun& run) {
     const std::lock_guard once(starting_);
     if (!facts_.name.empty()) return true;
-    Result<std::unique_ptr<LauncherClient>> first = launchers_.take(run.deadline(kStartMs));
-    if (!first) return run.fail_ours(first.error(), "starting device " + name_);
-    facts_ = (*first)->device();
+    Result<LauncherDevice> facts = launchers_.ready(run.deadline(kStartMs));
+    if (!facts) return run.fail_ours(facts.error(), "starting device " + name_);
+    facts_ = std::move(*facts);
     return true;
   }
 
@@ -154,6 +155,10 @@ class CudaDevice final : public Device {
   /// The submission, the oracle and PyTorch, case by case, one after the other. The outputs of timed runs are compared again.
   void measure(JobRun& run, LaunchSession& session, const PreparedJob& prepared, const std::vector<std::string>& plans, const std::vector<UniqueFd>& outputs) {
     const std::vector<std::string> baseline = record_baseline(run, prepared);
+    if (Status quiet = launchers_.wait_quiet(run.deadline(kQuietMs)); !quiet) {
+      run.fail_ours(quiet.error(), "waiting for a quiet GPU");
+      return;
+    }
     JobRun beside = run.beside();
     LaunchSession oracle(beside, launchers_);
     for (std::size_t i = 0; i < plans.size(); ++i) {

@@ -46,6 +46,7 @@ struct SandboxConfig {
   std::string state_dir;                         // writable; scratch and Triton cache live below
   Isolation isolation = Isolation::best_effort;
   int parked_candidates = 2;
+  int parked_launchers = 2;                      // each holds a GPU context: some hundred MB of device memory
   std::int64_t zygote_ready_ms = 60'000;
 };
 

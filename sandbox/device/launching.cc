@@ -55,6 +55,10 @@ bool LaunchSession::ensure_launcher() {
   return true;
 }
 
+void LaunchSession::end() {
+  if (launcher_) launchers_.retire(std::move(launcher_));
+}
+
 std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd, bool time) {
   run_.enter(Stage::launch);
   if (!ensure_launcher()) return std::nullopt;
@@ -90,7 +94,7 @@ std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::
 }
 
 std::optional<Launched> LaunchSession::failed(const Error& error, const std::string& case_id) {
-  launcher_.reset();
+  end();
   const std::string where = " (case '" + case_id + "')";
   switch (error.code) {
     case ErrorCode::cancelled: run_.fail(ErrorKind::cancelled, "cancelled while launching"); break;

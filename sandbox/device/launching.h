@@ -13,18 +13,22 @@
 
 #include "sandbox/device/job_run.h"
 #include "sandbox/pool/judge.h"
-#include "sandbox/pool/launcher_client.h"
+#include "sandbox/pool/launcher_nursery.h"
 
 namespace assay::sandbox {
 
 class LaunchSession {
  public:
   LaunchSession(JobRun& run, LauncherNursery& launchers) : run_(run), launchers_(launchers) {}
+  LaunchSession(const LaunchSession&) = delete;
+  LaunchSession& operator=(const LaunchSession&) = delete;
+  ~LaunchSession() { end(); }
 
   std::optional<Launched> launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd, bool time);
 
  private:
   bool ensure_launcher();
+  void end();
   std::optional<Launched> failed(const Error& error, const std::string& case_id);
 
   JobRun& run_;

@@ -36,6 +36,13 @@ const json kCompared = {{"type", "compared"},
                         {"mismatches", 2},
                         {"first_mismatch", {{"output", "y"}, {"index", {1, 2}}, {"expected", 1.5}, {"actual", "-inf"}}}};
 
+json prepared_header() {
+  const json argument = {{"name", "x"}, {"kind", "tensor"}, {"dtype", "float32"}, {"shape", {4}}, {"strides", {1}}, {"fd", 0}, {"offset", 0}, {"nbytes", 16}};
+  const json one = {{"id", "a"},           {"seed", "0x1"}, {"arguments", {argument}}, {"structural", json::array()}, {"inout", json::array()}, {"outputs", json::array()},
+                    {"output_bytes", 4096}};
+  return {{"type", "prepared"}, {"job", "j"}, {"cases", {one}}};
+}
+
 }  // namespace
 
 TEST_CASE("a candidate's messages become structs") {
@@ -113,16 +120,41 @@ TEST_CASE("a comparison is consistent or refused, and keeps non-finite numbers")
 }
 
 TEST_CASE("a prepared case cannot name a descriptor that did not come") {
-  const json argument = {{"name", "x"}, {"kind", "tensor"}, {"dtype", "float32"}, {"shape", {4}}, {"strides", {1}}, {"fd", 0}, {"offset", 0}, {"nbytes", 16}};
-  const json header = {
-      {"type", "prepared"},
-      {"job", "j"},
-      {"cases",
-       {{{"id", "a"}, {"seed", "0x1"}, {"arguments", {argument}}, {"structural", json::array()}, {"inout", json::array()}, {"outputs", json::array()}}}}};
+  const json header = prepared_header();
   CHECK(refuses(parse_prepared, header));
   Frame with = frame(header);
   with.fds.emplace_back(-1);
-  CHECK(parse_prepared(with));
+  const Result<Prepared> prepared = parse_prepared(with);
+  REQUIRE(prepared);
+  CHECK(prepared->cases[0].output_bytes == 4096);
+  CHECK_FALSE(prepared->device);
+}
+
+TEST_CASE("shared device memory is for every case and every tensor, or refused") {
+  json header = prepared_header();
+  header["device"] = {{"fd", 1}, {"bytes", 1 << 20}};
+  header["cases"][0]["device"] = {{"inputs", {{{"name", "x"}, {"offset", 256}}}}, {"output_offset", 4096}};
+  const auto parse = [](const json& of) {
+    Frame with = frame(of);
+    with.fds.emplace_back(-1);
+    with.fds.emplace_back(-1);
+    return parse_prepared(with);
+  };
+  const Result<Prepared> prepared = parse(header);
+  REQUIRE(prepared);
+  CHECK(prepared->device->fd == 1);
+  CHECK(prepared->device->bytes == 1 << 20);
+  CHECK(prepared->cases[0].device->inputs.at("x") == 256);
+  CHECK(prepared->cases[0].device->output_offset == 4096);
+  json without_handle = header;
+  without_handle["device"]["fd"] = 2;
+  CHECK_FALSE(parse(without_handle));
+  json one_sided = header;
+  one_sided["cases"][0].erase("device");
+  CHECK_FALSE(parse(one_sided));
+  json homeless = header;
+  homeless["cases"][0]["device"]["inputs"] = json::array();
+  CHECK_FALSE(parse(homeless));
 }
 
 TEST_CASE("arguments survive the way to a candidate") {

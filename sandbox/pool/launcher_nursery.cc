@@ -1,0 +1,128 @@
+#include "sandbox/pool/launcher_nursery.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::int64_t kStartMs = 30'000;
+constexpr auto kRetryPause = std::chrono::seconds(2);
+constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
+
+}  // namespace
+
+LauncherNursery::LauncherNursery(const SandboxConfig& config, Spawner& spawner, int device, std::string driver)
+    : config_(config), spawner_(spawner), device_index_(device), driver_(std::move(driver)), thread_([this] { run(); }) {}
+
+LauncherNursery::~LauncherNursery() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    cancel_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+std::optional<LauncherDevice> LauncherNursery::device() const {
+  const std::lock_guard lock(mutex_);
+  return device_;
+}
+
+template <class Done>
+Status LauncherNursery::wait_until(std::unique_lock<std::mutex>& lock, const Deadline& deadline, Done done) {
+  while (!done()) {
+    if (deadline.cancelled()) return fail(ErrorCode::cancelled, "cancelled");
+    if (deadline.expired() || stop_) return fail(ErrorCode::resource_exhausted, "the launchers were busy for all of the time allowed");
+    changed_.wait_for(lock, kWaitSlice);
+  }
+  return {};
+}
+
+Result<LauncherDevice> LauncherNursery::ready(const Deadline& deadline) {
+  std::unique_lock lock(mutex_);
+  failure_.reset();
+  changed_.notify_all();
+  if (Status up = wait_until(lock, deadline, [&] { return device_ || failure_; }); !up) return fail(up.error());
+  if (!device_) return fail(*failure_);
+  return *device_;
+}
+
+Result<std::unique_ptr<LauncherClient>> LauncherNursery::take(const Deadline& deadline) {
+  std::unique_lock lock(mutex_);
+  failure_.reset();
+  ++waiting_;
+  changed_.notify_all();
+  const Status parked = wait_until(lock, deadline, [&] {
+    std::erase_if(parked_, [](const auto& one) { return !one->alive(); });
+    return !parked_.empty() || failure_;
+  });
+  --waiting_;
+  if (!parked) return fail(parked.error());
+  if (parked_.empty()) return fail(*failure_);
+  std::unique_ptr<LauncherClient> taken = std::move(parked_.front());
+  parked_.pop_front();
+  ++in_use_;
+  return taken;
+}
+
+void LauncherNursery::retire(std::unique_ptr<LauncherClient> used) {
+  used->kill();
+  {
+    const std::lock_guard lock(mutex_);
+    retired_.push_back(std::move(used));
+    --in_use_;
+  }
+  changed_.notify_all();
+}
+
+Status LauncherNursery::wait_quiet(const Deadline& deadline) {
+  std::unique_lock lock(mutex_);
+  return wait_until(lock, deadline, [&] { return !busy_ && retired_.empty(); });
+}
+
+bool LauncherNursery::wants_more() const {
+  if (parked_.empty() && waiting_ > 0) return true;
+  return in_use_ == 0 && static_cast<int>(parked_.size()) < std::max(config_.parked_launchers, 1);
+}
+
+void LauncherNursery::start_one(std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  Result<std::unique_ptr<LauncherClient>> started = LauncherClient::start(config_, spawner_, device_index_, driver_, Deadline::after_ms(kStartMs, &cancel_));
+  lock.lock();
+  if (started) {
+    device_ = (*started)->device();
+    parked_.push_back(std::move(*started));
+  } else {
+    failure_ = started.error();
+  }
+}
+
+void LauncherNursery::run() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    if (failure_) {
+      changed_.wait_for(lock, kRetryPause, [&] { return stop_ || !failure_; });
+      failure_.reset();
+    } else if (wants_more()) {
+      busy_ = true;
+      start_one(lock);
+    } else if (!retired_.empty()) {
+      busy_ = true;
+      std::vector<std::unique_ptr<LauncherClient>> over = std::exchange(retired_, {});
+      lock.unlock();
+      over.clear();  // waits for their end
+      lock.lock();
+    } else {
+      changed_.wait(lock);
+      continue;
+    }
+    busy_ = false;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace assay::sandbox

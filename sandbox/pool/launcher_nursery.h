@@ -1,0 +1,71 @@
+// LauncherNursery: launchers parked with their device context made, so that no submission waits for one; and the end of those that were used.
+//
+//   LauncherNursery launchers(config, spawner, 0);
+//   Result<std::unique_ptr<LauncherClient>> launcher = launchers.take(deadline);
+//   ...
+//   launchers.retire(std::move(*launcher));         // never used again; returns at once
+//
+// Making and unmaking a context keeps the driver busy for some hundred milliseconds, and whoever uses the GPU meanwhile waits. So new ones are started when
+// no launcher is in use, unless somebody waits for one, and wait_quiet() is there for those who time. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/pool/launcher_client.h"
+
+namespace assay::sandbox {
+
+class LauncherNursery {
+ public:
+  /// Starts parking `config.parked_launchers` of them. `driver`: "cuda", or "fake" for tests.
+  LauncherNursery(const SandboxConfig& config, Spawner& spawner, int device, std::string driver = "cuda");
+  ~LauncherNursery();
+  LauncherNursery(const LauncherNursery&) = delete;
+  LauncherNursery& operator=(const LauncherNursery&) = delete;
+
+  /// Waits until the first one is parked and tells the device's facts.
+  Result<LauncherDevice> ready(const Deadline& deadline);
+  /// Each one that is taken must be retired.
+  Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
+  /// Kills it; its context ends behind the caller.
+  void retire(std::unique_ptr<LauncherClient> used);
+  /// Waits until no launcher is starting or ending.
+  Status wait_quiet(const Deadline& deadline);
+  /// Facts of the device, once known.
+  std::optional<LauncherDevice> device() const;
+
+ private:
+  void run();
+  void start_one(std::unique_lock<std::mutex>& lock);
+  bool wants_more() const;  // mutex_ held
+  /// Waits until `done` (mutex_ held). Errors: cancelled, resource_exhausted.
+  template <class Done>
+  Status wait_until(std::unique_lock<std::mutex>& lock, const Deadline& deadline, Done done);
+
+  const SandboxConfig config_;
+  Spawner& spawner_;
+  const int device_index_;
+  const std::string driver_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<LauncherClient>> parked_;
+  std::vector<std::unique_ptr<LauncherClient>> retired_;
+  std::optional<LauncherDevice> device_;
+  std::optional<Error> failure_;
+  int in_use_ = 0, waiting_ = 0;
+  bool busy_ = false;  // the thread starts or ends one
+  bool stop_ = false;
+  std::atomic<bool> cancel_{false};
+  std::thread thread_;
+};
+
+}  // namespace assay::sandbox

@@ -1,0 +1,73 @@
+#include "sandbox/pool/launcher_nursery.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/catch.h"
+#include "tests/sandbox/device/device_fixture.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using assay::sandbox::testing::real_config;
+
+namespace {
+
+Deadline soon() { return Deadline::after_ms(10'000); }
+
+std::unique_ptr<LauncherClient> taken(LauncherNursery& nursery) {
+  Result<std::unique_ptr<LauncherClient>> launcher = nursery.take(soon());
+  REQUIRE(launcher);
+  REQUIRE((*launcher)->alive());
+  return std::move(*launcher);
+}
+
+}  // namespace
+
+TEST_CASE("parked launchers are handed out at once, and more are started for who waits") {
+  Spawner spawner;
+  LauncherNursery nursery(real_config(), spawner, 0, "fake");
+  const Result<LauncherDevice> device = nursery.ready(soon());
+  REQUIRE(device);
+  CHECK(device->name == "Fake GPU");
+  CHECK(nursery.device()->name == "Fake GPU");
+  std::vector<std::unique_ptr<LauncherClient>> all;
+  for (int i = 0; i < 4; ++i) all.push_back(taken(nursery));
+  for (auto& one : all) nursery.retire(std::move(one));
+  REQUIRE(nursery.wait_quiet(soon()));
+}
+
+TEST_CASE("while a launcher is in use none is started, and those that time find the device quiet") {
+  Spawner spawner;
+  SandboxConfig config = real_config();
+  config.parked_launchers = 1;
+  LauncherNursery nursery(config, spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> one = taken(nursery);
+  REQUIRE(nursery.wait_quiet(soon()));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // a start would have begun by now
+  REQUIRE(nursery.wait_quiet(Deadline::after_ms(0)));
+  nursery.retire(std::move(one));
+  nursery.retire(taken(nursery));
+}
+
+TEST_CASE("launchers that cannot start are an error that says why, and a cancelled wait ends") {
+  Spawner spawner;
+  SandboxConfig config = real_config();
+  config.launcher = "/bin/false";
+  LauncherNursery nursery(config, spawner, 0, "fake");
+  const auto launcher = nursery.take(soon());
+  REQUIRE_FALSE(launcher);
+  CHECK(launcher.error().message.find("the launcher did not become ready") != std::string::npos);
+  const auto device = nursery.ready(soon());
+  REQUIRE_FALSE(device);
+
+  const std::filesystem::path script = std::filesystem::path(config.state_dir) / "silent.sh";
+  std::ofstream(script) << "#!/bin/sh\nexec sleep 60\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  config.launcher = script.string();
+  LauncherNursery silent(config, spawner, 0, "fake");
+  std::atomic<bool> cancel{true};
+  const auto cancelled = silent.take(Deadline::after_ms(5'000, &cancel));
+  REQUIRE_FALSE(cancelled);
+  CHECK(cancelled.error().code == ErrorCode::cancelled);
+}

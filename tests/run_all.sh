@@ -37,6 +37,11 @@ cmake --preset tsan -DASSAY_PYTHON="$python" >/dev/null
 ninja -C build/tsan -j "$jobs" --quiet "${threaded[@]}"
 TSAN_OPTIONS=halt_on_error=1 ctest --test-dir build/tsan --output-on-failure --no-tests=error -R "^($(IFS='|'; echo "${threaded[*]}"))$"
 
+step "fuzzers, some seconds each"
+cmake --preset fuzz -DASSAY_PYTHON="$python" >/dev/null
+ninja -C build/fuzz -j "$jobs" --quiet fuzz_message fuzz_post fuzz_head fuzz_stream fuzz_plan
+tests/fuzz/fuzz.sh all 5
+
 step "clang-tidy"
 # The build's flags name a warning of GCC's that clang does not know.
 git ls-files '*.cc' | grep -E '^(base|server|tools|sandbox|operators|reference_agents)/' | grep -v harness/native \

@@ -1,8 +1,5 @@
 // Fuzzes the reader of launch plans, the first thing of an untrusted submission that trusted code parses.
 //
-//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -I. tests/fuzz/plan_fuzz.cc sandbox/launcher/{plan,plan_check,elf_check}.cc -o plan_fuzz
-//   ./plan_fuzz -max_len=65536 CORPUS_DIR
-//
 // Whatever the bytes: no crash, no undefined behaviour, and what decodes is encoded to the same bytes again.
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Runs the fuzzers that ./run fuzz built: fuzz.sh [TARGET|all] [SECONDS | RUNSx]. What they learn is kept in build/fuzz/corpus and shrunk into
+# tests/fuzz/corpus only by `fuzz.sh TARGET merge`. A finding is written to build/fuzz/findings; `fuzz_TARGET FILE` shows it again.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+target=${1:-all}
+amount=${2:-60}
+known=$(cd tests/fuzz && ls -- *_fuzz.cc | sed 's/_fuzz.cc//' | tr '\n' ' ')
+# Inputs longer than this are rare in the corpus and slow: every limit of the parsers is tested by unit tests instead.
+max_input_bytes=512
+export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16:detect_leaks=0}  # the fixture server lives until the process ends
+
+fuzz_one() {  # fuzz_one TARGET ARGUMENT...
+  local name=$1
+  shift
+  local learned=build/fuzz/corpus/$name
+  mkdir -p "$learned" build/fuzz/findings
+  # The servers under test log what handlers threw; only the fuzzer's own output is wanted.
+  build/fuzz/bin/fuzz_"$name" -close_fd_mask=3 -max_len=$max_input_bytes -print_final_stats=1 -artifact_prefix=build/fuzz/findings/"$name"- "$@" \
+    "$learned" "tests/fuzz/corpus/$name"
+}
+
+case $amount in
+  merge) limit=() ;;
+  *x) limit=(-runs="${amount%x}") ;;
+  *[!0-9]*) echo "fuzz: '$amount' is neither SECONDS (60) nor RUNSx (10000000x) nor merge" >&2; exit 64 ;;
+  *) limit=(-max_total_time="$amount") ;;
+esac
+[[ $target == all || " $known" == *" $target "* ]] || { echo "fuzz: unknown target '$target'; valid: ${known}all" >&2; exit 64; }
+[[ $target == all ]] || known=$target
+for name in $known; do
+  if [[ $amount == merge ]]; then
+    build/fuzz/bin/fuzz_"$name" -close_fd_mask=3 -max_len=$max_input_bytes -merge=1 "tests/fuzz/corpus/$name" "build/fuzz/corpus/$name"
+  else
+    log=build/fuzz/$name.log
+    fuzz_one "$name" "${limit[@]}" >"$log" 2>&1 || { grep -E '^==|SUMMARY|runtime error' "$log"; echo "fuzz: $name: see $log and build/fuzz/findings" >&2; exit 1; }
+    echo "$name: $(grep -E 'DONE' "$log")"
+  fi
+done

@@ -68,7 +68,7 @@ def main() -> int:
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         result = {"what": __doc__, "device": options.device, "environment": environment(), "oracles": rows}
-        options.out.write_text(json.dumps(result, indent=1) + "\n")
+        options.out.write_text(json.dumps(result, separators=(",", ":")) + "\n")
     return 0 if passed == len(rows) else 1
 
 

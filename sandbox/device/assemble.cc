@@ -53,6 +53,7 @@ Verdict begin_verdict(const Job& job) {
   verdict.job = job.id;
   verdict.kind = job.kind;
   verdict.operator_name = job.operator_name;
+  verdict.provenance.assay = ASSAY_VERSION;
   verdict.provenance.source_sha256 = sha256_hex(job.source);
   return verdict;
 }

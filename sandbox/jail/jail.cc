@@ -8,6 +8,7 @@
 
 #include "sandbox/jail/capabilities.h"
 #include "sandbox/jail/environment.h"
+#include "sandbox/jail/landlock.h"
 #include "sandbox/jail/layer.h"
 #include "sandbox/jail/mounts.h"
 #include "sandbox/jail/namespaces.h"
@@ -112,6 +113,7 @@ Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config) {
   layers.add("no_dumps", forbid_dumps());
   layers.add("job_parent_death", die_with_parent());
   layers.add("no_new_privileges", forbid_new_privileges());
+  layers.add("landlock", restrict_with_landlock({"/tmp", "/dev/shm"}));
   layers.add("seccomp", seccomp_filter() ? seccomp_filter()->load() : fail(seccomp_filter().error()));
   if (Status complete = layers.status(); !complete) return fail(complete.error());
   return layers.layers();

@@ -67,8 +67,9 @@ class CudaDriver final : public GpuDriver {
 
   LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override {
     CUmemGenericAllocationHandle handle = 0;
-    const auto number = static_cast<std::uintptr_t>(fd);  // the driver takes the descriptor's number for a pointer
-    if (LaunchStatus s = check(api_.cuMemImportFromShareableHandle(&handle, reinterpret_cast<void*>(number), kHandleTypePosixFd), "importing shared memory"); !s)
+    // The driver takes the descriptor's number for a pointer.
+    void* number = reinterpret_cast<void*>(static_cast<std::uintptr_t>(fd));  // NOLINT(performance-no-int-to-ptr)
+    if (LaunchStatus s = check(api_.cuMemImportFromShareableHandle(&handle, number, kHandleTypePosixFd), "importing shared memory"); !s)
       return tl::unexpected(s.error());
     CUdeviceptr base = 0;
     LaunchStatus mapped = check(api_.cuMemAddressReserve(&base, bytes, 0, 0, 0), "reserving addresses");

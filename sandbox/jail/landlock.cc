@@ -1,0 +1,77 @@
+#include "sandbox/jail/landlock.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+
+#include "base/unique_fd.h"
+
+namespace assay::sandbox {
+namespace {
+
+// The kernel's user interface (linux/landlock.h), newer than the headers of the systems that we build on.
+constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;  // the same numbers on every architecture
+constexpr unsigned kVersionFlag = 1;
+constexpr int kPathBeneath = 1;
+
+struct RulesetAttributes {
+  std::uint64_t files, network, scopes;
+};
+struct __attribute__((packed)) PathBeneath {
+  std::uint64_t allowed;
+  std::int32_t folder;
+};
+
+constexpr std::uint64_t bit(int number) { return 1ULL << number; }
+constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(2), kReadFolder = bit(3), kMakeCharacterDevice = bit(6), kMakeBlockDevice = bit(11);
+constexpr std::uint64_t kIoctlOnDevice = bit(15);
+constexpr std::uint64_t kNetwork = bit(0) | bit(1);  // bind and connect TCP
+constexpr std::uint64_t kScopes = bit(0) | bit(1);   // abstract sockets, signals
+
+/// All rights over files that a version of the interface knows.
+std::uint64_t files_of(int version) {
+  if (version >= 5) return bit(16) - 1;  // ioctl on devices
+  if (version >= 3) return bit(15) - 1;  // truncate
+  if (version >= 2) return bit(14) - 1;  // refer
+  return bit(13) - 1;
+}
+
+Status allow(int ruleset, const std::string& path, std::uint64_t rights) {
+  const UniqueFd at(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (!at) return fail_errno("open " + path + " for Landlock");
+  const PathBeneath rule{rights, at.get()};
+  if (::syscall(kAddRule, ruleset, kPathBeneath, &rule, 0) != 0) return fail_errno("landlock_add_rule " + path);
+  return {};
+}
+
+}  // namespace
+
+int landlock_version() {
+  const long version = ::syscall(kCreateRuleset, nullptr, 0, kVersionFlag);
+  return version < 0 ? 0 : static_cast<int>(version);
+}
+
+Status restrict_with_landlock(const std::vector<std::string>& writable) {
+  const int version = landlock_version();
+  if (version == 0) return fail(ErrorCode::unavailable, "this kernel has no Landlock (needs Linux 5.13 and `landlock` among its LSMs)");
+  const std::uint64_t files = files_of(version);
+  const RulesetAttributes attributes{files, version >= 4 ? kNetwork : 0, version >= 6 ? kScopes : 0};
+  // Older kernels take the shorter forms of the struct.
+  const std::size_t size = version >= 6 ? sizeof attributes : version >= 4 ? 2 * sizeof(std::uint64_t) : sizeof(std::uint64_t);
+  const UniqueFd ruleset(static_cast<int>(::syscall(kCreateRuleset, &attributes, size, 0)));
+  if (!ruleset) return fail_errno("landlock_create_ruleset");
+  if (Status read = allow(ruleset.get(), "/", kExecute | kReadFile | kReadFolder); !read) return read;
+  for (const char* device : {"/dev/null", "/dev/zero"}) {
+    if (Status written = allow(ruleset.get(), device, kReadFile | kWriteFile | (files & kIoctlOnDevice)); !written) return written;
+  }
+  for (const std::string& folder : writable) {
+    if (Status made = allow(ruleset.get(), folder, files & ~(kMakeCharacterDevice | kMakeBlockDevice | kIoctlOnDevice)); !made) return made;
+  }
+  if (::syscall(kRestrictSelf, ruleset.get(), 0) != 0) return fail_errno("landlock_restrict_self");
+  return {};
+}
+
+}  // namespace assay::sandbox

@@ -86,6 +86,8 @@ std::string limits_text() {
          " processes, no network";
 }
 
+constexpr const char* kNext = "write it, then `compile` or `run_tests`.";
+
 json structured_spec(const Operator& op, const std::string& reference, std::int64_t hidden) {
   json arguments = json::array();
   for (const Argument& argument : op.arguments) {
@@ -124,7 +126,8 @@ json structured_spec(const Operator& op, const std::string& reference, std::int6
           {"hidden_cases", hidden},
           {"submission", submission_text(op)},
           {"limits", limits_text()},
-          {"reference", reference}};
+          {"reference", reference},
+          {"next", kNext}};
 }
 
 Answer answer_of(const Operator& op, std::size_t cap) {
@@ -145,7 +148,7 @@ Answer answer_of(const Operator& op, std::size_t cap) {
   for (const Output& output : op.outputs) text += output_line(output);
   text += "public cases (" + count_text(hidden, "hidden one") + " besides, with other shapes, dtypes and values):\n" + cases;
   text += "submission: " + submission_text(op) + "\nlimits: " + limits_text() + "\n";
-  const std::string next = "next: write it, then `compile` or `run_tests`.";
+  const std::string next = std::string("next: ") + kNext;
   const std::size_t frame = text.size() + next.size() + kNoteBytes;
   const std::size_t room = cap > frame ? cap - frame : 0;
   const bool cut = reference.size() > room;
@@ -190,7 +193,8 @@ Tool fetch_spec_tool(Services& services) {
                                       {"hidden_cases", integer},
                                       {"submission", text},
                                       {"limits", text},
-                                      {"reference", text}});
+                                      {"reference", text},
+                                      {"next", text}});
   tool.read_only = true;
   tool.idempotent = true;
   tool.run = [&services](const json& arguments, const CallContext&) {

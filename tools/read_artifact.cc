@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kDefaultLimitBytes = 4'000;
-constexpr std::int64_t kMaxLimitBytes = 20'000;
+constexpr std::int64_t kDefaultLimitBytes = 2'400;  // PTX and plans have hardly two bytes a token: about 1,400 tokens
+constexpr std::int64_t kMaxLimitBytes = 14'000;     // about 7,500 tokens
 constexpr std::int64_t kGrepChunkBytes = 1LL << 20;
 constexpr std::int64_t kGrepTotalBytes = 16LL << 20;  // scanned by one call
 constexpr std::size_t kGrepMatches = 100;
@@ -26,10 +26,11 @@ Answer answer_of(const std::string& handle, const ArtifactSlice& slice, std::str
   const bool more = next_offset < slice.total_bytes;
   answer.text = "ok: " + slice.kind + " " + slice.name + ", " + what + " of " + std::to_string(slice.total_bytes) + " bytes\n" + text;
   if (!answer.text.ends_with('\n')) answer.text += '\n';
-  answer.text += more ? "next: offset=" + std::to_string(next_offset) + " continues" : "next: this is the end";
+  const std::string next = more ? "offset=" + std::to_string(next_offset) + " continues" : "this is the end";
+  answer.text += "next: " + next;
   answer.structured = {
       {"status", "ok"},         {"artifact", handle},         {"kind", slice.kind},     {"name", slice.name}, {"total_bytes", slice.total_bytes},
-      {"offset", slice.offset}, {"next_offset", next_offset}, {"text", std::move(text)}};
+      {"offset", slice.offset}, {"next_offset", next_offset}, {"text", std::move(text)}, {"next", next}};
   return fitted(std::move(answer), cap);
 }
 
@@ -41,7 +42,9 @@ Answer slice_answer(Services& services, const std::string& handle, std::int64_t 
   if (!slice) return error_answer(slice.error());
   const auto cap = static_cast<std::size_t>(limit > kDefaultLimitBytes ? services.limits.detailed_chars : services.limits.concise_chars);
   std::string text = escape_text(slice->bytes);
-  while (json_size(text) + kFrameBytes > cap && slice->bytes.size() > 1) {  // binary grows fourfold when escaped
+  const bool binary = text.size() > slice->bytes.size() + slice->bytes.size() / 10;
+  const std::size_t room = binary ? cap / 2 : cap;  // escapes have half as many characters a token as text
+  while (json_size(text) + kFrameBytes > room && slice->bytes.size() > 1) {  // binary grows fourfold when escaped
     slice->bytes.resize(slice->bytes.size() * 3 / 4);
     text = escape_text(slice->bytes);
   }
@@ -113,7 +116,7 @@ Tool read_artifact_tool(Services& services) {
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};
   tool.output_schema = output_object(
-      {{"artifact", text}, {"kind", text}, {"name", text}, {"total_bytes", integer}, {"offset", integer}, {"next_offset", integer}, {"text", text}});
+      {{"artifact", text}, {"kind", text}, {"name", text}, {"total_bytes", integer}, {"offset", integer}, {"next_offset", integer}, {"text", text}, {"next", text}});
   tool.read_only = true;
   tool.idempotent = true;
   tool.run = [&services](const json& arguments, const CallContext&) {

@@ -18,8 +18,8 @@ namespace assay::tools {
 /// Named limits of the answers, in docs/limits.md.
 struct AnswerLimits {
   std::int64_t answer_within_ms = 20'000;   // longer work answers with a job handle
-  std::int64_t concise_chars = 5'000;       // about 1,250 tokens
-  std::int64_t detailed_chars = 28'000;     // about 7,000 tokens
+  std::int64_t concise_chars = 4'800;       // 1,500 tokens of 3.2 characters
+  std::int64_t detailed_chars = 25'600;     // 8,000 tokens, the most that clients bear
 };
 
 struct Services {

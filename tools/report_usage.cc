@@ -11,6 +11,7 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxTokens = 1LL << 50;
 constexpr double kMaxCostUsd = 1e9;
+constexpr const char* kNext = "`submit` what is left, then `scorecard`.";
 
 }  // namespace
 
@@ -27,7 +28,7 @@ Tool report_usage_tool(Services& services) {
                                    {"run", "input_tokens", "output_tokens"});
   const json number = {{"type", "number"}};
   const json integer = {{"type", "integer"}};
-  tool.output_schema = output_object({{"run", {{"type", "string"}}}, {"input_tokens", integer}, {"output_tokens", integer}, {"cost_usd", number}});
+  tool.output_schema = output_object({{"run", {{"type", "string"}}}, {"input_tokens", integer}, {"output_tokens", integer}, {"cost_usd", number}, {"next", {{"type", "string"}}}});
   tool.run = [&services](const json& arguments, const CallContext&) {
     const std::string run = text_argument(arguments, "run");
     const Usage usage{.input_tokens = arguments.value("input_tokens", std::int64_t{0}),
@@ -38,12 +39,13 @@ Tool report_usage_tool(Services& services) {
     if (!card) return error_answer(card.error());
     Answer answer;
     answer.text = "ok: the run now stands at " + std::to_string(card->usage.input_tokens) + " input tokens, " + std::to_string(card->usage.output_tokens) +
-                  " output tokens, $" + number_text(card->usage.cost_usd);
+                  " output tokens, $" + number_text(card->usage.cost_usd) + "\nnext: " + kNext;
     answer.structured = {{"status", "ok"},
                          {"run", run},
                          {"input_tokens", card->usage.input_tokens},
                          {"output_tokens", card->usage.output_tokens},
-                         {"cost_usd", card->usage.cost_usd}};
+                         {"cost_usd", card->usage.cost_usd},
+                         {"next", kNext}};
     return answer;
   };
   return tool;

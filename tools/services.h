@@ -87,6 +87,8 @@ struct JobStatus {
   std::int64_t queue_position = 0;        // 0 when running or over
   std::int64_t elapsed_ms = 0;
   std::string stage;                      // where it is, for a sign of life
+  std::int64_t cases_done = 0;            // through that stage
+  std::int64_t cases_total = 0;           // 0: unknown
   std::optional<sandbox::Verdict> verdict;
 };
 
@@ -95,7 +97,7 @@ class JobService {
   virtual ~JobService() = default;
   /// Durable before it returns. `run` may be empty (practice).
   virtual Result<std::string> submit(sandbox::Job job, const std::string& run, const std::string& device) = 0;
-  /// Waits at most `wait_ms` for the end, calling `progress` (may be null) when the stage changes.
+  /// Waits at most `wait_ms` for the end, calling `progress` (may be null) when the stage changes or a case is through it.
   virtual Result<JobStatus> wait(const std::string& job, std::int64_t wait_ms, const std::function<void(const JobStatus&)>& progress) = 0;
   virtual Status cancel(const std::string& job) = 0;
   /// Names of the devices jobs can run on; the first is the default.

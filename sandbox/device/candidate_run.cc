@@ -57,6 +57,7 @@ class Conversation {
       return run_.fail(ErrorKind::protocol_error, "it sent a result that was not due (case '" + done.id.substr(0, 64) + "')");
     }
     results_.cases.push_back(std::move(done));
+    run_.case_done(results_.cases.size(), request_.cases.size());
     return true;
   }
 

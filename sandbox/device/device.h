@@ -16,6 +16,8 @@ namespace assay::sandbox {
 /// The caller's side of a running job.
 struct JobMonitor {
   std::function<void(Stage)> stage_changed;      // may be empty; called from the executing thread
+  /// A case is through the current stage: so many of `total` are (0: unknown). As above.
+  std::function<void(std::int64_t done, std::int64_t total)> case_done;
   std::atomic<bool> cancel{false};               // set from any thread; the job ends with ErrorKind::cancelled
 };
 

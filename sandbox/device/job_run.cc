@@ -15,6 +15,11 @@ void JobRun::enter(Stage stage) {
   if (monitor_.stage_changed && !silent_) monitor_.stage_changed(stage);
 }
 
+void JobRun::case_done(std::size_t done, std::optional<std::size_t> total) {
+  cases_ = total.value_or(cases_);
+  if (monitor_.case_done && !silent_) monitor_.case_done(static_cast<std::int64_t>(done), static_cast<std::int64_t>(cases_));
+}
+
 void JobRun::close_stage() {
   const auto now = std::chrono::steady_clock::now();
   verdict_.stage_ms[std::string(to_string(stage_))] += std::chrono::duration<double, std::milli>(now - since_).count();

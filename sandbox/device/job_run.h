@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sandbox/device/device.h"
@@ -27,6 +28,8 @@ class JobRun {
 
   /// Starts a stage's clock and tells the monitor. Stages may come again; their times add up.
   void enter(Stage stage);
+  /// Tells the monitor that `done` cases are through the current stage, of as many as were named last.
+  void case_done(std::size_t done, std::optional<std::size_t> total = std::nullopt);
   Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, &monitor_.cancel); }
 
   /// Ends the job as an error at the current stage; the first error stays. Returns false, for `return run.fail(...)`.
@@ -50,6 +53,7 @@ class JobRun {
   bool silent_ = false;
   Verdict verdict_;
   Stage stage_ = Stage::queue;
+  std::size_t cases_ = 0;
   std::chrono::steady_clock::time_point since_;
 };
 

@@ -19,6 +19,7 @@ CaseRecord* judge_case(JobRun& run, Judge& judge, const CaseRequest& request, co
   record.cost_bytes = prepared.cost_bytes;
   record.cost_flops = prepared.cost_flops;
   add_record(run.verdict(), std::move(record), compared->kind);
+  run.case_done(run.verdict().cases.size());
   return &run.verdict().cases.back();
 }
 

@@ -1,6 +1,8 @@
 // `assay serve`: the MCP server over stdio or HTTP. Puts store, devices, tools and protocol together.
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "server/cli/address.h"
+#include "server/cli/client_config.h"
 #include "server/cli/commands.h"
 #include "server/cli/common.h"
 #include "server/mcp/server.h"
@@ -23,6 +26,7 @@ struct ServeOptions {
   std::vector<std::string> devices;
   std::string store;
   std::string isolation = "best-effort";
+  std::string print_config;
 };
 
 constexpr const char* kInstructions =
@@ -70,6 +74,36 @@ std::optional<Devices> make_devices(const ServeOptions& options, const Paths& pa
   return devices;
 }
 
+/// What a client must be told to reach the server that these options start: absolute paths, nothing that only this shell knows.
+Result<ServerEntry> entry_of(const ServeOptions& options, const std::optional<Address>& address) {
+  const Result<Paths> paths = find_paths();
+  if (!paths) return fail(paths.error());
+  ServerEntry entry;
+  if (address) {
+    if (address->port == 0) return fail(ErrorCode::invalid_argument, "a client cannot be told a port that is picked later; give --http a port other than 0");
+    entry.url = "http://" + (address->host == "::1" ? "[::1]" : address->host) + ":" + std::to_string(address->port) + "/mcp";
+  }
+  entry.command = (paths->binaries / "assay").string();
+  entry.args = {"serve", "--stdio"};
+  for (const std::string& device : options.devices) entry.args.insert(entry.args.end(), {"--device", device});
+  if (!options.store.empty()) entry.args.insert(entry.args.end(), {"--store", std::filesystem::absolute(options.store).string()});
+  if (options.isolation != ServeOptions{}.isolation) entry.args.insert(entry.args.end(), {"--isolation", options.isolation});
+  for (const char* variable : {"ASSAY_ROOT", "ASSAY_PYTHON", "ASSAY_STATE_DIR", "XDG_STATE_HOME"}) {
+    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') entry.env[variable] = std::filesystem::absolute(value).string();
+  }
+  return entry;
+}
+
+int print_config(const ServeOptions& options, const std::optional<Address>& address) {
+  const Result<ServerEntry> entry = entry_of(options, address);
+  if (!entry) return complain("serve", entry.error().code == ErrorCode::invalid_argument ? kUsage : kBadConfig, entry.error().message);
+  const Result<ClientConfig> config = client_config(options.print_config, *entry);
+  if (!config) return complain("serve", kUnknownName, config.error().message);
+  std::fputs(config->text.c_str(), stdout);
+  std::fprintf(stderr, "for %s\n", config->where.c_str());
+  return kPass;
+}
+
 int serve(const ServeOptions& options) {
   std::optional<Address> address;
   if (!options.http.empty()) {
@@ -77,6 +111,7 @@ int serve(const ServeOptions& options) {
     if (!parsed) return complain("serve", kUsage, parsed.error().message);
     address = std::move(*parsed);
   }
+  if (!options.print_config.empty()) return print_config(options, address);
   int status = kPass;
   const std::optional<Workspace> workspace = open_workspace("serve", status);
   if (!workspace) return status;
@@ -114,6 +149,8 @@ void add_serve(CLI::App& app, int& status) {
   command->add_option("--device", options->devices, "cpu, cuda:N or fake; the first is the default one; may be repeated")->default_val(std::vector<std::string>{"cpu"});
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
   command->add_option("--isolation", options->isolation, "strict refuses to start when a sandbox layer is missing; best-effort stamps it into verdicts");
+  command->add_option("--print-config", options->print_config,
+                      "print the configuration that makes a client use this server, with the other options given here, and end: " + client_names());
   command->callback([options, &status] { status = serve(*options); });
 }
 

@@ -24,6 +24,7 @@ struct StoredJobs::Live {
   // guarded by mutex_:
   JobState state = JobState::queued;
   Stage stage = Stage::queue;
+  std::int64_t cases_done = 0, cases_total = 0;
   std::int64_t finished_ns = 0;
   std::optional<Verdict> verdict;
 };
@@ -128,6 +129,8 @@ JobStatus StoredJobs::status_of(const Live& live) const {
   status.job = live.job.id;
   status.state = live.state;
   status.stage = sandbox::to_string(live.stage);
+  status.cases_done = live.cases_done;
+  status.cases_total = live.cases_total;
   status.verdict = live.verdict;
   if (live.state == JobState::queued) status.queue_position = static_cast<std::int64_t>(live.lane->queue.position(live.job.id));
   status.elapsed_ms = ((live.verdict ? live.finished_ns : clock_.monotonic_ns()) - live.queued_ns) / 1'000'000;
@@ -154,9 +157,10 @@ Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
   while (!watched->verdict && !stopping_ && std::chrono::steady_clock::now() < end) {
     const auto seen_state = watched->state;
     const auto seen_stage = watched->stage;
-    changed_.wait_until(lock, end, [&] { return stopping_ || watched->verdict || watched->state != seen_state || watched->stage != seen_stage; });
-    const bool moved = watched->state != seen_state || watched->stage != seen_stage;
-    if (!progress || !moved || watched->verdict) continue;
+    const auto seen_cases = watched->cases_done;
+    const auto moved = [&] { return watched->state != seen_state || watched->stage != seen_stage || watched->cases_done != seen_cases; };
+    changed_.wait_until(lock, end, [&] { return stopping_ || watched->verdict || moved(); });
+    if (!progress || !moved() || watched->verdict) continue;
     const JobStatus status = status_of(*watched);
     lock.unlock();
     progress(status);
@@ -204,6 +208,15 @@ void StoredJobs::execute(Lane& lane, const std::shared_ptr<Live>& live) {
     {
       const std::lock_guard lock(mutex_);
       live->stage = stage;
+      live->cases_done = 0;
+    }
+    changed_.notify_all();
+  };
+  live->monitor.case_done = [this, &live](std::int64_t done, std::int64_t total) {
+    {
+      const std::lock_guard lock(mutex_);
+      live->cases_done = done;
+      live->cases_total = total;
     }
     changed_.notify_all();
   };

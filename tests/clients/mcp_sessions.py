@@ -16,7 +16,7 @@ import queue
 import subprocess
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,7 +76,10 @@ class Pending:
     progress: list[Json] = field(default_factory=list)
 
     def result(self, timeout: float = CALL_TIMEOUT_S) -> Json:
-        return self.future.result(timeout)
+        try:
+            return self.future.result(timeout)
+        except CancelledError:
+            raise McpError("aborted") from None
 
     def abort(self) -> None:
         self.abort_call()

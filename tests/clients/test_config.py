@@ -1,0 +1,117 @@
+"""What `assay serve --print-config` prints: docs/clients.md shows exactly that, and it works as far as it can be tried without the clients.
+
+`ASSAY_APPROVE=1` rewrites the examples in docs/clients.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_sessions import Client, Target, connect
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[2]
+DOC = ROOT / "docs/clients.md"
+SHOWN_BINARY = "/home/me/assay/build/release/bin/assay"  # as docs/clients.md has it
+EXAMPLE = re.compile(r"<!-- assay (serve .*?) -->\n```(\w+)\n(.*?)```\n", re.DOTALL)
+CLIENTS = ("claude-code", "codex", "cursor", "gemini", "python", "typescript", "vscode")
+FILES = {
+    "claude-code": ("json", "mcpServers"),
+    "codex": ("toml", "mcp_servers"),
+    "cursor": ("json", "mcpServers"),
+    "gemini": ("json", "mcpServers"),
+    "vscode": ("json", "servers"),
+}
+
+
+def clean_environment() -> dict[str, str]:
+    """Without what would be written into a configuration."""
+    return {key: value for key, value in os.environ.items() if not key.startswith(("ASSAY_", "XDG_STATE_HOME"))}
+
+
+def printed(binary: str, *options: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [binary, "serve", *options], capture_output=True, text=True, timeout=30, env={**clean_environment(), "ASSAY_ROOT": "", **env}
+    )
+
+
+def server_of(client: str, text: str) -> dict[str, Any]:
+    """The entry for Assay in a client's file."""
+    form, key = FILES[client]
+    server: dict[str, Any] = (json.loads(text) if form == "json" else tomllib.loads(text))[key]["assay"]
+    return server
+
+
+def test_the_document_shows_what_is_printed(binary: str) -> None:
+    shown = DOC.read_text()
+
+    def again(match: re.Match[str]) -> str:
+        command, form, _ = match.groups()
+        done = printed(binary, *command.split()[1:])
+        assert done.returncode == 0, done.stderr
+        return f"<!-- assay {command} -->\n```{form}\n{done.stdout.replace(binary, SHOWN_BINARY)}```\n"
+
+    commands = [command for command, _, _ in EXAMPLE.findall(shown)]
+    for client in CLIENTS:
+        assert sum(f"--print-config {client}" in command for command in commands) >= 2, f"{client} needs an example for stdio and for HTTP"
+    expected = EXAMPLE.sub(again, shown)
+    if os.environ.get("ASSAY_APPROVE") == "1":
+        DOC.write_text(expected)
+    assert shown == expected, "docs/clients.md is not what the command prints; ASSAY_APPROVE=1 rewrites it"
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_the_printed_command_serves(client: str, binary: str, tmp_path: Path, node_dir: Path) -> None:
+    done = printed(binary, "--print-config", client, "--device", "fake", "--store", str(tmp_path / "a b.db"))
+    assert done.returncode == 0 and done.stderr.startswith("for "), done.stderr
+    server = server_of(client, done.stdout)
+    assert server["args"] == ["serve", "--stdio", "--device", "fake", "--store", str(tmp_path / "a b.db")]
+    target = Target(command=(server["command"], *server["args"]))
+    with connect(Client("typescript_v1", "legacy"), target, node_dir) as session:
+        assert "fetch_spec" in [tool["name"] for tool in session.request("listTools", {})["tools"]]
+
+
+def test_the_printed_programs_run(binary: str, tmp_path: Path, node_dir: Path) -> None:
+    store = str(tmp_path / "assay.db")
+    for client, interpreter in (
+        ("python", [sys.executable, "-c"]),
+        ("typescript", [str(node_dir / "node_modules/.bin/node"), "example.mjs"]),
+    ):
+        program = printed(binary, "--print-config", client, "--device", "fake", "--store", store).stdout
+        if client == "typescript":  # Node.js finds packages from where the program lies
+            (node_dir / "example.mjs").write_text(program)
+            program = ""
+        done = subprocess.run([*interpreter, program], capture_output=True, text=True, timeout=60, cwd=node_dir, env=clean_environment())
+        assert done.returncode == 0, done.stderr
+        assert "fetch_spec" in done.stdout
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_the_url_and_the_variables_are_those_given(client: str, binary: str) -> None:
+    done = printed(binary, "--print-config", client, "--http", "[::1]:8700")
+    server = server_of(client, done.stdout)
+    assert server.get("httpUrl", server.get("url")) == "http://[::1]:8700/mcp"
+    with_env = server_of(
+        client, printed(binary, "--print-config", client, ASSAY_PYTHON="/opt/python", ASSAY_STATE_DIR="/var/lib/assay").stdout
+    )
+    assert with_env["env"] == {"ASSAY_PYTHON": "/opt/python", "ASSAY_STATE_DIR": "/var/lib/assay"}
+
+
+def test_what_cannot_be_printed(binary: str) -> None:
+    unknown = printed(binary, "--print-config", "emacs")
+    assert (unknown.returncode, unknown.stdout) == (67, "")
+    for client in CLIENTS:
+        assert client in unknown.stderr
+    no_port = printed(binary, "--print-config", "codex", "--http", "127.0.0.1:0")
+    assert (no_port.returncode, no_port.stdout) == (64, "") and "port" in no_port.stderr

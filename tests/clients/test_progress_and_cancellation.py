@@ -1,0 +1,72 @@
+"""Progress that says where a job is, and cancellation that really stops it: through the official clients, on the real CPU device."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_sessions import CLIENTS, Client, McpError, Pending, Session, connect
+
+ENDLESS = "def vector_add(x, y):\n    while True:\n        pass\n"
+ADD = "import torch\ndef vector_add(x, y):\n    return x + y\n"
+STARTED_WITHIN_S = 90.0  # a server that has just started imports torch first
+STOPPED_WITHIN_S = 15.0  # an endless kernel that is not stopped runs into its limit of 60 s
+
+
+def messages(progress: list[dict[str, Any]]) -> str:
+    return "\n".join(str(one.get("message")) for one in progress)
+
+
+def wait_until_running(pending: Pending) -> None:
+    deadline = time.monotonic() + STARTED_WITHIN_S
+    while "stage run" not in messages(pending.progress):
+        assert time.monotonic() < deadline, f"not running after {STARTED_WITHIN_S} s: {messages(pending.progress)}"
+        assert not pending.future.done(), pending.result()
+        time.sleep(0.05)
+
+
+def test_progress_rises_and_names_stage_and_case(client: Client, serve: Any, node_dir: Path) -> None:
+    with serve("http", "--device", "cpu") as target, connect(client, target, node_dir) as session:
+        source = "import time\ndef softmax_last_dim(x, *rest):\n    time.sleep(0.5)\n    return x.softmax(-1)\n"
+        pending = session.start("run_tests", {"operator": "softmax_last_dim", "code": source})
+        pending.result()
+        values = [one["progress"] for one in pending.progress]
+        assert values and values == sorted(set(values)), values
+        said = messages(pending.progress)
+        assert "stage import" in said and "stage run" in said and "case 1 of " in said, said
+
+
+def fill_and_cancel(session: Session) -> None:
+    """An endless job on every slot of the device, all cancelled: the next one must not wait for any of them."""
+    slots = min(os.cpu_count() or 1, 8)
+    endless = [session.start("run_tests", {"operator": "vector_add", "code": f"{ENDLESS}# {slot}\n"}) for slot in range(slots)]
+    for pending in endless:
+        wait_until_running(pending)
+    begin = time.monotonic()
+    for pending in endless:
+        pending.abort()
+    answer = session.call("run_tests", {"operator": "vector_add", "code": ADD})["structuredContent"]
+    assert answer["outcome"] in ("pass", "fail"), answer
+    assert time.monotonic() - begin < STOPPED_WITHIN_S
+    for pending in endless:
+        with pytest.raises(McpError):
+            pending.result(10)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=str)
+def test_cancel_frees_the_device(client: Client, transport: str, serve: Any, node_dir: Path) -> None:
+    with serve(transport, "--device", "cpu") as target, connect(client, target, node_dir) as session:
+        fill_and_cancel(session)
+
+
+def test_job_tool_cancels(serve: Any, node_dir: Path) -> None:
+    """Without any client's cancellation: the handle of a long job is enough."""
+    code = "# fake: sleep_ms=50000\ndef vector_add(x, y):\n    return x\n"
+    with serve("stdio", "--device", "fake") as target, connect(CLIENTS[0], target, node_dir) as session:
+        answer = session.call("run_tests", {"operator": "vector_add", "code": code})["structuredContent"]
+        assert answer["status"] == "running"
+        ended = session.call("job", {"job": answer["job"], "cancel": True})["structuredContent"]
+        assert (ended["state"], ended["error_kind"]) == ("cancelled", "cancelled")

@@ -1,0 +1,28 @@
+"""Tokens as a model counts them: OpenAI's o200k, the one real tokenizer that comes as a package with all it needs.
+
+Other models' tokenizers differ by some ten per cent on text and code, so the budgets of the tests leave room.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+PROGRAM = Path(__file__).resolve().parents[1] / "node/tokens.mjs"
+
+
+def count_tokens(node_dir: Path, texts: list[str]) -> list[int]:
+    done = subprocess.run(
+        [str(node_dir / "node_modules/.bin/node"), str(PROGRAM)],
+        input="".join(json.dumps(text) + "\n" for text in texts),
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=True,
+        env={**os.environ, "ASSAY_NODE_DIR": str(node_dir)},
+    )
+    counts = [int(line) for line in done.stdout.split()]
+    assert len(counts) == len(texts)
+    return counts

@@ -18,14 +18,6 @@ constexpr std::int64_t kSliceMs = 250;  // how soon a client's cancel is seen
 constexpr std::int64_t kSignOfLifeMs = 1'000;
 constexpr std::int64_t kCancelWaitMs = 2'000;  // what a cancelled job gets to end
 
-Status check_device(JobService& jobs, const std::string& device) {
-  const std::vector<std::string> names = jobs.devices();
-  if (device.empty() || std::find(names.begin(), names.end(), device) != names.end()) return {};
-  std::string valid;
-  for (const std::string& name : names) valid += (valid.empty() ? "" : ", ") + name;
-  return fail(ErrorCode::invalid_argument, "unknown device '" + cut_end(device, 40) + "'; valid: " + (valid.empty() ? "none" : valid));
-}
-
 Result<sandbox::Job> make_job(const operators::Operator& op, const GradingRequest& request, const json& arguments) {
   sandbox::Job job;
   job.kind = request.kind;
@@ -67,6 +59,14 @@ Status check_source(const std::string& source) {
   if (source.find('\0') != std::string::npos) return fail(ErrorCode::invalid_argument, "code is binary (it has a zero byte); send Python source");
   if (!is_utf8(source)) return fail(ErrorCode::invalid_argument, "code is not UTF-8; send Python source");
   return {};
+}
+
+Status check_device(JobService& jobs, const std::string& device) {
+  const std::vector<std::string> names = jobs.devices();
+  if (device.empty() || std::find(names.begin(), names.end(), device) != names.end()) return {};
+  std::string valid;
+  for (const std::string& name : names) valid += (valid.empty() ? "" : ", ") + name;
+  return fail(ErrorCode::invalid_argument, "unknown device '" + cut_end(device, 40) + "'; valid: " + (valid.empty() ? "none" : valid));
 }
 
 Answer grade(Services& services, const GradingRequest& request, const json& arguments, const CallContext& context) {

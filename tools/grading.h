@@ -33,6 +33,9 @@ Answer grade(Services& services, const GradingRequest& request, const nlohmann::
 /// Follows a job for at most `wait_ms` and answers with its verdict or its handle.
 Answer follow(Services& services, const std::string& job, std::int64_t wait_ms, bool cancel_on_hangup, Format format, const CallContext& context);
 
+/// Refuses a name that is no device of this server, naming the valid ones. Empty: the default one.
+Status check_device(JobService& jobs, const std::string& device);
+
 /// Not empty, not above Limits::source_bytes, no zero bytes, UTF-8.
 Status check_source(const std::string& source);
 

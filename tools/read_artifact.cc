@@ -29,7 +29,7 @@ Answer answer_of(const std::string& handle, const ArtifactSlice& slice, std::str
   const std::string next = more ? "offset=" + std::to_string(next_offset) + " continues" : "this is the end";
   answer.text += "next: " + next;
   answer.structured = {
-      {"status", "ok"},         {"artifact", handle},         {"kind", slice.kind},     {"name", slice.name}, {"total_bytes", slice.total_bytes},
+      {"status", "ok"},         {"artifact", handle},         {"kind", slice.kind},      {"name", slice.name}, {"total_bytes", slice.total_bytes},
       {"offset", slice.offset}, {"next_offset", next_offset}, {"text", std::move(text)}, {"next", next}};
   return fitted(std::move(answer), cap);
 }
@@ -43,7 +43,7 @@ Answer slice_answer(Services& services, const std::string& handle, std::int64_t 
   const auto cap = static_cast<std::size_t>(limit > kDefaultLimitBytes ? services.limits.detailed_chars : services.limits.concise_chars);
   std::string text = escape_text(slice->bytes);
   const bool binary = text.size() > slice->bytes.size() + slice->bytes.size() / 10;
-  const std::size_t room = binary ? cap / 2 : cap;  // escapes have half as many characters a token as text
+  const std::size_t room = binary ? cap / 2 : cap;                           // escapes have half as many characters a token as text
   while (json_size(text) + kFrameBytes > room && slice->bytes.size() > 1) {  // binary grows fourfold when escaped
     slice->bytes.resize(slice->bytes.size() * 3 / 4);
     text = escape_text(slice->bytes);
@@ -115,8 +115,14 @@ Tool read_artifact_tool(Services& services) {
                                    {"artifact"});
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};
-  tool.output_schema = output_object(
-      {{"artifact", text}, {"kind", text}, {"name", text}, {"total_bytes", integer}, {"offset", integer}, {"next_offset", integer}, {"text", text}, {"next", text}});
+  tool.output_schema = output_object({{"artifact", text},
+                                      {"kind", text},
+                                      {"name", text},
+                                      {"total_bytes", integer},
+                                      {"offset", integer},
+                                      {"next_offset", integer},
+                                      {"text", text},
+                                      {"next", text}});
   tool.read_only = true;
   tool.idempotent = true;
   tool.run = [&services](const json& arguments, const CallContext&) {

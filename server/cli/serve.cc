@@ -9,13 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "operators/guides.h"
+#include "server/cli/adapt.h"
 #include "server/cli/address.h"
 #include "server/cli/client_config.h"
 #include "server/cli/commands.h"
 #include "server/cli/common.h"
 #include "server/mcp/server.h"
 #include "server/runs/services.h"
-#include "tools/registry.h"
 
 namespace assay::server {
 namespace {
@@ -37,23 +38,6 @@ constexpr const char* kInstructions =
 volatile std::sig_atomic_t stop_requested = 0;
 
 extern "C" void request_stop(int) { stop_requested = 1; }
-
-/// The protocol layer knows nothing of kernels and the tools nothing of the protocol: this is where they meet.
-mcp::Tool adapt(tools::Tool tool) {
-  mcp::Tool adapted;
-  adapted.name = tool.name;
-  adapted.title = tool.title;
-  adapted.description = tool.description;
-  adapted.input_schema = tool.input_schema;
-  adapted.output_schema = tool.output_schema;
-  adapted.annotations = {{"readOnlyHint", tool.read_only}, {"destructiveHint", tool.destructive}, {"idempotentHint", tool.idempotent}, {"openWorldHint", tool.open_world}};
-  adapted.call = [run = std::move(tool.run)](const nlohmann::json& arguments, mcp::RequestContext& request) {
-    const tools::CallContext context{request.progress, request.cancelled};
-    tools::Answer answer = run(arguments, context);
-    return mcp::ToolResult{answer.is_error, std::move(answer.text), std::move(answer.structured)};
-  };
-  return adapted;
-}
 
 /// Every device that was asked for, warming up; or nullopt after complaining.
 std::optional<Devices> make_devices(const ServeOptions& options, const Paths& paths, int& status) {
@@ -125,9 +109,9 @@ int serve(const ServeOptions& options) {
 
   mcp::Server server({.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = kInstructions});
   tools::Services for_tools = (*services)->for_tools();
-  for (tools::Tool& tool : tools::make_tools(for_tools)) {
-    if (const Status added = server.add_tool(adapt(std::move(tool))); !added) return complain("serve", kInternal, added.error().message);
-  }
+  const auto guides = operators::load_guides(workspace->paths.operators() / "guides");
+  if (!guides) return complain("serve", kBadConfig, guides.error().message);
+  if (const Status added = add_all(server, for_tools, *guides); !added) return complain("serve", kInternal, added.error().message);
   if (!address) return mcp::serve_stdio(server);
 
   std::signal(SIGINT, request_stop);

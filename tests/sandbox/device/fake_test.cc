@@ -113,4 +113,17 @@ TEST_CASE("the fake device is deterministic and tells its stages in order") {
   CHECK(first.cases[0].max_abs_error == second.cases[0].max_abs_error);
 }
 
+TEST_CASE("the fake device says how many cases are through") {
+  JobMonitor monitor;
+  std::int64_t done = 0;
+  std::int64_t total = 0;
+  monitor.case_done = [&](std::int64_t now, std::int64_t all) {
+    done = now;
+    total = all;
+  };
+  make_fake_device()->execute(job_of("# fake: pass\n"), monitor);
+  CHECK(done == 2);
+  CHECK(total == 2);
+}
+
 }  // namespace assay::sandbox

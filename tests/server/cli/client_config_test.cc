@@ -12,7 +12,11 @@ using nlohmann::json;
 namespace {
 
 ServerEntry awkward() {
-  return {.command = "/opt/it's \"here\"/assay", .args = {"serve", "--stdio", "--store", "/tmp/a b$c.db"}, .env = {{"ASSAY_PYTHON", "/opt/py thon"}}, .url = "", .token = false};
+  return {.command = "/opt/it's \"here\"/assay",
+          .args = {"serve", "--stdio", "--store", "/tmp/a b$c.db"},
+          .env = {{"ASSAY_PYTHON", "/opt/py thon"}},
+          .url = "",
+          .token = false};
 }
 
 }  // namespace
@@ -43,7 +47,8 @@ TEST_CASE("paths with quotes and spaces survive every form") {
 TEST_CASE("the shell command of Claude Code is quoted for a shell") {
   const auto config = client_config("claude-code", awkward());
   REQUIRE(config);
-  CHECK(config->where.find(R"(--env 'ASSAY_PYTHON=/opt/py thon' assay -- '/opt/it'\''s "here"/assay' serve --stdio --store '/tmp/a b$c.db')") != std::string::npos);
+  CHECK(config->where.find(R"(--env 'ASSAY_PYTHON=/opt/py thon' assay -- '/opt/it'\''s "here"/assay' serve --stdio --store '/tmp/a b$c.db')") !=
+        std::string::npos);
 }
 
 TEST_CASE("no configuration holds a token, and none asks for one that is not wanted") {

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using testing::ServicesFixture;
 
-constexpr std::size_t kConciseChars = 5'000;
+constexpr std::size_t kConciseChars = 4'800;
 
 class ToolBench {
  public:

@@ -1,0 +1,54 @@
+#include "operators/guides.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+namespace assay::operators {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kTitleMark = "# ";
+constexpr std::uintmax_t kMaxGuideBytes = 20'000;  // a client gets a guide whole
+
+Result<Guide> load_guide(const fs::path& path) {
+  std::error_code code;
+  const std::uintmax_t size = fs::file_size(path, code);
+  if (code) return fail(ErrorCode::io, path.string() + ": " + code.message());
+  if (size > kMaxGuideBytes) return fail(ErrorCode::invalid_argument, path.string() + ": larger than " + std::to_string(kMaxGuideBytes) + " bytes");
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return fail_errno("open " + path.string());
+  Guide guide;
+  guide.topic = path.stem().string();
+  guide.text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+  if (stream.bad()) return fail_errno("read " + path.string());
+  const std::string first = guide.text.substr(0, guide.text.find('\n'));
+  if (!first.starts_with(kTitleMark) || first.size() == kTitleMark.size()) {
+    return fail(ErrorCode::invalid_argument, path.string() + ": the first line must be a title, '# ...'");
+  }
+  guide.title = first.substr(kTitleMark.size());
+  return guide;
+}
+
+}  // namespace
+
+Result<std::vector<Guide>> load_guides(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code code;
+  for (fs::directory_iterator it(folder, code), end; !code && it != end; it.increment(code)) {
+    if (it->path().extension() == ".md") paths.push_back(it->path());
+  }
+  if (code) return fail(ErrorCode::io, "list " + folder.string() + ": " + code.message());
+  std::sort(paths.begin(), paths.end());
+  std::vector<Guide> guides;
+  for (const fs::path& path : paths) {
+    Result<Guide> guide = load_guide(path);
+    if (!guide) return fail(guide.error());
+    guides.push_back(std::move(*guide));
+  }
+  return guides;
+}
+
+}  // namespace assay::operators

@@ -1,0 +1,43 @@
+#include "operators/guides.h"
+
+#include <fstream>
+
+#include "tests/catch.h"
+#include "tests/tools/fixture.h"
+
+using assay::operators::load_guides;
+using assay::testing::TemporaryFolder;
+using assay::testing::write_file;
+
+TEST_CASE("the repository's guides load") {
+  const auto guides = load_guides(std::string(ASSAY_SOURCE_DIR) + "/operators/guides");
+  INFO((guides ? std::string() : guides.error().message));
+  REQUIRE(guides);
+  REQUIRE(guides->size() >= 2);
+  CHECK((*guides)[0].topic == "memory-bound-kernels");
+  CHECK((*guides)[0].title == "Memory-bound kernels");
+  CHECK((*guides)[0].text.starts_with("# Memory-bound kernels\n"));
+}
+
+TEST_CASE("only Markdown counts, by topic") {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "b.md", "# Second\ntext\n");
+  write_file(folder.path() / "a.md", "# First");
+  write_file(folder.path() / "notes.txt", "no title");
+  const auto guides = load_guides(folder.path());
+  REQUIRE(guides);
+  REQUIRE(guides->size() == 2);
+  CHECK((*guides)[0].title == "First");
+  CHECK((*guides)[1].topic == "b");
+}
+
+TEST_CASE("a guide that cannot be shown is an error that names the file") {
+  const TemporaryFolder folder;
+  CHECK(load_guides(folder.path() / "none").error().message.find("none") != std::string::npos);
+  for (const std::string& text : {std::string("no title\n"), std::string("# "), std::string(), "# Long\n" + std::string(30'000, 'x')}) {
+    write_file(folder.path() / "odd.md", text);
+    const auto guides = load_guides(folder.path());
+    REQUIRE(!guides);
+    CHECK(guides.error().message.find("odd.md") != std::string::npos);
+  }
+}

@@ -69,6 +69,12 @@ void remove_group(const std::string& folder) {
   for (int attempt = 0; attempt < kRemoveAttempts && ::rmdir(folder.c_str()) != 0 && errno == EBUSY; ++attempt) std::this_thread::sleep_for(kRemovePause);
 }
 
+/// Nobody supervises them any more.
+void kill_members(const std::string& folder) {
+  std::istringstream members(read_kernel_file(folder + "/cgroup.procs"));
+  for (pid_t pid = 0; members >> pid;) ::kill(pid, SIGKILL);
+}
+
 }  // namespace
 
 Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits, LayerList& layers) {
@@ -120,8 +126,9 @@ void Cgroup::forget() {
   pids_.clear();
 }
 
-void sweep_cgroups() {
+bool sweep_cgroups() {
   namespace fs = std::filesystem;
+  bool clean = true;
   for (const char* controller : {"memory", "pids"}) {
     const Result<CgroupPlace> place = find_cgroup_place(controller);
     if (!place) continue;
@@ -130,9 +137,13 @@ void sweep_cgroups() {
       const std::string name = entry->path().filename().string();
       if (!name.starts_with(kPrefix)) continue;
       const pid_t owner = static_cast<pid_t>(std::atoi(name.c_str() + kPrefix.size()));
-      if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) ::rmdir(entry->path().c_str());
+      if (owner <= 0 || ::kill(owner, 0) == 0 || errno != ESRCH) continue;
+      if (::rmdir(entry->path().c_str()) == 0 || errno == ENOENT) continue;
+      kill_members(entry->path().string());
+      clean = false;
     }
   }
+  return clean;
 }
 
 }  // namespace assay::sandbox

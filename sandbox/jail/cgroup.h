@@ -52,7 +52,7 @@ class Cgroup {
   std::string memory_, pids_;  // folders; the same one in version 2; empty: not limited
 };
 
-/// Removes what dead supervisors left behind. Call once at start.
-void sweep_cgroups();
+/// Removes the groups of dead supervisors and kills what still runs in them. False when one of them could not be removed yet: call again a moment later.
+bool sweep_cgroups();
 
 }  // namespace assay::sandbox

@@ -84,8 +84,9 @@ std::optional<int> Pool::free_slot() const {
 
 void Pool::run() {
   Lock lock(mutex_);
-  sweep_cgroups();
+  bool swept = sweep_cgroups();
   while (!stop_) {
+    if (!swept) swept = sweep_cgroups();
     if (failure_) {
       changed_.wait_for(lock, kRetryPause, [&] { return stop_ || !failure_; });
       failure_.reset();

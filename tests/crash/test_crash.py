@@ -1,0 +1,19 @@
+"""A short crash run in every test run; ./run soak does the long one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import crash
+
+KILLS = 10
+
+
+def test_no_kill_loses_a_verdict_or_leaves_anything_behind() -> None:
+    binary = os.environ.get("ASSAY_BIN", str(crash.ROOT / "build/release/bin/assay"))
+    tally = crash.run(binary, "cpu", KILLS, seed=20_260_728)
+    assert sum(tally.kills.values()) == KILLS
+    assert tally.problems == []

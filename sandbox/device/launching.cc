@@ -90,6 +90,7 @@ std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::
     run_.fail(ErrorKind::internal_error, "the launcher took no samples of case '" + one.id + "'");
     return std::nullopt;
   }
+  run_.case_done(index + 1, prepared.cases.size());
   return launched;
 }
 

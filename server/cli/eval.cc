@@ -1,5 +1,5 @@
 // `assay eval OPERATOR FILE`: one submission, one verdict, no agent and no store. Exit status 0 pass, 1 fail, 2 error.
-#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -72,13 +72,16 @@ int evaluate(const EvalOptions& options) {
   if (!device) return complain("eval", status_of_device_error(device.error()), device.error().message);
 
   sandbox::JobMonitor monitor;
+  const auto begin = std::chrono::steady_clock::now();
   const sandbox::Verdict verdict = (*device)->execute(*job, monitor);
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
   if (options.json) {
     std::printf("%s\n", tools::verdict_to_json(verdict).dump(1).c_str());
   } else {
     tools::JobStatus over;
     over.job = job->id;
     over.state = tools::JobState::finished;
+    over.elapsed_ms = elapsed.count();
     std::printf("%s\n", tools::verdict_text(verdict, over, tools::Format::detailed).c_str());
   }
   return exit_status(verdict.outcome);

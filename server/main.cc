@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   add_report(app, status);
   add_operators(app, status);
   add_doctor(app, status);
+  add_token(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

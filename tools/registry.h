@@ -8,6 +8,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "operators/catalog.h"
@@ -40,9 +41,14 @@ struct Answer {
 /// `progress(done, total, message)`; total 0 when unknown. Never null.
 using Progress = std::function<void(double, double, const std::string&)>;
 
+/// What a caller's token may permit.
+constexpr const char* kScopePractice = "practice";   // every tool, runs of the practice track
+constexpr const char* kScopeScore = "score";         // runs that count as well
+
 struct CallContext {
   Progress progress;
   std::function<bool()> cancelled;   // never null
+  std::function<bool(std::string_view scope)> allows = [](std::string_view) { return true; };  // never null
 };
 
 struct Tool {

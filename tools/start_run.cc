@@ -73,7 +73,7 @@ Tool start_run_tool(Services& services) {
                                       {"created_unix_ms", number},
                                       {"expires_unix_ms", number},
                                       {"next", text}});
-  tool.run = [&services](const json& arguments, const CallContext&) {
+  tool.run = [&services](const json& arguments, const CallContext& context) {
     RunRequest request;
     request.agent = text_argument(arguments, "agent");
     request.model = text_argument(arguments, "model");
@@ -82,6 +82,10 @@ Tool start_run_tool(Services& services) {
       const auto known = track_from(track);
       if (!known) return error_answer({ErrorCode::invalid_argument, "unknown track '" + track + "'; valid: practice, one_shot, iterative"});
       request.track = *known;
+    }
+    if (request.track != Track::practice && !context.allows(kScopeScore)) {
+      return error_answer({ErrorCode::permission_denied, "your token lacks the scope 'score', which the " + track +
+                                                             " track needs; start a run of the practice track, or ask the operator of this server for another token"});
     }
     if (arguments.contains("suite")) request.suite = text_argument(arguments, "suite");
     const auto run = services.runs.start(request);

@@ -45,7 +45,7 @@ mcp::Tool adapt(tools::Tool tool) {
   adapted.annotations = {
       {"readOnlyHint", tool.read_only}, {"destructiveHint", tool.destructive}, {"idempotentHint", tool.idempotent}, {"openWorldHint", tool.open_world}};
   adapted.call = [run = std::move(tool.run)](const nlohmann::json& arguments, mcp::RequestContext& request) {
-    const tools::CallContext context{request.progress, request.cancelled};
+    const tools::CallContext context{request.progress, request.cancelled, [&request](std::string_view scope) { return request.allows(scope); }};
     tools::Answer answer = run(arguments, context);
     return mcp::ToolResult{answer.is_error, std::move(answer.text), std::move(answer.structured)};
   };

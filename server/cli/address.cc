@@ -22,12 +22,8 @@ Result<Address> parse_address(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(begin, end, address.port);
   if (error != std::errc() || stopped != end || begin == end || address.port < 0 || address.port > kMaxPort) return malformed(text);
-  if (address.host == "[::1]") address.host = "::1";
-  const bool loopback = address.host == "localhost" || address.host == "::1" || address.host.rfind("127.", 0) == 0;
-  if (!loopback) {
-    return fail(ErrorCode::permission_denied,
-                "'" + address.host + "' is not a loopback address; without authentication only 127.0.0.1, ::1 and localhost are served. Put a reverse proxy with authentication in front");
-  }
+  if (address.host.front() == '[' && address.host.back() == ']') address.host = address.host.substr(1, address.host.size() - 2);
+  address.loopback = address.host == "localhost" || address.host == "::1" || address.host.rfind("127.", 0) == 0;
   return address;
 }
 

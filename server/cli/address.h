@@ -1,4 +1,4 @@
-// HOST:PORT for `serve --http`. Only loopback addresses, since there is no authentication yet.
+// HOST:PORT for `serve --http`.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@ namespace assay::server {
 struct Address {
   std::string host;
   int port = 0;
+  bool loopback = false;  // only this machine can reach it
 };
 
-/// "127.0.0.1:8080", "localhost:0", "[::1]:8080". Anything else is an error that shows the form.
+/// "127.0.0.1:8080", "localhost:0", "[::]:8080". Anything else is an error that shows the form.
 Result<Address> parse_address(const std::string& text);
 
 }  // namespace assay::server

@@ -14,5 +14,6 @@ void add_bench(CLI::App& app, int& status);       // bench.cc
 void add_report(CLI::App& app, int& status);      // report.cc
 void add_operators(CLI::App& app, int& status);   // operators.cc: list, show, lint
 void add_doctor(CLI::App& app, int& status);      // doctor.cc
+void add_token(CLI::App& app, int& status);       // token.cc: new
 
 }  // namespace assay::server

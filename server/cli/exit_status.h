@@ -15,6 +15,7 @@ enum ExitStatus : int {
   kInternal = 70,       // a defect of Assay
   kPortInUse = 71,      // the address is taken or cannot be bound
   kStoreUnusable = 73,  // the store is read-only, damaged or from a newer schema
+  kUnsafe = 76,         // `serve`: a public address without tokens, or a token file that others can read
   kNoCredentials = 77,  // an API key is missing
   kBadConfig = 78,      // a spec.toml or another configuration file is wrong
 };

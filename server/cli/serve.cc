@@ -15,6 +15,7 @@
 #include "server/cli/client_config.h"
 #include "server/cli/commands.h"
 #include "server/cli/common.h"
+#include "server/cli/http_settings.h"
 #include "server/mcp/server.h"
 #include "server/runs/services.h"
 
@@ -23,7 +24,7 @@ namespace {
 
 struct ServeOptions {
   bool stdio = false;
-  std::string http;
+  HttpFlags http;
   std::vector<std::string> devices;
   std::string store;
   std::string isolation = "best-effort";
@@ -59,13 +60,17 @@ std::optional<Devices> make_devices(const ServeOptions& options, const Paths& pa
 }
 
 /// What a client must be told to reach the server that these options start: absolute paths, nothing that only this shell knows.
-Result<ServerEntry> entry_of(const ServeOptions& options, const std::optional<Address>& address) {
+Result<ServerEntry> entry_of(const ServeOptions& options) {
   const Result<Paths> paths = find_paths();
   if (!paths) return fail(paths.error());
   ServerEntry entry;
-  if (address) {
+  if (!options.http.address.empty()) {
+    const Result<Address> address = parse_address(options.http.address);
+    if (!address) return fail(address.error());
     if (address->port == 0) return fail(ErrorCode::invalid_argument, "a client cannot be told a port that is picked later; give --http a port other than 0");
-    entry.url = "http://" + (address->host == "::1" ? "[::1]" : address->host) + ":" + std::to_string(address->port) + "/mcp";
+    const bool v6 = address->host.find(':') != std::string::npos;
+    entry.url = (options.http.tls_certificate.empty() ? "http://" : "https://") + (v6 ? "[" + address->host + "]" : address->host) + ":" + std::to_string(address->port) + "/mcp";
+    entry.token = !options.http.token_file.empty();
   }
   entry.command = (paths->binaries / "assay").string();
   entry.args = {"serve", "--stdio"};
@@ -78,8 +83,8 @@ Result<ServerEntry> entry_of(const ServeOptions& options, const std::optional<Ad
   return entry;
 }
 
-int print_config(const ServeOptions& options, const std::optional<Address>& address) {
-  const Result<ServerEntry> entry = entry_of(options, address);
+int print_config(const ServeOptions& options) {
+  const Result<ServerEntry> entry = entry_of(options);
   if (!entry) return complain("serve", entry.error().code == ErrorCode::invalid_argument ? kUsage : kBadConfig, entry.error().message);
   const Result<ClientConfig> config = client_config(options.print_config, *entry);
   if (!config) return complain("serve", kUnknownName, config.error().message);
@@ -89,14 +94,10 @@ int print_config(const ServeOptions& options, const std::optional<Address>& addr
 }
 
 int serve(const ServeOptions& options) {
-  std::optional<Address> address;
-  if (!options.http.empty()) {
-    Result<Address> parsed = parse_address(options.http);
-    if (!parsed) return complain("serve", kUsage, parsed.error().message);
-    address = std::move(*parsed);
-  }
-  if (!options.print_config.empty()) return print_config(options, address);
+  if (!options.print_config.empty()) return print_config(options);
   int status = kPass;
+  std::optional<mcp::HttpOptions> http;
+  if (!options.http.address.empty() && !(http = http_options(options.http, status))) return status;
   const std::optional<Workspace> workspace = open_workspace("serve", status);
   if (!workspace) return status;
   std::optional<Devices> devices = make_devices(options, workspace->paths, status);
@@ -112,15 +113,15 @@ int serve(const ServeOptions& options) {
   const auto guides = operators::load_guides(workspace->paths.operators() / "guides");
   if (!guides) return complain("serve", kBadConfig, guides.error().message);
   if (const Status added = add_all(server, for_tools, *guides); !added) return complain("serve", kInternal, added.error().message);
-  if (!address) return mcp::serve_stdio(server);
+  if (!http) return mcp::serve_stdio(server);
 
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
-  mcp::HttpOptions http;
-  http.host = address->host;
-  http.port = address->port;
-  http.listening = [&](int port) { std::fprintf(stderr, "assay serve: listening on http://%s:%d/mcp\n", address->host.c_str(), port); };
-  return mcp::serve_http(server, http, [] { return stop_requested != 0; });
+  http->listening = [&http](int port) {
+    const bool v6 = http->host.find(':') != std::string::npos;
+    std::fprintf(stderr, "assay serve: listening on %s://%s%s%s:%d/mcp\n", http->tls ? "https" : "http", v6 ? "[" : "", http->host.c_str(), v6 ? "]" : "", port);
+  };
+  return mcp::serve_http(server, *http, [] { return stop_requested != 0; });
 }
 
 }  // namespace
@@ -129,7 +130,8 @@ void add_serve(CLI::App& app, int& status) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* command = app.add_subcommand("serve", "Serve the tools over MCP, on stdio or HTTP");
   auto* stdio = command->add_flag("--stdio", options->stdio, "speak on stdin and stdout (the default)");
-  command->add_option("--http", options->http, "listen on HOST:PORT (loopback only; port 0 picks one), endpoint /mcp")->excludes(stdio);
+  add_http_flags(*command, options->http);
+  command->get_option("--http")->excludes(stdio);
   command->add_option("--device", options->devices, "cpu, cuda:N or fake; the first is the default one; may be repeated")->default_val(std::vector<std::string>{"cpu"});
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
   command->add_option("--isolation", options->isolation, "strict refuses to start when a sandbox layer is missing; best-effort stamps it into verdicts");

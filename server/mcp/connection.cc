@@ -69,10 +69,11 @@ std::size_t Connection::read(char* buffer, std::size_t size, Clock::time_point u
     consume(ahead.size());
     return ahead.size();
   }
+  if (size == 0) return 0;
   while (true) {
-    const IoResult got = io_->read(buffer, size);
-    if (got.state == IoState::done) return got.bytes;
-    if (got.state == IoState::closed || !wait_for(got.state == IoState::want_read ? POLLIN : POLLOUT, until)) return 0;
+    const IoState got = fill();
+    if (got == IoState::done) return read(buffer, size, until);
+    if (got == IoState::closed || !wait_for(got == IoState::want_read ? POLLIN : POLLOUT, until)) return 0;
   }
 }
 
@@ -101,6 +102,7 @@ bool Connection::try_write(std::string_view text) { return !broken_ && io_->writ
 void Connection::finish_writing() {
   flush();
   io_->finish_writing();
+  ::shutdown(fd_.get(), SHUT_WR);
 }
 
 bool Connection::hung_up() const {

@@ -67,6 +67,9 @@ class Connection {
   std::size_t drained_bytes = 0;
   bool close_after = false;  // the request in progress is the connection's last one
 
+  /// A write failed: nothing can be said to this client any more.
+  bool broken() const { return broken_; }
+
  private:
   bool wait_for(short events, Clock::time_point deadline) const;
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "server/mcp/caller.h"
 #include "server/mcp/in_flight.h"
 
 namespace assay::mcp {
@@ -15,6 +17,7 @@ struct Exchange {
   std::function<void(const nlohmann::json&)> notify;  // sends a notification that belongs to this request; null: cannot
   std::function<bool()> hung_up;                      // the client is gone: cancels in the stateless era only; null: unknown
   bool stateless = false;                             // the transport already knows the era (an HTTP header names 2026-07-28)
+  std::shared_ptr<const Caller> caller;               // whom it comes from; null: no tokens are asked for, everything is allowed
   const InFlight::Ticket* ticket = nullptr;           // admit()'s, when the message waited in a queue
 };
 

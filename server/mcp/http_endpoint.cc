@@ -1,7 +1,5 @@
 #include "server/mcp/http_endpoint.h"
 
-#include <openssl/crypto.h>
-
 #include "base/handle.h"
 
 namespace assay::mcp {
@@ -10,11 +8,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kSessionPrefix = "session";
-
-bool token_matches(const std::optional<std::string>& header, const std::string& token) {
-  const std::string expected = "Bearer " + token;
-  return header && header->size() == expected.size() && CRYPTO_memcmp(header->data(), expected.data(), expected.size()) == 0;
-}
 
 /// A request-scoped stream is worth its cost only where something can come before the answer.
 bool wants_stream(const Message& message, const HeaderLookup& header) {
@@ -36,20 +29,6 @@ std::optional<Reply> refuse_legacy_version(const Message& message, const HeaderL
 }  // namespace
 
 Reply error_reply(int status, int code, const std::string& message, bool close) { return {status, dump(make_error(nullptr, code, message)), {}, close}; }
-
-std::optional<Reply> refuse_client(const HeaderLookup& header, const HttpOptions& options) {
-  const auto host = header("Host");
-  if (!host) return error_reply(400, kInvalidRequest, "the Host header is missing", true);
-  if (!host_allowed(*host, options.host)) return error_reply(403, kInvalidRequest, "this server does not answer for that Host");
-  const auto origin = header("Origin");
-  if (origin && !origin_allowed(*origin, options.host)) return error_reply(403, kInvalidRequest, "requests from that Origin are not allowed");
-  if (!options.bearer_token.empty() && !token_matches(header("Authorization"), options.bearer_token)) {
-    Reply reply = error_reply(401, kInvalidRequest, "a valid token is needed: Authorization: Bearer TOKEN");
-    reply.headers.emplace_back("WWW-Authenticate", "Bearer");
-    return reply;
-  }
-  return std::nullopt;
-}
 
 std::optional<Reply> refuse_headers(const HeaderLookup& header, const std::function<std::size_t(const char*)>& count, const HttpOptions& options) {
   // Where the body ends must be beyond doubt, or the next request on the connection is forged from this one's body.

@@ -25,8 +25,6 @@ struct Reply {
 /// A reply with a JSON-RPC error without id, for what fails before there is a message.
 Reply error_reply(int status, int code, const std::string& message, bool close = false);
 
-/// Host, Origin, token: who is asking. Nothing when the client may talk to us; applies to every method and path.
-std::optional<Reply> refuse_client(const HeaderLookup& header, const HttpOptions& options);
 /// Length, encoding and type of the body. `count` says how often a header occurs.
 std::optional<Reply> refuse_headers(const HeaderLookup& header, const std::function<std::size_t(const char*)>& count, const HttpOptions& options);
 

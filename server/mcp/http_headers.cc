@@ -77,6 +77,11 @@ bool host_allowed(std::string_view host_header, std::string_view bound_host) {
   return host == bound || is_ip_literal(host) || host == machine_name();
 }
 
+bool host_is(std::string_view host_header, std::string_view name) {
+  const std::string host = host_of(host_header);
+  return !host.empty() && host == lower(name);
+}
+
 bool origin_allowed(std::string_view origin_header, std::string_view bound_host) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (origin_header.substr(0, scheme.size()) == scheme) return host_allowed(origin_header.substr(scheme.size()), bound_host);

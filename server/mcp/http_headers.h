@@ -15,6 +15,8 @@ namespace assay::mcp {
 /// Guards against DNS rebinding. `bound_host` is what the server listens on. A loopback server answers to loopback names only; any other one
 /// to its own name, the machine's name and IP literals, since rebinding needs a name that the attacker controls.
 bool host_allowed(std::string_view host_header, std::string_view bound_host);
+/// `host_header` (with or without a port) names `name`; compared without case.
+bool host_is(std::string_view host_header, std::string_view name);
 /// `origin_header` as sent: scheme://host[:port]. "null" is refused.
 bool origin_allowed(std::string_view origin_header, std::string_view bound_host);
 

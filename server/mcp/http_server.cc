@@ -5,6 +5,7 @@
 // CPPHTTPLIB_OPENSSL_SUPPORT comes from CMake, as in http_client.cc: the library's classes differ without it
 #include <httplib.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -16,10 +17,12 @@
 #include "server/mcp/connection.h"
 #include "server/mcp/dispatch.h"
 #include "server/mcp/gate.h"
+#include "server/mcp/http_admission.h"
 #include "server/mcp/http_endpoint.h"
 #include "server/mcp/http_head.h"
 #include "server/mcp/listener.h"
 #include "server/mcp/server.h"
+#include "server/mcp/tls.h"
 
 namespace assay::mcp {
 namespace {
@@ -30,19 +33,25 @@ constexpr int kPortInUse = 71;
 constexpr std::chrono::seconds kKeepAliveComment{10};
 /// A worker stays with its connection for so long, since handing it back and getting it again costs more than the next request.
 constexpr std::chrono::milliseconds kLinger{10};
+/// A client that sends requests without waiting for answers gets so many answered before the others have their turn.
+constexpr int kRequestsPerTurn = 4;
 // The parameter keeps the library from recognising a type that it would compress.
 constexpr const char* kJsonType = "application/json; charset=utf-8";
 
 /// A connection as the library sees it while it handles one request.
 class RequestStream final : public httplib::Stream {
  public:
-  RequestStream(Connection& connection, Clock::time_point body_deadline) : connection_(connection), body_deadline_(body_deadline) {}
+  /// After `max_bytes` (of the head and of the body with its framing) the stream is at its end: the library would keep a chunk's header line of any length.
+  RequestStream(Connection& connection, Clock::time_point body_deadline, std::size_t max_bytes)
+      : connection_(connection), body_deadline_(body_deadline), left_bytes_(max_bytes) {}
 
   bool is_readable() const override { return true; }
   bool is_writable() const override { return !connection_.hung_up(); }
   ssize_t read(char* buffer, std::size_t size) override {
     if (connection_.input().empty()) connection_.flush();  // "100 Continue" must be out before the body can come
-    return static_cast<ssize_t>(connection_.read(buffer, size, body_deadline_));
+    const std::size_t got = connection_.read(buffer, std::min(size, left_bytes_), body_deadline_);
+    left_bytes_ -= got;
+    return static_cast<ssize_t>(got);
   }
   ssize_t write(const char* data, std::size_t size) override { return connection_.write({data, size}) ? static_cast<ssize_t>(size) : -1; }
   void get_remote_ip_and_port(std::string& ip, int& port) const override {
@@ -58,6 +67,7 @@ class RequestStream final : public httplib::Stream {
  private:
   Connection& connection_;
   const Clock::time_point body_deadline_;
+  std::size_t left_bytes_;
 };
 
 HeaderLookup lookup(const httplib::Request& request) {
@@ -130,12 +140,14 @@ class HttpServer final : private httplib::Server {
   HttpServer(mcp::Server& server, const HttpOptions& options)
       : dispatcher_(server.dispatcher()),
         options_(options),
+        admission_(options_),
         head_limits_{static_cast<std::size_t>(options.max_header_bytes), static_cast<std::size_t>(options.max_headers)},
         calls_(options.max_calls),
         streams_(options.max_streams),
         uploads_(options.max_uploads),
         listener_(
-            listener_limits(options), plain_io, [this](Connection& connection) { return serve(connection); }, raw_reply(busy_reply("too many connections"))) {
+            listener_limits(options), [this](int fd) { return options_.tls ? options_.tls->session(fd) : plain_io(fd); },
+            [this](Connection& connection) { return serve(connection); }, options.tls ? "" : raw_reply(busy_reply("too many connections"))) {
     configure();
   }
 
@@ -181,7 +193,7 @@ class HttpServer final : private httplib::Server {
 
   /// A connection's turn: answers the requests that have arrived, then says whether to wait for more.
   Next serve(Connection& connection) {
-    bool answered = false;
+    int answered = 0;
     while (true) {
       const HeadCheck head = check_head(connection.input(), head_limits_);
       if (head.state == HeadCheck::State::refused) {
@@ -189,15 +201,17 @@ class HttpServer final : private httplib::Server {
         return Next::drain;
       }
       if (head.state == HeadCheck::State::complete) {
-        if (!serve_request(connection)) return Next::drain;
-        answered = true;
-        continue;
+        if (!serve_request(connection)) return connection.broken() ? Next::close : Next::drain;
+        if (++answered < kRequestsPerTurn) continue;
+        connection.mid_head = false;
+        connection.deadline = Clock::now() + std::chrono::milliseconds(options_.idle_timeout_ms);
+        return Next::again;
       }
       const IoState got = connection.fill();
       if (got == IoState::done) continue;
       if (got == IoState::closed) return Next::close;
-      if (answered && connection.input().empty() && listener_.has_spare_workers() && connection.wait_readable(kLinger)) continue;
-      if (answered || (!connection.mid_head && !connection.input().empty())) {
+      if (answered > 0 && connection.input().empty() && listener_.has_spare_workers() && connection.wait_readable(kLinger)) continue;
+      if (answered > 0 || (!connection.mid_head && !connection.input().empty())) {
         connection.mid_head = !connection.input().empty();
         connection.deadline = Clock::now() + std::chrono::milliseconds(connection.mid_head ? options_.header_timeout_ms : options_.idle_timeout_ms);
       }  // else the deadline stands: a client gets no more time by sending one more byte
@@ -207,16 +221,18 @@ class HttpServer final : private httplib::Server {
 
   /// False when the connection cannot be used again.
   bool serve_request(Connection& connection) {
-    RequestStream stream(connection, Clock::now() + std::chrono::milliseconds(options_.body_timeout_ms));
+    RequestStream stream(connection, Clock::now() + std::chrono::milliseconds(options_.body_timeout_ms),
+                         static_cast<std::size_t>(options_.max_header_bytes + options_.max_body_bytes * 5 / 4));
     bool closed = false;
     current_ = &connection;
     const bool complete = process_request(stream, stopping_, closed, nullptr);
     current_ = nullptr;
+    caller_ = nullptr;
     return connection.flush() && complete && !closed && !connection.close_after && !stopping_;
   }
 
   /// Everything that can be decided without the body. Handled means answered.
-  httplib::Server::HandlerResponse before_body(const httplib::Request& request, httplib::Response& response) const {
+  httplib::Server::HandlerResponse before_body(const httplib::Request& request, httplib::Response& response) {
     using enum httplib::Server::HandlerResponse;
     const HeaderLookup header = lookup(request);
     const auto count = [&request](const char* name) { return request.headers.count(name); };
@@ -226,7 +242,10 @@ class HttpServer final : private httplib::Server {
       write_reply(response, reply);
       return Handled;
     };
-    if (auto refusal = refuse_client(header, options_)) return answer(std::move(*refusal));
+    Admission::Decision decision =
+        admission_.decide(header, request.remote_addr, request.path == "/healthz" ? Admission::Path::open : Admission::Path::protocol);
+    if (decision.refusal) return answer(std::move(*decision.refusal));
+    caller_ = std::move(decision.caller);
     if (request.path == "/healthz" && request.method == "GET") return answer({200, R"({"status":"ok"})", {}, false});
     if (request.path != "/mcp") return answer(error_reply(404, kInvalidRequest, "not found; valid: POST /mcp, GET /healthz"));
     if (request.method != "POST") {
@@ -262,6 +281,7 @@ class HttpServer final : private httplib::Server {
     Interpretation meaning = interpret(body, lookup(request), dispatcher_, options_);
     if (!meaning.call) return write_reply(response, meaning.reply);
     Call& call = *meaning.call;
+    call.exchange.caller = std::move(caller_);
     const bool reaches_tool = dispatcher_.reaches_tool(call.message, call.exchange.stateless);
     auto place = std::make_shared<Gate::Pass>(reaches_tool ? calls_.enter() : Gate::Pass());
     if (reaches_tool && !*place) return write_reply(response, busy_reply("too many calls are running"));
@@ -289,11 +309,13 @@ class HttpServer final : private httplib::Server {
         });
   }
 
-  /// Whose request this thread handles: the library does not pass it on.
+  /// Whose request this thread handles: the library passes nothing on from one handler to the next.
   static inline thread_local Connection* current_ = nullptr;
+  static inline thread_local std::shared_ptr<const Caller> caller_ = nullptr;
 
   Dispatcher& dispatcher_;
   const HttpOptions options_;
+  Admission admission_;
   const HeadLimits head_limits_;
   std::atomic<bool> stopping_{false};
   Gate calls_, streams_, uploads_;

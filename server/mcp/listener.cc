@@ -18,10 +18,12 @@ namespace {
 
 using Clock = Connection::Clock;
 
+constexpr int kEagerWorkers = 32;             // started as soon as there is work; more only when it keeps waiting
+constexpr int kGrowMs = 5;                    // how often that is looked at
 constexpr int kTickMs = 50;                   // how late a stop or a passed deadline is noticed
 constexpr int kAcceptsPerTick = 256;          // before the connections that wait get their turn
 constexpr rlim_t kReservedDescriptors = 256;  // for the store, the sandbox and connections that are being drained
-constexpr int kSendBufferBytes = 512 << 10;   // an ordinary answer fits, so that a client that reads slowly holds no worker
+constexpr int kSendBufferBytes = 256 << 10;   // an ordinary answer fits, so that a client that reads slowly holds no worker
 constexpr std::size_t kMaxDrainBytes = 16 << 20;
 constexpr int kDrainReadsPerTurn = 8;  // then the others get their turn
 
@@ -61,7 +63,7 @@ Listener::Listener(const ListenerLimits& limits, IoFor io_for, Serve serve, std:
       overloaded_(std::move(overloaded)),
       max_open_(connections_allowed(limits.max_connections)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      workers_(std::make_unique<WorkerPool>(static_cast<std::size_t>(limits.threads), static_cast<std::size_t>(limits.max_connections))) {}
+      workers_(std::make_unique<WorkerPool>(static_cast<std::size_t>(limits.threads), static_cast<std::size_t>(limits.max_connections), kEagerWorkers)) {}
 
 Listener::~Listener() { workers_.reset(); }
 
@@ -96,8 +98,10 @@ Status Listener::bind(const std::string& host, int port) {
 void Listener::run(const std::function<bool()>& stop, const std::function<void()>& stopping) {
   std::array<epoll_event, 256> events;
   Clock::time_point next_look = Clock::now();
+  Clock::time_point next_growth = Clock::now();
+  bool work_waits = false;
   while (!stop()) {
-    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), kTickMs);
+    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), work_waits || workers_->waiting() > 0 ? kGrowMs : kTickMs);
     for (int i = 0; i < count; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
       if (fd == listening_.get())
@@ -105,9 +109,14 @@ void Listener::run(const std::function<bool()>& stop, const std::function<void()
       else
         ready(fd);
     }
-    if (Clock::now() < next_look) continue;
+    const Clock::time_point now = Clock::now();
+    if (now >= next_growth) {
+      work_waits = workers_->grow();
+      next_growth = now + std::chrono::milliseconds(kGrowMs);
+    }
+    if (now < next_look) continue;
     close_overdue();
-    next_look = Clock::now() + std::chrono::milliseconds(kTickMs);
+    next_look = now + std::chrono::milliseconds(kTickMs);
   }
   listening_.reset();
   do {
@@ -122,6 +131,8 @@ void Listener::run(const std::function<bool()>& stop, const std::function<void()
   }
   for (auto& [fd, connection] : last) close(std::move(connection));
 }
+
+bool Listener::has_spare_workers() const { return busy_.load() < std::min(limits_.threads, kEagerWorkers); }
 
 void Listener::accept_some() {
   for (int i = 0; i < kAcceptsPerTick; ++i) {
@@ -168,9 +179,16 @@ void Listener::ready(int fd) {
     if (found == watched_.end()) return;
     connection = std::move(found->second);
     watched_.erase(found);
-    if (!connection->draining) in_turn_.insert(connection.get());
   }
   if (connection->draining) return discard(std::move(connection));
+  queue(std::move(connection));
+}
+
+void Listener::queue(std::unique_ptr<Connection> connection) {
+  {
+    const std::lock_guard lock(mutex_);
+    in_turn_.insert(connection.get());
+  }
   auto shared = std::make_shared<std::unique_ptr<Connection>>(std::move(connection));
   ++busy_;
   if (workers_->submit([this, shared] { turn(std::move(*shared)); })) return;
@@ -190,6 +208,7 @@ void Listener::turn(std::unique_ptr<Connection> connection) {
     in_turn_.erase(connection.get());
   }
   switch (next) {
+    case Next::again: return queue(std::move(connection));
     case Next::wait: return watch(std::move(connection));
     case Next::drain: return drain(std::move(connection));
     case Next::close: return close(std::move(connection));

@@ -33,6 +33,7 @@ struct ListenerLimits {
 
 /// What becomes of a connection after its turn.
 enum class Next {
+  again,  // there is more to do at once, but the others come first
   wait,   // watch it until bytes arrive or its deadline passes
   drain,  // our side is finished; closing at once could destroy an answer that is under way
   close,
@@ -59,10 +60,11 @@ class Listener {
   int open_connections() const { return open_.load(); }
   int busy_workers() const { return busy_.load(); }
   /// Few enough workers are busy that one may wait for the next request of its connection instead of giving it back.
-  bool has_spare_workers() const { return busy_.load() < limits_.threads / 2; }
+  bool has_spare_workers() const;
 
  private:
   void accept_some();
+  void queue(std::unique_ptr<Connection> connection);
   void turn(std::unique_ptr<Connection> connection);
   void watch(std::unique_ptr<Connection> connection);
   void ready(int fd);

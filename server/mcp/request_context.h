@@ -6,7 +6,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+
+#include "server/mcp/caller.h"
 
 namespace assay::mcp {
 
@@ -15,6 +18,9 @@ struct RequestContext {
   std::function<void(double progress, double total, const std::string& message)> progress;
   /// True once the client cancelled or, in the stateless era, hung up. Never null.
   std::function<bool()> cancelled;
+  /// Whom the call comes from; null where no tokens are asked for.
+  std::shared_ptr<const Caller> caller = nullptr;
+  bool allows(std::string_view scope) const { return caller == nullptr || caller->allows(scope); }
 };
 
 }  // namespace assay::mcp

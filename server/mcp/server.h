@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "server/mcp/prompt.h"
+#include "server/mcp/rate_limit.h"
 #include "server/mcp/resource.h"
 #include "server/mcp/tool.h"
 
@@ -54,11 +55,17 @@ class Server {
   std::unique_ptr<Dispatcher> dispatcher_;
 };
 
+class Tokens;
+class TlsContext;
+
 /// What the HTTP server listens on and how much it lets anyone take. docs/limits.md says what a client sees beyond each.
 struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 0;                                 // 0: any free one
-  std::string bearer_token;                     // empty: none is asked for
+  std::vector<std::string> allowed_hosts;       // further names that it answers to, as Host and in Origin
+  std::shared_ptr<const Tokens> tokens;         // tokens.h; null: everyone may do everything
+  std::shared_ptr<const TlsContext> tls;        // tls.h; null: plain HTTP
+  RateLimit rate_limit;                         // per token, or per address where there are no tokens
   std::function<void(int port)> listening;      // called once bound
 
   int threads = 512;                            // requests at once; started when needed, idle connections hold none

@@ -25,8 +25,6 @@ class PlainIo final : public SocketIo {
     return {put < 0 && try_again() ? IoState::want_write : IoState::closed, 0};
   }
 
-  void finish_writing() override { ::shutdown(fd_, SHUT_WR); }
-
  private:
   static bool try_again() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
   const int fd_;

@@ -31,8 +31,8 @@ class SocketIo {
   /// More can be read although the socket itself has nothing to read: it was decrypted already.
   virtual bool pending() const = 0;
   virtual IoResult write(const char* data, std::size_t size) = 0;
-  /// Tells the other side that nothing follows, as far as that is possible without waiting.
-  virtual void finish_writing() = 0;
+  /// Tells the other side that nothing follows, before the socket's sending half is shut down. Does not wait.
+  virtual void finish_writing() {}
 };
 
 std::unique_ptr<SocketIo> plain_io(int fd);

@@ -75,7 +75,7 @@ def test_malformed_address(assay: Run, address: str) -> None:
 
 
 def test_public_address_is_refused(assay: Run) -> None:
-    expect(assay("serve", "--http", "0.0.0.0:0", "--device", "fake"), 64, "loopback")
+    expect(assay("serve", "--http", "0.0.0.0:0", "--device", "fake"), 76, "--token-file")
 
 
 def test_store_from_a_newer_schema(assay: Run, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "server/mcp/http_admission.h"
 #include "server/mcp/http_endpoint.h"
 #include "server/mcp/http_head.h"
 
@@ -43,8 +44,9 @@ void check_values(std::string_view head) {
     const auto found = headers.find(name);
     return found == headers.end() ? std::nullopt : std::optional(found->second);
   };
-  const HttpOptions options;
-  static_cast<void>(refuse_client(lookup, options));
+  static const HttpOptions options;
+  static Admission admission(options);
+  static_cast<void>(admission.decide(lookup, "127.0.0.1", Admission::Path::protocol));
   static_cast<void>(refuse_headers(
       lookup, [&headers](const char* name) { return headers.count(name); }, options));
   for (const auto& [name, value] : headers) {

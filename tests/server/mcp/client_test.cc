@@ -3,8 +3,10 @@
 #include <csignal>
 #include <mutex>
 
+#include "base/handle.h"
 #include "server/mcp/http_client.h"
 #include "server/mcp/lines.h"
+#include "server/mcp/tokens.h"
 #include "tests/server/mcp/fixture.h"
 
 namespace assay::mcp {
@@ -109,7 +111,7 @@ TEST_CASE("client: http") {
 
 TEST_CASE("client: http with a token") {
   HttpOptions options;
-  options.bearer_token = "t0ken";
+  options.tokens = std::make_shared<const Tokens>(*Tokens::parse("alice practice sha256:" + sha256_hex("t0ken"), {"practice"}));
   RunningHttp server(options);
   CHECK_FALSE(Client::connect_http(server.url()).has_value());
   auto client = Client::connect_http(server.url(), "t0ken");

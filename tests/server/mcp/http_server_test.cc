@@ -1,16 +1,13 @@
 // The HTTP transport over real sockets: the protocol's rules, and the attacks that the library alone would let through.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <cstdint>
 #include <map>
 
-#include "base/unique_fd.h"
+#include "base/handle.h"
 #include "server/mcp/http_client.h"
 #include "server/mcp/sse.h"
+#include "server/mcp/tokens.h"
 #include "tests/server/mcp/fixture.h"
+#include "tests/server/mcp/raw_http.h"
 
 namespace assay::mcp {
 namespace {
@@ -41,53 +38,6 @@ std::map<std::string, std::string> mirror(const std::string& method, const std::
   std::map<std::string, std::string> headers = {{kHeaderVersion, std::string(kStatelessVersion)}, {kHeaderMethod, method}};
   if (!name.empty()) headers[kHeaderName] = name;
   return headers;
-}
-
-UniqueFd connect_to(int port) {
-  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  REQUIRE(::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
-  return fd;
-}
-
-/// False once the server does not take any more.
-bool send_text(int fd, const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t put = ::send(fd, text.data() + done, text.size() - done, MSG_NOSIGNAL);
-    if (put <= 0) return false;
-    done += static_cast<std::size_t>(put);
-  }
-  return true;
-}
-
-/// What arrives until the server closes, `until` is seen, or 10 s pass.
-std::string receive(int fd, const std::string& until = "") {
-  std::string text;
-  char chunk[4096];
-  pollfd entry{fd, POLLIN, 0};
-  while ((until.empty() || text.find(until) == std::string::npos) && ::poll(&entry, 1, 10'000) == 1) {
-    const ssize_t got = ::recv(fd, chunk, sizeof(chunk), 0);
-    if (got <= 0) break;
-    text.append(chunk, static_cast<std::size_t>(got));
-  }
-  return text;
-}
-
-std::string talk(int port, const std::string& text, const std::string& until = "") {
-  const UniqueFd fd = connect_to(port);
-  send_text(fd.get(), text);
-  return receive(fd.get(), until);
-}
-
-const std::string kPing = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
-
-std::string raw_post(const std::string& extra_headers, const std::string& body, const std::string& host = "localhost") {
-  return "POST /mcp HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
-         extra_headers + "\r\n" + body;
 }
 
 }  // namespace
@@ -174,7 +124,7 @@ TEST_CASE("http: Host and Origin keep web pages out") {
 
 TEST_CASE("http: a token, where one is set") {
   HttpOptions options;
-  options.bearer_token = "s3cret";
+  options.tokens = std::make_shared<const Tokens>(*Tokens::parse("alice practice sha256:" + sha256_hex("s3cret"), {"practice"}));
   RunningHttp server(options);
   CHECK(post(server, json::parse(kPing)).status == 401);
   CHECK(post(server, json::parse(kPing), {{"Authorization", "Bearer wrong!"}}).status == 401);

@@ -1,0 +1,281 @@
+"""`assay serve --http` from outside: tokens, scopes, TLS, limits, and what it refuses to start with."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+class Server:
+    def __init__(self, process: subprocess.Popen[str], port: int, tls: bool) -> None:
+        self.process = process
+        self.port = port
+        self.context = ssl._create_unverified_context() if tls else None
+
+    def connection(self) -> http.client.HTTPConnection:
+        if self.context is not None:
+            return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=20, context=self.context)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+
+    def request(self, method: str, path: str, body: str = "", token: str = "") -> tuple[int, dict[str, str], str]:
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        connection = self.connection()
+        try:
+            connection.request(method, path, body or None, headers)
+            response = connection.getresponse()
+            return response.status, {k.lower(): v for k, v in response.getheaders()}, response.read().decode()
+        finally:
+            connection.close()
+
+    def call(self, tool: str, arguments: dict[str, Any], token: str = "") -> dict[str, Any]:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        status, _, text = self.request("POST", "/mcp", json.dumps(message), token)
+        assert status == 200, text
+        result: dict[str, Any] = json.loads(text)["result"]
+        return result
+
+
+@contextmanager
+def serving(binary: str, store: Path, *arguments: str) -> Iterator[Server]:
+    command = [binary, "serve", "--http", "127.0.0.1:0", "--device", "fake", "--store", str(store / "assay.db"), *arguments]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if found := re.search(r"listening on (https?)://127\.0\.0\.1:(\d+)/mcp", line):
+            break
+    else:
+        raise AssertionError("".join(lines))
+    threading.Thread(target=process.stderr.read, daemon=True).start()
+    try:
+        yield Server(process, int(found[2]), found[1] == "https")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) == 0
+
+
+PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+
+
+def new_token(binary: str, file: Path, name: str, *scopes: str) -> str:
+    arguments = [value for scope in scopes for value in ("--scope", scope)]
+    made = subprocess.run([binary, "token", "new", "--name", name, *arguments], capture_output=True, text=True, check=True)
+    with file.open("a") as out:
+        out.write(made.stdout)
+    file.chmod(0o600)
+    found = re.search(r"assay_[0-9a-z]{26}", made.stderr)
+    assert found
+    assert found[0] not in made.stdout
+    return found[0]
+
+
+@pytest.fixture
+def token_file(tmp_path: Path) -> Path:
+    return tmp_path / "tokens"
+
+
+def test_tokens_and_scopes(binary: str, tmp_path: Path, token_file: Path) -> None:
+    alice = new_token(binary, token_file, "alice", "practice", "score")
+    bob = new_token(binary, token_file, "bob", "practice")
+    with serving(binary, tmp_path, "--token-file", str(token_file)) as server:
+        status, headers, text = server.request("POST", "/mcp", PING)
+        assert (status, headers["www-authenticate"]) == (401, 'Bearer realm="assay"')
+        assert "token" in json.loads(text)["error"]["message"]
+        assert server.request("POST", "/mcp", PING, "assay_" + "0" * 26)[0] == 401
+        assert server.request("POST", "/mcp", PING, alice)[0] == 200
+        assert server.request("GET", "/healthz")[0] == 200
+        run = {"agent": "a", "model": "m", "suite": "vector_add"}
+        refused = server.call("start_run", {**run, "track": "one_shot"}, bob)
+        assert refused["isError"] is True
+        assert "scope 'score'" in refused["content"][0]["text"]
+        assert refused["structuredContent"]["error"]["code"] == "permission_denied"
+        assert not server.call("start_run", {**run, "track": "practice"}, bob).get("isError")
+        assert not server.call("start_run", {**run, "track": "one_shot"}, alice).get("isError")
+
+
+def test_rate_limit_of_a_token(binary: str, tmp_path: Path, token_file: Path) -> None:
+    alice = new_token(binary, token_file, "alice", "score")
+    bob = new_token(binary, token_file, "bob", "score")
+    with serving(binary, tmp_path, "--token-file", str(token_file), "--rate-limit", "1") as server:
+        answers = [server.request("POST", "/mcp", PING, alice) for _ in range(8)]
+        assert [status for status, _, _ in answers[:4]] == [200] * 4
+        status, headers, text = answers[-1]
+        assert status == 429
+        assert int(headers["retry-after"]) == 1
+        assert "alice" in json.loads(text)["error"]["message"]
+        assert json.loads(text)["error"]["data"]["retryAfterMs"] <= 1000
+        assert server.request("POST", "/mcp", PING, bob)[0] == 200
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    openssl = shutil.which("openssl")
+    assert openssl, "the package openssl is needed to make certificates"
+    folder = tmp_path_factory.mktemp("certificates")
+    for name in ("one", "two"):
+        subject = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost", "-days", "2"]
+        files = ["-keyout", str(folder / f"{name}.key"), "-out", str(folder / f"{name}.pem")]
+        subprocess.run([openssl, "req", "-x509", *subject, *files], check=True, capture_output=True)
+    subprocess.run(
+        [openssl, "ec", "-in", str(folder / "one.key"), "-aes256", "-passout", "pass:x", "-out", str(folder / "locked.key")],
+        check=True,
+        capture_output=True,
+    )
+    (folder / "text.pem").write_text("no certificate\n")
+    return folder
+
+
+def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
+    with serving(binary, tmp_path, "--tls-cert", str(certificates / "one.pem"), "--tls-key", str(certificates / "one.key")) as server:
+        assert server.request("POST", "/mcp", PING)[0] == 200
+        tools = server.request("POST", "/mcp", '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')[2]
+        assert len(json.loads(tools)["result"]["tools"]) > 5
+        # Many requests on one connection, and idle connections that never shake hands.
+        idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(50)]
+        connection = server.connection()
+        for _ in range(20):
+            connection.request("POST", "/mcp", PING, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            assert (response.status, response.read()) == (200, b'{"id":1,"jsonrpc":"2.0","result":{}}')
+        connection.close()
+        for peer in idle:
+            peer.close()
+        old = ssl._create_unverified_context()
+        old.minimum_version = ssl.TLSVersion.TLSv1
+        old.maximum_version = ssl.TLSVersion.TLSv1_1
+        with pytest.raises((ssl.SSLError, ConnectionError)), socket.create_connection(("127.0.0.1", server.port)) as plain:
+            old.wrap_socket(plain)
+        only_http2 = ssl._create_unverified_context()
+        only_http2.set_alpn_protocols(["h2"])
+        with pytest.raises((ssl.SSLError, ConnectionError)), socket.create_connection(("127.0.0.1", server.port)) as plain:
+            only_http2.wrap_socket(plain)
+        # Plain HTTP where TLS is spoken.
+        with suppress(ConnectionResetError), socket.create_connection(("127.0.0.1", server.port), timeout=10) as plain:
+            plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b"HTTP/1.1 200" not in plain.recv(1000)
+        assert server.request("GET", "/healthz")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("certificate", "key", "status", "words"),
+    [
+        ("none.pem", "one.key", 66, "none.pem cannot be read"),
+        ("one.pem", "none.key", 66, "none.key cannot be read"),
+        ("text.pem", "one.key", 78, "text.pem cannot be used"),
+        ("one.pem", "text.pem", 78, "text.pem cannot be used"),
+        ("one.pem", "two.key", 78, "two.key does not belong to the certificate"),
+        ("one.pem", "locked.key", 78, "not encrypted"),
+    ],
+)
+def test_certificates_that_cannot_be_used(binary: str, certificates: Path, certificate: str, key: str, status: int, words: str) -> None:
+    arguments = [
+        "--http",
+        "127.0.0.1:0",
+        "--device",
+        "fake",
+        "--tls-cert",
+        str(certificates / certificate),
+        "--tls-key",
+        str(certificates / key),
+    ]
+    done = subprocess.run([binary, "serve", *arguments], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
+    assert done.returncode == status, done.stderr
+    assert words in done.stderr
+
+
+def test_unsafe_settings_are_refused(binary: str, tmp_path: Path, token_file: Path) -> None:
+    def serve(*arguments: str) -> tuple[int, str]:
+        done = subprocess.run([binary, "serve", "--device", "fake", *arguments], capture_output=True, text=True, timeout=20)
+        return done.returncode, done.stderr
+
+    status, text = serve("--http", "0.0.0.0:0")
+    assert status == 76
+    assert "--token-file" in text
+    new_token(binary, token_file, "alice", "score")
+    for mode in (0o640, 0o604, 0o620):
+        token_file.chmod(mode)
+        status, text = serve("--http", "127.0.0.1:0", "--token-file", str(token_file))
+        assert status == 76
+        assert f"chmod 600 {token_file}" in text
+    status, text = serve("--http", "127.0.0.1:0", "--token-file", str(tmp_path / "none"))
+    assert (status, "none cannot be read" in text) == (66, True)
+    token_file.write_text("alice everything sha256:00\n")
+    token_file.chmod(0o600)
+    status, text = serve("--http", "127.0.0.1:0", "--token-file", str(token_file))
+    assert status == 78
+    assert "line 1" in text
+    assert "practice, score" in text
+    assert serve("--token-file", str(token_file))[0] == 64
+    assert serve("--http", "127.0.0.1:0", "--tls-cert", "x")[0] == 64
+    assert serve("--http", "127.0.0.1:0", "--rate-limit", "-1")[0] == 64
+
+
+def test_names_that_a_proxy_passes_on(binary: str, tmp_path: Path, token_file: Path) -> None:
+    alice = new_token(binary, token_file, "alice", "score")
+    with serving(binary, tmp_path, "--token-file", str(token_file), "--allow-host", "assay.example") as server:
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {alice}"}
+        for host, status in (("assay.example", 200), ("ASSAY.example:443", 200), ("evil.example", 403)):
+            connection = server.connection()
+            connection.request("POST", "/mcp", PING, {**headers, "Host": host})
+            assert connection.getresponse().status == status
+            connection.close()
+
+
+def test_a_wrong_token_command(binary: str) -> None:
+    for arguments, word in (
+        (["--name", "a b", "--scope", "score"], "letters"),
+        (["--name", "a", "--scope", "root"], "practice, score"),
+        (["--name", "a"], "--scope"),
+    ):
+        done = subprocess.run([binary, "token", "new", *arguments], capture_output=True, text=True)
+        assert done.returncode == 64
+        assert word in done.stderr
+        assert done.stdout == ""
+
+
+def test_more_descriptors_than_the_process_may_have(binary: str, tmp_path: Path) -> None:
+    """Connections beyond the limit are told so, or wait; those that are open go on."""
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (600, 600))
+
+    command = [binary, "serve", "--http", "127.0.0.1:0", "--device", "fake", "--store", str(tmp_path / "assay.db")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=limited)
+    assert process.stderr is not None
+    found = None
+    while found is None:
+        found = re.search(r"listening on http://127\.0\.0\.1:(\d+)", process.stderr.readline())
+    server = Server(process, int(found[1]), False)
+    peers = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(500)]
+    request = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n" + PING.encode()
+    peers[0].sendall(request)
+    assert peers[0].recv(1000).startswith(b"HTTP/1.1 200")
+    refused = peers[-1].recv(1000)
+    assert refused.startswith(b"HTTP/1.1 503") or refused == b""
+    for peer in peers:
+        peer.close()
+    deadline = 50
+    while deadline and server.request("GET", "/healthz")[0] != 200:
+        deadline -= 1
+    assert deadline
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 0
+    assert os.path.exists(tmp_path / "assay.db")

@@ -15,7 +15,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "operators": ("base", "operators"),
     "sandbox/wire": ("base", "sandbox/wire"),
     "sandbox/jail": ("base", "sandbox/jail"),
-    "sandbox/launcher": ("base", "sandbox/wire", "sandbox/launcher"),
+    "sandbox/launcher": ("base", "sandbox/wire", "sandbox/jail", "sandbox/launcher"),
     "sandbox/harness/native": ("base", "sandbox/jail"),
     "sandbox": ("base", "sandbox"),
     "tools": ("base", "operators", "sandbox/job.h", "tools"),

@@ -22,7 +22,7 @@ bool is_target(const std::string& target) {
   return text.starts_with("hip:gfx") && text.size() >= 10 && all_of(text.substr(7), "0123456789abcdef");
 }
 
-Status complete(const operators::Operator&, const json& arguments, sandbox::Job& job) {
+Status complete(const json& arguments, sandbox::Job& job) {
   job.want_artifacts = true;
   if (arguments.contains("targets")) {
     for (const json& target : arguments["targets"]) {

@@ -6,6 +6,7 @@
 
 #include "base/handle.h"
 #include "tools/escape.h"
+#include "tools/operator_job.h"
 #include "tools/verdict_answer.h"
 
 namespace assay::tools {
@@ -19,19 +20,11 @@ constexpr std::int64_t kSignOfLifeMs = 1'000;
 constexpr std::int64_t kCancelWaitMs = 2'000;  // what a cancelled job gets to end
 
 Result<sandbox::Job> make_job(const operators::Operator& op, const GradingRequest& request, const json& arguments) {
-  sandbox::Job job;
-  job.kind = request.kind;
-  job.operator_name = op.name;
-  job.operator_dir = op.directory.string();
-  job.entry = op.entry;
-  job.dialect = op.dialect;
-  job.source = text_argument(arguments, "code");
-  if (const Status good = check_source(job.source); !good) return fail(good.error());
-  for (const operators::Case& item : op.cases) {
-    if (!item.hidden) job.cases.push_back(case_request(item));
-  }
+  std::string source = text_argument(arguments, "code");
+  if (const Status good = check_source(source); !good) return fail(good.error());
+  sandbox::Job job = operator_job(op, request.kind, std::move(source));
   if (request.complete) {
-    if (const Status good = request.complete(op, arguments, job); !good) return fail(good.error());
+    if (const Status good = request.complete(arguments, job); !good) return fail(good.error());
   }
   return job;
 }
@@ -45,10 +38,6 @@ std::string life_sign(const JobStatus& status) {
 }
 
 }  // namespace
-
-sandbox::CaseRequest case_request(const operators::Case& item) {
-  return {.id = item.id, .hidden = item.hidden, .interpreter = item.interpreter, .axes = item.axes, .dtype = item.dtype, .distribution = item.distribution};
-}
 
 Status check_source(const std::string& source) {
   const std::int64_t limit = sandbox::Limits{}.source_bytes;

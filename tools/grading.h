@@ -17,14 +17,11 @@
 
 namespace assay::tools {
 
-/// Copies a case as the sandbox takes it.
-sandbox::CaseRequest case_request(const operators::Case& item);
-
 struct GradingRequest {
   sandbox::JobKind kind = sandbox::JobKind::test;
   bool cancel_on_hangup = true;  // false: an accepted submission is graded whether or not its client stays
-  /// Completes the job: cases, targets, baseline. May be empty.
-  std::function<Status(const operators::Operator& op, const nlohmann::json& arguments, sandbox::Job& job)> complete;
+  /// Completes the job with what the tool's own arguments say. May be empty.
+  std::function<Status(const nlohmann::json& arguments, sandbox::Job& job)> complete;
 };
 
 /// Checks everything, then charges, then queues: a call that is refused costs nothing.

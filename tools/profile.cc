@@ -1,7 +1,5 @@
-#include <algorithm>
-
-#include "tools/escape.h"
 #include "tools/grading.h"
+#include "tools/operator_job.h"
 #include "tools/schema_parts.h"
 #include "tools/tool_list.h"
 
@@ -10,23 +8,9 @@ namespace {
 
 using nlohmann::json;
 
-/// One public case: the named one, or the last, which specs keep for the size that fills a GPU.
-Status choose_case(const std::string& wanted, std::vector<sandbox::CaseRequest>& cases) {
-  if (cases.empty()) return fail(ErrorCode::not_found, "this operator has no public case");
-  auto found = wanted.empty() ? std::prev(cases.end()) : std::find_if(cases.begin(), cases.end(), [&](const auto& item) { return item.id == wanted; });
-  if (found == cases.end()) {
-    std::string valid;
-    for (const auto& item : cases) valid += (valid.empty() ? "" : ", ") + item.id;
-    return fail(ErrorCode::not_found, "unknown case '" + cut_end(wanted, 60) + "'; valid: " + valid);
-  }
-  cases = {*found};
-  return {};
-}
-
-Status complete(const operators::Operator& op, const json& arguments, sandbox::Job& job) {
-  job.baseline_source = op.oracle_source;
+Status complete(const json& arguments, sandbox::Job& job) {
   job.want_artifacts = text_argument(arguments, "detail") == "artifacts";
-  return choose_case(text_argument(arguments, "case"), job.cases);
+  return choose_case(job, text_argument(arguments, "case"));
 }
 
 }  // namespace

@@ -3,19 +3,6 @@
 #include "tools/tool_list.h"
 
 namespace assay::tools {
-namespace {
-
-/// Public cases first, as the spec lists them.
-Status complete(const operators::Operator& op, const nlohmann::json&, sandbox::Job& job) {
-  job.baseline_source = op.oracle_source;
-  for (const operators::Case& item : op.cases) {
-    if (item.hidden) job.cases.push_back(case_request(item));
-  }
-  return {};
-}
-
-}  // namespace
-
 Tool submit_tool(Services& services) {
   Tool tool;
   tool.name = "submit";
@@ -32,7 +19,7 @@ Tool submit_tool(Services& services) {
   tool.output_schema = verdict_schema();
   tool.run = [&services](const nlohmann::json& arguments, const CallContext& context) {
     if (text_argument(arguments, "run").empty()) return error_answer({ErrorCode::invalid_argument, "`submit` needs a run; `start_run` gives a handle"});
-    return grade(services, {.kind = sandbox::JobKind::grade, .cancel_on_hangup = false, .complete = complete}, arguments, context);
+    return grade(services, {.kind = sandbox::JobKind::grade, .cancel_on_hangup = false, .complete = nullptr}, arguments, context);
   };
   return tool;
 }

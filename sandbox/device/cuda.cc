@@ -58,6 +58,7 @@ class CudaDevice final : public Device {
       on_gpu(run);
     }
     add_pool_facts(provenance, pool_.facts());
+    add_missing_layers(provenance, facts_.layers);
     std::vector<std::string> required;
     for (const CaseRequest& one : job.cases) required.push_back(one.id);
     if (job.kind == JobKind::compile && !run.failed())

@@ -13,7 +13,11 @@ void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& fact
   provenance.torch = facts->versions.torch;
   provenance.triton = facts->versions.triton;
   provenance.python = facts->versions.python;
-  for (const Layer& layer : facts->layers) {
+  add_missing_layers(provenance, facts->layers);
+}
+
+void add_missing_layers(Provenance& provenance, const std::vector<Layer>& layers) {
+  for (const Layer& layer : layers) {
     if (!layer.active) provenance.missing_layers.push_back(layer.name);
   }
 }

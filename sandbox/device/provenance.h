@@ -12,6 +12,8 @@
 namespace assay::sandbox {
 
 void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& facts);
+/// Names of those that are not active.
+void add_missing_layers(Provenance& provenance, const std::vector<Layer>& layers);
 void add_seeds(Provenance& provenance, const std::vector<PreparedCase>& cases);
 /// SHA-256 over the three files of an operator's folder, as the catalog computes it; empty when they cannot be read.
 std::string operator_revision(const std::string& operator_dir);

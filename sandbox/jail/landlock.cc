@@ -27,6 +27,7 @@ struct __attribute__((packed)) PathBeneath {
 
 constexpr std::uint64_t bit(int number) { return 1ULL << number; }
 constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(2), kReadFolder = bit(3), kMakeCharacterDevice = bit(6), kMakeBlockDevice = bit(11);
+constexpr std::uint64_t kTruncate = bit(14);  // also what opening a device or a file of /proc with fopen("w") is
 constexpr std::uint64_t kIoctlOnDevice = bit(15);
 constexpr std::uint64_t kNetwork = bit(0) | bit(1);  // bind and connect TCP
 constexpr std::uint64_t kScopes = bit(0) | bit(1);   // abstract sockets, signals
@@ -54,7 +55,7 @@ int landlock_version() {
   return version < 0 ? 0 : static_cast<int>(version);
 }
 
-Status restrict_with_landlock(const std::vector<std::string>& writable) {
+Status restrict_with_landlock(const std::vector<std::string>& writable, const std::vector<std::string>& devices) {
   const int version = landlock_version();
   if (version == 0) return fail(ErrorCode::unavailable, "this kernel has no Landlock (needs Linux 5.13 and `landlock` among its LSMs)");
   const std::uint64_t files = files_of(version);
@@ -64,8 +65,10 @@ Status restrict_with_landlock(const std::vector<std::string>& writable) {
   const UniqueFd ruleset(static_cast<int>(::syscall(kCreateRuleset, &attributes, size, 0)));
   if (!ruleset) return fail_errno("landlock_create_ruleset");
   if (Status read = allow(ruleset.get(), "/", kExecute | kReadFile | kReadFolder); !read) return read;
-  for (const char* device : {"/dev/null", "/dev/zero"}) {
-    if (Status written = allow(ruleset.get(), device, kReadFile | kWriteFile | (files & kIoctlOnDevice)); !written) return written;
+  std::vector<std::string> usable = {"/dev/null", "/dev/zero"};
+  usable.insert(usable.end(), devices.begin(), devices.end());
+  for (const std::string& device : usable) {
+    if (Status written = allow(ruleset.get(), device, kReadFile | kWriteFile | (files & (kTruncate | kIoctlOnDevice))); !written) return written;
   }
   for (const std::string& folder : writable) {
     if (Status made = allow(ruleset.get(), folder, files & ~(kMakeCharacterDevice | kMakeBlockDevice | kIoctlOnDevice)); !made) return made;

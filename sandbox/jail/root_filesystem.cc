@@ -74,7 +74,9 @@ Result<Contents> resolve_contents(const RootFilesystem& root) {
     if (!real) return fail(real.error());
     contents.binds.push_back({*real, path});
   }
-  for (const std::string& path : kDevices) contents.binds.push_back({path, path, true});
+  for (const std::vector<std::string>* devices : {&kDevices, &root.devices}) {
+    for (const std::string& path : *devices) contents.binds.push_back({path, path, true});
+  }
   // Parents first, so that a folder inside another does not vanish under it.
   std::stable_sort(contents.binds.begin(), contents.binds.end(), [](const Bind& a, const Bind& b) { return a.target < b.target; });
   return contents;
@@ -119,8 +121,11 @@ Status mount_writable() {
 }
 
 /// Returns why /proc is not a fresh one, or nothing.
-Result<std::string> show_proc() {
+Result<std::string> show_proc(bool host_proc) {
   if (Status made = make_directories(kNew + "/proc"); !made) return fail(made.error());
+  // Writable, as far as user ids allow: drivers name their threads there.
+  if (host_proc && ::mount((kOld + "/proc").c_str(), (kNew + "/proc").c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) return fail_errno("bind /proc");
+  if (host_proc) return std::string();
   const Status own = mount_proc(kNew + "/proc");
   if (own) return std::string();
   // Some containers hide parts of /proc and then refuse a new one: Python still needs one.
@@ -136,7 +141,7 @@ Result<std::string> enter_root_filesystem(const RootFilesystem& root) {
   if (Status base = enter_base(); !base) return fail(base.error());
   if (Status writable = mount_writable(); !writable) return fail(writable.error());
   if (Status shown = show(*contents); !shown) return fail(shown.error());
-  Result<std::string> lacks = show_proc();
+  Result<std::string> lacks = show_proc(root.host_proc);
   if (!lacks) return lacks;
   if (::chdir(kNew.c_str()) != 0) return fail_errno("chdir " + kNew);
   if (Status moved = pivot(".", "."); !moved) return fail(moved.error());

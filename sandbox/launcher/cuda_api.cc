@@ -41,4 +41,12 @@ Result<const CudaApi*> open_cuda_api() {
   return &*loaded;
 }
 
+std::string library_folder() {
+  const Result<const CudaApi*> api = open_cuda_api();
+  Dl_info facts{};
+  if (!api || ::dladdr(reinterpret_cast<void*>((*api)->cuInit), &facts) == 0 || facts.dli_fname == nullptr) return "/usr/lib";
+  const std::string path = facts.dli_fname;
+  return path.substr(0, path.rfind('/'));
+}
+
 }  // namespace assay::sandbox::cuda

@@ -179,4 +179,7 @@ struct CudaApi {
 /// Loads libcuda.so.1 once for the life of the process. `unavailable`, with the loader's words or the missing function (an old driver).
 Result<const CudaApi*> open_cuda_api();
 
+/// The folder that the loaded library lies in; /usr/lib before it is loaded.
+std::string library_folder();
+
 }  // namespace assay::sandbox::cuda

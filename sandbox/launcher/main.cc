@@ -1,26 +1,25 @@
 // assay-launcher: performs launch plans on one device. Trusted host code, started by the supervisor, one process per submission.
 //
-//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|fake]     serves frames on descriptor N until its end
+//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|fake] [--isolation strict|best_effort]
+//                                                                       serves frames on descriptor N until its end
 //   assay-launcher --probe [--driver cuda|fake]                           one line of JSON about the devices
 //
 // Exit status: 0 served to the end of the stream, or devices found; 1 the conversation or the device failed; 2 wrong arguments;
 // 3 --probe found no device.
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
+#include "sandbox/jail/launch_jail.h"
+#include "sandbox/launcher/cuda_api.h"
 #include "sandbox/launcher/cuda_driver.h"
 #include "sandbox/launcher/fake_driver.h"
 #include "sandbox/launcher/fake_kernels.h"
@@ -37,12 +36,13 @@ constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
 constexpr const char* kUsageText =
-    "usage: assay-launcher --socket-fd N --device I|cuda:I [--driver cuda|fake]\n       assay-launcher --probe [--driver cuda|fake]\n";
+    "usage: assay-launcher --socket-fd N --device I|cuda:I [--driver cuda|fake] [--isolation strict|best_effort]\n       assay-launcher --probe [--driver cuda|fake]\n";
 
 struct Arguments {
   int socket = -1;
   int device = -1;
   std::string driver = "cuda";
+  bool strict = false;
   bool probe = false;
 };
 
@@ -65,6 +65,11 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
     if (value != "cuda" && value != "fake") return "driver '" + std::string(value) + "' is unknown; valid: cuda, fake";
     return std::nullopt;
   }
+  if (name == "--isolation") {
+    arguments.strict = value == "strict";
+    if (value != "strict" && value != "best_effort") return "isolation '" + std::string(value) + "' is unknown; valid: strict, best_effort";
+    return std::nullopt;
+  }
   if (name == "--device" && value.starts_with("hip:")) return "HIP devices are not supported by this build; valid: cuda:N";
   if (name == "--device" && value.starts_with("cuda:")) value.remove_prefix(5);
   const std::optional<int> number = to_number(value);
@@ -80,7 +85,7 @@ std::optional<std::string> parse(int argc, char** argv, Arguments& arguments) {
       arguments.probe = true;
       continue;
     }
-    if (name != "--socket-fd" && name != "--device" && name != "--driver") return "argument '" + name + "' is unknown";
+    if (name != "--socket-fd" && name != "--device" && name != "--driver" && name != "--isolation") return "argument '" + name + "' is unknown";
     if (++i == argc) return name + " needs a value";
     if (auto problem = parse_value(name, argv[i], arguments)) return problem;
   }
@@ -94,17 +99,27 @@ int probe(const Arguments& arguments) {
   return devices ? kOk : kNoDevice;
 }
 
-/// Dies with the supervisor, leaves no core dump (it holds inputs), and holds nothing but its socket and stdio.
-Status confine(int socket) {
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return fail_errno("prctl PR_SET_PDEATHSIG");
-  const rlimit none{0, 0};
-  if (::setrlimit(RLIMIT_CORE, &none) != 0) return fail_errno("setrlimit RLIMIT_CORE");
-  if (::fcntl(socket, F_GETFD) < 0) return fail_errno("--socket-fd " + std::to_string(socket));
-  if (::fcntl(socket, F_SETFD, FD_CLOEXEC) < 0) return fail_errno("fcntl F_SETFD");
-  const auto close_between = [](unsigned first, unsigned last) { return first > last || ::syscall(SYS_close_range, first, last, 0) == 0; };
-  const auto kept = static_cast<unsigned>(socket);
-  if (!close_between(STDERR_FILENO + 1, kept - 1) || !close_between(std::max<unsigned>(kept, STDERR_FILENO) + 1, ~0U)) return fail_errno("close_range");
-  return {};
+/// The device files that CUDA opens for one GPU; those that this machine lacks are not asked for.
+std::vector<std::string> device_files(const Arguments& arguments) {
+  std::vector<std::string> files;
+  if (arguments.driver != "cuda") return files;
+  for (const std::string& path : {std::string("/dev/nvidiactl"), std::string("/dev/nvidia-uvm"), "/dev/nvidia" + std::to_string(arguments.device)}) {
+    if (::access(path.c_str(), F_OK) == 0) files.push_back(path);
+  }
+  return files;
+}
+
+Result<std::vector<LayerReport>> confine(const Arguments& arguments) {
+  if (::fcntl(arguments.socket, F_GETFD) < 0) return fail_errno("--socket-fd " + std::to_string(arguments.socket));
+  if (::fcntl(arguments.socket, F_SETFD, FD_CLOEXEC) < 0) return fail_errno("fcntl F_SETFD");
+  if (Status bound = die_with_parent(); !bound) return fail(bound.error());
+  LaunchJail jail{.strict = arguments.strict, .devices = device_files(arguments), .libraries = {}, .keep_fd = arguments.socket};
+  if (arguments.driver == "cuda") {
+    // Loaded while its folder can be seen wherever it is; initialised inside.
+    if (Result<const cuda::CudaApi*> api = cuda::open_cuda_api(); !api) return fail(api.error());
+    jail.libraries.push_back(cuda::library_folder());
+  }
+  return enter_launch_jail(jail);
 }
 
 LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const Arguments& arguments) {
@@ -115,11 +130,12 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const Arguments& arguments)
 }
 
 int run(const Arguments& arguments) {
-  if (Status confined = confine(arguments.socket); !confined) return complain(confined.error().message);
+  const Result<std::vector<LayerReport>> layers = confine(arguments);
+  if (!layers) return complain(layers.error().message);
   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_driver(arguments);
   if (!gpu) return complain(gpu.error().message);
   const SystemClock clock;
-  if (Status served = serve(arguments.socket, **gpu, clock); !served) return complain(served.error().message);
+  if (Status served = serve(arguments.socket, **gpu, *layers, clock); !served) return complain(served.error().message);
   return kOk;
 }
 
@@ -131,5 +147,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "assay-launcher: %s\n%s", problem->c_str(), kUsageText);
     return kUsage;
   }
-  return arguments.probe ? probe(arguments) : run(arguments);
+  if (arguments.probe) return probe(arguments);
+  const int status = run(arguments);
+  // Without exit handlers: the driver's own take long, and the context is released by now.
+  std::fflush(nullptr);
+  ::_exit(status);
 }

@@ -114,7 +114,11 @@ Result<LaunchMessage> parse_launch(Frame frame) {
   return message;
 }
 
-nlohmann::json ready_message(const DeviceFacts& facts) { return {{"type", "ready"}, {"device", facts_json(facts)}}; }
+nlohmann::json ready_message(const DeviceFacts& facts, const std::vector<LayerReport>& layers) {
+  json list = json::array();
+  for (const LayerReport& layer : layers) list.push_back({{"name", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
+  return {{"type", "ready"}, {"device", facts_json(facts)}, {"layers", list}};
+}
 
 nlohmann::json launched_message(const std::string& case_id, const ReplayResult& result) {
   json outputs = json::array();

@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "sandbox/jail/layer.h"
 #include "sandbox/launcher/launch_error.h"
 #include "sandbox/launcher/replay.h"
 #include "sandbox/launcher/timing.h"
@@ -44,7 +45,7 @@ struct LaunchMessage {
 /// `corrupt` when a field is missing, of the wrong type or out of range, or a descriptor does not exist; names the field.
 Result<LaunchMessage> parse_launch(Frame frame);
 
-nlohmann::json ready_message(const DeviceFacts& facts);
+nlohmann::json ready_message(const DeviceFacts& facts, const std::vector<LayerReport>& layers);
 /// With the median of the samples and its 95 % interval, null when nothing was timed.
 nlohmann::json launched_message(const std::string& case_id, const ReplayResult& result);
 nlohmann::json launch_error_message(const std::string& case_id, const LaunchError& error);

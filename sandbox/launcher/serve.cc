@@ -28,8 +28,8 @@ LaunchResult<ReplayResult> perform(const LaunchMessage& message, GpuDriver& gpu,
 
 }  // namespace
 
-Status serve(int socket, GpuDriver& gpu, const Clock& clock) {
-  if (Status sent = send_frame(socket, ready_message(gpu.facts()), {}, {}, Deadline::never()); !sent) return sent;
+Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers, const Clock& clock) {
+  if (Status sent = send_frame(socket, ready_message(gpu.facts(), layers), {}, {}, Deadline::never()); !sent) return sent;
   std::optional<std::string> lost_in;  // the case whose fault lost the context
   while (true) {
     Result<Frame> frame = receive_frame(socket, Deadline::never());

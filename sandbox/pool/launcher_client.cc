@@ -19,7 +19,8 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
   static std::atomic<unsigned> started{0};
   client->log_ = config.state_dir + "/launcher-" + std::to_string(device) + "." + std::to_string(started++ % kLogs) + ".log";
   Result<Process> process =
-      spawner.spawn({.argv = {config.launcher, "--socket-fd", std::to_string(theirs), "--device", std::to_string(device), "--driver", driver},
+      spawner.spawn({.argv = {config.launcher, "--socket-fd", std::to_string(theirs), "--device", std::to_string(device), "--driver", driver, "--isolation",
+                               config.isolation == Isolation::strict ? "strict" : "best_effort"},
                      .environment = trusted_environment(),
                      .inherit = {theirs},
                      .log = client->log_});

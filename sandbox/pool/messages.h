@@ -139,6 +139,7 @@ struct LauncherDevice {
   std::string name, target, driver, cc;
   std::int64_t sms = 0, l2_bytes = 0, memory_bytes = 0, clock_khz = 0;
   double bandwidth_bytes_per_s = 0;
+  std::vector<Layer> layers;  // of the launcher's jail
 };
 struct LaunchRequest {
   std::string case_id;

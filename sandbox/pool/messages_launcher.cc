@@ -44,7 +44,9 @@ Result<LauncherDevice> parse_launcher_ready(const Frame& frame) {
   device.memory_bytes = in.integer("memory_bytes", 0, kHighest);
   device.clock_khz = in.integer("clock_khz", 0, kHighest);
   device.bandwidth_bytes_per_s = in.number("bandwidth_bytes_per_s");
-  if (Status read = in.status(); !read) return fail(read.error());
+  device.layers = read_layers(outer);
+  outer.merge(in);
+  if (Status read = outer.status(); !read) return fail(read.error());
   return device;
 }
 

@@ -51,7 +51,7 @@ void probe_gpus(const SandboxConfig& config, Probe& found) {
   }
   found.gpu_reason = said.value("reason", std::string());
   for (const nlohmann::json& device : said.value("devices", nlohmann::json::array())) {
-    const Frame frame{{{"type", "ready"}, {"device", device}}, {}, {}};
+    const Frame frame{{{"type", "ready"}, {"device", device}, {"layers", nlohmann::json::array()}}, {}, {}};
     if (Result<LauncherDevice> facts = parse_launcher_ready(frame)) {
       found.gpus.push_back(std::move(*facts));
     } else {

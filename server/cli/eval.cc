@@ -1,5 +1,5 @@
 // `assay eval OPERATOR FILE`: one submission, one verdict, no agent and no store. Exit status 0 pass, 1 fail, 2 error.
-#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -33,16 +33,16 @@ Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& 
   sandbox::Job job = tools::operator_job(op, kind, std::move(source));
   job.targets = options.targets;
   if (kind == sandbox::JobKind::compile && job.targets.empty()) job.targets = {"cuda:90"};
-  if (options.case_id.empty()) return job;
-  std::string valid;
-  for (const operators::Case& item : op.cases) valid += (valid.empty() ? "" : ", ") + item.id;
-  const auto found = std::find_if(op.cases.begin(), op.cases.end(), [&](const operators::Case& item) { return item.id == options.case_id; });
-  if (found == op.cases.end()) return fail(ErrorCode::not_found, "operator '" + op.name + "' has no case '" + options.case_id + "'; valid: " + valid);
-  sandbox::Job all = tools::operator_job(op, sandbox::JobKind::grade, std::move(job.source));
-  std::erase_if(all.cases, [&](const sandbox::CaseRequest& item) { return item.id != options.case_id; });
-  all.kind = kind;
-  all.targets = std::move(job.targets);
-  return all;
+  if (options.case_id.empty()) {
+    if (kind == sandbox::JobKind::profile) {
+      if (const Status chosen = tools::choose_case(job, ""); !chosen) return fail(chosen.error());
+    }
+    return job;
+  }
+  // A maintainer may look at a hidden case by itself.
+  job.cases = tools::operator_job(op, sandbox::JobKind::grade, "").cases;
+  if (const Status chosen = tools::choose_case(job, options.case_id); !chosen) return fail(chosen.error());
+  return job;
 }
 
 int exit_status(sandbox::Outcome outcome) {
@@ -72,13 +72,16 @@ int evaluate(const EvalOptions& options) {
   if (!device) return complain("eval", status_of_device_error(device.error()), device.error().message);
 
   sandbox::JobMonitor monitor;
+  const auto begin = std::chrono::steady_clock::now();
   const sandbox::Verdict verdict = (*device)->execute(*job, monitor);
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
   if (options.json) {
     std::printf("%s\n", tools::verdict_to_json(verdict).dump(1).c_str());
   } else {
     tools::JobStatus over;
     over.job = job->id;
     over.state = tools::JobState::finished;
+    over.elapsed_ms = elapsed.count();
     std::printf("%s\n", tools::verdict_text(verdict, over, tools::Format::detailed).c_str());
   }
   return exit_status(verdict.outcome);

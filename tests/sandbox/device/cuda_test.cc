@@ -182,7 +182,8 @@ TEST_CASE("the physics floor spares what the cache may hold") {
                               .l2_bytes = 50 << 20,
                               .memory_bytes = 0,
                               .clock_khz = 1'980'000,
-                              .bandwidth_bytes_per_s = 4.8e12};
+                              .bandwidth_bytes_per_s = 4.8e12,
+                              .layers = {}};
   const auto small = physics_floor(device, 1e6, 0);
   REQUIRE(small);
   CHECK(small->possible_ns == 0);

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/small_file.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/launcher_process.h"
 #include "tests/sandbox/launcher/plan_samples.h"
@@ -211,6 +212,36 @@ TEST_CASE("the process keeps no descriptor but its own, and leaves no core") {
   rlimit core{};
   REQUIRE(::prlimit(launcher.pid(), RLIMIT_CORE, nullptr, &core) == 0);
   CHECK(core.rlim_max == 0);
+}
+
+TEST_CASE("the process is jailed: no capability, no privilege to gain, no network and no file of the host") {
+  LauncherProcess launcher("fake");
+  Result<Frame> ready = launcher.receive();
+  REQUIRE(ready);
+  const nlohmann::json& layers = ready->header["layers"];
+  REQUIRE(layers.size() > 15);
+  std::vector<std::string> missing;
+  for (const nlohmann::json& layer : layers) {
+    if (!layer["active"].get<bool>()) missing.push_back(layer["name"]);
+  }
+  if (::geteuid() != 0 || !missing.empty()) {
+    WARN("this machine cannot build the whole jail; missing: " << nlohmann::json(missing).dump());
+    return;
+  }
+  const std::string proc = "/proc/" + std::to_string(launcher.pid());
+  const std::string status = read_small_file(proc + "/status");
+  for (const char* line : {"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"}) {
+    INFO(line);
+    CHECK(status.find(line) != std::string::npos);
+  }
+  CHECK(status.find("\nUid:\t0") == std::string::npos);
+  CHECK(std::filesystem::exists(proc + "/root/usr"));
+  CHECK_FALSE(std::filesystem::exists(proc + "/root/root"));
+  CHECK_FALSE(std::filesystem::exists(proc + "/root/etc/passwd"));
+  for (const char* name : {"net", "ipc", "mnt", "user", "uts"}) {
+    INFO(name);
+    CHECK(std::filesystem::read_symlink(proc + "/ns/" + name) != std::filesystem::read_symlink(std::string("/proc/self/ns/") + name));
+  }
 }
 
 TEST_CASE("the process dies with its parent") {

@@ -1,0 +1,74 @@
+#include "sandbox/jail/launch_jail.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "sandbox/jail/capabilities.h"
+#include "sandbox/jail/landlock.h"
+#include "sandbox/jail/mounts.h"
+#include "sandbox/jail/namespaces.h"
+#include "sandbox/jail/root_filesystem.h"
+#include "sandbox/jail/seccomp.h"
+#include "sandbox/jail/user_namespace.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr int kUsers = 1;  // besides root of the namespace
+
+/// Whether a user that owns nothing may use them; else the process stays who it is, without capabilities.
+bool open_to_all(const std::vector<std::string>& devices) {
+  return std::all_of(devices.begin(), devices.end(), [](const std::string& path) {
+    struct stat facts {};
+    return ::stat(path.c_str(), &facts) == 0 && (facts.st_mode & (S_IROTH | S_IWOTH)) == (S_IROTH | S_IWOTH);
+  });
+}
+
+Status become_nobody(const std::vector<std::string>& devices) {
+  if (!open_to_all(devices)) return fail(ErrorCode::unavailable, "the GPU's device files are not open to all users");
+  const Result<uid_t> user = slot_user(0);
+  return user ? become_user(*user) : fail(user.error());
+}
+
+/// A driver also names its threads, in /proc/self/task; that is a file system of its own, whose other files belong to others.
+std::vector<std::string> writable_files(std::vector<std::string> devices) {
+  devices.emplace_back("/proc");
+  return devices;
+}
+
+}  // namespace
+
+Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
+  LayerList layers(config.strict);
+  layers.add("launch_descriptors", close_other_descriptors({config.keep_fd}));
+  layers.add("launch_session", enter_session());
+  const Result<SeccompFilter> filter = SeccompFilter::build();
+  const Result<int> users = enter_user_namespace(kUsers);
+  layers.add("launch_user_namespace", users ? Status() : fail(users.error()));
+  layers.add("launch_network_namespace", enter_network_namespace());
+  layers.add("launch_ipc_namespace", enter_ipc_namespace());
+  layers.add("launch_uts_namespace", enter_uts_namespace());
+  if (layers.add("launch_mount_namespace", enter_mount_namespace())) {
+    RootFilesystem root{.binds = config.libraries, .links = {}, .devices = config.devices, .host_proc = true};
+    root.binds.emplace_back("/sys");  // which GPUs there are, and on which bus
+    if (Result<std::string> entered = enter_root_filesystem(root); !entered) return fail(entered.error());
+    layers.add("launch_root_filesystem", {});
+  } else {
+    layers.missing("launch_root_filesystem", "there is no mount namespace to build it in");
+  }
+  layers.add("launch_limits", set_resource_limits(config.limits));
+  layers.add("launch_capability_bounds", drop_capability_bounds());
+  layers.add("launch_user", become_nobody(config.devices));
+  layers.add("launch_capabilities", drop_capabilities());
+  layers.add("launch_no_dumps", forbid_dumps());
+  layers.add("launch_parent_death", die_with_parent());
+  layers.add("launch_no_new_privileges", forbid_new_privileges());
+  layers.add("launch_landlock", restrict_with_landlock({"/tmp", "/dev/shm"}, writable_files(config.devices)));
+  layers.add("launch_seccomp", filter ? filter->load() : fail(filter.error()));
+  if (Status complete = layers.status(); !complete) return fail(complete.error());
+  return layers.layers();
+}
+
+}  // namespace assay::sandbox

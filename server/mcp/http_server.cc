@@ -263,8 +263,9 @@ class HttpServer final : private httplib::Server {
     // The library's idea of where a chunked body ends is too generous for another request to follow.
     connection.close_after = connection.close_after || chunked;
     const bool arrived = !chunked && connection.input().size() >= std::stoull(request.get_header_value("Content-Length"));
-    const Gate::Pass upload = arrived ? Gate::Pass() : uploads_.enter();
-    if (!arrived && !upload) return write_reply(response, busy_reply("too many requests are being received"));
+    std::optional<Gate::Pass> upload;  // given back before the call begins
+    if (!arrived) upload.emplace(uploads_.enter());
+    if (upload && !*upload) return write_reply(response, busy_reply("too many requests are being received"));
     std::string body;
     std::int64_t size = 0;
     const bool complete = reader([&](const char* data, std::size_t length) {
@@ -272,6 +273,7 @@ class HttpServer final : private httplib::Server {
       if (size <= options_.max_body_bytes) body.append(data, length);
       return size <= options_.max_body_bytes;
     });
+    upload.reset();
     if (size > options_.max_body_bytes) {
       return write_reply(response,
                          error_reply(413, kInvalidRequest, "the body is larger than the limit of " + std::to_string(options_.max_body_bytes) + " bytes", true));

@@ -3,7 +3,8 @@
     python bench/sandbox.py --device cuda:0 --out bench/results/sandbox-h200.json
 
 Agents are threads of this process, each with an HTTP connection of its own, sending run_tests of vector_add with distinct sources one
-after the other. Recovery is the time from the verdict on a submission that harmed the device to the verdict `pass` on a correct one, sent at once.
+after the other. Recovery is the time from the verdict on a submission that harmed the device to the verdict `pass` on a correct one, sent
+at once.
 """
 
 from __future__ import annotations

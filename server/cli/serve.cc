@@ -16,6 +16,7 @@
 #include "server/cli/commands.h"
 #include "server/cli/common.h"
 #include "server/cli/http_settings.h"
+#include "server/mcp/metrics_text.h"
 #include "server/mcp/server.h"
 #include "server/runs/services.h"
 
@@ -83,6 +84,14 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   return entry;
 }
 
+void write_job_metrics(const ServerServices& services, mcp::MetricsText& text) {
+  const std::vector<StoredJobs::Load> loads = services.load();
+  text.family("assay_jobs_queued", "gauge", "Jobs that wait for their device.");
+  for (const auto& load : loads) text.sample("assay_jobs_queued", {{"device", load.device}}, static_cast<double>(load.queued));
+  text.family("assay_jobs_running", "gauge", "Jobs that a device works on.");
+  for (const auto& load : loads) text.sample("assay_jobs_running", {{"device", load.device}}, static_cast<double>(load.running));
+}
+
 int print_config(const ServeOptions& options) {
   const Result<ServerEntry> entry = entry_of(options);
   if (!entry) return complain("serve", entry.error().code == ErrorCode::invalid_argument ? kUsage : kBadConfig, entry.error().message);
@@ -117,6 +126,7 @@ int serve(const ServeOptions& options) {
 
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
+  http->more_metrics = [&services](mcp::MetricsText& text) { write_job_metrics(**services, text); };
   http->listening = [&http](int port) {
     const bool v6 = http->host.find(':') != std::string::npos;
     std::fprintf(stderr, "assay serve: listening on %s://%s%s%s:%d/mcp\n", http->tls ? "https" : "http", v6 ? "[" : "", http->host.c_str(), v6 ? "]" : "", port);

@@ -45,7 +45,7 @@ constexpr std::array kOutcomeNames = {"ok", "failed", "error", "cancelled", "acc
 constexpr std::array<double, 13> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 25};
 constexpr std::array kBoundNames = {"0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.1", "0.5", "1.0", "2.5", "5.0", "10.0", "25.0", "+Inf"};
 
-constexpr std::array kStatusCodes = {400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 429, 431, 500, 503, 505};
+constexpr std::array kStatusCodes = {200, 202, 204, 400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 429, 431, 500, 503, 505};
 
 /// Field `index` (from 1) of a line of numbers and words.
 std::string field(const std::string& line, int index) {
@@ -86,10 +86,10 @@ void HttpMetrics::count(std::string_view method, Outcome outcome, double seconds
   nanoseconds_.fetch_add(static_cast<std::uint64_t>(seconds * 1e9), std::memory_order_relaxed);
 }
 
-void HttpMetrics::count_refusal(int status) {
+void HttpMetrics::count_response(int status) {
   static_assert(kStatusCodes.size() + 1 == kStatuses);
   const auto known = std::find(kStatusCodes.begin(), kStatusCodes.end(), status);
-  refusals_[static_cast<std::size_t>(known - kStatusCodes.begin())].fetch_add(1, std::memory_order_relaxed);
+  responses_[static_cast<std::size_t>(known - kStatusCodes.begin())].fetch_add(1, std::memory_order_relaxed);
 }
 
 void HttpMetrics::write(MetricsText& out) const {
@@ -100,7 +100,7 @@ void HttpMetrics::write(MetricsText& out) const {
       if (count > 0) out.sample("assay_messages_total", {{"method", kMethodNames[method]}, {"outcome", kOutcomeNames[outcome]}}, static_cast<double>(count));
     }
   }
-  out.family("assay_message_seconds", "histogram", "From the end of a message's headers to its answer.");
+  out.family("assay_message_seconds", "histogram", "Time to handle a message.");
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < kBuckets; ++i) {
     total += buckets_[i].load(std::memory_order_relaxed);
@@ -108,11 +108,11 @@ void HttpMetrics::write(MetricsText& out) const {
   }
   out.sample("assay_message_seconds_sum", {}, static_cast<double>(nanoseconds_.load(std::memory_order_relaxed)) / 1e9);
   out.sample("assay_message_seconds_count", {}, static_cast<double>(total));
-  out.family("assay_http_refusals_total", "counter", "HTTP requests that were refused before a message was read from them, by status.");
+  out.family("assay_http_responses_total", "counter", "HTTP responses by status.");
   for (std::size_t i = 0; i < kStatuses; ++i) {
-    const std::uint64_t count = refusals_[i].load(std::memory_order_relaxed);
+    const std::uint64_t count = responses_[i].load(std::memory_order_relaxed);
     const std::string code = i < kStatusCodes.size() ? std::to_string(kStatusCodes[i]) : "other";
-    if (count > 0) out.sample("assay_http_refusals_total", {{"code", code}}, static_cast<double>(count));
+    if (count > 0) out.sample("assay_http_responses_total", {{"code", code}}, static_cast<double>(count));
   }
   write_process(out);
 }

@@ -29,8 +29,8 @@ class HttpMetrics {
 
   /// A message that was handled in `seconds`. Methods that are not MCP's are counted together.
   void count(std::string_view method, Outcome outcome, double seconds);
-  /// A request that was refused before there was a message: by its HTTP status.
-  void count_refusal(int status);
+  /// An HTTP response, by its status; a refusal of the guard in front of the HTTP library as well.
+  void count_response(int status);
 
   /// What this object counted, and the process's own figures (start time, memory, threads).
   void write(MetricsText& out) const;
@@ -39,12 +39,12 @@ class HttpMetrics {
   static constexpr std::size_t kOutcomes = 5;
   static constexpr std::size_t kMethods = 32;  // at least as many as are named in http_metrics.cc
   static constexpr std::size_t kBuckets = 14;
-  static constexpr std::size_t kStatuses = 16;
+  static constexpr std::size_t kStatuses = 19;
 
   std::array<std::array<std::atomic<std::uint64_t>, kOutcomes>, kMethods> messages_{};
   std::array<std::atomic<std::uint64_t>, kBuckets> buckets_{};
   std::atomic<std::uint64_t> nanoseconds_{0};
-  std::array<std::atomic<std::uint64_t>, kStatuses> refusals_{};
+  std::array<std::atomic<std::uint64_t>, kStatuses> responses_{};
 };
 
 }  // namespace assay::mcp

@@ -20,6 +20,7 @@
 #include "server/mcp/http_admission.h"
 #include "server/mcp/http_endpoint.h"
 #include "server/mcp/http_head.h"
+#include "server/mcp/http_metrics.h"
 #include "server/mcp/listener.h"
 #include "server/mcp/server.h"
 #include "server/mcp/tls.h"
@@ -186,6 +187,7 @@ class HttpServer final : private httplib::Server {
       }
       write_reply(response, error_reply(500, kInternalError, "internal error; the server's log has the details", true));
     });
+    set_logger([this](const httplib::Request&, const httplib::Response& response) { metrics_.count_response(response.status); });
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) { return before_body(request, response); });
     Post("/mcp",
          [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) { post(request, response, reader); });
@@ -197,6 +199,7 @@ class HttpServer final : private httplib::Server {
     while (true) {
       const HeadCheck head = check_head(connection.input(), head_limits_);
       if (head.state == HeadCheck::State::refused) {
+        metrics_.count_response(head.status);
         connection.write(raw_reply(error_reply(head.status, kInvalidRequest, head.reason, true)));
         return Next::drain;
       }
@@ -247,7 +250,11 @@ class HttpServer final : private httplib::Server {
     if (decision.refusal) return answer(std::move(*decision.refusal));
     caller_ = std::move(decision.caller);
     if (request.path == "/healthz" && request.method == "GET") return answer({200, R"({"status":"ok"})", {}, false});
-    if (request.path != "/mcp") return answer(error_reply(404, kInvalidRequest, "not found; valid: POST /mcp, GET /healthz"));
+    if (request.path == "/metrics" && request.method == "GET" && !has_body) {
+      response.set_content(metrics_text(), MetricsText::kContentType);
+      return Handled;
+    }
+    if (request.path != "/mcp") return answer(error_reply(404, kInvalidRequest, "not found; valid: POST /mcp, GET /healthz, GET /metrics"));
     if (request.method != "POST") {
       Reply reply = error_reply(405, kInvalidRequest, "use POST");
       reply.headers.emplace_back("Allow", "POST");
@@ -289,7 +296,36 @@ class HttpServer final : private httplib::Server {
     if (reaches_tool && !*place) return write_reply(response, busy_reply("too many calls are running"));
     if (call.stream) return stream(std::move(call), std::move(place), response);
     call.exchange.hung_up = [this, &connection] { return stopping_.load() || connection.hung_up(); };
-    write_reply(response, reply_to(call.message, dispatcher_.handle(call.message, call.exchange)));
+    write_reply(response, reply_to(call.message, handle(call.message, call.exchange)));
+  }
+
+  /// Dispatcher::handle, counted.
+  Outcome handle(const Message& message, const Exchange& exchange) {
+    const auto start = Clock::now();
+    Outcome outcome = dispatcher_.handle(message, exchange);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    metrics_.count(message.kind == Message::Kind::response ? "response" : message.method, outcome_of(outcome), seconds);
+    return outcome;
+  }
+
+  static HttpMetrics::Outcome outcome_of(const Outcome& outcome) {
+    if (outcome.cancelled) return HttpMetrics::Outcome::cancelled;
+    if (!outcome.response) return HttpMetrics::Outcome::accepted;
+    const auto result = outcome.response->find("result");
+    if (result == outcome.response->end()) return HttpMetrics::Outcome::error;
+    return result->is_object() && result->value("isError", false) ? HttpMetrics::Outcome::failed : HttpMetrics::Outcome::ok;
+  }
+
+  std::string metrics_text() const {
+    MetricsText text;
+    metrics_.write(text);
+    text.gauge("assay_http_connections", "Open connections.", listener_.open_connections());
+    text.gauge("assay_http_workers_busy", "Requests that are worked on or wait for a thread.", listener_.busy_workers());
+    text.gauge("assay_calls_running", "Tool calls that run, streams included.", calls_.inside());
+    text.gauge("assay_streams_open", "Event streams.", streams_.inside());
+    text.gauge("assay_uploads_running", "Bodies that are being received.", uploads_.inside());
+    if (options_.more_metrics) options_.more_metrics(text);
+    return text.text();
   }
 
   void stream(Call call, std::shared_ptr<Gate::Pass> place, httplib::Response& response) {
@@ -304,7 +340,7 @@ class HttpServer final : private httplib::Server {
           Exchange exchange = shared->exchange;
           exchange.notify = [&events](const nlohmann::json& notification) { events.send(notification); };
           exchange.hung_up = [this, &events] { return stopping_.load() || events.closed(); };
-          const Outcome outcome = dispatcher_.handle(shared->message, exchange);
+          const Outcome outcome = handle(shared->message, exchange);
           if (outcome.response && !outcome.cancelled) events.send(*outcome.response);
           sink.done();
           return true;
@@ -319,6 +355,7 @@ class HttpServer final : private httplib::Server {
   const HttpOptions options_;
   Admission admission_;
   const HeadLimits head_limits_;
+  HttpMetrics metrics_;
   std::atomic<bool> stopping_{false};
   Gate calls_, streams_, uploads_;
   Listener listener_;  // last: its workers use all of the above

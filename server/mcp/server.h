@@ -55,6 +55,7 @@ class Server {
   std::unique_ptr<Dispatcher> dispatcher_;
 };
 
+class MetricsText;
 class Tokens;
 class TlsContext;
 
@@ -67,6 +68,7 @@ struct HttpOptions {
   std::shared_ptr<const TlsContext> tls;        // tls.h; null: plain HTTP
   RateLimit rate_limit;                         // per token, or per address where there are no tokens
   std::function<void(int port)> listening;      // called once bound
+  std::function<void(MetricsText& text)> more_metrics;  // metrics_text.h: what the application adds to GET /metrics; null: nothing
 
   int threads = 512;                            // requests at once; started when needed, idle connections hold none
   int max_connections = 4096;                   // open at once
@@ -85,7 +87,7 @@ struct HttpOptions {
 
 /// Both return the process's exit status. serve_stdio takes over fd 0 and fd 1: afterwards everything else that writes to fd 1 lands
 /// on stderr. It returns 0 at end of input; calls that still run get 5 s to end, then are cancelled, and a process whose calls do not
-/// notice within 5 s more exits at once with 70. serve_http answers POST /mcp and GET /healthz until `stop` (null: never) says true,
+/// notice within 5 s more exits at once with 70. serve_http answers POST /mcp, GET /healthz and GET /metrics until `stop` (null: never) says true,
 /// then returns 0; 71 when the address is taken or cannot be bound. Both ignore SIGPIPE.
 int serve_stdio(Server& server);
 int serve_http(Server& server, const HttpOptions& options, const std::function<bool()>& stop);

@@ -65,6 +65,17 @@ std::vector<std::string> StoredJobs::devices() const {
   return names;
 }
 
+std::vector<StoredJobs::Load> StoredJobs::load() const {
+  std::vector<Load> loads;
+  loads.reserve(lanes_.size());
+  const std::lock_guard lock(mutex_);
+  for (const auto& lane : lanes_) {
+    const auto running = std::count_if(live_.begin(), live_.end(), [&](const auto& entry) { return entry.second->lane == lane.get() && entry.second->state == JobState::running; });
+    loads.push_back({lane->name, static_cast<std::int64_t>(lane->queue.size()), running});
+  }
+  return loads;
+}
+
 StoredJobs::Lane* StoredJobs::lane_of(const std::string& device) {
   if (lanes_.empty()) return nullptr;
   if (device.empty()) return lanes_.front().get();

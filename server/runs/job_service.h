@@ -51,6 +51,13 @@ class StoredJobs final : public tools::JobService {
   Status cancel(const std::string& job) override;
   std::vector<std::string> devices() const override;
 
+  struct Load {
+    std::string device;
+    std::int64_t queued = 0, running = 0;
+  };
+  /// What waits and what runs on each device, now.
+  std::vector<Load> load() const;
+
   /// Once, before the first submit. See ServerServices::recover.
   Result<Recovered> recover();
 

@@ -19,6 +19,7 @@ class OverStore final : public ServerServices {
 
   tools::RunService& runs() override { return runs_; }
   tools::JobService& jobs() override { return jobs_; }
+  std::vector<StoredJobs::Load> load() const override { return jobs_.load(); }
   tools::ArtifactService& artifacts() override { return artifacts_; }
   Store& store() override { return *store_; }
   tools::Services for_tools() override { return {.catalog = catalog_, .runs = runs_, .jobs = jobs_, .artifacts = artifacts_, .limits = answers_}; }

@@ -43,6 +43,8 @@ class ServerServices {
   virtual tools::JobService& jobs() = 0;
   virtual tools::ArtifactService& artifacts() = 0;
   virtual Store& store() = 0;
+  /// What waits and what runs on each device, now.
+  virtual std::vector<StoredJobs::Load> load() const = 0;
   /// What make_tools() takes; refers to this object.
   virtual tools::Services for_tools() = 0;
   /// Re-queues the unfinished jobs whose source is stored and whose device is here; marks the others aborted.

@@ -279,3 +279,17 @@ def test_more_descriptors_than_the_process_may_have(binary: str, tmp_path: Path)
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=20) == 0
     assert os.path.exists(tmp_path / "assay.db")
+
+
+def test_metrics(binary: str, tmp_path: Path) -> None:
+    with serving(binary, tmp_path) as server:
+        server.call("list_operators", {})
+        status, headers, text = server.request("GET", "/metrics")
+        assert status == 200
+        assert headers["content-type"].startswith("text/plain; version=0.0.4")
+        samples = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if not line.startswith("#")}
+        assert samples['assay_messages_total{method="tools/call",outcome="ok"}'] == 1
+        assert samples['assay_jobs_queued{device="fake"}'] == 0
+        assert samples['assay_jobs_running{device="fake"}'] == 0
+        assert 1e6 < samples["process_resident_memory_bytes"] < 200e6
+        assert samples["assay_http_connections"] >= 1

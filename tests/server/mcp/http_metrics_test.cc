@@ -64,14 +64,14 @@ TEST_CASE("metrics: the histogram's buckets add up") {
   CHECK(value_of(text, "assay_message_seconds_sum") == Approx(124.3011));
 }
 
-TEST_CASE("metrics: refusals by status, and the process's own figures") {
+TEST_CASE("metrics: responses by status, and the process's own figures") {
   HttpMetrics metrics;
-  metrics.count_refusal(401);
-  metrics.count_refusal(401);
-  metrics.count_refusal(418);
+  metrics.count_response(401);
+  metrics.count_response(401);
+  metrics.count_response(418);
   const std::string text = text_of(metrics);
-  CHECK(has(text, R"(assay_http_refusals_total{code="401"} 2)"));
-  CHECK(has(text, R"(assay_http_refusals_total{code="other"} 1)"));
+  CHECK(has(text, R"(assay_http_responses_total{code="401"} 2)"));
+  CHECK(has(text, R"(assay_http_responses_total{code="other"} 1)"));
   CHECK(value_of(text, "process_resident_memory_bytes") > 1e6);
   CHECK(value_of(text, "process_threads") >= 1);
   CHECK(value_of(text, "process_cpu_seconds_total") >= 0);

@@ -163,6 +163,20 @@ TEST_CASE("the queue is bounded; a refused job names its position and costs noth
   CHECK(services->runs().charge(run, "vector_add", JobKind::test, sha256_hex("x")));  // given back
 }
 
+TEST_CASE("the load of a device counts what runs and what waits") {
+  ServicesFixture services;
+  const auto load = [&] { return services->load().front(); };
+  CHECK((load().queued == 0 && load().running == 0));
+  const std::string first = submit(services, kSlow);
+  wait_until_running(services, first);
+  const std::string second = submit(services, kSlow);
+  CHECK(load().queued + load().running == 2);
+  CHECK(load().running >= 1);
+  for (const std::string& job : {second, first}) REQUIRE(services->jobs().cancel(job));
+  for (int i = 0; i < 5'000 && load().running + load().queued > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK((load().queued == 0 && load().running == 0));
+}
+
 TEST_CASE("an unknown device is named with the valid ones") {
   ServicesFixture services;
   const auto refused = services->jobs().submit(services.job("x"), "", "tpu");

@@ -30,7 +30,7 @@ Result<sandbox::Job> make_job(const operators::Operator& op, const GradingReques
 }
 
 std::string life_sign(const JobStatus& status) {
-  if (status.state == JobState::queued) return "queued at position " + std::to_string(status.queue_position);
+  if (status.state == JobState::queued) return queue_text(status);
   std::string text = "stage " + status.stage;
   if (status.cases_done > 0) text += ", case " + std::to_string(status.cases_done);
   if (status.cases_done > 0 && status.cases_total > 0) text += " of " + std::to_string(status.cases_total);

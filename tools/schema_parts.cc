@@ -115,6 +115,7 @@ json verdict_schema() {
       {"job", of_type("string")},
       {"state", choice_property("", {"queued", "running", "finished", "cancelled", "aborted"})},
       {"queue_position", of_type("integer")},
+      {"expected_wait_ms", of_type("integer")},
       {"elapsed_ms", of_type("integer")},
       {"stage", of_type("string")},
       {"kind", choice_property("", {"compile", "test", "profile", "grade"})},

@@ -85,6 +85,7 @@ struct JobStatus {
   std::string job;
   JobState state = JobState::queued;
   std::int64_t queue_position = 0;        // 0 when running or over
+  std::optional<std::int64_t> expected_wait_ms;  // of a queued job, judged by the last ones
   std::int64_t elapsed_ms = 0;
   std::string stage;                      // where it is, for a sign of life
   std::int64_t cases_done = 0;            // through that stage

@@ -54,16 +54,27 @@ json verdict_fields(const Verdict& verdict, Format format) {
   return document;
 }
 
+}  // namespace
+
+std::string queue_text(const JobStatus& status) {
+  std::string text = "queued at position " + std::to_string(status.queue_position);
+  if (status.expected_wait_ms) text += ", about " + std::to_string((*status.expected_wait_ms + 999) / 1'000) + " s";
+  return text;
+}
+
+namespace {
+
 Answer running_answer(const JobStatus& status) {
   const bool queued = status.state == JobState::queued;
   const std::string next = "Call `job` with job=" + status.job + " and wait_s=20 for the verdict, or with cancel=true to stop it.";
   Answer answer;
-  answer.text = queued ? "running: queued at position " + std::to_string(status.queue_position) : "running: in stage " + status.stage;
+  answer.text = queued ? "running: " + queue_text(status) : "running: in stage " + status.stage;
   answer.text += " after " + std::to_string(status.elapsed_ms / 1000) + " s\njob: " + status.job + "\nnext: " + next;
   answer.structured = {{"status", "running"},
                        {"job", status.job},
                        {"state", to_string(status.state)},
                        {"queue_position", status.queue_position},
+                       {"expected_wait_ms", status.expected_wait_ms.value_or(0)},
                        {"elapsed_ms", status.elapsed_ms},
                        {"stage", status.stage},
                        {"next", next}};

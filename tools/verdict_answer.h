@@ -13,6 +13,9 @@ namespace assay::tools {
 /// A verdict when the job is over, else a job handle and how to go on. Never larger than the format allows.
 Answer status_answer(const Services& services, const JobStatus& status, Format format);
 
+/// "queued at position 3, about 5 s"
+std::string queue_text(const JobStatus& status);
+
 /// The text of a verdict, already redacted. verdict_text.cc
 std::string verdict_text(const sandbox::Verdict& verdict, const JobStatus& status, Format format);
 

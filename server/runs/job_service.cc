@@ -6,6 +6,7 @@
 
 #include "base/handle.h"
 #include "server/runs/verdict_check.h"
+#include "server/runs/wait_estimate.h"
 
 namespace assay::server {
 
@@ -14,6 +15,14 @@ using sandbox::Stage;
 using sandbox::Verdict;
 using tools::JobState;
 using tools::JobStatus;
+
+namespace {
+
+std::string about(const std::optional<std::int64_t>& wait_ms) {
+  return wait_ms ? "about " + std::to_string((*wait_ms + 999) / 1'000) + " s" : std::string("some seconds");
+}
+
+}  // namespace
 
 struct StoredJobs::Live {
   sandbox::Job job;
@@ -32,12 +41,15 @@ struct StoredJobs::Live {
 struct StoredJobs::Lane {
   std::string name;
   std::unique_ptr<sandbox::Device> device;
-  FairQueue queue;  // guarded by mutex_
+  FairQueue queue;        // guarded by mutex_
+  WaitEstimate estimate;  // guarded by mutex_
+
+  explicit Lane(int workers) : estimate(workers) {}
 };
 
 StoredJobs::StoredJobs(Store& store, const Clock& clock, Devices devices, const QueueLimits& limits) : store_(store), clock_(clock), limits_(limits) {
   for (auto& named : devices) {
-    auto lane = std::make_unique<Lane>();
+    auto lane = std::make_unique<Lane>(std::max(named.second->info().concurrency, 1));
     lane->name = std::move(named.first);
     lane->device = std::move(named.second);
     lanes_.push_back(std::move(lane));
@@ -114,7 +126,7 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
     if (lane->queue.size() >= limits_.queued_per_device) {
       return refuse(ErrorCode::resource_exhausted, "device " + lane->name + " is busy: " + std::to_string(lane->queue.size()) +
                                                        " jobs wait, yours would be at position " + std::to_string(lane->queue.size() + 1) +
-                                                       "; try again in some seconds, nothing was charged");
+                                                       "; try again in " + about(lane->estimate.ms(lane->queue.size() + 1)) + ", nothing was charged");
     }
   }
   const Status stored = store_.insert_job(job, run, lane->name, clock_.unix_ms());
@@ -143,7 +155,10 @@ JobStatus StoredJobs::status_of(const Live& live) const {
   status.cases_done = live.cases_done;
   status.cases_total = live.cases_total;
   status.verdict = live.verdict;
-  if (live.state == JobState::queued) status.queue_position = static_cast<std::int64_t>(live.lane->queue.position(live.job.id));
+  if (live.state == JobState::queued) {
+    status.queue_position = static_cast<std::int64_t>(live.lane->queue.position(live.job.id));
+    status.expected_wait_ms = live.lane->estimate.ms(live.lane->queue.position(live.job.id));
+  }
   status.elapsed_ms = ((live.verdict ? live.finished_ns : clock_.monotonic_ns()) - live.queued_ns) / 1'000'000;
   return status;
 }
@@ -231,6 +246,7 @@ void StoredJobs::execute(Lane& lane, const std::shared_ptr<Live>& live) {
     }
     changed_.notify_all();
   };
+  const std::int64_t begin_ns = clock_.monotonic_ns();
   Verdict verdict;
   try {
     verdict = lane.device->execute(live->job, live->monitor);
@@ -239,6 +255,7 @@ void StoredJobs::execute(Lane& lane, const std::shared_ptr<Live>& live) {
   }
   {
     const std::lock_guard lock(mutex_);
+    lane.estimate.add((clock_.monotonic_ns() - begin_ns) / 1'000'000);
     if (stopping_ && verdict.error_kind == ErrorKind::cancelled) return;  // unfinished in the store: the next start takes it up
   }
   finish(live, checked_verdict(live->job, std::move(verdict)));

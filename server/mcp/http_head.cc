@@ -66,6 +66,7 @@ HeadCheck check_head(std::string_view bytes, const HeadLimits& limits) {
   if (HeadCheck problem = check_request_line(next_line(), limits); problem.state == HeadCheck::State::refused) return problem;
   std::size_t headers = 0;
   std::size_t hosts = 0;
+  std::size_t body_ends = 0;
   while (!rest.empty()) {
     const std::string_view line = next_line();
     if (++headers > limits.max_headers) return refuse(431, "too many headers: the limit is " + std::to_string(limits.max_headers));
@@ -75,6 +76,9 @@ HeadCheck check_head(std::string_view bytes, const HeadLimits& limits) {
     if (!is_value(line.substr(colon + 1))) return refuse(400, "header " + std::to_string(headers) + " has a control character in its value");
     const std::string_view name = line.substr(0, colon);
     if (same_name(name, "Host") && ++hosts > 1) return refuse(400, "more than one Host header");
+    if ((same_name(name, "Content-Length") || same_name(name, "Transfer-Encoding")) && ++body_ends > 1) {
+      return refuse(400, "more than one Content-Length or Transfer-Encoding");
+    }
     if (same_name(name, "Range")) return refuse(400, "Range does not apply here");
   }
   return {HeadCheck::State::complete, end + kBlankLine.size(), 0, ""};

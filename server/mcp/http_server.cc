@@ -47,7 +47,10 @@ class RequestStream final : public httplib::Stream {
       : connection_(connection), body_deadline_(body_deadline), left_bytes_(max_bytes) {}
 
   bool is_readable() const override { return true; }
-  bool is_writable() const override { return !connection_.hung_up(); }
+  bool is_writable() const { return !connection_.hung_up(); }  // NOLINT(modernize-use-override): not virtual in newer versions of the library
+  bool wait_readable() const { return true; }                  // the rest of these three: only in newer ones
+  bool wait_writable() const { return !connection_.hung_up(); }
+  time_t duration() const { return 0; }
   ssize_t read(char* buffer, std::size_t size) override {
     if (connection_.input().empty()) connection_.flush();  // "100 Continue" must be out before the body can come
     const std::size_t got = connection_.read(buffer, std::min(size, left_bytes_), body_deadline_);
@@ -222,21 +225,38 @@ class HttpServer final : private httplib::Server {
     }
   }
 
+  using Setup = const std::function<void(httplib::Request&)>&;
+  using Process = bool (httplib::Server::*)(httplib::Stream&, bool, bool&, Setup);
+  template <class... More>
+  using NewerProcess = bool (httplib::Server::*)(httplib::Stream&, const std::string&, int, const std::string&, int, bool, bool&, Setup, More...);
+
+  /// The library's way to handle one request of a stream, up to version 0.16.
+  bool process(Process method, RequestStream& stream, bool& closed) { return (this->*method)(stream, stopping_, closed, nullptr); }
+  /// The same since then. A web socket is never asked for.
+  template <class... More>
+  bool process(NewerProcess<More...> method, RequestStream& stream, bool& closed) {
+    const Connection& connection = *current_;
+    return (this->*method)(stream, connection.remote().host, connection.remote().port, connection.local().host, connection.local().port, stopping_, closed,
+                           nullptr, More{}...);
+  }
+
   /// False when the connection cannot be used again.
   bool serve_request(Connection& connection) {
     RequestStream stream(connection, Clock::now() + std::chrono::milliseconds(options_.body_timeout_ms),
                          static_cast<std::size_t>(options_.max_header_bytes + options_.max_body_bytes * 5 / 4));
     bool closed = false;
     current_ = &connection;
-    const bool complete = process_request(stream, stopping_, closed, nullptr);
+    routed_ = false;
+    const bool complete = process(&HttpServer::process_request, stream, closed);
     current_ = nullptr;
     caller_ = nullptr;
-    return connection.flush() && complete && !closed && !connection.close_after && !stopping_;
+    return connection.flush() && complete && routed_ && !closed && !connection.close_after && !stopping_;
   }
 
   /// Everything that can be decided without the body. Handled means answered.
   httplib::Server::HandlerResponse before_body(const httplib::Request& request, httplib::Response& response) {
     using enum httplib::Server::HandlerResponse;
+    routed_ = true;
     const HeaderLookup header = lookup(request);
     const auto count = [&request](const char* name) { return request.headers.count(name); };
     const bool has_body = count("Content-Length") + count("Transfer-Encoding") > 0;
@@ -350,6 +370,7 @@ class HttpServer final : private httplib::Server {
   /// Whose request this thread handles: the library passes nothing on from one handler to the next.
   static inline thread_local Connection* current_ = nullptr;
   static inline thread_local std::shared_ptr<const Caller> caller_ = nullptr;
+  static inline thread_local bool routed_ = false;  // else the library refused the request by itself, and may not have read all of it
 
   Dispatcher& dispatcher_;
   const HttpOptions options_;

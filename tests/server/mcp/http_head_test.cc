@@ -41,6 +41,10 @@ TEST_CASE("http head: what two parsers could read differently is refused") {
   CHECK(refused(kHost + std::string("X: a\0b\r\n", 8)) == 400);
   CHECK(refused(kHost + kHost) == 400);
   CHECK(refused(kHost + "host: other\r\n") == 400);
+  CHECK(refused(kHost + "Content-Length: 1\r\n") == 0);
+  CHECK(refused(kHost + "Content-Length: 1\r\ncontent-length: 1\r\n") == 400);
+  CHECK(refused(kHost + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n") == 400);
+  CHECK(refused(kHost + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n") == 400);
   CHECK(refused(kHost + "Range: bytes=0-1\r\n") == 400);
 }
 

@@ -137,7 +137,7 @@ TEST_CASE("tls: a stream, and hanging up cancels its call") {
 
 TEST_CASE("tls: handshakes that never end hold no thread and are cut off") {
   HttpOptions options = with_tls();
-  options.header_timeout_ms = 300;
+  options.header_timeout_ms = 1000;
   RunningHttp server(options);
   std::vector<UniqueFd> silent;
   for (int i = 0; i < 100; ++i) {

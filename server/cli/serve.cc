@@ -69,8 +69,13 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
     const Result<Address> address = parse_address(options.http.address);
     if (!address) return fail(address.error());
     if (address->port == 0) return fail(ErrorCode::invalid_argument, "a client cannot be told a port that is picked later; give --http a port other than 0");
-    const bool v6 = address->host.find(':') != std::string::npos;
-    entry.url = (options.http.tls_certificate.empty() ? "http://" : "https://") + (v6 ? "[" + address->host + "]" : address->host) + ":" + std::to_string(address->port) + "/mcp";
+    std::string host = address->host;
+    if (host == "0.0.0.0" || host == "::") {  // every address of this machine: no name that a client could use
+      if (options.http.allowed_hosts.empty()) return fail(ErrorCode::invalid_argument, "a client cannot connect to " + host + "; name this machine with --allow-host");
+      host = options.http.allowed_hosts.front();
+    }
+    const bool v6 = host.find(':') != std::string::npos;
+    entry.url = (options.http.tls_certificate.empty() ? "http://" : "https://") + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(address->port) + "/mcp";
     entry.token = !options.http.token_file.empty();
   }
   entry.command = (paths->binaries / "assay").string();

@@ -196,9 +196,9 @@ class PythonSession:
                 )
                 await self.stop.wait()
         except BaseException as error:
-            if not ready.done():
-                ready.set_exception(error)
-            raise
+            if ready.done():
+                raise
+            ready.set_exception(McpError(f"the client could not connect: {error!r}"))
 
     def run(self, make: Any) -> Pending:
         pending = Pending(Future(), None)

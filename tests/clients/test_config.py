@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from mcp_sessions import Client, Target, connect
+from test_tokens import write_token
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -102,10 +103,11 @@ def test_the_url_and_the_variables_are_those_given(client: str, binary: str) -> 
     done = printed(binary, "--print-config", client, "--http", "[::1]:8700")
     server = server_of(client, done.stdout)
     assert server.get("httpUrl", server.get("url")) == "http://[::1]:8700/mcp"
-    with_env = server_of(
-        client, printed(binary, "--print-config", client, ASSAY_PYTHON="/opt/python", ASSAY_STATE_DIR="/var/lib/assay").stdout
-    )
-    assert with_env["env"] == {"ASSAY_PYTHON": "/opt/python", "ASSAY_STATE_DIR": "/var/lib/assay"}
+    options = ("--http", "0.0.0.0:8700", "--allow-host", "gpu.example", "--tls-cert", "cert.pem", "--tls-key", "key.pem")
+    named = server_of(client, printed(binary, "--print-config", client, *options).stdout)
+    assert named.get("httpUrl", named.get("url")) == "https://gpu.example:8700/mcp"
+    variables = {"ASSAY_PYTHON": "/opt/python", "ASSAY_STATE_DIR": "/var/lib/assay"}
+    assert server_of(client, printed(binary, "--print-config", client, **variables).stdout)["env"] == variables
 
 
 def test_what_cannot_be_printed(binary: str) -> None:
@@ -113,5 +115,22 @@ def test_what_cannot_be_printed(binary: str) -> None:
     assert (unknown.returncode, unknown.stdout) == (67, "")
     for client in CLIENTS:
         assert client in unknown.stderr
+    everywhere = printed(binary, "--print-config", "codex", "--http", "0.0.0.0:8700")
+    assert (everywhere.returncode, everywhere.stdout) == (64, "") and "--allow-host" in everywhere.stderr
     no_port = printed(binary, "--print-config", "codex", "--http", "127.0.0.1:0")
     assert (no_port.returncode, no_port.stdout) == (64, "") and "port" in no_port.stderr
+
+
+def test_the_printed_programs_send_the_token(binary: str, tmp_path: Path, node_dir: Path, serve: Any) -> None:
+    path, secret = write_token(tmp_path, "practice")
+    node = str(node_dir / "node_modules/.bin/node")
+    with serve("http", "--device", "fake", "--token-file", str(path)) as target:
+        address = target.url.removeprefix("http://").removesuffix("/mcp")
+        for client, interpreter in (("python", [sys.executable, "-c"]), ("typescript", [node, "example.mjs"])):
+            program = printed(binary, "--print-config", client, "--http", address, "--token-file", str(path)).stdout
+            if client == "typescript":
+                (node_dir / "example.mjs").write_text(program)
+                program = ""
+            with_token = {**clean_environment(), "ASSAY_TOKEN": secret}
+            done = subprocess.run([*interpreter, program], capture_output=True, text=True, timeout=60, cwd=node_dir, env=with_token)
+            assert done.returncode == 0 and "fetch_spec" in done.stdout, done.stderr

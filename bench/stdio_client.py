@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 PROTOCOL = "2026-07-28"
+META = {"io.modelcontextprotocol/protocolVersion": PROTOCOL, "io.modelcontextprotocol/clientCapabilities": {}}
 
 
 class StdioClient:
@@ -18,18 +19,29 @@ class StdioClient:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
         self.next_id = 0
 
+    def write(self, request_id: int, method: str, params: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def read(self) -> dict[str, Any]:
+        """The next message, whatever it is."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError("the server closed its output")
+        message: dict[str, Any] = json.loads(line)
+        return message
+
     def send(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Sends one request and returns the message that answers it; notifications on the way are skipped."""
         self.next_id += 1
-        request = {"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params}
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps(request).encode() + b"\n")
-        self.process.stdin.flush()
-        while line := self.process.stdout.readline():
-            message: dict[str, Any] = json.loads(line)
+        self.write(self.next_id, method, params)
+        while True:
+            message = self.read()
             if message.get("id") == self.next_id:
                 return message
-        raise RuntimeError(f"the server closed its output during {method}")
 
     def initialize(self) -> dict[str, Any]:
         """The legacy handshake."""
@@ -38,11 +50,7 @@ class StdioClient:
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Calls a tool in the stateless era and returns its result; follows a `job` handle to the end."""
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": PROTOCOL,
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
-        message = self.send("tools/call", {"name": tool, "arguments": arguments, "_meta": meta})
+        message = self.send("tools/call", {"name": tool, "arguments": arguments, "_meta": META})
         if "error" in message:
             raise RuntimeError(f"{tool}: {message['error']}")
         result: dict[str, Any] = message["result"]

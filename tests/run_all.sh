@@ -20,7 +20,10 @@ ninja -C build/release -j "$jobs" --quiet
 ctest --test-dir build/release --output-on-failure --no-tests=error -j 2
 
 step "Python tests"
-"$python" -m pytest -q tests --ignore=tests/test_layering.py --ignore=tests/test_headers.py
+"$python" -m pytest -q tests --ignore=tests/test_layering.py --ignore=tests/test_headers.py --ignore=tests/escapes
+
+step "escapes, the short version"
+"$python" -m pytest -q tests/escapes -m short
 
 step "operators lint: every mutant dies, every oracle passes"
 build/release/bin/assay operators lint

@@ -78,17 +78,16 @@ std::string submission_text(const Operator& op) {
   return text + "The work is done in Triton kernels (@triton.jit); torch may only allocate, view and launch.";
 }
 
-std::string limits_text() {
-  const sandbox::Limits limits;
-  return "import " + std::to_string(limits.import_wall_ms / 1000) + " s, compile and run " + std::to_string(limits.run_wall_ms / 1000) + " s, launches " +
-         std::to_string(limits.launch_wall_ms / 1000) + " s a case, memory " + std::to_string(limits.memory_bytes >> 20) + " MiB, GPU memory " +
-         std::to_string(limits.gpu_memory_bytes >> 20) + " MiB, source " + std::to_string(limits.source_bytes) + " bytes, " + std::to_string(limits.processes) +
-         " processes, no network";
+std::string limits_text(const sandbox::Limits& limits) {
+  const auto seconds = [](std::int64_t ms) { return number_text(static_cast<double>(ms) / 1000); };
+  return "import " + seconds(limits.import_wall_ms) + " s, compile and run " + seconds(limits.run_wall_ms) + " s, launches " + seconds(limits.launch_wall_ms) +
+         " s a case, memory " + std::to_string(limits.memory_bytes >> 20) + " MiB, GPU memory " + std::to_string(limits.gpu_memory_bytes >> 20) +
+         " MiB, source " + std::to_string(limits.source_bytes) + " bytes, " + std::to_string(limits.processes) + " processes, no network";
 }
 
 constexpr const char* kNext = "write it, then `compile` or `run_tests`.";
 
-json structured_spec(const Operator& op, const std::string& reference, std::int64_t hidden) {
+json structured_spec(const Operator& op, const std::string& limits, const std::string& reference, std::int64_t hidden) {
   json arguments = json::array();
   for (const Argument& argument : op.arguments) {
     arguments.push_back({{"name", argument.name},
@@ -125,12 +124,12 @@ json structured_spec(const Operator& op, const std::string& reference, std::int6
           {"cases", std::move(cases)},
           {"hidden_cases", hidden},
           {"submission", submission_text(op)},
-          {"limits", limits_text()},
+          {"limits", limits},
           {"reference", reference},
           {"next", kNext}};
 }
 
-Answer answer_of(const Operator& op, std::size_t cap) {
+Answer answer_of(const Operator& op, const std::string& limits, std::size_t cap) {
   std::string reference = shown_reference(op.reference_source);
   std::string cases;
   std::int64_t hidden = 0;
@@ -147,7 +146,7 @@ Answer answer_of(const Operator& op, std::size_t cap) {
   text += "outputs, in order:\n";
   for (const Output& output : op.outputs) text += output_line(output);
   text += "public cases (" + count_text(hidden, "hidden one") + " besides, with other shapes, dtypes and values):\n" + cases;
-  text += "submission: " + submission_text(op) + "\nlimits: " + limits_text() + "\n";
+  text += "submission: " + submission_text(op) + "\nlimits: " + limits + "\n";
   const std::string next = std::string("next: ") + kNext;
   const std::size_t frame = text.size() + next.size() + kNoteBytes;
   const std::size_t room = cap > frame ? cap - frame : 0;
@@ -155,7 +154,7 @@ Answer answer_of(const Operator& op, std::size_t cap) {
   text += "reference:\n" + cut_middle(reference, room) + (cut ? "\n(cut; response_format=detailed shows all of it)" : "") + "\n" + next;
   Answer answer;
   answer.text = std::move(text);
-  answer.structured = structured_spec(op, reference, hidden);
+  answer.structured = structured_spec(op, limits, reference, hidden);
   return fitted(std::move(answer), cap);
 }
 
@@ -200,7 +199,8 @@ Tool fetch_spec_tool(Services& services) {
   tool.run = [&services](const json& arguments, const CallContext&) {
     const std::string name = text_argument(arguments, "operator");
     const Operator* op = services.catalog.find(name);
-    return op == nullptr ? error_answer(services.catalog.unknown(name)) : answer_of(*op, cap_of(services.limits, format_of(arguments)));
+    return op == nullptr ? error_answer(services.catalog.unknown(name))
+                         : answer_of(*op, limits_text(services.job_limits), cap_of(services.limits, format_of(arguments)));
   };
   return tool;
 }

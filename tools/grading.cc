@@ -19,10 +19,11 @@ constexpr std::int64_t kSliceMs = 250;  // how soon a client's cancel is seen
 constexpr std::int64_t kSignOfLifeMs = 1'000;
 constexpr std::int64_t kCancelWaitMs = 2'000;  // what a cancelled job gets to end
 
-Result<sandbox::Job> make_job(const operators::Operator& op, const GradingRequest& request, const json& arguments) {
+Result<sandbox::Job> make_job(const Services& services, const operators::Operator& op, const GradingRequest& request, const json& arguments) {
   std::string source = text_argument(arguments, "code");
   if (const Status good = check_source(source); !good) return fail(good.error());
   sandbox::Job job = operator_job(op, request.kind, std::move(source));
+  job.limits = services.job_limits;
   if (request.complete) {
     if (const Status good = request.complete(arguments, job); !good) return fail(good.error());
   }
@@ -64,7 +65,7 @@ Answer grade(Services& services, const GradingRequest& request, const json& argu
   if (op == nullptr) return error_answer(services.catalog.unknown(name));
   const std::string device = text_argument(arguments, "device");
   if (const Status good = check_device(services.jobs, device); !good) return error_answer(good.error());
-  auto job = make_job(*op, request, arguments);
+  auto job = make_job(services, *op, request, arguments);
   if (!job) return error_answer(job.error());
   const std::string run = text_argument(arguments, "run");
   if (!run.empty()) {

@@ -29,6 +29,7 @@ struct Services {
   JobService& jobs;
   ArtifactService& artifacts;
   AnswerLimits limits;
+  sandbox::Limits job_limits = {};   // of every job that a tool makes
 };
 
 /// Both halves are enough alone: clients consume them inconsistently.

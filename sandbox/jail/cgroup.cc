@@ -79,14 +79,20 @@ void kill_members(const std::string& folder) {
 
 Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits, LayerList& layers) {
   Cgroup group;
-  Result<std::string> memory =
-      create_for("memory", name, [&](const std::string& folder, bool version2) { return limit_memory(folder, version2, limits.memory_bytes); });
-  layers.add("cgroup_memory", memory ? Status() : fail(memory.error()));
-  if (memory) group.memory_ = *memory;
-  Result<std::string> pids =
-      create_for("pids", name, [&](const std::string& folder, bool) { return write_kernel_file(folder + "/pids.max", std::to_string(limits.processes)); });
-  layers.add("cgroup_pids", pids ? Status() : fail(pids.error()));
-  if (pids) group.pids_ = *pids;
+  layers.apply("cgroup_memory", [&]() -> Status {
+    const auto set = [&](const std::string& folder, bool version2) { return limit_memory(folder, version2, limits.memory_bytes); };
+    Result<std::string> folder = create_for("memory", name, set);
+    if (!folder) return fail(folder.error());
+    group.memory_ = std::move(*folder);
+    return {};
+  });
+  layers.apply("cgroup_pids", [&]() -> Status {
+    const auto set = [&](const std::string& folder, bool) { return write_kernel_file(folder + "/pids.max", std::to_string(limits.processes)); };
+    Result<std::string> folder = create_for("pids", name, set);
+    if (!folder) return fail(folder.error());
+    group.pids_ = std::move(*folder);
+    return {};
+  });
   return group;
 }
 

@@ -25,24 +25,27 @@ constexpr int kSignalStatus = 128;                // exit status of a command th
 constexpr std::int64_t kSharedUserSlack = 4'096;  // processes that others of the same user may have, where a slot has no user of its own
 
 const Result<SeccompFilter>& seccomp_filter() {
-  static const Result<SeccompFilter> filter = SeccompFilter::build();
+  static const Result<SeccompFilter> filter = SeccompFilter::build(SeccompProfile::candidate);
   return filter;
 }
 
 /// In process 1 of the pid namespace: what is left of the list, then the command. Returns only when it failed.
 Status finish_template_jail(const TemplateJail& config, const RootFilesystem& root, LayerList layers) {
-  if (layers.add("mount_namespace", enter_mount_namespace())) {
-    Result<std::string> lacks = enter_root_filesystem(root);
+  if (layers.apply("mount_namespace", enter_mount_namespace)) {
+    Result<std::string> lacks = std::string();
+    const bool entered = layers.apply("root_filesystem", [&] {
+      lacks = enter_root_filesystem(root);
+      return lacks ? Status() : fail(lacks.error());
+    });
     // Half a root is no place to go on from; before that point nothing has been covered yet, but it cannot be told apart here.
     if (!lacks) return fail(lacks.error());
-    layers.add("root_filesystem", {});
-    layers.add("proc", lacks->empty() ? Status() : fail(ErrorCode::unavailable, *lacks));
+    if (entered) layers.add("proc", lacks->empty() ? Status() : fail(ErrorCode::unavailable, *lacks));
   } else {
     layers.missing("root_filesystem", "there is no mount namespace to build it in");
   }
-  layers.add("descriptors", close_other_descriptors({config.keep_fd}));
-  layers.add("session", enter_session());
-  layers.add("parent_death", die_with_parent());
+  layers.apply("descriptors", [&] { return close_other_descriptors({config.keep_fd}); });
+  layers.apply("session", enter_session);
+  layers.apply("parent_death", die_with_parent);
   if (Status complete = layers.status(); !complete) return complete;
   return execute(config.command, config.environment, layers.layers());
 }
@@ -65,12 +68,14 @@ Result<int> run_in_template_jail(const TemplateJail& config) {
   root.links = python->links;
 
   LayerList layers(config.strict);
-  Result<int> slots = enter_user_namespace(config.slots);
-  layers.add("user_namespace", slots ? Status() : fail(slots.error()));
-  layers.add("network_namespace", enter_network_namespace());
-  layers.add("ipc_namespace", enter_ipc_namespace());
-  layers.add("uts_namespace", enter_uts_namespace());
-  layers.add("zygote_pid_namespace", make_child_pid_namespace());
+  layers.apply("user_namespace", [&] {
+    const Result<int> slots = enter_user_namespace(config.slots);
+    return slots ? Status() : fail(slots.error());
+  });
+  layers.apply("network_namespace", enter_network_namespace);
+  layers.apply("ipc_namespace", enter_ipc_namespace);
+  layers.apply("uts_namespace", enter_uts_namespace);
+  layers.apply("zygote_pid_namespace", make_child_pid_namespace);
   if (Status parent = die_with_parent(); !parent) return fail(parent.error());
   const pid_t child = ::fork();
   if (child < 0) return fail_errno("fork");
@@ -94,27 +99,29 @@ Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config) {
   if (!user) limits.processes += kSharedUserSlack;
 
   LayerList layers(config.strict);
-  layers.add("job_descriptors", close_other_descriptors({config.job_fd}));
-  layers.add("job_session", enter_session());
-  layers.add("job_ipc_namespace", enter_ipc_namespace());
+  layers.apply("job_descriptors", [&] { return close_other_descriptors({config.job_fd}); });
+  layers.apply("job_session", enter_session);
+  layers.apply("job_ipc_namespace", enter_ipc_namespace);
+  // The loopback and abstract sockets of the template's namespace would be a meeting place for jobs that run at the same time.
+  layers.apply("job_network_namespace", enter_network_namespace);
   // Without a mount namespace of its own these would cover the machine's folders.
-  if (layers.add("job_mount_namespace", enter_mount_namespace())) {
-    layers.add("job_tmp", mount_tmpfs_keeping_mounts("/tmp", config.tmp_bytes, config.tmp_inodes, "1777"));
-    layers.add("job_shm", mount_tmpfs_keeping_mounts("/dev/shm", config.tmp_bytes, config.tmp_inodes, "1777"));
-    layers.add("job_proc", mount_proc("/proc"));
+  if (layers.apply("job_mount_namespace", enter_mount_namespace)) {
+    layers.apply("job_tmp", [&] { return mount_tmpfs_keeping_mounts("/tmp", config.tmp_bytes, config.tmp_inodes, "1777"); });
+    layers.apply("job_shm", [&] { return mount_tmpfs_keeping_mounts("/dev/shm", config.tmp_bytes, config.tmp_inodes, "1777"); });
+    layers.apply("job_proc", [] { return mount_proc("/proc"); });
   } else {
     layers.missing("job_tmp", "there is no mount namespace to mount it in");
   }
   if (::chdir("/tmp") != 0) layers.missing("job_folder", "chdir /tmp failed");
-  layers.add("job_limits", set_resource_limits(limits));
-  layers.add("capability_bounds", drop_capability_bounds());
-  layers.add("slot_user", user ? become_user(*user) : fail(user.error()));
-  layers.add("capabilities", drop_capabilities());
-  layers.add("no_dumps", forbid_dumps());
-  layers.add("job_parent_death", die_with_parent());
-  layers.add("no_new_privileges", forbid_new_privileges());
-  layers.add("landlock", restrict_with_landlock({"/tmp", "/dev/shm"}));
-  layers.add("seccomp", seccomp_filter() ? seccomp_filter()->load() : fail(seccomp_filter().error()));
+  layers.apply("job_limits", [&] { return set_resource_limits(limits); });
+  layers.apply("capability_bounds", drop_capability_bounds);
+  layers.apply("slot_user", [&] { return user ? become_user(*user) : fail(user.error()); });
+  layers.apply("capabilities", drop_capabilities);
+  layers.apply("no_dumps", forbid_dumps);
+  layers.apply("job_parent_death", die_with_parent);
+  layers.apply("no_new_privileges", forbid_new_privileges);
+  layers.apply("landlock", [] { return restrict_with_landlock({"/tmp", "/dev/shm"}); });
+  layers.apply("seccomp", [] { return seccomp_filter() ? seccomp_filter()->load() : fail(seccomp_filter().error()); });
   if (Status complete = layers.status(); !complete) return fail(complete.error());
   return layers.layers();
 }

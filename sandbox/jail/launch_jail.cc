@@ -44,7 +44,7 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   LayerList layers(config.strict);
   layers.add("launch_descriptors", close_other_descriptors({config.keep_fd}));
   layers.add("launch_session", enter_session());
-  const Result<SeccompFilter> filter = SeccompFilter::build();
+  const Result<SeccompFilter> filter = SeccompFilter::build(SeccompProfile::launcher);
   const Result<int> users = enter_user_namespace(kUsers);
   layers.add("launch_user_namespace", users ? Status() : fail(users.error()));
   layers.add("launch_network_namespace", enter_network_namespace());

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "sandbox/jail/mutation.h"
+
 namespace assay::sandbox {
 namespace {
 
@@ -23,6 +25,11 @@ std::string quoted(const std::string& text) {
 }
 
 }  // namespace
+
+bool LayerList::apply(const std::string& name, const std::function<Status()>& mechanism) {
+  if (Status wanted = check_not_left_out(name); !wanted) return add(name, wanted);
+  return add(name, mechanism());
+}
 
 bool LayerList::add(const std::string& name, const Status& outcome) {
   layers_.push_back({name, outcome.has_value(), outcome ? std::string() : outcome.error().message});

@@ -1,11 +1,12 @@
 // Layers: each mechanism of the jail reports whether it is active, and why not. Nothing is downgraded in silence.
 //
 //   LayerList list(strict);
-//   list.add("seccomp", filter.load());              // strict: a failure makes list.status() an error
+//   list.apply("seccomp", load_filter);              // strict: a failure makes list.status() an error
 //
 // Not thread-safe.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ class LayerList {
  public:
   explicit LayerList(bool strict) : strict_(strict) {}
 
+  /// Runs the mechanism, unless a mutation leaves it out (mutation.h), and notes how it came out. Returns whether it is active.
+  bool apply(const std::string& name, const std::function<Status()>& mechanism);
   /// Notes how a mechanism came out. Returns whether it is active.
   bool add(const std::string& name, const Status& outcome);
   /// Notes a mechanism that cannot even be tried, and why.

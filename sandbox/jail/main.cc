@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sandbox/jail/jail.h"
+#include "sandbox/jail/mutation.h"
 
 namespace {
 
@@ -45,6 +46,9 @@ Status apply(TemplateJail& config, const std::string& option, const std::string&
     const std::size_t equals = value.find('=');
     if (equals == std::string::npos) return fail(ErrorCode::invalid_argument, "--env wants NAME=value, not '" + value + "'");
     config.environment.emplace_back(value.substr(0, equals), value.substr(equals + 1));
+  } else if (option == "--without" && mutations_possible()) {
+    config.environment.emplace_back(kLeftOutVariable, value);
+    return leave_out(value);
   } else {
     return fail(ErrorCode::invalid_argument, "unknown option " + option + "; valid: --isolation --slots --keep-fd --python --bind --env --");
   }

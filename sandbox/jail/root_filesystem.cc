@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "sandbox/jail/mounts.h"
+#include "sandbox/jail/mutation.h"
 
 namespace assay::sandbox {
 namespace {
@@ -126,7 +127,8 @@ Result<std::string> show_proc(bool host_proc) {
   // Writable, as far as user ids allow: drivers name their threads there.
   if (host_proc && ::mount((kOld + "/proc").c_str(), (kNew + "/proc").c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) return fail_errno("bind /proc");
   if (host_proc) return std::string();
-  const Status own = mount_proc(kNew + "/proc");
+  const Status wanted = check_not_left_out("proc");
+  const Status own = wanted ? mount_proc(kNew + "/proc") : wanted;
   if (own) return std::string();
   // Some containers hide parts of /proc and then refuse a new one: Python still needs one.
   if (Status old = bind_read_only(kOld + "/proc", kNew + "/proc", false); !old) return fail(old.error());

@@ -34,7 +34,7 @@ Result<std::vector<sock_filter>> program_of(scmp_filter_ctx filter) {
 
 }  // namespace
 
-Result<SeccompFilter> SeccompFilter::build() {
+Result<SeccompFilter> SeccompFilter::build(SeccompProfile profile) {
   const std::unique_ptr<void, ReleaseContext> context(seccomp_init(SCMP_ACT_ALLOW));
   if (context == nullptr) return fail(ErrorCode::internal, "seccomp_init failed");
   // Calls of another architecture (32-bit, x32) would pass under other numbers.
@@ -43,7 +43,7 @@ Result<SeccompFilter> SeccompFilter::build() {
   }
   // A denylist of a hundred calls that are never made: a tree keeps the common calls cheap. Older libraries lack it.
   seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
-  if (Status added = add_seccomp_rules(context.get()); !added) return fail(added.error());
+  if (Status added = add_seccomp_rules(context.get(), profile); !added) return fail(added.error());
   Result<std::vector<sock_filter>> program = program_of(context.get());
   if (!program) return fail(program.error());
   SeccompFilter filter;

@@ -1,11 +1,13 @@
 #include "sandbox/jail/seccomp_rules.h"
 
 #include <linux/sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <cstdint>
+#include <span>
 #include <string>
 
 // libseccomp's SCMP_* macros are C99 compound literals without every field.
@@ -99,7 +101,21 @@ constexpr const char* kDenied[] = {
     "mknodat",
 };
 
-// The same for calls that are younger than some versions of the library; their numbers are the same on every architecture.
+// For candidates besides. Of a GPU's driver nobody knows which of these it needs tomorrow.
+constexpr const char* kDeniedToCandidates[] = {
+    // would tell what others do with the files that every job shows
+    "inotify_init",
+    "inotify_init1",
+    // native asynchronous I/O: its requests count against one number for the whole machine (fs.aio-max-nr)
+    "io_setup",
+    "io_submit",
+    "io_getevents",
+    "io_pgetevents",
+    "io_cancel",
+    "io_destroy",
+};
+
+// As kDenied, for calls that are younger than some versions of the library; their numbers are the same on every architecture.
 constexpr int kDeniedNumbers[] = {
     428 /* open_tree */,    429 /* move_mount */,       430 /* fsopen */,          431 /* fsconfig */,      432 /* fsmount */,
     433 /* fspick */,       438 /* pidfd_getfd */,      440 /* process_madvise */, 442 /* mount_setattr */, 443 /* quotactl_fd */,
@@ -113,6 +129,9 @@ constexpr std::uint64_t kSetPtracer = 0x59616d61;  // PR_SET_PTRACER
 constexpr std::uint64_t kDeniedPrctl[] = {PR_SET_SECCOMP, PR_SET_DUMPABLE, PR_SET_MM, PR_SET_SECUREBITS, PR_SET_PDEATHSIG, kSetPtracer};
 
 constexpr std::uint64_t kTerminalInjections[] = {0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */};
+
+constexpr std::uint64_t kDeniedFcntl[] = {1024 /* F_SETLEASE */, 1026 /* F_NOTIFY */};
+constexpr std::uint64_t kShmHugePages = 04000;  // SHM_HUGETLB
 
 constexpr std::uint64_t kQueryPersonality = 0xffffffff;
 constexpr std::uint64_t kLow32 = 0xffffffff;
@@ -141,27 +160,47 @@ Status deny_by_argument(scmp_filter_ctx filter) {
   for (const std::uint64_t request : kTerminalInjections) {
     if (Status added = deny_when(filter, "ioctl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, request)); !added) return added;
   }
-  // Unix (1) and IPv4 (2) are left: the network namespace has nothing but lo. Netlink, packet, vsock, AF_ALG and the rest are not namespaced or not needed.
+  // Netlink, packet, vsock, AF_ALG and the rest are not namespaced or not needed.
   for (const char* name : {"socket", "socketpair"}) {
     if (Status added = deny_when(filter, name, EAFNOSUPPORT, SCMP_A0(SCMP_CMP_GT, AF_INET)); !added) return added;
   }
   return deny_when(filter, "personality", EPERM, SCMP_A0(SCMP_CMP_NE, kQueryPersonality));
 }
 
-}  // namespace
-
-Status add_seccomp_rules(scmp_filter_ctx filter) {
-  for (const char* name : kDenied) {
+Status deny_names(scmp_filter_ctx filter, std::span<const char* const> names) {
+  for (const char* name : names) {
     const int call = seccomp_syscall_resolve_name(name);
     if (call == __NR_SCMP_ERROR || call < 0) continue;
     if (Status denied = deny(filter, call, name); !denied) return denied;
   }
+  return {};
+}
+
+Status deny_to_candidates(scmp_filter_ctx filter) {
+  if (Status named = deny_names(filter, kDeniedToCandidates); !named) return named;
+  // TCP would be confined to the job's own loopback, but a TCP socket that lingers and is sent to the supervisor would stop it in its close().
+  if (Status added = deny_when(filter, "socket", EAFNOSUPPORT, SCMP_A0(SCMP_CMP_EQ, AF_INET)); !added) return added;
+  // Leases and notices on files that every job shows would tell what others do with them.
+  for (const std::uint64_t command : kDeniedFcntl) {
+    if (Status added = deny_when(filter, "fcntl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, command)); !added) return added;
+  }
+  // Huge pages come from one pool of the whole machine, which the control group of memory does not count.
+  if (Status mapped = deny_when(filter, "mmap", EPERM, SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB, MAP_HUGETLB)); !mapped) return mapped;
+  if (Status file = deny_when(filter, "memfd_create", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, MFD_HUGETLB, MFD_HUGETLB)); !file) return file;
+  return deny_when(filter, "shmget", EPERM, SCMP_A2(SCMP_CMP_MASKED_EQ, kShmHugePages, kShmHugePages));
+}
+
+}  // namespace
+
+Status add_seccomp_rules(scmp_filter_ctx filter, SeccompProfile profile) {
+  if (Status named = deny_names(filter, kDenied); !named) return named;
   for (const int call : kDeniedNumbers) {
     if (Status denied = deny(filter, call, std::to_string(call)); !denied) return denied;
   }
   // Its flags lie in memory, where a filter cannot look; the C library falls back to clone.
   if (Status clone3 = check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), kClone3, 0), "clone3"); !clone3) return clone3;
-  return deny_by_argument(filter);
+  if (Status denied = deny_by_argument(filter); !denied) return denied;
+  return profile == SeccompProfile::candidate ? deny_to_candidates(filter) : Status();
 }
 
 }  // namespace assay::sandbox

@@ -120,7 +120,7 @@ void Pool::start_zygote(Lock& lock) {
 }
 
 void Pool::park_one(Lock& lock) {
-  Result<std::unique_ptr<Candidate>> candidate = park(lock, Limits{}, Deadline::after_ms(kParkMs, &cancel_));
+  Result<std::unique_ptr<Candidate>> candidate = park(lock, config_.job_limits, Deadline::after_ms(kParkMs, &cancel_));
   if (!candidate) {
     // A zygote that died meanwhile is started again first; one that dies whenever it forks is a failure.
     if (zygote_->alive() || ++deaths_ >= kMaxDeaths) failure_ = candidate.error();

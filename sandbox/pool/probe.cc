@@ -15,7 +15,7 @@ constexpr std::size_t kMaxProbeBytes = 1 << 20;
 void probe_sandbox(const SandboxConfig& config, Probe& found) {
   Spawner spawner;
   Pool pool(config, spawner);
-  Result<std::unique_ptr<Candidate>> candidate = pool.take(Limits{}, Deadline::after_ms(config.zygote_ready_ms));
+  Result<std::unique_ptr<Candidate>> candidate = pool.take(config.job_limits, Deadline::after_ms(config.zygote_ready_ms));
   if (!candidate) {
     found.sandbox_error = candidate.error().message;
     return;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sandbox/jail/jail.h"
+#include "sandbox/jail/mutation.h"
 
 namespace assay::sandbox {
 namespace {
@@ -34,6 +35,7 @@ SpawnRequest spawn_request(const SandboxConfig& config, int socket, const std::s
   if (has_native) {
     for (const std::string& argument : {std::string("--bind"), native, std::string("--env"), "ASSAY_NATIVE_DIR=" + native}) argv.push_back(argument);
   }
+  if (!left_out_layers().empty()) argv.insert(argv.end(), {"--without", left_out_layers()});
   for (const std::string& argument : {std::string("--"), config.python, std::string("-I"), std::string("-B"), std::string("-u"),
                                       config.harness_dir + "/main.py", std::string("zygote"), std::string("--control-fd"), std::to_string(socket)}) {
     argv.push_back(argument);

@@ -8,6 +8,7 @@
 
 #include "server/cli/commands.h"
 #include "server/cli/common.h"
+#include "server/cli/sandbox_options.h"
 #include "server/cli/source_file.h"
 #include "tools/operator_job.h"
 #include "tools/verdict_answer.h"
@@ -22,7 +23,7 @@ struct EvalOptions {
   std::string mode = "grade";
   std::string case_id;
   std::vector<std::string> targets;
-  std::string isolation = "best-effort";
+  SandboxOptions sandbox;
   bool json = false;
 };
 
@@ -57,18 +58,19 @@ int exit_status(sandbox::Outcome outcome) {
 int evaluate(const EvalOptions& options) {
   const auto kind = sandbox::job_kind_from(options.mode);
   if (!kind) return complain("eval", kUsage, "unknown mode '" + options.mode + "'; valid: " + kModes);
-  const Result<sandbox::Isolation> isolation = isolation_from(options.isolation);
-  if (!isolation) return complain("eval", kUsage, isolation.error().message);
   int status = kPass;
   const auto workspace = open_workspace("eval", status);
   if (!workspace) return status;
+  const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, workspace->paths);
+  if (!config) return complain("eval", kUsage, config.error().message);
   const operators::Operator* op = workspace->catalog.find(options.operator_name);
   if (op == nullptr) return complain("eval", kUnknownName, workspace->catalog.unknown(options.operator_name).message);
   Result<std::string> source = read_source(options.file, sandbox::Limits{}.source_bytes);
   if (!source) return complain("eval", source.error().code == ErrorCode::corrupt ? kBadData : kNoInput, source.error().message);
   Result<sandbox::Job> job = make_job(*op, options, *kind, std::move(*source));
   if (!job) return complain("eval", kUnknownName, job.error().message);
-  auto device = sandbox::make_device(options.device, sandbox_config(workspace->paths, *isolation));
+  job->limits = options.sandbox.limits;
+  auto device = sandbox::make_device(options.device, *config);
   if (!device) return complain("eval", status_of_device_error(device.error()), device.error().message);
 
   sandbox::JobMonitor monitor;
@@ -98,7 +100,7 @@ void add_eval(CLI::App& app, int& status) {
   command->add_option("--mode", options->mode, kModes)->capture_default_str();
   command->add_option("--case", options->case_id, "one case instead of all of the mode's");
   command->add_option("--target", options->targets, "compile: cuda:80, cuda:90, cuda:100, hip:gfx942; may be repeated");
-  command->add_option("--isolation", options->isolation, "strict or best-effort")->capture_default_str();
+  add_sandbox_options(*command, options->sandbox);
   command->add_flag("--json", options->json, "the verdict as JSON (docs/verdict.md)");
   command->callback([options, &status] { status = evaluate(*options); });
 }

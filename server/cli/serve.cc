@@ -1,5 +1,6 @@
 // `assay serve`: the MCP server over stdio or HTTP. Puts store, devices, tools and protocol together.
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "server/cli/commands.h"
 #include "server/cli/common.h"
 #include "server/cli/http_settings.h"
+#include "server/cli/sandbox_options.h"
 #include "server/mcp/metrics_text.h"
 #include "server/mcp/server.h"
 #include "server/runs/services.h"
@@ -28,7 +30,7 @@ struct ServeOptions {
   HttpFlags http;
   std::vector<std::string> devices;
   std::string store;
-  std::string isolation = "best-effort";
+  SandboxOptions sandbox;
   std::string print_config;
 };
 
@@ -43,14 +45,14 @@ extern "C" void request_stop(int) { stop_requested = 1; }
 
 /// Every device that was asked for, warming up; or nullopt after complaining.
 std::optional<Devices> make_devices(const ServeOptions& options, const Paths& paths, int& status) {
-  const Result<sandbox::Isolation> isolation = isolation_from(options.isolation);
-  if (!isolation) {
-    status = complain("serve", kUsage, isolation.error().message);
+  const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, paths);
+  if (!config) {
+    status = complain("serve", kUsage, config.error().message);
     return std::nullopt;
   }
   Devices devices;
   for (const std::string& name : options.devices) {
-    Result<std::unique_ptr<sandbox::Device>> device = sandbox::make_device(name, sandbox_config(paths, *isolation));
+    Result<std::unique_ptr<sandbox::Device>> device = sandbox::make_device(name, *config);
     if (!device) {
       status = complain("serve", status_of_device_error(device.error()), device.error().message);
       return std::nullopt;
@@ -82,7 +84,14 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   entry.args = {"serve", "--stdio"};
   for (const std::string& device : options.devices) entry.args.insert(entry.args.end(), {"--device", device});
   if (!options.store.empty()) entry.args.insert(entry.args.end(), {"--store", std::filesystem::absolute(options.store).string()});
-  if (options.isolation != ServeOptions{}.isolation) entry.args.insert(entry.args.end(), {"--isolation", options.isolation});
+  const SandboxOptions defaults;
+  if (options.sandbox.isolation != defaults.isolation) entry.args.insert(entry.args.end(), {"--isolation", options.sandbox.isolation});
+  const auto limit = [&](const char* name, std::int64_t chosen, std::int64_t otherwise) {
+    if (chosen != otherwise) entry.args.insert(entry.args.end(), {name, std::to_string(chosen)});
+  };
+  limit("--import-wall-ms", options.sandbox.limits.import_wall_ms, defaults.limits.import_wall_ms);
+  limit("--memory-mib", options.sandbox.limits.memory_bytes >> 20, defaults.limits.memory_bytes >> 20);
+  limit("--run-wall-ms", options.sandbox.limits.run_wall_ms, defaults.limits.run_wall_ms);
   for (const char* variable : {"ASSAY_ROOT", "ASSAY_PYTHON", "ASSAY_STATE_DIR", "XDG_STATE_HOME"}) {
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') entry.env[variable] = std::filesystem::absolute(value).string();
   }
@@ -124,6 +133,7 @@ int serve(const ServeOptions& options) {
 
   mcp::Server server({.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = kInstructions});
   tools::Services for_tools = (*services)->for_tools();
+  for_tools.job_limits = options.sandbox.limits;
   const auto guides = operators::load_guides(workspace->paths.operators() / "guides");
   if (!guides) return complain("serve", kBadConfig, guides.error().message);
   if (const Status added = add_all(server, for_tools, *guides); !added) return complain("serve", kInternal, added.error().message);
@@ -149,7 +159,7 @@ void add_serve(CLI::App& app, int& status) {
   command->get_option("--http")->excludes(stdio);
   command->add_option("--device", options->devices, "cpu, cuda:N or fake; the first is the default one; may be repeated")->default_val(std::vector<std::string>{"cpu"});
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
-  command->add_option("--isolation", options->isolation, "strict refuses to start when a sandbox layer is missing; best-effort stamps it into verdicts");
+  add_sandbox_options(*command, options->sandbox);
   command->add_option("--print-config", options->print_config,
                       "print the configuration that makes a client use this server, with the other options given here, and end: " + client_names());
   command->callback([options, &status] { status = serve(*options); });

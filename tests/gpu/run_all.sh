@@ -20,6 +20,9 @@ step "oracles in the plan tier"
 step "submissions that misbehave, on the GPU"
 "$python" -m pytest -q -p no:cacheprovider tests/gpu || failed=1
 
+step "escapes on the GPU"
+"$python" -m pytest -q -p no:cacheprovider tests/escapes -m gpu || failed=1
+
 step "the skeleton's numbers"
 "$python" bench/skeleton.py --device cuda:0 --cases small half_awkward large --out "$out/skeleton.json" || failed=1
 

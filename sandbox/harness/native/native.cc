@@ -7,9 +7,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstdlib>
 #include <stdexcept>
 
 #include "sandbox/jail/jail.h"
+#include "sandbox/jail/mutation.h"
 #include "sandbox/jail/namespaces.h"
 
 namespace py = pybind11;
@@ -63,10 +65,16 @@ py::list enter(const py::dict& config) {
 
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The jail, for the harness.";
+  if (const char* layers = std::getenv(kLeftOutVariable)) check(leave_out(layers));
   prepare_job_jail();  // a failure is reported by enter_job_jail, as its layer
   module.def("enter_job_jail", &enter, py::arg("config"), "Enters the job jail for good. Returns its layers; RuntimeError when strict isolation lacks one.");
   module.def(
-      "unshare_pid", [] { check(make_child_pid_namespace()); }, "The next child is process 1 of a new pid namespace. May be called before every fork.");
+      "unshare_pid",
+      [] {
+        check(check_not_left_out("pid_namespace"));
+        check(make_child_pid_namespace());
+      },
+      "The next child is process 1 of a new pid namespace. May be called before every fork.");
   module.def(
       "rejoin_pid", [] { check(leave_child_pid_namespace()); }, "After the fork: children, and threads, are born into the own pid namespace again.");
   module.def(

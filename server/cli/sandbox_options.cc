@@ -1,0 +1,48 @@
+#include "server/cli/sandbox_options.h"
+
+#include <cstdint>
+#include <string>
+
+#include "sandbox/jail/mutation.h"
+#include "server/cli/common.h"
+
+namespace assay::server {
+namespace {
+
+constexpr std::int64_t kLeastWallMs = 100;     // less than a candidate needs to import torch's last parts
+constexpr std::int64_t kLeastMemoryMib = 256;  // torch and Triton at work
+constexpr std::int64_t kMostMemoryMib = 1 << 20;
+constexpr std::int64_t kMostWallMs = 60 * 60'000;  // an agent that waits longer has gone
+
+}  // namespace
+
+void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
+  const CLI::Range wall(kLeastWallMs, kMostWallMs);
+  command.add_option("--isolation", options.isolation, "strict refuses to start when a sandbox layer is missing; best-effort stamps it into verdicts")
+      ->capture_default_str();
+  command.add_option("--import-wall-ms", options.limits.import_wall_ms, "wall time of executing a submission's module, ms")->check(wall)->capture_default_str();
+  command.add_option("--run-wall-ms", options.limits.run_wall_ms, "wall time of compiling, recording and interpreting it, together, ms")
+      ->check(wall)
+      ->capture_default_str();
+  command
+      .add_option_function<std::int64_t>(
+          "--memory-mib", [&options](const std::int64_t& mib) { options.limits.memory_bytes = mib << 20; },
+          "memory of a candidate with all of its processes, MiB")
+      ->check(CLI::Range(kLeastMemoryMib, kMostMemoryMib))
+      ->default_str(std::to_string(options.limits.memory_bytes >> 20));
+  if (sandbox::mutations_possible())
+    command.add_option("--without", options.without, "layers of the sandbox to leave out, separated by commas: for tests only");
+}
+
+Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, const Paths& paths) {
+  if (!options.without.empty()) {
+    if (const Status left_out = sandbox::leave_out(options.without); !left_out) return fail(left_out.error());
+  }
+  const Result<sandbox::Isolation> isolation = isolation_from(options.isolation);
+  if (!isolation) return fail(isolation.error());
+  sandbox::SandboxConfig config = sandbox_config(paths, *isolation);
+  config.job_limits = options.limits;
+  return config;
+}
+
+}  // namespace assay::server

@@ -1,0 +1,28 @@
+// What `serve` and `eval` let a user choose of the sandbox: how strict it is, and the wall limits of every job.
+//
+//   auto options = std::make_shared<SandboxOptions>();
+//   add_sandbox_options(*command, *options);
+//   Result<sandbox::SandboxConfig> config = sandbox_config(*options, paths);   // once the command line has been read, before the first device
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "base/result.h"
+#include "sandbox/device/device.h"
+#include "sandbox/job.h"
+#include "server/cli/paths.h"
+
+namespace assay::server {
+
+struct SandboxOptions {
+  std::string isolation = "best-effort";
+  std::string without;     // layers to leave out; only in a build with mutations
+  sandbox::Limits limits;  // of every job
+};
+
+void add_sandbox_options(CLI::App& command, SandboxOptions& options);
+/// Leaves out what `without` names. Errors: invalid_argument, with what is valid.
+Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, const Paths& paths);
+
+}  // namespace assay::server

@@ -1,0 +1,10 @@
+# attempt: 100,000 threads
+# expect: error:process_limit
+# tier: R
+# defence: cgroup_pids, job_limits
+
+import threading
+import time
+
+for _ in range(100_000):
+    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()

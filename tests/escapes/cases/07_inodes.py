@@ -1,0 +1,12 @@
+# attempt: a million empty files
+# expect: pass
+# tier: C
+# defence: job_tmp
+
+
+def make_files():
+    for index in range(1_000_000):
+        os.close(os.open(f"/tmp/empty{index}", os.O_CREAT | os.O_WRONLY))
+
+
+denied("a million files", make_files)

@@ -1,0 +1,11 @@
+# attempt: sleeps for ever
+# expect: error:timeout
+# tier: C
+# defence: supervisor
+
+import time
+
+
+def vector_add(x, y):
+    while True:
+        time.sleep(1000)

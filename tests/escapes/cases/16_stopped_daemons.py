@@ -1,0 +1,14 @@
+# attempt: processes that stop themselves and each other, in sessions of their own
+# expect: pass
+# tier: C
+# defence: pid_namespace
+
+import signal
+
+for _ in range(20):
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        os.kill(os.getpid(), signal.SIGSTOP)
+        os._exit(0)
+    os.waitpid(pid, os.WUNTRACED)

@@ -1,0 +1,11 @@
+# attempt: ends at once and leaves a child that holds every descriptor
+# expect: error:protocol_error
+# tier: C
+# defence: supervisor, pid_namespace
+# short: yes
+
+import time
+
+if os.fork() == 0:
+    time.sleep(100_000)
+os._exit(0)

@@ -1,0 +1,11 @@
+# attempt: writes half a frame and ends
+# expect: error:protocol_error
+# tier: C
+# defence: frames, supervisor
+
+import gc
+
+channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
+frame = sys.modules["harness.frames"].encode({"type": "done"}, b"")
+os.write(channel.fileno(), frame[: len(frame) // 2])
+os._exit(0)

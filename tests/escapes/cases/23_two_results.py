@@ -1,0 +1,10 @@
+# attempt: sends the result of every case twice
+# expect: error:protocol_error
+# tier: C
+# defence: frames
+
+import gc
+
+channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
+channel.send({"type": "imported"})
+channel.send({"type": "imported"})

@@ -1,0 +1,11 @@
+# attempt: leaves by os._exit while it is imported
+# expect: error:protocol_error
+# tier: C
+# defence: supervisor, frames
+
+import atexit
+import faulthandler
+
+faulthandler.enable()
+atexit.register(lambda: note("done"))
+os._exit(0)

@@ -1,0 +1,14 @@
+# attempt: reads a mapped file behind its end
+# expect: error:crash
+# tier: C
+# defence: supervisor
+
+import mmap
+
+
+def vector_add(x, y):
+    fd = os.open("/tmp/short", os.O_CREAT | os.O_RDWR)
+    os.ftruncate(fd, 8192)
+    mapped = mmap.mmap(fd, 8192)
+    os.ftruncate(fd, 0)
+    return mapped[5000]

@@ -1,0 +1,13 @@
+# attempt: dumpable, ptracer, memory map, parent death signal, personality
+# expect: pass
+# tier: C
+# defence: seccomp
+# short: yes
+
+denied("PR_SET_DUMPABLE", syscall, 157, 4, 1, 0, 0, 0)
+denied("PR_SET_PTRACER", syscall, 157, 0x59616D61, -1, 0, 0, 0)
+denied("PR_SET_MM", syscall, 157, 35, 1, 0, 0, 0)
+denied("PR_SET_PDEATHSIG", syscall, 157, 1, 0, 0, 0, 0)
+denied("personality(ADDR_NO_RANDOMIZE)", syscall, 135, 0x0040000)
+for index in range(10_000):
+    syscall(157, 15, b"flood%d" % index, 0, 0, 0)

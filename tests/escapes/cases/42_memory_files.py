@@ -1,0 +1,11 @@
+# attempt: memfd_create, which CUDA needs, and execveat of it
+# expect: pass
+# tier: C
+# defence: seccomp
+# short: yes
+
+fd = allowed("memfd_create", os.memfd_create, "escape")
+with open("/bin/true", "rb") as program:
+    os.write(fd, program.read())
+nothing = (ctypes.c_char_p * 1)(None)
+denied("execveat(AT_EMPTY_PATH)", syscall, 322, fd, b"", nothing, nothing, 0x1000)

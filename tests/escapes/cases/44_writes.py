@@ -1,0 +1,33 @@
+# attempt: writes outside its own folders
+# expect: pass
+# tier: C
+# defence: root_filesystem, slot_user
+# short: yes
+
+import torch as _torch
+
+places = [
+    "/usr/escape",
+    "/etc/escape",
+    "/escape",
+    "/root/escape",
+    "/home/escape",
+    "/var/escape",
+    "/var/tmp/escape",
+    "/run/escape",
+    "/dev/escape",
+]
+places += [
+    os.path.join(os.path.dirname(_torch.__file__), "escape"),
+    os.path.join(os.path.dirname(os.__file__), "escape"),
+    "/proc/driver/escape",
+]
+places += [
+    os.path.join(os.path.dirname(CANARIES["file"]), "escape"),
+    os.path.join(os.path.dirname(sys.modules["harness"].__path__[0]), "escape"),
+]
+for place in places:
+    denied(place, os.open, place, os.O_CREAT | os.O_WRONLY)
+denied("overwriting torch", os.open, _torch.__file__, os.O_WRONLY)
+denied("overwriting the harness", os.open, sys.modules["harness.frames"].__file__, os.O_WRONLY)
+denied("unlinking torch", os.unlink, _torch.__file__)

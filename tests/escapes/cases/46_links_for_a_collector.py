@@ -1,0 +1,9 @@
+# attempt: links where results might be collected
+# expect: pass
+# tier: C
+# defence: frames, root_filesystem
+
+for folder in ("/tmp", os.path.dirname(os.path.abspath(__file__)), "/dev/shm"):
+    for name in ("result.json", "output", "stdout", "verdict.json"):
+        os.symlink("/etc/passwd", os.path.join(folder, name))
+    os.symlink("/", os.path.join(folder, "root"))

@@ -1,0 +1,20 @@
+# attempt: shrinks, seals and replaces the memory that a reader maps
+# expect: pass
+# tier: C
+# defence: frames, seccomp
+
+import fcntl
+
+F_ADD_SEALS, F_SEAL_SHRINK = 1033, 2
+files = [
+    int(name)
+    for name in os.listdir("/proc/self/fd")
+    if os.path.islink(f"/proc/self/fd/{name}") and "memfd" in os.readlink(f"/proc/self/fd/{name}")
+]
+require("the job's tensors came in memory files", len(files) >= 1)
+for fd in files:
+    denied(f"shrinking {os.readlink(f'/proc/self/fd/{fd}')}", os.ftruncate, fd, 0)
+    denied(f"growing {os.readlink(f'/proc/self/fd/{fd}')}", os.ftruncate, fd, 1 << 40)
+for fd in files:
+    denied(f"another seal on {os.readlink(f'/proc/self/fd/{fd}')}", fcntl.fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK)
+denied("a FIFO where a result might be read", os.mkfifo, "/tmp/result.json")

@@ -1,0 +1,9 @@
+# attempt: what the job before left in the caches
+# expect: pass
+# tier: C
+# defence: job_tmp, job_mount_namespace
+
+import pathlib
+
+found = [str(path) for folder in ("/tmp", "/dev/shm") for path in pathlib.Path(folder).rglob("poisoned")]
+require(f"no file of an earlier job, not {found}", not found)

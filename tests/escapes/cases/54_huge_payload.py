@@ -1,0 +1,11 @@
+# attempt: a frame that announces 10 GiB
+# expect: error:protocol_error
+# tier: C
+# defence: frames
+
+import gc
+import struct
+
+channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
+channel._socket.sendall(struct.pack("<4sIQ", b"ASY1", 16, 10 << 30) + b"{}")
+os._exit(0)

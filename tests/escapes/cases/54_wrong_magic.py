@@ -1,0 +1,10 @@
+# attempt: bytes that are no frame at all
+# expect: error:protocol_error
+# tier: C
+# defence: frames
+
+import gc
+
+channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
+channel._socket.sendall(b"HTTP/1.1 200 OK\r\n\r\n" * 4)
+os._exit(0)

@@ -1,0 +1,8 @@
+# attempt: io_uring, to open sockets behind the filter
+# expect: pass
+# tier: C
+# defence: seccomp
+
+parameters = ctypes.create_string_buffer(256)
+for name, number in (("io_uring_setup", 425), ("io_uring_enter", 426), ("io_uring_register", 427)):
+    denied(name, syscall, number, 8, parameters, 0, 0, 0, 0)

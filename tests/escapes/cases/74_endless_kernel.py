@@ -1,0 +1,18 @@
+# attempt: a kernel that never ends
+# expect: error:timeout
+# tier: G
+# defence: launcher, supervisor
+
+
+@triton.jit
+def _k(x, y, z, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    m = i < n
+    while tl.load(x) < 1e30:
+        tl.store(z + i, tl.load(y + i, mask=m), mask=m)
+
+
+def vector_add(x, y):
+    z = torch.empty_like(x)
+    _k[(triton.cdiv(x.numel(), 512),)](x, y, z, x.numel(), BLOCK=512)
+    return z

@@ -1,0 +1,12 @@
+# attempt: a header of four megabytes of empty arrays
+# expect: error:protocol_error
+# tier: C
+# defence: frames
+
+import gc
+import struct
+
+channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
+header = b'{"type":"case","id":"small","outputs":[' + b"[]," * 1_390_000 + b"[]]}"
+channel._socket.sendall(struct.pack("<4sIQ", b"ASY1", len(header), 0) + header)
+os._exit(0)

@@ -1,0 +1,16 @@
+# attempt: signals its process group and session
+# expect: error:crash,protocol_error
+# tier: C
+# defence: job_session, pid_namespace
+
+import signal
+
+
+def everyone():
+    os.kill(0, signal.SIGKILL)
+
+
+status = in_child(everyone)
+require("the child killed its group", os.WIFSIGNALED(status))
+os.kill(0, signal.SIGKILL)
+os._exit(0)

@@ -1,0 +1,102 @@
+"""The escape suite: every case through the public tools of a real server, the invariants and both controls after each.
+
+pytest tests/escapes                      every case of tiers C and R
+pytest tests/escapes -m short             those of ./run test
+pytest tests/escapes -m gpu               those of tier G, on ASSAY_DEVICE (default cuda:0)
+ASSAY_WITHOUT=seccomp pytest ...          with a layer left out (a mutation build): something must fail
+ASSAY_ESCAPES_RESULTS=FILE                where what was seen is written, for table.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+for folder in (HERE, ROOT / "bench"):
+    sys.path.insert(0, str(folder))
+
+from case_file import Case, all_cases, read_case  # noqa: E402
+from escape_server import EscapeServer, can_be_private  # noqa: E402
+
+WATCHDOG_S = 120
+LARGEST = ("86_artifact_flood", "87_wide_header")
+Results = dict[str, dict[str, Any]]
+
+
+def pytest_report_header() -> str:
+    if can_be_private():
+        return "escapes: the server has a /tmp, a /dev/shm and System V objects of its own, which are watched"
+    return "escapes: /tmp, /dev/shm and System V objects are NOT watched: that takes root, and a checkout outside of /tmp"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "short: a case of the escape suite that ./run test runs")
+    config.addinivalue_line("markers", "gpu: needs a GPU: ASSAY_DEVICE, else cuda:0")
+
+
+@pytest.fixture(scope="session")
+def control_cases() -> tuple[Case, Case]:
+    return read_case(HERE / "controls/00_correct.py"), read_case(HERE / "controls/00_wrong.py")
+
+
+@pytest.fixture(scope="session")
+def results() -> Iterator[Results]:
+    """What was seen, by case name."""
+    seen: Results = {}
+    yield seen
+    if path := os.environ.get("ASSAY_ESCAPES_RESULTS"):
+        Path(path).write_text(json.dumps(seen, indent=1, sort_keys=True) + "\n")
+
+
+@pytest.fixture(scope="session")
+def binary() -> str:
+    path = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
+    assert os.access(path, os.X_OK), f"{path} is not built; ./run setup builds it"
+    return path
+
+
+@pytest.fixture(scope="session")
+def escape_server(binary: str, request: pytest.FixtureRequest, control_cases: tuple[Case, Case]) -> Iterator[EscapeServer]:
+    gpu = "gpu" in request.config.option.markexpr and "not gpu" not in request.config.option.markexpr
+    device = os.environ.get("ASSAY_DEVICE", "cuda:0" if gpu else "cpu")
+    server = EscapeServer(binary, device, os.environ.get("ASSAY_WITHOUT", ""))
+    try:
+        largest = [read_case(HERE / f"cases/{name}.py").source({}) for name in LARGEST]
+        server.warm_up(control_cases[0].source({}), largest)
+        yield server
+    finally:
+        status = server.close()
+    assert status == 0, f"the server ended with status {status}"
+
+
+@pytest.fixture(autouse=True)
+def watchdog() -> Iterator[None]:
+    """A server that never answers is a finding, not a hang."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError(f"no answer within {WATCHDOG_S} s")
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(WATCHDOG_S)
+    yield
+    signal.alarm(0)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.function.__name__ == "test_case":
+        marked = []
+        for case in all_cases():
+            marks = [pytest.mark.short] if case.short else []
+            if case.tier == "G":
+                marks.append(pytest.mark.gpu)
+            marked.append(pytest.param(case, id=case.name, marks=marks))
+        metafunc.parametrize("case", marked)

@@ -1,0 +1,4 @@
+# attempt: nothing: an honest submission
+# expect: pass
+# tier: C
+# defence: allowed

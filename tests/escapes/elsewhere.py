@@ -1,0 +1,51 @@
+"""Attempts that are no single submission: where they are tried, or why not. And layers whose loss no attempt shows, with the reason."""
+
+# name -> (attempt, where or why)
+ELSEWHERE: dict[str, tuple[str, str]] = {
+    "20_outlives_the_supervisor": (
+        "clears its parent death signal, starts sessions of its own; the supervisor is killed",
+        "parent_death, job_parent_death, pid_namespace: test_supervisor_death.py",
+    ),
+    "21_restart": (
+        "the supervisor is killed in the middle of a job and started again",
+        "sweep at start: test_supervisor_death.py, bench/sandbox's crash run",
+    ),
+    "48_names_and_sources": ("names with `..`, zero bytes, options; sources that are empty, binary, 20 MiB", "tools: test_api_border.py"),
+    "50_file_locks": (
+        "file locks on a shared read-only file as a channel between jobs",
+        "not prevented: two jobs that conspire can signal each other so, as through the machine's load; neither sees what is another's",
+    ),
+    "61_timing_channels": (
+        "clock and GPU memory as a channel between jobs at the same time",
+        "not prevented for work without timing; a device is exclusive while it times",
+    ),
+    "74_other_hangs": (
+        "deadlocked grid barriers, waits for the host",
+        "same stop as 74: the launcher is killed; cooperative launches are not in a plan",
+    ),
+    "75_managed_memory": (
+        "managed memory beyond the GPU's",
+        "simulated only: it can hang a shared GPU. A plan cannot ask for managed memory (launch-plan.md)",
+    ),
+    "78_multicast": ("multicast objects over several GPUs", "simulated only: not on shared GPUs. A plan has no such entry"),
+    "79_resets": (
+        "GPU resets, clocks, MIG, persistence mode",
+        "simulated only: not on shared GPUs. A candidate has no device node and no driver library",
+    ),
+    "82_hosts_without_a_mechanism": ("hosts that lack a mechanism", "strict refuses, best-effort stamps: test_degraded.py"),
+}
+
+# layer -> why no case turns red without it
+LAYERS_NOBODY_MISSES: dict[str, str] = {
+    "network_namespace": "`job_network_namespace` covers it: a candidate enters one of its own",
+    "ipc_namespace": "`job_ipc_namespace` covers it",
+    "session": "`job_session` covers it",
+    "proc": "`job_proc` covers it",
+    "descriptors": "the server's descriptors close on exec, and the zygote refuses to start with an unknown one",
+    "job_descriptors": "the zygote closes its own in the child",
+    "zygote_pid_namespace": "`pid_namespace` covers the candidates; this one is for the zygote's own end",
+    "parent_death": "the zygote ends when its socket closes, and everything in its pid namespace with it",
+    "job_parent_death": "the end of the zygote's pid namespace covers it",
+    "capabilities": "`slot_user` covers it: leaving user id 0 gives them up",
+    "no_dumps": "`slot_user` covers it: a changed user id makes a process undumpable",
+}

@@ -1,0 +1,88 @@
+"""The mutation run: the escape suite with each layer of the jail left out in turn. Some case must turn red.
+
+    python tests/escapes/mutations.py --binary build/mutations/bin/assay --out bench-out/escapes/mutations.json [--layers seccomp,no_dumps]
+
+First the cases that name the layer as their defence; where none of them notices, all of them. Exit status 0 whatever is found: the result
+is a table for people (docs/escapes.md).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from case_file import all_cases, read_case  # noqa: E402
+
+ROOT = HERE.parent.parent
+TOGETHER = sorted((HERE / "together").glob("*.py"))
+FILES_BESIDE_CASES = ["test_two_jobs.py", "test_supervisor_death.py"]
+TIMEOUT_S = 1_800
+
+
+def layers_of(binary: str) -> list[str]:
+    """What the build can leave out: it names them when asked for one that does not exist."""
+    done = subprocess.run([binary, "eval", "vector_add", "/dev/null", "--without", "?"], capture_output=True, text=True)
+    _, found, names = done.stderr.strip().partition("valid: ")
+    if not found:
+        raise SystemExit(f"{binary} leaves nothing out: {done.stderr.strip()}")
+    return names.split(", ")
+
+
+def pytest_run(binary: str, layer: str, tests: list[str], marked: str = "not gpu") -> tuple[dict[str, Any], list[str]]:
+    """What was seen, and the names of the tests that failed."""
+    with tempfile.TemporaryDirectory() as scratch:
+        results, report = Path(scratch) / "results.json", Path(scratch) / "report.xml"
+        environment = {**os.environ, "ASSAY_BIN": binary, "ASSAY_WITHOUT": layer, "ASSAY_ESCAPES_RESULTS": str(results)}
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}", "-m", marked, *tests]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+        failed = [line.split()[1].split("::")[-1] for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        if not failed and done.returncode not in (0, 5):
+            raise RuntimeError(f"pytest ended with status {done.returncode} without {layer}: {done.stdout[-3000:]}{done.stderr[-2000:]}")
+        return json.loads(results.read_text()) if results.exists() else {}, failed
+
+
+def red_without(binary: str, layer: str, quick: bool) -> dict[str, Any]:
+    naming = [case.name for case in all_cases() if layer in case.defences and case.tier in "CR"]
+    tests = [f"tests/escapes/test_escapes.py::test_case[{name}]" for name in naming]
+    tests += [f"tests/escapes/test_two_jobs.py::test_together[{path.stem}]" for path in TOGETHER if layer in read_case(path).defences]
+    if layer in ("parent_death", "pid_namespace", "zygote_pid_namespace", "job_parent_death"):
+        tests.append("tests/escapes/test_supervisor_death.py")
+    seen, failed = pytest_run(binary, layer, tests) if tests else ({}, [])
+    ran = "the cases that name it"
+    if not failed and not (quick and tests):
+        ran = "the short version" if quick else "every case"
+        every = ["tests/escapes/test_escapes.py", *(f"tests/escapes/{name}" for name in FILES_BESIDE_CASES)]
+        seen, failed = pytest_run(binary, layer, every, "short" if quick else "not gpu")
+    problems = {name: found["problems"] for name, found in seen.items() if found["problems"]}
+    return {"ran": ran, "red": failed, "problems": problems}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="The escape suite with each layer left out in turn.")
+    parser.add_argument("--binary", default=str(ROOT / "build/mutations/bin/assay"))
+    parser.add_argument("--out", type=Path, default=ROOT / "bench-out/escapes/mutations.json")
+    parser.add_argument("--layers", default="", help="some of them, separated by commas; default: all")
+    parser.add_argument(
+        "--quick", action="store_true", help="where no case that names a layer notices, leave it at that (without one: the short version)"
+    )
+    arguments = parser.parse_args()
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    matrix: dict[str, Any] = json.loads(arguments.out.read_text()) if arguments.out.exists() and arguments.layers else {}
+    for layer in arguments.layers.split(",") if arguments.layers else layers_of(arguments.binary):
+        matrix[layer] = red_without(arguments.binary, layer, arguments.quick)
+        print(f"{layer:24s} {', '.join(matrix[layer]['red']) or 'NOBODY NOTICES'}", flush=True)
+        arguments.out.write_text(json.dumps(matrix, indent=1, sort_keys=True) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+#include "server/cli/sandbox_options.h"
+
+#include <string>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::server;
+
+namespace {
+
+/// The options after reading a command line; throws what CLI11 throws.
+SandboxOptions read(const std::string& line) {
+  CLI::App app;
+  SandboxOptions options;
+  add_sandbox_options(app, options);
+  app.parse(line);
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("limits of jobs are what the command line says, else the documented ones", "[cli]") {
+  const sandbox::Limits defaults;
+  CHECK(read("").limits.run_wall_ms == defaults.run_wall_ms);
+  CHECK(read("").limits.memory_bytes == defaults.memory_bytes);
+  const SandboxOptions options = read("--import-wall-ms 5000 --run-wall-ms 4000 --memory-mib 1024");
+  CHECK(options.limits.import_wall_ms == 5'000);
+  CHECK(options.limits.run_wall_ms == 4'000);
+  CHECK(options.limits.memory_bytes == 1024LL << 20);
+}
+
+TEST_CASE("limits that no job could work with are refused", "[cli]") {
+  for (const char* line : {"--run-wall-ms 0", "--run-wall-ms -5", "--import-wall-ms 99999999", "--memory-mib 1", "--run-wall-ms soon"}) {
+    INFO(line);
+    CHECK_THROWS_AS(read(line), CLI::ParseError);
+  }
+}
+
+TEST_CASE("candidates are parked with the limits of the jobs", "[cli]") {
+  const auto config = sandbox_config(read("--memory-mib 512 --isolation strict"), Paths{});
+  REQUIRE(config);
+  CHECK(config->job_limits.memory_bytes == 512LL << 20);
+  CHECK(config->isolation == sandbox::Isolation::strict);
+  CHECK_FALSE(sandbox_config(read("--isolation loose"), Paths{}));
+}
+
+TEST_CASE("layers cannot be left out of a build for use", "[cli]") { CHECK_THROWS_AS(read("--without seccomp"), CLI::ParseError); }

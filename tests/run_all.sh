@@ -38,7 +38,7 @@ step "unit tests with threads, thread sanitizer"
 threaded=(test_mcp test_server)
 cmake --preset tsan -DASSAY_PYTHON="$python" >/dev/null
 ninja -C build/tsan -j "$jobs" --quiet "${threaded[@]}"
-TSAN_OPTIONS=halt_on_error=1 ctest --test-dir build/tsan --output-on-failure --no-tests=error -R "^($(IFS='|'; echo "${threaded[*]}"))$"
+TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/tests/tsan.supp" ctest --test-dir build/tsan --output-on-failure --no-tests=error -R "^($(IFS='|'; echo "${threaded[*]}"))$"
 
 step "fuzzers, some seconds each"
 cmake --preset fuzz -DASSAY_PYTHON="$python" >/dev/null

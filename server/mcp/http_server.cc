@@ -47,10 +47,6 @@ class RequestStream final : public httplib::Stream {
       : connection_(connection), body_deadline_(body_deadline), left_bytes_(max_bytes) {}
 
   bool is_readable() const override { return true; }
-  bool is_writable() const { return !connection_.hung_up(); }  // NOLINT(modernize-use-override): not virtual in newer versions of the library
-  bool wait_readable() const { return true; }                  // the rest of these three: only in newer ones
-  bool wait_writable() const { return !connection_.hung_up(); }
-  time_t duration() const { return 0; }
   ssize_t read(char* buffer, std::size_t size) override {
     if (connection_.input().empty()) connection_.flush();  // "100 Continue" must be out before the body can come
     const std::size_t got = connection_.read(buffer, std::min(size, left_bytes_), body_deadline_);
@@ -67,6 +63,20 @@ class RequestStream final : public httplib::Stream {
     port = connection_.local().port;
   }
   socket_t socket() const override { return connection_.fd(); }
+  // Virtual in some versions of the library only, so none can say `override`.
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Winconsistent-missing-override"
+#endif
+  // NOLINTBEGIN(modernize-use-override)
+  bool is_writable() const { return !connection_.hung_up(); }
+  bool wait_readable() const { return true; }
+  bool wait_writable() const { return !connection_.hung_up(); }
+  time_t duration() const { return 0; }
+  // NOLINTEND(modernize-use-override)
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 
  private:
   Connection& connection_;

@@ -117,6 +117,10 @@ class EscapeServer:
         try:
             self.client.close()
             return int(self.client.process.returncode)
+        except subprocess.TimeoutExpired:
+            self.client.process.kill()  # whatever stopped it must not outlive the suite
+            self.client.process.wait()
+            raise
         finally:
             self.canaries.close()
             shutil.rmtree(self.folder)

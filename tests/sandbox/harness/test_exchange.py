@@ -1,8 +1,9 @@
-"""Inputs and outputs in memory that judge and launcher share. The driver's calls need a GPU (tests/gpu); here a memory file stands for its memory."""
+"""Inputs and outputs in memory that judge and launcher share. The driver's calls need a GPU (tests/gpu); here a memory file stands for it."""
 
 from __future__ import annotations
 
 import ctypes
+import itertools
 import mmap
 import os
 import socket
@@ -112,7 +113,7 @@ def test_inputs_and_outputs_go_through_the_exchange(talk: Conversation, tmp_path
     )
     ranges += [(case["device"]["output_offset"], case["device"]["output_offset"] + case["output_bytes"]) for case in (first, second)]
     ranges.sort()
-    assert all(end <= start for (_, end), (start, _) in zip(ranges, ranges[1:], strict=False))
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(ranges))
     assert ranges[-1][1] <= talk.exchange.size
     poisoned = talk.exchange.memory[first["device"]["output_offset"] :][: first["output_bytes"]]
     assert bool((poisoned == 0xFF).all())

@@ -20,6 +20,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "sandbox": ("base", "sandbox"),
     "tools": ("base", "operators", "sandbox/job.h", "tools"),
     "server/mcp": ("base", "server/mcp"),
+    "server/conformance": ("base", "server/mcp", "server/conformance"),
     "reference_agents": ("base", "server/mcp/client.h", "server/mcp/server.h", "server/mcp/http_client.h", "reference_agents"),
     "server": ("base", "operators", "sandbox", "tools", "server", "reference_agents"),
 }

@@ -18,6 +18,7 @@
 #include "server/cli/common.h"
 #include "server/cli/http_settings.h"
 #include "server/cli/sandbox_options.h"
+#include "server/conformance/fixtures.h"
 #include "server/mcp/metrics_text.h"
 #include "server/mcp/server.h"
 #include "server/runs/services.h"
@@ -32,6 +33,7 @@ struct ServeOptions {
   std::string store;
   SandboxOptions sandbox;
   std::string print_config;
+  bool conformance = false;
 };
 
 constexpr const char* kInstructions =
@@ -116,11 +118,29 @@ int print_config(const ServeOptions& options) {
   return kPass;
 }
 
+/// Over HTTP where `http` has a value, else over stdio.
+int serve_on(mcp::Server& server, std::optional<mcp::HttpOptions>& http) {
+  if (!http) return mcp::serve_stdio(server);
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+  http->listening = [&http](int port) {
+    const bool v6 = http->host.find(':') != std::string::npos;
+    std::fprintf(stderr, "assay serve: listening on %s://%s%s%s:%d/mcp\n", http->tls ? "https" : "http", v6 ? "[" : "", http->host.c_str(), v6 ? "]" : "", port);
+  };
+  return mcp::serve_http(server, *http, [] { return stop_requested != 0; });
+}
+
+int serve_fixtures(std::optional<mcp::HttpOptions>& http) {
+  const auto server = conformance::make_conformance_server();
+  return server ? serve_on(**server, http) : complain("serve", kInternal, server.error().message);
+}
+
 int serve(const ServeOptions& options) {
   if (!options.print_config.empty()) return print_config(options);
   int status = kPass;
   std::optional<mcp::HttpOptions> http;
   if (!options.http.address.empty() && !(http = http_options(options.http, status))) return status;
+  if (options.conformance) return serve_fixtures(http);
   const std::optional<Workspace> workspace = open_workspace("serve", status);
   if (!workspace) return status;
   std::optional<Devices> devices = make_devices(options, workspace->paths, status);
@@ -137,16 +157,8 @@ int serve(const ServeOptions& options) {
   const auto guides = operators::load_guides(workspace->paths.operators() / "guides");
   if (!guides) return complain("serve", kBadConfig, guides.error().message);
   if (const Status added = add_all(server, for_tools, *guides); !added) return complain("serve", kInternal, added.error().message);
-  if (!http) return mcp::serve_stdio(server);
-
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
-  http->more_metrics = [&services](mcp::MetricsText& text) { write_job_metrics(**services, text); };
-  http->listening = [&http](int port) {
-    const bool v6 = http->host.find(':') != std::string::npos;
-    std::fprintf(stderr, "assay serve: listening on %s://%s%s%s:%d/mcp\n", http->tls ? "https" : "http", v6 ? "[" : "", http->host.c_str(), v6 ? "]" : "", port);
-  };
-  return mcp::serve_http(server, *http, [] { return stop_requested != 0; });
+  if (http) http->more_metrics = [&services](mcp::MetricsText& text) { write_job_metrics(**services, text); };
+  return serve_on(server, http);
 }
 
 }  // namespace
@@ -162,6 +174,7 @@ void add_serve(CLI::App& app, int& status) {
   add_sandbox_options(*command, options->sandbox);
   command->add_option("--print-config", options->print_config,
                       "print the configuration that makes a client use this server, with the other options given here, and end: " + client_names());
+  command->add_flag("--conformance", options->conformance, "serve the fixtures of the official conformance suite instead (no store, no devices)");
   command->callback([options, &status] { status = serve(*options); });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,5 +16,8 @@ struct Caller {
 
   bool allows(std::string_view scope) const { return std::find(scopes.begin(), scopes.end(), scope) != scopes.end(); }
 };
+
+/// Empty where no tokens are asked for.
+inline std::string name_of(const std::shared_ptr<const Caller>& caller) { return caller ? caller->name : std::string(); }
 
 }  // namespace assay::mcp

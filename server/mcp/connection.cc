@@ -112,6 +112,8 @@ bool Connection::hung_up() const {
 
 void Connection::stop_reading() const { ::shutdown(fd_.get(), SHUT_RD); }
 
+void Connection::stop_writing() const { ::shutdown(fd_.get(), SHUT_WR); }
+
 bool Connection::wait_for(short events, Clock::time_point until) const {
   while (true) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();

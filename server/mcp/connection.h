@@ -58,6 +58,8 @@ class Connection {
   bool hung_up() const;
   /// From another thread: whoever reads from this connection finds its end, answers are still written.
   void stop_reading() const;
+  /// The client sees the end of what we send.
+  void stop_writing() const;
 
   // What the listener (listener.h) keeps here.
   Clock::time_point deadline;  // while it is watched: it is closed when nothing came by then

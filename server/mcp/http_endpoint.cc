@@ -1,21 +1,9 @@
 #include "server/mcp/http_endpoint.h"
 
-#include "base/handle.h"
-
 namespace assay::mcp {
 namespace {
 
 using nlohmann::json;
-
-constexpr const char* kSessionPrefix = "session";
-
-/// A request-scoped stream is worth its cost only where something can come before the answer.
-bool wants_stream(const Message& message, const HeaderLookup& header) {
-  const auto accept = header("Accept");
-  if (!accept || !accepts(*accept, "text/event-stream")) return false;
-  const auto meta = message.params.find("_meta");
-  return meta != message.params.end() && meta->is_object() && meta->contains(kMetaProgressToken);
-}
 
 std::optional<Reply> refuse_legacy_version(const Message& message, const HeaderLookup& header) {
   const auto version = header(kHeaderVersion);
@@ -62,24 +50,20 @@ Interpretation interpret(std::string_view body, const HeaderLookup& header, cons
   const bool request = call.message.kind == Message::Kind::request;
   const bool stateless = Dispatcher::is_stateless(call.message) || header(kHeaderVersion) == std::string(kStatelessVersion);
   if (request && stateless) {
-    if (const auto mismatch = header_mismatch(call.message, header))
-      return {std::nullopt, {400, dump(make_error(call.message.id, kHeaderMismatch, *mismatch)), {}, false}};
+    auto mismatch = header_mismatch(call.message, header);
+    if (!mismatch) mismatch = dispatcher.argument_mismatch(call.message, header);
+    if (mismatch) return {std::nullopt, {400, dump(make_error(call.message.id, kHeaderMismatch, *mismatch)), {}, false}};
   } else if (request) {
     if (const auto refusal = refuse_legacy_version(call.message, header)) return {std::nullopt, *refusal};
   }
   call.exchange.stateless = stateless;
-  // A legacy session is a name under which a client cancels its own requests, and nothing else: it holds no state and cannot expire.
-  const auto session = header(kHeaderSession);
-  if (!stateless && session && is_handle(*session, kSessionPrefix)) call.exchange.scope = *session;
-  call.stream = wants_stream(call.message, header) && dispatcher.reaches_tool(call.message, stateless);
+  call.stream = request && accepts(header("Accept").value_or(""), "text/event-stream") && dispatcher.wants_stream(call.message, stateless);
   return {std::move(call), {}};
 }
 
-Reply reply_to(const Message& message, const Outcome& outcome) {
+Reply reply_to(const Outcome& outcome) {
   if (!outcome.response) return {202, "", {}, false};
-  Reply reply{outcome.http_status, dump(*outcome.response), {}, false};
-  if (message.method == "initialize" && outcome.response->contains("result")) reply.headers.emplace_back(kHeaderSession, new_handle(kSessionPrefix));
-  return reply;
+  return {outcome.http_status, dump(*outcome.response), {}, false};
 }
 
 }  // namespace assay::mcp

@@ -43,6 +43,6 @@ struct Interpretation {
 Interpretation interpret(std::string_view body, const HeaderLookup& header, const Dispatcher& dispatcher, const HttpOptions& options);
 
 /// The reply to a call that was handled without a stream.
-Reply reply_to(const Message& message, const Outcome& outcome);
+Reply reply_to(const Outcome& outcome);
 
 }  // namespace assay::mcp

@@ -56,8 +56,11 @@ bool plain(std::string_view value) {
 
 /// The body's value that Mcp-Name mirrors, where the method has one.
 std::optional<std::string> mirrored_name(const Message& message) {
-  const char* key = message.method == "resources/read" ? "uri" : "name";
-  if (message.method != "tools/call" && message.method != "prompts/get" && message.method != "resources/read") return std::nullopt;
+  const char* key = nullptr;
+  if (message.method == "tools/call" || message.method == "prompts/get") key = "name";
+  if (message.method == "resources/read") key = "uri";
+  if (message.method == "tasks/get" || message.method == "tasks/update" || message.method == "tasks/cancel") key = "taskId";
+  if (key == nullptr) return std::nullopt;
   const auto value = message.params.find(key);
   return value != message.params.end() && value->is_string() ? std::optional(value->get<std::string>()) : std::nullopt;
 }

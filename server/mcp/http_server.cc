@@ -16,11 +16,13 @@
 
 #include "server/mcp/connection.h"
 #include "server/mcp/dispatch.h"
+#include "server/mcp/event_stream.h"
 #include "server/mcp/gate.h"
 #include "server/mcp/http_admission.h"
 #include "server/mcp/http_endpoint.h"
 #include "server/mcp/http_head.h"
 #include "server/mcp/http_metrics.h"
+#include "server/mcp/http_session.h"
 #include "server/mcp/listener.h"
 #include "server/mcp/server.h"
 #include "server/mcp/tls.h"
@@ -31,11 +33,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kPortInUse = 71;
-constexpr std::chrono::seconds kKeepAliveComment{10};
 /// A worker stays with its connection for so long, since handing it back and getting it again costs more than the next request.
 constexpr std::chrono::milliseconds kLinger{10};
 /// A client that sends requests without waiting for answers gets so many answered before the others have their turn.
 constexpr int kRequestsPerTurn = 4;
+/// How often a stream that carries somebody else's events asks whether it has ended.
+constexpr std::chrono::milliseconds kStreamLook{200};
+/// What a client is told to wait before it comes back for the rest of a stream.
+constexpr std::chrono::milliseconds kRetry{500};
+/// Older clients take an event without content for a message.
+constexpr std::string_view kPrimingSince = "2025-11-25";
 // The parameter keeps the library from recognising a type that it would compress.
 constexpr const char* kJsonType = "application/json; charset=utf-8";
 
@@ -119,36 +126,6 @@ Reply busy_reply(const std::string& what) {
   return reply;
 }
 
-/// Server-sent events of one request. A handler may report progress from several threads.
-class EventStream {
- public:
-  EventStream(httplib::DataSink& sink, Connection& connection) : sink_(sink), connection_(connection) {
-    const std::lock_guard lock(mutex_);
-    connection_.flush();  // the headers: they tell the client that its call runs
-  }
-
-  void send(const nlohmann::json& message) { write("data: " + dump(message) + "\n\n"); }
-
-  /// Also keeps a silent stream alive: handlers ask this while they wait.
-  bool closed() {
-    if (Clock::now() - last_write_.load() > kKeepAliveComment) write(": waiting\n\n");
-    return broken_ || connection_.hung_up();
-  }
-
- private:
-  void write(const std::string& text) {
-    const std::lock_guard lock(mutex_);
-    last_write_ = Clock::now();
-    if (!broken_) broken_ = !sink_.write(text.data(), text.size()) || !connection_.flush();
-  }
-
-  httplib::DataSink& sink_;
-  Connection& connection_;
-  std::mutex mutex_;
-  std::atomic<bool> broken_{false};
-  std::atomic<Clock::time_point> last_write_{Clock::now()};
-};
-
 class HttpServer final : private httplib::Server {
  public:
   HttpServer(mcp::Server& server, const HttpOptions& options)
@@ -159,6 +136,7 @@ class HttpServer final : private httplib::Server {
         calls_(options.max_calls),
         streams_(options.max_streams),
         uploads_(options.max_uploads),
+        sessions_(dispatcher_, options.sessions),
         listener_(
             listener_limits(options), [this](int fd) { return options_.tls ? options_.tls->session(fd) : plain_io(fd); },
             [this](Connection& connection) { return serve(connection); }, options.tls ? "" : raw_reply(busy_reply("too many connections"))) {
@@ -172,7 +150,7 @@ class HttpServer final : private httplib::Server {
     listener_.run([&stop] { return stop && stop(); },
                   [this] {
                     stopping_ = true;
-                    dispatcher_.cancel_all();
+                    dispatcher_.end();
                   });
   }
 
@@ -204,6 +182,11 @@ class HttpServer final : private httplib::Server {
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) { return before_body(request, response); });
     Post("/mcp",
          [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) { post(request, response, reader); });
+    Get("/mcp", [this](const httplib::Request& request, httplib::Response& response) { resume(request, response); });
+    Delete("/mcp", [this](const httplib::Request& request, httplib::Response& response) {
+      const bool ended = sessions_.end(lookup(request)(kHeaderSession).value_or(""), name_of(caller_));
+      write_reply(response, ended ? Reply{204, "", {}, false} : unknown_session());
+    });
   }
 
   /// A connection's turn: answers the requests that have arrived, then says whether to wait for more.
@@ -285,6 +268,8 @@ class HttpServer final : private httplib::Server {
       return Handled;
     }
     if (request.path != "/mcp") return answer(error_reply(404, kInvalidRequest, "not found; valid: POST /mcp, GET /healthz, GET /metrics"));
+    const bool of_session = (request.method == "GET" || request.method == "DELETE") && header(kHeaderSession) && !has_body;
+    if (of_session) return Unhandled;
     if (request.method != "POST") {
       Reply reply = error_reply(405, kInvalidRequest, "use POST");
       reply.headers.emplace_back("Allow", "POST");
@@ -317,16 +302,31 @@ class HttpServer final : private httplib::Server {
     }
     if (!complete) return write_reply(response, error_reply(400, kInvalidRequest, "the body ended early or came too slowly", true));
 
-    Interpretation meaning = interpret(body, lookup(request), dispatcher_, options_);
+    const HeaderLookup header = lookup(request);
+    Interpretation meaning = interpret(body, header, dispatcher_, options_);
     if (!meaning.call) return write_reply(response, meaning.reply);
     Call& call = *meaning.call;
     call.exchange.caller = std::move(caller_);
     const bool reaches_tool = dispatcher_.reaches_tool(call.message, call.exchange.stateless);
     auto place = std::make_shared<Gate::Pass>(reaches_tool ? calls_.enter() : Gate::Pass());
     if (reaches_tool && !*place) return write_reply(response, busy_reply("too many calls are running"));
-    if (call.stream) return stream(std::move(call), std::move(place), response);
+    std::shared_ptr<HttpSession> session;
+    if (!call.exchange.stateless) {
+      if (auto refusal = enter_session(call, header, session)) return write_reply(response, *refusal);
+    }
+    if (call.stream) return stream(std::move(call), std::move(session), std::move(place), response);
     call.exchange.hung_up = [this, &connection] { return stopping_.load() || connection.hung_up(); };
-    write_reply(response, reply_to(call.message, handle(call.message, call.exchange)));
+    std::optional<HttpSession::Use> use;
+    if (session) use.emplace(session);
+    const Outcome outcome = handle(call.message, call.exchange);
+    Reply reply = reply_to(outcome);
+    if (session && outcome.response && call.message.method == "initialize") {
+      if (outcome.response->contains("result"))
+        reply.headers.emplace_back(kHeaderSession, session->client.id());
+      else
+        sessions_.end(session->client.id(), session->principal);
+    }
+    write_reply(response, reply);
   }
 
   /// Dispatcher::handle, counted.
@@ -353,28 +353,105 @@ class HttpServer final : private httplib::Server {
     text.gauge("assay_http_workers_busy", "Requests that are worked on or wait for a thread.", listener_.busy_workers());
     text.gauge("assay_calls_running", "Tool calls that run, streams included.", calls_.inside());
     text.gauge("assay_streams_open", "Event streams.", streams_.inside());
+    text.gauge("assay_sessions_open", "Legacy sessions.", static_cast<double>(sessions_.size()));
     text.gauge("assay_uploads_running", "Bodies that are being received.", uploads_.inside());
     if (options_.more_metrics) options_.more_metrics(text);
     return text.text();
   }
 
-  void stream(Call call, std::shared_ptr<Gate::Pass> place, httplib::Response& response) {
+  static Reply unknown_session() { return error_reply(404, kInvalidRequest, "this session does not exist (any more); open another one with 'initialize'"); }
+
+  /// `initialize` opens a session; other legacy requests may name theirs.
+  std::optional<Reply> enter_session(Call& call, const HeaderLookup& header, std::shared_ptr<HttpSession>& session) {
+    const bool opens = call.message.kind == Message::Kind::request && call.message.method == "initialize";
+    if (opens) {
+      session = sessions_.create(call.exchange.principal());
+      if (!session) return busy_reply("too many sessions are in use");
+    } else if (const auto id = header(kHeaderSession)) {
+      session = sessions_.find(*id, call.exchange.principal());
+      if (!session) return unknown_session();
+    }
+    if (!session) return std::nullopt;
+    call.exchange.session = std::shared_ptr<Session>(session, &session->client);
+    call.exchange.scope = session->client.id();
+    return std::nullopt;
+  }
+
+  /// Answers with server-sent events that `write` sends; `write` returns when there will be no more.
+  void answer_with_events(httplib::Response& response, std::shared_ptr<Gate::Pass> place, std::function<void(EventStream&)> write) {
     auto seat = std::make_shared<Gate::Pass>(streams_.enter());
     if (!*seat) return write_reply(response, busy_reply("too many open streams"));
     response.set_header("X-Accel-Buffering", "no");
     response.set_header("Cache-Control", "no-cache");
-    response.set_chunked_content_provider(
-        "text/event-stream", [this, place = std::move(place), seat = std::move(seat), shared = std::make_shared<Call>(std::move(call)), connection = current_](
-                                 std::size_t, httplib::DataSink& sink) {
-          EventStream events(sink, *connection);
-          Exchange exchange = shared->exchange;
-          exchange.notify = [&events](const nlohmann::json& notification) { events.send(notification); };
-          exchange.hung_up = [this, &events] { return stopping_.load() || events.closed(); };
-          const Outcome outcome = handle(shared->message, exchange);
-          if (outcome.response && !outcome.cancelled) events.send(*outcome.response);
-          sink.done();
-          return true;
-        });
+    response.set_chunked_content_provider("text/event-stream", [this, place = std::move(place), seat = std::move(seat), write = std::move(write),
+                                                                connection = current_](std::size_t, httplib::DataSink& sink) {
+      connection->flush();  // the headers: they tell the client that its call runs
+      EventStream events([&](const std::string& bytes) { return sink.write(bytes.data(), bytes.size()) && connection->flush(); },
+                         [&] {  // before the call is over: the client must not send its next request here, where nobody listens
+                           sink.done();
+                           connection->flush();
+                           connection->stop_writing();
+                         },
+                         [&] { return connection->hung_up(); });
+      write(events);
+      if (events.ended()) return false;  // the connection is of no more use
+      sink.done();
+      return true;
+    });
+  }
+
+  void stream(Call call, std::shared_ptr<HttpSession> session, std::shared_ptr<Gate::Pass> place, httplib::Response& response) {
+    auto shared = std::make_shared<Call>(std::move(call));
+    answer_with_events(response, std::move(place), [this, shared, session = std::move(session)](EventStream& events) {
+      Exchange exchange = shared->exchange;
+      exchange.hung_up = [this, &events] { return stopping_.load() || events.closed(); };
+      std::optional<HttpSession::Use> use;
+      EventLog::Place start;
+      std::function<void(const nlohmann::json&)> send = [&events](const nlohmann::json& message) { events.send(dump(message)); };
+      if (session) {  // what the client misses it can have later
+        use.emplace(session);
+        start = session->log.open();
+        send = [&events, &session, &start](const nlohmann::json& message) {
+          const std::string data = dump(message);
+          events.send(data, event_id(session->log.append(start.stream, data)));
+        };
+        if (session->client.version() >= kPrimingSince) events.prime(event_id(start), kRetry);
+        exchange.release_stream = [&events] { events.finish(); };
+      }
+      exchange.notify = send;
+      const Outcome outcome = handle(shared->message, exchange);
+      if (outcome.response && !outcome.cancelled) send(*outcome.response);
+      if (session) session->log.finish(start.stream);
+    });
+  }
+
+  /// GET: what belongs to no request, or with Last-Event-ID the rest of a stream that broke.
+  void resume(const httplib::Request& request, httplib::Response& response) {
+    const HeaderLookup header = lookup(request);
+    auto session = sessions_.find(header(kHeaderSession).value_or(""), name_of(caller_));
+    if (!session) return write_reply(response, unknown_session());
+    if (!accepts(header("Accept").value_or(""), "text/event-stream"))
+      return write_reply(response, error_reply(406, kInvalidRequest, "accept text/event-stream"));
+    EventLog::Place place{0, session->standalone_delivered};
+    if (const auto last = header("Last-Event-ID")) {
+      const auto found = session->log.find(*last);
+      if (!found) return write_reply(response, error_reply(400, kInvalidRequest, "Last-Event-ID is no event of this session"));
+      place = *found;
+    }
+    answer_with_events(response, nullptr, [this, session = std::move(session), place](EventStream& events) mutable {
+      const HttpSession::Use use(session);
+      const bool standalone = place.stream == 0;
+      const std::uint64_t mine = standalone ? ++session->standalone_streams : 0;
+      while (!stopping_ && !events.closed() && (!standalone || session->standalone_streams == mine)) {
+        const EventLog::Batch batch = session->log.after(place, kStreamLook);
+        for (const EventLog::Event& event : batch.events) {
+          events.send(event.data, event_id(event.place));
+          place = event.place;
+          if (standalone) session->standalone_delivered = place.number;
+        }
+        if (batch.ended) return;
+      }
+    });
   }
 
   /// Whose request this thread handles: the library passes nothing on from one handler to the next.
@@ -389,6 +466,7 @@ class HttpServer final : private httplib::Server {
   HttpMetrics metrics_;
   std::atomic<bool> stopping_{false};
   Gate calls_, streams_, uploads_;
+  HttpSessions sessions_;
   Listener listener_;  // last: its workers use all of the above
 };
 

@@ -64,6 +64,14 @@ class InFlight {
     }
   }
 
+  /// Everything of one client.
+  void cancel_scope(const std::string& scope) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& entry : entries_) {
+      if (entry->scope == scope) entry->cancelled = true;
+    }
+  }
+
   void cancel_all() {
     const std::lock_guard lock(mutex_);
     for (const auto& entry : entries_) entry->cancelled = true;

@@ -16,6 +16,32 @@ json progress_token(const Message& message) {
   return token != meta->end() && (token->is_string() || token->is_number_integer()) ? *token : json(nullptr);
 }
 
+json client_capabilities(const Message& message) {
+  const json* meta = meta_of(message);
+  if (meta == nullptr) return json::object();
+  const auto found = meta->find(kMetaClientCapabilities);
+  return found != meta->end() && found->is_object() ? *found : json::object();
+}
+
+bool declares_extension(const Message& message, const char* name) {
+  const json* meta = meta_of(message);
+  if (meta == nullptr) return false;
+  const auto capabilities = meta->find(kMetaClientCapabilities);
+  if (capabilities == meta->end() || !capabilities->is_object()) return false;
+  const auto extensions = capabilities->find("extensions");
+  return extensions != capabilities->end() && extensions->is_object() && extensions->contains(name);
+}
+
+Rpc<std::optional<LogLevel>> requested_log_level(const Message& message) {
+  const json* meta = meta_of(message);
+  if (meta == nullptr) return std::nullopt;
+  const auto found = meta->find(kMetaLogLevel);
+  if (found == meta->end()) return std::nullopt;
+  const auto level = found->is_string() ? log_level_from(found->get_ref<const std::string&>()) : std::nullopt;
+  if (!level) return refuse_rpc(kInvalidParams, std::string("params._meta['") + kMetaLogLevel + "'] must be one of " + kValidLogLevels);
+  return level;
+}
+
 json supported_versions() {
   json versions = json::array({kStatelessVersion});
   for (const std::string_view version : kLegacyVersions) versions.push_back(version);

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "server/mcp/completion.h"
 #include "server/mcp/content.h"
 #include "server/mcp/icon.h"
+#include "server/mcp/input.h"
 #include "server/mcp/request_context.h"
 
 namespace assay::mcp {
@@ -29,6 +31,7 @@ struct PromptMessage {
 struct PromptResult {
   std::string description;
   std::vector<PromptMessage> messages;
+  std::optional<InputRequired> input_required = {};  // instead of messages (input.h)
 };
 
 struct PromptArgument {

@@ -55,6 +55,14 @@ Rpc<Variables> read_arguments(const Prompt& prompt, const json& params) {
 
 }  // namespace
 
+json to_json(PromptResult result) {
+  json messages = json::array();
+  for (PromptMessage& message : result.messages) messages.push_back({{"role", std::move(message.role)}, {"content", std::move(message.content)}});
+  json out = {{"messages", std::move(messages)}};
+  if (!result.description.empty()) out["description"] = result.description;
+  return out;
+}
+
 Status PromptBook::add(Prompt prompt) {
   const auto refuse = [&](const std::string& why) { return fail(ErrorCode::invalid_argument, "prompt '" + prompt.name + "': " + why); };
   if (prompt.name.empty()) return refuse("there is no name");
@@ -78,7 +86,7 @@ Rpc<const Prompt*> PromptBook::find(const json& name) const {
   return refuse_rpc(kInvalidParams, "Unknown prompt: '" + name.get<std::string>() + "'; valid: " + (known.empty() ? "none" : known));
 }
 
-Rpc<json> PromptBook::get(const json& params, RequestContext& context) const {
+Rpc<PromptResult> PromptBook::get(const json& params, RequestContext& context) const {
   const auto prompt = find(params.value("name", json()));
   if (!prompt) return tl::unexpected<RpcError>(prompt.error());
   const auto arguments = read_arguments(**prompt, params);
@@ -92,11 +100,7 @@ Rpc<json> PromptBook::get(const json& params, RequestContext& context) const {
     std::fprintf(stderr, "mcp: prompt %s threw something that is no std::exception\n", (*prompt)->name.c_str());
   }
   if (!result) return refuse_rpc(result.error());
-  json messages = json::array();
-  for (PromptMessage& message : result->messages) messages.push_back({{"role", std::move(message.role)}, {"content", std::move(message.content)}});
-  json out = {{"messages", std::move(messages)}};
-  if (!result->description.empty()) out["description"] = result->description;
-  return out;
+  return std::move(*result);
 }
 
 Rpc<Completer> PromptBook::completer(const std::string& name, const std::string& argument) const {

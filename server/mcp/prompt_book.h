@@ -1,7 +1,7 @@
 // The registered prompts: lists them, finds one, checks its arguments, gets its messages. Registration first, then calls from many threads.
 //
 //   book.add(prompt);
-//   book.get(params, context)        ->  {"messages": [...]}
+//   book.get(params, context)        ->  what the prompt says, or needs to know
 #pragma once
 
 #include <memory>
@@ -15,14 +15,17 @@
 
 namespace assay::mcp {
 
+/// A GetPromptResult.
+nlohmann::json to_json(PromptResult result);
+
 class PromptBook {
  public:
   Status add(Prompt prompt);
   bool empty() const { return prompts_.empty(); }
   const nlohmann::json& list() const { return list_; }
 
-  /// A GetPromptResult. Unknown prompts, unknown or missing arguments and values that are no strings: kInvalidParams with the valid names.
-  Rpc<nlohmann::json> get(const nlohmann::json& params, RequestContext& context) const;
+  /// Unknown prompts, unknown or missing arguments and values that are no strings: kInvalidParams with the valid names.
+  Rpc<PromptResult> get(const nlohmann::json& params, RequestContext& context) const;
 
   /// The completer of an argument; null when it has none. An error when there is no such prompt or argument.
   Rpc<Completer> completer(const std::string& name, const std::string& argument) const;

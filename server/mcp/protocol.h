@@ -26,6 +26,7 @@ constexpr int kInternalError = -32603;
 constexpr int kResourceNotFound = -32002;  // 2026-07-28 uses kInvalidParams
 // MCP, 2026-07-28
 constexpr int kHeaderMismatch = -32020;
+constexpr int kMissingCapability = -32021;
 constexpr int kUnsupportedVersion = -32022;
 
 // params._meta
@@ -33,7 +34,13 @@ constexpr const char* kMetaVersion = "io.modelcontextprotocol/protocolVersion";
 constexpr const char* kMetaClientCapabilities = "io.modelcontextprotocol/clientCapabilities";
 constexpr const char* kMetaClientInfo = "io.modelcontextprotocol/clientInfo";
 constexpr const char* kMetaServerInfo = "io.modelcontextprotocol/serverInfo";
+constexpr const char* kMetaLogLevel = "io.modelcontextprotocol/logLevel";
+constexpr const char* kMetaSubscription = "io.modelcontextprotocol/subscriptionId";
+constexpr const char* kMetaRelatedTask = "io.modelcontextprotocol/related-task";  // 2025-11-25
 constexpr const char* kMetaProgressToken = "progressToken";
+
+/// The extension under which 2026-07-28 has tasks.
+constexpr const char* kTasksExtension = "io.modelcontextprotocol/tasks";
 
 // HTTP headers; compared without case.
 constexpr const char* kHeaderVersion = "MCP-Protocol-Version";

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,14 +21,16 @@
 #include "server/mcp/completion.h"
 #include "server/mcp/content.h"
 #include "server/mcp/icon.h"
+#include "server/mcp/input.h"
 #include "server/mcp/request_context.h"
 
 namespace assay::mcp {
 
 struct ReadResult {
-  std::vector<ResourceContents> contents;  // at least one
-  std::int64_t ttl_ms = 0;                 // how long a client may keep it
-  bool shareable = false;                  // the same for every caller: a cache may keep it for all
+  std::vector<ResourceContents> contents;            // at least one
+  std::int64_t ttl_ms = 0;                           // how long a client may keep it
+  bool shareable = false;                            // the same for every caller: a cache may keep it for all
+  std::optional<InputRequired> input_required = {};  // instead of contents (input.h)
 };
 
 /// The usual case: one text.

@@ -39,16 +39,22 @@ Result<ReadResult> guarded(const std::string& uri, const Read& read) {
   return fail(ErrorCode::internal, "internal error while reading '" + uri + "'; the server's log has the details");
 }
 
-Rpc<json> answer(const std::string& uri, const Result<ReadResult>& read) {
+Rpc<ReadResult> checked(const std::string& uri, Result<ReadResult> read) {
   if (!read && read.error().code == ErrorCode::not_found) return refuse_rpc(kResourceNotFound, "Resource not found: " + read.error().message, {{"uri", uri}});
   if (!read) return refuse_rpc(read.error());
-  if (read->contents.empty()) return refuse_rpc(kInternalError, "reading '" + uri + "' gave nothing; this is a defect of the server");
-  json contents = json::array();
-  for (const ResourceContents& entry : read->contents) contents.push_back(to_json(entry));
-  return json{{"contents", std::move(contents)}, {"ttlMs", read->ttl_ms}, {"cacheScope", read->shareable ? "public" : "private"}};
+  if (read->contents.empty() && !read->input_required) return refuse_rpc(kInternalError, "reading '" + uri + "' gave nothing; this is a defect of the server");
+  return std::move(*read);
 }
 
 }  // namespace
+
+json to_json(const ReadResult& result, bool with_cache_hint) {
+  json contents = json::array();
+  for (const ResourceContents& entry : result.contents) contents.push_back(to_json(entry));
+  json out = {{"contents", std::move(contents)}};
+  if (with_cache_hint) out.update({{"ttlMs", result.ttl_ms}, {"cacheScope", result.shareable ? "public" : "private"}});
+  return out;
+}
 
 Status ResourceShelf::add(Resource resource) {
   const auto refuse = [&](const std::string& why) { return fail(ErrorCode::invalid_argument, "resource '" + resource.uri + "': " + why); };
@@ -88,15 +94,15 @@ Status ResourceShelf::add(ResourceTemplate resource_template) {
   return {};
 }
 
-Rpc<json> ResourceShelf::read(const json& params, RequestContext& context) const {
+Rpc<ReadResult> ResourceShelf::read(const json& params, RequestContext& context) const {
   const auto found = params.find("uri");
   if (found == params.end() || !found->is_string()) return refuse_rpc(kInvalidParams, "params.uri must be a string");
   const std::string uri = *found;
   for (const auto& resource : resources_) {
-    if (resource->uri == uri) return answer(uri, guarded(uri, [&] { return resource->read(context); }));
+    if (resource->uri == uri) return checked(uri, guarded(uri, [&] { return resource->read(context); }));
   }
   for (const auto& entry : templates_) {
-    if (const auto variables = entry->uri.match(uri)) return answer(uri, guarded(uri, [&] { return entry->resource_template.read(uri, *variables, context); }));
+    if (const auto variables = entry->uri.match(uri)) return checked(uri, guarded(uri, [&] { return entry->resource_template.read(uri, *variables, context); }));
   }
   return refuse_rpc(kResourceNotFound, "Resource not found: '" + uri + "'; resources/list and resources/templates/list show what there is", {{"uri", uri}});
 }

@@ -1,7 +1,7 @@
 // The registered resources and templates: lists them, finds what a URI means, reads it. Registration first, then calls from many threads.
 //
 //   shelf.add(resource);
-//   shelf.read(params, context)        ->  {"contents": [...], "ttlMs": ..., "cacheScope": ...}
+//   shelf.read(params, context)        ->  what it holds, or needs to know
 #pragma once
 
 #include <memory>
@@ -16,6 +16,9 @@
 
 namespace assay::mcp {
 
+/// A ReadResourceResult, with its cache hint where the era has one.
+nlohmann::json to_json(const ReadResult& result, bool with_cache_hint);
+
 class ResourceShelf {
  public:
   Status add(Resource resource);
@@ -25,9 +28,9 @@ class ResourceShelf {
   const nlohmann::json& resources() const { return resource_list_; }
   const nlohmann::json& templates() const { return template_list_; }
 
-  /// A ReadResourceResult with its cache hint. An exact URI wins over templates, an earlier template over a later one. Nothing there:
+  /// An exact URI wins over templates, an earlier template over a later one. Nothing there:
   /// kResourceNotFound, with data.uri.
-  Rpc<nlohmann::json> read(const nlohmann::json& params, RequestContext& context) const;
+  Rpc<ReadResult> read(const nlohmann::json& params, RequestContext& context) const;
   /// True when `uri` names a resource or fits a template: what may be subscribed to.
   bool knows(const std::string& uri) const;
 

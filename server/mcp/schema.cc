@@ -21,7 +21,9 @@ using Adapter = valijson::adapters::NlohmannJsonAdapter;
 
 constexpr int kMaxSchemaDepth = 32;
 
-const std::set<std::string, std::less<>> kAnnotations = {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"};
+const std::set<std::string, std::less<>> kAnnotations = {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment",
+                                                         "$anchor",         // names a place; no $ref may use it here
+                                                         "x-mcp-header"};  // param_headers.h
 const std::set<std::string, std::less<>> kAssertions = {
     "type",       "enum",      "const",     "required", "minimum",  "maximum",     "exclusiveMinimum", "exclusiveMaximum",
     "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties",    "maxProperties"};

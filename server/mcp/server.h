@@ -16,29 +16,57 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/mcp/hub.h"
 #include "server/mcp/prompt.h"
 #include "server/mcp/rate_limit.h"
 #include "server/mcp/resource.h"
+#include "server/mcp/task.h"
 #include "server/mcp/tool.h"
 
 namespace assay::mcp {
+
+/// What the application does besides answering; announced to clients.
+struct Features {
+  bool logging = false;                         // handlers call context.log
+  bool tools_change = false, prompts_change = false, resources_change = false;  // it publishes such changes of lists
+  bool resources_update = false;                // it publishes resource_updated, so clients may subscribe
+};
 
 struct ServerInfo {
   std::string name, title, version, instructions;
   std::string description = {}, website_url = {};
   std::vector<Icon> icons = {};
+  Features features = {};
 };
 
 /// Named limits of the protocol layer, in docs/limits.md.
 struct ServerLimits {
   std::size_t page_size = 100;                  // entries of a list on one page
+  int max_listeners = 64;                       // subscriptions/listen at once
+  std::size_t max_session_subscriptions = 256;  // resources/subscribe of one legacy session
+  std::int64_t state_ttl_ms = 900'000;          // how long a client may take to answer an input_required result
+  TaskLimits tasks = {};
+};
+
+/// Named limits of legacy sessions over HTTP.
+struct SessionLimits {
+  std::size_t max_sessions = 1024;              // beyond it the one that is idle longest ends; 503 when none is idle
+  std::int64_t idle_ms = 1'800'000;             // without a request or an open stream
+  std::size_t max_events = 256;                 // kept for a client that comes back; of one session
+  std::size_t max_event_bytes = 256 << 10;
+};
+
+/// What the application lends; must outlive the server.
+struct ServerParts {
+  TaskStore* task_store = nullptr;              // null: tasks are kept in memory only
+  std::string state_key = {};                   // for requestState, shared by processes that serve the same clients; empty: a random one
 };
 
 class Dispatcher;                               // dispatch.h: one JSON-RPC message in, at most one out
 
 class Server {
  public:
-  explicit Server(ServerInfo info, const ServerLimits& limits = {});
+  explicit Server(ServerInfo info, const ServerLimits& limits = {}, ServerParts parts = {});
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -49,6 +77,8 @@ class Server {
   Status add_resource(Resource resource);
   Status add_template(ResourceTemplate resource_template);
   Status add_prompt(Prompt prompt);
+  /// Tells every client that wants to hear of it. May be called from any thread, handlers included.
+  void publish(const Change& change);
   Dispatcher& dispatcher() { return *dispatcher_; }
 
  private:
@@ -83,6 +113,7 @@ struct HttpOptions {
   std::int64_t body_timeout_ms = 30'000;        // for the whole body
   std::int64_t write_timeout_ms = 10'000;       // for the client to take an answer, or one event of a stream
   std::int64_t idle_timeout_ms = 30'000;        // between two requests of a connection
+  SessionLimits sessions = {};                  // of legacy clients
 };
 
 /// Both return the process's exit status. serve_stdio takes over fd 0 and fd 1: afterwards everything else that writes to fd 1 lands

@@ -12,7 +12,9 @@
 
 #include "base/unique_fd.h"
 #include "server/mcp/dispatch.h"
+#include "server/mcp/gate.h"
 #include "server/mcp/lines.h"
+#include "server/mcp/session.h"
 #include "server/mcp/worker_pool.h"
 
 namespace assay::mcp {
@@ -22,8 +24,15 @@ constexpr const char* kScope = "stdio";
 constexpr int kExitInternal = 70;
 
 /// What one end of the conversation shares between its threads.
-struct Session {
-  Session(Server& server_in, int out_in, const StdioLimits& limits) : dispatcher(server_in.dispatcher()), out(out_in), pool(limits.threads, limits.waiting) {}
+struct Conversation {
+  Conversation(Server& server, int out_in, const StdioLimits& limits)
+      : dispatcher(server.dispatcher()),
+        out(out_in),
+        client(std::make_shared<Session>(kScope, [this](const nlohmann::json& message) { send(message); })),
+        changes(dispatcher.join(*client)),
+        places(static_cast<int>(limits.subscriptions)),
+        pool(limits.threads, limits.waiting),
+        subscriptions(limits.subscriptions, limits.subscriptions) {}
 
   void send(const nlohmann::json& message) {
     const std::string line = dump(message);
@@ -31,7 +40,7 @@ struct Session {
     if (broken) return;
     if (auto status = write_line(out, line); !status) {
       broken = true;  // the client is gone; its calls end through cancellation
-      dispatcher.cancel_all();
+      dispatcher.cancel_scope(kScope);
     }
   }
 
@@ -41,6 +50,7 @@ struct Session {
     exchange.notify = [this](const nlohmann::json& notification) { send(notification); };
     exchange.hung_up = [this] { return broken.load(); };
     exchange.ticket = ticket;
+    exchange.session = client;
     const Outcome outcome = dispatcher.handle(message, exchange);
     if (outcome.response && !outcome.cancelled) send(*outcome.response);
   }
@@ -49,17 +59,28 @@ struct Session {
   const int out;
   std::mutex out_mutex;
   std::atomic<bool> broken{false};
-  WorkerPool pool;  // last: its destructor ends all use of the members above
+  const std::shared_ptr<Session> client;  // as a legacy one; a stateless one is in each of its requests
+  const Hub::Listener changes;
+  Gate places;
+  WorkerPool pool, subscriptions;  // last: their destructors end all use of the members above
 };
 
-void take(Session& session, Message message) {
-  if (!Dispatcher::runs_handler(message)) {
+void take(Conversation& session, Message message) {
+  const Pace pace = Dispatcher::pace(message);
+  if (pace == Pace::at_once) {
     session.answer(message, nullptr);
     return;
   }
   // The ticket is opened here, in reading order, so that a cancellation that follows finds a call that still waits for a thread.
   auto ticket = std::make_shared<InFlight::Ticket>(session.dispatcher.admit(message, kScope));
   const nlohmann::json id = message.id;
+  if (pace == Pace::lasting) {
+    auto place = std::make_shared<Gate::Pass>(session.places.enter());
+    const bool accepted =
+        *place && session.subscriptions.submit([&session, ticket, place, message = std::move(message)] { session.answer(message, ticket.get()); });
+    if (!accepted) session.send(make_error(id, kInternalError, "too many subscriptions; end some, or ask for more in one"));
+    return;
+  }
   const bool accepted = session.pool.submit([&session, ticket, message = std::move(message)] { session.answer(message, ticket.get()); });
   if (!accepted) session.send(make_error(id, kInternalError, "too many calls are waiting; retry when some have been answered"));
 }
@@ -70,19 +91,19 @@ bool reader_gone(int out) {
   return ::poll(&entry, 1, 0) > 0 && (entry.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
 }
 
-bool finish(Session& session, const StdioLimits& limits) {
+bool finish(Conversation& session, const StdioLimits& limits) {
   constexpr std::chrono::milliseconds kStep{20};
   for (auto waited = std::chrono::milliseconds{0}; waited < limits.drain && !session.broken && !reader_gone(session.out); waited += kStep) {
-    if (session.pool.wait_idle(kStep)) return true;
+    if (session.pool.wait_idle(kStep)) break;
   }
-  session.dispatcher.cancel_all();
-  return session.pool.wait_idle(limits.cancel);
+  session.dispatcher.cancel_scope(kScope);
+  return session.pool.wait_idle(limits.cancel) && session.subscriptions.wait_idle(limits.cancel);
 }
 
 }  // namespace
 
 bool serve_lines(Server& server, int in, int out, const StdioLimits& limits) {
-  auto session = std::make_unique<Session>(server, out, limits);
+  auto session = std::make_unique<Conversation>(server, out, limits);
   LineReader reader(in, kMaxMessageBytes);
   while (auto line = reader.next()) {
     if (line->oversize) {

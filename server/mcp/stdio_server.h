@@ -9,6 +9,7 @@ namespace assay::mcp {
 
 struct StdioLimits {
   std::size_t threads = 32;                 // calls at once; lists and ping never wait for them
+  std::size_t subscriptions = 16;           // subscriptions/listen at once; more are refused
   std::size_t waiting = 256;                // calls in the queue; more are refused
   std::chrono::milliseconds drain{5'000};   // after end of input: calls may still end by themselves
   std::chrono::milliseconds cancel{5'000};  // then they are cancelled, and get this long to notice

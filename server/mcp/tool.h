@@ -8,11 +8,13 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "server/mcp/content.h"
 #include "server/mcp/icon.h"
+#include "server/mcp/input.h"
 #include "server/mcp/request_context.h"
 
 namespace assay::mcp {
@@ -22,7 +24,15 @@ struct ToolResult {
   std::string text;                          // the first content block; left out when empty and there are others
   nlohmann::json structured;                 // object, or null when there is none
   std::vector<nlohmann::json> content = {};  // further blocks (content.h)
+  /// Instead of a result: what must be known first. The handler is called again with the answers in its context.
+  std::optional<InputRequired> input_required = {};
+  /// Instead of a result: the rest of the call, which may take long. It becomes a task for a client that takes one, and runs at once for
+  /// others. It may be run again, with the answers, when it needs input. Must not refer to the handler's context.
+  std::function<ToolResult(RequestContext& context)> work = {};
 };
+
+/// Whether calls may, or must, become tasks.
+enum class TaskSupport { forbidden, optional, required };
 
 struct Tool {
   std::string name, title, description;
@@ -30,6 +40,8 @@ struct Tool {
   nlohmann::json annotations;                  // readOnlyHint, ...
   std::function<ToolResult(const nlohmann::json& arguments, RequestContext& context)> call;
   std::vector<Icon> icons = {};
+  TaskSupport task_support = TaskSupport::forbidden;
+  bool interactive = false;  // it logs or asks for input: over HTTP its answer is an event stream
 };
 
 }  // namespace assay::mcp

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxNameBytes = 40;                // some clients prefix names and refuse more than 64
+constexpr std::size_t kMaxNameBytes = 64;                // some clients refuse more, and prefix names before they count
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
 json text_result(std::string text, bool is_error) {
@@ -47,12 +47,14 @@ std::string bad_arguments(const std::string& tool, const std::vector<std::string
 
 Status Toolbox::add(Tool tool) {
   const auto refuse = [&](const std::string& why) { return fail(ErrorCode::invalid_argument, "tool '" + tool.name + "': " + why); };
-  if (!legal_name(tool.name)) return refuse("a name has 1 to 40 characters of a-z A-Z 0-9 _ - .");
+  if (!legal_name(tool.name)) return refuse("a name has 1 to 64 characters of a-z A-Z 0-9 _ - .");
   if (has(tool.name)) return refuse("there is a tool of this name already");
   if (!tool.call) return refuse("there is no handler");
   if (!tool.input_schema.is_object() || tool.input_schema.value("type", json()) != "object") return refuse("input_schema must be of type object");
   auto input = Schema::compile(tool.input_schema);
   if (!input) return refuse("input_schema " + input.error().message);
+  auto headers = param_headers(tool.input_schema);
+  if (!headers) return refuse("input_schema: " + headers.error().message);
   std::optional<Schema> output;
   if (!tool.output_schema.is_null()) {
     if (!tool.output_schema.is_object() || tool.output_schema.value("type", json()) != "object") return refuse("output_schema must be null or of type object");
@@ -65,8 +67,13 @@ Status Toolbox::add(Tool tool) {
   if (output) shown["outputSchema"] = tool.output_schema;
   show_icons(shown, tool.icons);
   if (tool.annotations.is_object() && !tool.annotations.empty()) shown["annotations"] = tool.annotations;
-  list_.push_back(std::move(shown));
-  entries_.push_back(std::make_unique<Entry>(Entry{std::move(tool), std::move(*input), std::move(output)}));
+  list_.push_back(shown);
+  if (tool.task_support != TaskSupport::forbidden) {
+    has_tasks_ = true;
+    shown["execution"] = {{"taskSupport", tool.task_support == TaskSupport::required ? "required" : "optional"}};
+  }
+  legacy_list_.push_back(std::move(shown));
+  entries_.push_back(std::make_unique<Entry>(Entry{std::move(tool), std::move(*input), std::move(output), std::move(*headers)}));
   return {};
 }
 
@@ -86,38 +93,40 @@ std::string Toolbox::names() const {
   return text.empty() ? "none" : text;
 }
 
-Result<json> Toolbox::call(const std::string& name, json arguments, RequestContext& context) const {
-  const Entry* entry = find(name);
-  if (entry == nullptr) return fail(ErrorCode::not_found, "unknown tool '" + name + "'; valid: " + names());
-  normalise_integers(arguments, entry->tool.input_schema);
-  if (const auto problems = entry->input.check(arguments); !problems.empty()) return text_result(bad_arguments(name, problems), true);
+std::optional<ToolResult> Toolbox::refuse_arguments(const Entry& entry, json& arguments) const {
+  normalise_integers(arguments, entry.tool.input_schema);
+  const auto problems = entry.input.check(arguments);
+  if (problems.empty()) return std::nullopt;
+  return ToolResult{true, bad_arguments(entry.tool.name, problems), nullptr};
+}
 
-  ToolResult answer;
+ToolResult Toolbox::run(const Entry& entry, const std::function<ToolResult()>& work) const {
+  const std::string& name = entry.tool.name;
   try {
-    answer = entry->tool.call(arguments, context);
+    return work();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mcp: tool %s threw: %s\n", name.c_str(), error.what());
-    return text_result("Internal error in " + name + ": a defect of this server, not of your arguments. Its log has the details; other tools still work.",
-                       true);
   } catch (...) {
     std::fprintf(stderr, "mcp: tool %s threw something that is no std::exception\n", name.c_str());
-    return text_result("Internal error in " + name + ": a defect of this server, not of your arguments. Its log has the details; other tools still work.",
-                       true);
   }
+  return {true, "Internal error in " + name + ": a defect of this server, not of your arguments. Its log has the details; other tools still work.", nullptr};
+}
 
+Result<json> Toolbox::render(const Entry& entry, ToolResult answer) const {
+  const std::string& name = entry.tool.name;
   const bool only_blocks = answer.text.empty() && !answer.content.empty();
   json result = text_result(std::move(answer.text), answer.is_error);
   if (only_blocks) result["content"].clear();
   for (json& block : answer.content) result["content"].push_back(std::move(block));
   std::vector<std::string> problems;
-  if (entry->output) {
-    problems = entry->output->check(answer.structured);
+  if (entry.output) {
+    problems = entry.output->check(answer.structured);
   } else if (!answer.structured.is_object()) {
     problems.emplace_back("no object");
   }
   if (problems.empty()) {
     result["structuredContent"] = std::move(answer.structured);
-  } else if (entry->output && !answer.is_error) {
+  } else if (entry.output && !answer.is_error) {
     std::fprintf(stderr, "mcp: the result of tool %s breaks its output schema: %s\n", name.c_str(), problems.front().c_str());
     return fail(ErrorCode::internal, "tool '" + name + "' gave a result that breaks its own output schema; this is a defect of the server");
   }

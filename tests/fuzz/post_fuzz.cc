@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const Message& message = meaning.call->message;
-  const Reply reply = reply_to(message, server.dispatcher().handle(message, meaning.call->exchange));
+  const Reply reply = reply_to(server.dispatcher().handle(message, meaning.call->exchange));
   if (message.kind == Message::Kind::request ? !nlohmann::json::accept(reply.body) : reply.status != 202) std::abort();
   return 0;
 }

@@ -207,7 +207,7 @@ TEST_CASE("server: registration refuses what would fail later") {
   CHECK(refused({"a", "", "", input, nullptr, nullptr, handler}));
   CHECK(refused({"", "", "", input, nullptr, nullptr, handler}));
   CHECK(refused({"has space", "", "", input, nullptr, nullptr, handler}));
-  CHECK(refused({std::string(41, 'n'), "", "", input, nullptr, nullptr, handler}));
+  CHECK(refused({std::string(65, 'n'), "", "", input, nullptr, nullptr, handler}));
   CHECK(refused({"b", "", "", input, nullptr, nullptr, nullptr}));
   CHECK(refused({"b", "", "", json{{"type", "string"}}, nullptr, nullptr, handler}));
   CHECK(refused({"b", "", "", nullptr, nullptr, nullptr, handler}));

@@ -43,6 +43,7 @@ Tool compile_tool(Services& services) {
   Tool tool;
   tool.name = "compile";
   tool.title = "Compile kernels without running them";
+  tool.long_running = true;
   tool.description =
       "Compiles the kernels that the code launches for the operator's public cases. Needs no GPU, for any target. Answers registers, spills, shared memory "
       "and occupancy per kernel, or the diagnostics with their line; PTX and the like come as artifacts for `read_artifact`.";

@@ -27,7 +27,7 @@ struct GradingRequest {
 /// Checks everything, then charges, then queues: a call that is refused costs nothing.
 Answer grade(Services& services, const GradingRequest& request, const nlohmann::json& arguments, const CallContext& context);
 
-/// Follows a job for at most `wait_ms` and answers with its verdict or its handle.
+/// Follows a job for at most `wait_ms` (a patient caller's to its end) and answers with its verdict or its handle.
 Answer follow(Services& services, const std::string& job, std::int64_t wait_ms, bool cancel_on_hangup, Format format, const CallContext& context);
 
 /// Refuses a name that is no device of this server, naming the valid ones. Empty: the default one.

@@ -18,6 +18,7 @@ Tool job_tool(Services& services) {
   Tool tool;
   tool.name = "job";
   tool.title = "Wait for a job, or cancel it";
+  tool.long_running = true;
   tool.description =
       "Continues work that was answered with status \"running\": waits up to wait_s seconds for the verdict. With cancel=true it stops the job. A verdict "
       "can be fetched again as often as you like.";

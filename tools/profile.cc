@@ -19,6 +19,7 @@ Tool profile_tool(Services& services) {
   Tool tool;
   tool.name = "profile";
   tool.title = "Measure one case";
+  tool.long_running = true;
   tool.description =
       "Times the code on one public case where the device can time: latency with its 95 % interval, speed-up over the oracle and PyTorch, share of the "
       "roofline. Without a GPU it answers what the compiled kernels show (registers, spills, occupancy) and hints.";

@@ -49,6 +49,7 @@ constexpr const char* kScopeScore = "score";         // runs that count as well
 struct CallContext {
   Progress progress;
   std::function<bool()> cancelled;   // never null
+  bool patient = false;              // the client asks for the outcome later (a task): the answer may take as long as the work
   std::function<bool(std::string_view scope)> allows = [](std::string_view) { return true; };  // never null
 };
 
@@ -56,6 +57,7 @@ struct Tool {
   std::string name, title, description;
   nlohmann::json input_schema, output_schema;
   bool read_only = false, destructive = false, idempotent = false, open_world = false;
+  bool long_running = false;         // may take seconds to minutes: a client may have it as a task
   std::function<Answer(const nlohmann::json& arguments, const CallContext& context)> run;
 };
 

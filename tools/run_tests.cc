@@ -8,6 +8,7 @@ Tool run_tests_tool(Services& services) {
   Tool tool;
   tool.name = "run_tests";
   tool.title = "Test on the public cases";
+  tool.long_running = true;
   tool.description =
       "Runs the code on the operator's public cases with fresh random inputs and compares with the reference. Answers pass, or which case is wrong by how "
       "much, where the first wrong element is, and the line of an error.";

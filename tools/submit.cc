@@ -7,6 +7,7 @@ Tool submit_tool(Services& services) {
   Tool tool;
   tool.name = "submit";
   tool.title = "Submit for grading";
+  tool.long_running = true;
   tool.description =
       "Grades the code for a run, on public and hidden cases, and times it where the device can. It counts: the scored tracks take one submission per "
       "operator. Once accepted it is graded even if the client goes away; `job` and `scorecard` show the verdict.";

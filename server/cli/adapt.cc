@@ -44,10 +44,18 @@ mcp::Tool adapt(tools::Tool tool) {
   adapted.output_schema = tool.output_schema;
   adapted.annotations = {
       {"readOnlyHint", tool.read_only}, {"destructiveHint", tool.destructive}, {"idempotentHint", tool.idempotent}, {"openWorldHint", tool.open_world}};
-  adapted.call = [run = std::move(tool.run)](const nlohmann::json& arguments, mcp::RequestContext& request) {
-    const tools::CallContext context{request.progress, request.cancelled, [&request](std::string_view scope) { return request.allows(scope); }};
-    tools::Answer answer = run(arguments, context);
-    return mcp::ToolResult{answer.is_error, std::move(answer.text), std::move(answer.structured)};
+  const auto answer = [run = std::move(tool.run)](const nlohmann::json& arguments, mcp::RequestContext& request) {
+    const tools::CallContext context{request.progress, request.cancelled, request.is_task, [&request](std::string_view scope) { return request.allows(scope); }};
+    tools::Answer given = run(arguments, context);
+    return mcp::ToolResult{given.is_error, std::move(given.text), std::move(given.structured)};
+  };
+  adapted.call = answer;
+  if (!tool.long_running) return adapted;
+  adapted.task_support = mcp::TaskSupport::optional;
+  adapted.call = [answer](const nlohmann::json& arguments, mcp::RequestContext&) {
+    mcp::ToolResult later;
+    later.work = [answer, arguments](mcp::RequestContext& request) { return answer(arguments, request); };
+    return later;
   };
   return adapted;
 }

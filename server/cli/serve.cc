@@ -22,6 +22,7 @@
 #include "server/mcp/metrics_text.h"
 #include "server/mcp/server.h"
 #include "server/runs/services.h"
+#include "server/runs/stored_tasks.h"
 
 namespace assay::server {
 namespace {
@@ -151,7 +152,8 @@ int serve(const ServeOptions& options) {
   const auto recovered = (*services)->recover();
   if (!recovered) return complain("serve", kStoreUnusable, recovered.error().message);
 
-  mcp::Server server({.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = kInstructions});
+  StoredTasks tasks((*services)->store());
+  mcp::Server server({.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = kInstructions}, {}, {.task_store = &tasks});
   tools::Services for_tools = (*services)->for_tools();
   for_tools.job_limits = options.sandbox.limits;
   const auto guides = operators::load_guides(workspace->paths.operators() / "guides");

@@ -15,18 +15,49 @@ using nlohmann::json;
 
 constexpr std::int64_t kNotifyTimeoutMs = 10'000;
 constexpr std::size_t kShownBytes = 200;
+constexpr int kHttpNotFound = 404;
 
 class HttpChannel final : public Channel {
  public:
   HttpChannel(std::string url, std::string token) : url_(std::move(url)), token_(std::move(token)) {}
 
-  Result<json> request(const json& message, const std::string& version, std::int64_t timeout_ms) override {
-    auto response = http_post(url_, headers(message, version), dump(message), "application/json", timeout_ms);
-    if (!response) return fail(response.error());
+  ~HttpChannel() override {
+    if (session_.empty()) return;
+    HttpExchange goodbye;
+    goodbye.method = "DELETE";
+    goodbye.headers = authorization();
+    goodbye.headers[kHeaderSession] = session_;
+    goodbye.timeout_ms = kNotifyTimeoutMs;
+    static_cast<void>(http_exchange(url_, goodbye));  // a courtesy: the server forgets the session anyway
+  }
+
+  Result<json> request(const json& message, const std::string& version, const Wait& wait) override {
+    HttpExchange exchange;
+    exchange.headers = headers(message, version);
+    exchange.body = dump(message);
+    exchange.content_type = "application/json";
+    exchange.timeout_ms = wait.timeout_ms;
+    exchange.cancelled = wait.cancelled;
+    SseReader events;
+    if (wait.notified) {
+      exchange.arrived = [&](std::string_view part) {
+        for (const std::string& text : events.feed(part)) tell(text, wait);
+        return true;
+      };
+    }
+    auto response = http_exchange(url_, exchange);
+    if (!response) {
+      // Hanging up cancels in the stateless era; a legacy server must be told.
+      if (version != kStatelessVersion && has_session())
+        static_cast<void>(notify(make_notification("notifications/cancelled", {{"requestId", message["id"]}, {"reason", response.error().message}}), version));
+      return fail(response.error());
+    }
     if (const auto session = response->headers.find("mcp-session-id"); session != response->headers.end()) {
       const std::lock_guard lock(mutex_);
       session_ = session->second;
     }
+    if (response->status == kHttpNotFound && has_session() && version != kStatelessVersion)
+      return fail(ErrorCode::unavailable, url_ + " has ended the session; connect again");
     return find_response(*response, message["id"]);
   }
 
@@ -38,14 +69,30 @@ class HttpChannel final : public Channel {
   }
 
  private:
-  std::map<std::string, std::string> headers(const json& message, const std::string& version) {
-    std::map<std::string, std::string> out = {{"Accept", "application/json, text/event-stream"}};
+  bool has_session() {
+    const std::lock_guard lock(mutex_);
+    return !session_.empty();
+  }
+
+  static void tell(const std::string& text, const Wait& wait) {
+    const auto message = parse_message(text, {.max_bytes = static_cast<std::int64_t>(text.size())});
+    if (message && message->kind == Message::Kind::notification) wait.notified(make_notification(message->method, message->params));
+  }
+
+  std::map<std::string, std::string> authorization() const {
+    std::map<std::string, std::string> out;
     if (!token_.empty()) out["Authorization"] = "Bearer " + token_;
+    return out;
+  }
+
+  std::map<std::string, std::string> headers(const json& message, const std::string& version) {
+    std::map<std::string, std::string> out = authorization();
+    out["Accept"] = "application/json, text/event-stream";
     const std::string method = message["method"];
     if (method != "initialize") out[kHeaderVersion] = version;
     if (version == kStatelessVersion) {
       out[kHeaderMethod] = method;
-      if (method == "tools/call") out[kHeaderName] = encode_header_value(message["params"]["name"].get<std::string>());
+      if (const auto name = mirrored_name(method, message["params"])) out[kHeaderName] = encode_header_value(*name);
       return out;
     }
     const std::lock_guard lock(mutex_);

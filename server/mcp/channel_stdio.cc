@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -11,6 +12,8 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "server/mcp/channel.h"
@@ -27,6 +30,7 @@ using nlohmann::json;
 constexpr std::int64_t kMaxAnswerBytes = 16LL << 20;
 constexpr std::chrono::seconds kExitPatience{6};  // after its stdin closed, then after SIGTERM
 constexpr std::chrono::milliseconds kExitPoll{10};
+constexpr std::chrono::milliseconds kLook{50};  // how often a caller is asked whether it gives up
 
 class StdioChannel final : public Channel {
  public:
@@ -45,29 +49,28 @@ class StdioChannel final : public Channel {
     reader_.join();
   }
 
-  Result<json> request(const json& message, const std::string& version, std::int64_t timeout_ms) override {
+  Result<json> request(const json& message, const std::string& version, const Wait& wait) override {
     const std::string key = message["id"].dump();
     {
       const std::lock_guard lock(mutex_);
       if (ended_) return fail(ErrorCode::unavailable, "the server process has ended");
-      waiting_[key] = nullptr;
+      waiting_[key] = {};
     }
     if (auto status = send(message); !status) {
       const std::lock_guard lock(mutex_);
       waiting_.erase(key);
       return fail(ErrorCode::unavailable, "the server process does not take input: " + status.error().message);
     }
-    std::unique_lock lock(mutex_);
-    arrived_.wait_for(lock, std::chrono::milliseconds(timeout_ms), [&] { return ended_ || !waiting_[key].is_null(); });
-    const json body = std::move(waiting_[key]);
-    waiting_.erase(key);
-    if (!body.is_null()) return body;
-    if (ended_) return fail(ErrorCode::unavailable, "the server process ended before it answered");
-    lock.unlock();
-    // A broken pipe shows at the next request; the time-out is what the caller needs to hear.
-    static_cast<void>(notify(make_notification("notifications/cancelled", {{"requestId", message["id"]}, {"reason", "time-out"}}), version));
-    return fail(ErrorCode::unavailable,
-                "the server did not answer '" + message["method"].get<std::string>() + "' within " + std::to_string(timeout_ms) + " ms");
+    const Result<json> body = wait_for(key, wait);
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.erase(key);
+    }
+    if (body) return body;
+    if (body.error().code == ErrorCode::io) return fail(ErrorCode::unavailable, body.error().message);
+    // A broken pipe shows at the next request; why it was given up is what the caller needs to hear.
+    static_cast<void>(notify(make_notification("notifications/cancelled", {{"requestId", message["id"]}, {"reason", body.error().message}}), version));
+    return fail(body.error().code, body.error().message + ": " + message["method"].get<std::string>());
   }
 
   Status notify(const json& message, const std::string&) override { return send(message); }
@@ -79,15 +82,44 @@ class StdioChannel final : public Channel {
     return write_line(to_child_.get(), line);
   }
 
+  /// The response; `io` when there will be none, `cancelled` or `unavailable` when it was given up.
+  Result<json> wait_for(const std::string& key, const Wait& wait) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(wait.timeout_ms);
+    std::unique_lock lock(mutex_);
+    while (true) {
+      Waiting& mine = waiting_[key];
+      const auto look = wait.cancelled ? std::min(deadline, std::chrono::steady_clock::now() + kLook) : deadline;
+      arrived_.wait_until(lock, look, [&] { return ended_ || !mine.body.is_null() || !mine.notifications.empty(); });
+      const std::vector<json> notifications = std::exchange(mine.notifications, {});
+      const json body = mine.body;
+      const bool ended = ended_;
+      lock.unlock();
+      for (const json& notification : notifications) {
+        if (wait.notified) wait.notified(notification);
+      }
+      if (!body.is_null()) return body;
+      if (ended) return fail(ErrorCode::io, "the server process ended before it answered");
+      if (wait.cancelled && wait.cancelled()) return fail(ErrorCode::cancelled, "the call was cancelled");
+      if (std::chrono::steady_clock::now() >= deadline)
+        return fail(ErrorCode::unavailable, "the server did not answer within " + std::to_string(wait.timeout_ms) + " ms");
+      lock.lock();
+    }
+  }
+
   void read_answers() {
     LineReader lines(from_child_.get(), kMaxAnswerBytes);
     while (auto line = lines.next()) {
       auto message = parse_message(line->text, {.max_bytes = kMaxAnswerBytes});
-      if (!message || message->kind != Message::Kind::response) continue;  // notifications, and anything that is no message
+      if (!message || message->kind == Message::Kind::request) continue;  // we declare nothing that a server may ask for
+      const bool response = message->kind == Message::Kind::response;
+      const json key = response ? message->id : message->params.value(kMetaProgressToken, json());
       const std::lock_guard lock(mutex_);
-      const auto found = waiting_.find(message->id.dump());
-      if (found == waiting_.end()) continue;  // given up on
-      found->second = std::move(message->body);
+      const auto found = waiting_.find(key.dump());
+      if (found == waiting_.end()) continue;  // given up on, or of no request
+      if (response)
+        found->second.body = std::move(message->body);
+      else
+        found->second.notifications.push_back(make_notification(message->method, std::move(message->params)));
       arrived_.notify_all();
     }
     const std::lock_guard lock(mutex_);
@@ -109,7 +141,11 @@ class StdioChannel final : public Channel {
   std::mutex send_mutex_;
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::map<std::string, json> waiting_;  // by id; null until the response is there
+  struct Waiting {
+    json body;  // null until the response is there
+    std::vector<json> notifications;
+  };
+  std::map<std::string, Waiting> waiting_;  // by id
   bool ended_ = false;
   std::thread reader_;  // last: it uses everything above
 };

@@ -54,17 +54,6 @@ bool plain(std::string_view value) {
   return value.substr(0, kBase64Prefix.size()) != kBase64Prefix;
 }
 
-/// The body's value that Mcp-Name mirrors, where the method has one.
-std::optional<std::string> mirrored_name(const Message& message) {
-  const char* key = nullptr;
-  if (message.method == "tools/call" || message.method == "prompts/get") key = "name";
-  if (message.method == "resources/read") key = "uri";
-  if (message.method == "tasks/get" || message.method == "tasks/update" || message.method == "tasks/cancel") key = "taskId";
-  if (key == nullptr) return std::nullopt;
-  const auto value = message.params.find(key);
-  return value != message.params.end() && value->is_string() ? std::optional(value->get<std::string>()) : std::nullopt;
-}
-
 std::string mismatch(const char* name, const std::string& header, const std::string& body) {
   return std::string("Header mismatch: ") + name + " header value '" + header + "' does not match body value '" + body + "'";
 }
@@ -105,6 +94,16 @@ std::string encode_header_value(std::string_view value) {
   return std::string(kBase64Prefix) + base64_encode(value) + std::string(kBase64Suffix);
 }
 
+std::optional<std::string> mirrored_name(std::string_view method, const nlohmann::json& params) {
+  const char* key = nullptr;
+  if (method == "tools/call" || method == "prompts/get") key = "name";
+  if (method == "resources/read") key = "uri";
+  if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") key = "taskId";
+  if (key == nullptr || !params.is_object()) return std::nullopt;
+  const auto value = params.find(key);
+  return value != params.end() && value->is_string() ? std::optional(value->get<std::string>()) : std::nullopt;
+}
+
 std::optional<std::string> header_mismatch(const Message& message, const HeaderLookup& header) {
   const auto missing = [](const char* name) { return std::string("Header mismatch: the ") + name + " header is required and missing"; };
   const auto version = header(kHeaderVersion);
@@ -116,7 +115,7 @@ std::optional<std::string> header_mismatch(const Message& message, const HeaderL
   const auto method = header(kHeaderMethod);
   if (!method) return missing(kHeaderMethod);
   if (*method != message.method) return mismatch(kHeaderMethod, *method, message.method);
-  const auto name = mirrored_name(message);
+  const auto name = mirrored_name(message.method, message.params);
   if (!name) return std::nullopt;
   const auto sent = header(kHeaderName);
   if (!sent) return missing(kHeaderName);

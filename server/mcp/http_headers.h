@@ -28,6 +28,9 @@ std::string encode_header_value(std::string_view value);
 /// The value of a header by name, or nothing.
 using HeaderLookup = std::function<std::optional<std::string>(const char* name)>;
 
+/// The value in the body that Mcp-Name mirrors, where the method has one.
+std::optional<std::string> mirrored_name(std::string_view method, const nlohmann::json& params);
+
 /// What is wrong with the mirrored headers of a stateless request, as a sentence; nothing when they match.
 std::optional<std::string> header_mismatch(const Message& message, const HeaderLookup& header);
 

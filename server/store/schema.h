@@ -81,4 +81,19 @@ CREATE TABLE artifacts (
 CREATE INDEX artifacts_by_job ON artifacts(job);
 )sql";
 
+/// A table that older versions neither have nor mind: made where it is missing, without another version.
+inline constexpr const char* kTasksSql = R"sql(
+CREATE TABLE IF NOT EXISTS tasks (
+  task TEXT PRIMARY KEY,
+  principal TEXT NOT NULL,             -- the token's name; empty: anybody
+  status TEXT NOT NULL,
+  message TEXT NOT NULL,
+  outcome TEXT NOT NULL,               -- JSON: a tool's result, a JSON-RPC error, or null
+  created_unix_ms INTEGER NOT NULL,
+  updated_unix_ms INTEGER NOT NULL,
+  ends_unix_ms INTEGER NOT NULL        -- the row may be deleted afterwards
+) STRICT;
+CREATE INDEX IF NOT EXISTS tasks_by_end ON tasks(ends_unix_ms);
+)sql";
+
 }  // namespace assay::server

@@ -72,7 +72,10 @@ Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
   db.exec("PRAGMA synchronous=NORMAL");
   db.exec("PRAGMA foreign_keys=ON");
   const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
-  if (tables == 0) return create_schema(db);
+  if (tables == 0) {
+    if (const Status made = create_schema(db); !made) return made;
+  }
+  db.exec(kTasksSql);
   SQLite::Transaction can_write(db, SQLite::TransactionBehavior::IMMEDIATE);  // rolled back
   return {};
 }

@@ -21,6 +21,7 @@
 
 #include "base/result.h"
 #include "sandbox/job.h"
+#include "server/mcp/task.h"
 #include "tools/services.h"
 
 namespace assay::server {
@@ -90,6 +91,11 @@ class Store {
   Status insert_artifact(const std::string& handle, const std::string& job, const sandbox::Artifact& artifact, std::int64_t now_unix_ms);
   Result<tools::ArtifactSlice> read_artifact(const std::string& handle, std::int64_t offset, std::int64_t limit_bytes);
   Result<std::vector<std::pair<std::string, std::string>>> list_artifacts(const std::string& job);
+
+  // store_tasks.cc
+  /// Durable when it returns: inserts or replaces. Deletes the tasks whose time is over.
+  Status save_task(const mcp::TaskRecord& task);
+  Result<std::optional<mcp::TaskRecord>> task(const std::string& id);
 
  private:
   struct Connection;  // connection.h

@@ -120,7 +120,7 @@ TEST_CASE("input: a legacy client is asked during the call, by the same handler"
   CHECK(handle(*server, legacy_call(2, "ask"), exchange)["result"]["content"][0]["text"] == "Ada likes blue");
   for (std::thread& answer : answers) answer.join();
   CHECK(answers.size() == 2);
-  const json without = handle(*server, legacy_call(3, "ask"), {"", nullptr, nullptr, false, nullptr, session})["error"];
+  const json without = handle(*server, legacy_call(3, "ask"), {.session = session})["error"];
   CHECK(without["message"].get<std::string>().find("cannot be asked") != std::string::npos);
 }
 

@@ -1,0 +1,51 @@
+// Golden requests and responses of the conformance fixtures: tests/wire/conformance/*.json. ASSAY_APPROVE=1 rewrites the responses with what the
+// server says now. Each pair runs against a fresh server, without a session.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "server/conformance/fixtures.h"
+#include "server/mcp/dispatch.h"
+#include "tests/catch.h"
+
+namespace assay::conformance {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+json answer(const json& request) {
+  const auto server = make_conformance_server();
+  if (!server) FAIL(server.error().message);
+  const auto message = mcp::parse_message(mcp::dump(request));
+  REQUIRE(message);
+  const mcp::Outcome outcome = (*server)->dispatcher().handle(*message, {});
+  return outcome.response ? json::parse(mcp::dump(*outcome.response)) : json(nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("wire: golden files of the conformance fixtures") {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(fs::path(ASSAY_SOURCE_DIR) / "tests/wire/conformance")) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  REQUIRE(files.size() >= 30);
+  const bool approve = std::getenv("ASSAY_APPROVE") != nullptr;
+  for (const fs::path& file : files) {
+    INFO(file.string());
+    std::ifstream in(file);
+    nlohmann::ordered_json golden = nlohmann::ordered_json::parse(in);
+    const json now = answer(json::parse(golden["request"].dump()));
+    if (approve) {
+      golden["response"] = nlohmann::ordered_json::parse(now.dump());
+      std::ofstream(file) << golden.dump(2) << "\n";
+    }
+    REQUIRE(golden.contains("response"));
+    CHECK(json::parse(golden["response"].dump()) == now);
+  }
+}
+
+}  // namespace assay::conformance

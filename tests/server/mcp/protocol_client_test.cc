@@ -1,0 +1,135 @@
+// The whole client against our own server, over HTTP and a child's pipes, in both eras.
+#include "server/mcp/protocol_client.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tests/server/mcp/fixture.h"
+
+namespace assay::mcp {
+namespace {
+
+using namespace test;
+
+std::unique_ptr<Server> make_whole_server() {
+  auto server = std::make_unique<Server>(ServerInfo{"whole", "", "1", ""}, ServerLimits{.page_size = 2, .tasks = {.poll_interval_ms = 20}});
+  for (const char* name : {"a", "b", "c"}) {
+    const std::string uri = std::string("doc://") + name;
+    REQUIRE(server->add_resource(
+        {.uri = uri, .name = name, .read = [uri](RequestContext&) -> Result<ReadResult> { return one_text(uri, "text/plain", "text of " + uri); }}));
+  }
+  REQUIRE(server->add_prompt({.name = "p",
+                              .arguments = {{.name = "x", .complete = complete_from({"one", "two"})}},
+                              .get = [](const Variables&, RequestContext&) -> Result<PromptResult> {
+                                return PromptResult{"", {{"user", text_content("hello")}}};
+                              }}));
+  Tool job{"job", "", "Works.", object_schema({{"ms", {{"type", "integer"}}}}), nullptr, nullptr, [](const json& arguments, RequestContext&) {
+             ToolResult later;
+             later.work = [arguments](RequestContext& context) {
+               ToolResult result = wait_tool(arguments, context);
+               result.text += context.is_task ? " as a task" : " at once";
+               return result;
+             };
+             return later;
+           }};
+  job.task_support = TaskSupport::optional;
+  REQUIRE(server->add_tool(std::move(job)));
+  REQUIRE(server->add_tool({"wait", "", "Waits.", object_schema({{"ms", {{"type", "integer"}}}}), nullptr, nullptr, wait_tool}));
+  return server;
+}
+
+/// serve_http of that server on a thread of its own.
+class Running {
+ public:
+  Running() : server_(make_whole_server()) {
+    HttpOptions options;
+    std::promise<int> bound;
+    options.listening = [&bound](int port) { bound.set_value(port); };
+    thread_ = std::thread([this, options] { serve_http(*server_, options, [this] { return stop_.load(); }); });
+    url = "http://127.0.0.1:" + std::to_string(bound.get_future().get()) + "/mcp";
+  }
+  ~Running() {
+    stop_ = true;
+    thread_.join();
+  }
+  std::string url;
+
+ private:
+  std::unique_ptr<Server> server_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+void check_everything(ProtocolClient& client) {
+  const auto resources = client.list("resources/list", "resources");
+  REQUIRE(resources);
+  CHECK(resources->size() == 3);  // of two pages
+  CHECK((*client.request("resources/read", {{"uri", "doc://b"}}))["contents"][0]["text"] == "text of doc://b");
+  CHECK(client.request("resources/read", {{"uri", "doc://none"}}).error().message.find("doc://none") != std::string::npos);
+  CHECK((*client.request("prompts/get", {{"name", "p"}}))["messages"][0]["content"]["text"] == "hello");
+  const json reference = {{"ref", {{"type", "ref/prompt"}, {"name", "p"}}}, {"argument", {{"name", "x"}, {"value", "t"}}}};
+  CHECK((*client.request("completion/complete", reference))["completion"]["values"] == json{"two"});
+  CHECK(client.request("no/such", json::object()).error().code == ErrorCode::not_found);
+
+  std::vector<double> told;
+  CallOptions options;
+  options.progress = [&](double progress, double, const std::string& message) {
+    told.push_back(progress);
+    CHECK(message == "waiting");
+  };
+  CHECK(client.call_tool("wait", {{"ms", 250}}, options)->text == "waited");
+  CHECK(told.size() >= 2);
+  CHECK(std::is_sorted(told.begin(), told.end()));
+
+  CallOptions stop;
+  const auto begun = std::chrono::steady_clock::now();
+  stop.cancelled = [&] { return std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(200); };
+  const auto stopped = client.call_tool("wait", {{"ms", 60'000}}, stop);
+  REQUIRE_FALSE(stopped);
+  CHECK(stopped.error().code == ErrorCode::cancelled);
+
+  CHECK(client.call_tool("job", {{"ms", 1}}, CallOptions{})->text == "waited at once");
+  CallOptions task;
+  task.as_task = true;
+  CHECK(client.call_tool("job", {{"ms", 50}}, task)->text == "waited as a task");
+  CHECK(client.call_tool("wait", {{"ms", 1}}, task)->text == "waited");  // no task where the tool makes none
+  const auto later = std::chrono::steady_clock::now();
+  task.cancelled = [&] { return std::chrono::steady_clock::now() - later > std::chrono::milliseconds(200); };
+  CHECK(client.call_tool("job", {{"ms", 60'000}}, task).error().code == ErrorCode::cancelled);
+}
+
+}  // namespace
+
+// Hidden: the server that another case starts.
+TEST_CASE("serve whole", "[.serve]") {
+  const auto server = make_whole_server();
+  ::_exit(serve_stdio(*server));
+}
+
+TEST_CASE("protocol client: everything, over HTTP, in both eras, and what it gives up ends at the server") {
+  const Running server;
+  for (const bool legacy : {false, true}) {
+    INFO(legacy);
+    const int cancelled = traces().cancelled;
+    ProtocolClient client(open_http_channel(server.url, ""));
+    REQUIRE(client.connect(legacy));
+    CHECK(client.version() == (legacy ? "2025-11-25" : "2026-07-28"));
+    check_everything(client);
+    CHECK(eventually([&] { return traces().cancelled == cancelled + 2; }));  // the call and the task
+    CHECK(eventually([] { return traces().waiting == 0; }));
+  }
+}
+
+TEST_CASE("protocol client: everything, over a child's pipes, in both eras") {
+  for (const bool legacy : {false, true}) {
+    INFO(legacy);
+    auto channel = open_stdio_channel({"/proc/self/exe", "serve whole", "-o", "/dev/null"});
+    REQUIRE(channel);
+    ProtocolClient client(std::move(*channel));
+    REQUIRE(client.connect(legacy));
+    check_everything(client);
+  }
+}
+
+}  // namespace assay::mcp

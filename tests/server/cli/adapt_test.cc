@@ -62,7 +62,7 @@ TEST_CASE("a long tool becomes a task for a client that takes one, and answers w
   const json created = result_of(server, "tools/call", {{"name", "run_tests"}, {"arguments", arguments}}, takes);
   CHECK(created["resultType"] == "task");
   CHECK(*fixture->store().task(created["taskId"]));
-  json task;
+  json task = json::object();
   for (int i = 0; i < 1000 && task.value("status", "working") == "working"; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     task = result_of(server, "tasks/get", {{"taskId", created["taskId"]}}, takes);

@@ -383,7 +383,7 @@ class HttpServer final : private httplib::Server {
     if (!*seat) return write_reply(response, busy_reply("too many open streams"));
     response.set_header("X-Accel-Buffering", "no");
     response.set_header("Cache-Control", "no-cache");
-    response.set_chunked_content_provider("text/event-stream", [this, place = std::move(place), seat = std::move(seat), write = std::move(write),
+    response.set_chunked_content_provider("text/event-stream", [place = std::move(place), seat = std::move(seat), write = std::move(write),
                                                                 connection = current_](std::size_t, httplib::DataSink& sink) {
       connection->flush();  // the headers: they tell the client that its call runs
       EventStream events([&](const std::string& bytes) { return sink.write(bytes.data(), bytes.size()) && connection->flush(); },

@@ -1,4 +1,4 @@
-"""Inputs and outputs in memory that judge and launcher share. The calls of the driver need a GPU (tests/gpu); a memory file stands for it."""
+"""Inputs and outputs in memory that judge and launcher share: the driver needs a GPU (tests/gpu), here a memory file stands for its memory."""
 
 from __future__ import annotations
 

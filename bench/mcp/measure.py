@@ -147,6 +147,7 @@ def main() -> None:
         "assay_over": ratios,
         "idle_runs": idle,
         "load_before": load_before,
+        "nice": os.nice(0),  # below zero: the machine had other work
         "environment": environment() | {"node": versions(node_dir)},
         "samples": samples,
     }

@@ -1,4 +1,4 @@
-"""Inputs and outputs in memory that judge and launcher share: the driver needs a GPU (tests/gpu), here a memory file stands for its memory."""
+"""Inputs and outputs in memory that judge and launcher share: a driver needs a GPU (tests/gpu), here a file stands for its memory."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class StdioChannel final : public Channel {
       waiting_.erase(key);
       return fail(ErrorCode::unavailable, "the server process does not take input: " + status.error().message);
     }
-    const Result<json> body = wait_for(key, wait);
+    Result<json> body = wait_for(key, wait);
     {
       const std::lock_guard lock(mutex_);
       waiting_.erase(key);

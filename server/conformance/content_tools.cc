@@ -123,7 +123,7 @@ Status add_content_tools(mcp::Server& server) {
     tools.push_back(std::move(entry));
   }
   for (Tool& entry : tools) {
-    if (const Status added = server.add_tool(std::move(entry)); !added) return added;
+    if (Status added = server.add_tool(std::move(entry)); !added) return added;
   }
   return {};
 }

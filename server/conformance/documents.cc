@@ -57,7 +57,7 @@ Status add_resources(mcp::Server& server) {
        .read = text("test://watched-resource", "Watched resource content")},
   };
   for (mcp::Resource& resource : resources) {
-    if (const Status added = server.add_resource(std::move(resource)); !added) return added;
+    if (Status added = server.add_resource(std::move(resource)); !added) return added;
   }
   return server.add_template({.uri_template = "test://template/{id}/data",
                               .name = "template",
@@ -110,7 +110,7 @@ Status add_prompts(mcp::Server& server) {
        }},
   };
   for (mcp::Prompt& prompt : prompts) {
-    if (const Status added = server.add_prompt(std::move(prompt)); !added) return added;
+    if (Status added = server.add_prompt(std::move(prompt)); !added) return added;
   }
   return {};
 }
@@ -118,7 +118,7 @@ Status add_prompts(mcp::Server& server) {
 }  // namespace
 
 Status add_documents(mcp::Server& server) {
-  if (const Status added = add_resources(server); !added) return added;
+  if (Status added = add_resources(server); !added) return added;
   return add_prompts(server);
 }
 

@@ -162,7 +162,7 @@ Status add_input_tools(mcp::Server& server) {
       tool("test_elicitation_sep1330_enums", "A form with enumerations", elicit_form("Please select options from the enum fields", form_with_enums())),
   };
   for (Tool& entry : tools) {
-    if (const Status added = server.add_tool(std::move(entry)); !added) return added;
+    if (Status added = server.add_tool(std::move(entry)); !added) return added;
   }
   return {};
 }

@@ -119,7 +119,7 @@ Status add_task_tools(mcp::Server& server) {
       tool("test_tool_with_task", "Asks, then becomes a task", json::object(), TaskSupport::required, ask_then_work),
   };
   for (Tool& entry : tools) {
-    if (const Status added = server.add_tool(std::move(entry)); !added) return added;
+    if (Status added = server.add_tool(std::move(entry)); !added) return added;
   }
   return {};
 }

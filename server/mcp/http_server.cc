@@ -35,7 +35,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kPortInUse = 71;
 /// A worker stays with its connection for so long, since handing it back and getting it again costs more than the next request.
 constexpr std::chrono::milliseconds kLinger{10};
-/// A client that sends requests without waiting for answers gets so many answered before the others have their turn.
+/// Where workers are scarce, a client that sends requests without waiting for answers gets so many answered before the others have their turn.
 constexpr int kRequestsPerTurn = 4;
 /// How often a stream that carries somebody else's events asks whether it has ended.
 constexpr std::chrono::milliseconds kStreamLook{200};
@@ -201,7 +201,7 @@ class HttpServer final : private httplib::Server {
       }
       if (head.state == HeadCheck::State::complete) {
         if (!serve_request(connection)) return connection.broken() ? Next::close : Next::drain;
-        if (++answered < kRequestsPerTurn) continue;
+        if (++answered < kRequestsPerTurn || listener_.has_spare_workers()) continue;
         connection.mid_head = false;
         connection.deadline = Clock::now() + std::chrono::milliseconds(options_.idle_timeout_ms);
         return Next::again;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "base/handle.h"
 #include "tools/escape.h"
@@ -17,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kSliceMs = 250;  // how soon a client's cancel is seen
 constexpr std::int64_t kSignOfLifeMs = 1'000;
+constexpr std::int64_t kSettleMs = 150;  // between two places; the protocol takes ten notifications a second
 constexpr std::int64_t kPatientMs = 86'400'000;  // of a task; a run ends before
 constexpr std::int64_t kCancelWaitMs = 2'000;  // what a cancelled job gets to end
 
@@ -31,13 +34,33 @@ Result<sandbox::Job> make_job(const Services& services, const operators::Operato
   return job;
 }
 
-std::string life_sign(const JobStatus& status) {
+std::string place_of(const JobStatus& status) {
   if (status.state == JobState::queued) return queue_text(status);
   std::string text = "stage " + status.stage;
   if (status.cases_done > 0) text += ", case " + std::to_string(status.cases_done);
   if (status.cases_done > 0 && status.cases_total > 0) text += " of " + std::to_string(status.cases_total);
-  return text + ", " + std::to_string(status.elapsed_ms / 1000) + " s";
+  return text;
 }
+
+/// Tells a client where its job is: when that has changed, though not so often that the protocol drops it, and as a sign of life.
+class Signs {
+ public:
+  explicit Signs(const CallContext& context) : context_(context) {}
+
+  void look(const JobStatus& status, std::int64_t passed_ms) {
+    if (status.verdict) return;
+    std::string place = place_of(status);
+    if (told_ms_ && passed_ms - *told_ms_ < (place == told_ ? kSignOfLifeMs : kSettleMs)) return;
+    context_.progress(static_cast<double>(passed_ms) / 1000.0, 0, place + ", " + std::to_string(status.elapsed_ms / 1000) + " s");
+    told_ = std::move(place);
+    told_ms_ = passed_ms;
+  }
+
+ private:
+  const CallContext& context_;
+  std::string told_;
+  std::optional<std::int64_t> told_ms_;
+};
 
 }  // namespace
 
@@ -81,10 +104,8 @@ Answer follow(Services& services, const std::string& job, std::int64_t wait_ms, 
   if (context.patient && wait_ms > 0) wait_ms = kPatientMs;
   const auto start = Clock::now();
   const auto passed_ms = [&] { return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count(); };
-  const auto tell = [&](const JobStatus& status) {
-    if (!status.verdict) context.progress(static_cast<double>(passed_ms()) / 1000.0, 0, life_sign(status));
-  };
-  std::int64_t last_sign_ms = 0;
+  Signs signs(context);
+  const auto tell = [&](const JobStatus& status) { signs.look(status, passed_ms()); };
   while (true) {
     const std::int64_t left_ms = std::max<std::int64_t>(wait_ms - passed_ms(), 0);
     auto status = services.jobs.wait(job, std::min(left_ms, kSliceMs), tell);
@@ -96,10 +117,7 @@ Answer follow(Services& services, const std::string& job, std::int64_t wait_ms, 
       status = services.jobs.wait(job, kCancelWaitMs, nullptr);
       return status ? status_answer(services, *status, format) : error_answer(status.error());
     }
-    if (passed_ms() - last_sign_ms >= kSignOfLifeMs) {
-      last_sign_ms = passed_ms();
-      tell(*status);
-    }
+    tell(*status);
   }
 }
 

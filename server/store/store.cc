@@ -73,7 +73,7 @@ Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
   db.exec("PRAGMA foreign_keys=ON");
   const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
   if (tables == 0) {
-    if (const Status made = create_schema(db); !made) return made;
+    if (Status made = create_schema(db); !made) return made;
   }
   db.exec(kTasksSql);
   SQLite::Transaction can_write(db, SQLite::TransactionBehavior::IMMEDIATE);  // rolled back

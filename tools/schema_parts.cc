@@ -1,6 +1,7 @@
+#include "tools/schema_parts.h"
+
 #include <cstdint>
 
-#include "tools/schema_parts.h"
 
 namespace assay::tools {
 

@@ -1,6 +1,7 @@
+#include "server/mcp/jsonrpc.h"
+
 #include <cstdint>
 
-#include "server/mcp/jsonrpc.h"
 
 namespace assay::mcp {
 namespace {

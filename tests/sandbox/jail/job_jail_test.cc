@@ -26,6 +26,7 @@
 #include "sandbox/jail/seccomp.h"
 #include "sandbox/jail/user_namespace.h"
 #include "tests/catch.h"
+#include "tests/sanitized.h"
 
 using namespace assay;
 using namespace assay::sandbox;
@@ -146,11 +147,8 @@ TEST_CASE("temporary folders are fresh, writable and bounded in size and in file
 TEST_CASE("resource limits are set and cannot be raised") {
   JobJail config;
   config.limits.open_files = 32;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr std::int64_t kDataBytes = 0;  // a sanitizer needs more itself, and ends the process when it gets none
-#else
-  constexpr std::int64_t kDataBytes = 256 << 20;
-#endif
+  // A sanitizer needs more itself, and ends the process when it gets none.
+  constexpr std::int64_t kDataBytes = test::kSanitized ? 0 : 256 << 20;
   config.limits.data_bytes = kDataBytes;
   expect_all_held(
       [](int) {

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "tests/sanitized.h"
 #include "tests/server/mcp/fixture.h"
 #include "tests/server/mcp/raw_http.h"
 
@@ -15,11 +16,7 @@ using namespace test;
 
 constexpr int kSlowReaders = 256;
 constexpr int kStreams = 64;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double kPatience = 20;  // times what a release build may take
-#else
-constexpr double kPatience = 1;
-#endif
+constexpr double kPatience = assay::test::kSanitized ? 20 : 1;  // times what a release build may take
 constexpr std::int64_t kShortMs = 1000;
 
 HttpOptions impatient() {

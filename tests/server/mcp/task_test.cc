@@ -101,8 +101,8 @@ TEST_CASE("tasks: work ends as completed or failed, and its outcome stays") {
 
 TEST_CASE("tasks: cancelling is final at once and reaches the work") {
   Hub hub;
-  TaskTable tasks({}, nullptr, hub);
   std::atomic<int> phase{0};
+  TaskTable tasks({}, nullptr, hub);
   const auto task = tasks.start({}, std::nullopt, until_cancelled(phase));
   REQUIRE(eventually([&] { return phase == 1; }));
   REQUIRE(tasks.cancel(task->record.id, ""));
@@ -157,8 +157,8 @@ TEST_CASE("tasks: input is asked under keys that are never used twice, and answe
 
 TEST_CASE("tasks: a bounded table forgets finished tasks and refuses when all are running") {
   Hub hub;
-  TaskTable tasks({.max_tasks = 2, .threads = 2}, nullptr, hub);
   std::atomic<int> phase{0};
+  TaskTable tasks({.max_tasks = 2, .threads = 2}, nullptr, hub);
   const auto finished = tasks.start({}, std::nullopt, answer_with(1));
   tasks.wait(finished->record.id, "", [] { return false; });
   REQUIRE(tasks.start({}, std::nullopt, until_cancelled(phase)));
@@ -174,8 +174,8 @@ TEST_CASE("tasks: durable before anybody hears of them, and found after a restar
   MemoryStore store;
   std::string finished, unfinished;
   {
-    TaskTable tasks({}, &store, hub);
     std::atomic<int> phase{0};
+    TaskTable tasks({}, &store, hub);
     finished = tasks.start({}, std::nullopt, answer_with({{"x", 1}}))->record.id;
     tasks.wait(finished, "", [] { return false; });
     REQUIRE(eventually([&] { return (*store.load(finished))->status == TaskStatus::completed; }));

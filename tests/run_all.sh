@@ -15,10 +15,6 @@ step "ruff and mypy"
 step "dependency direction, headers compile alone"
 "$python" -m pytest -q tests/test_layering.py tests/test_headers.py
 
-step "unit tests, release build"
-ninja -C build/release -j "$jobs" --quiet
-ctest --test-dir build/release --output-on-failure --no-tests=error -j 2
-
 step "Python tests"
 "$python" -m pytest -q tests --ignore=tests/test_layering.py --ignore=tests/test_headers.py --ignore=tests/escapes
 
@@ -28,22 +24,19 @@ step "escapes, the short version"
 step "operators lint: every mutant dies, every oracle passes"
 build/release/bin/assay operators lint
 
-step "unit tests, address and undefined-behaviour sanitizers"
+step "unit tests and replayed corpora, address and undefined-behaviour sanitizers"
 cmake --preset asan -DASSAY_PYTHON="$python" >/dev/null
 ninja -C build/asan -j "$jobs" --quiet
-ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 ctest --test-dir build/asan --output-on-failure --no-tests=error
+ASAN_OPTIONS=detect_leaks=1 ctest --test-dir build/asan --output-on-failure --no-tests=error -j 2
+
+step "fuzzers, some seconds each"
+ASSAY_FUZZ_BUILD=build/asan tests/fuzz/fuzz.sh all 5
 
 step "unit tests with threads, thread sanitizer"
-# Not test_sandbox: GCC's thread sanitizer does not know pthread_mutex_clocklock, which std::timed_mutex uses, and takes its locks for unlocked.
 threaded=(test_mcp test_server)
 cmake --preset tsan -DASSAY_PYTHON="$python" >/dev/null
 ninja -C build/tsan -j "$jobs" --quiet "${threaded[@]}"
 TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/tests/tsan.supp" ctest --test-dir build/tsan --output-on-failure --no-tests=error -R "^($(IFS='|'; echo "${threaded[*]}"))$"
-
-step "fuzzers, some seconds each"
-cmake --preset fuzz -DASSAY_PYTHON="$python" >/dev/null
-ninja -C build/fuzz -j "$jobs" --quiet fuzz_message fuzz_post fuzz_head fuzz_stream fuzz_plan
-tests/fuzz/fuzz.sh all 5
 
 step "clang-tidy"
 # The build's flags name a warning of GCC's that clang does not know.

@@ -18,6 +18,12 @@ std::optional<Reply> refuse_legacy_version(const Message& message, const HeaderL
 
 Reply error_reply(int status, int code, const std::string& message, bool close) { return {status, dump(make_error(nullptr, code, message)), {}, close}; }
 
+Reply busy_reply(const std::string& what) {
+  Reply reply = error_reply(503, kInternalError, what + "; retry in a second", true);
+  reply.headers.emplace_back("Retry-After", "1");
+  return reply;
+}
+
 std::optional<Reply> refuse_headers(const HeaderLookup& header, const std::function<std::size_t(const char*)>& count, const HttpOptions& options) {
   // Where the body ends must be beyond doubt, or the next request on the connection is forged from this one's body.
   const std::size_t lengths = count("Content-Length");

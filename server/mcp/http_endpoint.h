@@ -25,6 +25,9 @@ struct Reply {
 /// A reply with a JSON-RPC error without id, for what fails before there is a message.
 Reply error_reply(int status, int code, const std::string& message, bool close = false);
 
+/// The refusal of what could be had a moment later.
+Reply busy_reply(const std::string& what);
+
 /// Length, encoding and type of the body. `count` says how often a header occurs.
 std::optional<Reply> refuse_headers(const HeaderLookup& header, const std::function<std::size_t(const char*)>& count, const HttpOptions& options);
 

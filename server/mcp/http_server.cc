@@ -1,10 +1,7 @@
 // Streamable HTTP. The listener (listener.h) accepts and watches connections, the guard (http_head.h) refuses what two parsers could read differently,
 // and cpp-httplib reads and writes one request at a time. What the library (0.11.4) lacks is closed here or in front of it: a chunked body may be
 // endless, an exception's text goes to the client, bodies of "application/json" are compressed at the slowest setting, and a thread is held by
-// every open connection.
-// CPPHTTPLIB_OPENSSL_SUPPORT comes from CMake, as in http_client.cc: the library's classes differ without it
-#include <httplib.h>
-
+// every open connection. Streams are http_streams.h, legacy sessions http_session.h.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -15,14 +12,16 @@
 #include <mutex>
 
 #include "server/mcp/connection.h"
+#include "server/mcp/counted_dispatch.h"
 #include "server/mcp/dispatch.h"
-#include "server/mcp/event_stream.h"
 #include "server/mcp/gate.h"
 #include "server/mcp/http_admission.h"
 #include "server/mcp/http_endpoint.h"
 #include "server/mcp/http_head.h"
+#include "server/mcp/http_library.h"
 #include "server/mcp/http_metrics.h"
 #include "server/mcp/http_session.h"
+#include "server/mcp/http_streams.h"
 #include "server/mcp/listener.h"
 #include "server/mcp/server.h"
 #include "server/mcp/tls.h"
@@ -37,94 +36,6 @@ constexpr int kPortInUse = 71;
 constexpr std::chrono::milliseconds kLinger{10};
 /// Where workers are scarce, a client that sends requests without waiting for answers gets so many answered before the others have their turn.
 constexpr int kRequestsPerTurn = 4;
-/// How often a stream that carries somebody else's events asks whether it has ended.
-constexpr std::chrono::milliseconds kStreamLook{200};
-/// What a client is told to wait before it comes back for the rest of a stream.
-constexpr std::chrono::milliseconds kRetry{500};
-/// Older clients take an event without content for a message.
-constexpr std::string_view kPrimingSince = "2025-11-25";
-// The parameter keeps the library from recognising a type that it would compress.
-constexpr const char* kJsonType = "application/json; charset=utf-8";
-
-/// A connection as the library sees it while it handles one request.
-class RequestStream final : public httplib::Stream {
- public:
-  /// After `max_bytes` (of the head and of the body with its framing) the stream is at its end: the library would keep a chunk's header line of any length.
-  RequestStream(Connection& connection, Clock::time_point body_deadline, std::size_t max_bytes)
-      : connection_(connection), body_deadline_(body_deadline), left_bytes_(max_bytes) {}
-
-  bool is_readable() const override { return true; }
-  ssize_t read(char* buffer, std::size_t size) override {
-    if (connection_.input().empty()) connection_.flush();  // "100 Continue" must be out before the body can come
-    const std::size_t got = connection_.read(buffer, std::min(size, left_bytes_), body_deadline_);
-    left_bytes_ -= got;
-    return static_cast<ssize_t>(got);
-  }
-  ssize_t write(const char* data, std::size_t size) override { return connection_.write({data, size}) ? static_cast<ssize_t>(size) : -1; }
-  void get_remote_ip_and_port(std::string& ip, int& port) const override {
-    ip = connection_.remote().host;
-    port = connection_.remote().port;
-  }
-  void get_local_ip_and_port(std::string& ip, int& port) const override {
-    ip = connection_.local().host;
-    port = connection_.local().port;
-  }
-  socket_t socket() const override { return connection_.fd(); }
-  // Virtual in some versions of the library only, so none can say `override`.
-#ifdef __clang__
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Winconsistent-missing-override"
-#endif
-  // NOLINTBEGIN(modernize-use-override)
-  bool is_writable() const { return !connection_.hung_up(); }
-  bool wait_readable() const { return true; }
-  bool wait_writable() const { return !connection_.hung_up(); }
-  time_t duration() const { return 0; }
-  // NOLINTEND(modernize-use-override)
-#ifdef __clang__
-#pragma clang diagnostic pop
-#endif
-
- private:
-  Connection& connection_;
-  const Clock::time_point body_deadline_;
-  std::size_t left_bytes_;
-};
-
-HeaderLookup lookup(const httplib::Request& request) {
-  return [&request](const char* name) -> std::optional<std::string> {
-    const auto found = request.headers.find(name);
-    return found == request.headers.end() ? std::nullopt : std::optional(found->second);
-  };
-}
-
-void write_reply(httplib::Response& response, const Reply& reply) {
-  response.status = reply.status;
-  for (const auto& [name, value] : reply.headers) response.set_header(name, value);
-  if (!reply.close) {
-    if (!reply.body.empty()) response.set_content(reply.body, kJsonType);
-    return;
-  }
-  // A provider that fails after its last byte makes the library close the connection: there is no other way to ask for that.
-  response.set_header("Connection", "close");
-  response.set_content_provider(reply.body.size(), kJsonType, [body = reply.body](std::size_t, std::size_t, httplib::DataSink& sink) {
-    sink.write(body.data(), body.size());
-    return false;
-  });
-}
-
-/// `reply` as bytes, for what is refused before the library sees the request.
-std::string raw_reply(const Reply& reply) {
-  std::string text = "HTTP/1.1 " + std::to_string(reply.status) + " Refused\r\nContent-Type: " + kJsonType + "\r\nConnection: close\r\n";
-  for (const auto& [name, value] : reply.headers) text.append(name).append(": ").append(value).append("\r\n");
-  return text + "Content-Length: " + std::to_string(reply.body.size()) + "\r\n\r\n" + reply.body;
-}
-
-Reply busy_reply(const std::string& what) {
-  Reply reply = error_reply(503, kInternalError, what + "; retry in a second", true);
-  reply.headers.emplace_back("Retry-After", "1");
-  return reply;
-}
 
 class HttpServer final : private httplib::Server {
  public:
@@ -133,10 +44,11 @@ class HttpServer final : private httplib::Server {
         options_(options),
         admission_(options_),
         head_limits_{static_cast<std::size_t>(options.max_header_bytes), static_cast<std::size_t>(options.max_headers)},
+        dispatch_(dispatcher_, metrics_),
         calls_(options.max_calls),
-        streams_(options.max_streams),
         uploads_(options.max_uploads),
         sessions_(dispatcher_, options.sessions),
+        streams_(dispatch_, stopping_, options.max_streams),
         listener_(
             listener_limits(options), [this](int fd) { return options_.tls ? options_.tls->session(fd) : plain_io(fd); },
             [this](Connection& connection) { return serve(connection); }, options.tls ? "" : raw_reply(busy_reply("too many connections"))) {
@@ -312,13 +224,13 @@ class HttpServer final : private httplib::Server {
     if (reaches_tool && !*place) return write_reply(response, busy_reply("too many calls are running"));
     std::shared_ptr<HttpSession> session;
     if (!call.exchange.stateless) {
-      if (auto refusal = enter_session(call, header, session)) return write_reply(response, *refusal);
+      if (auto refusal = sessions_.enter(call, header, session)) return write_reply(response, *refusal);
     }
-    if (call.stream) return stream(std::move(call), std::move(session), std::move(place), response);
+    if (call.stream) return streams_.answer_call(std::move(call), std::move(session), std::move(place), connection, response);
     call.exchange.hung_up = [this, &connection] { return stopping_.load() || connection.hung_up(); };
     std::optional<HttpSession::Use> use;
     if (session) use.emplace(session);
-    const Outcome outcome = handle(call.message, call.exchange);
+    const Outcome outcome = dispatch_.handle(call.message, call.exchange);
     Reply reply = reply_to(outcome);
     if (session && outcome.response && call.message.method == "initialize") {
       if (outcome.response->contains("result"))
@@ -329,100 +241,17 @@ class HttpServer final : private httplib::Server {
     write_reply(response, reply);
   }
 
-  /// Dispatcher::handle, counted.
-  Outcome handle(const Message& message, const Exchange& exchange) {
-    const auto start = Clock::now();
-    Outcome outcome = dispatcher_.handle(message, exchange);
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    metrics_.count(message.kind == Message::Kind::response ? "response" : message.method, outcome_of(outcome), seconds);
-    return outcome;
-  }
-
-  static HttpMetrics::Outcome outcome_of(const Outcome& outcome) {
-    if (outcome.cancelled) return HttpMetrics::Outcome::cancelled;
-    if (!outcome.response) return HttpMetrics::Outcome::accepted;
-    const auto result = outcome.response->find("result");
-    if (result == outcome.response->end()) return HttpMetrics::Outcome::error;
-    return result->is_object() && result->value("isError", false) ? HttpMetrics::Outcome::failed : HttpMetrics::Outcome::ok;
-  }
-
   std::string metrics_text() const {
     MetricsText text;
     metrics_.write(text);
     text.gauge("assay_http_connections", "Open connections.", listener_.open_connections());
     text.gauge("assay_http_workers_busy", "Requests that are worked on or wait for a thread.", listener_.busy_workers());
     text.gauge("assay_calls_running", "Tool calls that run, streams included.", calls_.inside());
-    text.gauge("assay_streams_open", "Event streams.", streams_.inside());
+    text.gauge("assay_streams_open", "Event streams.", streams_.open());
     text.gauge("assay_sessions_open", "Legacy sessions.", static_cast<double>(sessions_.size()));
     text.gauge("assay_uploads_running", "Bodies that are being received.", uploads_.inside());
     if (options_.more_metrics) options_.more_metrics(text);
     return text.text();
-  }
-
-  static Reply unknown_session() { return error_reply(404, kInvalidRequest, "this session does not exist (any more); open another one with 'initialize'"); }
-
-  /// `initialize` opens a session; other legacy requests may name theirs.
-  std::optional<Reply> enter_session(Call& call, const HeaderLookup& header, std::shared_ptr<HttpSession>& session) {
-    const bool opens = call.message.kind == Message::Kind::request && call.message.method == "initialize";
-    if (opens) {
-      session = sessions_.create(call.exchange.principal());
-      if (!session) return busy_reply("too many sessions are in use");
-    } else if (const auto id = header(kHeaderSession)) {
-      session = sessions_.find(*id, call.exchange.principal());
-      if (!session) return unknown_session();
-    }
-    if (!session) return std::nullopt;
-    call.exchange.session = std::shared_ptr<Session>(session, &session->client);
-    call.exchange.scope = session->client.id();
-    return std::nullopt;
-  }
-
-  /// Answers with server-sent events that `write` sends; `write` returns when there will be no more.
-  void answer_with_events(httplib::Response& response, std::shared_ptr<Gate::Pass> place, std::function<void(EventStream&)> write) {
-    auto seat = std::make_shared<Gate::Pass>(streams_.enter());
-    if (!*seat) return write_reply(response, busy_reply("too many open streams"));
-    response.set_header("X-Accel-Buffering", "no");
-    response.set_header("Cache-Control", "no-cache");
-    response.set_chunked_content_provider("text/event-stream", [place = std::move(place), seat = std::move(seat), write = std::move(write),
-                                                                connection = current_](std::size_t, httplib::DataSink& sink) {
-      connection->flush();  // the headers: they tell the client that its call runs
-      EventStream events([&](const std::string& bytes) { return sink.write(bytes.data(), bytes.size()) && connection->flush(); },
-                         [&] {  // before the call is over: the client must not send its next request here, where nobody listens
-                           sink.done();
-                           connection->flush();
-                           connection->stop_writing();
-                         },
-                         [&] { return connection->hung_up(); });
-      write(events);
-      if (events.ended()) return false;  // the connection is of no more use
-      sink.done();
-      return true;
-    });
-  }
-
-  void stream(Call call, std::shared_ptr<HttpSession> session, std::shared_ptr<Gate::Pass> place, httplib::Response& response) {
-    auto shared = std::make_shared<Call>(std::move(call));
-    answer_with_events(response, std::move(place), [this, shared, session = std::move(session)](EventStream& events) {
-      Exchange exchange = shared->exchange;
-      exchange.hung_up = [this, &events] { return stopping_.load() || events.closed(); };
-      std::optional<HttpSession::Use> use;
-      EventLog::Place start;
-      std::function<void(const nlohmann::json&)> send = [&events](const nlohmann::json& message) { events.send(dump(message)); };
-      if (session) {  // what the client misses it can have later
-        use.emplace(session);
-        start = session->log.open();
-        send = [&events, &session, &start](const nlohmann::json& message) {
-          const std::string data = dump(message);
-          events.send(data, event_id(session->log.append(start.stream, data)));
-        };
-        if (session->client.version() >= kPrimingSince) events.prime(event_id(start), kRetry);
-        exchange.release_stream = [&events] { events.finish(); };
-      }
-      exchange.notify = send;
-      const Outcome outcome = handle(shared->message, exchange);
-      if (outcome.response && !outcome.cancelled) send(*outcome.response);
-      if (session) session->log.finish(start.stream);
-    });
   }
 
   /// GET: what belongs to no request, or with Last-Event-ID the rest of a stream that broke.
@@ -438,20 +267,7 @@ class HttpServer final : private httplib::Server {
       if (!found) return write_reply(response, error_reply(400, kInvalidRequest, "Last-Event-ID is no event of this session"));
       place = *found;
     }
-    answer_with_events(response, nullptr, [this, session = std::move(session), place](EventStream& events) mutable {
-      const HttpSession::Use use(session);
-      const bool standalone = place.stream == 0;
-      const std::uint64_t mine = standalone ? ++session->standalone_streams : 0;
-      while (!stopping_ && !events.closed() && (!standalone || session->standalone_streams == mine)) {
-        const EventLog::Batch batch = session->log.after(place, kStreamLook);
-        for (const EventLog::Event& event : batch.events) {
-          events.send(event.data, event_id(event.place));
-          place = event.place;
-          if (standalone) session->standalone_delivered = place.number;
-        }
-        if (batch.ended) return;
-      }
-    });
+    streams_.resume(std::move(session), place, *current_, response);
   }
 
   /// Whose request this thread handles: the library passes nothing on from one handler to the next.
@@ -464,9 +280,11 @@ class HttpServer final : private httplib::Server {
   Admission admission_;
   const HeadLimits head_limits_;
   HttpMetrics metrics_;
+  CountedDispatch dispatch_;
   std::atomic<bool> stopping_{false};
-  Gate calls_, streams_, uploads_;
+  Gate calls_, uploads_;
   HttpSessions sessions_;
+  HttpStreams streams_;
   Listener listener_;  // last: its workers use all of the above
 };
 

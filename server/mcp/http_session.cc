@@ -9,6 +9,8 @@ constexpr const char* kPrefix = "session";
 
 }  // namespace
 
+Reply unknown_session() { return error_reply(404, kInvalidRequest, "this session does not exist (any more); open another one with 'initialize'"); }
+
 HttpSession::HttpSession(Dispatcher& dispatcher, std::string id, std::string principal_in, const SessionLimits& limits)
     : principal(std::move(principal_in)),
       log(limits.max_events, limits.max_event_bytes),
@@ -68,6 +70,21 @@ bool HttpSessions::end(const std::string& id, const std::string& principal) {
 std::size_t HttpSessions::size() const {
   const std::lock_guard lock(mutex_);
   return sessions_.size();
+}
+
+std::optional<Reply> HttpSessions::enter(Call& call, const HeaderLookup& header, std::shared_ptr<HttpSession>& session) {
+  const bool opens = call.message.kind == Message::Kind::request && call.message.method == "initialize";
+  if (opens) {
+    session = create(call.exchange.principal());
+    if (!session) return busy_reply("too many sessions are in use");
+  } else if (const auto id = header(kHeaderSession)) {
+    session = find(*id, call.exchange.principal());
+    if (!session) return unknown_session();
+  }
+  if (!session) return std::nullopt;
+  call.exchange.session = std::shared_ptr<Session>(session, &session->client);
+  call.exchange.scope = session->client.id();
+  return std::nullopt;
 }
 
 }  // namespace assay::mcp

@@ -12,10 +12,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "server/mcp/dispatch.h"
 #include "server/mcp/event_log.h"
+#include "server/mcp/http_endpoint.h"
 #include "server/mcp/hub.h"
 #include "server/mcp/server.h"
 #include "server/mcp/session.h"
@@ -54,6 +56,9 @@ class HttpSession {
   const Hub::Listener listener_;
 };
 
+/// What a request with an unknown Mcp-Session-Id gets.
+Reply unknown_session();
+
 class HttpSessions {
  public:
   HttpSessions(Dispatcher& dispatcher, const SessionLimits& limits) : dispatcher_(dispatcher), limits_(limits) {}
@@ -64,6 +69,9 @@ class HttpSessions {
   /// Its calls are cancelled and its streams end. False when there is no such session.
   bool end(const std::string& id, const std::string& principal);
   std::size_t size() const;
+
+  /// Gives `call` the session that it belongs to: `initialize` opens one, other requests may name theirs. Sets `session` (null: none), or says why not.
+  std::optional<Reply> enter(Call& call, const HeaderLookup& header, std::shared_ptr<HttpSession>& session);
 
  private:
   void drop(std::map<std::string, std::shared_ptr<HttpSession>>::iterator session);

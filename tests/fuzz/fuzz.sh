@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Runs the fuzzers that ./run fuzz built: fuzz.sh [TARGET|all] [SECONDS | RUNSx]. What they learn is kept in build/fuzz/corpus and shrunk into
 # tests/fuzz/corpus only by `fuzz.sh TARGET merge`. A finding is written to build/fuzz/findings; `fuzz_TARGET FILE` shows it again.
+# ASSAY_FUZZ_BUILD names another build folder than build/fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+build=${ASSAY_FUZZ_BUILD:-build/fuzz}
 target=${1:-all}
 amount=${2:-60}
 known=$(cd tests/fuzz && ls -- *_fuzz.cc | sed 's/_fuzz.cc//' | tr '\n' ' ')
@@ -13,10 +15,10 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16:detect_leaks=0}  # the
 fuzz_one() {  # fuzz_one TARGET ARGUMENT...
   local name=$1
   shift
-  local learned=build/fuzz/corpus/$name
-  mkdir -p "$learned" build/fuzz/findings
+  local learned=$build/corpus/$name
+  mkdir -p "$learned" $build/findings
   # The servers under test log what handlers threw; only the fuzzer's own output is wanted.
-  build/fuzz/bin/fuzz_"$name" -close_fd_mask=3 -max_len=$max_input_bytes -print_final_stats=1 -artifact_prefix=build/fuzz/findings/"$name"- "$@" \
+  $build/bin/fuzz_"$name" -close_fd_mask=3 -max_len=$max_input_bytes -print_final_stats=1 -artifact_prefix=$build/findings/"$name"- "$@" \
     "$learned" "tests/fuzz/corpus/$name"
 }
 
@@ -30,10 +32,10 @@ esac
 [[ $target == all ]] || known=$target
 for name in $known; do
   if [[ $amount == merge ]]; then
-    build/fuzz/bin/fuzz_"$name" -close_fd_mask=3 -max_len=$max_input_bytes -merge=1 "tests/fuzz/corpus/$name" "build/fuzz/corpus/$name"
+    $build/bin/fuzz_"$name" -close_fd_mask=3 -max_len=$max_input_bytes -merge=1 "tests/fuzz/corpus/$name" "$build/corpus/$name"
   else
-    log=build/fuzz/$name.log
-    fuzz_one "$name" "${limit[@]}" >"$log" 2>&1 || { grep -E '^==|SUMMARY|runtime error' "$log"; echo "fuzz: $name: see $log and build/fuzz/findings" >&2; exit 1; }
+    log=$build/$name.log
+    fuzz_one "$name" "${limit[@]}" >"$log" 2>&1 || { grep -E '^==|SUMMARY|runtime error' "$log"; echo "fuzz: $name: see $log and $build/findings" >&2; exit 1; }
     echo "$name: $(grep -E 'DONE' "$log")"
   fi
 done

@@ -24,7 +24,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "reference_agents": ("base", "server/mcp/client.h", "server/mcp/server.h", "server/mcp/http_client.h", "reference_agents"),
     "server": ("base", "operators", "sandbox", "tools", "server", "reference_agents"),
 }
-HTTPLIB_FILES = {"server/mcp/http_server.cc", "server/mcp/http_client.cc"}
+HTTPLIB_FILES = {"server/mcp/http_library.h", "server/mcp/http_client.cc"}
 VALIJSON_FILES = {"server/mcp/schema.cc"}
 JSON_FREE = ("base", "operators", "sandbox/jail", "sandbox/device", "sandbox/job.h")
 

@@ -75,6 +75,7 @@ constexpr std::array kErrorKinds = {
     Name<ErrorKind>{ErrorKind::unsupported, "unsupported"},
     Name<ErrorKind>{ErrorKind::cancelled, "cancelled"},
     Name<ErrorKind>{ErrorKind::aborted, "aborted"},
+    Name<ErrorKind>{ErrorKind::device_unhealthy, "device_unhealthy"},
     Name<ErrorKind>{ErrorKind::internal_error, "internal_error"},
 };
 

@@ -66,7 +66,9 @@ enum class ErrorKind {
   floor_violation,        // faster than physics allows
   unsupported,            // this device cannot do it (a Hopper dialect on the CPU); `detail` says what would
   // ours
-  cancelled, aborted, internal_error,
+  cancelled, aborted,
+  device_unhealthy,       // the device fails its own checks; `detail` says how
+  internal_error,
 };
 
 std::string_view to_string(JobKind kind);

@@ -48,6 +48,7 @@ std::optional<ErrorType> error_type(sandbox::ErrorKind kind) {
     case ErrorKind::unsupported:
     case ErrorKind::cancelled:
     case ErrorKind::aborted:
+    case ErrorKind::device_unhealthy:
     case ErrorKind::internal_error: return std::nullopt;
   }
   return std::nullopt;

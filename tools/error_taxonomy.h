@@ -15,7 +15,7 @@ struct ErrorType {
   std::string_view group;
 };
 
-/// Nothing for `none` and for what is not the submission's doing (unsupported, cancelled, aborted, internal_error).
+/// Nothing for `none` and for what is not the submission's doing (unsupported, cancelled, aborted, device_unhealthy, internal_error).
 std::optional<ErrorType> error_type(sandbox::ErrorKind kind);
 
 }  // namespace assay::tools

@@ -40,6 +40,7 @@ std::string after_error(ErrorKind kind) {
     case ErrorKind::cancelled: return "It was cancelled; send it again if you still want it.";
     case ErrorKind::aborted:
     case ErrorKind::internal_error: return "This is not the submission's fault and does not count; send it again.";
+    case ErrorKind::device_unhealthy: return "This is not the submission's fault and does not count; send it again when the device is back, or use another.";
     default: return "Repair the source at that line, then `run_tests`.";
   }
 }
@@ -49,7 +50,8 @@ std::string after_error(ErrorKind kind) {
 std::string next_step(const sandbox::Verdict& verdict) {
   if (verdict.outcome == sandbox::Outcome::pass) return after_pass(verdict.kind);
   std::string text = after_error(verdict.error_kind);
-  if (verdict.kind == JobKind::grade && verdict.error_kind != ErrorKind::aborted && verdict.error_kind != ErrorKind::internal_error) {
+  const bool ours = verdict.error_kind == ErrorKind::aborted || verdict.error_kind == ErrorKind::device_unhealthy || verdict.error_kind == ErrorKind::internal_error;
+  if (verdict.kind == JobKind::grade && !ours) {
     text += " This submission has been graded and counts.";
   }
   return text;

@@ -18,8 +18,8 @@ Stage work_stage(const CandidateJob& request) { return request.mode == Candidate
 
 class Conversation {
  public:
-  Conversation(JobRun& run, Candidate& candidate, const CandidateJob& request)
-      : run_(run), candidate_(candidate), request_(request), deadline_(run.deadline(run.job().limits.import_wall_ms)) {}
+  Conversation(JobRun& run, Candidate& candidate, const CandidateJob& request, std::size_t announced_cases)
+      : run_(run), candidate_(candidate), request_(request), announced_cases_(announced_cases), deadline_(run.deadline(run.job().limits.import_wall_ms)) {}
 
   /// Until `done`. False: the verdict says why.
   bool follow() {
@@ -57,7 +57,7 @@ class Conversation {
       return run_.fail(ErrorKind::protocol_error, "it sent a result that was not due (case '" + done.id.substr(0, 64) + "')");
     }
     results_.cases.push_back(std::move(done));
-    run_.case_done(results_.cases.size(), request_.cases.size());
+    run_.case_done(results_.cases.size(), announced_cases_);
     return true;
   }
 
@@ -129,6 +129,7 @@ class Conversation {
   JobRun& run_;
   Candidate& candidate_;
   const CandidateJob& request_;
+  const std::size_t announced_cases_;
   Deadline deadline_;
   CandidateResults results_;
   std::size_t artifact_bytes_ = 0;
@@ -152,7 +153,8 @@ ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic) {
   return kind;
 }
 
-std::optional<CandidateResults> run_candidate(JobRun& run, Pool& pool, const CandidateJob& request, const std::string& source, const std::vector<int>& fds) {
+std::optional<CandidateResults> run_candidate(JobRun& run, Pool& pool, const CandidateJob& request, const std::string& source, const std::vector<int>& fds,
+                                              std::optional<std::size_t> announced_cases) {
   Result<std::unique_ptr<Candidate>> candidate = pool.take(run.job().limits, run.deadline(kTakeMs));
   if (!candidate) return run.fail_ours(candidate.error(), "waiting for a candidate"), std::nullopt;
   run.enter(Stage::import);
@@ -160,7 +162,7 @@ std::optional<CandidateResults> run_candidate(JobRun& run, Pool& pool, const Can
   if (Status sent = (*candidate)->send(request, source, fds, run.deadline(kSendMs)); !sent) {
     run.fail_ours(sent.error(), "sending the job to a candidate");
   } else {
-    Conversation conversation(run, **candidate, request);
+    Conversation conversation(run, **candidate, request, announced_cases.value_or(request.cases.size()));
     if (conversation.follow() && conversation.close()) results = conversation.take();
   }
   (*candidate)->end();

@@ -21,8 +21,9 @@ struct CandidateResults {
   std::vector<Artifact> artifacts;  // untrusted
 };
 
-/// `fds` are those that the cases' descriptors index.
-std::optional<CandidateResults> run_candidate(JobRun& run, Pool& pool, const CandidateJob& request, const std::string& source, const std::vector<int>& fds);
+/// `fds` are those that the cases' descriptors index. `announced_cases`: of how many cases the monitor hears, where this is a part of the job.
+std::optional<CandidateResults> run_candidate(JobRun& run, Pool& pool, const CandidateJob& request, const std::string& source, const std::vector<int>& fds,
+                                              std::optional<std::size_t> announced_cases = std::nullopt);
 
 /// The error kind for an exception that stands for a limit (no memory, no room on disk, no more processes), else `kind`.
 ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic);

@@ -56,10 +56,10 @@ CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<
   return inputs;
 }
 
-CandidateInputs record_inputs(const PreparedJob& prepared) {
+CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases) {
   CandidateInputs inputs;
-  for (const PreparedCase& from : prepared.cases) {
-    CandidateCase one = describe(from);
+  for (const std::size_t i : cases) {
+    CandidateCase one = describe(prepared.cases[i]);
     for (Argument& argument : one.arguments) {
       const bool structural = std::find(one.structural.begin(), one.structural.end(), argument.name) != one.structural.end();
       if (!structural) argument.fd.reset();

@@ -4,6 +4,7 @@
 //   run_candidate(run, pool, {.cases = inputs.cases}, source, inputs.fds);
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,7 +26,7 @@ Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared);
 
 /// Cases to interpret, with all bytes; `outputs` in the order of the cases.
 CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<UniqueFd>& outputs);
-/// Cases to record: real bytes of structural tensors only.
-CandidateInputs record_inputs(const PreparedJob& prepared);
+/// Cases to record, those with these indices: real bytes of structural tensors only.
+CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases);
 
 }  // namespace assay::sandbox

@@ -9,6 +9,7 @@
 #include "sandbox/device/assemble.h"
 #include "sandbox/device/judging.h"
 #include "sandbox/device/provenance.h"
+#include "sandbox/device/record_cases.h"
 #include "sandbox/device/recording.h"
 
 namespace assay::sandbox {
@@ -152,7 +153,7 @@ class CpuDevice final : public Device {
     Result<PreparedJob> prepared = judge_.prepare(largest, true, run.deadline(largest.limits.judge_wall_ms));
     if (!prepared) return run.fail_ours(prepared.error(), "preparing inputs");
     judge_.release(largest.id);
-    std::optional<CandidateResults> results = record(run, pool_, *prepared, kTarget, largest.source, artifacts);
+    std::optional<CandidateResults> results = record_cases(run, pool_, *prepared, all_cases(*prepared), kTarget, largest.source, artifacts, 1);
     if (!results) return false;
     const double cost = prepared->cases.empty() ? 0 : prepared->cases.front().cost_bytes;
     add_static_figures(run.verdict(), std::move(*results), kTarget, cost, artifacts);

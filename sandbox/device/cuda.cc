@@ -12,8 +12,8 @@
 #include "sandbox/device/diagnosis.h"
 #include "sandbox/device/judging.h"
 #include "sandbox/device/launching.h"
-#include "sandbox/device/plan_cache.h"
 #include "sandbox/device/provenance.h"
+#include "sandbox/device/record_memo.h"
 #include "sandbox/device/recording.h"
 
 namespace assay::sandbox {
@@ -21,6 +21,7 @@ namespace {
 
 constexpr const char* kTierReason = "recorded without a GPU and performed by the trusted launcher";
 constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 % is rejected
+constexpr std::int64_t kMemoBytes = 64 << 20;  // about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
 constexpr std::int64_t kQuietMs = 30'000;
 constexpr auto kLockSlice = std::chrono::milliseconds(kCancelPollMs);
@@ -29,6 +30,7 @@ class CudaDevice final : public Device {
  public:
   CudaDevice(const SandboxConfig& config, const CudaOptions& options)
       : name_("cuda:" + std::to_string(options.index)),
+        recorders_(config.recorders),
         launchers_(config, spawner_, options.index, options.driver),
         pool_(config, spawner_),
         judge_(config, spawner_, options.judge_device.empty() ? name_ : options.judge_device) {}
@@ -74,7 +76,10 @@ class CudaDevice final : public Device {
     const std::lock_guard once(starting_);
     if (!facts_.name.empty()) return true;
     Result<LauncherDevice> facts = launchers_.ready(run.deadline(kStartMs));
-    if (!facts) return run.fail_ours(facts.error(), "starting device " + name_);
+    if (!facts) {
+      const auto sickness = launchers_.sickness();
+      return sickness ? run.fail(ErrorKind::device_unhealthy, name_ + ": " + *sickness) : run.fail_ours(facts.error(), "starting device " + name_);
+    }
     facts_ = std::move(*facts);
     return true;
   }
@@ -105,7 +110,7 @@ class CudaDevice final : public Device {
   /// The life of a submission on the plan tier, in order.
   void record_launch_judge(JobRun& run, const PreparedJob& prepared) {
     const Job& job = run.job();
-    std::optional<CandidateResults> recorded = record(run, pool_, prepared, facts_.target, job.source, job.want_artifacts);
+    std::optional<CandidateResults> recorded = submissions_.record(run, pool_, prepared, facts_.target, job.source, job.want_artifacts, recorders_);
     if (!recorded) return;
     std::vector<std::string> plans;
     for (const CaseDone& done : recorded->cases) plans.push_back(done.plan);
@@ -205,41 +210,30 @@ class CudaDevice final : public Device {
                                                     std::to_string(floor->possible_ns) + " ns that its work needs");
   }
 
-  /// The oracle's plans, from the cache where they are there; empty when there is no baseline or it could not be recorded.
+  /// The oracle's plans; empty when there is no baseline or it could not be recorded.
   std::vector<std::string> record_baseline(JobRun& run, const PreparedJob& prepared) {
     const Job& job = run.job();
     if (job.baseline_source.empty()) return {};
-    std::vector<std::string> plans;
-    for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-      const auto key = PlanCache::key(job.baseline_source, facts_.target, job.cases[i], prepared.cases[i]);
-      const auto cached = key ? oracle_plans_.find(*key) : std::nullopt;
-      if (!cached) break;
-      plans.push_back(*cached);
-    }
-    if (plans.size() == prepared.cases.size()) return plans;
     JobRun beside = run.beside();
-    std::optional<CandidateResults> recorded = record(beside, pool_, prepared, facts_.target, job.baseline_source, false);
+    std::optional<CandidateResults> recorded = oracles_.record(beside, pool_, prepared, facts_.target, job.baseline_source, false, recorders_);
     if (!recorded) {
       run.verdict().hints.push_back("the oracle could not be recorded: " + beside.finish().detail);
       return {};
     }
-    plans.clear();
-    for (std::size_t i = 0; i < recorded->cases.size(); ++i) {
-      const auto key = PlanCache::key(job.baseline_source, facts_.target, job.cases[i], prepared.cases[i]);
-      if (key) oracle_plans_.put(*key, recorded->cases[i].plan);
-      plans.push_back(std::move(recorded->cases[i].plan));
-    }
+    std::vector<std::string> plans;
+    for (CaseDone& done : recorded->cases) plans.push_back(std::move(done.plan));
     return plans;
   }
 
   const std::string name_;
+  const int recorders_;
   std::mutex starting_;
   LauncherDevice facts_;          // written once, under starting_, before any job goes on
   Spawner spawner_;
   LauncherNursery launchers_;
   Pool pool_;
   Judge judge_;
-  PlanCache oracle_plans_;
+  RecordMemo submissions_{kMemoBytes}, oracles_{kMemoBytes};  // apart, so that no submission pushes an oracle out
   std::timed_mutex gpu_;
 };
 

@@ -47,8 +47,10 @@ struct SandboxConfig {
   std::string jail_exec;                         // assay-jail: builds the template jail, then execs the zygote
   std::string state_dir;                         // writable; scratch and Triton cache live below
   Isolation isolation = Isolation::best_effort;
+  bool spawn = false;                            // a Python process of its own for each candidate: seconds slower, for comparison
   Limits job_limits = {};                        // of most jobs: candidates are parked with these, others are forked on demand
   int parked_candidates = 2;
+  int recorders = 1;                             // candidates that record the cases of one submission at once
   int parked_launchers = 2;                      // each holds a GPU context: some hundred MB of device memory
   std::int64_t zygote_ready_ms = 60'000;
 };

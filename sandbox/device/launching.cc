@@ -50,7 +50,11 @@ std::vector<Argument> file_inputs(const PreparedJob& prepared, const PreparedCas
 bool LaunchSession::ensure_launcher() {
   if (launcher_) return true;
   Result<std::unique_ptr<LauncherClient>> taken = launchers_.take(run_.deadline(kTakeMs));
-  if (!taken) return run_.fail_ours(taken.error(), "starting the launcher");
+  if (!taken) {
+    if (const auto sickness = launchers_.sickness(); sickness && taken.error().code != ErrorCode::cancelled)
+      return run_.fail(ErrorKind::device_unhealthy, "the device does not work and is tried again every few seconds: " + *sickness);
+    return run_.fail_ours(taken.error(), "starting the launcher");
+  }
   launcher_ = std::move(*taken);
   return true;
 }
@@ -82,6 +86,7 @@ std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::
   Result<LaunchOutcome> outcome = launcher_->launch(request, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms));
   if (!outcome) return failed(outcome.error(), one.id);
   if (const auto* failure = std::get_if<LaunchFailure>(&*outcome)) {
+    if (failure->kind == ErrorKind::gpu_fault || failure->kind == ErrorKind::internal_error) launchers_.distrust();
     run_.fail(failure->kind, failure->message + " (case '" + one.id + "')");
     return std::nullopt;
   }
@@ -96,6 +101,7 @@ std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::
 
 std::optional<Launched> LaunchSession::failed(const Error& error, const std::string& case_id) {
   end();
+  if (error.code != ErrorCode::cancelled) launchers_.distrust();
   const std::string where = " (case '" + case_id + "')";
   switch (error.code) {
     case ErrorCode::cancelled: run_.fail(ErrorKind::cancelled, "cancelled while launching"); break;

@@ -6,6 +6,7 @@
 
 #include "sandbox/device/assemble.h"
 #include "sandbox/device/hints.h"
+#include "sandbox/device/record_cases.h"
 
 namespace assay::sandbox {
 namespace {
@@ -28,13 +29,6 @@ Job largest_case_only(const Job& job) {
       std::max_element(small.cases.begin(), small.cases.end(), [](const CaseRequest& a, const CaseRequest& b) { return volume(a) < volume(b); });
   small.cases = {*largest};
   return small;
-}
-
-std::optional<CandidateResults> record(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::string& target, const std::string& source,
-                                       bool artifacts) {
-  CandidateInputs inputs = record_inputs(prepared);
-  const CandidateJob request{CandidateMode::record, run.job().entry, run.job().dialect, target, artifacts, std::move(inputs.cases)};
-  return run_candidate(run, pool, request, source, inputs.fds);
 }
 
 void add_static_figures(Verdict& verdict, CandidateResults results, const std::string& target, double cost_bytes, bool keep_artifacts) {
@@ -66,7 +60,7 @@ void compile_job(JobRun& run, Pool& pool, Judge& judge, const std::string& defau
   const double cost = prepared->cases.empty() ? 0 : prepared->cases.front().cost_bytes;
   const std::vector<std::string> targets = job.targets.empty() ? std::vector<std::string>{default_target} : job.targets;
   for (const std::string& target : targets) {
-    std::optional<CandidateResults> results = record(run, pool, *prepared, target, job.source, job.want_artifacts);
+    std::optional<CandidateResults> results = record_cases(run, pool, *prepared, all_cases(*prepared), target, job.source, job.want_artifacts, 1);
     if (!results) return;
     add_static_figures(run.verdict(), std::move(*results), target, cost, job.want_artifacts);
   }

@@ -15,10 +15,6 @@ namespace assay::sandbox {
 /// A job without cases stays without.
 Job largest_case_only(const Job& job);
 
-/// Records `source` for one target: a launch plan and kernel figures for each prepared case. Nothing: the verdict says why.
-std::optional<CandidateResults> record(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::string& target, const std::string& source,
-                                       bool artifacts);
-
 /// Adds kernels (with their occupancy), hints and artifacts of a recording to the verdict.
 void add_static_figures(Verdict& verdict, CandidateResults results, const std::string& target, double cost_bytes, bool keep_artifacts);
 

@@ -36,7 +36,7 @@ struct FakeLaunch {
 
 using FakeKernel = std::function<LaunchStatus(FakeLaunch&)>;
 
-class FakeDriver final : public GpuDriver {
+class FakeDriver : public GpuDriver {
  public:
   static constexpr std::uint64_t kDefaultMemoryBytes = 1ULL << 30;
 
@@ -54,6 +54,8 @@ class FakeDriver final : public GpuDriver {
   std::uint64_t allocated_bytes() const { return allocated_; }
   std::size_t shared_mappings() const { return shared_.size(); }
   std::size_t loaded_kernels() const;
+  /// From now on every call fails, as on a device that fell off the bus.
+  void lose_memory() { lost_ = LaunchError{LaunchErrorKind::internal_error, "FAKE_ERROR_DEVICE_UNAVAILABLE (the device is gone)"}; }
   /// What a copy or a kernel may touch; null when the range is in no allocation.
   std::byte* translate(DevicePtr address, std::uint64_t bytes);
 

@@ -1,8 +1,8 @@
 // assay-launcher: performs launch plans on one device. Trusted host code, started by the supervisor, one process per submission.
 //
-//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|fake] [--isolation strict|best_effort]
+//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|fake|fake-sick] [--isolation strict|best_effort]
 //                                                                       serves frames on descriptor N until its end
-//   assay-launcher --probe [--driver cuda|fake]                           one line of JSON about the devices
+//   assay-launcher --probe [--driver cuda|fake|fake-sick]                           one line of JSON about the devices
 //
 // Exit status: 0 served to the end of the stream, or devices found; 1 the conversation or the device failed; 2 wrong arguments;
 // 3 --probe found no device.
@@ -23,6 +23,7 @@
 #include "sandbox/launcher/cuda_driver.h"
 #include "sandbox/launcher/fake_driver.h"
 #include "sandbox/launcher/fake_kernels.h"
+#include "sandbox/launcher/health.h"
 #include "sandbox/launcher/messages.h"
 #include "sandbox/launcher/serve.h"
 
@@ -35,8 +36,9 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
+constexpr std::string_view kSickDriver = "fake-sick";  // a fake device whose memory is lost: for tests
 constexpr const char* kUsageText =
-    "usage: assay-launcher --socket-fd N --device I|cuda:I [--driver cuda|fake] [--isolation strict|best_effort]\n       assay-launcher --probe [--driver cuda|fake]\n";
+    "usage: assay-launcher --socket-fd N --device I|cuda:I [--driver cuda|fake|fake-sick] [--isolation strict|best_effort]\n       assay-launcher --probe [--driver cuda|fake|fake-sick]\n";
 
 struct Arguments {
   int socket = -1;
@@ -62,7 +64,7 @@ std::optional<int> to_number(std::string_view text) {
 std::optional<std::string> parse_value(const std::string& name, std::string_view value, Arguments& arguments) {
   if (name == "--driver") {
     arguments.driver = value;
-    if (value != "cuda" && value != "fake") return "driver '" + std::string(value) + "' is unknown; valid: cuda, fake";
+    if (value != "cuda" && value != "fake" && value != kSickDriver) return "driver '" + std::string(value) + "' is unknown; valid: cuda, fake, fake-sick";
     return std::nullopt;
   }
   if (name == "--isolation") {
@@ -94,7 +96,7 @@ std::optional<std::string> parse(int argc, char** argv, Arguments& arguments) {
 }
 
 int probe(const Arguments& arguments) {
-  Result<std::vector<DeviceFacts>> devices = arguments.driver == "fake" ? std::vector<DeviceFacts>{FakeDriver().facts()} : list_cuda_devices();
+  Result<std::vector<DeviceFacts>> devices = arguments.driver != "cuda" ? std::vector<DeviceFacts>{FakeDriver().facts()} : list_cuda_devices();
   std::printf("%s\n", probe_message(devices).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   return devices ? kOk : kNoDevice;
 }
@@ -126,6 +128,7 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const Arguments& arguments)
   if (arguments.driver == "cuda") return open_cuda_driver(arguments.device);
   auto fake = std::make_unique<FakeDriver>();
   add_fake_kernels(*fake);
+  if (arguments.driver == kSickDriver) fake->lose_memory();
   return fake;
 }
 
@@ -134,6 +137,7 @@ int run(const Arguments& arguments) {
   if (!layers) return complain(layers.error().message);
   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_driver(arguments);
   if (!gpu) return complain(gpu.error().message);
+  if (LaunchStatus well = check_health(**gpu); !well) return complain(well.error().message);
   const SystemClock clock;
   if (Status served = serve(arguments.socket, **gpu, *layers, clock); !served) return complain(served.error().message);
   return kOk;

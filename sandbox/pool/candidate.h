@@ -44,6 +44,7 @@ class Candidate {
   ~Candidate() { end(); }
 
   int slot() const { return slot_; }
+  const Zygote& zygote() const { return *zygote_; }
   /// Of the job jail and of its cgroup.
   const std::vector<Layer>& layers() const { return layers_; }
   /// Whether it was parked with limits that suit this job.

@@ -79,6 +79,23 @@ void LauncherNursery::retire(std::unique_ptr<LauncherClient> used) {
   changed_.notify_all();
 }
 
+void LauncherNursery::distrust() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::unique_ptr<LauncherClient>& one : parked_) {
+      one->kill();
+      retired_.push_back(std::move(one));
+    }
+    parked_.clear();
+  }
+  changed_.notify_all();
+}
+
+std::optional<std::string> LauncherNursery::sickness() const {
+  const std::lock_guard lock(mutex_);
+  return sickness_;
+}
+
 Status LauncherNursery::wait_quiet(const Deadline& deadline) {
   std::unique_lock lock(mutex_);
   return wait_until(lock, deadline, [&] { return !busy_ && retired_.empty(); });
@@ -96,8 +113,10 @@ void LauncherNursery::start_one(std::unique_lock<std::mutex>& lock) {
   if (started) {
     device_ = (*started)->device();
     parked_.push_back(std::move(*started));
+    sickness_.reset();
   } else {
     failure_ = started.error();
+    sickness_ = started.error().message;
   }
 }
 

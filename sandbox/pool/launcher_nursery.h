@@ -38,6 +38,10 @@ class LauncherNursery {
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
   /// Kills it; its context ends behind the caller.
   void retire(std::unique_ptr<LauncherClient> used);
+  /// After a fault of the device: those that are parked are not handed out any more. Each new one checks its device before it is ready.
+  void distrust();
+  /// Why no launcher of this device became ready, the last time that one was started; nothing while the device is well.
+  std::optional<std::string> sickness() const;
   /// Waits until no launcher is starting or ending.
   Status wait_quiet(const Deadline& deadline);
   /// Facts of the device, once known.
@@ -60,7 +64,8 @@ class LauncherNursery {
   std::deque<std::unique_ptr<LauncherClient>> parked_;
   std::vector<std::unique_ptr<LauncherClient>> retired_;
   std::optional<LauncherDevice> device_;
-  std::optional<Error> failure_;
+  std::optional<Error> failure_;    // of the last attempt; cleared by whoever comes next
+  std::optional<std::string> sickness_;
   int in_use_ = 0, waiting_ = 0;
   bool busy_ = false;  // the thread starts or ends one
   bool stop_ = false;

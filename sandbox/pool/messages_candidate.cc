@@ -45,6 +45,7 @@ bool may_claim(ErrorKind kind) {
     case ErrorKind::floor_violation:
     case ErrorKind::cancelled:
     case ErrorKind::aborted:
+    case ErrorKind::device_unhealthy:
     case ErrorKind::internal_error: return false;
     default: return true;
   }

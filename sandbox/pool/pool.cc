@@ -90,7 +90,7 @@ void Pool::run() {
     if (failure_) {
       changed_.wait_for(lock, kRetryPause, [&] { return stop_ || !failure_; });
       failure_.reset();
-    } else if (!zygote_ || !zygote_->alive()) {
+    } else if (!config_.spawn && (!zygote_ || !zygote_->alive())) {
       start_zygote(lock);
     } else if (static_cast<int>(parked_.size()) < std::max(config_.parked_candidates, 1)) {
       park_one(lock);
@@ -104,30 +104,37 @@ void Pool::start_zygote(Lock& lock) {
   std::shared_ptr<Zygote> old = std::move(zygote_);
   lock.unlock();
   old.reset();
-  Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config_, spawner_, Deadline::after_ms(config_.zygote_ready_ms, &cancel_));
+  Result<std::shared_ptr<Zygote>> zygote = fresh_zygote(Deadline::after_ms(config_.zygote_ready_ms, &cancel_));
   lock.lock();
-  if (!zygote) {
-    failure_ = zygote.error();
-  } else {
+  if (zygote)
     zygote_ = std::move(*zygote);
-    const auto missing = std::find_if(zygote_->ready().layers.begin(), zygote_->ready().layers.end(), [](const Layer& layer) { return !layer.active; });
-    if (config_.isolation == Isolation::strict && missing != zygote_->ready().layers.end()) {
-      failure_ = Error{ErrorCode::unavailable, "strict isolation needs the layer " + missing->name + ": " + missing->detail};
-      zygote_.reset();
-    }
-  }
+  else
+    failure_ = zygote.error();
   changed_.notify_all();
 }
 
+/// A new one, with every layer that is asked for.
+Result<std::shared_ptr<Zygote>> Pool::fresh_zygote(const Deadline& deadline) {
+  Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config_, spawner_, deadline);
+  if (!zygote) return fail(zygote.error());
+  const std::vector<Layer>& layers = (*zygote)->ready().layers;
+  const auto missing = std::find_if(layers.begin(), layers.end(), [](const Layer& layer) { return !layer.active; });
+  if (config_.isolation == Isolation::strict && missing != layers.end())
+    return fail(ErrorCode::unavailable, "strict isolation needs the layer " + missing->name + ": " + missing->detail);
+  return std::shared_ptr<Zygote>(std::move(*zygote));
+}
+
 void Pool::park_one(Lock& lock) {
-  Result<std::unique_ptr<Candidate>> candidate = park(lock, config_.job_limits, Deadline::after_ms(kParkMs, &cancel_));
+  const std::int64_t wait_ms = kParkMs + (config_.spawn ? config_.zygote_ready_ms : 0);
+  Result<std::unique_ptr<Candidate>> candidate = park(lock, config_.job_limits, Deadline::after_ms(wait_ms, &cancel_));
   if (!candidate) {
     // A zygote that died meanwhile is started again first; one that dies whenever it forks is a failure.
-    if (zygote_->alive() || ++deaths_ >= kMaxDeaths) failure_ = candidate.error();
+    if (config_.spawn || zygote_->alive() || ++deaths_ >= kMaxDeaths) failure_ = candidate.error();
   } else {
     deaths_ = 0;
     if (!facts_) {
-      facts_ = PoolFacts{zygote_->ready().versions, zygote_->ready().layers};
+      const ZygoteReady& ready = (*candidate)->zygote().ready();
+      facts_ = PoolFacts{ready.versions, ready.layers};
       facts_->layers.insert(facts_->layers.end(), (*candidate)->layers().begin(), (*candidate)->layers().end());
     }
     parked_.push_back(std::move(*candidate));
@@ -139,11 +146,13 @@ void Pool::park_one(Lock& lock) {
 Result<std::unique_ptr<Candidate>> Pool::park(Lock& lock, const Limits& limits, const Deadline& deadline) {
   const std::optional<int> slot = free_slot();
   if (!slot) return fail(ErrorCode::resource_exhausted, "all " + std::to_string(kMaxSlots) + " slots are in use");
-  if (!zygote_) return fail(ErrorCode::unavailable, "the zygote is being restarted");
+  if (!zygote_ && !config_.spawn) return fail(ErrorCode::unavailable, "the zygote is being restarted");
   used_slots_.insert(*slot);
-  std::shared_ptr<Zygote> zygote = zygote_;
+  Result<std::shared_ptr<Zygote>> zygote = zygote_;
   lock.unlock();
-  Result<std::unique_ptr<Candidate>> candidate = Candidate::park(std::move(zygote), *slot, limits, config_.isolation, deadline);
+  if (config_.spawn) zygote = fresh_zygote(deadline);
+  Result<std::unique_ptr<Candidate>> candidate =
+      zygote ? Candidate::park(std::move(*zygote), *slot, limits, config_.isolation, deadline) : fail(zygote.error());
   lock.lock();
   if (!candidate) used_slots_.erase(*slot);
   return candidate;

@@ -1,4 +1,5 @@
-// Pool: candidates parked ahead of the jobs, so that a job starts in microseconds. Owns the zygote and restarts it when it dies.
+// Pool: candidates parked ahead of the jobs, so that a job starts in microseconds. Owns the zygote and restarts it when it dies. With
+// `config.spawn` each candidate is forked from a zygote of its own, a fresh process, instead.
 //
 //   Pool pool(config, spawner);                                    // returns at once; warms up behind
 //   Result<std::unique_ptr<Candidate>> candidate = pool.take(job.limits, deadline);
@@ -49,6 +50,7 @@ class Pool {
   using Lock = std::unique_lock<std::mutex>;
   void run();
   void start_zygote(Lock& lock);
+  Result<std::shared_ptr<Zygote>> fresh_zygote(const Deadline& deadline);
   void park_one(Lock& lock);
   Result<std::unique_ptr<Candidate>> park(Lock& lock, const Limits& limits, const Deadline& deadline);
   std::unique_ptr<Candidate> pop_parked();

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -15,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr unsigned kLogs = 8;  // of zygotes that live at the same time; then the oldest is overwritten
 constexpr int kSlotUsers = kMaxSlots;
 constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
 
@@ -58,7 +60,9 @@ Result<std::unique_ptr<Zygote>> Zygote::start(const SandboxConfig& config, Spawn
   Result<SocketPair> sockets = make_socket_pair();
   if (!sockets) return fail(sockets.error());
   std::unique_ptr<Zygote> zygote(new Zygote);
-  zygote->log_ = config.state_dir + "/zygote.log";
+  static std::atomic<unsigned> started{0};
+  const unsigned which = config.spawn ? started++ % kLogs : 0;
+  zygote->log_ = config.state_dir + "/zygote" + (which == 0 ? "" : "-" + std::to_string(which)) + ".log";
   zygote->socket_ = std::move(sockets->ours);
   Result<Process> process = spawner.spawn(spawn_request(config, sockets->theirs.get(), zygote->log_));
   if (!process) return fail(process.error());

@@ -32,10 +32,20 @@ std::optional<Workspace> open_workspace(const std::string& command, int& status)
   return Workspace{std::move(*paths), std::move(*catalog)};
 }
 
-Result<sandbox::Isolation> isolation_from(const std::string& text) {
-  if (text == "strict") return sandbox::Isolation::strict;
-  if (text == "best-effort") return sandbox::Isolation::best_effort;
-  return fail(ErrorCode::invalid_argument, "unknown isolation '" + text + "'; valid: strict, best-effort");
+Result<IsolationChoice> isolation_from(const std::string& text) {
+  IsolationChoice choice;
+  std::string rest = text + ",";
+  while (!rest.empty()) {
+    const std::string word = rest.substr(0, rest.find(','));
+    rest.erase(0, word.size() + 1);
+    if (word == "strict")
+      choice.isolation = sandbox::Isolation::strict;
+    else if (word == "spawn")
+      choice.spawn = true;
+    else if (word != "best-effort")
+      return fail(ErrorCode::invalid_argument, "unknown isolation '" + word + "'; valid: strict, best-effort, spawn, strict,spawn");
+  }
+  return choice;
 }
 
 int status_of_device_error(const Error& error) {

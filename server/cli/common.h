@@ -23,8 +23,13 @@ struct Workspace {
 };
 std::optional<Workspace> open_workspace(const std::string& command, int& status);
 
-/// Accepts "strict" and "best-effort".
-Result<sandbox::Isolation> isolation_from(const std::string& text);
+/// What --isolation says.
+struct IsolationChoice {
+  sandbox::Isolation isolation = sandbox::Isolation::best_effort;
+  bool spawn = false;
+};
+/// Accepts "strict", "best-effort" and "spawn", or one of the first two and "spawn" with a comma between.
+Result<IsolationChoice> isolation_from(const std::string& text);
 
 /// kUnknownName for a name that is no device, kUnavailable for a device that cannot be used here.
 int status_of_device_error(const Error& error);

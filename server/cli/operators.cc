@@ -122,9 +122,10 @@ int lint(const OperatorsOptions& options) {
   if (!workspace) return status;
   const auto chosen = choose(workspace->catalog, options.names, status);
   if (!chosen) return status;
-  const Result<sandbox::Isolation> isolation = isolation_from(options.isolation);
+  const Result<IsolationChoice> isolation = isolation_from(options.isolation);
   if (!isolation) return complain("operators lint", kUsage, isolation.error().message);
-  const sandbox::SandboxConfig config = sandbox_config(workspace->paths, *isolation);
+  sandbox::SandboxConfig config = sandbox_config(workspace->paths, isolation->isolation);
+  config.spawn = isolation->spawn;
   const auto device = sandbox::make_device(options.device, config);
   if (!device) return complain("operators lint", status_of_device_error(device.error()), device.error().message);
   sandbox::Linter linter(config, options.device);

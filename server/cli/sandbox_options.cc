@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <thread>
 
 #include "sandbox/jail/mutation.h"
 #include "server/cli/common.h"
@@ -13,12 +14,17 @@ constexpr std::int64_t kLeastWallMs = 100;     // less than a candidate needs to
 constexpr std::int64_t kLeastMemoryMib = 256;  // torch and Triton at work
 constexpr std::int64_t kMostMemoryMib = 1 << 20;
 constexpr std::int64_t kMostWallMs = 60 * 60'000;  // an agent that waits longer has gone
+constexpr int kMostRecorders = 8;
+constexpr unsigned kCoresForTwoRecorders = 8;
 
 }  // namespace
 
+int default_recorders() { return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? 2 : 1; }
+
 void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
   const CLI::Range wall(kLeastWallMs, kMostWallMs);
-  command.add_option("--isolation", options.isolation, "strict refuses to start when a sandbox layer is missing; best-effort stamps it into verdicts")
+  command.add_option("--isolation", options.isolation, "strict refuses to start when a sandbox layer is missing; best-effort stamps it into verdicts; spawn, after a comma or alone, gives each "
+                     "candidate a Python process of its own, seconds slower")
       ->capture_default_str();
   command.add_option("--import-wall-ms", options.limits.import_wall_ms, "wall time of executing a submission's module, ms")->check(wall)->capture_default_str();
   command.add_option("--run-wall-ms", options.limits.run_wall_ms, "wall time of compiling, recording and interpreting it, together, ms")
@@ -30,6 +36,12 @@ void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
           "memory of a candidate with all of its processes, MiB")
       ->check(CLI::Range(kLeastMemoryMib, kMostMemoryMib))
       ->default_str(std::to_string(options.limits.memory_bytes >> 20));
+  command
+      .add_option("--recorders", options.recorders,
+                  "candidates that record the cases of one submission at once, for a GPU; each takes a core and --memory-mib (2 from " +
+                      std::to_string(kCoresForTwoRecorders) + " cores on)")
+      ->check(CLI::Range(1, kMostRecorders))
+      ->capture_default_str();
   if (sandbox::mutations_possible())
     command.add_option("--without", options.without, "layers of the sandbox to leave out, separated by commas: for tests only");
 }
@@ -38,10 +50,13 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   if (!options.without.empty()) {
     if (const Status left_out = sandbox::leave_out(options.without); !left_out) return fail(left_out.error());
   }
-  const Result<sandbox::Isolation> isolation = isolation_from(options.isolation);
+  const Result<IsolationChoice> isolation = isolation_from(options.isolation);
   if (!isolation) return fail(isolation.error());
-  sandbox::SandboxConfig config = sandbox_config(paths, *isolation);
+  sandbox::SandboxConfig config = sandbox_config(paths, isolation->isolation);
+  config.spawn = isolation->spawn;
   config.job_limits = options.limits;
+  config.recorders = options.recorders;
+  config.parked_candidates = 2 * options.recorders;  // the next job's are ready while this one's are being replaced
   return config;
 }
 

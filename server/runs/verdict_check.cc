@@ -79,6 +79,9 @@ Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind ki
   return verdict;
 }
 
-bool is_ours(sandbox::ErrorKind kind) { return kind == sandbox::ErrorKind::aborted || kind == sandbox::ErrorKind::internal_error; }
+bool is_ours(sandbox::ErrorKind kind) {
+  using sandbox::ErrorKind;
+  return kind == ErrorKind::aborted || kind == ErrorKind::device_unhealthy || kind == ErrorKind::internal_error;
+}
 
 }  // namespace assay::server

@@ -10,15 +10,18 @@ amount=${2:-60}
 known=$(cd tests/fuzz && ls -- *_fuzz.cc | sed 's/_fuzz.cc//' | tr '\n' ' ')
 # Inputs longer than this are rare in the corpus and slow: every limit of the parsers is tested by unit tests instead.
 max_input_bytes=512
+max_verdict_bytes=4096  # the smallest verdict has 600
 export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16:detect_leaks=0}  # the fixture server lives until the process ends
+
+most_bytes() { [[ $1 == verdict ]] && echo $max_verdict_bytes || echo $max_input_bytes; }
 
 fuzz_one() {  # fuzz_one TARGET ARGUMENT...
   local name=$1
   shift
   local learned=$build/corpus/$name
-  mkdir -p "$learned" $build/findings
+  mkdir -p "$learned" "$build/findings"
   # The servers under test log what handlers threw; only the fuzzer's own output is wanted.
-  $build/bin/fuzz_"$name" -close_fd_mask=3 -max_len=$max_input_bytes -print_final_stats=1 -artifact_prefix=$build/findings/"$name"- "$@" \
+  "$build/bin/fuzz_$name" -close_fd_mask=3 -max_len="$(most_bytes "$name")" -print_final_stats=1 -artifact_prefix="$build/findings/$name-" "$@" \
     "$learned" "tests/fuzz/corpus/$name"
 }
 
@@ -32,7 +35,7 @@ esac
 [[ $target == all ]] || known=$target
 for name in $known; do
   if [[ $amount == merge ]]; then
-    $build/bin/fuzz_"$name" -close_fd_mask=3 -max_len=$max_input_bytes -merge=1 "tests/fuzz/corpus/$name" "$build/corpus/$name"
+    "$build/bin/fuzz_$name" -close_fd_mask=3 -max_len="$(most_bytes "$name")" -merge=1 "tests/fuzz/corpus/$name" "$build/corpus/$name"
   else
     log=$build/$name.log
     fuzz_one "$name" "${limit[@]}" >"$log" 2>&1 || { grep -E '^==|SUMMARY|runtime error' "$log"; echo "fuzz: $name: see $log and $build/findings" >&2; exit 1; }

@@ -16,7 +16,7 @@ TEST_CASE("every error kind has a TritonBench type in its group, or is none of t
       {"Runtime & Logic", {"ValueError", "ZeroDivisionError", "RuntimeError", "RecursionError", "AssertionError", "CompilationError", "ResultsError"}},
   };
   const std::set<sandbox::ErrorKind> untyped = {sandbox::ErrorKind::none, sandbox::ErrorKind::unsupported, sandbox::ErrorKind::cancelled,
-                                                sandbox::ErrorKind::aborted, sandbox::ErrorKind::internal_error};
+                                                sandbox::ErrorKind::aborted, sandbox::ErrorKind::device_unhealthy, sandbox::ErrorKind::internal_error};
   std::set<std::string_view> used;
   for (int i = 0; i <= static_cast<int>(sandbox::ErrorKind::internal_error); ++i) {
     const auto kind = static_cast<sandbox::ErrorKind>(i);

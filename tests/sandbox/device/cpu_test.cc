@@ -1,5 +1,6 @@
 #include "sandbox/device/cpu.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <thread>
@@ -185,4 +186,39 @@ TEST_CASE("a dialect that cannot be interpreted is compiled, and the verdict say
   CHECK(verdict.error_kind == ErrorKind::unsupported);
   CHECK(verdict.detail.find("Hopper") != std::string::npos);
   CHECK_FALSE(verdict.kernels.empty());
+}
+
+TEST_CASE("a fresh process for each candidate gives the verdicts that forks of the zygote give") {
+  SandboxConfig config = real_config();
+  config.spawn = true;
+  const std::unique_ptr<Device> spawning = make_cpu_device(config);
+  std::vector<std::string> sources = {kGood, "import torch, triton\nprint(torch.__version__)\n" + oracle()};
+  for (const Bad& bad : kBad) {
+    for (const char* name : {"raises", "does not parse", "wrong dtype", "dies of a signal", "exits when called", "memory hog"}) {
+      if (std::string(bad.name) == name) sources.emplace_back(bad.source);
+    }
+  }
+  REQUIRE(sources.size() == 8);
+  for (const std::string& source : sources) {
+    const Job job = test_job(source);
+    JobMonitor monitor;
+    const Verdict spawned = spawning->execute(job, monitor), forked = run(job);
+    INFO(source << "\nspawned: " << spawned.summary << "\nforked: " << forked.summary);
+    CHECK(spawned.outcome == forked.outcome);
+    CHECK(spawned.error_kind == forked.error_kind);
+    CHECK(spawned.stage == forked.stage);
+    CHECK(spawned.tier == forked.tier);
+    CHECK(spawned.stdout_text == forked.stdout_text);
+    CHECK(spawned.provenance.missing_layers == forked.provenance.missing_layers);
+    CHECK(spawned.cases.size() == forked.cases.size());
+    for (std::size_t i = 0; i < std::min(spawned.cases.size(), forked.cases.size()); ++i) {
+      CHECK(spawned.cases[i].id == forked.cases[i].id);
+      CHECK(spawned.cases[i].outcome == forked.cases[i].outcome);
+    }
+    REQUIRE(spawned.diagnostic.has_value() == forked.diagnostic.has_value());
+    if (!spawned.diagnostic) continue;
+    CHECK(spawned.diagnostic->exception == forked.diagnostic->exception);
+    CHECK(spawned.diagnostic->message == forked.diagnostic->message);
+    CHECK(spawned.diagnostic->line == forked.diagnostic->line);
+  }
 }

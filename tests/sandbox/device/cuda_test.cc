@@ -3,9 +3,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 
 #include "sandbox/device/launching.h"
-#include "sandbox/device/plan_cache.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/device_fixture.h"
 
@@ -79,12 +80,17 @@ std::string operator_folder() {
   return folder;
 }
 
-Device& gpu() {
-  static const std::unique_ptr<Device> device = [] {
-    Result<std::unique_ptr<Device>> made = make_cuda_device(real_config(), {.index = 0, .driver = "fake", .judge_device = "cpu"});
+/// A GPU whose submissions are recorded by so many candidates at once.
+Device& gpu(int recorders) {
+  static std::map<int, std::unique_ptr<Device>> devices;
+  std::unique_ptr<Device>& device = devices[recorders];
+  if (!device) {
+    SandboxConfig config = real_config();
+    config.recorders = recorders;
+    Result<std::unique_ptr<Device>> made = make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
     if (!made) throw std::runtime_error(made.error().message);
-    return std::move(*made);
-  }();
+    device = std::move(*made);
+  }
   return *device;
 }
 
@@ -98,9 +104,9 @@ Job copy_job(JobKind kind, const std::string& source) {
   return job;
 }
 
-Verdict run(const Job& job) {
+Verdict run(const Job& job, int recorders = 1) {
   JobMonitor monitor;
-  return gpu().execute(job, monitor);
+  return gpu(recorders).execute(job, monitor);
 }
 
 std::string kernel(const std::string& name) {
@@ -138,6 +144,33 @@ TEST_CASE("a grade is timed beside its baseline") {
   }
 }
 
+TEST_CASE("several candidates record one submission and its verdict is that of one") {
+  Job job = copy_job(JobKind::test, "print('hello')\n" + kCopy + "print('ready')\n");
+  job.want_artifacts = true;
+  const Verdict one = run(job), two = run(job, 2);
+  INFO(two.summary << " " << two.detail << two.stderr_text);
+  REQUIRE(two.outcome == Outcome::pass);
+  REQUIRE(two.cases.size() == 2);
+  CHECK(two.cases[0].id == "public64");
+  CHECK(two.cases[1].id == "hidden1000");
+  CHECK(two.stdout_text == one.stdout_text);
+  CHECK(two.artifacts.size() == one.artifacts.size());
+  CHECK(two.kernels.size() == one.kernels.size());
+
+  const std::string fails = "def plain_copy(x):\n    if x.numel() == 1000:\n        raise KeyError('a thousand')\n    return x.clone()\n";
+  std::vector<std::pair<std::int64_t, std::int64_t>> heard;
+  JobMonitor monitor;
+  monitor.case_done = [&](std::int64_t done, std::int64_t total) { heard.emplace_back(done, total); };
+  const Verdict failed = gpu(2).execute(copy_job(JobKind::test, fails), monitor);
+  CHECK(failed.error_kind == ErrorKind::key_error);
+  CHECK(failed.stage == Stage::record);
+  CHECK(failed.detail.find("hidden1000") != std::string::npos);
+  REQUIRE(failed.diagnostic);
+  CHECK(failed.diagnostic->line.value_or(0) == 3);
+  REQUIRE(heard.size() == 1);
+  CHECK(heard[0] == std::pair<std::int64_t, std::int64_t>(1, 2));
+}
+
 TEST_CASE("a wrong answer fails and is not timed") {
   const Verdict verdict = run(copy_job(JobKind::grade, "import torch\ndef plain_copy(x):\n    return torch.zeros_like(x)\n"));
   INFO(verdict.summary);
@@ -161,6 +194,29 @@ TEST_CASE("a launch that is refused is the submission's error, and the next job 
   CHECK(verdict.error_kind == ErrorKind::invalid_plan);
   CHECK(verdict.stage == Stage::launch);
   CHECK(run(copy_job(JobKind::test, kCopy)).outcome == Outcome::pass);
+}
+
+TEST_CASE("a device that fails its check after a fault is said to be unhealthy, and serves again once it is well") {
+  const SickSwitch sick("device");
+  Result<std::unique_ptr<Device>> device = make_cuda_device(sick.config(), {.index = 0, .driver = "fake", .judge_device = "cpu"});
+  REQUIRE(device);
+  const auto execute = [&](const std::string& source) {
+    JobMonitor monitor;
+    return (*device)->execute(copy_job(JobKind::test, source), monitor);
+  };
+  REQUIRE(execute(kCopy).outcome == Outcome::pass);
+  sick.set(true);
+  // What the launcher says when it is killed in the middle of a launch is the same as for a GPU that fell over.
+  Job endless = copy_job(JobKind::test, kCopy);
+  endless.limits.launch_wall_ms = 0;
+  JobMonitor monitor;
+  CHECK((*device)->execute(endless, monitor).error_kind == ErrorKind::timeout);
+  const Verdict refused = execute(kCopy);
+  INFO(refused.summary);
+  CHECK(refused.error_kind == ErrorKind::device_unhealthy);
+  CHECK(refused.detail.find("the device fails its check") != std::string::npos);
+  sick.set(false);
+  CHECK(execute(kCopy).outcome == Outcome::pass);
 }
 
 TEST_CASE("a GPU that is not there is an error with the reason") {
@@ -195,14 +251,24 @@ TEST_CASE("the physics floor spares what the cache may hold") {
   CHECK_FALSE(physics_floor({}, 1, 1));
 }
 
-TEST_CASE("a cached plan belongs to one source, target and case") {
-  const CaseRequest request{.id = "a", .hidden = false, .interpreter = true, .axes = {{"n", 1}}, .dtype = "float32", .distribution = "normal"};
-  CaseRequest other = request;
-  other.axes["n"] = 2;
-  PreparedCase prepared;
-  CHECK(PlanCache::key("s", "cuda:90", request, prepared) == PlanCache::key("s", "cuda:90", request, prepared));
-  CHECK(PlanCache::key("s", "cuda:90", request, prepared) != PlanCache::key("s", "cuda:90", other, prepared));
-  CHECK(PlanCache::key("s", "cuda:90", request, prepared) != PlanCache::key("t", "cuda:90", request, prepared));
-  prepared.structural = {"lengths"};
-  CHECK_FALSE(PlanCache::key("s", "cuda:90", request, prepared));
+TEST_CASE("the same source is recorded once, unless it prints or its artifacts are asked for") {
+  const auto imported = [](const Verdict& verdict) {
+    REQUIRE(verdict.outcome == Outcome::pass);
+    return verdict.stage_ms.count("import") > 0;
+  };
+  const std::string source = "# recorded once\n" + kCopy;
+  Job job = copy_job(JobKind::test, source);
+  job.cases.resize(1);
+  CHECK(imported(run(job)));
+  CHECK_FALSE(imported(run(job)));
+  const Verdict graded = run(copy_job(JobKind::grade, source));  // one case more
+  CHECK(imported(graded));
+  CHECK(graded.cases.size() == 2);
+  CHECK_FALSE(imported(run(copy_job(JobKind::grade, source))));
+  job.want_artifacts = true;
+  CHECK(imported(run(job)));
+
+  const Job loud = copy_job(JobKind::test, "print('loud')\n" + kCopy);
+  CHECK(run(loud).stdout_text == "loud\n");
+  CHECK(run(loud).stdout_text == "loud\n");
 }

@@ -30,6 +30,27 @@ inline SandboxConfig real_config() {
   return config;
 }
 
+/// A fake device that can be made to fail its check: a launcher program that reads a switch in the file system.
+class SickSwitch {
+ public:
+  explicit SickSwitch(const std::string& name) : config_(real_config()), file_(config_.state_dir + "/" + name + ".sick") {
+    set(false);
+    const std::string script = config_.state_dir + "/" + name + ".sh";
+    std::ofstream(script) << "#!/bin/sh\n[ -e " << file_ << " ] && set -- \"$@\" --driver fake-sick\nexec " << config_.launcher << " \"$@\"\n";
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    config_.launcher = script;
+  }
+  const SandboxConfig& config() const { return config_; }
+  void set(bool sick) const {
+    if (sick) std::ofstream(file_) << "sick";
+    else std::filesystem::remove(file_);
+  }
+
+ private:
+  SandboxConfig config_;
+  std::string file_;
+};
+
 /// Two small public cases, a hidden one, and one that only a GPU can run.
 inline Job vector_add(JobKind kind, const std::string& source) {
   static int count = 0;

@@ -10,6 +10,7 @@
 using namespace assay;
 using namespace assay::sandbox;
 using assay::sandbox::testing::real_config;
+using assay::sandbox::testing::SickSwitch;
 
 namespace {
 
@@ -70,4 +71,32 @@ TEST_CASE("launchers that cannot start are an error that says why, and a cancell
   const auto cancelled = silent.take(Deadline::after_ms(5'000, &cancel));
   REQUIRE_FALSE(cancelled);
   CHECK(cancelled.error().code == ErrorCode::cancelled);
+}
+
+TEST_CASE("after a fault no launcher from before it is handed out") {
+  Spawner spawner;
+  LauncherNursery nursery(real_config(), spawner, 0, "fake");
+  REQUIRE(nursery.ready(soon()));
+  REQUIRE(nursery.wait_quiet(soon()));
+  std::unique_ptr<LauncherClient> used = taken(nursery);
+  nursery.distrust();
+  nursery.retire(std::move(used));
+  nursery.retire(taken(nursery));  // alive, so started since
+  CHECK_FALSE(nursery.sickness());
+}
+
+TEST_CASE("a device that fails its check is sick until a launcher finds it well") {
+  Spawner spawner;
+  const SickSwitch device("nursery");
+  LauncherNursery nursery(device.config(), spawner, 0, "fake");
+  nursery.retire(taken(nursery));
+  device.set(true);
+  nursery.distrust();
+  const auto refused = nursery.take(soon());
+  REQUIRE_FALSE(refused);
+  REQUIRE(nursery.sickness());
+  CHECK(nursery.sickness()->find("the device fails its check") != std::string::npos);
+  device.set(false);
+  nursery.retire(taken(nursery));
+  CHECK_FALSE(nursery.sickness());
 }

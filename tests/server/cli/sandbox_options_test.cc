@@ -42,7 +42,17 @@ TEST_CASE("candidates are parked with the limits of the jobs", "[cli]") {
   REQUIRE(config);
   CHECK(config->job_limits.memory_bytes == 512LL << 20);
   CHECK(config->isolation == sandbox::Isolation::strict);
-  CHECK_FALSE(sandbox_config(read("--isolation loose"), Paths{}));
+  CHECK_FALSE(config->spawn);
+  CHECK(sandbox_config(read("--isolation spawn"), Paths{})->spawn);
+  CHECK(sandbox_config(read("--isolation spawn"), Paths{})->isolation == sandbox::Isolation::best_effort);
+  const auto both = sandbox_config(read("--isolation strict,spawn"), Paths{});
+  CHECK(both->spawn);
+  CHECK(both->isolation == sandbox::Isolation::strict);
+  for (const char* wrong : {"loose", "", "strict,", "strict,loose"}) {
+    const auto refused = sandbox_config(read(std::string("--isolation=") + wrong), Paths{});
+    INFO(wrong);
+    CHECK_FALSE(refused);
+  }
 }
 
 TEST_CASE("layers cannot be left out of a build for use", "[cli]") { CHECK_THROWS_AS(read("--without seccomp"), CLI::ParseError); }

@@ -1,0 +1,89 @@
+#include "sandbox/device/record_memo.h"
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/handle.h"
+
+namespace assay::sandbox {
+namespace {
+
+using nlohmann::json;
+
+std::int64_t size_of(const CaseDone& done) { return static_cast<std::int64_t>(sizeof done + done.plan.size()); }
+
+json describe(const Argument& argument) {
+  if (argument.is_tensor) return {argument.name, argument.dtype, argument.shape, argument.strides};
+  return {argument.name, argument.scalar_type, std::visit([](auto value) { return json(value); }, argument.value)};
+}
+
+}  // namespace
+
+std::optional<std::string> RecordMemo::key(const Job& job, const std::string& source, const std::string& target, const PreparedCase& prepared) {
+  if (!prepared.structural.empty()) return std::nullopt;
+  json arguments = json::array(), outputs = json::array();
+  for (const Argument& argument : prepared.arguments) arguments.push_back(describe(argument));
+  for (const PreparedOutput& output : prepared.outputs) outputs.push_back(output.from);
+  const json all = {sha256_hex(source), job.entry, job.dialect, job.language, target, arguments, prepared.inout, outputs};
+  return sha256_hex(all.dump());
+}
+
+std::optional<CaseDone> RecordMemo::find(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(key);
+  if (found == known_.end()) return std::nullopt;
+  return found->second;
+}
+
+void RecordMemo::put(const std::string& key, CaseDone done) {
+  const std::lock_guard lock(mutex_);
+  const std::int64_t size = size_of(done);
+  if (size > max_bytes_ || known_.count(key) > 0) return;
+  bytes_ += size;
+  known_.emplace(key, std::move(done));
+  order_.push_back(key);
+  while (bytes_ > max_bytes_) {
+    const auto oldest = known_.find(order_.front());
+    bytes_ -= size_of(oldest->second);
+    known_.erase(oldest);
+    order_.pop_front();
+  }
+}
+
+std::int64_t RecordMemo::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+std::optional<CandidateResults> RecordMemo::record(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::string& target, const std::string& source,
+                                                   bool artifacts, int candidates) {
+  CandidateResults all;
+  all.cases.resize(prepared.cases.size());
+  std::vector<std::optional<std::string>> keys;
+  std::vector<std::size_t> unknown;
+  for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
+    keys.push_back(key(run.job(), source, target, prepared.cases[i]));
+    std::optional<CaseDone> known = keys[i] && !artifacts ? find(*keys[i]) : std::nullopt;
+    if (!known) {
+      unknown.push_back(i);
+      continue;
+    }
+    all.cases[i] = std::move(*known);
+    all.cases[i].id = prepared.cases[i].id;
+  }
+  if (unknown.empty()) return all;
+
+  std::optional<CandidateResults> recorded = record_cases(run, pool, prepared, unknown, target, source, artifacts, candidates);
+  if (!recorded) return std::nullopt;
+  const bool silent = run.verdict().stdout_text.empty() && run.verdict().stderr_text.empty();
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    if (silent && keys[unknown[i]]) put(*keys[unknown[i]], recorded->cases[i]);
+    all.cases[unknown[i]] = std::move(recorded->cases[i]);
+  }
+  all.artifacts = std::move(recorded->artifacts);
+  return all;
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,50 @@
+// Fuzzes what is read back from the store and from files: the JSON forms of verdicts and jobs, which carry untrusted text.
+//
+// Whatever the bytes: no crash, no undefined behaviour; what is read is written and read again to the same; and what an agent may see of a verdict
+// can be written as well.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "tools/job_json.h"
+#include "tools/verdict_json.h"
+
+namespace {
+
+using namespace assay;
+using nlohmann::json;
+
+void must(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check_verdict(const json& document) {
+  const auto verdict = tools::verdict_from_json(document);
+  if (!verdict) return must(!verdict.error().message.empty());
+  const json written = tools::verdict_to_json(*verdict);
+  const auto again = tools::verdict_from_json(written);
+  must(again.has_value());
+  must(tools::verdict_to_json(*again) == written);
+  (void)tools::verdict_to_json(tools::redact_hidden(*verdict, {"hidden"})).dump();
+}
+
+void check_job(const json& document) {
+  const auto job = tools::job_from_json(document);
+  if (!job) return must(!job.error().message.empty());
+  const json written = tools::job_to_json(*job);
+  const auto again = tools::job_from_json(written);
+  must(again.has_value());
+  must(tools::job_to_json(*again) == written);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const json document = json::parse(data, data + size, nullptr, false);
+  if (document.is_discarded()) return 0;
+  check_verdict(document);
+  check_job(document);
+  return 0;
+}

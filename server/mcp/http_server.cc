@@ -191,29 +191,37 @@ class HttpServer final : private httplib::Server {
     return Unhandled;
   }
 
-  void post(const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) {
+  /// The body, or in `refusal` why it was not read.
+  std::string read_body(const httplib::Request& request, const httplib::ContentReader& reader, std::optional<Reply>& refusal) {
     Connection& connection = *current_;
     const bool chunked = request.has_header("Transfer-Encoding");
     // The library's idea of where a chunked body ends is too generous for another request to follow.
     connection.close_after = connection.close_after || chunked;
     const bool arrived = !chunked && connection.input().size() >= std::stoull(request.get_header_value("Content-Length"));
-    std::optional<Gate::Pass> upload;  // given back before the call begins
-    if (!arrived) upload.emplace(uploads_.enter());
-    if (upload && !*upload) return write_reply(response, busy_reply("too many requests are being received"));
+    const Gate::Pass upload = arrived ? Gate::Pass() : uploads_.enter();  // given back before the call begins
     std::string body;
+    if (!arrived && !upload) {
+      refusal = busy_reply("too many requests are being received");
+      return body;
+    }
     std::int64_t size = 0;
     const bool complete = reader([&](const char* data, std::size_t length) {
       size += static_cast<std::int64_t>(length);
       if (size <= options_.max_body_bytes) body.append(data, length);
       return size <= options_.max_body_bytes;
     });
-    upload.reset();
-    if (size > options_.max_body_bytes) {
-      return write_reply(response,
-                         error_reply(413, kInvalidRequest, "the body is larger than the limit of " + std::to_string(options_.max_body_bytes) + " bytes", true));
-    }
-    if (!complete) return write_reply(response, error_reply(400, kInvalidRequest, "the body ended early or came too slowly", true));
+    if (size > options_.max_body_bytes)
+      refusal = error_reply(413, kInvalidRequest, "the body is larger than the limit of " + std::to_string(options_.max_body_bytes) + " bytes", true);
+    else if (!complete)
+      refusal = error_reply(400, kInvalidRequest, "the body ended early or came too slowly", true);
+    return body;
+  }
 
+  void post(const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) {
+    Connection& connection = *current_;
+    std::optional<Reply> refusal;
+    const std::string body = read_body(request, reader, refusal);
+    if (refusal) return write_reply(response, *refusal);
     const HeaderLookup header = lookup(request);
     Interpretation meaning = interpret(body, header, dispatcher_, options_);
     if (!meaning.call) return write_reply(response, meaning.reply);
@@ -224,7 +232,8 @@ class HttpServer final : private httplib::Server {
     if (reaches_tool && !*place) return write_reply(response, busy_reply("too many calls are running"));
     std::shared_ptr<HttpSession> session;
     if (!call.exchange.stateless) {
-      if (auto refusal = sessions_.enter(call, header, session)) return write_reply(response, *refusal);
+      refusal = sessions_.enter(call, header, session);
+      if (refusal) return write_reply(response, *refusal);
     }
     if (call.stream) return streams_.answer_call(std::move(call), std::move(session), std::move(place), connection, response);
     call.exchange.hung_up = [this, &connection] { return stopping_.load() || connection.hung_up(); };

@@ -2,7 +2,8 @@
 
     python bench/skeleton.py --device cuda:0 --out bench/results/skeleton-h200.json
 
-`run_tests` is measured as it is set up (distinct sources), with one recorder instead of several, and with a source that was tested before.
+`run_tests` is measured as it is set up (distinct sources), with one recorder instead of several, with a pause between two
+calls, and with a source that was tested before.
 Medians and ratios are printed; raw samples and the environment go into the result file.
 """
 
@@ -25,6 +26,7 @@ from stdio_client import StdioClient
 ROOT = Path(__file__).resolve().parent.parent
 OPERATOR = "vector_add"
 WARM_UP_CALLS = 5
+AGENT_PAUSE_S = 0.5  # an agent that thinks between two calls, if only so long
 
 
 def serve_command(binary: str, device: str, store: Path) -> list[str]:
@@ -43,12 +45,15 @@ def start_up_samples(binary: str, device: str, scratch: Path, count: int) -> lis
     return samples
 
 
-def warm_samples(command: list[str], source: str, count: int, distinct: bool = True) -> tuple[list[float], list[dict[str, Any]]]:
+def warm_samples(
+    command: list[str], source: str, count: int, distinct: bool = True, pause_s: float = 0
+) -> tuple[list[float], list[dict[str, Any]]]:
     """Milliseconds from code in to verdict out; of distinct sources none is answered from a memo."""
     client = StdioClient(command)
     samples, stages = [], []
     for index in range(WARM_UP_CALLS + count):
         code = f"{source}\n# {index} {os.urandom(8).hex()}\n" if distinct else source
+        time.sleep(pause_s)
         begin = time.perf_counter()
         result = client.call("run_tests", {"operator": OPERATOR, "code": code})
         elapsed = (time.perf_counter() - begin) * 1e3
@@ -96,12 +101,14 @@ def main() -> None:
         serve, source = serve_command(options.binary, options.device, scratch / "warm.db"), source_file.read_text()
         warm, stages = warm_samples(serve, source, options.calls)
         one_recorder, one_stages = warm_samples([*serve, "--recorders", "1"], source, options.calls)
+        paced, paced_stages = warm_samples(serve, source, options.calls, pause_s=AGENT_PAUSE_S)
         again, again_stages = warm_samples(serve, source, options.calls, distinct=False)
         fresh = fresh_samples(options.device, source_file, options.cases, options.fresh)
     summary = {
         "initialize_ms": {"p50": statistics.median(start_up), "p95": quantile(start_up, 0.95), "budget_p50": 30},
         "run_tests_ms": {"p50": statistics.median(warm), "p95": quantile(warm, 0.95), "budget_p50": 250},
         "run_tests_one_recorder_ms": {"p50": statistics.median(one_recorder), "p95": quantile(one_recorder, 0.95)},
+        "run_tests_paced_ms": {"p50": statistics.median(paced), "p95": quantile(paced, 0.95), "pause_s": AGENT_PAUSE_S},
         "run_tests_again_ms": {"p50": statistics.median(again), "p95": quantile(again, 0.95)},
         "fresh_process_ms": {"p50": statistics.median(fresh)},
         "speed_up": statistics.median(fresh) / statistics.median(warm),
@@ -112,9 +119,17 @@ def main() -> None:
         "cases": options.cases,
         "summary": summary,
         "environment": environment(),
-        "samples_ms": {"initialize": start_up, "run_tests": warm, "one_recorder": one_recorder, "again": again, "fresh_process": fresh},
+        "samples_ms": {
+            "initialize": start_up,
+            "run_tests": warm,
+            "one_recorder": one_recorder,
+            "paced": paced,
+            "again": again,
+            "fresh_process": fresh,
+        },
         "run_tests_stage_ms": stages,
         "one_recorder_stage_ms": one_stages,
+        "paced_stage_ms": paced_stages,
         "again_stage_ms": again_stages,
     }
     options.out.parent.mkdir(parents=True, exist_ok=True)

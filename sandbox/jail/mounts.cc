@@ -21,6 +21,7 @@ namespace assay::sandbox {
 namespace {
 
 // mount_setattr is younger than some C libraries: its number (the same on every architecture) and arguments, as the kernel defines them.
+constexpr const char* kDeviceFolders[] = {"driver", "acpi", "scsi", "asound"};  // of /proc
 constexpr long kMountSetattr = 442;
 constexpr unsigned kAtRecursive = 0x8000;
 constexpr std::uint64_t kAttrReadOnly = 1, kAttrNoSuid = 2, kAttrNoDev = 4;
@@ -127,6 +128,15 @@ Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
   return {};
 }
 
-Status mount_proc(const std::string& target) { return do_mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr); }
+Status mount_proc(const std::string& target) {
+  if (Status mounted = do_mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr); !mounted) return mounted;
+  for (const char* folder : kDeviceFolders) {
+    const std::string path = target + "/" + folder;
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) continue;  // this machine has none
+    if (Status hidden = do_mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4096,mode=555"); !hidden) return hidden;
+  }
+  return {};
+}
 
 }  // namespace assay::sandbox

@@ -25,6 +25,7 @@ Status mount_tmpfs(const std::string& target, std::int64_t bytes, std::int64_t i
 Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes, std::int64_t inodes, const std::string& mode);
 
 /// A fresh /proc of the caller's pid namespace.
+/// A new one for this pid namespace, without what drivers tell there about the machine's devices.
 Status mount_proc(const std::string& target);
 
 /// Makes a mount and all below it read-only, keeping the restrictions it has.

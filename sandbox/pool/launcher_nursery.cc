@@ -8,6 +8,7 @@
 namespace assay::sandbox {
 namespace {
 
+constexpr int kThreads = 2;  // a context takes longer to make than most recordings
 constexpr std::int64_t kStartMs = 30'000;
 constexpr auto kRetryPause = std::chrono::seconds(2);
 constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
@@ -15,7 +16,9 @@ constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
 }  // namespace
 
 LauncherNursery::LauncherNursery(const SandboxConfig& config, Spawner& spawner, int device, std::string driver)
-    : config_(config), spawner_(spawner), device_index_(device), driver_(std::move(driver)), thread_([this] { run(); }) {}
+    : config_(config), spawner_(spawner), device_index_(device), driver_(std::move(driver)) {
+  for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { run(); });
+}
 
 LauncherNursery::~LauncherNursery() {
   {
@@ -24,7 +27,7 @@ LauncherNursery::~LauncherNursery() {
     cancel_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 std::optional<LauncherDevice> LauncherNursery::device() const {
@@ -45,24 +48,26 @@ Status LauncherNursery::wait_until(std::unique_lock<std::mutex>& lock, const Dea
 Result<LauncherDevice> LauncherNursery::ready(const Deadline& deadline) {
   std::unique_lock lock(mutex_);
   failure_.reset();
+  const int before = attempts_;
   changed_.notify_all();
-  if (Status up = wait_until(lock, deadline, [&] { return device_ || failure_; }); !up) return fail(up.error());
-  if (!device_) return fail(*failure_);
+  if (Status up = wait_until(lock, deadline, [&] { return device_ || failed_since(before); }); !up) return fail(up.error());
+  if (!device_) return fail(failure_->error);
   return *device_;
 }
 
 Result<std::unique_ptr<LauncherClient>> LauncherNursery::take(const Deadline& deadline) {
   std::unique_lock lock(mutex_);
   failure_.reset();
+  const int before = attempts_;
   ++waiting_;
   changed_.notify_all();
   const Status parked = wait_until(lock, deadline, [&] {
     std::erase_if(parked_, [](const auto& one) { return !one->alive(); });
-    return !parked_.empty() || failure_;
+    return !parked_.empty() || failed_since(before);
   });
   --waiting_;
   if (!parked) return fail(parked.error());
-  if (parked_.empty()) return fail(*failure_);
+  if (parked_.empty()) return fail(failure_->error);
   std::unique_ptr<LauncherClient> taken = std::move(parked_.front());
   parked_.pop_front();
   ++in_use_;
@@ -82,6 +87,7 @@ void LauncherNursery::retire(std::unique_ptr<LauncherClient> used) {
 void LauncherNursery::distrust() {
   {
     const std::lock_guard lock(mutex_);
+    ++faults_;
     for (std::unique_ptr<LauncherClient>& one : parked_) {
       one->kill();
       retired_.push_back(std::move(one));
@@ -98,24 +104,30 @@ std::optional<std::string> LauncherNursery::sickness() const {
 
 Status LauncherNursery::wait_quiet(const Deadline& deadline) {
   std::unique_lock lock(mutex_);
-  return wait_until(lock, deadline, [&] { return !busy_ && retired_.empty(); });
+  return wait_until(lock, deadline, [&] { return starting_ + ending_ == 0 && retired_.empty(); });
 }
 
+/// Whether a start has failed that began when `before` others had begun; one that was on its way already says nothing of the device as it is now.
+bool LauncherNursery::failed_since(int before) const { return failure_ && failure_->attempt >= before; }
+
 bool LauncherNursery::wants_more() const {
-  if (parked_.empty() && waiting_ > 0) return true;
-  return in_use_ == 0 && static_cast<int>(parked_.size()) < std::max(config_.parked_launchers, 1);
+  const int coming = static_cast<int>(parked_.size()) + starting_;
+  if (coming < waiting_) return true;
+  return in_use_ == 0 && coming < std::max(config_.parked_launchers, 1);
 }
 
 void LauncherNursery::start_one(std::unique_lock<std::mutex>& lock) {
+  const int faults = faults_, attempt = attempts_++;
   lock.unlock();
   Result<std::unique_ptr<LauncherClient>> started = LauncherClient::start(config_, spawner_, device_index_, driver_, Deadline::after_ms(kStartMs, &cancel_));
   lock.lock();
   if (started) {
     device_ = (*started)->device();
-    parked_.push_back(std::move(*started));
-    sickness_.reset();
+    const bool trusted = faults == faults_;  // else it may have looked before the fault
+    (trusted ? parked_ : retired_).push_back(std::move(*started));
+    if (trusted) sickness_.reset();
   } else {
-    failure_ = started.error();
+    failure_ = Failure{started.error(), attempt};
     sickness_ = started.error().message;
   }
 }
@@ -127,19 +139,20 @@ void LauncherNursery::run() {
       changed_.wait_for(lock, kRetryPause, [&] { return stop_ || !failure_; });
       failure_.reset();
     } else if (wants_more()) {
-      busy_ = true;
+      ++starting_;
       start_one(lock);
+      --starting_;
     } else if (!retired_.empty()) {
-      busy_ = true;
-      std::vector<std::unique_ptr<LauncherClient>> over = std::exchange(retired_, {});
+      ++ending_;
+      std::deque<std::unique_ptr<LauncherClient>> over = std::exchange(retired_, {});
       lock.unlock();
       over.clear();  // waits for their end
       lock.lock();
+      --ending_;
     } else {
       changed_.wait(lock);
       continue;
     }
-    busy_ = false;
     changed_.notify_all();
   }
 }

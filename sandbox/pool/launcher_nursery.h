@@ -50,7 +50,9 @@ class LauncherNursery {
  private:
   void run();
   void start_one(std::unique_lock<std::mutex>& lock);
-  bool wants_more() const;  // mutex_ held
+  // With mutex_ held:
+  bool failed_since(int before) const;
+  bool wants_more() const;
   /// Waits until `done` (mutex_ held). Errors: cancelled, resource_exhausted.
   template <class Done>
   Status wait_until(std::unique_lock<std::mutex>& lock, const Deadline& deadline, Done done);
@@ -61,16 +63,21 @@ class LauncherNursery {
   const std::string driver_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::unique_ptr<LauncherClient>> parked_;
-  std::vector<std::unique_ptr<LauncherClient>> retired_;
+  std::deque<std::unique_ptr<LauncherClient>> parked_, retired_;
   std::optional<LauncherDevice> device_;
-  std::optional<Error> failure_;    // of the last attempt; cleared by whoever comes next
+  struct Failure {
+    Error error;
+    int attempt;
+  };
+  std::optional<Failure> failure_;  // of the last attempt; cleared by whoever comes next
+  int attempts_ = 0;
   std::optional<std::string> sickness_;
   int in_use_ = 0, waiting_ = 0;
-  bool busy_ = false;  // the thread starts or ends one
+  int starting_ = 0, ending_ = 0;
+  int faults_ = 0;  // how often the parked ones were given up
   bool stop_ = false;
   std::atomic<bool> cancel_{false};
-  std::thread thread_;
+  std::vector<std::thread> threads_;  // each starts or ends one launcher at a time
 };
 
 }  // namespace assay::sandbox

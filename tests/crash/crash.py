@@ -29,7 +29,13 @@ from environment import environment  # noqa: E402
 from stdio_client import StdioClient  # noqa: E402
 
 OPERATOR = "vector_add"
-OURS = {"internal_error", "device_unhealthy", "aborted", "crash", "protocol_error"}  # a killed candidate is a crash; the others are said of our own processes
+OURS = {
+    "internal_error",
+    "device_unhealthy",
+    "aborted",
+    "crash",
+    "protocol_error",
+}  # a killed candidate is a crash; the others are said of our own processes
 RECOVERY_S = 60.0
 LONGEST_JOB_S = 3.0
 

@@ -20,6 +20,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 IMPORT_WALL_MS = 6_000
 RUN_WALL_MS = 4_000
+LAUNCH_WALL_MS = 20_000  # the default: no option sets it
 MEMORY_MIB = 512
 SLACK_S = 2.0  # a verdict's time beyond its limits
 SETTLE_S = 5.0

@@ -8,13 +8,13 @@ import os
 import pytest
 from case_file import Case
 from conftest import Results
-from escape_server import IMPORT_WALL_MS, RUN_WALL_MS, SLACK_S, EscapeServer, Outcome
+from escape_server import IMPORT_WALL_MS, LAUNCH_WALL_MS, RUN_WALL_MS, SLACK_S, EscapeServer, Outcome
 
 
 def limit_s(outcome: Outcome) -> float:
     """What the stages that the case went through may take."""
-    imported = outcome.verdict.get("stage") != "import"
-    return (IMPORT_WALL_MS + (RUN_WALL_MS if imported else 0)) / 1e3
+    stage = outcome.verdict.get("stage")
+    return (IMPORT_WALL_MS + (RUN_WALL_MS if stage != "import" else 0) + (LAUNCH_WALL_MS if stage == "launch" else 0)) / 1e3
 
 
 def has_landlock() -> bool:

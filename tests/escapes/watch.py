@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+
+LOGS = re.compile(r"(launcher-\d+\.\d+|zygote(-\d+)?)\.log")  # of our own processes, a bounded number
 
 RSS_SLACK_BYTES = 5 << 20
 THREAD_SLACK = (
@@ -156,4 +159,4 @@ class Watch:
 
 
 def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if not path.name.endswith(("-wal", "-shm", "-journal"))]
+    return [path for path in folder.rglob("*") if not path.name.endswith(("-wal", "-shm", "-journal")) and not LOGS.fullmatch(path.name)]

@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <thread>
 
 #include "server/mcp/channel.h"
 #include "server/mcp/http_client.h"
@@ -15,7 +19,11 @@ using nlohmann::json;
 
 constexpr std::int64_t kNotifyTimeoutMs = 10'000;
 constexpr std::size_t kShownBytes = 200;
-constexpr int kHttpNotFound = 404;
+constexpr int kHttpBadRequest = 400, kHttpNotFound = 404;
+constexpr int kResumeAttempts = 3;  // in a row that bring nothing new
+constexpr std::int64_t kRetryMs = 500, kMostRetryMs = 5'000;
+constexpr std::chrono::milliseconds kCancelLook{20};
+using Clock = std::chrono::steady_clock;
 
 class HttpChannel final : public Channel {
  public:
@@ -32,33 +40,34 @@ class HttpChannel final : public Channel {
   }
 
   Result<json> request(const json& message, const std::string& version, const Wait& wait) override {
+    const auto deadline = Clock::now() + std::chrono::milliseconds(wait.timeout_ms);
+    Intake intake(message["id"], wait);
     HttpExchange exchange;
     exchange.headers = headers(message, version);
     exchange.body = dump(message);
     exchange.content_type = "application/json";
     exchange.timeout_ms = wait.timeout_ms;
     exchange.cancelled = wait.cancelled;
-    SseReader events;
-    if (wait.notified) {
-      exchange.arrived = [&](std::string_view part) {
-        for (const std::string& text : events.feed(part)) tell(text, wait);
-        return true;
-      };
-    }
+    exchange.arrived = [&](std::string_view part) {
+      intake.take(part);
+      return true;  // to the end: the headers are known only then
+    };
     auto response = http_exchange(url_, exchange);
-    if (!response) {
+    if (response) remember_session(*response);
+    if (intake.response) return *intake.response;
+    if (response) {
+      if (response->status == kHttpNotFound && has_session() && version != kStatelessVersion)
+        return fail(ErrorCode::unavailable, url_ + " has ended the session; connect again");
+      if (!is_stream(*response)) return find_response(*response, message["id"]);
+    }
+    Error why = response ? Error{ErrorCode::unavailable, url_ + " ended its stream without a response"} : response.error();
+    if (version != kStatelessVersion && has_session()) {
+      if (why.code != ErrorCode::cancelled && !intake.events.last_id().empty()) why = resume(intake, version, wait, deadline);
+      if (intake.response) return *intake.response;
       // Hanging up cancels in the stateless era; a legacy server must be told.
-      if (version != kStatelessVersion && has_session())
-        static_cast<void>(notify(make_notification("notifications/cancelled", {{"requestId", message["id"]}, {"reason", response.error().message}}), version));
-      return fail(response.error());
+      static_cast<void>(notify(make_notification("notifications/cancelled", {{"requestId", message["id"]}, {"reason", why.message}}), version));
     }
-    if (const auto session = response->headers.find("mcp-session-id"); session != response->headers.end()) {
-      const std::lock_guard lock(mutex_);
-      session_ = session->second;
-    }
-    if (response->status == kHttpNotFound && has_session() && version != kStatelessVersion)
-      return fail(ErrorCode::unavailable, url_ + " has ended the session; connect again");
-    return find_response(*response, message["id"]);
+    return fail(why);
   }
 
   Status notify(const json& message, const std::string& version) override {
@@ -69,14 +78,77 @@ class HttpChannel final : public Channel {
   }
 
  private:
+  /// What a request's stream brings: notifications are told at once, its response is kept.
+  struct Intake {
+    Intake(const json& id_in, const Wait& wait_in) : id(id_in), wait(wait_in) {}
+    const json id;
+    const Wait& wait;
+    SseReader events;
+    std::optional<json> response;
+
+    /// False once there is nothing more to wait for.
+    bool take(std::string_view part) {
+      for (const std::string& text : events.feed(part)) {
+        auto message = parse_message(text, {.max_bytes = static_cast<std::int64_t>(text.size())});
+        if (!message) continue;
+        if (message->kind == Message::Kind::notification && wait.notified) wait.notified(make_notification(message->method, message->params));
+        if (message->kind == Message::Kind::response && message->id == id) response = message->body;
+      }
+      return !response;
+    }
+  };
+
   bool has_session() {
     const std::lock_guard lock(mutex_);
     return !session_.empty();
   }
 
-  static void tell(const std::string& text, const Wait& wait) {
-    const auto message = parse_message(text, {.max_bytes = static_cast<std::int64_t>(text.size())});
-    if (message && message->kind == Message::Kind::notification) wait.notified(make_notification(message->method, message->params));
+  void remember_session(const HttpResponse& response) {
+    const auto session = response.headers.find("mcp-session-id");
+    if (session == response.headers.end()) return;
+    const std::lock_guard lock(mutex_);
+    session_ = session->second;
+  }
+
+  static bool is_stream(const HttpResponse& response) {
+    const auto type = response.headers.find("content-type");
+    return type != response.headers.end() && type->second.rfind("text/event-stream", 0) == 0;
+  }
+
+  /// After a broken stream: asks for the rest of it until the response has come, or until nothing new comes any more. Why it gave up.
+  Error resume(Intake& intake, const std::string& version, const Wait& wait, Clock::time_point deadline) {
+    Error why{ErrorCode::unavailable, url_ + " broke the stream of a request"};
+    for (int fruitless = 0; fruitless < kResumeAttempts; ++fruitless) {
+      const auto pause = std::chrono::milliseconds(std::min(intake.events.retry_ms().value_or(kRetryMs), kMostRetryMs));
+      for (const auto until = Clock::now() + pause; Clock::now() < until; std::this_thread::sleep_for(kCancelLook)) {
+        if (wait.cancelled && wait.cancelled()) return {ErrorCode::cancelled, "the request to " + url_ + " was cancelled"};
+      }
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      if (left <= 0) return {ErrorCode::unavailable, url_ + " did not answer within " + std::to_string(wait.timeout_ms) + " ms"};
+      HttpExchange exchange;
+      exchange.method = "GET";
+      exchange.headers = authorization();
+      exchange.headers["Accept"] = "text/event-stream";
+      exchange.headers[kHeaderVersion] = version;
+      exchange.headers["Last-Event-ID"] = intake.events.last_id();
+      {
+        const std::lock_guard lock(mutex_);
+        exchange.headers[kHeaderSession] = session_;
+      }
+      exchange.timeout_ms = left;
+      exchange.cancelled = wait.cancelled;
+      exchange.arrived = [&](std::string_view part) { return intake.take(part); };
+      intake.events.begin_stream();
+      const std::string before = intake.events.last_id();
+      const auto rest = http_exchange(url_, exchange);
+      if (intake.response) return {};
+      if (!rest && rest.error().code == ErrorCode::cancelled) return rest.error();
+      if (!rest) why = rest.error();
+      if (rest && rest->status >= kHttpBadRequest)
+        return {ErrorCode::unavailable, url_ + " does not give the rest of a broken stream: HTTP status " + std::to_string(rest->status)};
+      if (intake.events.last_id() != before) fruitless = -1;
+    }
+    return why;
   }
 
   std::map<std::string, std::string> authorization() const {
@@ -100,15 +172,11 @@ class HttpChannel final : public Channel {
     return out;
   }
 
-  /// The response may be the body, or the last event of a stream whose earlier ones are notifications.
+  /// The response that is the whole body.
   Result<json> find_response(const HttpResponse& response, const json& id) const {
-    const auto type = response.headers.find("content-type");
-    const bool stream = type != response.headers.end() && type->second.rfind("text/event-stream", 0) == 0;
-    for (const std::string& text : stream ? sse_data(response.body) : std::vector<std::string>{response.body}) {
-      auto message = parse_message(text, {.max_bytes = static_cast<std::int64_t>(response.body.size())});
-      if (!message || message->kind != Message::Kind::response) continue;
-      if (message->id == id || (message->id.is_null() && message->body.contains("error"))) return message->body;
-    }
+    const auto message = parse_message(response.body, {.max_bytes = static_cast<std::int64_t>(response.body.size())});
+    const bool fits = message && message->kind == Message::Kind::response && (message->id == id || (message->id.is_null() && message->body.contains("error")));
+    if (fits) return message->body;
     return fail(ErrorCode::unavailable,
                 url_ + " answered with HTTP status " + std::to_string(response.status) + " and no JSON-RPC response: " + response.body.substr(0, kShownBytes));
   }

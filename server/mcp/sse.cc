@@ -1,5 +1,8 @@
 #include "server/mcp/sse.h"
 
+#include <charconv>
+#include <system_error>
+
 namespace assay::mcp {
 
 std::vector<std::string> SseReader::feed(std::string_view bytes) {
@@ -20,18 +23,35 @@ std::vector<std::string> SseReader::feed(std::string_view bytes) {
   return events;
 }
 
+void SseReader::begin_stream() {
+  line_.clear();
+  data_.clear();
+  id_ = last_id_;
+  any_ = false;
+}
+
 void SseReader::take_line(std::string_view line, std::vector<std::string>& events) {
-  constexpr std::string_view kField = "data:";
   if (line.empty()) {
     if (any_) events.push_back(data_);
+    last_id_ = id_;
     data_.clear();
     any_ = false;
-  } else if (line.substr(0, kField.size()) == kField) {
-    line.remove_prefix(kField.size());
-    if (!line.empty() && line.front() == ' ') line.remove_prefix(1);
+    return;
+  }
+  const std::size_t colon = line.find(':');
+  const std::string_view field = line.substr(0, colon);
+  std::string_view value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
+  if (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+  if (field == "data") {
     if (any_) data_ += '\n';
-    data_ += line;
+    data_ += value;
     any_ = true;
+  } else if (field == "id") {
+    id_ = value;
+  } else if (field == "retry") {
+    std::int64_t ms = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), ms);
+    if (error == std::errc() && end == value.data() + value.size() && ms >= 0) retry_ms_ = ms;
   }
 }
 

@@ -91,6 +91,7 @@ struct Limits {
   std::int64_t memory_bytes = 4LL << 30;    // candidate: cgroup where there is one, else RLIMIT_DATA
   std::int64_t gpu_memory_bytes = 32LL << 30;
   std::int64_t processes = 64;
+  std::int64_t cpu_percent = 400;           // of one processor, over all of the candidate's processes: cgroup, where there is one
   std::int64_t tmp_bytes = 256LL << 20;
   std::int64_t stdout_bytes = 64LL << 10;   // kept head and tail, together; of stdout and stderr each
   std::int64_t output_flood_bytes = 64LL << 20;  // past this the job ends with output_limit

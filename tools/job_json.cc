@@ -14,6 +14,7 @@ void fields(Archive& archive, Limits& limits) {
   archive("judge_wall_ms", limits.judge_wall_ms);
   archive("memory_bytes", limits.memory_bytes);
   archive("gpu_memory_bytes", limits.gpu_memory_bytes);
+  archive("cpu_percent", limits.cpu_percent);
   archive("processes", limits.processes);
   archive("tmp_bytes", limits.tmp_bytes);
   archive("stdout_bytes", limits.stdout_bytes);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int kRemoveAttempts = 50;  // processes leave their group a moment after their end has been seen
 constexpr auto kRemovePause = std::chrono::milliseconds(2);
+constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's own default
 const std::string kPrefix = "assay-";
 
 /// The number after `key` in "key number" lines; 0 when absent.
@@ -52,14 +54,22 @@ Status limit_memory(const std::string& folder, bool version2, std::int64_t bytes
   return {};
 }
 
+Status limit_cpu(const std::string& folder, bool version2, std::int64_t percent) {
+  const std::string quota = std::to_string(percent * kCpuPeriodUs / 100), period = std::to_string(kCpuPeriodUs);
+  if (version2) return write_kernel_file(folder + "/cpu.max", quota + " " + period);
+  if (Status set = write_kernel_file(folder + "/cpu.cfs_period_us", period); !set) return set;
+  return write_kernel_file(folder + "/cpu.cfs_quota_us", quota);
+}
+
 template <class SetLimit>
 Result<std::string> create_for(const std::string& controller, const std::string& name, SetLimit set_limit) {
   Result<CgroupPlace> place = find_cgroup_place(controller);
   if (!place) return fail(place.error());
   const std::string folder = place->folder + "/" + name;
+  const bool shared = ::access(folder.c_str(), F_OK) == 0;  // version 2: another controller's limit made it
   if (Status made = make_group(folder); !made) return fail(made.error());
   if (Status set = set_limit(folder, place->version2); !set) {
-    ::rmdir(folder.c_str());
+    if (!shared) ::rmdir(folder.c_str());
     return fail(set.error());
   }
   return folder;
@@ -93,6 +103,13 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits, Layer
     group.pids_ = std::move(*folder);
     return {};
   });
+  layers.apply("cgroup_cpu", [&]() -> Status {
+    const auto set = [&](const std::string& folder, bool version2) { return limit_cpu(folder, version2, limits.cpu_percent); };
+    Result<std::string> folder = create_for("cpu", name, set);
+    if (!folder) return fail(folder.error());
+    group.cpu_ = std::move(*folder);
+    return {};
+  });
   return group;
 }
 
@@ -101,15 +118,23 @@ Cgroup& Cgroup::operator=(Cgroup&& other) noexcept {
     remove();
     memory_ = std::move(other.memory_);
     pids_ = std::move(other.pids_);
+    cpu_ = std::move(other.cpu_);
     other.forget();
   }
   return *this;
 }
 
+std::vector<std::string> Cgroup::folders() const {
+  std::vector<std::string> all;
+  for (const std::string* folder : {&memory_, &pids_, &cpu_}) {
+    if (!folder->empty() && std::find(all.begin(), all.end(), *folder) == all.end()) all.push_back(*folder);
+  }
+  return all;
+}
+
 Status Cgroup::add(pid_t pid) {
-  for (const std::string* folder : {&memory_, &pids_}) {
-    if (folder->empty() || (folder == &pids_ && pids_ == memory_)) continue;
-    if (Status added = write_kernel_file(*folder + "/cgroup.procs", std::to_string(pid)); !added) return added;
+  for (const std::string& folder : folders()) {
+    if (Status added = write_kernel_file(folder + "/cgroup.procs", std::to_string(pid)); !added) return added;
   }
   return {};
 }
@@ -122,20 +147,20 @@ bool Cgroup::out_of_memory() const {
 bool Cgroup::out_of_processes() const { return !pids_.empty() && counter(read_kernel_file(pids_ + "/pids.events"), "max") > 0; }
 
 void Cgroup::remove() {
-  if (!memory_.empty()) remove_group(memory_);
-  if (!pids_.empty() && pids_ != memory_) remove_group(pids_);
+  for (const std::string& folder : folders()) remove_group(folder);
   forget();
 }
 
 void Cgroup::forget() {
   memory_.clear();
   pids_.clear();
+  cpu_.clear();
 }
 
 bool sweep_cgroups() {
   namespace fs = std::filesystem;
   bool clean = true;
-  for (const char* controller : {"memory", "pids"}) {
+  for (const char* controller : {"memory", "pids", "cpu"}) {
     const Result<CgroupPlace> place = find_cgroup_place(controller);
     if (!place) continue;
     std::error_code error;

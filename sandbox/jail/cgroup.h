@@ -1,8 +1,8 @@
-// Cgroup: the memory and number of processes of one slot, counted over everything that its job starts. Version 2 or version 1, whichever the
+// Cgroup: the memory, number of processes and processor time of one slot, counted over everything that its job starts. Version 2 or version 1, whichever the
 // machine has. The supervisor's side of the jail.
 //
 //   LayerList layers(strict);
-//   Cgroup group = Cgroup::create("assay-4711-3", {.memory_bytes = 4LL << 30, .processes = 64}, layers);
+//   Cgroup group = Cgroup::create("assay-4711-3", {.memory_bytes = 4LL << 30, .processes = 64, .cpu_percent = 400}, layers);
 //   group.add(pid);                              // best before the process does anything
 //   ...                                          // after its end: group.out_of_memory()
 //
@@ -23,15 +23,18 @@ namespace assay::sandbox {
 struct CgroupLimits {
   std::int64_t memory_bytes = 0;
   std::int64_t processes = 0;
+  std::int64_t cpu_percent = 0;  // of one processor, over all of its processes
 };
 
 class Cgroup {
  public:
-  /// Makes the group where the machine allows it; reports `cgroup_memory` and `cgroup_pids` as layers.
+  /// Makes the group where the machine allows it; reports `cgroup_memory`, `cgroup_pids` and `cgroup_cpu` as layers.
   static Cgroup create(const std::string& name, const CgroupLimits& limits, LayerList& layers);
 
   Cgroup() = default;
-  Cgroup(Cgroup&& other) noexcept : memory_(std::move(other.memory_)), pids_(std::move(other.pids_)) { other.forget(); }
+  Cgroup(Cgroup&& other) noexcept : memory_(std::move(other.memory_)), pids_(std::move(other.pids_)), cpu_(std::move(other.cpu_)) {
+    other.forget();
+  }
   Cgroup& operator=(Cgroup&& other) noexcept;
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
@@ -49,7 +52,10 @@ class Cgroup {
   void remove();
   void forget();
 
-  std::string memory_, pids_;  // folders; the same one in version 2; empty: not limited
+  /// The folders that there are, each once: in version 2 all are the same.
+  std::vector<std::string> folders() const;
+
+  std::string memory_, pids_, cpu_;  // empty: not limited
 };
 
 /// Removes the groups of dead supervisors and kills what still runs in them. False when one of them could not be removed yet: call again a moment later.

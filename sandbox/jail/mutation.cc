@@ -13,7 +13,7 @@ constexpr bool kPossible = true;
 constexpr bool kPossible = false;
 #endif
 
-constexpr std::array<std::string_view, 31> kLayers = {
+constexpr std::array<std::string_view, 32> kLayers = {
     "user_namespace",
     "network_namespace",
     "ipc_namespace",
@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, 31> kLayers = {
     "parent_death",
     "cgroup_memory",
     "cgroup_pids",
+    "cgroup_cpu",
     "pid_namespace",
     "job_descriptors",
     "job_session",

@@ -90,7 +90,7 @@ Status Candidate::fork(Isolation isolation, const Deadline& deadline) {
   if (!out || !err) return fail(out ? err.error() : out.error());
 
   LayerList layers(isolation == Isolation::strict);
-  cgroup_ = Cgroup::create(cgroup_name(slot_), {limits_.memory_bytes, limits_.processes}, layers);
+  cgroup_ = Cgroup::create(cgroup_name(slot_), {limits_.memory_bytes, limits_.processes, limits_.cpu_percent}, layers);
   if (Status complete = layers.status(); !complete) return complete;
   // The cgroup is to be reached first: it says so afterwards.
   const ForkRequest request{slot_, isolation == Isolation::strict, limits_.tmp_bytes, limits_.processes + (cgroup_.limits_processes() ? limits_.processes : 0),
@@ -114,7 +114,7 @@ Status Candidate::fork(Isolation isolation, const Deadline& deadline) {
 }
 
 bool Candidate::suits(const Limits& limits) const {
-  return limits.memory_bytes == limits_.memory_bytes && limits.processes == limits_.processes && limits.tmp_bytes == limits_.tmp_bytes &&
+  return limits.memory_bytes == limits_.memory_bytes && limits.processes == limits_.processes && limits.cpu_percent == limits_.cpu_percent && limits.tmp_bytes == limits_.tmp_bytes &&
          limits.stdout_bytes == limits_.stdout_bytes && limits.output_flood_bytes == limits_.output_flood_bytes;
 }
 

@@ -14,6 +14,8 @@ constexpr std::int64_t kLeastWallMs = 100;     // less than a candidate needs to
 constexpr std::int64_t kLeastMemoryMib = 256;  // torch and Triton at work
 constexpr std::int64_t kMostMemoryMib = 1 << 20;
 constexpr std::int64_t kMostWallMs = 60 * 60'000;  // an agent that waits longer has gone
+constexpr std::int64_t kLeastCpuPercent = 10;
+constexpr std::int64_t kMostCpuPercent = 100'000;
 constexpr int kMostRecorders = 8;
 constexpr unsigned kCoresForTwoRecorders = 8;
 
@@ -36,6 +38,9 @@ void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
           "memory of a candidate with all of its processes, MiB")
       ->check(CLI::Range(kLeastMemoryMib, kMostMemoryMib))
       ->default_str(std::to_string(options.limits.memory_bytes >> 20));
+  command.add_option("--cpu-percent", options.limits.cpu_percent, "processor time of a candidate with all of its processes, percent of one processor")
+      ->check(CLI::Range(kLeastCpuPercent, kMostCpuPercent))
+      ->capture_default_str();
   command
       .add_option("--recorders", options.recorders,
                   "candidates that record the cases of one submission at once, for a GPU; each takes a core and --memory-mib (2 from " +

@@ -95,6 +95,8 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   limit("--import-wall-ms", options.sandbox.limits.import_wall_ms, defaults.limits.import_wall_ms);
   limit("--memory-mib", options.sandbox.limits.memory_bytes >> 20, defaults.limits.memory_bytes >> 20);
   limit("--run-wall-ms", options.sandbox.limits.run_wall_ms, defaults.limits.run_wall_ms);
+  limit("--cpu-percent", options.sandbox.limits.cpu_percent, defaults.limits.cpu_percent);
+  limit("--recorders", options.sandbox.recorders, defaults.recorders);
   for (const char* variable : {"ASSAY_ROOT", "ASSAY_PYTHON", "ASSAY_STATE_DIR", "XDG_STATE_HOME"}) {
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') entry.env[variable] = std::filesystem::absolute(value).string();
   }

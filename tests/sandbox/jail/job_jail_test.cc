@@ -12,11 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include "base/unique_fd.h"
 #include "sandbox/jail/cgroup.h"
@@ -181,8 +183,8 @@ TEST_CASE("a call of another architecture is a SIGSYS") {
 TEST_CASE("a cgroup limits, counts and goes away, or says why there is none") {
   LayerList layers(false);
   const std::string name = "assay-" + std::to_string(::getpid()) + "-test";
-  Cgroup group = Cgroup::create(name, {.memory_bytes = 64 << 20, .processes = 8}, layers);
-  REQUIRE(layers.layers().size() == 2);
+  Cgroup group = Cgroup::create(name, {.memory_bytes = 64 << 20, .processes = 8, .cpu_percent = 400}, layers);
+  REQUIRE(layers.layers().size() == 3);
   if (!group.limits_memory() || !group.limits_processes()) {
     for (const LayerReport& layer : layers.layers()) WARN(layer.name << ": " << layer.detail);
     CHECK((!layers.layers()[0].detail.empty() || !layers.layers()[1].detail.empty()));
@@ -208,4 +210,32 @@ TEST_CASE("a cgroup limits, counts and goes away, or says why there is none") {
   CHECK(WIFSIGNALED(status));
   CHECK(group.out_of_memory());
   CHECK_FALSE(group.out_of_processes());
+}
+
+TEST_CASE("a cgroup gives a job no more processor time than it may have") {
+  LayerList layers(false);
+  constexpr int kPercent = 20;
+  Cgroup group = Cgroup::create("assay-" + std::to_string(::getpid()) + "-cpu", {.memory_bytes = 64 << 20, .processes = 8, .cpu_percent = kPercent}, layers);
+  const LayerReport& cpu = layers.layers().back();
+  REQUIRE(cpu.name == "cgroup_cpu");
+  if (!cpu.active) {
+    WARN(cpu.detail);
+    return;
+  }
+  int go[2];
+  REQUIRE(::pipe(go) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char ignored = 0;
+    if (::read(go[0], &ignored, 1) != 1) ::_exit(1);
+    for (volatile int i = 0;; i = i + 1) continue;
+  }
+  REQUIRE(group.add(child));
+  REQUIRE(::write(go[1], "x", 1) == 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1'000));
+  ::kill(child, SIGKILL);
+  rusage used{};
+  REQUIRE(::wait4(child, nullptr, 0, &used) == child);
+  const double seconds = static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+  CHECK(seconds < 0.5);  // a loaded machine may wake us late
 }

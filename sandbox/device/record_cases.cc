@@ -69,7 +69,7 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
   std::vector<std::size_t> order(cases.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto first_of_kind = [&](std::size_t at) { return std::find(kinds.begin(), kinds.end(), kinds[at]) - kinds.begin(); };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return first_of_kind(a) < first_of_kind(b); });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return std::pair(first_of_kind(a), a) < std::pair(first_of_kind(b), b); });
   parts = std::clamp<std::size_t>(parts, 1, std::max<std::size_t>(cases.size(), 1));
   std::vector<std::vector<std::size_t>> dealt(parts);
   for (std::size_t at = 0; at < order.size(); ++at) dealt[at * parts / order.size()].push_back(cases[order[at]]);

@@ -6,9 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "sandbox/jail/mounts.h"
 #include "sandbox/jail/mutation.h"
@@ -78,8 +79,11 @@ Result<Contents> resolve_contents(const RootFilesystem& root) {
   for (const std::vector<std::string>* devices : {&kDevices, &root.devices}) {
     for (const std::string& path : *devices) contents.binds.push_back({path, path, true});
   }
-  // Parents first, so that a folder inside another does not vanish under it.
-  std::stable_sort(contents.binds.begin(), contents.binds.end(), [](const Bind& a, const Bind& b) { return a.target < b.target; });
+  // Parents first, so that a folder inside another does not vanish under it; of the same folder the later one stays on top.
+  std::multimap<std::string, Bind> ordered;
+  for (Bind& bind : contents.binds) ordered.emplace(bind.target, std::move(bind));
+  contents.binds.clear();
+  for (auto& [target, bind] : ordered) contents.binds.push_back(std::move(bind));
   return contents;
 }
 

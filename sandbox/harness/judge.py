@@ -30,6 +30,7 @@ from harness.triton_adapter import versions
 Reply = tuple[dict[str, Any], list[int]]
 WARM_UP, SAMPLES, MAX_TIMING_S = 3, 30, 1.0
 DEFAULT_L2_BYTES = 64 << 20
+REASON_CHARS = 2000  # of an error that quotes what an untrusted process sent
 
 
 def serve(socket_fd: int, device: str) -> int:
@@ -100,7 +101,7 @@ class Judge:
             reply = handlers[frame.type](frame)
         except Exception as error:
             traceback.print_exc()
-            reply = {"type": "judge_error", "job": job, "message": f"{type(error).__name__}: {error}"}, []
+            reply = {"type": "judge_error", "job": job, "message": f"{type(error).__name__}: {error}"[:REASON_CHARS]}, []
         finally:
             frame.close()
         if reply is None:
@@ -174,7 +175,7 @@ class Judge:
         try:
             result = state.compare(header["outputs"], None if on_device else frame.fds[0])
         except DescriptorError as error:
-            result = Result(False, "output_mismatch", str(error))
+            result = Result(False, "output_mismatch", str(error)[:REASON_CHARS])
         return {"type": "compared", "job": header["job"], "case": header["case"], **result.wire()}, []
 
     def _time_reference(self, frame: Frame) -> Reply:

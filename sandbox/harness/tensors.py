@@ -11,6 +11,7 @@ that says what is wrong. Not thread-safe.
 from __future__ import annotations
 
 import fcntl
+import math
 import mmap
 import os
 from collections.abc import Sequence
@@ -136,6 +137,8 @@ class Memory:
         if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
             raise DescriptorError(f"offset {offset!r}: want a number from 0 up")
         itemsize = dtype.itemsize
+        if itemsize * math.prod(max(extent, 1) for extent in shape) >= 2**63:  # type: ignore[union-attr]
+            raise DescriptorError(f"shape {shape!r} has more bytes than can be counted")
         if offset % itemsize:
             raise DescriptorError(f"offset {offset} is not a multiple of the {itemsize} bytes of a {wire['dtype']}")
         flat = self.bytes(offset, span_bytes(shape, strides, itemsize))  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
-"""A case of the escape suite: one submission in cases/NN_name.py, whose first lines say what it tries and what is expected.
+"""A case of the escape suite: one submission in cases/NN_name.py, whose first lines say what it tries and what is expected. Numbers below
+OWN follow a list of known attempts; those from it up were thought of against this very code.
 
     # attempt: ptrace of other processes, process_vm_readv            one line
-    # expect: pass                                                    pass | fail | error:KIND[,KIND]
+    # expect: pass                                                    pass | fail[:KIND] | error:KIND[,KIND]
     # tier: C                                                         C any Linux, R root or delegated cgroup, G GPU, S simulated
     # defence: seccomp, pid_namespace                                 layers of docs/sandbox.md
     # tool: compile                                                   optional; run_tests
@@ -20,6 +21,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 CASES = HERE / "cases"
+OWN = 101
 TIERS = {"C", "R", "G", "S"}
 KEYS = {"attempt", "expect", "tier", "defence", "tool", "short"}
 DEFENCES_BESIDE_LAYERS = {
@@ -70,17 +72,17 @@ class Case:
 
 
 def read_case(path: Path) -> Case:
-    match = re.fullmatch(r"(\d\d)_([a-z0-9_]+)\.py", path.name)
+    match = re.fullmatch(r"(\d\d|1\d\d)_([a-z0-9_]+)\.py", path.name)
     if match is None:
-        raise BadCase(f"{path.name} is not NN_name.py")
+        raise BadCase(f"{path.name} is neither NN_name.py nor 1NN_name.py")
     header = dict(re.findall(r"^# (\w+): (.+)$", path.read_text(encoding="utf-8").split("\n\n", 1)[0], re.MULTILINE))
     if missing := {"attempt", "expect", "tier", "defence"} - header.keys():
         raise BadCase(f"{path.name} lacks {', '.join(sorted(missing))}")
     if unknown := header.keys() - KEYS:
         raise BadCase(f"{path.name} has the unknown {', '.join(sorted(unknown))}; valid: {', '.join(sorted(KEYS))}")
     outcome, _, kinds = header["expect"].partition(":")
-    if outcome not in ("pass", "fail", "error") or (outcome == "error") != bool(kinds):
-        raise BadCase(f"{path.name}: expect is pass, fail or error:KIND[,KIND], not {header['expect']!r}")
+    if outcome not in ("pass", "fail", "error") or (outcome == "error" and not kinds) or (outcome == "pass" and kinds):
+        raise BadCase(f"{path.name}: expect is pass, fail[:KIND] or error:KIND[,KIND], not {header['expect']!r}")
     if header["tier"] not in TIERS:
         raise BadCase(f"{path.name}: tier is one of {', '.join(sorted(TIERS))}, not {header['tier']!r}")
     return Case(
@@ -98,4 +100,4 @@ def read_case(path: Path) -> Case:
 
 
 def all_cases() -> list[Case]:
-    return [read_case(path) for path in sorted(CASES.glob("*.py"))]
+    return sorted((read_case(path) for path in CASES.glob("*.py")), key=lambda case: (case.number, case.name))

@@ -15,7 +15,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from case_file import Case, all_cases, read_case  # noqa: E402
+from case_file import OWN, Case, all_cases, read_case  # noqa: E402
 from elsewhere import ELSEWHERE, LAYERS_NOBODY_MISSES  # noqa: E402
 
 TITLE = """# Escapes: what submissions tried, and what came of it
@@ -40,6 +40,12 @@ A build of its own can leave a layer out (`ASSAY_JAIL_MUTATIONS=ON`). Some case 
 | layer | red |
 |---|---|
 """
+OWN_ATTEMPTS = """
+## Attempts of our own
+
+Thought of against this very code, beyond the list that the numbers above follow.
+"""
+HEAD = "\n| # | attempt | tier | expected | seen | defence |\n|---|---|---|---|---|---|\n"
 SHOWN = 6  # red cases named per layer
 
 
@@ -51,12 +57,14 @@ def row(case: Case, results: dict[str, Any]) -> str:
 
 
 def attempts(results: dict[str, Any]) -> str:
-    rows = {case.name: row(case, results) for case in [*all_cases(), *map(read_case, (HERE / "together").glob("*.py"))]}
+    cases = [*all_cases(), *map(read_case, (HERE / "together").glob("*.py"))]
+    rows = {case.name: row(case, results) for case in cases if case.number < OWN}
+    own = [row(case, results) for case in sorted(cases, key=lambda case: (case.number, case.name)) if case.number >= OWN]
     for name, (attempt, where) in ELSEWHERE.items():
         seen = results[name]["seen"] if name in results else "see the last column"
         rows[name] = f"| {int(name[:2])} | {attempt} | | | {seen} | {where} |"
-    head = "\n| # | attempt | tier | expected | seen | defence |\n|---|---|---|---|---|---|\n"
-    return head + "\n".join(rows[name] for name in sorted(rows)) + "\n"
+    known = HEAD + "\n".join(rows[name] for name in sorted(rows)) + "\n"
+    return known + (OWN_ATTEMPTS + HEAD + "\n".join(own) + "\n" if own else "")
 
 
 def mutations(matrix: dict[str, Any]) -> str:

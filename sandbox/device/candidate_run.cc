@@ -31,9 +31,10 @@ class Conversation {
     return true;
   }
 
-  /// Once the candidate is dead: nothing may have come after `done`, and no limit may have been hit.
+  /// Once the candidate is dead: nothing may have come after `done`, and no limit may have been hit. What it can still write is not judged.
   bool close() {
     candidate_.end();
+    if (!candidate_.exited()) return run_.fail(ErrorKind::timeout, "it could not be ended after its last result");
     if (candidate_.has_unread()) return run_.fail(ErrorKind::protocol_error, "it sent more after its last result");
     return true;
   }
@@ -62,7 +63,7 @@ class Conversation {
   }
 
   bool on(Artifact& artifact) {
-    artifact_bytes_ += artifact.bytes.size();
+    artifact_bytes_ += artifact.bytes.size() + artifact.kind.size() + artifact.name.size();
     if (results_.artifacts.size() >= kMaxArtifacts || artifact_bytes_ > kMaxArtifactBytes)
       return run_.fail(ErrorKind::output_limit, "it sent more artifacts than are kept");
     results_.artifacts.push_back(std::move(artifact));

@@ -58,6 +58,8 @@ class Candidate {
   std::optional<ExitStatus> end(std::int64_t grace_ms = 0);
   /// Whether end() had to kill it.
   bool was_killed() const { return was_killed_; }
+  /// Whether its process is gone, and all of its pid namespace with it.
+  bool exited() const;
   /// Whether it sent anything that next() has not returned. After end().
   bool has_unread();
 
@@ -71,7 +73,6 @@ class Candidate {
   Status fork(Isolation isolation, const Deadline& deadline);
   CandidateEvent on_frame();
   bool drain();
-  bool exited() const;
 
   std::shared_ptr<Zygote> zygote_;
   int slot_;

@@ -16,6 +16,7 @@ std::string HeaderReader::text(const char* name) {
   const json* value = find(name);
   if (value == nullptr) return {};
   if (!value->is_string()) return reject(std::string("`") + name + "` is no string"), std::string();
+  if (value->get_ref<const std::string&>().size() > kMaxTextBytes) return reject(std::string("`") + name + "` is too long"), std::string();
   return value->get<std::string>();
 }
 
@@ -83,7 +84,9 @@ std::vector<std::int64_t> HeaderReader::integers(const char* name, std::size_t m
 std::vector<std::string> HeaderReader::texts(const char* name, std::size_t most) {
   std::vector<std::string> out;
   for (const json& entry : list(name, most)) {
-    if (!entry.is_string()) return reject(std::string("`") + name + "` has an entry that is no string"), std::vector<std::string>();
+    if (!entry.is_string() || entry.get_ref<const std::string&>().size() > kMaxTextBytes) {
+      return reject(std::string("`") + name + "` has an entry that is no string, or a too long one"), std::vector<std::string>();
+    }
     out.push_back(entry.get<std::string>());
   }
   return out;

@@ -19,6 +19,9 @@ namespace assay::sandbox {
 
 class HeaderReader {
  public:
+  /// The longest text that a field may hold: texts are quoted in messages, kept and sent on, each time a little longer.
+  static constexpr std::size_t kMaxTextBytes = 64U << 10;
+
   HeaderReader(const nlohmann::json& object, std::string where);
 
   std::string text(const char* name);

@@ -43,6 +43,11 @@ bool may_claim(ErrorKind kind) {
     case ErrorKind::timeout:
     case ErrorKind::crash:
     case ErrorKind::floor_violation:
+    case ErrorKind::gpu_memory_limit:  // it has no device that could say these
+    case ErrorKind::invalid_plan:
+    case ErrorKind::launch_failure:
+    case ErrorKind::gpu_fault:
+    case ErrorKind::canary_violation:
     case ErrorKind::cancelled:
     case ErrorKind::aborted:
     case ErrorKind::device_unhealthy:
@@ -51,11 +56,14 @@ bool may_claim(ErrorKind kind) {
   }
 }
 
+/// Where a candidate works.
+bool may_be_in(Stage stage) { return stage == Stage::import || stage == Stage::compile || stage == Stage::record || stage == Stage::run; }
+
 CandidateError read_error(HeaderReader& in) {
   CandidateError error;
   const std::optional<Stage> stage = stage_from(in.text("stage"));
   const std::optional<ErrorKind> kind = error_kind_from(in.text("kind"));
-  if (!stage) in.reject("`stage` is unknown");
+  if (!stage || !may_be_in(*stage)) in.reject("`stage` is none that a candidate works in");
   if (!kind || !may_claim(*kind)) in.reject("`kind` is none that a candidate can report");
   error.stage = stage.value_or(Stage::run);
   error.kind = kind.value_or(ErrorKind::other_exception);

@@ -14,7 +14,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::string_view kMagic = "ASY1";
-constexpr std::size_t kReadBytes = 1U << 20;
+constexpr std::size_t kReadBytes = 256U << 10;  // about what a socket holds
+constexpr int kReadsAtOnce = 256;
 
 template <class T>
 void put_little_endian(std::string& out, T value) {
@@ -108,8 +109,11 @@ Result<Frame> receive_frame(int socket, const Deadline& deadline) {
 
 FrameReceiver::State FrameReceiver::receive() {
   if (final_ != State::again) return final_;
+  int reads = 0;
   while (true) {
     while (buffer_.size() < wanted_) {
+      // A sender that drips faster than it is read would never let this end: its reader has a clock to look at.
+      if (++reads > kReadsAtOnce) return State::again;
       const State state = read_some();
       if (state != State::frame) return state;
     }

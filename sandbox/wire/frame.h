@@ -51,7 +51,7 @@ Result<Frame> receive_frame(int socket, const Deadline& deadline);
 class FrameReceiver {
  public:
   enum class State {
-    again,      // no whole frame yet: poll the socket
+    again,      // no whole frame yet: look at the clock and poll the socket, where more may already be
     frame,      // take() has it
     closed,     // end of stream between two frames
     truncated,  // end of stream inside a frame

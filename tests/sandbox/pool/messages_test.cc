@@ -93,12 +93,19 @@ TEST_CASE("what a candidate must not say is refused") {
   CHECK(candidate_refuses({{"type", "case"}, {"id", "a"}, {"outputs", json::array_t(1000, json::object())}}));
   const json error = {{"type", "error"}, {"stage", "run"}, {"kind", "value_error"}, {"exception", "E"}, {"message", "m"}};
   CHECK_FALSE(candidate_refuses(error));
-  for (const char* kind : {"none", "wrong_result", "internal_error", "device_unhealthy", "cancelled", "nonsense"}) {
+  for (const char* kind : {"none", "wrong_result", "internal_error", "device_unhealthy", "gpu_fault", "canary_violation", "cancelled", "nonsense"}) {
     json forged = error;
     forged["kind"] = kind;
     INFO(kind);
     CHECK(candidate_refuses(forged));
   }
+  for (const char* stage : {"queue", "launch", "judge", "done"}) {
+    json elsewhere = error;
+    elsewhere["stage"] = stage;
+    INFO(stage);
+    CHECK(candidate_refuses(elsewhere));
+  }
+  CHECK(candidate_refuses({{"type", "artifact"}, {"kind", "ptx"}, {"name", std::string(65'537, 'x')}}));
 }
 
 TEST_CASE("a comparison is consistent or refused, and keeps non-finite numbers") {

@@ -3,6 +3,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -106,6 +108,23 @@ TEST_CASE("descriptors in the middle of a frame are refused") {
   Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(1'000));
   REQUIRE_FALSE(frame);
   CHECK(frame.error().code == ErrorCode::corrupt);
+}
+
+TEST_CASE("a stream that never runs dry does not keep its reader from the clock") {
+  SocketPair sockets = pair();
+  const std::string start = prefix(20, 64U << 20) + R"({"type": "artifact"})";
+  REQUIRE(::send(sockets.ours.get(), start.data(), start.size(), 0) == static_cast<ssize_t>(start.size()));
+  std::atomic<bool> stop{false};
+  std::thread dripping([&] {
+    while (!stop) ::send(sockets.ours.get(), "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+  });
+  const auto since = std::chrono::steady_clock::now();
+  const Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(200));
+  stop = true;
+  dripping.join();
+  REQUIRE_FALSE(frame);
+  CHECK(frame.error().code == ErrorCode::resource_exhausted);
+  CHECK(std::chrono::steady_clock::now() - since < std::chrono::seconds(3));
 }
 
 TEST_CASE("waiting ends at the deadline and at the cancel flag") {

@@ -1,0 +1,24 @@
+# attempt: two processes send a large payload in single bytes, so that its reader always finds one more and never looks at the clock
+# expect: error:timeout
+# tier: C
+# defence: supervisor, frames
+
+import gc
+import struct
+
+channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
+channel.send({"type": "imported"})
+header = b'{"type":"artifact","kind":"ptx","name":"drip"}'
+channel._socket.sendall(struct.pack("<4sIQ", b"ASY1", len(header), 64 << 20) + header)
+
+# One call sends a thousand messages of one byte: faster than one reader takes them one at a time.
+SENDMMSG, MESSAGES = 307, 1_024
+byte = ctypes.create_string_buffer(b"x")
+piece = (ctypes.c_size_t * 2)(ctypes.addressof(byte), 1)
+messages = (ctypes.c_uint64 * (8 * MESSAGES))()
+for number in range(MESSAGES):
+    messages[8 * number + 2], messages[8 * number + 3] = ctypes.addressof(piece), 1
+MSG_DONTWAIT = 0x40  # never asleep, so never late
+os.fork()
+while True:
+    _libc.syscall(ctypes.c_long(SENDMMSG), channel.fileno(), messages, MESSAGES, MSG_DONTWAIT)

@@ -1,0 +1,28 @@
+# attempt: right bytes behind lying strides: overlapping rows, the room of another output, the end of the file
+# expect: fail:output_mismatch,wrong_result
+# tier: C
+# defence: judge
+
+import gc
+
+channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
+send = channel.send
+lies = [
+    {"strides": [0]},
+    {"offset": 2**62},
+    {"strides": [2**39]},
+    {"shape": [0]},
+    {"dtype": "bool", "offset": 3},
+    {"shape": [1] * 9, "strides": [1] * 9},
+]
+
+
+def send_a_lie(header, payload=b"", fds=()):
+    if header["type"] == "case" and header["outputs"]:
+        header["outputs"][0] = {**header["outputs"][0], **lies[send_a_lie.count % len(lies)]}
+        send_a_lie.count += 1
+    send(header, payload, fds)
+
+
+send_a_lie.count = 0
+channel.send = send_a_lie

@@ -1,0 +1,16 @@
+# attempt: more descriptors with a frame than its reader has room for, and some in the middle of the next
+# expect: error:protocol_error
+# tier: C
+# defence: frames
+
+import array
+import gc
+import socket
+
+channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
+frame = sys.modules["harness.frames"].encode({"type": "imported"}, b"")
+many = array.array("i", [os.open("/dev/null", os.O_RDONLY)] * 253)
+channel._socket.sendmsg([frame], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, many)])
+for byte in frame:
+    channel._socket.sendmsg([bytes([byte])], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, many)])
+os._exit(0)

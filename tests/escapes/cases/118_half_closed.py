@@ -1,0 +1,13 @@
+# attempt: closes one half of its channel and goes on working
+# expect: error:protocol_error
+# tier: C
+# defence: supervisor, frames
+
+import gc
+import socket
+
+channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
+channel.send({"type": "imported"})
+channel._socket.shutdown(socket.SHUT_WR)
+while True:
+    pass

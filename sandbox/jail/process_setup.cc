@@ -61,6 +61,7 @@ Status close_other_descriptors(std::vector<int> keep) {
 }
 
 Status set_resource_limits(const ResourceLimits& limits) {
+  // Timers and queued signals (SIGPENDING) count against the user who made the user namespace too, whom all jobs share.
   const struct {
     int resource;
     const char* name;
@@ -69,6 +70,7 @@ Status set_resource_limits(const ResourceLimits& limits) {
       {RLIMIT_NPROC, "RLIMIT_NPROC", limits.processes},  {RLIMIT_NOFILE, "RLIMIT_NOFILE", limits.open_files},
       {RLIMIT_FSIZE, "RLIMIT_FSIZE", limits.file_bytes}, {RLIMIT_CORE, "RLIMIT_CORE", 0},
       {RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE", 0},           {RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", 64 << 10},
+      {RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING", 1'024},
   };
   for (const auto& entry : wanted) {
     if (Status set = limit(entry.resource, entry.name, entry.value); !set) return set;

@@ -113,25 +113,42 @@ constexpr const char* kDeniedToCandidates[] = {
     "io_pgetevents",
     "io_cancel",
     "io_destroy",
+    // writes out disks that are not a job's, uninterruptibly: whoever is in it cannot even be killed
+    "sync",
+    "syncfs",
+    // drops from memory what others read
+    "fadvise64",
+    "readahead",
 };
+
+// For candidates they do nothing, and say that it is done: a job's own files lie in memory, and a flush of a file that every job shows is a
+// flush of the machine's disk.
+constexpr const char* kIdleForCandidates[] = {"fsync", "fdatasync", "sync_file_range"};
 
 // As kDenied, for calls that are younger than some versions of the library; their numbers are the same on every architecture.
 constexpr int kDeniedNumbers[] = {
-    428 /* open_tree */,    429 /* move_mount */,       430 /* fsopen */,          431 /* fsconfig */,      432 /* fsmount */,
-    433 /* fspick */,       438 /* pidfd_getfd */,      440 /* process_madvise */, 442 /* mount_setattr */, 443 /* quotactl_fd */,
-    447 /* memfd_secret */, 448 /* process_mrelease */, 457 /* statmount */,       458 /* listmount */,     467 /* open_tree_attr */,
+    428 /* open_tree */,   429 /* move_mount */,      430 /* fsopen */,        431 /* fsconfig */,       432 /* fsmount */,      433 /* fspick */,
+    438 /* pidfd_getfd */, 440 /* process_madvise */, 442 /* mount_setattr */, 443 /* quotactl_fd */,    447 /* memfd_secret */, 448 /* process_mrelease */,
+    451 /* cachestat */,   457 /* statmount */,       458 /* listmount */,     467 /* open_tree_attr */,
 };
 
 constexpr std::uint64_t kNamespaceFlags[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
                                              CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET, CLONE_NEWTIME};
 
 constexpr std::uint64_t kSetPtracer = 0x59616d61;  // PR_SET_PTRACER
-constexpr std::uint64_t kDeniedPrctl[] = {PR_SET_SECCOMP, PR_SET_DUMPABLE, PR_SET_MM, PR_SET_SECUREBITS, PR_SET_PDEATHSIG, kSetPtracer};
+constexpr std::uint64_t kSchedCore = 62;           // PR_SCHED_CORE: a cookie keeps others off the processor's other thread
+constexpr std::uint64_t kDeniedPrctl[] = {PR_SET_SECCOMP, PR_SET_DUMPABLE, PR_SET_MM, PR_SET_SECUREBITS, PR_SET_PDEATHSIG, kSetPtracer, kSchedCore};
 
 constexpr std::uint64_t kTerminalInjections[] = {0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */};
 
 constexpr std::uint64_t kDeniedFcntl[] = {1024 /* F_SETLEASE */, 1026 /* F_NOTIFY */};
 constexpr std::uint64_t kShmHugePages = 04000;  // SHM_HUGETLB
+
+// Calls that can carry an urgent byte, and which of their arguments holds the flags.
+constexpr struct {
+  const char* name;
+  unsigned flags;
+} kUrgent[] = {{"sendto", 3}, {"sendmsg", 2}, {"sendmmsg", 3}, {"recvfrom", 3}, {"recvmsg", 2}, {"recvmmsg", 3}};
 
 constexpr std::uint64_t kQueryPersonality = 0xffffffff;
 constexpr std::uint64_t kLow32 = 0xffffffff;
@@ -183,6 +200,16 @@ Status deny_to_candidates(scmp_filter_ctx filter) {
   // Leases and notices on files that every job shows would tell what others do with them.
   for (const std::uint64_t command : kDeniedFcntl) {
     if (Status added = deny_when(filter, "fcntl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, command)); !added) return added;
+  }
+  for (const char* name : kIdleForCandidates) {
+    const int call = seccomp_syscall_resolve_name(name);
+    if (call < 0) continue;
+    if (Status idle = check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), call, 0), name); !idle) return idle;
+  }
+  if (Status idle = deny_when(filter, "msync", 0, SCMP_A2(SCMP_CMP_MASKED_EQ, MS_SYNC, MS_SYNC)); !idle) return idle;
+  // Urgent bytes of unix sockets are young, are of no use, and let a process write to freed kernel memory (CVE-2025-38236).
+  for (const auto& call : kUrgent) {
+    if (Status added = deny_when(filter, call.name, EOPNOTSUPP, SCMP_CMP(call.flags, SCMP_CMP_MASKED_EQ, MSG_OOB, MSG_OOB)); !added) return added;
   }
   // Huge pages come from one pool of the whole machine, which the control group of memory does not count.
   if (Status mapped = deny_when(filter, "mmap", EPERM, SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB, MAP_HUGETLB)); !mapped) return mapped;

@@ -1,0 +1,8 @@
+# attempt: a core scheduling cookie, which keeps other jobs off the processor's other thread
+# expect: pass
+# tier: C
+# defence: seccomp
+# short: yes
+
+PR_SCHED_CORE, CREATE, WHOLE_GROUP = 62, 1, 1
+denied("prctl(PR_SCHED_CORE)", syscall, 157, PR_SCHED_CORE, CREATE, 0, WHOLE_GROUP, 0)

@@ -1,0 +1,40 @@
+# attempt: memory in socket buffers and pipes of forked children, where no process maps it
+# expect: error:memory_limit,process_limit,runtime_error
+# tier: R
+# defence: cgroup_memory, job_limits
+
+import socket
+import time
+
+block = b"x" * 65536
+
+
+def fill():
+    kept = 0
+    pairs = []
+    try:
+        while True:
+            pairs.append(socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM))
+            pairs[-1][0].setblocking(False)
+            try:
+                while True:
+                    kept += pairs[-1][0].send(block)
+            except BlockingIOError:
+                pass
+    except OSError:
+        pass
+    try:
+        while True:
+            reader, writer = os.pipe2(os.O_NONBLOCK)
+            kept += os.write(writer, block)
+    except OSError:
+        pass
+    note(f"{kept >> 20} MiB")
+    time.sleep(60)
+
+
+for _ in range(8):
+    if os.fork() == 0:
+        fill()
+for _ in range(8):
+    os.wait()

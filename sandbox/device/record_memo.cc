@@ -1,8 +1,10 @@
 #include "sandbox/device/record_memo.h"
 
+#include <bit>
 #include <cstddef>
-#include <nlohmann/json.hpp>
+#include <cstdint>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/handle.h"
@@ -10,24 +12,48 @@
 namespace assay::sandbox {
 namespace {
 
-using nlohmann::json;
-
 std::int64_t size_of(const CaseDone& done) { return static_cast<std::int64_t>(sizeof done + done.plan.size()); }
 
-json describe(const Argument& argument) {
-  if (argument.is_tensor) return {argument.name, argument.dtype, argument.shape, argument.strides};
-  return {argument.name, argument.scalar_type, std::visit([](auto value) { return json(value); }, argument.value)};
-}
+/// Values one after the other, each with its length before it, so that no two lists of values read the same.
+class KeyText {
+ public:
+  void add(const std::string& value) { text_ += std::to_string(value.size()) + ':' + value; }
+  void add(std::int64_t value) { add(std::to_string(value)); }
+  template <class Value>
+  void add(const std::vector<Value>& values) {
+    add(static_cast<std::int64_t>(values.size()));
+    for (const Value& value : values) add(value);
+  }
+  void add(const Argument& argument) {
+    add(argument.name);
+    add(argument.dtype);
+    add(argument.shape);
+    add(argument.strides);
+    add(argument.scalar_type);
+    if (!argument.is_tensor) std::visit([this](auto value) { add_scalar(value); }, argument.value);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  void add_scalar(double value) { add(std::bit_cast<std::int64_t>(value)); }
+  void add_scalar(std::int64_t value) { add(value); }
+  void add_scalar(bool value) { add(std::int64_t{value}); }
+
+  std::string text_;
+};
 
 }  // namespace
 
 std::optional<std::string> RecordMemo::key(const Job& job, const std::string& source, const std::string& target, const PreparedCase& prepared) {
   if (!prepared.structural.empty()) return std::nullopt;
-  json arguments = json::array(), outputs = json::array();
-  for (const Argument& argument : prepared.arguments) arguments.push_back(describe(argument));
-  for (const PreparedOutput& output : prepared.outputs) outputs.push_back(output.from);
-  const json all = {sha256_hex(source), job.entry, job.dialect, job.language, target, arguments, prepared.inout, outputs};
-  return sha256_hex(all.dump());
+  std::vector<std::string> from;
+  for (const PreparedOutput& output : prepared.outputs) from.push_back(output.from);
+  KeyText key;
+  for (const std::string* field : {&source, &job.entry, &job.dialect, &job.language, &target}) key.add(*field);
+  key.add(prepared.arguments);
+  key.add(prepared.inout);
+  key.add(from);
+  return sha256_hex(key.text());
 }
 
 std::optional<CaseDone> RecordMemo::find(const std::string& key) const {

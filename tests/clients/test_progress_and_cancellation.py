@@ -30,8 +30,8 @@ def wait_until_running(pending: Pending) -> None:
 
 def test_progress_rises_and_names_stage_and_case(client: Client, serve: Any, node_dir: Path) -> None:
     with serve("http", "--device", "cpu") as target, connect(client, target, node_dir) as session:
-        # Graded, because there the interpreter has more than one case: each lasts long enough for its message to be due.
-        source = "import time\ndef vector_add(x, y):\n    time.sleep(0.5)\n    return x + y\n"
+        # Graded, because there the interpreter has more than one case: each, and the import, lasts long enough for its message to be due.
+        source = "import time\ntime.sleep(0.5)\ndef vector_add(x, y):\n    time.sleep(0.5)\n    return x + y\n"
         wanted = {"agent": "test", "model": "none", "track": "practice", "suite": "vector_add"}
         run = session.call("start_run", wanted)["structuredContent"]["run"]
         pending = session.start("submit", {"run": run, "operator": "vector_add", "code": source})

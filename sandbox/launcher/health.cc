@@ -41,7 +41,7 @@ LaunchStatus check_memory(GpuDriver& gpu) {
 }  // namespace
 
 LaunchStatus check_health(GpuDriver& gpu) {
-  const LaunchStatus well = check_memory(gpu);
+  LaunchStatus well = check_memory(gpu);
   if (!well) return launch_fail(well.error().kind, "the device fails its check: " + well.error().message);
   return well;
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <future>
 #include <map>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 namespace assay::sandbox {
@@ -88,10 +88,11 @@ std::optional<CandidateResults> record_cases(JobRun& run, Pool& pool, const Prep
     const CandidateJob request{CandidateMode::record, of.job().entry, of.job().dialect, target, artifacts, std::move(inputs.cases)};
     return run_candidate(of, pool, request, source, inputs.fds, total);
   };
-  std::vector<std::thread> threads;
-  for (Part& other : others) threads.emplace_back([&] { other.results = record_part(other.run, other.cases); });
+  // What one of them throws reaches our caller, after all have ended.
+  std::vector<std::future<void>> recording;
+  for (Part& other : others) recording.push_back(std::async(std::launch::async, [&] { other.results = record_part(other.run, other.cases); }));
   std::optional<CandidateResults> first = record_part(run, dealt.front());
-  for (std::thread& thread : threads) thread.join();
+  for (std::future<void>& one : recording) one.get();
 
   std::vector<std::pair<std::vector<std::size_t>, CandidateResults>> parts;
   if (first) parts.emplace_back(dealt.front(), std::move(*first));

@@ -17,8 +17,9 @@
 
 namespace assay::sandbox {
 
-/// Deals `cases` (indices into `prepared`) out as at most `parts` parts of nearly equal size, in ascending order. Cases for which Triton specialises integers alike (1,
-/// divisible by 16, or neither; dtypes) are put together as far as that goes, so that fewer kernels are compiled twice. The part with the first is first.
+/// Deals `cases` (indices into `prepared`) out as at most `parts` parts of nearly equal size, in ascending order. Cases for which Triton specialises
+/// integers alike (1, divisible by 16, or neither; dtypes) are put together as far as that goes, so that fewer kernels are compiled twice. The part with
+/// the first case is first.
 std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared, const std::vector<std::size_t>& cases, std::size_t parts);
 
 /// Records `source` for one target in at most so many candidates: a launch plan and kernel figures for each of `cases` (indices into `prepared.cases`), in

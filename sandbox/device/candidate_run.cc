@@ -14,7 +14,15 @@ constexpr std::int64_t kGraceMs = 500;  // between the end of a stream and the e
 constexpr std::size_t kMaxArtifacts = 256;
 constexpr std::size_t kMaxArtifactBytes = 64U << 20;
 
-Stage work_stage(const CandidateJob& request) { return request.mode == CandidateMode::interpret ? Stage::run : Stage::record; }
+Stage work_stage(const CandidateJob& request) { return request.mode == CandidateMode::record ? Stage::record : Stage::run; }
+
+/// What a candidate that has a GPU says of a fault of it, in the driver's words.
+ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
+  const auto says = [&](const char* words) { return diagnostic.message.find(words) != std::string::npos; };
+  if (says("CUDA out of memory")) return ErrorKind::gpu_memory_limit;
+  const bool fault = says("illegal memory access") || says("misaligned address") || says("device-side assert") || says("unspecified launch failure");
+  return fault && says("CUDA error") ? ErrorKind::gpu_fault : kind;
+}
 
 class Conversation {
  public:
@@ -74,6 +82,7 @@ class Conversation {
     candidate_.end();
     run_.verdict().diagnostic = error.diagnostic;
     ErrorKind kind = limit_behind(error.kind, error.diagnostic);
+    if (request_.mode == CandidateMode::host) kind = device_error_behind(kind, error.diagnostic);
     if (candidate_.out_of_memory())
       kind = ErrorKind::memory_limit;
     else if (candidate_.out_of_processes())
@@ -155,14 +164,15 @@ ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic) {
 }
 
 std::optional<CandidateResults> run_candidate(JobRun& run, Pool& pool, const CandidateJob& request, const std::string& source, const std::vector<int>& fds,
-                                              std::optional<std::size_t> announced_cases) {
+                                              std::optional<std::size_t> announced_cases, const std::function<void()>& sent) {
   Result<std::unique_ptr<Candidate>> candidate = pool.take(run.job().limits, run.deadline(kTakeMs));
   if (!candidate) return run.fail_ours(candidate.error(), "waiting for a candidate"), std::nullopt;
   run.enter(Stage::import);
   std::optional<CandidateResults> results;
-  if (Status sent = (*candidate)->send(request, source, fds, run.deadline(kSendMs)); !sent) {
-    run.fail_ours(sent.error(), "sending the job to a candidate");
+  if (Status given = (*candidate)->send(request, source, fds, run.deadline(kSendMs)); !given) {
+    run.fail_ours(given.error(), "sending the job to a candidate");
   } else {
+    if (sent) sent();
     Conversation conversation(run, **candidate, request, announced_cases.value_or(request.cases.size()));
     if (conversation.follow() && conversation.close()) results = conversation.take();
   }

@@ -7,6 +7,7 @@
 // returns the candidate is dead, so the output files it could write to are final.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +22,10 @@ struct CandidateResults {
   std::vector<Artifact> artifacts;  // untrusted
 };
 
-/// `fds` are those that the cases' descriptors index. `announced_cases`: of how many cases the monitor hears, where this is a part of the job.
+/// `fds` are those that the cases' descriptors index. `announced_cases`: of how many cases the monitor hears, where this is a part of the job. `sent` is called
+/// once the candidate has the job, and the descriptors.
 std::optional<CandidateResults> run_candidate(JobRun& run, Pool& pool, const CandidateJob& request, const std::string& source, const std::vector<int>& fds,
-                                              std::optional<std::size_t> announced_cases = std::nullopt);
+                                              std::optional<std::size_t> announced_cases = std::nullopt, const std::function<void()>& sent = {});
 
 /// The error kind for an exception that stands for a limit (no memory, no room on disk, no more processes), else `kind`.
 ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic);

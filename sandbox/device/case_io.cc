@@ -70,4 +70,15 @@ CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std
   return inputs;
 }
 
+std::vector<CandidateCase> host_inputs(const PreparedJob& prepared) {
+  std::vector<CandidateCase> cases;
+  for (const PreparedCase& one : prepared.cases) {
+    CandidateCase described = describe(one);
+    for (Argument& argument : described.arguments) argument.fd.reset();
+    described.output_tensors = one.outputs;
+    cases.push_back(std::move(described));
+  }
+  return cases;
+}
+
 }  // namespace assay::sandbox

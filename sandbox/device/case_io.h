@@ -28,5 +28,7 @@ Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared);
 CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<UniqueFd>& outputs);
 /// Cases to record, those with these indices: real bytes of structural tensors only.
 CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases);
+/// All cases for a candidate with the GPU: no bytes, which come in rounds, but what the outputs have to be.
+std::vector<CandidateCase> host_inputs(const PreparedJob& prepared);
 
 }  // namespace assay::sandbox

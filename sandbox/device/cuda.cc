@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "sandbox/device/assemble.h"
+#include "sandbox/device/case_io.h"
 #include "sandbox/device/diagnosis.h"
+#include "sandbox/device/host_tier.h"
 #include "sandbox/device/judging.h"
 #include "sandbox/device/launching.h"
 #include "sandbox/device/provenance.h"
@@ -26,6 +28,22 @@ constexpr std::int64_t kStartMs = 30'000;
 constexpr std::int64_t kQuietMs = 30'000;
 constexpr auto kLockSlice = std::chrono::milliseconds(kCancelPollMs);
 
+bool is_timed(const Job& job) { return job.kind == JobKind::profile || job.kind == JobKind::grade; }
+
+bool is_right(JobRun& run) {
+  return std::all_of(run.verdict().cases.begin(), run.verdict().cases.end(), [](const CaseRecord& record) { return record.outcome == Outcome::pass; });
+}
+
+/// What CUDA opens for one GPU, as far as this machine has it.
+GpuAccess gpu_access(const CudaOptions& options) {
+  GpuAccess access{.index = options.index, .devices = {}};
+  if (options.driver != "cuda") return access;
+  for (const std::string& path : {std::string("/dev/nvidiactl"), std::string("/dev/nvidia-uvm"), "/dev/nvidia" + std::to_string(options.index)}) {
+    if (::access(path.c_str(), F_OK) == 0) access.devices.push_back(path);
+  }
+  return access;
+}
+
 class CudaDevice final : public Device {
  public:
   CudaDevice(const SandboxConfig& config, const CudaOptions& options)
@@ -33,6 +51,8 @@ class CudaDevice final : public Device {
         recorders_(config.recorders),
         launchers_(config, spawner_, options.index, options.driver),
         pool_(config, spawner_),
+        host_(config, spawner_, gpu_access(options)),
+        host_allowed_(config.host_tier),
         judge_(config, spawner_, options.judge_device.empty() ? name_ : options.judge_device) {}
 
   DeviceInfo info() const override {
@@ -60,6 +80,7 @@ class CudaDevice final : public Device {
       on_gpu(run);
     }
     add_pool_facts(provenance, pool_.facts());
+    if (run.verdict().tier == Tier::host) add_pool_facts(provenance, host_.facts());
     add_missing_layers(provenance, facts_.layers);
     std::vector<std::string> required;
     for (const CaseRequest& one : job.cases) required.push_back(one.id);
@@ -111,7 +132,10 @@ class CudaDevice final : public Device {
   void record_launch_judge(JobRun& run, const PreparedJob& prepared) {
     const Job& job = run.job();
     std::optional<CandidateResults> recorded = submissions_.record(run, pool_, prepared, facts_.target, job.source, job.want_artifacts, recorders_);
-    if (!recorded) return;
+    if (!recorded) {
+      if (host_allowed_ && run.verdict().error_kind == ErrorKind::not_recordable) on_host_tier(run, prepared);
+      return;
+    }
     std::vector<std::string> plans;
     for (const CaseDone& done : recorded->cases) plans.push_back(done.plan);
 
@@ -127,13 +151,33 @@ class CudaDevice final : public Device {
     run.verdict().tier = Tier::plan;
     run.verdict().tier_reason = kTierReason;
     figures(run, prepared, std::move(*recorded));
-    const bool right =
-        std::all_of(run.verdict().cases.begin(), run.verdict().cases.end(), [](const CaseRecord& record) { return record.outcome == Outcome::pass; });
-    if (right && (job.kind == JobKind::profile || job.kind == JobKind::grade)) measure(run, session, prepared, plans, *outputs);
+    if (is_right(run) && is_timed(job)) measure(run, session, prepared, plans, *outputs);
     if (job.kind == JobKind::profile) {
       for (const CaseRecord& one : run.verdict().cases) {
         if (std::string text = diagnosis(facts_, one); !text.empty()) run.verdict().hints.insert(run.verdict().hints.begin(), "case '" + one.id + "' is " + text);
       }
+    }
+  }
+
+  /// What could not be recorded, with the GPU inside the jail.
+  void on_host_tier(JobRun& run, const PreparedJob& prepared) {
+    const std::string why = run.verdict().detail;
+    run.take_back();
+    run.verdict().tier = Tier::host;
+    run.verdict().tier_reason = "it could not be recorded (" + why + "), so it had the GPU inside the jail; its times are wall clock of whole calls";
+    const bool judged = host_.run(run, judge_, prepared, is_timed(run.job()));
+    // Whatever it did to the device is not in what parked launchers know.
+    if (!judged) launchers_.distrust();
+    if (!judged || !is_right(run) || !is_timed(run.job())) return;
+    Result<std::vector<UniqueFd>> outputs = make_output_files(prepared);
+    if (!outputs) {
+      run.fail_ours(outputs.error(), "making output files");
+      return;
+    }
+    Yardsticks yardsticks(run, *this, prepared, *outputs);
+    for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
+      if (!above_floor(run, run.verdict().cases[i])) return;
+      yardsticks.measure(i);
     }
   }
 
@@ -158,32 +202,55 @@ class CudaDevice final : public Device {
     add_static_figures(run.verdict(), std::move(recorded), facts_.target, prepared.cases[largest].cost_bytes, run.job().want_artifacts);
   }
 
+  /// What a submission is measured against: the oracle and PyTorch.
+  class Yardsticks {
+   public:
+    Yardsticks(JobRun& run, CudaDevice& device, const PreparedJob& prepared, const std::vector<UniqueFd>& outputs)
+        : run_(run), device_(device), prepared_(prepared), outputs_(outputs), plans_(device.record_baseline(run, prepared)), beside_(run.beside()), oracle_(beside_, device.launchers_) {}
+    ~Yardsticks() {
+      if (beside_.failed()) run_.verdict().hints.push_back("the oracle was not timed: " + beside_.finish().detail);
+    }
+    Yardsticks(const Yardsticks&) = delete;
+    Yardsticks& operator=(const Yardsticks&) = delete;
+
+    void measure(std::size_t i) {
+      CaseRecord& record = run_.verdict().cases[i];
+      if (!plans_.empty() && !beside_.failed()) {
+        std::optional<Launched> reference = oracle_.launch(prepared_, i, plans_[i], outputs_[i].get(), true);
+        if (reference) record.baseline_latency = std::move(reference->timing);
+      }
+      const Result<double> eager = device_.judge_.time_reference(run_.job().id, record.id, run_.deadline(run_.job().limits.judge_wall_ms));
+      if (eager)
+        record.pytorch_ns = *eager;
+      else
+        run_.verdict().hints.push_back("PyTorch was not timed: " + eager.error().message);
+    }
+
+   private:
+    JobRun& run_;
+    CudaDevice& device_;
+    const PreparedJob& prepared_;
+    const std::vector<UniqueFd>& outputs_;
+    const std::vector<std::string> plans_;
+    JobRun beside_;
+    LaunchSession oracle_;
+  };
+
   /// The submission, the oracle and PyTorch, case by case, one after the other. The outputs of timed runs are compared again.
   void measure(JobRun& run, LaunchSession& session, const PreparedJob& prepared, const std::vector<std::string>& plans, const std::vector<UniqueFd>& outputs) {
-    const std::vector<std::string> baseline = record_baseline(run, prepared);
+    Yardsticks yardsticks(run, *this, prepared, outputs);
     if (Status quiet = launchers_.wait_quiet(run.deadline(kQuietMs)); !quiet) {
       run.fail_ours(quiet.error(), "waiting for a quiet GPU");
       return;
     }
-    JobRun beside = run.beside();
-    LaunchSession oracle(beside, launchers_);
     for (std::size_t i = 0; i < plans.size(); ++i) {
       CaseRecord& record = run.verdict().cases[i];
       std::optional<Launched> launched = session.launch(prepared, i, plans[i], outputs[i].get(), true);
       if (!launched || !still_right(run, record, *launched, outputs[i].get())) return;
       record.latency = std::move(launched->timing);
       if (!above_floor(run, record)) return;
-      if (!baseline.empty() && !beside.failed()) {
-        std::optional<Launched> reference = oracle.launch(prepared, i, baseline[i], outputs[i].get(), true);
-        if (reference) record.baseline_latency = std::move(reference->timing);
-      }
-      const Result<double> eager = judge_.time_reference(run.job().id, record.id, run.deadline(run.job().limits.judge_wall_ms));
-      if (eager)
-        record.pytorch_ns = *eager;
-      else
-        run.verdict().hints.push_back("PyTorch was not timed: " + eager.error().message);
+      yardsticks.measure(i);
     }
-    if (beside.failed()) run.verdict().hints.push_back("the oracle was not timed: " + beside.finish().detail);
   }
 
   bool still_right(JobRun& run, CaseRecord& record, const Launched& launched, int output) {
@@ -232,6 +299,8 @@ class CudaDevice final : public Device {
   Spawner spawner_;
   LauncherNursery launchers_;
   Pool pool_;
+  HostTier host_;
+  const bool host_allowed_;
   Judge judge_;
   RecordMemo submissions_{kMemoBytes}, oracles_{kMemoBytes};  // apart, so that no submission pushes an oracle out
   std::timed_mutex gpu_;

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "sandbox/job.h"
@@ -40,6 +42,12 @@ class Device {
 
 enum class Isolation { strict, best_effort };
 
+/// The GPU that the candidates of a pool may use, on the host tier.
+struct GpuAccess {
+  int index = 0;
+  std::vector<std::string> devices;  // its device files; none with the fake driver
+};
+
 struct SandboxConfig {
   std::string python;                            // interpreter with torch and triton
   std::string harness_dir;                       // sandbox/harness
@@ -49,6 +57,8 @@ struct SandboxConfig {
   Isolation isolation = Isolation::best_effort;
   bool spawn = false;                            // a Python process of its own for each candidate: seconds slower, for comparison
   Limits job_limits = {};                        // of most jobs: candidates are parked with these, others are forked on demand
+  bool host_tier = true;                         // what cannot be recorded gets the GPU inside the jail, instead of an error
+  std::optional<GpuAccess> gpu = {};             // of the host tier's pool
   int parked_candidates = 2;
   int recorders = 1;                             // candidates that record the cases of one submission at once
   int parked_launchers = 2;                      // each holds a GPU context: some hundred MB of device memory

@@ -31,6 +31,13 @@ bool JobRun::fail(ErrorKind kind, Stage stage, const std::string& detail) {
   return false;
 }
 
+void JobRun::take_back() {
+  verdict_.outcome = Outcome::error;
+  verdict_.error_kind = ErrorKind::none;
+  verdict_.detail.clear();
+  verdict_.diagnostic.reset();
+}
+
 bool JobRun::fail_ours(const Error& error, const std::string& doing) {
   if (error.code == ErrorCode::cancelled || monitor_.cancel) return fail(ErrorKind::cancelled, "cancelled while " + doing);
   return fail(ErrorKind::internal_error, doing + ": " + error.message);

@@ -37,6 +37,8 @@ class JobRun {
   bool fail(ErrorKind kind, Stage stage, const std::string& detail);
   /// An error of one of our own processes: cancelled stays cancelled, everything else is internal_error.
   bool fail_ours(const Error& error, const std::string& doing);
+  /// Takes the error back that the job ended with: it goes on in another way.
+  void take_back();
   bool failed() const { return verdict_.outcome == Outcome::error && verdict_.error_kind != ErrorKind::none; }
 
   /// A second run of the same job for something beside it (the baseline): shares monitor and limits, has a verdict of its own, reports no stages.

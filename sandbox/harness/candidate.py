@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -22,11 +22,13 @@ from harness.cases import CaseInput
 from harness.errors import MissingEntry, Source, UnsupportedHere, describe
 from harness.fake_cuda import targets
 from harness.frames import Channel, Frame, FrameError
+from harness.host import HostRunner
 from harness.interpret import InterpretRunner
 from harness.record import RecordRunner
 
 MODULE = "submission"
 Layers = list[dict[str, Any]]
+Runner = InterpretRunner | RecordRunner | HostRunner
 
 
 def serve(channel: Channel, layers: Layers) -> int:
@@ -51,14 +53,16 @@ def serve(channel: Channel, layers: Layers) -> int:
             sys.stderr.flush()
 
 
-def _runner(header: dict[str, Any], folder: str) -> InterpretRunner | RecordRunner:
+def _runner(header: dict[str, Any], fds: Sequence[int], folder: str) -> Runner:
     cache = os.path.join(folder, "triton-cache")
+    if header["mode"] == "host":
+        return HostRunner(header, cache, fds)
     if header["mode"] == "interpret":
         if header.get("dialect", "triton") != "triton":
             raise UnsupportedHere(f"dialect {header['dialect']} cannot run in Triton's CPU interpreter; it needs a GPU")
         return InterpretRunner(cache)
     if header["mode"] != "record":
-        raise FrameError(f"mode {header['mode']!r} is neither interpret nor record")
+        raise FrameError(f"mode {header['mode']!r} is none of host, interpret, record")
     if header["target"] not in targets():
         raise UnsupportedHere(f"target {header['target']!r} is none of {', '.join(targets())}")
     return RecordRunner(header["target"], cache)
@@ -71,7 +75,7 @@ def _run_job(channel: Channel, frame: Frame) -> None:
     cases = [CaseInput(wire, frame.fds) for wire in header["cases"]]
     stage, current = "import", None
     try:
-        runner = _runner(header, folder)
+        runner = _runner(header, frame.fds, folder)
         with runner.context():
             entry = _import(source, str(header["entry"]))
         channel.send({"type": "imported"})

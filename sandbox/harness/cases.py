@@ -45,6 +45,14 @@ class CaseInput:
             raise FrameError(f"case {self.id}: output_from has {len(given)} entries for {self.wire['outputs']} outputs")
         return list(given)
 
+    @property
+    def output_tensors(self) -> list[dict[str, Any]]:
+        """Name, dtype, shape and `from` of each output. Host jobs only."""
+        described = self.wire.get("output_tensors")
+        if not isinstance(described, list) or len(described) != self.wire["outputs"]:
+            raise FrameError(f"case {self.id}: output_tensors does not describe its {self.wire['outputs']} outputs")
+        return described
+
     def has_bytes(self, wire: dict[str, Any]) -> bool:
         return isinstance(wire.get("fd"), int)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import statistics
 import sys
 import time
@@ -19,11 +20,14 @@ from typing import Any
 import torch
 
 from harness.compare import Result
-from harness.exchange import Exchange, ExchangeError, place
+from harness.device_memory import DeviceMemoryError
+from harness.exchange import Exchange, place
 from harness.frames import Channel, Frame, FrameError
+from harness.host_rounds import HostCase
 from harness.judging import CaseState, warm_up
 from harness.lint import lint
 from harness.operator import Operator
+from harness.rounds import JudgeLine, RoundError
 from harness.tensors import ALIGNMENT, DescriptorError
 from harness.triton_adapter import versions
 
@@ -56,7 +60,7 @@ def open_exchange(device: torch.device) -> Exchange | None:
         return None
     try:
         return Exchange(device)
-    except ExchangeError as error:
+    except DeviceMemoryError as error:
         print(f"judge: inputs and outputs go through host memory: {error}", file=sys.stderr)
         return None
 
@@ -92,6 +96,7 @@ class Judge:
             "prepare": self._prepare,
             "compare": self._compare,
             "time_reference": self._time_reference,
+            "host_case": self._host_case,
             "release": self._release,
             "lint": self._lint,
         }
@@ -177,6 +182,20 @@ class Judge:
         except DescriptorError as error:
             result = Result(False, "output_mismatch", str(error)[:REASON_CHARS])
         return {"type": "compared", "job": header["job"], "case": header["case"], **result.wire()}, []
+
+    def _host_case(self, frame: Frame) -> Reply:
+        """All rounds of one case with a candidate that has the GPU; its line comes with the frame."""
+        header = frame.header
+        state = self._state(header)
+        if len(frame.fds) != 1:
+            raise FrameError("host_case needs one descriptor: the line to the candidate")
+        reply = {"type": "host_judged", "job": header["job"], "case": header["case"]}
+        try:
+            with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
+                seen = HostCase(state, line, float(header["round_ms"]) / 1e3).judge(bool(header["time"]))
+        except RoundError as error:
+            return {**reply, "broken": error.how, "message": str(error)}, []
+        return {**reply, **seen.wire()}, []
 
     def _time_reference(self, frame: Frame) -> Reply:
         state = self._state(frame.header)

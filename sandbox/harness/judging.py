@@ -103,20 +103,38 @@ class CaseState:
         tensors = self.tensors()
         with_bytes = [(name, value) for name, value in tensors if roles[name] == "structural" or not structural_only]
         fd, wires = make_memfd("assay-inputs", with_bytes)
-        described = {wire["name"]: wire for wire in pack(tensors)[0]}
-        described.update({wire["name"]: {**wire, "fd": position} for wire in wires})
+        entry = self.described({wire["name"]: {**wire, "fd": position} for wire in wires})
         cost = self.operator.cost(self.case)
         return fd, {
-            "id": self.case.id,
-            "arguments": [described[name] if name in described else _scalar(name, value) for name, value in self.arguments.items()],
+            **entry,
             "structural": [name for name, role in roles.items() if role == "structural"],
             "inout": [name for name, role in roles.items() if role == "inout"],
-            "outputs": [self._described(position) for position in range(len(self.rules))],
             "output_bytes": self.output_bytes(),
             "input_fd": position,
             "seed": f"{self.seed:#x}",
             "cost": {"bytes": float(cost.bytes), "flops": float(cost.flops)},
         }
+
+    def described(self, placed: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+        """The case's id, arguments and outputs as `prepared` has them; `placed` are descriptors of arguments whose bytes are somewhere."""
+        wires = {wire["name"]: wire for wire in pack(self.tensors())[0]} | (placed or {})
+        return {
+            "id": self.case.id,
+            "arguments": [wires[name] if name in wires else _scalar(name, value) for name, value in self.arguments.items()],
+            "outputs": [self._described(position) for position in range(len(self.rules))],
+        }
+
+    def fresh(self) -> CaseState:
+        """The same case with tensors of a new seed."""
+        other = CaseState(self.operator, self.case)
+        other.arguments |= {name: value for name, value in self.arguments.items() if not isinstance(value, torch.Tensor)}
+        return other
+
+    def judge(self, outputs: list[torch.Tensor]) -> Result:
+        """Judges outputs of the spec's types and shapes."""
+        self.work_ahead()
+        assert self._expected is not None
+        return compare(self.rules, self._expected, outputs, self._float64, self._yardsticks)
 
     def _described(self, position: int) -> dict[str, Any]:
         rule, source = self.rules[position], self.operator.outputs[position].source
@@ -133,10 +151,8 @@ class CaseState:
     def compare(self, wires: list[dict[str, Any]], fd: int | None) -> Result:
         """Judges the outputs in a memfd, or those in the exchange. Raises DescriptorError when they are not inside it."""
         self.work_ahead()
-        assert self._expected is not None
         with self._outputs(fd) as memory:
-            outputs = [memory.tensor(wire) for wire in wires]
-            return compare(self.rules, self._expected, outputs, self._float64, self._yardsticks)
+            return self.judge([memory.tensor(wire) for wire in wires])
 
     def leave_exchange(self) -> None:
         """Another job has it now."""

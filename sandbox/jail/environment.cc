@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace assay::sandbox {
 namespace {
 
@@ -33,9 +35,11 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 
 std::vector<std::string> jail_environment(const std::vector<std::pair<std::string, std::string>>& added, const std::vector<LayerReport>& layers) {
   std::vector<std::string> out;
-  for (const auto* list : {&kFixed, &added}) {
-    for (const auto& [name, value] : *list) out.push_back(name + "=" + value);
+  const auto is_added = [&](const std::string& name) { return std::any_of(added.begin(), added.end(), [&](const auto& entry) { return entry.first == name; }); };
+  for (const auto& [name, value] : kFixed) {
+    if (!is_added(name)) out.push_back(name + "=" + value);
   }
+  for (const auto& [name, value] : added) out.push_back(name + "=" + value);
   out.push_back("ASSAY_TEMPLATE_LAYERS=" + layers_json(layers));
   return out;
 }

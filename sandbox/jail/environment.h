@@ -10,7 +10,7 @@
 
 namespace assay::sandbox {
 
-/// "NAME=value" strings: the fixed list, then `added`, then ASSAY_TEMPLATE_LAYERS.
+/// "NAME=value" strings: the fixed list without what `added` has, then `added`, then ASSAY_TEMPLATE_LAYERS.
 std::vector<std::string> jail_environment(const std::vector<std::pair<std::string, std::string>>& added, const std::vector<LayerReport>& layers);
 
 /// Becomes the command, with that environment. Returns only when it failed.

@@ -50,6 +50,12 @@ Status finish_template_jail(const TemplateJail& config, const RootFilesystem& ro
   return execute(config.command, config.environment, layers.layers());
 }
 
+/// A GPU's driver also names its threads, in /proc/self/task.
+std::vector<std::string> usable_files(std::vector<std::string> devices) {
+  if (!devices.empty()) devices.emplace_back("/proc");
+  return devices;
+}
+
 int wait_for(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -66,6 +72,8 @@ Result<int> run_in_template_jail(const TemplateJail& config) {
   if (!python) return fail(python.error());
   root.binds.insert(root.binds.end(), python->directories.begin(), python->directories.end());
   root.links = python->links;
+  root.devices = config.devices;
+  if (!root.devices.empty()) root.binds.emplace_back("/sys");  // where a driver looks up which GPUs there are, and on which bus
 
   LayerList layers(config.strict);
   layers.apply("user_namespace", [&] {
@@ -120,7 +128,7 @@ Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config) {
   layers.apply("no_dumps", forbid_dumps);
   layers.apply("job_parent_death", die_with_parent);
   layers.apply("no_new_privileges", forbid_new_privileges);
-  layers.apply("landlock", [] { return restrict_with_landlock({"/tmp", "/dev/shm"}); });
+  layers.apply("landlock", [&] { return restrict_with_landlock({"/tmp", "/dev/shm"}, usable_files(config.devices)); });
   layers.apply("seccomp", [] { return seccomp_filter() ? seccomp_filter()->load() : fail(seccomp_filter().error()); });
   if (Status complete = layers.status(); !complete) return fail(complete.error());
   return layers.layers();

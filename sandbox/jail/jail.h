@@ -28,6 +28,7 @@ struct TemplateJail {
   int slots = 64;                                                // user ids to map, one per slot
   std::vector<std::string> binds;                                // shown read-only at the same path
   std::string python;                                            // the interpreter, whose installation is shown too
+  std::vector<std::string> devices;                              // device files of a GPU, for candidates of the host tier
   int keep_fd = -1;                                              // the zygote's control socket
   std::vector<std::pair<std::string, std::string>> environment;  // added to the fixed one (environment.h)
   std::vector<std::string> command;
@@ -41,6 +42,7 @@ struct JobJail {
   bool strict = false;
   int slot = 0;
   int job_fd = -1;
+  std::vector<std::string> devices;  // as the template's: these may be used
   std::int64_t tmp_bytes = 256LL << 20;
   std::int64_t tmp_inodes = 16'384;
   ResourceLimits limits;

@@ -1,6 +1,6 @@
 // assay-jail: builds the template jail and becomes the zygote in it. Started by the supervisor only.
 //
-//   assay-jail --isolation best_effort --slots 64 --keep-fd 5 --python /venv/bin/python --bind /assay/harness --env A=b -- COMMAND...
+//   assay-jail --isolation best_effort --slots 64 --keep-fd 5 --python /venv/bin/python --bind /assay/harness --device /dev/nvidia0 --env A=b -- COMMAND...
 //
 // Exit status: the command's; 126 when the jail could not be built, 2 for a wrong command line. Messages go to stderr.
 
@@ -42,6 +42,8 @@ Status apply(TemplateJail& config, const std::string& option, const std::string&
     config.python = value;
   } else if (option == "--bind") {
     config.binds.push_back(value);
+  } else if (option == "--device") {
+    config.devices.push_back(value);
   } else if (option == "--env") {
     const std::size_t equals = value.find('=');
     if (equals == std::string::npos) return fail(ErrorCode::invalid_argument, "--env wants NAME=value, not '" + value + "'");
@@ -50,7 +52,7 @@ Status apply(TemplateJail& config, const std::string& option, const std::string&
     config.environment.emplace_back(kLeftOutVariable, value);
     return leave_out(value);
   } else {
-    return fail(ErrorCode::invalid_argument, "unknown option " + option + "; valid: --isolation --slots --keep-fd --python --bind --env --");
+    return fail(ErrorCode::invalid_argument, "unknown option " + option + "; valid: --isolation --slots --keep-fd --python --bind --device --env --");
   }
   return {};
 }

@@ -94,7 +94,7 @@ Status Candidate::fork(Isolation isolation, const Deadline& deadline) {
   if (Status complete = layers.status(); !complete) return complete;
   // The cgroup is to be reached first: it says so afterwards.
   const ForkRequest request{slot_, isolation == Isolation::strict, limits_.tmp_bytes, limits_.processes + (cgroup_.limits_processes() ? limits_.processes : 0),
-                            cgroup_.limits_memory() ? 0 : limits_.memory_bytes};
+                            cgroup_.limits_memory() ? 0 : limits_.memory_bytes, zygote_->devices()};
   Result<UniqueFd> pidfd = zygote_->fork(request, sockets->theirs.get(), out->write_end.get(), err->write_end.get(), deadline);
   if (!pidfd) return fail(pidfd.error());
   pidfd_ = std::move(*pidfd);

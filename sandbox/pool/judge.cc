@@ -121,6 +121,12 @@ Result<Compared> Judge::compare(const std::string& job, const std::string& case_
   return parse_compared(*reply);
 }
 
+Result<HostJudged> Judge::host_case(const std::string& job, const std::string& case_id, int line, bool time, std::int64_t round_ms, const Deadline& deadline) {
+  Result<Frame> reply = ask(host_case_header(job, case_id, time, round_ms), {line}, job, case_id, deadline);
+  if (!reply) return fail(reply.error());
+  return parse_host_judged(*reply);
+}
+
 Result<double> Judge::time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline) {
   Result<Frame> reply = ask(time_reference_header(job, case_id), {}, job, case_id, deadline);
   if (!reply) return fail(reply.error());

@@ -105,4 +105,17 @@ Status expect_type(const Frame& frame, const char* type) {
   return fail(ErrorCode::corrupt, "got a message `" + frame.type().substr(0, 64) + "` where `" + type + "` was due");
 }
 
+std::optional<Timing> read_timing(HeaderReader& in) {
+  Timing timing;
+  for (const json& sample : in.list("samples_ns", kMaxSamples)) {
+    if (!sample.is_number()) return in.reject("`samples_ns` has an entry that is no number"), std::nullopt;
+    timing.samples_ns.push_back(sample.get<double>());
+  }
+  if (timing.samples_ns.empty()) return std::nullopt;
+  timing.median_ns = in.number("median_ns");
+  timing.low_ns = in.number("low_ns");
+  timing.high_ns = in.number("high_ns");
+  return timing;
+}
+
 }  // namespace assay::sandbox

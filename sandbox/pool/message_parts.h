@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ Versions read_versions(HeaderReader& in);
 std::vector<Argument> read_arguments(HeaderReader& in, const char* name);
 /// Kernels of a candidate (`launcher` false) or of the launcher.
 std::vector<KernelReport> read_kernels(HeaderReader& in, bool launcher);
+/// Nothing when there are no samples.
+std::optional<Timing> read_timing(HeaderReader& in);
 nlohmann::json to_json(const Argument& argument);
 nlohmann::json to_json(const std::vector<Argument>& arguments);
 

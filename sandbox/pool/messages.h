@@ -44,6 +44,7 @@ struct ForkRequest {
   int slot = 0;
   bool strict = false;
   std::int64_t tmp_bytes = 0, processes = 0, data_bytes = 0;  // data_bytes 0: a cgroup limits memory
+  std::vector<std::string> devices;                           // device files of a GPU, which the child may use
 };
 struct ExitStatus {
   enum class How { exited, killed, dumped } how = How::exited;
@@ -58,6 +59,12 @@ struct Exited {
 };
 using ZygoteMessage = std::variant<ZygoteReady, Forked, Exited>;
 
+struct PreparedOutput {
+  std::string name, dtype, from;
+  std::vector<std::int64_t> shape;
+  std::int64_t nbytes = 0;
+};
+
 // ---- candidate ----
 struct CandidateCase {
   std::string id;
@@ -65,13 +72,21 @@ struct CandidateCase {
   std::vector<std::string> structural, inout;
   std::vector<std::string> output_from;  // per output: an inout argument's name, or empty when returned
   std::int64_t output_fd = -1, output_bytes = 0;
+  std::vector<PreparedOutput> output_tensors;  // host only
 };
-enum class CandidateMode { interpret, record };
+enum class CandidateMode { interpret, record, host };
+/// What a host job has besides.
+struct HostAccess {
+  std::string device;          // "cuda", or "cpu" in tests
+  std::int64_t rounds_fd = 0;  // the line to the judge, as an index into the frame's descriptors
+  std::int64_t gpu_memory_bytes = 0;
+};
 struct CandidateJob {
   CandidateMode mode = CandidateMode::interpret;
   std::string entry, dialect, target;
   bool artifacts = false;
   std::vector<CandidateCase> cases;
+  std::optional<HostAccess> host = {};
 };
 struct Parked {
   std::vector<Layer> layers;
@@ -97,11 +112,6 @@ struct JudgeReady {
   Versions versions;
   std::string device_name;
 };
-struct PreparedOutput {
-  std::string name, dtype, from;
-  std::vector<std::int64_t> shape;
-  std::int64_t nbytes = 0;
-};
 /// Where a case lies in the device memory that judge and launcher share.
 struct DevicePlaces {
   std::map<std::string, std::int64_t> inputs;  // offset of each tensor argument
@@ -126,6 +136,15 @@ struct Prepared {
 struct Compared {
   ErrorKind kind = ErrorKind::none;  // none, wrong_result, output_mismatch
   CaseRecord record;                 // numerics, outcome and reason
+};
+
+/// What the judge saw of a case on the host tier.
+struct HostJudged {
+  enum class Broken { no, ended, late, protocol } broken = Broken::no;
+  std::string message;           // of a broken conversation
+  Compared compared;             // else
+  std::optional<Timing> timing;  // wall clock per call
+  std::string seed;              // of the first round
 };
 
 struct LintCheck {
@@ -165,6 +184,7 @@ Result<CandidateMessage> parse_candidate(Frame& frame);  // takes the payload ou
 Result<JudgeReady> parse_judge_ready(const Frame& frame);
 Result<Prepared> parse_prepared(const Frame& frame);
 Result<Compared> parse_compared(const Frame& frame);
+Result<HostJudged> parse_host_judged(const Frame& frame);
 Result<double> parse_timed_reference(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 Result<LauncherDevice> parse_launcher_ready(const Frame& frame);
@@ -182,6 +202,8 @@ nlohmann::json prepare_header(const Job& job, const std::string& device, bool st
 /// `on_device`: the outputs lie in the shared device memory, not in a file that goes with the frame.
 nlohmann::json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
+/// The line to the candidate goes with the frame. `round_ms`: how long one round may take.
+nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time, std::int64_t round_ms);
 nlohmann::json lint_header(const std::string& operator_dir, const std::string& device, const std::vector<CaseRequest>& cases);
 nlohmann::json release_header(const std::string& job);
 

@@ -76,6 +76,15 @@ CandidateError read_error(HeaderReader& in) {
   return error;
 }
 
+const char* mode_name(CandidateMode mode) {
+  switch (mode) {
+    case CandidateMode::interpret: return "interpret";
+    case CandidateMode::record: return "record";
+    case CandidateMode::host: return "host";
+  }
+  return "";
+}
+
 json case_json(const CandidateCase& one) {
   json from = json::array();
   for (const std::string& name : one.output_from) from.push_back(name.empty() ? json(nullptr) : json(name));
@@ -84,6 +93,11 @@ json case_json(const CandidateCase& one) {
   if (one.output_fd >= 0) {
     out["output_fd"] = one.output_fd;
     out["output_bytes"] = one.output_bytes;
+  }
+  for (const PreparedOutput& output : one.output_tensors) {
+    json described = {{"name", output.name}, {"dtype", output.dtype}, {"shape", output.shape}, {"from", nullptr}};
+    if (!output.from.empty()) described["from"] = output.from;
+    out["output_tensors"].push_back(std::move(described));
   }
   return out;
 }
@@ -146,16 +160,21 @@ json to_header(const ForkRequest& request) {
             {"tmp_bytes", request.tmp_bytes},
             {"file_bytes", request.tmp_bytes},
             {"processes", request.processes},
-            {"data_bytes", request.data_bytes}}}};
+            {"data_bytes", request.data_bytes},
+            {"devices", request.devices}}}};
 }
 
 json to_header(const CandidateJob& job) {
   json cases = json::array();
   for (const CandidateCase& one : job.cases) cases.push_back(case_json(one));
-  return {{"type", "job"},        {"mode", job.mode == CandidateMode::interpret ? "interpret" : "record"},
-          {"entry", job.entry},   {"dialect", job.dialect},
-          {"target", job.target}, {"artifacts", job.artifacts},
-          {"cases", cases}};
+  json out = {{"type", "job"},        {"mode", mode_name(job.mode)},  {"entry", job.entry}, {"dialect", job.dialect},
+              {"target", job.target}, {"artifacts", job.artifacts}, {"cases", cases}};
+  if (job.host) {
+    out["device"] = job.host->device;
+    out["rounds_fd"] = job.host->rounds_fd;
+    out["gpu_memory_bytes"] = job.host->gpu_memory_bytes;
+  }
+  return out;
 }
 
 }  // namespace assay::sandbox

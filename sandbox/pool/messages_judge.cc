@@ -61,6 +61,31 @@ PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds)
   return one;
 }
 
+Compared read_compared(HeaderReader& in) {
+  Compared compared;
+  const bool ok = in.flag("ok");
+  const std::optional<ErrorKind> kind = error_kind_from(in.text("kind"));
+  if (!kind || (*kind != ErrorKind::none && *kind != ErrorKind::wrong_result && *kind != ErrorKind::output_mismatch))
+    in.reject("`kind` is none, wrong_result or output_mismatch");
+  compared.kind = kind.value_or(ErrorKind::wrong_result);
+  if (ok != (compared.kind == ErrorKind::none)) in.reject("`ok` and `kind` disagree");
+  CaseRecord& record = compared.record;
+  record.id = in.text("case");
+  record.outcome = ok ? Outcome::pass : Outcome::fail;
+  record.reason = in.optional_text("reason");
+  record.max_abs_error = in.optional_number("max_abs_error");
+  record.float64_error = in.optional_number("float64_error");
+  record.strict_pass = in.optional_flag("strict_pass");
+  record.elements = in.integer("elements", 0, kHighest);
+  record.mismatches = in.integer("mismatches", 0, kHighest);
+  if (const json* first = in.optional_object("first_mismatch"); first != nullptr) {
+    HeaderReader from(*first, "first_mismatch");
+    record.first_mismatch = Mismatch{from.text("output"), from.integers("index", kMaxRank), from.number("expected"), from.number("actual")};
+    in.merge(from);
+  }
+  return compared;
+}
+
 json cases_json(const std::vector<CaseRequest>& cases) {
   json list = json::array();
   for (const CaseRequest& one : cases) list.push_back({{"id", one.id}, {"axes", one.axes}, {"dtype", one.dtype}, {"distribution", one.distribution}});
@@ -97,29 +122,26 @@ Result<Prepared> parse_prepared(const Frame& frame) {
 Result<Compared> parse_compared(const Frame& frame) {
   if (Status type = expect_type(frame, "compared"); !type) return fail(type.error());
   HeaderReader in(frame.header, "compared");
-  Compared compared;
-  const bool ok = in.flag("ok");
-  const std::optional<ErrorKind> kind = error_kind_from(in.text("kind"));
-  if (!kind || (*kind != ErrorKind::none && *kind != ErrorKind::wrong_result && *kind != ErrorKind::output_mismatch))
-    in.reject("`kind` is none, wrong_result or output_mismatch");
-  compared.kind = kind.value_or(ErrorKind::wrong_result);
-  if (ok != (compared.kind == ErrorKind::none)) in.reject("`ok` and `kind` disagree");
-  CaseRecord& record = compared.record;
-  record.id = in.text("case");
-  record.outcome = ok ? Outcome::pass : Outcome::fail;
-  record.reason = in.optional_text("reason");
-  record.max_abs_error = in.optional_number("max_abs_error");
-  record.float64_error = in.optional_number("float64_error");
-  record.strict_pass = in.optional_flag("strict_pass");
-  record.elements = in.integer("elements", 0, kHighest);
-  record.mismatches = in.integer("mismatches", 0, kHighest);
-  if (const json* first = in.optional_object("first_mismatch"); first != nullptr) {
-    HeaderReader from(*first, "first_mismatch");
-    record.first_mismatch = Mismatch{from.text("output"), from.integers("index", kMaxRank), from.number("expected"), from.number("actual")};
-    in.merge(from);
-  }
+  Compared compared = read_compared(in);
   if (Status read = in.status(); !read) return fail(read.error());
   return compared;
+}
+
+Result<HostJudged> parse_host_judged(const Frame& frame) {
+  if (Status type = expect_type(frame, "host_judged"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "host_judged");
+  HostJudged judged;
+  const std::string broken = in.optional_text("broken");
+  if (broken.empty()) {
+    judged.compared = read_compared(in);
+    judged.timing = read_timing(in);
+    judged.seed = in.text("seed");
+  } else {
+    judged.message = in.text("message");
+    judged.broken = broken == "ended" ? HostJudged::Broken::ended : broken == "late" ? HostJudged::Broken::late : HostJudged::Broken::protocol;
+  }
+  if (Status read = in.status(); !read) return fail(read.error());
+  return judged;
 }
 
 Result<double> parse_timed_reference(const Frame& frame) {
@@ -182,6 +204,10 @@ json compare_header(const std::string& job, const std::string& case_id, const st
 }
 
 json time_reference_header(const std::string& job, const std::string& case_id) { return {{"type", "time_reference"}, {"job", job}, {"case", case_id}}; }
+
+json host_case_header(const std::string& job, const std::string& case_id, bool time, std::int64_t round_ms) {
+  return {{"type", "host_case"}, {"job", job}, {"case", case_id}, {"time", time}, {"round_ms", round_ms}};
+}
 
 json release_header(const std::string& job) { return {{"type", "release"}, {"job", job}}; }
 

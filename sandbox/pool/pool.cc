@@ -10,6 +10,7 @@
 namespace assay::sandbox {
 namespace {
 
+constexpr int kPoolSlots = kMaxSlots / 2;
 constexpr int kMaxDeaths = 2;  // of zygotes in a row, before a caller is told
 constexpr std::int64_t kParkMs = 15'000;
 constexpr auto kRetryPause = std::chrono::seconds(2);  // after a failure nobody waited for
@@ -76,7 +77,9 @@ std::unique_ptr<Candidate> Pool::pop_parked() {
 }
 
 std::optional<int> Pool::free_slot() const {
-  for (int slot = 0; slot < kMaxSlots; ++slot) {
+  // Two pools of one server share no slot: a slot is a user and a control group.
+  const int first = config_.gpu ? kPoolSlots : 0;
+  for (int slot = first; slot < first + kPoolSlots; ++slot) {
     if (used_slots_.count(slot) == 0) return slot;
   }
   return std::nullopt;
@@ -145,7 +148,7 @@ void Pool::park_one(Lock& lock) {
 /// Forks one without holding the lock meanwhile.
 Result<std::unique_ptr<Candidate>> Pool::park(Lock& lock, const Limits& limits, const Deadline& deadline) {
   const std::optional<int> slot = free_slot();
-  if (!slot) return fail(ErrorCode::resource_exhausted, "all " + std::to_string(kMaxSlots) + " slots are in use");
+  if (!slot) return fail(ErrorCode::resource_exhausted, "all " + std::to_string(kPoolSlots) + " slots are in use");
   if (!zygote_ && !config_.spawn) return fail(ErrorCode::unavailable, "the zygote is being restarted");
   used_slots_.insert(*slot);
   Result<std::shared_ptr<Zygote>> zygote = zygote_;

@@ -37,6 +37,10 @@ SpawnRequest spawn_request(const SandboxConfig& config, int socket, const std::s
   if (has_native) {
     for (const std::string& argument : {std::string("--bind"), native, std::string("--env"), "ASSAY_NATIVE_DIR=" + native}) argv.push_back(argument);
   }
+  if (config.gpu) {
+    for (const std::string& device : config.gpu->devices) argv.insert(argv.end(), {"--device", device});
+    argv.insert(argv.end(), {"--env", "CUDA_VISIBLE_DEVICES=" + std::to_string(config.gpu->index)});
+  }
   if (!left_out_layers().empty()) argv.insert(argv.end(), {"--without", left_out_layers()});
   for (const std::string& argument : {std::string("--"), config.python, std::string("-I"), std::string("-B"), std::string("-u"),
                                       config.harness_dir + "/main.py", std::string("zygote"), std::string("--control-fd"), std::to_string(socket)}) {
@@ -62,7 +66,8 @@ Result<std::unique_ptr<Zygote>> Zygote::start(const SandboxConfig& config, Spawn
   std::unique_ptr<Zygote> zygote(new Zygote);
   static std::atomic<unsigned> started{0};
   const unsigned which = config.spawn ? started++ % kLogs : 0;
-  zygote->log_ = config.state_dir + "/zygote" + (which == 0 ? "" : "-" + std::to_string(which)) + ".log";
+  if (config.gpu) zygote->devices_ = config.gpu->devices;
+  zygote->log_ = config.state_dir + "/zygote" + (config.gpu ? "-gpu" + std::to_string(config.gpu->index) : "") + (which == 0 ? "" : "-" + std::to_string(which)) + ".log";
   zygote->socket_ = std::move(sockets->ours);
   Result<Process> process = spawner.spawn(spawn_request(config, sockets->theirs.get(), zygote->log_));
   if (!process) return fail(process.error());

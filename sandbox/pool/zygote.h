@@ -29,6 +29,8 @@ class Zygote {
 
   const ZygoteReady& ready() const { return ready_; }
   bool alive() const;
+  /// Device files that its children may use.
+  const std::vector<std::string>& devices() const { return devices_; }
 
   /// Forks a child into a slot that is free; its pidfd. The three descriptors stay the caller's.
   Result<UniqueFd> fork(const ForkRequest& request, int job_socket, int out, int err, const Deadline& deadline);
@@ -43,6 +45,7 @@ class Zygote {
   UniqueFd socket_;
   ZygoteReady ready_;
   std::string log_;
+  std::vector<std::string> devices_;
   std::mutex sending_;        // one fork request at a time
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

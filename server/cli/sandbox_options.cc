@@ -47,6 +47,7 @@ void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
                       std::to_string(kCoresForTwoRecorders) + " cores on)")
       ->check(CLI::Range(1, kMostRecorders))
       ->capture_default_str();
+  command.add_flag("!--no-host-tier", options.host_tier, "a submission that cannot be recorded is an error, instead of having the GPU inside the jail");
   if (sandbox::mutations_possible())
     command.add_option("--without", options.without, "layers of the sandbox to leave out, separated by commas: for tests only");
 }
@@ -61,6 +62,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.spawn = isolation->spawn;
   config.job_limits = options.limits;
   config.recorders = options.recorders;
+  config.host_tier = options.host_tier;
   config.parked_candidates = 2 * options.recorders;  // the next job's are ready while this one's are being replaced
   return config;
 }

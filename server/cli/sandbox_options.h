@@ -23,6 +23,7 @@ struct SandboxOptions {
   std::string without;     // layers to leave out; only in a build with mutations
   sandbox::Limits limits;  // of every job
   int recorders = default_recorders();
+  bool host_tier = true;
 };
 
 void add_sandbox_options(CLI::App& command, SandboxOptions& options);

@@ -23,11 +23,20 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return None
 
 
-@pytest.fixture(scope="session")
-def gpu_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+def serve(store: Path, *options: str) -> Iterator[StdioClient]:
     binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
-    store = tmp_path_factory.mktemp("store") / "assay.db"
-    client = StdioClient([binary, "serve", "--stdio", "--device", "cuda:0", "--store", str(store)])
+    client = StdioClient([binary, "serve", "--stdio", "--device", "cuda:0", "--store", str(store), *options])
     yield client
     client.close()
     assert client.process.returncode == 0
+
+
+@pytest.fixture(scope="session")
+def gpu_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+    yield from serve(tmp_path_factory.mktemp("store") / "assay.db")
+
+
+@pytest.fixture(scope="session")
+def host_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+    """With less patience: an endless kernel of the host tier holds the GPU until the time is up."""
+    yield from serve(tmp_path_factory.mktemp("store") / "assay.db", "--run-wall-ms", "15000")

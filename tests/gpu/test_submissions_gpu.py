@@ -40,8 +40,6 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
         "error",
         "canary_violation",
     ),
-    "host_read": ("def vector_add(x, y):\n    if x.sum().item() > 0:\n        return x\n    return y\n", "error", "not_recordable"),
-    "library_call": ("def vector_add(x, y):\n    return x + y\n", "error", "not_recordable"),
 }
 
 

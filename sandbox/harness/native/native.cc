@@ -36,6 +36,7 @@ JobJail read_config(const py::dict& config) {
   jail.strict = isolation == "strict";
   jail.slot = get(config, "slot", jail.slot);
   jail.job_fd = get(config, "job_fd", jail.job_fd);
+  jail.devices = get(config, "devices", jail.devices);
   jail.tmp_bytes = get(config, "tmp_bytes", jail.tmp_bytes);
   jail.tmp_inodes = get(config, "tmp_inodes", jail.tmp_inodes);
   jail.limits.processes = get(config, "processes", jail.limits.processes);

@@ -179,8 +179,56 @@ TEST_CASE("a wrong answer fails and is not timed") {
   CHECK_FALSE(verdict.cases[0].latency);
 }
 
-TEST_CASE("what cannot be recorded says which operation on which line") {
-  const Verdict verdict = run(copy_job(JobKind::test, "import torch\ndef plain_copy(x):\n    return torch.sort(x).values\n"));
+TEST_CASE("what cannot be recorded has the GPU inside the jail, and the verdict says so and why") {
+  const std::string reads = "import torch\ndef plain_copy(x):\n    y = torch.empty_like(x)\n    if float(x[0]) < 1e9:\n        y.copy_(x)\n    return y\n";
+  Job job = copy_job(JobKind::grade, "print('hello')\n" + reads);
+  job.baseline_source = kCopy;
+  const Verdict verdict = run(job);
+  INFO(verdict.summary << verdict.detail << verdict.stderr_text);
+  REQUIRE(verdict.outcome == Outcome::pass);
+  CHECK(verdict.tier == Tier::host);
+  CHECK(verdict.tier_reason.find("could not be recorded") != std::string::npos);
+  CHECK(verdict.tier_reason.find("line 5") != std::string::npos);
+  CHECK_FALSE(verdict.diagnostic);
+  REQUIRE(verdict.cases.size() == 2);
+  REQUIRE(verdict.cases[1].latency);
+  CHECK(verdict.cases[1].id == "hidden1000");
+  CHECK(verdict.cases[1].latency->samples_ns.size() == 12);
+  CHECK(verdict.cases[1].latency->low_ns <= verdict.cases[1].latency->median_ns);
+  CHECK(verdict.cases[1].pytorch_ns);
+  REQUIRE(verdict.perf);
+
+  const Verdict wrong = run(copy_job(JobKind::grade, "import torch\ndef plain_copy(x):\n    return x * (2 if float(x[0]) < 1e9 else 1)\n"));
+  CHECK(wrong.error_kind == ErrorKind::wrong_result);
+  CHECK(wrong.tier == Tier::host);
+  CHECK(wrong.cases.size() == 2);
+  CHECK_FALSE(wrong.cases[0].latency);
+}
+
+TEST_CASE("on the host tier a submission ends as it ended, not as the judge heard of it") {
+  const auto kind_of = [](const std::string& then) {
+    const Verdict verdict = run(copy_job(JobKind::test, "import os, socket, time, torch\ndef plain_copy(x):\n    float(x[0])\n" + then));
+    INFO(verdict.summary);
+    CHECK(verdict.tier == Tier::host);
+    return verdict.error_kind;
+  };
+  CHECK(kind_of("    raise KeyError('no')\n") == ErrorKind::key_error);
+  CHECK(kind_of("    os._exit(0)\n") == ErrorKind::protocol_error);
+  CHECK(kind_of("    os.kill(os.getpid(), 9)\n    os.abort()\n") == ErrorKind::crash);
+  CHECK(kind_of("    return x.double()\n") == ErrorKind::output_mismatch);
+  // Says by itself that a round is done: it is judged by what is there.
+  const std::string says = "    for fd in range(3, 64):\n        try:\n            os.write(fd, b'D')\n        except OSError:\n            pass\n";
+  CHECK(kind_of(says + "    time.sleep(0.5)\n    return x.clone()\n") == ErrorKind::protocol_error);
+  CHECK(run(copy_job(JobKind::test, kCopy)).outcome == Outcome::pass);
+}
+
+TEST_CASE("without the host tier what cannot be recorded is an error that says which operation on which line") {
+  SandboxConfig config = real_config();
+  config.host_tier = false;
+  Result<std::unique_ptr<Device>> device = make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+  REQUIRE(device);
+  JobMonitor monitor;
+  const Verdict verdict = (*device)->execute(copy_job(JobKind::test, "import torch\ndef plain_copy(x):\n    return torch.sort(x).values\n"), monitor);
   INFO(verdict.summary << verdict.detail);
   CHECK(verdict.error_kind == ErrorKind::not_recordable);
   CHECK(verdict.detail.find("sort") != std::string::npos);

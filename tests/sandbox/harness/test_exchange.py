@@ -15,7 +15,8 @@ import pytest
 import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness.exchange import Access, Exchange, ExchangeError, Properties, place
+from harness.device_memory import Access, DeviceMemoryError, Properties
+from harness.exchange import Exchange, place
 from harness.frames import Channel, Frame
 from harness.judge import Judge
 from harness.tensors import create_memfd
@@ -139,5 +140,5 @@ def test_the_exchange_belongs_to_the_newest_job(talk: Conversation, tmp_path: Pa
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a driver")
 def test_without_a_driver_the_error_says_so() -> None:
-    with pytest.raises((ExchangeError, RuntimeError, AssertionError)):
+    with pytest.raises((DeviceMemoryError, RuntimeError, AssertionError)):
         Exchange(torch.device("cuda:0"))

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -228,7 +229,7 @@ TEST_CASE("a cgroup gives a job no more processor time than it may have") {
   if (child == 0) {
     char ignored = 0;
     if (::read(go[0], &ignored, 1) != 1) ::_exit(1);
-    for (volatile int i = 0;; i = i + 1) continue;
+    for (std::atomic<int> i = 0;; ++i) continue;
   }
   REQUIRE(group.add(child));
   REQUIRE(::write(go[1], "x", 1) == 1);

@@ -1,0 +1,245 @@
+"""The host tier's rounds between a judge and a candidate on memory files: the honest is judged right, and what cheats the clock is seen."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import host_rounds, shared_memory
+from harness.cases import CaseInput
+from harness.errors import BadOutputs
+from harness.host import HostRunner, dense
+from harness.host_rounds import HostCase, Seen
+from harness.judging import CaseState
+from harness.operator import Operator
+from harness.rounds import CandidateLine, Go, JudgeLine, RoundError, SetLayout, lay_out
+from harness.tensors import Memory
+from test_judge import write_operator
+
+Entry = Callable[..., Any]
+
+
+def axpy(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """The operator: one output is an argument, in place, with gaps between its rows; the other is returned."""
+    x.mul_(a)
+    return index + 1
+
+
+class Talk:
+    """A judge's case and a candidate's runner with a line between them; the candidate is a thread."""
+
+    def __init__(self, folder: Path) -> None:
+        operator = Operator.load(write_operator(folder / "op"))
+        wire = {"id": "one", "axes": {"rows": 64, "cols": 8}, "dtype": "float32", "distribution": "normal"}
+        self.state = CaseState(operator, operator.case(wire, "cpu"))
+        entry = self.state.described()
+        outputs = entry["outputs"]
+        self.case = CaseInput(
+            {**entry, "outputs": len(outputs), "output_from": [o["from"] for o in outputs], "output_tensors": outputs}, []
+        )
+        ours, theirs = socket.socketpair()
+        self.theirs = theirs
+        self.line = JudgeLine(ours)
+        self.error: BaseException | None = None
+
+    def runner(self) -> HostRunner:
+        runner = HostRunner.__new__(HostRunner)  # without the interpreter, which patches torch for the whole process
+        runner._line = CandidateLine(self.theirs)
+        runner._device = torch.device("cpu")
+        runner.context = torch.no_grad  # type: ignore[method-assign]
+        return runner
+
+    def run(self, act: Callable[[], Any], timed: bool = False, round_s: float = 10.0) -> Seen:
+        def candidate() -> None:
+            try:
+                act()
+            except BaseException as error:
+                self.error = error
+            finally:
+                self.theirs.close()
+
+        thread = threading.Thread(target=candidate)
+        thread.start()
+        try:
+            return HostCase(self.state, self.line, round_s).judge(timed)
+        finally:
+            with self.line:
+                pass
+            thread.join()
+
+    def serve(self, entry: Entry, timed: bool = False) -> Seen:
+        return self.run(lambda: self.runner().run_case(self.case, entry), timed)
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Talk:
+    return Talk(tmp_path)
+
+
+def test_a_right_submission_passes_and_is_not_timed_unless_asked(talk: Talk) -> None:
+    seen = talk.serve(axpy)
+    assert seen.result.ok, seen.result.reason
+    assert seen.samples_ns == []
+    assert talk.error is None
+
+
+def test_each_timed_round_has_many_sets_of_its_own(talk: Talk) -> None:
+    inputs: list[float] = []
+
+    def entry(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        inputs.append(float(x[0, 0]))
+        return axpy(a, x, index)
+
+    seen = talk.serve(entry, timed=True)
+    assert seen.result.ok, seen.result.reason
+    assert len(seen.samples_ns) == host_rounds.TIMED_ROUNDS
+    assert min(seen.samples_ns) > 0
+    assert len(inputs) == 1 + host_rounds.TIMED_ROUNDS * host_rounds.MAX_SETS
+    assert len(set(inputs)) == len(inputs)
+
+
+def test_a_wrong_value_is_a_wrong_result(talk: Talk) -> None:
+    seen = talk.serve(lambda a, x, index: axpy(a, x, index) + 1)
+    assert seen.result.kind == "wrong_result"
+
+
+def test_wrong_only_when_timed_is_wrong(talk: Talk) -> None:
+    calls: list[int] = []
+
+    def entry(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        calls.append(1)
+        return axpy(a if len(calls) == 1 else 0.0, x, index)
+
+    seen = talk.serve(entry, timed=True)
+    assert seen.result.kind == "wrong_result"
+    assert "when it was timed" in seen.result.reason
+
+
+def test_a_remembered_output_is_wrong_for_new_inputs(talk: Talk) -> None:
+    known: list[Any] = []
+
+    def entry(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        if not known:
+            known.append((axpy(a, x, index), x.clone()))
+        x.copy_(known[0][1])
+        return known[0][0]  # type: ignore[no-any-return]
+
+    assert talk.serve(entry, timed=True).result.kind == "wrong_result"
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (lambda a, x, index: (x, index), "returned 2 values"),
+        (lambda a, x, index: index.double(), "want int32"),
+        (lambda a, x, index: index[:1], "want int32 [64]"),
+        (lambda a, x, index: None, "NoneType"),
+    ],
+)
+def test_outputs_of_the_wrong_form_end_the_candidate(talk: Talk, entry: Entry, words: str) -> None:
+    with pytest.raises(RoundError, match="ended"):
+        talk.serve(entry)
+    assert isinstance(talk.error, BadOutputs)
+    assert words in str(talk.error)
+
+
+def by_hand(talk: Talk, before: Callable[[Callable[[], None]], None]) -> None:
+    """`before` gets what writes the right outputs, and returns when it says that it is done."""
+    line = CandidateLine(talk.theirs)
+    layout = lay_out(talk.case.arguments, talk.case.output_tensors)
+    while (received := line.wait()) is not None:
+        memory = Memory(shared_memory.attach(torch.device("cpu"), received[1], received[0].size).bytes)
+        before(lambda memory=memory: write(memory, layout, talk))  # type: ignore[misc]
+        line.done()
+
+
+def write(memory: Memory, layout: SetLayout, talk: Talk) -> None:
+    wires = {wire["name"]: wire for wire in talk.case.arguments}
+    x, index = (memory.tensor({**wires[name], "offset": layout.inputs[name]}) for name in ("x", "index"))
+    count = layout.outputs[1]
+    assert layout.outputs[0] is None and count is not None
+    memory.tensor(dense(talk.case.output_tensors[1], count)).copy_(axpy(wires["a"]["value"], x, index))
+
+
+def test_by_hand_and_in_time_is_right(talk: Talk) -> None:
+    seen = talk.run(lambda: by_hand(talk, lambda act: act()))
+    assert seen.result.ok, seen.result.reason
+
+
+def later(act: Callable[[], None]) -> None:
+    threading.Timer(0.2, act).start()
+
+
+def test_outputs_that_come_after_done_do_not_count(talk: Talk) -> None:
+    assert talk.run(lambda: by_hand(talk, later)).result.kind == "wrong_result"
+
+
+def test_outputs_that_change_after_the_clock_has_stopped_are_named(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where they come right: what was read when the clock stopped is not what is there a moment later."""
+    synchronized: list[int] = []
+
+    def slow(_: HostCase) -> None:
+        synchronized.append(1)
+        if len(synchronized) == 2:  # the watched bytes have been read, the rest has not
+            time.sleep(0.5)
+
+    monkeypatch.setattr(HostCase, "_synchronize", slow)
+    assert "still changed" in talk.run(lambda: by_hand(talk, later)).result.reason
+
+
+def test_a_candidate_that_does_not_answer_is_late(talk: Talk) -> None:
+    with pytest.raises(RoundError, match="in time"):
+        talk.run(lambda: time.sleep(1.0), round_s=0.2)
+
+
+def test_an_answer_before_the_question_is_refused(talk: Talk) -> None:
+    talk.theirs.sendall(b"D")
+    with pytest.raises(RoundError, match="had not begun"):
+        HostCase(talk.state, talk.line, 1.0).judge(False)
+
+
+def test_two_answers_to_one_question_are_refused(talk: Talk) -> None:
+    def twice() -> None:
+        CandidateLine(talk.theirs).wait()
+        talk.theirs.sendall(b"DD")
+
+    with pytest.raises(RoundError, match="protocol"):
+        talk.run(twice)
+
+
+def test_a_rounds_memory_can_be_neither_cut_nor_grown() -> None:
+    memory = shared_memory.create(torch.device("cpu"), 8192)
+    theirs = shared_memory.attach(torch.device("cpu"), memory.handle(), memory.size)
+    theirs.bytes[5] = 7
+    assert int(memory.bytes[5]) == 7
+    fd = memory.handle()
+    for size in (0, 1 << 20):
+        with pytest.raises(PermissionError):
+            os.ftruncate(fd, size)
+    os.close(fd)
+    theirs.free()
+    memory.free()
+
+
+def test_go_carries_the_memory_across(talk: Talk) -> None:
+    memory = shared_memory.create(torch.device("cpu"), 100)
+    handle = memory.handle()
+    talk.line.go(Go(3, 100), handle)
+    os.close(handle)
+    received = CandidateLine(talk.theirs).wait()
+    assert received is not None
+    assert received[0] == Go(3, 100)
+    assert os.fstat(received[1]).st_size == 100
+    os.close(received[1])
+    talk.line.finish()
+    assert CandidateLine(talk.theirs).wait() is None

@@ -11,6 +11,7 @@
 #include "sandbox/device/assemble.h"
 #include "sandbox/device/case_io.h"
 #include "sandbox/device/diagnosis.h"
+#include "sandbox/device/gpu_lease.h"
 #include "sandbox/device/host_tier.h"
 #include "sandbox/device/judging.h"
 #include "sandbox/device/launching.h"
@@ -26,7 +27,6 @@ constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 
 constexpr std::int64_t kMemoBytes = 64 << 20;  // about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
 constexpr std::int64_t kQuietMs = 30'000;
-constexpr auto kLockSlice = std::chrono::milliseconds(kCancelPollMs);
 
 bool is_timed(const Job& job) { return job.kind == JobKind::profile || job.kind == JobKind::grade; }
 
@@ -49,6 +49,7 @@ class CudaDevice final : public Device {
   CudaDevice(const SandboxConfig& config, const CudaOptions& options)
       : name_("cuda:" + std::to_string(options.index)),
         recorders_(config.recorders),
+        sharers_(config.gpu_sharers),
         launchers_(config, spawner_, options.index, options.driver),
         pool_(config, spawner_),
         host_(config, spawner_, gpu_access(options)),
@@ -59,7 +60,7 @@ class CudaDevice final : public Device {
     const LauncherDevice facts = launchers_.device().value_or(LauncherDevice{});
     const std::string description =
         facts.name.empty() ? "starting" : facts.name + ", " + std::to_string(facts.sms) + " SMs, " + std::to_string(facts.memory_bytes >> 30) + " GiB, driver " + facts.driver;
-    return {.name = name_, .description = description, .can_time = true, .best_tier = Tier::plan, .default_target = facts.target, .concurrency = 1};
+    return {.name = name_, .description = description, .can_time = true, .best_tier = Tier::plan, .default_target = facts.target, .concurrency = sharers_};
   }
 
   Verdict execute(const Job& job, JobMonitor& monitor) override {
@@ -105,35 +106,40 @@ class CudaDevice final : public Device {
     return true;
   }
 
-  /// One job at a time has the GPU: another's kernels, or the judge's, would be in its times.
+  /// Gives back what `hold` has, and waits for the GPU: alone, or beside others.
+  bool take_gpu(JobRun& run, std::optional<GpuLease::Hold>& hold, bool alone) {
+    if (hold && hold->alone() == alone) return true;
+    hold.reset();
+    Result<GpuLease::Hold> taken = alone ? gpu_.alone(run.deadline(kForeverMs)) : gpu_.share(run.deadline(kForeverMs));
+    if (!taken) return run.fail_ours(taken.error(), "waiting for the GPU");
+    hold.emplace(std::move(*taken));
+    return true;
+  }
+
   void on_gpu(JobRun& run) {
-    std::unique_lock<std::timed_mutex> lease(gpu_, std::defer_lock);
-    const Deadline deadline = run.deadline(kForeverMs);
-    while (!lease.try_lock_for(kLockSlice)) {
-      if (!deadline.cancelled()) continue;
-      run.fail(ErrorKind::cancelled, "cancelled while waiting for the GPU");
-      return;
-    }
     if (run.job().cases.size() > kMaxCasesPerCandidate) {
       run.fail(ErrorKind::unsupported, "more than " + std::to_string(kMaxCasesPerCandidate) + " cases in one job");
       return;
     }
+    // Shared while answers are only checked: another's kernels, or the judge's, would be in a time.
+    std::optional<GpuLease::Hold> hold;
+    if (!take_gpu(run, hold, false)) return;
     Result<PreparedJob> prepared = judge_.prepare(run.job(), false, run.deadline(run.job().limits.judge_wall_ms));
     if (!prepared) {
       run.fail_ours(prepared.error(), "preparing inputs");
       return;
     }
     add_seeds(run.verdict().provenance, prepared->cases);
-    record_launch_judge(run, *prepared);
+    record_launch_judge(run, *prepared, hold);
     judge_.release(run.job().id);
   }
 
   /// The life of a submission on the plan tier, in order.
-  void record_launch_judge(JobRun& run, const PreparedJob& prepared) {
+  void record_launch_judge(JobRun& run, const PreparedJob& prepared, std::optional<GpuLease::Hold>& hold) {
     const Job& job = run.job();
     std::optional<CandidateResults> recorded = submissions_.record(run, pool_, prepared, facts_.target, job.source, job.want_artifacts, recorders_);
     if (!recorded) {
-      if (host_allowed_ && run.verdict().error_kind == ErrorKind::not_recordable) on_host_tier(run, prepared);
+      if (host_allowed_ && run.verdict().error_kind == ErrorKind::not_recordable) on_host_tier(run, prepared, hold);
       return;
     }
     std::vector<std::string> plans;
@@ -144,14 +150,20 @@ class CudaDevice final : public Device {
       run.fail_ours(outputs.error(), "making output files");
       return;
     }
-    LaunchSession session(run, launchers_);
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-      if (!launch_and_judge(run, session, prepared, i, plans[i], (*outputs)[i].get())) return;
+    std::optional<LaunchSession> session(std::in_place, run, launchers_);
+    if (!launch_and_judge(run, *session, prepared, plans, *outputs)) {
+      if (run.verdict().error_kind != ErrorKind::gpu_memory_limit || hold->alone()) return;
+      // Perhaps it was the others' memory: once more, without them.
+      run.take_back();
+      run.verdict().cases.clear();
+      if (!take_gpu(run, hold, true)) return;
+      session.emplace(run, launchers_);
+      if (!launch_and_judge(run, *session, prepared, plans, *outputs)) return;
     }
     run.verdict().tier = Tier::plan;
     run.verdict().tier_reason = kTierReason;
     figures(run, prepared, std::move(*recorded));
-    if (is_right(run) && is_timed(job)) measure(run, session, prepared, plans, *outputs);
+    if (is_right(run) && is_timed(job) && take_gpu(run, hold, true)) measure(run, *session, prepared, plans, *outputs);
     if (job.kind == JobKind::profile) {
       for (const CaseRecord& one : run.verdict().cases) {
         if (std::string text = diagnosis(facts_, one); !text.empty()) run.verdict().hints.insert(run.verdict().hints.begin(), "case '" + one.id + "' is " + text);
@@ -160,11 +172,14 @@ class CudaDevice final : public Device {
   }
 
   /// What could not be recorded, with the GPU inside the jail.
-  void on_host_tier(JobRun& run, const PreparedJob& prepared) {
-    const std::string why = run.verdict().detail;
+  void on_host_tier(JobRun& run, const PreparedJob& prepared, std::optional<GpuLease::Hold>& hold) {
+    const std::optional<Diagnostic>& refused = run.verdict().diagnostic;
+    const std::string why = run.verdict().detail + (refused && refused->line ? ", line " + std::to_string(*refused->line) : "");
     run.take_back();
     run.verdict().tier = Tier::host;
     run.verdict().tier_reason = "it could not be recorded (" + why + "), so it had the GPU inside the jail; its times are wall clock of whole calls";
+    run.enter(Stage::queue);
+    if (!take_gpu(run, hold, true)) return;
     const bool judged = host_.run(run, judge_, prepared, is_timed(run.job()));
     // Whatever it did to the device is not in what parked launchers know.
     if (!judged) launchers_.distrust();
@@ -181,11 +196,14 @@ class CudaDevice final : public Device {
     }
   }
 
-  bool launch_and_judge(JobRun& run, LaunchSession& session, const PreparedJob& prepared, std::size_t i, const std::string& plan, int output) {
-    const std::optional<Launched> launched = session.launch(prepared, i, plan, output, false);
-    if (!launched) return false;
-    run.enter(Stage::judge);
-    return judge_case(run, judge_, run.job().cases[i], prepared.cases[i], launched->outputs, output) != nullptr;
+  bool launch_and_judge(JobRun& run, LaunchSession& session, const PreparedJob& prepared, const std::vector<std::string>& plans, const std::vector<UniqueFd>& outputs) {
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const std::optional<Launched> launched = session.launch(prepared, i, plans[i], outputs[i].get(), false);
+      if (!launched) return false;
+      run.enter(Stage::judge);
+      if (judge_case(run, judge_, run.job().cases[i], prepared.cases[i], launched->outputs, outputs[i].get()) == nullptr) return false;
+    }
+    return true;
   }
 
   /// Kernels and hints of the case with the most traffic; plans of all as artifacts.
@@ -239,7 +257,8 @@ class CudaDevice final : public Device {
   /// The submission, the oracle and PyTorch, case by case, one after the other. The outputs of timed runs are compared again.
   void measure(JobRun& run, LaunchSession& session, const PreparedJob& prepared, const std::vector<std::string>& plans, const std::vector<UniqueFd>& outputs) {
     Yardsticks yardsticks(run, *this, prepared, outputs);
-    if (Status quiet = launchers_.wait_quiet(run.deadline(kQuietMs)); !quiet) {
+    const Result<LauncherNursery::Quiet> quiet = launchers_.quiet(run.deadline(kQuietMs));
+    if (!quiet) {
       run.fail_ours(quiet.error(), "waiting for a quiet GPU");
       return;
     }
@@ -293,7 +312,7 @@ class CudaDevice final : public Device {
   }
 
   const std::string name_;
-  const int recorders_;
+  const int recorders_, sharers_;
   std::mutex starting_;
   LauncherDevice facts_;          // written once, under starting_, before any job goes on
   Spawner spawner_;
@@ -303,7 +322,7 @@ class CudaDevice final : public Device {
   const bool host_allowed_;
   Judge judge_;
   RecordMemo submissions_{kMemoBytes}, oracles_{kMemoBytes};  // apart, so that no submission pushes an oracle out
-  std::timed_mutex gpu_;
+  GpuLease gpu_{sharers_};
 };
 
 }  // namespace

@@ -60,6 +60,7 @@ struct SandboxConfig {
   bool host_tier = true;                         // what cannot be recorded gets the GPU inside the jail, instead of an error
   std::optional<GpuAccess> gpu = {};             // of the host tier's pool
   int parked_candidates = 2;
+  int gpu_sharers = 1;                           // jobs that have one GPU at once, while none is timed
   int recorders = 1;                             // candidates that record the cases of one submission at once
   int parked_launchers = 2;                      // each holds a GPU context: some hundred MB of device memory
   std::int64_t zygote_ready_ms = 60'000;

@@ -4,18 +4,18 @@
     memory = exchange.room(1 << 20)              # a flat uint8 tensor on the GPU
     fd = exchange.handle()                       # for the launcher, who maps it only while it copies
 
-It is kept from job to job and grows. Not thread-safe.
+A job has one to itself until it is released. Not thread-safe.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 
 from harness.device_memory import DeviceMemory
 
-KEPT_BYTES = 8 << 30  # what may stay allocated between jobs
+KEPT_BYTES = 8 << 30  # of memory that no job has, at most
 
 
 class Exchange:
@@ -41,10 +41,27 @@ class Exchange:
         """A new descriptor of the memory; the caller closes it."""
         return self._memory.handle()
 
-    def trim(self) -> None:
-        """Gives memory back after an unusually large job."""
-        if self.size > KEPT_BYTES:
-            self._memory.free()
+    def free(self) -> None:
+        self._memory.free()
+
+
+class Exchanges:
+    """Exchanges for the jobs that have the GPU, kept from job to job."""
+
+    def __init__(self, make: Callable[[], Exchange]) -> None:
+        """Makes one, so that an error shows now. Raises DeviceMemoryError."""
+        self._make = make
+        self._free = [make()]
+
+    def take(self) -> Exchange:
+        return self._free.pop() if self._free else self._make()
+
+    def give(self, exchange: Exchange) -> None:
+        """Keeps it for another job, unless too much would lie idle."""
+        if sum(one.size for one in self._free) + exchange.size > KEPT_BYTES:
+            exchange.free()
+        else:
+            self._free.append(exchange)
 
 
 def place(sizes: Sequence[int], alignment: int) -> tuple[list[int], int]:

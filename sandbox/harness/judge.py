@@ -21,7 +21,7 @@ import torch
 
 from harness.compare import Result
 from harness.device_memory import DeviceMemoryError
-from harness.exchange import Exchange, place
+from harness.exchange import Exchange, Exchanges, place
 from harness.frames import Channel, Frame, FrameError
 from harness.host_rounds import HostCase
 from harness.judging import CaseState, warm_up
@@ -54,19 +54,19 @@ def serve(socket_fd: int, device: str) -> int:
         return 1
 
 
-def open_exchange(device: torch.device) -> Exchange | None:
+def open_exchanges(device: torch.device) -> Exchanges | None:
     """Memory to share with the launcher, where this device has such."""
     if device.type != "cuda":
         return None
     try:
-        return Exchange(device)
+        return Exchanges(lambda: Exchange(device))
     except DeviceMemoryError as error:
         print(f"judge: inputs and outputs go through host memory: {error}", file=sys.stderr)
         return None
 
 
 def fill(exchange: Exchange, states: list[CaseState], cases: list[dict[str, Any]]) -> None:
-    """Lays the cases one after the other into the exchange and adds to each entry where it is. One job at a time owns the exchange."""
+    """Lays the cases one after the other into the exchange and adds to each entry where it is."""
     offsets, size = place([state.device_bytes() for state in states], ALIGNMENT)
     memory = exchange.room(size)
     for state, entry, offset in zip(states, cases, offsets, strict=True):
@@ -83,7 +83,8 @@ class Judge:
         self.device_name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "cpu"
         self._operators: dict[Path, tuple[tuple[int, ...], Operator]] = {}
         self._jobs: dict[str, dict[str, CaseState]] = {}
-        self._exchange = open_exchange(self.device)
+        self._exchanges = open_exchanges(self.device)
+        self._owned: dict[str, Exchange] = {}  # by job
         # References are the truth of fp32 operators: no reduced-precision matmul behind their back.
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
@@ -137,7 +138,10 @@ class Judge:
         cases: list[dict[str, Any]] = []
         fds: list[int] = []
         reply: dict[str, Any] = {"type": "prepared", "job": header["job"], "cases": cases}
-        shared = None if structural_only else self._exchange
+        self._give_back(str(header["job"]))
+        shared = None if structural_only or self._exchanges is None else self._exchanges.take()
+        if shared is not None:
+            self._owned[str(header["job"])] = shared
         try:
             for position, wire in enumerate(header["cases"]):
                 state = CaseState(operator, operator.case(wire, device), structural_only)
@@ -146,15 +150,13 @@ class Judge:
                 cases.append(entry)
                 states[state.case.id] = state
             if shared is not None:
-                for earlier in self._jobs.values():
-                    for state in earlier.values():
-                        state.leave_exchange()
                 fill(shared, list(states.values()), cases)
                 reply["device"] = {"fd": len(fds), "bytes": shared.size}
                 fds.append(shared.handle())
         except BaseException:
             for fd in fds:
                 os.close(fd)
+            self._give_back(str(header["job"]))
             raise
         self._jobs[str(header["job"])] = states
         return reply, fds
@@ -242,8 +244,12 @@ class Judge:
 
     def _release(self, frame: Frame) -> None:
         self._jobs.pop(str(frame.header.get("job")), None)
-        if self._exchange is not None and not self._jobs:
-            self._exchange.trim()
+        self._give_back(str(frame.header.get("job")))
+
+    def _give_back(self, job: str) -> None:
+        exchange = self._owned.pop(job, None)
+        if exchange is not None and self._exchanges is not None:
+            self._exchanges.give(exchange)
 
     def _lint(self, frame: Frame) -> Reply:
         header = frame.header

@@ -154,10 +154,6 @@ class CaseState:
         with self._outputs(fd) as memory:
             return self.judge([memory.tensor(wire) for wire in wires])
 
-    def leave_exchange(self) -> None:
-        """Another job has it now."""
-        self._output = None
-
     def _outputs(self, fd: int | None) -> Memory:
         if fd is not None:
             return MappedFile.snapshot(fd)

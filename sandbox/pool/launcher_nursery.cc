@@ -8,7 +8,7 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr int kThreads = 2;  // a context takes longer to make than most recordings
+constexpr int kThreads = 3;  // a context takes longer to make than most recordings
 constexpr std::int64_t kStartMs = 30'000;
 constexpr auto kRetryPause = std::chrono::seconds(2);
 constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
@@ -102,9 +102,25 @@ std::optional<std::string> LauncherNursery::sickness() const {
   return sickness_;
 }
 
-Status LauncherNursery::wait_quiet(const Deadline& deadline) {
+Result<LauncherNursery::Quiet> LauncherNursery::quiet(const Deadline& deadline) {
+  Quiet quiet(*this);
   std::unique_lock lock(mutex_);
-  return wait_until(lock, deadline, [&] { return starting_ + ending_ == 0 && retired_.empty(); });
+  if (Status waited = wait_until(lock, deadline, [&] { return starting_ + ending_ == 0 && retired_.empty(); }); !waited) return fail(waited.error());
+  return quiet;
+}
+
+LauncherNursery::Quiet::Quiet(LauncherNursery& nursery) : nursery_(&nursery) {
+  const std::lock_guard lock(nursery.mutex_);
+  ++nursery.timing_;
+}
+
+LauncherNursery::Quiet::~Quiet() {
+  if (nursery_ == nullptr) return;
+  {
+    const std::lock_guard lock(nursery_->mutex_);
+    --nursery_->timing_;
+  }
+  nursery_->changed_.notify_all();
 }
 
 /// Whether a start has failed that began when `before` others had begun; one that was on its way already says nothing of the device as it is now.
@@ -113,7 +129,8 @@ bool LauncherNursery::failed_since(int before) const { return failure_ && failur
 bool LauncherNursery::wants_more() const {
   const int coming = static_cast<int>(parked_.size()) + starting_;
   if (coming < waiting_) return true;
-  return in_use_ == 0 && coming < std::max(config_.parked_launchers, 1);
+  // Beside one that is in use only the next is made ready.
+  return timing_ == 0 && coming < (in_use_ == 0 ? std::max(config_.parked_launchers, 1) : 1);
 }
 
 void LauncherNursery::start_one(std::unique_lock<std::mutex>& lock) {

@@ -5,8 +5,8 @@
 //   ...
 //   launchers.retire(std::move(*launcher));         // never used again; returns at once
 //
-// Making and unmaking a context keeps the driver busy for some hundred milliseconds, and whoever uses the GPU meanwhile waits. So new ones are started when
-// no launcher is in use, unless somebody waits for one, and wait_quiet() is there for those who time. Thread-safe.
+// Making and unmaking a context keeps the driver busy for some hundred milliseconds, and whoever uses the GPU meanwhile waits. So while launchers are in use only
+// one is made ready ahead, unless somebody waits for one, and quiet() is there for those who time. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -42,8 +43,19 @@ class LauncherNursery {
   void distrust();
   /// Why no launcher of this device became ready, the last time that one was started; nothing while the device is well.
   std::optional<std::string> sickness() const;
+  /// While it lives no launcher is started, unless somebody waits for one.
+  class Quiet {
+   public:
+    explicit Quiet(LauncherNursery& nursery);
+    Quiet(Quiet&& other) noexcept : nursery_(std::exchange(other.nursery_, nullptr)) {}
+    Quiet& operator=(Quiet&&) = delete;
+    ~Quiet();
+
+   private:
+    LauncherNursery* nursery_;
+  };
   /// Waits until no launcher is starting or ending.
-  Status wait_quiet(const Deadline& deadline);
+  Result<Quiet> quiet(const Deadline& deadline);
   /// Facts of the device, once known.
   std::optional<LauncherDevice> device() const;
 
@@ -72,7 +84,7 @@ class LauncherNursery {
   std::optional<Failure> failure_;  // of the last attempt; cleared by whoever comes next
   int attempts_ = 0;
   std::optional<std::string> sickness_;
-  int in_use_ = 0, waiting_ = 0;
+  int in_use_ = 0, waiting_ = 0, timing_ = 0;
   int starting_ = 0, ending_ = 0;
   int faults_ = 0;  // how often the parked ones were given up
   bool stop_ = false;

@@ -1,5 +1,6 @@
 #include "server/cli/sandbox_options.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -18,10 +19,14 @@ constexpr std::int64_t kLeastCpuPercent = 10;
 constexpr std::int64_t kMostCpuPercent = 100'000;
 constexpr int kMostRecorders = 8;
 constexpr unsigned kCoresForTwoRecorders = 8;
+constexpr int kSharers = 4;
+constexpr int kMostSharers = 16;
 
 }  // namespace
 
 int default_recorders() { return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? 2 : 1; }
+
+int default_gpu_sharers() { return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? kSharers : 1; }
 
 void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
   const CLI::Range wall(kLeastWallMs, kMostWallMs);
@@ -47,6 +52,11 @@ void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
                       std::to_string(kCoresForTwoRecorders) + " cores on)")
       ->check(CLI::Range(1, kMostRecorders))
       ->capture_default_str();
+  command
+      .add_option("--gpu-sharers", options.gpu_sharers,
+                  "jobs that have one GPU at once, while none is timed; each takes cores for its recorders (" + std::to_string(kSharers) + " from " + std::to_string(kCoresForTwoRecorders) + " cores on)")
+      ->check(CLI::Range(1, kMostSharers))
+      ->capture_default_str();
   command.add_flag("!--no-host-tier", options.host_tier, "a submission that cannot be recorded is an error, instead of having the GPU inside the jail");
   if (sandbox::mutations_possible())
     command.add_option("--without", options.without, "layers of the sandbox to leave out, separated by commas: for tests only");
@@ -63,7 +73,8 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.job_limits = options.limits;
   config.recorders = options.recorders;
   config.host_tier = options.host_tier;
-  config.parked_candidates = 2 * options.recorders;  // the next job's are ready while this one's are being replaced
+  config.gpu_sharers = options.gpu_sharers;
+  config.parked_candidates = std::max(2, options.gpu_sharers) * options.recorders;  // the next jobs' are ready while these ones' are being replaced
   return config;
 }
 

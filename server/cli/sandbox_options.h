@@ -17,12 +17,14 @@ namespace assay::server {
 
 /// Several where the machine has cores for it: recording is compiling, on one core per candidate.
 int default_recorders();
+int default_gpu_sharers();
 
 struct SandboxOptions {
   std::string isolation = "best-effort";
   std::string without;     // layers to leave out; only in a build with mutations
   sandbox::Limits limits;  // of every job
   int recorders = default_recorders();
+  int gpu_sharers = default_gpu_sharers();
   bool host_tier = true;
 };
 

@@ -16,7 +16,7 @@ import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness.device_memory import Access, DeviceMemoryError, Properties
-from harness.exchange import Exchange, place
+from harness.exchange import Exchange, Exchanges, place
 from harness.frames import Channel, Frame
 from harness.judge import Judge
 from harness.tensors import create_memfd
@@ -28,7 +28,6 @@ class FileExchange:
 
     def __init__(self) -> None:
         self.size = 0
-        self.trims = 0
 
     def room(self, size: int) -> torch.Tensor:
         if size > self.size:
@@ -40,8 +39,8 @@ class FileExchange:
     def handle(self) -> int:
         return os.dup(self.fd)
 
-    def trim(self) -> None:
-        self.trims += 1
+    def free(self) -> None:
+        self.size = 0
 
 
 class Conversation:
@@ -50,7 +49,8 @@ class Conversation:
         self.channel, self.theirs = Channel(ours), Channel(theirs)
         self.judge = Judge("cpu")
         self.exchange = FileExchange()
-        self.judge._exchange = self.exchange  # type: ignore[assignment]
+        made = iter([self.exchange, FileExchange(), FileExchange()])
+        self.judge._exchanges = Exchanges(lambda: next(made))  # type: ignore[arg-type, return-value]
 
     def ask(self, header: dict[str, Any]) -> Frame:
         self.judge.answer(self.theirs, Frame(header, b"", []))
@@ -125,17 +125,28 @@ def test_inputs_and_outputs_go_through_the_exchange(talk: Conversation, tmp_path
     assert talk.compare("job_1", "first", outside)["kind"] == "output_mismatch"
 
 
-def test_the_exchange_belongs_to_the_newest_job(talk: Conversation, tmp_path: Path) -> None:
+def test_each_job_has_an_exchange_of_its_own_until_it_is_released(talk: Conversation, tmp_path: Path) -> None:
     folder = write_operator(tmp_path / "op")
     earlier = talk.prepare(folder, "job_1").header["cases"][0]
     wires = talk.answer(earlier, 2.0)
-    talk.prepare(folder, "job_2", rows=400)
+    later = talk.prepare(folder, "job_2", rows=400)
+    assert talk.compare("job_1", "first", wires)["kind"] == "none"
+    assert later.header["device"]["bytes"] != talk.exchange.size
+    talk.judge.answer(talk.theirs, Frame({"type": "release", "job": "job_1"}, b"", []))
+    assert talk.prepare(folder, "job_3").header["device"]["bytes"] == talk.exchange.size  # the first one again
     late = talk.compare("job_1", "first", wires)
     assert late["type"] == "judge_error"
-    assert "no outputs in device memory" in late["message"]
-    for job in ("job_1", "job_2"):
-        talk.judge.answer(talk.theirs, Frame({"type": "release", "job": job}, b"", []))
-    assert talk.exchange.trims == 1
+
+
+def test_exchanges_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.exchange.KEPT_BYTES", 3000)
+    exchanges = Exchanges(FileExchange)  # type: ignore[arg-type]
+    first, second, third = (exchanges.take() for _ in range(3))
+    for one in (first, second, third):
+        one.room(1400)
+        exchanges.give(one)
+    assert [one.size for one in (first, second, third)] == [1400, 1400, 0]
+    assert exchanges.take() is second
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a driver")

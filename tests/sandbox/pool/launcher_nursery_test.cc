@@ -35,7 +35,7 @@ TEST_CASE("parked launchers are handed out at once, and more are started for who
   std::vector<std::unique_ptr<LauncherClient>> all;
   for (int i = 0; i < 4; ++i) all.push_back(taken(nursery));
   for (auto& one : all) nursery.retire(std::move(one));
-  REQUIRE(nursery.wait_quiet(soon()));
+  REQUIRE(nursery.quiet(soon()));
 }
 
 TEST_CASE("while a launcher is in use none is started, and those that time find the device quiet") {
@@ -44,9 +44,9 @@ TEST_CASE("while a launcher is in use none is started, and those that time find 
   config.parked_launchers = 1;
   LauncherNursery nursery(config, spawner, 0, "fake");
   std::unique_ptr<LauncherClient> one = taken(nursery);
-  REQUIRE(nursery.wait_quiet(soon()));
+  REQUIRE(nursery.quiet(soon()));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // a start would have begun by now
-  REQUIRE(nursery.wait_quiet(Deadline::after_ms(0)));
+  REQUIRE(nursery.quiet(Deadline::after_ms(0)));
   nursery.retire(std::move(one));
   nursery.retire(taken(nursery));
 }
@@ -77,7 +77,7 @@ TEST_CASE("after a fault no launcher from before it is handed out") {
   Spawner spawner;
   LauncherNursery nursery(real_config(), spawner, 0, "fake");
   REQUIRE(nursery.ready(soon()));
-  REQUIRE(nursery.wait_quiet(soon()));
+  REQUIRE(nursery.quiet(soon()));
   std::unique_ptr<LauncherClient> used = taken(nursery);
   nursery.distrust();
   nursery.retire(std::move(used));

@@ -97,8 +97,8 @@ class Agent:
 
 
 class Server:
-    def __init__(self, binary: str, device: str, folder: Path) -> None:
-        command = [binary, "serve", "--http", "127.0.0.1:0", "--device", device, "--store", str(folder / "assay.db")]
+    def __init__(self, binary: str, device: str, folder: Path, *arguments: str) -> None:
+        command = [binary, "serve", "--http", "127.0.0.1:0", "--device", device, "--store", str(folder / "assay.db"), *arguments]
         environment = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
         assert self.process.stderr is not None
@@ -202,13 +202,27 @@ def main() -> None:
         rates = [throughput(server, agents, options.seconds) for agents in options.agents]
         after = recovery(server, options.device, options.rounds)
         server.close()
+    alone = []
+    if options.device != "cpu":
+        with tempfile.TemporaryDirectory() as folder:
+            server = Server(options.binary, options.device, Path(folder), "--gpu-sharers", "1")
+            alone = [throughput(server, agents, options.seconds) for agents in options.agents]
+            server.close()
     summary = {
         "verdicts_per_hour": {str(rate["agents"]): rate["verdicts_per_hour"] for rate in rates},
+        "one_job_at_a_time_per_hour": {str(rate["agents"]): rate["verdicts_per_hour"] for rate in alone},
         "p50_ms": {str(rate["agents"]): rate["p50_ms"] for rate in rates},
         "recovery_s": {name: statistics.median(values) for name, values in after.items()},
         "pool_pss_kib": memory,
     }
-    result = {"what": __doc__, "device": options.device, "summary": summary, "environment": environment(), "throughput": rates}
+    result = {
+        "what": __doc__,
+        "device": options.device,
+        "summary": summary,
+        "environment": environment(),
+        "throughput": rates,
+        "one_job_at_a_time": alone,
+    }
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({**result, "recovery_s": after}, separators=(",", ":")) + "\n")
     print(json.dumps(summary, indent=1))

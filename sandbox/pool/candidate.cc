@@ -104,18 +104,19 @@ Status Candidate::fork(Isolation isolation, const Deadline& deadline) {
   for (const LayerReport& layer : layers.layers()) layers_.push_back({layer.name, layer.active, layer.detail});
   if (!grouped) {
     for (Layer& layer : layers_) layer = {layer.name, false, grouped.error().message};
-    if (isolation == Isolation::strict) return grouped;
+    // One that is gone already lacked another layer, and its last words name that one.
+    if (isolation == Isolation::strict && !exited()) return grouped;
   }
   socket_ = std::move(sockets->ours);
   out_pipe_ = std::move(out->read_end);
   err_pipe_ = std::move(err->read_end);
-  receiver_ = FrameReceiver(socket_.get());
+  receiver_ = FrameReceiver(socket_.get(), kCandidateHeader);
   return {};
 }
 
 bool Candidate::suits(const Limits& limits) const {
-  return limits.memory_bytes == limits_.memory_bytes && limits.processes == limits_.processes && limits.cpu_percent == limits_.cpu_percent && limits.tmp_bytes == limits_.tmp_bytes &&
-         limits.stdout_bytes == limits_.stdout_bytes && limits.output_flood_bytes == limits_.output_flood_bytes;
+  return limits.memory_bytes == limits_.memory_bytes && limits.processes == limits_.processes && limits.cpu_percent == limits_.cpu_percent &&
+         limits.tmp_bytes == limits_.tmp_bytes && limits.stdout_bytes == limits_.stdout_bytes && limits.output_flood_bytes == limits_.output_flood_bytes;
 }
 
 bool Candidate::alive() const { return zygote_->alive() && !exited(); }

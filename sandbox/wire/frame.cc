@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "sandbox/wire/header_text.h"
-
 namespace assay::sandbox {
 namespace {
 
@@ -181,7 +179,7 @@ FrameReceiver::State FrameReceiver::consume_prefix() {
   if (prefix.substr(0, kMagic.size()) != kMagic) return finish(State::malformed, "wrong magic");
   const auto header_bytes = get_little_endian<std::uint32_t>(prefix.substr(4, 4));
   payload_bytes_ = get_little_endian<std::uint64_t>(prefix.substr(8, 8));
-  if (header_bytes > kMaxHeaderBytes) return finish(State::malformed, "a header of " + std::to_string(header_bytes) + " bytes is over the cap");
+  if (header_bytes > caps_.bytes) return finish(State::malformed, "a header of " + std::to_string(header_bytes) + " bytes is over the cap");
   if (payload_bytes_ > kMaxPayloadBytes) return finish(State::malformed, "a payload of " + std::to_string(payload_bytes_) + " bytes is over the cap");
   buffer_.clear();
   wanted_ = header_bytes;
@@ -190,7 +188,7 @@ FrameReceiver::State FrameReceiver::consume_prefix() {
 }
 
 FrameReceiver::State FrameReceiver::consume_header() {
-  Result<nlohmann::json> header = parse_header(buffer_);
+  Result<nlohmann::json> header = parse_header(buffer_, caps_.values);
   if (!header) return finish(State::malformed, header.error().message);
   frame_.header = std::move(*header);
   buffer_.clear();

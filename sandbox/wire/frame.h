@@ -19,14 +19,20 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "sandbox/wire/deadline.h"
+#include "sandbox/wire/header_text.h"
 
 namespace assay::sandbox {
 
 inline constexpr std::uint32_t kMaxHeaderBytes = 4U << 20;
 inline constexpr std::uint64_t kMaxPayloadBytes = 64ULL << 20;
 inline constexpr std::size_t kMaxFrameFds = 64;
-inline constexpr int kMaxHeaderNesting = 32;
 inline constexpr std::size_t kFramePrefixBytes = 16;
+
+/// Of our own processes: a hundred thousand samples of a timed launch travel in one header.
+inline constexpr HeaderCaps kTrustedHeader{.bytes = kMaxHeaderBytes, .values = 1U << 18};
+/// Of a candidate. The largest honest header reports the kernels of a plan, 256 with a dozen values each. Parsed, a hostile one takes some fifty to
+/// two hundred bytes for each value, which is what this bounds: the server's heap would stay as large as the largest header ever made it.
+inline constexpr HeaderCaps kCandidateHeader{.bytes = 512U << 10, .values = 8U << 10};
 
 struct Frame {
   nlohmann::json header;
@@ -60,7 +66,7 @@ class FrameReceiver {
   };
 
   /// `socket` is borrowed.
-  explicit FrameReceiver(int socket) : socket_(socket) {}
+  explicit FrameReceiver(int socket, HeaderCaps caps = kTrustedHeader) : socket_(socket), caps_(caps) {}
 
   /// Reads what is there without blocking. Once it said closed, truncated, malformed or broken it says so for ever.
   State receive();
@@ -74,6 +80,7 @@ class FrameReceiver {
   State finish(State state, std::string message);
 
   int socket_;
+  HeaderCaps caps_;
   State final_ = State::again;
   std::string message_;
   std::string buffer_;  // of the part that is being read: prefix, header or payload

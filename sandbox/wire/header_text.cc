@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <string>
 
-#include "sandbox/wire/frame.h"
-
 namespace assay::sandbox {
 
-int nesting_of(std::string_view text) {
-  int depth = 0, deepest = 0;
+TextShape shape_of(std::string_view text) {
+  TextShape shape;
+  int depth = 0;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -18,16 +17,21 @@ int nesting_of(std::string_view text) {
     } else if (c == '"') {
       in_string = true;
     } else if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
+      shape.nesting = std::max(shape.nesting, ++depth);
+      ++shape.values;
+    } else if (c == ',') {
+      ++shape.values;
     } else if (c == ']' || c == '}') {
       --depth;
     }
   }
-  return deepest;
+  return shape;
 }
 
-Result<nlohmann::json> parse_header(std::string_view text) {
-  if (nesting_of(text) > kMaxHeaderNesting) return fail(ErrorCode::corrupt, "the header is nested deeper than " + std::to_string(kMaxHeaderNesting));
+Result<nlohmann::json> parse_header(std::string_view text, std::size_t most_values) {
+  const TextShape shape = shape_of(text);
+  if (shape.values > most_values) return fail(ErrorCode::corrupt, "the header has more than " + std::to_string(most_values) + " values");
+  if (shape.nesting > kMaxHeaderNesting) return fail(ErrorCode::corrupt, "the header is nested deeper than " + std::to_string(kMaxHeaderNesting));
   nlohmann::json header;
   try {
     header = nlohmann::json::parse(text);

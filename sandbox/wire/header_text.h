@@ -1,6 +1,11 @@
-// The text of a frame's header: JSON from a process that may be hostile, parsed under a depth cap. Pure functions.
+// The text of a frame's header: JSON from a process that may be hostile. Its depth and its number of values are counted in the text, before anything is
+// built from it: four bytes of text can become a hundred of objects. Pure functions.
+//
+//   Result<nlohmann::json> header = parse_header(text, kCandidateHeader.values);
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -8,10 +13,22 @@
 
 namespace assay::sandbox {
 
-/// Parses a header: one JSON object with a string `type`, nested at most kMaxHeaderNesting deep. Errors: corrupt.
-Result<nlohmann::json> parse_header(std::string_view text);
+inline constexpr int kMaxHeaderNesting = 32;
 
-/// Deepest nesting of arrays and objects in a JSON text, read without recursion. Meaningless for text that is no JSON.
-int nesting_of(std::string_view text);
+/// What the header of one frame may have.
+struct HeaderCaps {
+  std::uint32_t bytes = 0;
+  std::size_t values = 0;
+};
+
+/// Parses a header: one JSON object with a string `type`, nested at most kMaxHeaderNesting deep, of at most `most_values`. Errors: corrupt.
+Result<nlohmann::json> parse_header(std::string_view text, std::size_t most_values);
+
+/// Of a JSON text, read without recursion; meaningless for text that is no JSON.
+struct TextShape {
+  int nesting = 0;         // of arrays and objects, the deepest
+  std::size_t values = 1;  // no fewer than there are: an empty array counts as one with an entry
+};
+TextShape shape_of(std::string_view text);
 
 }  // namespace assay::sandbox

@@ -229,7 +229,7 @@ TEST_CASE("a cgroup gives a job no more processor time than it may have") {
   if (child == 0) {
     char ignored = 0;
     if (::read(go[0], &ignored, 1) != 1) ::_exit(1);
-    for (std::atomic<int> i = 0;; ++i) continue;
+    for (std::atomic<unsigned> spins{0};; ++spins) continue;
   }
   REQUIRE(group.add(child));
   REQUIRE(::write(go[1], "x", 1) == 1);
@@ -237,6 +237,7 @@ TEST_CASE("a cgroup gives a job no more processor time than it may have") {
   ::kill(child, SIGKILL);
   rusage used{};
   REQUIRE(::wait4(child, nullptr, 0, &used) == child);
-  const double seconds = static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+  const double seconds =
+      static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
   CHECK(seconds < 0.5);  // a loaded machine may wake us late
 }

@@ -92,10 +92,48 @@ TEST_CASE("a header must be a JSON object with a string type, not nested too dee
     CHECK(rejected(prefix(static_cast<std::uint32_t>(text.size()), 0) + text).code == ErrorCode::corrupt);
   }
   const auto nested = [](int depth) { return "{\"type\":\"a\",\"x\":" + std::string(depth, '[') + std::string(depth, ']') + "}"; };
-  CHECK(parse_header(nested(kMaxHeaderNesting - 1)));
-  CHECK_FALSE(parse_header(nested(kMaxHeaderNesting)));
-  CHECK_FALSE(parse_header(nested(1'000'000)));
-  CHECK(parse_header("{\"type\":\"" + std::string(100, '[') + "\\\"{\"}"));
+  CHECK(parse_header(nested(kMaxHeaderNesting - 1), kTrustedHeader.values));
+  CHECK_FALSE(parse_header(nested(kMaxHeaderNesting), kTrustedHeader.values));
+  CHECK_FALSE(parse_header(nested(1'000'000), kTrustedHeader.values));
+  CHECK(parse_header("{\"type\":\"" + std::string(100, '[') + "\\\"{\"}", kTrustedHeader.values));
+}
+
+TEST_CASE("the values of a header are counted in its text, and those in strings are none") {
+  CHECK(shape_of("1").values == 1);
+  CHECK(shape_of(R"({"a":1,"b":[2,3],"c":{}})").values >= 6);
+  CHECK(shape_of(R"({"a":"[,{,\",[,"})").values == 2);
+  const auto wide = [](std::size_t arrays) {
+    std::string text = R"({"type":"case","outputs":[[])";
+    for (std::size_t i = 1; i < arrays; ++i) text += ",[]";
+    return text + "]}";
+  };
+  CHECK(parse_header(wide(10), 32));
+  const Result<nlohmann::json> refused = parse_header(wide(1'000), 1'000);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message == "the header has more than 1000 values");
+}
+
+TEST_CASE("a candidate's header is smaller than those of our own processes, and builds little") {
+  const auto received = [](std::string header, HeaderCaps caps) {
+    SocketPair sockets = pair();
+    const std::string bytes = prefix(static_cast<std::uint32_t>(header.size()), 0) + header;
+    std::thread sender([&] { ::send(sockets.ours.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL); });
+    FrameReceiver receiver(sockets.theirs.get(), caps);
+    FrameReceiver::State state = FrameReceiver::State::again;
+    while ((state = receiver.receive()) == FrameReceiver::State::again) std::this_thread::yield();
+    sockets.theirs.reset();
+    sender.join();
+    return state;
+  };
+  const std::string long_text = R"({"type":")" + std::string(kCandidateHeader.bytes, 'x') + "\"}";
+  CHECK(received(long_text, kCandidateHeader) == FrameReceiver::State::malformed);
+  CHECK(received(long_text, kTrustedHeader) == FrameReceiver::State::frame);
+  std::string many = R"({"type":"case","samples":[0)";
+  for (std::size_t i = 0; i < kCandidateHeader.values; ++i) many += ",0";
+  many += "]}";
+  REQUIRE(many.size() < kCandidateHeader.bytes);
+  CHECK(received(many, kCandidateHeader) == FrameReceiver::State::malformed);
+  CHECK(received(many, kTrustedHeader) == FrameReceiver::State::frame);
 }
 
 TEST_CASE("descriptors in the middle of a frame are refused") {

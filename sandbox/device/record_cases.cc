@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <future>
 #include <map>
 #include <numeric>
@@ -31,6 +32,16 @@ struct Part {
   JobRun run;
   std::optional<CandidateResults> results;
 };
+
+/// Memory that ran out, a thread that did not start: the part's defect, and nobody else's.
+std::optional<CandidateResults> recorded(const PartRecorder& record_part, JobRun& run, const std::vector<std::size_t>& part) {
+  try {
+    return record_part(run, part);
+  } catch (const std::exception& error) {
+    run.fail(ErrorKind::internal_error, std::string("recording failed: ") + error.what());
+    return std::nullopt;
+  }
+}
 
 /// The parts' results in the order of `cases`; an artifact that several candidates made (they compiled the same kernel) once.
 CandidateResults merge(std::vector<std::pair<std::vector<std::size_t>, CandidateResults>> parts, const std::vector<std::size_t>& cases) {
@@ -79,19 +90,21 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
 
 std::optional<CandidateResults> record_cases(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::vector<std::size_t>& cases,
                                              const std::string& target, const std::string& source, bool artifacts, int candidates) {
-  const std::size_t total = cases.size();
-  std::vector<Part> others;
-  const std::vector<std::vector<std::size_t>> dealt = deal_cases(prepared.cases, cases, static_cast<std::size_t>(std::max(candidates, 1)));
-  for (std::size_t i = 1; i < dealt.size(); ++i) others.push_back({dealt[i], run.beside(), std::nullopt});
   const auto record_part = [&](JobRun& of, const std::vector<std::size_t>& part) {
     CandidateInputs inputs = record_inputs(prepared, part);
     const CandidateJob request{CandidateMode::record, of.job().entry, of.job().dialect, target, artifacts, std::move(inputs.cases)};
-    return run_candidate(of, pool, request, source, inputs.fds, total);
+    return run_candidate(of, pool, request, source, inputs.fds, cases.size());
   };
-  // What one of them throws reaches our caller, after all have ended.
+  return record_parts(run, deal_cases(prepared.cases, cases, static_cast<std::size_t>(std::max(candidates, 1))), cases, record_part);
+}
+
+std::optional<CandidateResults> record_parts(JobRun& run, const std::vector<std::vector<std::size_t>>& dealt, const std::vector<std::size_t>& cases,
+                                             const PartRecorder& record_part) {
+  std::vector<Part> others;
+  for (std::size_t i = 1; i < dealt.size(); ++i) others.push_back({dealt[i], run.beside(), std::nullopt});
   std::vector<std::future<void>> recording;
-  for (Part& other : others) recording.push_back(std::async(std::launch::async, [&] { other.results = record_part(other.run, other.cases); }));
-  std::optional<CandidateResults> first = record_part(run, dealt.front());
+  for (Part& other : others) recording.push_back(std::async(std::launch::async, [&] { other.results = recorded(record_part, other.run, other.cases); }));
+  std::optional<CandidateResults> first = recorded(record_part, run, dealt.front());
   for (std::future<void>& one : recording) one.get();
 
   std::vector<std::pair<std::vector<std::size_t>, CandidateResults>> parts;
@@ -108,7 +121,7 @@ std::optional<CandidateResults> record_cases(JobRun& run, Pool& pool, const Prep
     }
   }
   if (run.failed()) return std::nullopt;
-  run.case_done(total, total);
+  run.case_done(cases.size(), cases.size());
   return merge(std::move(parts), cases);
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,13 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
 /// their order. Nothing: the verdict says why.
 std::optional<CandidateResults> record_cases(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::vector<std::size_t>& cases,
                                              const std::string& target, const std::string& source, bool artifacts, int candidates);
+
+/// Records one part of the cases, as run_candidate() does; nothing: its run's verdict says why. Called from several threads.
+using PartRecorder = std::function<std::optional<CandidateResults>(JobRun& run, const std::vector<std::size_t>& part)>;
+/// The parts at once, the first on the job's own thread, and what came of them together. What one of them throws fails that part with internal_error,
+/// once all have ended.
+std::optional<CandidateResults> record_parts(JobRun& run, const std::vector<std::vector<std::size_t>>& dealt, const std::vector<std::size_t>& cases,
+                                             const PartRecorder& record_part);
 
 /// The indices of all of its cases.
 std::vector<std::size_t> all_cases(const PreparedJob& prepared);

@@ -42,31 +42,38 @@ std::vector<std::string> writable_files(std::vector<std::string> devices) {
 
 Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   LayerList layers(config.strict);
-  layers.add("launch_descriptors", close_other_descriptors({config.keep_fd}));
-  layers.add("launch_session", enter_session());
+  layers.apply("launch_descriptors", [&] { return close_other_descriptors({config.keep_fd}); });
+  layers.apply("launch_session", enter_session);
   const Result<SeccompFilter> filter = SeccompFilter::build(SeccompProfile::launcher);
-  const Result<int> users = enter_user_namespace(kUsers);
-  layers.add("launch_user_namespace", users ? Status() : fail(users.error()));
-  layers.add("launch_network_namespace", enter_network_namespace());
-  layers.add("launch_ipc_namespace", enter_ipc_namespace());
-  layers.add("launch_uts_namespace", enter_uts_namespace());
-  if (layers.add("launch_mount_namespace", enter_mount_namespace())) {
+  layers.apply("launch_user_namespace", [] {
+    const Result<int> users = enter_user_namespace(kUsers);
+    return users ? Status() : fail(users.error());
+  });
+  layers.apply("launch_network_namespace", enter_network_namespace);
+  layers.apply("launch_ipc_namespace", enter_ipc_namespace);
+  layers.apply("launch_uts_namespace", enter_uts_namespace);
+  if (layers.apply("launch_mount_namespace", enter_mount_namespace)) {
     RootFilesystem root{.binds = config.libraries, .links = {}, .devices = config.devices, .host_proc = true};
     root.binds.emplace_back("/sys");  // which GPUs there are, and on which bus
-    if (Result<std::string> entered = enter_root_filesystem(root); !entered) return fail(entered.error());
-    layers.add("launch_root_filesystem", {});
+    Status entered;
+    layers.apply("launch_root_filesystem", [&] {
+      const Result<std::string> made = enter_root_filesystem(root);
+      return entered = made ? Status() : fail(made.error());
+    });
+    // Half a root is no place to go on from.
+    if (!entered) return fail(entered.error());
   } else {
     layers.missing("launch_root_filesystem", "there is no mount namespace to build it in");
   }
-  layers.add("launch_limits", set_resource_limits(config.limits));
-  layers.add("launch_capability_bounds", drop_capability_bounds());
-  layers.add("launch_user", become_nobody(config.devices));
-  layers.add("launch_capabilities", drop_capabilities());
-  layers.add("launch_no_dumps", forbid_dumps());
-  layers.add("launch_parent_death", die_with_parent());
-  layers.add("launch_no_new_privileges", forbid_new_privileges());
-  layers.add("launch_landlock", restrict_with_landlock({"/tmp", "/dev/shm"}, writable_files(config.devices)));
-  layers.add("launch_seccomp", filter ? filter->load() : fail(filter.error()));
+  layers.apply("launch_limits", [&] { return set_resource_limits(config.limits); });
+  layers.apply("launch_capability_bounds", drop_capability_bounds);
+  layers.apply("launch_user", [&] { return become_nobody(config.devices); });
+  layers.apply("launch_capabilities", drop_capabilities);
+  layers.apply("launch_no_dumps", forbid_dumps);
+  layers.apply("launch_parent_death", die_with_parent);
+  layers.apply("launch_no_new_privileges", forbid_new_privileges);
+  layers.apply("launch_landlock", [&] { return restrict_with_landlock({"/tmp", "/dev/shm"}, writable_files(config.devices)); });
+  layers.apply("launch_seccomp", [&] { return filter ? filter->load() : fail(filter.error()); });
   if (Status complete = layers.status(); !complete) return fail(complete.error());
   return layers.layers();
 }

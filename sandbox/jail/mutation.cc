@@ -13,7 +13,7 @@ constexpr bool kPossible = true;
 constexpr bool kPossible = false;
 #endif
 
-constexpr std::array<std::string_view, 32> kLayers = {
+constexpr std::array<std::string_view, 49> kLayers = {
     "user_namespace",
     "network_namespace",
     "ipc_namespace",
@@ -46,6 +46,23 @@ constexpr std::array<std::string_view, 32> kLayers = {
     "no_new_privileges",
     "landlock",
     "seccomp",
+    "launch_descriptors",
+    "launch_session",
+    "launch_user_namespace",
+    "launch_network_namespace",
+    "launch_ipc_namespace",
+    "launch_uts_namespace",
+    "launch_mount_namespace",
+    "launch_root_filesystem",
+    "launch_limits",
+    "launch_capability_bounds",
+    "launch_user",
+    "launch_capabilities",
+    "launch_no_dumps",
+    "launch_parent_death",
+    "launch_no_new_privileges",
+    "launch_landlock",
+    "launch_seccomp",
 };
 
 std::string& left_out() {

@@ -3,7 +3,7 @@
 //
 //   if (Status left = leave_out("seccomp,no_dumps"); !left) ...   // once at the start of a process, before its first thread
 //
-// Set once per process; reading is thread-safe after that. The supervisor hands the list to assay-jail, and that to the zygote.
+// Set once per process; reading is thread-safe after that. The supervisor hands the list to assay-launcher and to assay-jail, and that to the zygote.
 #pragma once
 
 #include <string>

@@ -7,8 +7,10 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
+#include <utility>
 
 // libseccomp's SCMP_* macros are C99 compound literals without every field.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
@@ -150,6 +152,8 @@ constexpr struct {
   unsigned flags;
 } kUrgent[] = {{"sendto", 3}, {"sendmsg", 2}, {"sendmmsg", 3}, {"recvfrom", 3}, {"recvmsg", 2}, {"recvmmsg", 3}};
 
+constexpr std::uint64_t kPeerPidfd = 77;  // SO_PEERPIDFD
+constexpr std::uint64_t kPassPidfd = 76;  // SO_PASSPIDFD
 constexpr std::uint64_t kQueryPersonality = 0xffffffff;
 constexpr std::uint64_t kLow32 = 0xffffffff;
 constexpr int kClone3 = 435;  // the same number on every architecture
@@ -161,11 +165,15 @@ Status check(int result, const std::string& what) {
 
 Status deny(scmp_filter_ctx filter, int call, const std::string& name) { return check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0), name); }
 
-Status deny_when(scmp_filter_ctx filter, const char* name, int error, scmp_arg_cmp condition) {
+/// When all conditions hold.
+Status deny_when(scmp_filter_ctx filter, const char* name, int error, std::initializer_list<scmp_arg_cmp> conditions) {
   const int call = seccomp_syscall_resolve_name(name);
   if (call == __NR_SCMP_ERROR) return fail(ErrorCode::internal, std::string("libseccomp does not know ") + name);
-  return check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), call, 1, condition), name);
+  const auto count = static_cast<unsigned>(conditions.size());
+  return check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), call, count, conditions.begin()), name);
 }
+
+Status deny_when(scmp_filter_ctx filter, const char* name, int error, scmp_arg_cmp condition) { return deny_when(filter, name, error, {condition}); }
 
 Status deny_by_argument(scmp_filter_ctx filter) {
   for (const std::uint64_t flag : kNamespaceFlags) {
@@ -210,6 +218,11 @@ Status deny_to_candidates(scmp_filter_ctx filter) {
   // Urgent bytes of unix sockets are young, are of no use, and let a process write to freed kernel memory (CVE-2025-38236).
   for (const auto& call : kUrgent) {
     if (Status added = deny_when(filter, call.name, EOPNOTSUPP, SCMP_CMP(call.flags, SCMP_CMP_MASKED_EQ, MSG_OOB, MSG_OOB)); !added) return added;
+  }
+  // A handle of the process at the other end of a socket, or of who sent a message: the supervisor's, past every pid namespace. Older kernels have none.
+  for (const auto& [name, option] : {std::pair("getsockopt", kPeerPidfd), std::pair("setsockopt", kPassPidfd)}) {
+    const std::initializer_list<scmp_arg_cmp> asked = {SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, SOL_SOCKET), SCMP_A2(SCMP_CMP_MASKED_EQ, kLow32, option)};
+    if (Status handle = deny_when(filter, name, ENOPROTOOPT, asked); !handle) return handle;
   }
   // Huge pages come from one pool of the whole machine, which the control group of memory does not count.
   if (Status mapped = deny_when(filter, "mmap", EPERM, SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB, MAP_HUGETLB)); !mapped) return mapped;

@@ -1,9 +1,14 @@
 #include "sandbox/launcher/fake_kernels.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
+
+#include "sandbox/jail/mutation.h"
 
 namespace assay::sandbox {
 namespace {
@@ -36,6 +41,23 @@ LaunchStatus write_byte(FakeLaunch& launch) {
   return {};
 }
 
+/// `result` gets what it returned, or the negative error.
+LaunchStatus system_call(FakeLaunch& launch) {
+  constexpr std::size_t kResult = 0, kNumber = 1, kFirst = 2;
+  std::array<long, 6> arguments{};
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::byte* memory = launch.memory(kFirst + i, 0, 1);
+    arguments[i] = memory != nullptr ? static_cast<long>(reinterpret_cast<std::intptr_t>(memory)) : static_cast<long>(launch.params[kFirst + i].value);
+  }
+  const auto& [a, b, c, d, e, f] = arguments;
+  const long returned = ::syscall(static_cast<long>(launch.params[kNumber].value), a, b, c, d, e, f);
+  const std::int64_t result = returned < 0 ? -static_cast<std::int64_t>(errno) : returned;
+  std::byte* target = launch.memory(kResult, 0, sizeof result);
+  if (target == nullptr) return illegal_address();
+  std::memcpy(target, &result, sizeof result);
+  return {};
+}
+
 LaunchStatus endless(FakeLaunch&) {
   while (true) ::pause();
 }
@@ -47,6 +69,11 @@ void add_fake_kernels(FakeDriver& gpu) {
   gpu.add_kernel("fake_write_byte", {8, 8}, write_byte);
   gpu.add_kernel("fake_illegal_address", {}, [](FakeLaunch&) { return illegal_address(); });
   gpu.add_kernel("fake_endless", {}, endless);
+  gpu.add_kernel("fake_reset", {}, [](FakeLaunch& launch) {
+    launch.gpu.lose_memory();
+    return launch.gpu.synchronize();
+  });
+  if (mutations_possible()) gpu.add_kernel("fake_system_call", {8, 8, 8, 8, 8, 8, 8, 8}, system_call);
 }
 
 }  // namespace assay::sandbox

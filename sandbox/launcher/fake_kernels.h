@@ -5,6 +5,11 @@
 //   fake_write_byte(char* p, long offset)                                p[offset] = 1, wherever that is
 //   fake_illegal_address()                                               loses the context
 //   fake_endless()                                                       never returns
+//   fake_reset()                                                         the device is taken away under the launcher, as a reset does
+//   fake_system_call(long* result, long number, long a[6])               what an image that broke the driver's user side could do: one system call,
+//                                                                        six parameters; device addresses become those of the memory behind them
+//
+// The last one exists only in a build that can leave layers out (sandbox/jail/mutation.h), for the attempts on the launcher's jail.
 #pragma once
 
 #include "sandbox/launcher/fake_driver.h"

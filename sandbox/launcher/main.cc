@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "sandbox/jail/launch_jail.h"
+#include "sandbox/jail/mutation.h"
 #include "sandbox/launcher/cuda_api.h"
 #include "sandbox/launcher/cuda_driver.h"
 #include "sandbox/launcher/fake_driver.h"
@@ -38,7 +39,8 @@ constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
 constexpr std::string_view kSickDriver = "fake-sick";  // a fake device whose memory is lost: for tests
 constexpr const char* kUsageText =
-    "usage: assay-launcher --socket-fd N --device I|cuda:I [--driver cuda|fake|fake-sick] [--isolation strict|best_effort]\n       assay-launcher --probe [--driver cuda|fake|fake-sick]\n";
+    "usage: assay-launcher --socket-fd N --device I|cuda:I [--driver cuda|fake|fake-sick] [--isolation strict|best_effort]\n       assay-launcher --probe "
+    "[--driver cuda|fake|fake-sick]\n";
 
 struct Arguments {
   int socket = -1;
@@ -72,6 +74,10 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
     if (value != "strict" && value != "best_effort") return "isolation '" + std::string(value) + "' is unknown; valid: strict, best_effort";
     return std::nullopt;
   }
+  if (name == "--without") {
+    if (Status left_out = leave_out(std::string(value)); !left_out) return left_out.error().message;
+    return std::nullopt;
+  }
   if (name == "--device" && value.starts_with("hip:")) return "HIP devices are not supported by this build; valid: cuda:N";
   if (name == "--device" && value.starts_with("cuda:")) value.remove_prefix(5);
   const std::optional<int> number = to_number(value);
@@ -87,7 +93,8 @@ std::optional<std::string> parse(int argc, char** argv, Arguments& arguments) {
       arguments.probe = true;
       continue;
     }
-    if (name != "--socket-fd" && name != "--device" && name != "--driver" && name != "--isolation") return "argument '" + name + "' is unknown";
+    const bool without = name == "--without" && mutations_possible();
+    if (!without && name != "--socket-fd" && name != "--device" && name != "--driver" && name != "--isolation") return "argument '" + name + "' is unknown";
     if (++i == argc) return name + " needs a value";
     if (auto problem = parse_value(name, argv[i], arguments)) return problem;
   }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "sandbox/jail/mutation.h"
+
 namespace assay::sandbox {
 namespace {
 
@@ -18,12 +20,11 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
   auto client = std::make_unique<LauncherClient>();
   static std::atomic<unsigned> started{0};
   client->log_ = config.state_dir + "/launcher-" + std::to_string(device) + "." + std::to_string(started++ % kLogs) + ".log";
-  Result<Process> process =
-      spawner.spawn({.argv = {config.launcher, "--socket-fd", std::to_string(theirs), "--device", std::to_string(device), "--driver", driver, "--isolation",
-                               config.isolation == Isolation::strict ? "strict" : "best_effort"},
-                     .environment = trusted_environment(),
-                     .inherit = {theirs},
-                     .log = client->log_});
+  std::vector<std::string> argv = {config.launcher, "--socket-fd",          std::to_string(theirs),
+                                   "--device",      std::to_string(device), "--driver",
+                                   driver,          "--isolation",          config.isolation == Isolation::strict ? "strict" : "best_effort"};
+  if (!left_out_layers().empty()) argv.insert(argv.end(), {"--without", left_out_layers()});
+  Result<Process> process = spawner.spawn({.argv = std::move(argv), .environment = trusted_environment(), .inherit = {theirs}, .log = client->log_});
   if (!process) return fail(process.error());
   client->process_ = std::move(*process);
   client->socket_ = std::move(sockets->ours);

@@ -3,7 +3,7 @@ OWN follow a list of known attempts; those from it up were thought of against th
 
     # attempt: ptrace of other processes, process_vm_readv            one line
     # expect: pass                                                    pass | fail[:KIND] | error:KIND[,KIND]
-    # tier: C                                                         C any Linux, R root or delegated cgroup, G GPU, S simulated
+    # tier: C                                                         C any Linux, R root or delegated cgroup, G GPU, S stand-ins for a GPU
     # defence: seccomp, pid_namespace                                 layers of docs/sandbox.md
     # tool: compile                                                   optional; run_tests
     # short: yes                                                      optional; part of ./run test

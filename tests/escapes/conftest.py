@@ -40,6 +40,7 @@ def pytest_report_header() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "short: a case of the escape suite that ./run test runs")
+    config.addinivalue_line("markers", "launcher: an attempt on the launcher's jail")
     config.addinivalue_line("markers", "gpu: needs a GPU: ASSAY_DEVICE, else cuda:0")
 
 

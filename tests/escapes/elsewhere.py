@@ -21,18 +21,25 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "74_other_hangs": (
         "deadlocked grid barriers, waits for the host",
-        "same stop as 74: the launcher is killed; cooperative launches are not in a plan",
+        "launcher, supervisor: whatever it hangs in is killed; test_simulated_gpu.py, on the fake driver",
     ),
     "75_managed_memory": (
-        "managed memory beyond the GPU's",
-        "simulated only: it can hang a shared GPU. A plan cannot ask for managed memory (launch-plan.md)",
+        "managed memory beyond the GPU's, which can hang a shared one",
+        "launcher: a plan has no such buffer; test_simulated_gpu.py, on the fake driver",
     ),
-    "78_multicast": ("multicast objects over several GPUs", "simulated only: not on shared GPUs. A plan has no such entry"),
-    "79_resets": (
-        "GPU resets, clocks, MIG, persistence mode",
-        "simulated only: not on shared GPUs. A candidate has no device node and no driver library",
+    "78_multicast": (
+        "multicast objects over several GPUs",
+        "launcher: a plan has no such operation and one target; test_simulated_gpu.py, on the fake driver",
+    ),
+    "79_resets_under_a_job": (
+        "the GPU is reset while a job has it",
+        "launcher, supervisor: ours, not the submission's error; test_simulated_gpu.py, and test_sandbox for the jobs after it",
     ),
     "82_hosts_without_a_mechanism": ("hosts that lack a mechanism", "strict refuses, best-effort stamps: test_degraded.py"),
+    "131_launcher_taken_over": (
+        "an image takes over the driver in the launcher: files, network, shared memory, capabilities, limits, system calls",
+        "the layers launch_*: test_launch_jail.py, by a fake driver that makes system calls",
+    ),
 }
 
 # layer -> why no case turns red without it
@@ -48,4 +55,6 @@ LAYERS_NOBODY_MISSES: dict[str, str] = {
     "job_parent_death": "the end of the zygote's pid namespace covers it",
     "capabilities": "`slot_user` covers it: leaving user id 0 gives them up",
     "no_dumps": "`slot_user` covers it: a changed user id makes a process undumpable",
+    "launch_capabilities": "`launch_user` covers it: leaving user id 0 gives them up",
+    "launch_no_dumps": "`launch_user` covers it: a changed user id makes a process undumpable",
 }

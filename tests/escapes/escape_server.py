@@ -22,6 +22,7 @@ IMPORT_WALL_MS = 6_000
 RUN_WALL_MS = 4_000
 LAUNCH_WALL_MS = 20_000  # the default: no option sets it
 MEMORY_MIB = 512
+CPU_PERCENT = 100  # one processor, so that a machine with two can tell
 SLACK_S = 2.0  # a verdict's time beyond its limits
 SETTLE_S = 5.0
 WARM_UP_JOBS = 4
@@ -57,6 +58,7 @@ class EscapeServer:
         self.canaries = Canaries(self.folder)
         command = [binary, "serve", "--stdio", "--device", device, "--store", str(self.folder / "state" / "assay.db")]
         command += ["--import-wall-ms", str(IMPORT_WALL_MS), "--run-wall-ms", str(RUN_WALL_MS), "--memory-mib", str(MEMORY_MIB)]
+        command += ["--cpu-percent", str(CPU_PERCENT)]
         if without:
             command += ["--without", without]
         self.private = can_be_private()

@@ -1,5 +1,6 @@
 """Becomes a command on a host of its own: private /tmp, /dev/shm and System V objects, so that what others on the machine do meanwhile is
-not taken for a leak of the sandbox.
+not taken for a leak of the sandbox. Where the machine has no GPU, its /dev has nodes by the names of one, which anybody may open: a
+submission that can is as good as at a GPU.
 
     python private_host.py COMMAND...
 
@@ -11,9 +12,38 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from collections.abc import Callable
 
 CLONE_NEWNS, CLONE_NEWIPC = 0x00020000, 0x08000000
-MS_REC, MS_PRIVATE = 0x4000, 0x40000
+MS_BIND, MS_MOVE, MS_REC, MS_PRIVATE = 0x1000, 0x2000, 0x4000, 0x40000
+NEW_DEV = "/tmp/dev"  # until it is moved to /dev
+GPU_NODES = ("nvidiactl", "nvidia0", "nvidia-uvm", "nvidia-caps/nvidia-cap1")
+
+
+def stand_ins(mount: Callable[..., None]) -> None:
+    """A /dev like the host's, but with GPU_NODES, each of which is /dev/null under another name."""
+    os.mkdir(NEW_DEV)
+    mount("tmpfs", NEW_DEV, "tmpfs", 0, "size=1m,mode=755")
+    for entry in os.scandir("/dev"):
+        shown = os.path.join(NEW_DEV, entry.name)
+        if entry.is_symlink():
+            os.symlink(os.readlink(entry.path), shown)
+        elif entry.is_dir():
+            os.mkdir(shown)
+            mount(entry.path, shown, None, MS_BIND | MS_REC)
+        else:
+            show_as(mount, entry.path, shown)
+    for name in GPU_NODES:
+        os.makedirs(os.path.dirname(os.path.join(NEW_DEV, name)), exist_ok=True)
+        show_as(mount, "/dev/null", os.path.join(NEW_DEV, name))
+    mount(NEW_DEV, "/dev", None, MS_MOVE)
+    os.rmdir(NEW_DEV)
+
+
+def show_as(mount: Callable[..., None], source: str, target: str) -> None:
+    with open(target, "x"):
+        pass
+    mount(source, target, None, MS_BIND)
 
 
 def main(command: list[str]) -> int:
@@ -24,11 +54,17 @@ def main(command: list[str]) -> int:
             error = ctypes.get_errno()
             raise OSError(error, f"{what}: {os.strerror(error)}")
 
+    def mount(source: str, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
+        texts = [text.encode() if text is not None else None for text in (source, target, kind)]
+        check(libc.mount(*texts, ctypes.c_ulong(flags), options.encode() if options else None), f"mount {source} on {target}")
+
     try:
         check(libc.unshare(CLONE_NEWNS | CLONE_NEWIPC), "unshare")
-        check(libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None), "mount --make-rprivate /")
-        for folder in (b"/tmp", b"/dev/shm"):
-            check(libc.mount(b"tmpfs", folder, b"tmpfs", 0, b"size=1g,mode=1777"), f"mount tmpfs on {folder.decode()}")
+        mount("none", "/", None, MS_REC | MS_PRIVATE)
+        for folder in ("/tmp", "/dev/shm"):
+            mount("tmpfs", folder, "tmpfs", 0, "size=1g,mode=1777")
+        if not os.path.exists("/dev/nvidiactl"):
+            stand_ins(mount)
     except OSError as error:
         print(f"private_host: {error}", file=sys.stderr)
         return 3

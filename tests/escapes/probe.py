@@ -37,13 +37,16 @@ def got_through(what):
     GOT_THROUGH.append(what)
 
 
-def denied(what, attempt, *arguments, errors=(OSError,)):
-    """Notes how the attempt was refused; one that is not is recorded as got through."""
+def denied(what, attempt, *arguments, errors=(OSError,), by=None):
+    """Notes how the attempt was refused; one that is not is recorded as got through. `by`: the error that the jail answers with, where this
+    machine would refuse with another one anyway."""
     try:
         result = attempt(*arguments)
     except errors as error:
         number = getattr(error, "errno", None)
         note(f"denied {what}: {_errno.errorcode.get(number, type(error).__name__)}")
+        if by is not None and number != by:
+            got_through(f"{what} came as far as {error}")
     else:
         got_through(f"{what} gave {result!r:.80}")
 

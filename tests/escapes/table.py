@@ -30,7 +30,8 @@ tools of a real server. After every one:
 - two control jobs got their verdicts: the correct one passes, the wrong one fails.
 
 `expected` `pass` means contained: the submission computes the right answer only if everything it tried was refused. Tiers: C any Linux,
-R root or a delegated control group, G a GPU. Defences are layers of [sandbox.md](sandbox.md), or parts of the supervisor.
+R root or a delegated control group, G a GPU, S a host with stand-ins for one. Defences are layers of [sandbox.md](sandbox.md), or parts of
+the supervisor.
 """
 MUTATIONS = """
 ## Layers left out, one at a time
@@ -62,7 +63,12 @@ def attempts(results: dict[str, Any]) -> str:
     own = [row(case, results) for case in sorted(cases, key=lambda case: (case.number, case.name)) if case.number >= OWN]
     for name, (attempt, where) in ELSEWHERE.items():
         seen = results[name]["seen"] if name in results else "see the last column"
-        rows[name] = f"| {int(name[:2])} | {attempt} | | | {seen} | {where} |"
+        number = int(name.split("_")[0])
+        line = f"| {number} | {attempt} | | | {seen} | {where} |"
+        if number < OWN:
+            rows[name] = line
+        else:
+            own.append(line)
     known = HEAD + "\n".join(rows[name] for name in sorted(rows)) + "\n"
     return known + (OWN_ATTEMPTS + HEAD + "\n".join(own) + "\n" if own else "")
 

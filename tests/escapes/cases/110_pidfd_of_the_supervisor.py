@@ -13,6 +13,9 @@ PIDFD_SEND_SIGNAL, PIDFD_GETFD, SETNS, PROCESS_MADVISE = 424, 438, 308, 440
 channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
 theirs = channel._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
 require("the peer's process id is not told", int.from_bytes(theirs[:4], "little") == 0)
+denied(
+    "SO_PASSPIDFD, for handles of who sends messages", channel._socket.setsockopt, socket.SOL_SOCKET, SO_PASSPIDFD, 1, by=_errno.ENOPROTOOPT
+)
 try:
     peer = channel._socket.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)
 except OSError as error:
@@ -20,6 +23,7 @@ except OSError as error:
 else:
     import fcntl
 
+    got_through("SO_PEERPIDFD")
     for number in (0, int(signal.SIGSTOP), int(signal.SIGKILL)):
         denied(f"signal {number} to the supervisor", syscall, PIDFD_SEND_SIGNAL, peer, number, 0, 0)
     denied("its standard error", syscall, PIDFD_GETFD, peer, 2, 0)

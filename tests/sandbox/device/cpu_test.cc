@@ -222,3 +222,41 @@ TEST_CASE("a fresh process for each candidate gives the verdicts that forks of t
     CHECK(spawned.diagnostic->line == forked.diagnostic->line);
   }
 }
+
+TEST_CASE("outputs are judged only once the candidate is gone, and all that it started") {
+  // It stays after its last result, and a moment later a process in a session of its own spoils the outputs; the judge is made to come later still.
+  const std::string source = R"(import gc, os, time
+channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
+send = channel.send
+
+def outputs():
+    paths = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
+    return [int(path.rsplit("/", 1)[1]) for path in paths if os.path.islink(path) and "assay-outputs" in os.readlink(path)]
+
+def send_and_spoil_later(header, payload=b"", fds=()):
+    if header["type"] == "done":
+        spoiled = outputs()
+        assert spoiled
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(0.5)
+            for fd in spoiled:
+                os.pwrite(fd, b"x" * 4096, 0)
+            time.sleep(1000)
+    send(header, payload, fds)
+    if header["type"] == "done":
+        time.sleep(1000)
+
+channel.send = send_and_spoil_later
+
+def vector_add(x, y):
+    return x + y
+)";
+  JobMonitor monitor;
+  monitor.stage_changed = [](Stage stage) {
+    if (stage == Stage::judge) std::this_thread::sleep_for(std::chrono::milliseconds(1'500));
+  };
+  const Verdict verdict = cpu().execute(test_job(source), monitor);
+  INFO(verdict.summary << verdict.detail << verdict.stderr_text);
+  CHECK(verdict.outcome == Outcome::pass);
+}

@@ -1,6 +1,11 @@
 #include "sandbox/device/record_cases.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <new>
+#include <stdexcept>
+#include <thread>
 
 #include "tests/catch.h"
 
@@ -79,4 +84,54 @@ TEST_CASE("no case is no part of its own") {
 TEST_CASE("a part of the cases is dealt by their indices") {
   const std::vector<PreparedCase> cases = {vector_of(16), vector_of(7), vector_of(32), vector_of(9), vector_of(48)};
   CHECK(deal_cases(cases, {1, 2, 3, 4}, 2) == Parts{{1, 3}, {2, 4}});
+}
+
+namespace {
+
+CandidateResults results_of(const std::vector<std::size_t>& part) {
+  CandidateResults results;
+  for (const std::size_t i : part) {
+    CaseDone done;
+    done.id = std::to_string(i);
+    results.cases.push_back(done);
+  }
+  return results;
+}
+
+/// The verdict after four cases were recorded in four parts of one, of which `throws` throws.
+Verdict recorded_with_fault(const std::function<void(std::size_t)>& throws, int& ended) {
+  Job job;
+  JobMonitor monitor;
+  JobRun run(job, monitor);
+  std::atomic<int> ends{0};
+  const auto results = record_parts(run, {{0}, {1}, {2}, {3}}, {0, 1, 2, 3}, [&](JobRun&, const std::vector<std::size_t>& part) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10) * part.front());  // the faulty part is not the last to end
+    ++ends;
+    throws(part.front());
+    return std::optional<CandidateResults>(results_of(part));
+  });
+  ended = ends;
+  CHECK(results.has_value() == !run.failed());
+  if (results) CHECK(results->cases.size() == 4);
+  return run.finish();
+}
+
+}  // namespace
+
+TEST_CASE("what one of several recording parts throws ends the job and not the server, once all have ended") {
+  int ended = 0;
+  for (const std::size_t faulty : {0, 1, 2, 3}) {
+    INFO("part " << faulty);
+    const Verdict verdict = recorded_with_fault(
+        [&](std::size_t part) {
+          if (part == faulty) throw std::runtime_error("no more threads");
+        },
+        ended);
+    CHECK(verdict.outcome == Outcome::error);
+    CHECK(verdict.error_kind == ErrorKind::internal_error);
+    CHECK(verdict.detail.find("no more threads") != std::string::npos);
+    CHECK(ended == 4);
+  }
+  CHECK(recorded_with_fault([](std::size_t) { throw std::bad_alloc(); }, ended).error_kind == ErrorKind::internal_error);
+  CHECK_FALSE(recorded_with_fault([](std::size_t) {}, ended).error_kind == ErrorKind::internal_error);
 }

@@ -1,0 +1,21 @@
+# attempt: twelve processes spin at once, to take more than the one processor that a job has here
+# expect: pass
+# tier: R
+# defence: cgroup_cpu
+
+import resource
+import time
+
+SPINNERS, WALL_S, ALLOWED_PROCESSORS, SLACK = 12, 2.0, 1.0, 1.25
+begin = time.monotonic()
+sys.stdout.flush()
+for _ in range(SPINNERS):
+    if os.fork() == 0:
+        while time.monotonic() < begin + WALL_S:
+            pass
+        os._exit(0)
+for _ in range(SPINNERS):
+    os.wait()
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+processors = (used.ru_utime + used.ru_stime) / (time.monotonic() - begin)
+require(f"at most one processor at a time ({processors:.2f})", processors <= ALLOWED_PROCESSORS * SLACK)

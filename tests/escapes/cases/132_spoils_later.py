@@ -1,0 +1,34 @@
+# attempt: stays after its last result, and spoils the outputs half a second later, from a session of its own
+# expect: pass
+# tier: C
+# defence: supervisor, pid_namespace
+
+import gc
+import time
+
+channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
+send = channel.send
+
+
+def outputs():
+    paths = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
+    return [int(path.rsplit("/", 1)[1]) for path in paths if os.path.islink(path) and "assay-outputs" in os.readlink(path)]
+
+
+def send_and_stay(header, payload=b"", fds=()):
+    if header["type"] != "done":
+        return send(header, payload, fds)
+    spoiled = outputs()
+    if not spoiled:
+        raise RuntimeError("there are no outputs to spoil")
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(0.5)
+        for fd in spoiled:
+            os.pwrite(fd, b"x" * 4096, 0)
+    else:
+        send(header, payload, fds)
+    time.sleep(1_000)
+
+
+channel.send = send_and_stay

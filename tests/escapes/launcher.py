@@ -79,7 +79,7 @@ def _system_call_plan(number: int, arguments: Sequence[int | bytes]) -> Plan:
 
 
 class Launcher:
-    """`folder` has the build's programs. `leaked`: descriptors that it inherits by mistake. `without`: layers left out, by a mutation build."""
+    """`folder` has the build's programs. `leaked`: descriptors that it inherits by mistake. `without`: what a mutation build leaves out."""
 
     def __init__(
         self, folder: Path, driver: str = "fake", options: Sequence[str] = (), leaked: Sequence[int] = (), without: str = ""
@@ -88,7 +88,7 @@ class Launcher:
         ours.settimeout(ANSWER_S)
         command = [str(folder / "assay-launcher"), "--socket-fd", str(theirs.fileno()), "--device", "0", "--driver", driver, *options]
         command += ["--without", without] if without else []
-        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115: closed by __exit__
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.process = subprocess.Popen(command, pass_fds=[theirs.fileno(), *leaked], stderr=self._log)
         theirs.close()
         self._channel = Channel(ours)

@@ -252,7 +252,9 @@ TEST_CASE("a device that fails its check is said to be unhealthy, and serves aga
     JobMonitor monitor;
     return (*device)->execute(copy_job(JobKind::test, source), monitor);
   };
-  REQUIRE(execute(kCopy).outcome == Outcome::pass);
+  const Verdict well = execute(kCopy);
+  INFO(well.summary << " " << well.detail);
+  REQUIRE(well.outcome == Outcome::pass);
   sick.set(true);
   // Those that are parked were well when they were parked; the ones that replace them are not.
   Verdict refused = execute(kCopy);

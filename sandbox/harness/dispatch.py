@@ -61,6 +61,9 @@ class Classifier(TorchDispatchMode):
             "aten::fill_": self._fill,
             "aten::zero_": self._zero,
             "aten::cat": self._cat,
+            "aten::stack": self._stack,
+            "aten::repeat": self._repeat,
+            "aten::constant_pad_nd": self._pad,
             "aten::_pin_memory": self._clone,
         }
 
@@ -86,7 +89,7 @@ class Classifier(TorchDispatchMode):
             return self._compute(func, args, kwargs, tensors)
         if name in self._work and "out" not in kwargs:
             return self._work[name](func, args, kwargs)
-        raise self._recorder.refuse(self._why_not(func, name))
+        raise self._recorder.refuse(self._why_not(func, name), reads_values=True)
 
     # ---- known values
 
@@ -163,10 +166,6 @@ class Classifier(TorchDispatchMode):
         device = torch.device(kwargs.get("device") or source.device)
         if device.type == "cpu" and source.device.type != "cpu":
             raise self._recorder.refuse("aten::_to_copy moves a device tensor to the host (.cpu(), .to('cpu')); a launch plan cannot")
-        if (kwargs.get("dtype") or source.dtype) != source.dtype:
-            raise self._recorder.refuse(
-                f"aten::_to_copy converts a device tensor from {source.dtype} to {kwargs['dtype']} with torch; convert in a kernel of yours"
-            )
         return self._clone(func, args, kwargs)
 
     def _copy(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -174,15 +173,10 @@ class Classifier(TorchDispatchMode):
         func(*args, **kwargs)  # checks the shapes
         if target.device.type == "cpu":
             raise self._recorder.refuse("aten::copy_ writes a device tensor to the host; a launch plan cannot")
-        known = self._recorder.record_of(source).content is not None and source.dtype != target.dtype
-        if known:
+        if source.dtype != target.dtype and self._recorder.record_of(source).computable:
             with _disable_current_modes():
                 converted = self._recorder.values(source).to(target.dtype)
             source = self._recorder.adopt(converted, target.device)
-        elif source.dtype != target.dtype:
-            raise self._recorder.refuse(
-                f"aten::copy_ converts a device tensor from {source.dtype} to {target.dtype}; convert in a kernel of yours"
-            )
         if source.shape != target.shape:
             source = source.expand(target.shape)
         self._recorder.copy(target, source, "aten::copy_")
@@ -206,14 +200,42 @@ class Classifier(TorchDispatchMode):
         pieces = args[0]
         dim = args[1] if len(args) > 1 else kwargs.get("dim", 0)
         out = func(*args, **kwargs)
-        if any(piece.dtype != out.dtype for piece in pieces):
-            raise self._recorder.refuse("aten::cat of tensors of different dtypes; convert in a kernel of yours")
         self._register(out, None)
         start = 0
         for piece in pieces:
             if piece.shape != (0,):
                 self._recorder.copy(out.narrow(dim, start, piece.shape[dim]), piece, "aten::cat")
                 start += piece.shape[dim]
+        return out
+
+    def _stack(self, func: Any, args: Any, kwargs: Any) -> Any:
+        dim = args[1] if len(args) > 1 else kwargs.get("dim", 0)
+        out = self._register(func(*args, **kwargs), None)
+        for position, piece in enumerate(args[0]):
+            self._recorder.copy(out.select(dim, position), piece, "aten::stack")
+        return out
+
+    def _repeat(self, func: Any, args: Any, kwargs: Any) -> Any:
+        source, repeats = args[0], list(args[1])
+        out = self._register(func(*args, **kwargs), None)
+        shape = [1] * (len(repeats) - source.dim()) + list(source.shape)
+        if all(count > 0 for count in repeats):
+            pairs = [extent for pair in zip(repeats, shape, strict=True) for extent in pair]
+            once = source.reshape([extent for size in shape for extent in (1, size)])
+            self._recorder.copy(out.view(pairs), once.expand(pairs), "aten::repeat")
+        return out
+
+    def _pad(self, func: Any, args: Any, kwargs: Any) -> Any:
+        source, padding = args[0], list(args[1])
+        out = self._register(func(*args, **kwargs), None)
+        if min(padding, default=0) < 0:
+            raise self._recorder.refuse("aten::constant_pad_nd with a negative padding; take a view instead")
+        self._recorder.fill(out, uniform(out.dtype, args[2] if len(args) > 2 else kwargs.get("value", 0)), "aten::constant_pad_nd")
+        inner = out
+        for step in range(len(padding) // 2):
+            dim = source.dim() - 1 - step
+            inner = inner.narrow(dim, padding[2 * step], source.shape[dim])
+        self._recorder.copy(inner, source, "aten::constant_pad_nd")
         return out
 
     def _why_not(self, func: Any, name: str) -> str:

@@ -42,7 +42,14 @@ _EXITS = (SystemExit, KeyboardInterrupt)
 
 
 class NotRecordable(RuntimeError):
-    """The submission does something that a launch plan cannot express; the message names it."""
+    """The submission does something that a launch plan cannot express; the message names it.
+
+    `reads_values`: it is a read of device values by host code, which works on arguments that are declared structural.
+    """
+
+    def __init__(self, message: str, reads_values: bool = False) -> None:
+        super().__init__(message)
+        self.reads_values = reads_values
 
 
 class MissingEntry(Exception):

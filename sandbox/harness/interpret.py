@@ -72,7 +72,7 @@ class InterpretRunner:
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
-        with torch.no_grad(), CudaOnCpu():
+        with CudaOnCpu():
             yield
 
     def run_case(self, case: CaseInput, entry: Callable[..., Any]) -> tuple[dict[str, Any], bytes]:

@@ -11,14 +11,14 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import torch
-import torch._dynamo  # what the first FakeTensorMode would import; the zygote pays once
+import torch._dynamo  # noqa: F401 - what the first FakeTensorMode would import; the zygote pays once
 
-from harness import fake_cuda, triton_adapter
+from harness import autograd, fake_cuda, triton_adapter
 from harness.cases import CaseInput, collect_outputs
 from harness.dispatch import Classifier
 from harness.errors import BadOutputs
 from harness.recorder import Recorder
+from harness.tensors import dtype_from
 from harness.triton_adapter import KernelImage
 
 Entry = Callable[..., Any]
@@ -31,28 +31,32 @@ class RecordRunner:
 
     def __init__(self, target: str, cache_dir: str) -> None:
         fake_cuda.install(target)
-        self._recorder = Recorder(target)
-        self._recorder.patch_fake_tensor()
-        triton_adapter.install_driver(target, self._recorder, cache_dir)
-        triton_adapter.patch_autotuner(self._recorder)
-        self._classifier = Classifier(self._recorder)
+        self.recorder = Recorder(target)
+        self.recorder.patch_fake_tensor()
+        autograd.install()
+        triton_adapter.install_driver(target, self.recorder, cache_dir)
+        triton_adapter.patch_autotuner(self.recorder)
+        self._classifier = Classifier(self.recorder)
         self._kernels: list[KernelImage] = []
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
-        """Where user code runs: fake tensors below, the classifier above, no autograd."""
-        with torch.no_grad(), self._recorder.fake_mode, self._classifier:
+        """Where user code runs: fake tensors below, the classifier above."""
+        with self.recorder.fake_mode, self._classifier:
             yield
 
     def run_case(self, case: CaseInput, entry: Entry) -> tuple[dict[str, Any], bytes]:
-        recorder = self._recorder
+        recorder = self.recorder
         recorder.begin_case()
         arguments: dict[str, Any] = {}
         for wire in case.arguments:
             if wire["kind"] == "scalar":
                 arguments[wire["name"]] = wire["value"]
             else:
-                arguments[wire["name"]] = recorder.argument(wire, case.tensor(wire) if case.has_bytes(wire) else None)
+                values = case.tensor(wire) if case.has_bytes(wire) else None
+                arguments[wire["name"]] = recorder.argument(
+                    str(wire["name"]), dtype_from(wire["dtype"]), wire["shape"], wire["strides"], values
+                )
         with self.context():
             returned = entry(*arguments.values())
         outputs = collect_outputs(case, returned, arguments)

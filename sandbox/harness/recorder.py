@@ -13,7 +13,7 @@ does (dispatch.Classifier). One thread.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,15 +21,16 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import _disable_current_modes
 
+from harness import copy_kernel
 from harness import plan as plans
 from harness.errors import NotRecordable
 from harness.resources import Resources, read_resources
 from harness.storage import MAX_KNOWN_BYTES, Record, Storages, Uniform, same_element
-from harness.tensors import dtype_from, name_of, span_bytes
+from harness.tensors import name_of, span_bytes
 from harness.triton_adapter import Address, KernelImage, Launch
 
 _ADDRESS = "a tensor holds the address of a tensor; a launch plan cannot hold addresses. Pass the tensors themselves"
-MAX_RUNS = 1024  # contiguous pieces into which one fill or copy may fall
+MAX_RUNS = 16  # contiguous pieces as which one fill or copy is done; beyond, a kernel does it
 
 
 @dataclass
@@ -39,7 +40,7 @@ class KernelUse:
     launches: int
 
 
-def runs(shape: list[int], strides: list[int], itemsize: int) -> list[tuple[int, int]] | None:
+def runs(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> list[tuple[int, int]] | None:
     """A strided view as (offset, size) byte pieces in index order, adjacent ones joined; None when there are over MAX_RUNS."""
     dims = [(extent, stride) for extent, stride in zip(shape, strides, strict=True) if extent != 1]
     size = itemsize
@@ -70,17 +71,20 @@ class Recorder:
         self.plan = plans.Plan(self.target)
         self._binaries: dict[int, int] = {}
         self._uses: dict[int, KernelUse] = {}
+        self._arguments: list[torch.Tensor] = []
 
     # ---- a case
 
     def begin_case(self) -> None:
         self._reset()
         self.notes = []
+        self._refusal = None
         self.storages.begin_case()
 
-    def argument(self, wire: dict[str, Any], values: torch.Tensor | None) -> torch.Tensor:
+    def argument(
+        self, name: str, dtype: torch.dtype, shape: Sequence[int], strides: Sequence[int], values: torch.Tensor | None
+    ) -> torch.Tensor:
         """The fake tensor of an argument; `values`, for a structural one, are what host code may read."""
-        dtype, shape, strides = dtype_from(wire["dtype"]), list(wire["shape"]), list(wire["strides"])
         count = span_bytes(shape, strides, 1)
         with self.fake_mode:
             whole = torch.empty(count, dtype=dtype, device="cuda")
@@ -88,9 +92,14 @@ class Recorder:
         content = None
         if values is not None:
             content = torch.as_strided(values, (count,), (1,)).clone().view(torch.uint8) if count else torch.empty(0, dtype=torch.uint8)
-        record = self.storages.add(fake, content, argument=str(wire["name"]))
+        record = self.storages.add(fake, content, argument=name)
         record.index = self.plan.buffer(plans.BufferKind.INPUT, record.nbytes, record.argument)
+        self._arguments.append(fake)
         return fake
+
+    def written_arguments(self) -> list[torch.Tensor]:
+        """The arguments that the device may have changed so far, each as it was given."""
+        return [fake for fake in self._arguments if self.record_of(fake).written]
 
     def finish(self, outputs: list[torch.Tensor]) -> tuple[bytes, list[dict[str, Any]]]:
         """The encoded plan with these outputs, and the report of each kernel."""
@@ -183,9 +192,9 @@ class Recorder:
 
     # ---- what torch's side calls
 
-    def refuse(self, why: str) -> NotRecordable:
+    def refuse(self, why: str, reads_values: bool = False) -> NotRecordable:
         """An exception that says why this cannot be a plan. Kept, so that host code cannot swallow it."""
-        error = NotRecordable(why)
+        error = NotRecordable(why, reads_values)
         if not self.is_paused:
             self._refusal = self._refusal or error
         return error
@@ -226,27 +235,48 @@ class Recorder:
             return
         if element.width > 8:
             raise self.refuse(f"{operation} with elements of {element.width} bytes")
+        pieces = runs(target.shape, target.stride(), target.element_size())
+        if pieces is None:
+            with _disable_current_modes():
+                one = element.bytes(element.width).view(target.dtype)
+            self._copy_by_kernel(target, self.adopt(one, target.device).expand(target.shape), operation)
+            return
         index = self._materialise(record)
         base = int(target.storage_offset()) * target.element_size()
-        for offset, size in self._pieces(target, operation):
+        for offset, size in pieces:
             self._append(plans.Fill(index, base + offset, size // element.width, element.width, element.pattern))
         self._after_write(record)
 
     def copy(self, target: torch.Tensor, source: torch.Tensor, operation: str) -> None:
+        """`source` has the target's shape; its elements are converted where the types differ."""
         if self._is_no_op(target):
             return
         from_record, to_record = self.record_of(source), self.record_of(target)
-        if isinstance(from_record.content, Uniform) and from_record.host_known and from_record.content.width == target.element_size():
-            self.fill(target, from_record.content, operation)
+        if isinstance(from_record.content, Uniform) and from_record.host_known and from_record.content.width == source.element_size():
+            self.fill(target, from_record.content.converted(source.dtype, target.dtype), operation)
             return
-        to_pieces, from_pieces = self._pieces(target, operation), self._pieces(source, operation)
+        to_pieces = runs(target.shape, target.stride(), target.element_size())
+        from_pieces = runs(source.shape, source.stride(), source.element_size())
         self._before_write(to_record, target)
+        if to_pieces is None or from_pieces is None or source.dtype != target.dtype:
+            self._copy_by_kernel(target, source, operation)
+            return
         from_index = self._source(from_record)
         to_index = self._materialise(to_record)
         to_base, from_base = (int(t.storage_offset()) * t.element_size() for t in (target, source))
         for to_offset, from_offset, size in _matched(to_pieces, from_pieces):
             self._append(plans.Copy(to_index, to_base + to_offset, from_index, from_base + from_offset, size))
         self._after_write(to_record)
+
+    def _copy_by_kernel(self, target: torch.Tensor, source: torch.Tensor, operation: str) -> None:
+        """Device work that no fill or memcpy does: a launch of a kernel of ours."""
+        if not copy_kernel.can_convert(source.dtype, target.dtype):
+            raise self.refuse(f"{operation} converts a device tensor from {source.dtype} to {target.dtype}; convert in a kernel of yours")
+        try:
+            copy_kernel.launch_copy(target, source)
+        except ValueError as error:
+            raise self.refuse(f"{operation}: {error}") from error
+        self.note(f"{operation} is performed by a kernel of Assay's, {copy_kernel.assay_copy.__name__}")
 
     # ---- inside
 
@@ -257,15 +287,6 @@ class Recorder:
 
     def _is_no_op(self, target: torch.Tensor) -> bool:
         return self.is_paused or target.numel() == 0
-
-    def _pieces(self, tensor: torch.Tensor, operation: str) -> list[tuple[int, int]]:
-        found = runs([int(x) for x in tensor.shape], [int(x) for x in tensor.stride()], tensor.element_size())
-        if found is None:
-            raise self.refuse(
-                f"{operation} rearranges a tensor of shape {tuple(tensor.shape)} and strides {tuple(tensor.stride())} element by element; "
-                "pass strides to a kernel of yours instead"
-            )
-        return found
 
     def _before_write(self, record: Record, target: torch.Tensor) -> None:
         if self._is_whole(record, target) and not record.argument:
@@ -324,7 +345,7 @@ class Recorder:
         def known(tensor: FakeTensor, how: str) -> torch.Tensor:
             record = self.record_of(tensor)
             if record.content is None or record.stale:
-                raise self.refuse(f"{how} reads the values of a device tensor on the host; a launch plan cannot depend on them")
+                raise self.refuse(f"{how} reads the values of a device tensor on the host; a launch plan cannot depend on them", True)
             return self.values(tensor)
 
         def tolist(tensor: FakeTensor) -> Any:

@@ -35,6 +35,13 @@ class Uniform:
             element = torch.tensor(list(self.pattern.to_bytes(self.width, "little")), dtype=torch.uint8)
             return element.repeat(nbytes // self.width)
 
+    def converted(self, source: torch.dtype, target: torch.dtype) -> Uniform:
+        """What it becomes when its elements, of type `source`, are converted to `target`."""
+        if source == target:
+            return self
+        with _disable_current_modes():
+            return uniform(target, self.bytes(self.width).view(source).to(target).item())
+
 
 @dataclass
 class Record:

@@ -326,13 +326,18 @@ def run(path: Path, target: str, plans: Path | None, cache: Path | None) -> dict
             exec(compile(test_text, str(path), "exec"), names)
     except BaseException as error:
         whole = Source(path.read_text(encoding="utf-8"), str(path))
-        failed = [call for call in part.calls if not call["recorded"]]
-        told = {key: failed[-1][key] for key in ("kind", "message", "line", "code")} if failed else _told(error, whole, "test part")
-        return {**report, "stage": "record" if failed else "test part", **told}
+        return {**report, **(_refused(part.calls) or _told(error, whole, "test part"))}
     report["recorded"] = bool(part.calls) and all(call["recorded"] for call in part.calls)
+    report.update(_refused(part.calls))
     if not part.calls:
         report.update(stage="test part", kind="no_call", message="the test part called nothing of the kernel part", line=None, code="")
     return report
+
+
+def _refused(calls: list[dict[str, Any]]) -> dict[str, Any]:
+    """Why the last call that was not recorded was not."""
+    failed = [call for call in calls if not call["recorded"]]
+    return {"stage": "record", **{key: failed[-1][key] for key in ("kind", "message", "line", "code")}} if failed else {}
 
 
 def _told(error: BaseException, source: Source, stage: str) -> dict[str, Any]:

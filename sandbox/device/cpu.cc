@@ -105,7 +105,11 @@ class CpuDevice final : public Device {
     Result<std::vector<UniqueFd>> outputs = make_output_files(prepared);
     if (!outputs) return run.fail_ours(outputs.error(), "making output files");
     CandidateInputs inputs = interpret_inputs(prepared, *outputs);
-    const CandidateJob request{CandidateMode::interpret, small.entry, small.dialect, kTarget, false, std::move(inputs.cases)};
+    CandidateJob request;
+    request.entry = small.entry;
+    request.dialect = small.dialect;
+    request.target = kTarget;
+    request.cases = std::move(inputs.cases);
     std::optional<CandidateResults> results = run_candidate(run, pool_, request, small.source, inputs.fds);
     if (!results) return false;
     run.verdict().tier = Tier::interpreter;
@@ -153,7 +157,7 @@ class CpuDevice final : public Device {
     Result<PreparedJob> prepared = judge_.prepare(largest, true, run.deadline(largest.limits.judge_wall_ms));
     if (!prepared) return run.fail_ours(prepared.error(), "preparing inputs");
     judge_.release(largest.id);
-    std::optional<CandidateResults> results = record_cases(run, pool_, *prepared, all_cases(*prepared), kTarget, largest.source, artifacts, 1);
+    std::optional<CandidateResults> results = record_cases(run, pool_, *prepared, all_cases(*prepared), kTarget, largest.source, {.artifacts = artifacts});
     if (!results) return false;
     const double cost = prepared->cases.empty() ? 0 : prepared->cases.front().cost_bytes;
     add_static_figures(run.verdict(), std::move(*results), kTarget, cost, artifacts);

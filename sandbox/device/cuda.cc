@@ -23,7 +23,7 @@ namespace assay::sandbox {
 namespace {
 
 constexpr const char* kTierReason = "recorded without a GPU and performed by the trusted launcher";
-constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 % is rejected
+constexpr double kFloorTolerance = 0.95;       // faster than physics by more than 5 % is rejected
 constexpr std::int64_t kMemoBytes = 64 << 20;  // about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
 constexpr std::int64_t kQuietMs = 30'000;
@@ -58,8 +58,9 @@ class CudaDevice final : public Device {
 
   DeviceInfo info() const override {
     const LauncherDevice facts = launchers_.device().value_or(LauncherDevice{});
-    const std::string description =
-        facts.name.empty() ? "starting" : facts.name + ", " + std::to_string(facts.sms) + " SMs, " + std::to_string(facts.memory_bytes >> 30) + " GiB, driver " + facts.driver;
+    const std::string description = facts.name.empty() ? "starting"
+                                                       : facts.name + ", " + std::to_string(facts.sms) + " SMs, " + std::to_string(facts.memory_bytes >> 30) +
+                                                             " GiB, driver " + facts.driver;
     return {.name = name_, .description = description, .can_time = true, .best_tier = Tier::plan, .default_target = facts.target, .concurrency = sharers_};
   }
 
@@ -137,7 +138,8 @@ class CudaDevice final : public Device {
   /// The life of a submission on the plan tier, in order.
   void record_launch_judge(JobRun& run, const PreparedJob& prepared, std::optional<GpuLease::Hold>& hold) {
     const Job& job = run.job();
-    std::optional<CandidateResults> recorded = submissions_.record(run, pool_, prepared, facts_.target, job.source, job.want_artifacts, recorders_);
+    std::optional<CandidateResults> recorded =
+        submissions_.record(run, pool_, prepared, facts_.target, job.source, {job.want_artifacts, is_timed(job), recorders_});
     if (!recorded) {
       if (host_allowed_ && run.verdict().error_kind == ErrorKind::not_recordable) on_host_tier(run, prepared, hold);
       return;
@@ -166,7 +168,8 @@ class CudaDevice final : public Device {
     if (is_right(run) && is_timed(job) && take_gpu(run, hold, true)) measure(run, *session, prepared, plans, *outputs);
     if (job.kind == JobKind::profile) {
       for (const CaseRecord& one : run.verdict().cases) {
-        if (std::string text = diagnosis(facts_, one); !text.empty()) run.verdict().hints.insert(run.verdict().hints.begin(), "case '" + one.id + "' is " + text);
+        if (std::string text = diagnosis(facts_, one); !text.empty())
+          run.verdict().hints.insert(run.verdict().hints.begin(), "case '" + one.id + "' is " + text);
       }
     }
   }
@@ -301,7 +304,7 @@ class CudaDevice final : public Device {
     const Job& job = run.job();
     if (job.baseline_source.empty()) return {};
     JobRun beside = run.beside();
-    std::optional<CandidateResults> recorded = oracles_.record(beside, pool_, prepared, facts_.target, job.baseline_source, false, recorders_);
+    std::optional<CandidateResults> recorded = oracles_.record(beside, pool_, prepared, facts_.target, job.baseline_source, {false, true, recorders_});
     if (!recorded) {
       run.verdict().hints.push_back("the oracle could not be recorded: " + beside.finish().detail);
       return {};
@@ -314,7 +317,7 @@ class CudaDevice final : public Device {
   const std::string name_;
   const int recorders_, sharers_;
   std::mutex starting_;
-  LauncherDevice facts_;          // written once, under starting_, before any job goes on
+  LauncherDevice facts_;  // written once, under starting_, before any job goes on
   Spawner spawner_;
   LauncherNursery launchers_;
   Pool pool_;
@@ -330,7 +333,8 @@ class CudaDevice final : public Device {
 Result<std::unique_ptr<Device>> make_cuda_device(const SandboxConfig& config, const CudaOptions& options) {
   const std::string node = "/dev/nvidia" + std::to_string(options.index);
   if (options.driver == "cuda" && ::access(node.c_str(), R_OK | W_OK) != 0) {
-    return fail(ErrorCode::unavailable, "device cuda:" + std::to_string(options.index) + " cannot be used: " + node + " is not there or not accessible; `assay doctor` lists this machine's devices");
+    return fail(ErrorCode::unavailable, "device cuda:" + std::to_string(options.index) + " cannot be used: " + node +
+                                            " is not there or not accessible; `assay doctor` lists this machine's devices");
   }
   return std::unique_ptr<Device>(std::make_unique<CudaDevice>(config, options));
 }

@@ -89,7 +89,12 @@ bool HostTier::run(JobRun& run, Judge& judge, const PreparedJob& prepared, bool 
   Result<SocketPair> line = make_socket_pair();
   if (!line) return run.fail_ours(line.error(), "making the judge's line to the candidate");
   const HostAccess access{config_.gpu->devices.empty() ? "cpu" : "cuda", 0, run.job().limits.gpu_memory_bytes};
-  const CandidateJob request{CandidateMode::host, run.job().entry, run.job().dialect, {}, false, host_inputs(prepared), access};
+  CandidateJob request;
+  request.mode = CandidateMode::host;
+  request.entry = run.job().entry;
+  request.dialect = run.job().dialect;
+  request.cases = host_inputs(prepared);
+  request.host = access;
   std::future<Observed> observing;
   // The candidate's end must be its alone: then the judge sees when it has died.
   const auto sent = [&] {

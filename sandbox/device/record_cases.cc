@@ -89,13 +89,20 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
 }
 
 std::optional<CandidateResults> record_cases(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::vector<std::size_t>& cases,
-                                             const std::string& target, const std::string& source, bool artifacts, int candidates) {
+                                             const std::string& target, const std::string& source, const RecordOptions& options) {
   const auto record_part = [&](JobRun& of, const std::vector<std::size_t>& part) {
     CandidateInputs inputs = record_inputs(prepared, part);
-    const CandidateJob request{CandidateMode::record, of.job().entry, of.job().dialect, target, artifacts, std::move(inputs.cases)};
+    CandidateJob request;
+    request.mode = CandidateMode::record;
+    request.entry = of.job().entry;
+    request.dialect = of.job().dialect;
+    request.target = target;
+    request.artifacts = options.artifacts;
+    request.alternatives = options.alternatives;
+    request.cases = std::move(inputs.cases);
     return run_candidate(of, pool, request, source, inputs.fds, cases.size());
   };
-  return record_parts(run, deal_cases(prepared.cases, cases, static_cast<std::size_t>(std::max(candidates, 1))), cases, record_part);
+  return record_parts(run, deal_cases(prepared.cases, cases, static_cast<std::size_t>(std::max(options.candidates, 1))), cases, record_part);
 }
 
 std::optional<CandidateResults> record_parts(JobRun& run, const std::vector<std::vector<std::size_t>>& dealt, const std::vector<std::size_t>& cases,

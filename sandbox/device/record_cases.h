@@ -1,6 +1,6 @@
 // Recording the cases of one submission in several candidates at once: nearly all of a recording is compilation, and each specialisation is one of its own.
 //
-//   std::optional<CandidateResults> results = record_cases(run, pool, prepared, all_cases(prepared), target, source, false, /*candidates=*/2);
+//   std::optional<CandidateResults> results = record_cases(run, pool, prepared, all_cases(prepared), target, source, {.candidates = 2});
 //   if (!results) return;                      // run's verdict says why
 //
 // Each candidate imports the source and records its part of the cases, within the job's limits; none sees another's. Where several fail, the one with
@@ -18,15 +18,21 @@
 
 namespace assay::sandbox {
 
+struct RecordOptions {
+  bool artifacts = false;     // assembly of every kernel
+  bool alternatives = false;  // every configuration of an autotuner, which takes its time to compile, not only the first: for plans that will be timed
+  int candidates = 1;         // at most so many at a time
+};
+
 /// Deals `cases` (indices into `prepared`) out as at most `parts` parts of nearly equal size, in ascending order. Cases for which Triton specialises
 /// integers alike (1, divisible by 16, or neither; dtypes) are put together as far as that goes, so that fewer kernels are compiled twice. The part with
 /// the first case is first.
 std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared, const std::vector<std::size_t>& cases, std::size_t parts);
 
-/// Records `source` for one target in at most so many candidates: a launch plan and kernel figures for each of `cases` (indices into `prepared.cases`), in
+/// Records `source` for one target: a launch plan and kernel figures for each of `cases` (indices into `prepared.cases`), in
 /// their order. Nothing: the verdict says why.
 std::optional<CandidateResults> record_cases(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::vector<std::size_t>& cases,
-                                             const std::string& target, const std::string& source, bool artifacts, int candidates);
+                                             const std::string& target, const std::string& source, const RecordOptions& options);
 
 /// Records one part of the cases, as run_candidate() does; nothing: its run's verdict says why. Called from several threads.
 using PartRecorder = std::function<std::optional<CandidateResults>(JobRun& run, const std::vector<std::size_t>& part)>;

@@ -44,7 +44,8 @@ class KeyText {
 
 }  // namespace
 
-std::optional<std::string> RecordMemo::key(const Job& job, const std::string& source, const std::string& target, const PreparedCase& prepared) {
+std::optional<std::string> RecordMemo::key(const Job& job, const std::string& source, const std::string& target, const PreparedCase& prepared,
+                                           bool alternatives) {
   if (!prepared.structural.empty()) return std::nullopt;
   std::vector<std::string> from;
   for (const PreparedOutput& output : prepared.outputs) from.push_back(output.from);
@@ -53,6 +54,7 @@ std::optional<std::string> RecordMemo::key(const Job& job, const std::string& so
   key.add(prepared.arguments);
   key.add(prepared.inout);
   key.add(from);
+  key.add(std::int64_t{alternatives});
   return sha256_hex(key.text());
 }
 
@@ -84,14 +86,14 @@ std::int64_t RecordMemo::bytes() const {
 }
 
 std::optional<CandidateResults> RecordMemo::record(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::string& target, const std::string& source,
-                                                   bool artifacts, int candidates) {
+                                                   const RecordOptions& options) {
   CandidateResults all;
   all.cases.resize(prepared.cases.size());
   std::vector<std::optional<std::string>> keys;
   std::vector<std::size_t> unknown;
   for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-    keys.push_back(key(run.job(), source, target, prepared.cases[i]));
-    std::optional<CaseDone> known = keys[i] && !artifacts ? find(*keys[i]) : std::nullopt;
+    keys.push_back(key(run.job(), source, target, prepared.cases[i], options.alternatives));
+    std::optional<CaseDone> known = keys[i] && !options.artifacts ? find(*keys[i]) : std::nullopt;
     if (!known) {
       unknown.push_back(i);
       continue;
@@ -101,7 +103,7 @@ std::optional<CandidateResults> RecordMemo::record(JobRun& run, Pool& pool, cons
   }
   if (unknown.empty()) return all;
 
-  std::optional<CandidateResults> recorded = record_cases(run, pool, prepared, unknown, target, source, artifacts, candidates);
+  std::optional<CandidateResults> recorded = record_cases(run, pool, prepared, unknown, target, source, options);
   if (!recorded) return std::nullopt;
   const bool silent = run.verdict().stdout_text.empty() && run.verdict().stderr_text.empty();
   for (std::size_t i = 0; i < unknown.size(); ++i) {

@@ -2,10 +2,11 @@
 // has tested, and every oracle, is launched at once.
 //
 //   RecordMemo memo(64 << 20);
-//   std::optional<CandidateResults> results = memo.record(run, pool, prepared, target, source, /*artifacts=*/false, /*candidates=*/2);
+//   std::optional<CandidateResults> results = memo.record(run, pool, prepared, target, source, {.candidates = 2});
 //
 // Written here alone, by the supervisor, from what a candidate sent complete; no candidate reads or writes it, and Triton's own cache dies with each
-// candidate. The key is everything that a recording depends on: source, entry, dialect, target and the arguments without their values. So a case with
+// candidate. The key is everything that a recording depends on: source, entry, dialect, target, whether alternatives are wanted, and the
+// arguments without their values. So a case with
 // structural arguments, whose values host code may read, is never kept, nor is what was recorded by a submission that printed something.
 // Thread-safe. Bounded in bytes: the oldest goes first.
 #pragma once
@@ -27,10 +28,11 @@ class RecordMemo {
 
   /// As record_cases() of all cases, those that are known excepted. With `artifacts` everything is recorded anew.
   std::optional<CandidateResults> record(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::string& target, const std::string& source,
-                                         bool artifacts, int candidates);
+                                         const RecordOptions& options);
 
   /// Nothing for a case that is never kept.
-  static std::optional<std::string> key(const Job& job, const std::string& source, const std::string& target, const PreparedCase& prepared);
+  static std::optional<std::string> key(const Job& job, const std::string& source, const std::string& target, const PreparedCase& prepared,
+                                        bool alternatives = false);
 
   std::optional<CaseDone> find(const std::string& key) const;
   void put(const std::string& key, CaseDone done);

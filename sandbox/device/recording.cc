@@ -60,7 +60,7 @@ void compile_job(JobRun& run, Pool& pool, Judge& judge, const std::string& defau
   const double cost = prepared->cases.empty() ? 0 : prepared->cases.front().cost_bytes;
   const std::vector<std::string> targets = job.targets.empty() ? std::vector<std::string>{default_target} : job.targets;
   for (const std::string& target : targets) {
-    std::optional<CandidateResults> results = record_cases(run, pool, *prepared, all_cases(*prepared), target, job.source, job.want_artifacts, 1);
+    std::optional<CandidateResults> results = record_cases(run, pool, *prepared, all_cases(*prepared), target, job.source, {.artifacts = job.want_artifacts});
     if (!results) return;
     add_static_figures(run.verdict(), std::move(*results), target, cost, job.want_artifacts);
   }

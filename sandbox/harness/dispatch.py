@@ -82,8 +82,6 @@ class Classifier(TorchDispatchMode):
         if name in _UNIFORM:
             out = func(*args, **kwargs)
             return self._register(out, uniform(out.dtype, kwargs.get("fill_value", _UNIFORM[name](args) if len(args) else 0)))
-        if self._recorder.is_paused:
-            return tree_map(lambda x: self._register(x, None) if self._is_new(x) else x, func(*args, **kwargs))
         tensors = [x for x in tree_flatten((args, kwargs))[0] if isinstance(x, FakeTensor)]
         if self._all_known(func, args, kwargs, tensors):
             return self._compute(func, args, kwargs, tensors)
@@ -95,9 +93,6 @@ class Classifier(TorchDispatchMode):
 
     def _as_fake(self, value: Any) -> Any:
         return self._recorder.adopt(value) if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor) else value
-
-    def _is_new(self, value: Any) -> bool:
-        return isinstance(value, FakeTensor) and self._storages.find(value) is None
 
     def _register(self, out: torch.Tensor, content: Uniform | torch.Tensor | None) -> torch.Tensor:
         if content is None and out.device.type == "cpu":

@@ -67,7 +67,7 @@ class InterpretRunner:
     def __init__(self, cache_dir: str) -> None:
         fake_cuda.stub_functions(TARGET)
         triton_adapter.install_driver(TARGET, None, cache_dir)
-        triton_adapter.patch_autotuner(None)
+        triton_adapter.patch_autotuner(None, 0)
         triton_adapter.switch_to_interpreter()
 
     @contextlib.contextmanager

@@ -11,15 +11,17 @@ Plain data; the launcher checks everything again. `encode` raises PlanTooLarge w
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 MAGIC = b"ASSAYPLN"
-VERSION = 1
+VERSION = 2
 MAX_PLAN_BYTES = 64 << 20
 MAX_BUFFERS = 4096
 MAX_BINARIES = 256
-MAX_OPERATIONS = 16384
+MAX_OPERATIONS = 16384  # those of all alternatives included
+MAX_ALTERNATIVES = 64
 MAX_PARAMETERS = 256
 MAX_OUTPUTS = 64
 MAX_RANK = 8
@@ -75,7 +77,21 @@ class GlobalScratch:
     alignment: int
 
 
-Param = Scalar | Pointer | Null | GlobalScratch
+@dataclass
+class TensorMap:
+    """A host TMA descriptor. Dimensions innermost first; `type` and `swizzle` are the CUDA driver's numbers."""
+
+    buffer: int
+    offset: int
+    type: int
+    swizzle: int
+    nan_outside: bool
+    shape: list[int]
+    strides: list[int]  # bytes; of every dimension but the innermost
+    box: list[int]
+
+
+Param = Scalar | Pointer | Null | GlobalScratch | TensorMap
 
 
 @dataclass
@@ -106,7 +122,26 @@ class Copy:
     nbytes: int
 
 
-Op = Kernel | Fill | Copy
+SimpleOp = Kernel | Fill | Copy
+
+
+@dataclass
+class Alternative:
+    """One way to do a piece of work; the label says which."""
+
+    label: str
+    ops: list[SimpleOp]
+
+
+@dataclass
+class Choice:
+    """Work that the launcher does in the fastest of several ways. Choices with one question get one answer."""
+
+    question: int
+    alternatives: list[Alternative]
+
+
+Op = SimpleOp | Choice
 
 
 @dataclass
@@ -139,6 +174,10 @@ def _param(param: Param) -> bytes:
             return struct.pack("<B", 2)
         case GlobalScratch(per_program, alignment):
             return struct.pack("<BQI", 3, per_program, alignment)
+        case TensorMap(buffer, offset, kind, swizzle, nan_outside, shape, strides, box):
+            rank = len(shape)
+            head = struct.pack("<BIQBBBB", 4, buffer, offset, kind, swizzle, nan_outside, rank)
+            return head + struct.pack(f"<{rank}Q{rank - 1}Q{rank}I", *shape, *strides, *box)
 
 
 def _op(op: Op) -> bytes:
@@ -150,6 +189,12 @@ def _op(op: Op) -> bytes:
             return struct.pack("<BIQQBQ", 1, buffer, offset, count, width, pattern)
         case Copy(dst, dst_offset, src, src_offset, nbytes):
             return struct.pack("<BIQIQQ", 2, dst, dst_offset, src, src_offset, nbytes)
+        case Choice(question, alternatives):
+            parts = [struct.pack("<BII", 3, question, len(alternatives))]
+            for alternative in alternatives:
+                parts.append(_text(alternative.label) + struct.pack("<I", len(alternative.ops)))
+                parts.extend(_op(one) for one in alternative.ops)
+            return b"".join(parts)
 
 
 @dataclass
@@ -165,13 +210,24 @@ class Plan:
         self.buffers.append(Buffer(kind, nbytes, name, constant))
         return len(self.buffers) - 1
 
+    def simple_ops(self) -> Iterator[SimpleOp]:
+        """Every operation in order, those of all alternatives included."""
+        for op in self.ops:
+            if isinstance(op, Choice):
+                for alternative in op.alternatives:
+                    yield from alternative.ops
+            else:
+                yield op
+
     def encode(self) -> bytes:
+        simple = list(self.simple_ops())
         for what, count, limit in (
             ("buffers", len(self.buffers), MAX_BUFFERS),
             ("device binaries", len(self.binaries), MAX_BINARIES),
-            ("operations", len(self.ops), MAX_OPERATIONS),
+            ("operations", len(simple), MAX_OPERATIONS),
+            ("alternatives", max((len(op.alternatives) for op in self.ops if isinstance(op, Choice)), default=0), MAX_ALTERNATIVES),
             ("outputs", len(self.outputs), MAX_OUTPUTS),
-            ("kernel parameters", max((len(op.params) for op in self.ops if isinstance(op, Kernel)), default=0), MAX_PARAMETERS),
+            ("kernel parameters", max((len(op.params) for op in simple if isinstance(op, Kernel)), default=0), MAX_PARAMETERS),
             ("output dimensions", max((len(output.shape) for output in self.outputs), default=0), MAX_RANK),
         ):
             if count > limit:

@@ -22,6 +22,7 @@ from harness.tensors import dtype_from
 from harness.triton_adapter import KernelImage
 
 Entry = Callable[..., Any]
+TUNING_COMPILE_S = 20.0  # of a candidate's time may go into configurations of autotuners
 
 
 class RecordRunner:
@@ -29,13 +30,13 @@ class RecordRunner:
 
     stage = "record"
 
-    def __init__(self, target: str, cache_dir: str) -> None:
+    def __init__(self, target: str, cache_dir: str, alternatives: bool = True) -> None:
         fake_cuda.install(target)
         self.recorder = Recorder(target)
         self.recorder.patch_fake_tensor()
         autograd.install()
         triton_adapter.install_driver(target, self.recorder, cache_dir)
-        triton_adapter.patch_autotuner(self.recorder)
+        triton_adapter.patch_autotuner(self.recorder, TUNING_COMPILE_S if alternatives else 0)
         self._classifier = Classifier(self.recorder)
         self._kernels: list[KernelImage] = []
 

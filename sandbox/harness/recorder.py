@@ -6,7 +6,7 @@
     ...                                          # the submission's host code runs; launches and torch operations arrive here
     plan, kernels = recorder.finish([("y", y)])
 
-`launch`, `paused` and `note` are what Triton's side calls (triton_adapter.Sink); `copy`, `fill` and `adopt` what torch's side
+`launch`, `choosing` and `note` are what Triton's side calls (triton_adapter.Sink); `copy`, `fill` and `adopt` what torch's side
 does (dispatch.Classifier). One thread.
 """
 
@@ -27,7 +27,7 @@ from harness.errors import NotRecordable
 from harness.resources import Resources, read_resources
 from harness.storage import MAX_KNOWN_BYTES, Record, Storages, Uniform, same_element
 from harness.tensors import name_of, span_bytes
-from harness.triton_adapter import Address, KernelImage, Launch
+from harness.triton_adapter import Address, Descriptor, KernelImage, Launch, RawParam
 
 _ADDRESS = "a tensor holds the address of a tensor; a launch plan cannot hold addresses. Pass the tensors themselves"
 MAX_RUNS = 16  # contiguous pieces as which one fill or copy is done; beyond, a kernel does it
@@ -38,6 +38,33 @@ class KernelUse:
     kernel: KernelImage
     grid: tuple[int, int, int]  # of its largest launch
     launches: int
+
+
+class _Choosing:
+    """The alternatives of one choice (triton_adapter.Choosing)."""
+
+    def __init__(self, recorder: Recorder, limit: int) -> None:
+        self._recorder = recorder
+        self._limit = limit
+        self.alternatives: list[plans.Alternative] = []
+
+    @property
+    def count(self) -> int:
+        return len(self.alternatives)
+
+    @property
+    def has_room(self) -> bool:
+        """Half of a plan is for alternatives: what the submission launches later must still fit."""
+        binaries = self._recorder.plan.binaries
+        image_bytes = sum(len(binary.image) for binary in binaries)
+        return self.count < self._limit and len(binaries) < plans.MAX_BINARIES // 2 and image_bytes < plans.MAX_PLAN_BYTES // 2
+
+    @contextlib.contextmanager
+    def alternative(self, label: str) -> Iterator[None]:
+        ops: list[plans.SimpleOp] = []
+        with self._recorder.collecting(ops, is_first=not self.alternatives):
+            yield
+        self.alternatives.append(plans.Alternative(label, ops))
 
 
 def runs(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> list[tuple[int, int]] | None:
@@ -63,7 +90,6 @@ class Recorder:
         self.fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
         self.notes: list[str] = []
         self._refusal: NotRecordable | None = None
-        self._pause = 0
         self._figures: dict[int, tuple[KernelImage, Resources]] = {}
         self._reset()
 
@@ -72,6 +98,10 @@ class Recorder:
         self._binaries: dict[int, int] = {}
         self._uses: dict[int, KernelUse] = {}
         self._arguments: list[torch.Tensor] = []
+        self._questions: dict[tuple[int, object, int], int] = {}  # owner, question and number of alternatives
+        self._settled: set[int] = set()  # owners whose answer host code has seen
+        self._alternative: list[plans.SimpleOp] | None = None  # where operations go while an alternative is recorded
+        self._is_first_alternative = True
 
     # ---- a case
 
@@ -144,36 +174,59 @@ class Recorder:
             self.notes.append(text)
 
     @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """While paused, operations are performed on fake tensors and leave no trace in the plan."""
-        self._pause += 1
+    def choosing(self, owner: int, question: object) -> Iterator[_Choosing]:
+        """A piece of work that can be done in several ways."""
+        chosen = _Choosing(self, 1 if owner in self._settled else plans.MAX_ALTERNATIVES)
+        yield chosen
+        if chosen.count > 1:
+            number = self._questions.setdefault((owner, question, chosen.count), len(self._questions))
+            self.plan.ops.append(plans.Choice(number, chosen.alternatives))
+        elif chosen.alternatives:
+            self.plan.ops.extend(chosen.alternatives[0].ops)
+
+    def settle(self, owner: int) -> None:
+        """Host code wants to know what was chosen: from now on, and so far, it is the first alternative."""
+        self._settled.add(owner)
+        numbers = {number for (asker, *_), number in self._questions.items() if asker == owner}
+        for op in self.plan.ops:
+            if isinstance(op, plans.Choice) and op.question in numbers:
+                del op.alternatives[1:]
+
+    @contextlib.contextmanager
+    def collecting(self, into: list[plans.SimpleOp], is_first: bool) -> Iterator[None]:
+        """Operations go into a list of their own; what prepares buffers still goes before them all."""
+        before = self._alternative, self._is_first_alternative
+        self._alternative, self._is_first_alternative = into, is_first
         try:
             yield
         finally:
-            self._pause -= 1
-
-    @property
-    def is_paused(self) -> bool:
-        return self._pause > 0
+            self._alternative, self._is_first_alternative = before
 
     def launch(self, launch: Launch) -> None:
-        if self.is_paused:
-            return
         touched: list[Record] = []
-        params = [self._resolve(param, touched) if isinstance(param, Address) else self._no_address(param) for param in launch.params]
+        params = [self._param(param, touched) for param in launch.params]
         kernel = launch.kernel
         if id(kernel) not in self._binaries:
             self.plan.binaries.append(plans.Binary(kernel.name, kernel.shared_bytes, kernel.image))
             self._binaries[id(kernel)] = len(self.plan.binaries) - 1
-            self._uses[id(kernel)] = KernelUse(kernel, launch.grid, 0)
-        use = self._uses[id(kernel)]
-        use.launches += 1
-        use.grid = max(use.grid, launch.grid, key=lambda grid: grid[0] * grid[1] * grid[2])
+        if self._is_first_alternative:
+            use = self._uses.setdefault(id(kernel), KernelUse(kernel, launch.grid, 0))
+            use.launches += 1
+            use.grid = max(use.grid, launch.grid, key=lambda grid: grid[0] * grid[1] * grid[2])
         self._append(plans.Kernel(self._binaries[id(kernel)], launch.grid, launch.block, launch.cluster, launch.flags, params))
         for record in touched:
             record.written = True
             if not record.argument:
                 record.content = None  # the kernel may have changed it
+
+    def _param(self, param: RawParam, touched: list[Record]) -> plans.Param:
+        if isinstance(param, Address):
+            return self._resolve(param, touched)
+        if not isinstance(param, Descriptor):
+            return self._no_address(param)
+        pointer = self._resolve(param.base, touched)
+        shape, strides, box = list(param.shape), list(param.strides), list(param.box)
+        return plans.TensorMap(pointer.buffer, pointer.offset, param.type, param.swizzle, param.nan_outside, shape, strides, box)
 
     def _resolve(self, address: Address, touched: list[Record]) -> plans.Pointer:
         record = self.storages.at(address.value)
@@ -195,8 +248,7 @@ class Recorder:
     def refuse(self, why: str, reads_values: bool = False) -> NotRecordable:
         """An exception that says why this cannot be a plan. Kept, so that host code cannot swallow it."""
         error = NotRecordable(why, reads_values)
-        if not self.is_paused:
-            self._refusal = self._refusal or error
+        self._refusal = self._refusal or error
         return error
 
     def record_of(self, tensor: torch.Tensor) -> Record:
@@ -226,9 +278,11 @@ class Recorder:
         return fake
 
     def fill(self, target: torch.Tensor, element: Uniform, operation: str) -> None:
-        if self._is_no_op(target):
+        if target.numel() == 0:
             return
         record = self.record_of(target)
+        if self._alternative is not None:
+            self._materialise(record)
         self._before_write(record, target)
         if record.index is None and record.content is None and not record.stale and self._is_whole(record, target):
             record.content = element  # nobody has seen it yet: it enters the plan when somebody does
@@ -249,7 +303,7 @@ class Recorder:
 
     def copy(self, target: torch.Tensor, source: torch.Tensor, operation: str) -> None:
         """`source` has the target's shape; its elements are converted where the types differ."""
-        if self._is_no_op(target):
+        if target.numel() == 0:
             return
         from_record, to_record = self.record_of(source), self.record_of(target)
         if isinstance(from_record.content, Uniform) and from_record.host_known and from_record.content.width == source.element_size():
@@ -257,6 +311,8 @@ class Recorder:
             return
         to_pieces = runs(target.shape, target.stride(), target.element_size())
         from_pieces = runs(source.shape, source.stride(), source.element_size())
+        if self._alternative is not None:
+            self._materialise(to_record)
         self._before_write(to_record, target)
         if to_pieces is None or from_pieces is None or source.dtype != target.dtype:
             self._copy_by_kernel(target, source, operation)
@@ -280,13 +336,11 @@ class Recorder:
 
     # ---- inside
 
-    def _append(self, op: plans.Op) -> None:
-        if len(self.plan.ops) >= plans.MAX_OPERATIONS:
+    def _append(self, op: plans.SimpleOp) -> None:
+        into: list[Any] = self.plan.ops if self._alternative is None else self._alternative
+        if len(into) >= plans.MAX_OPERATIONS:
             raise self.refuse(f"more than {plans.MAX_OPERATIONS} launches, fills and copies")
-        self.plan.ops.append(op)
-
-    def _is_no_op(self, target: torch.Tensor) -> bool:
-        return self.is_paused or target.numel() == 0
+        into.append(op)
 
     def _before_write(self, record: Record, target: torch.Tensor) -> None:
         if self._is_whole(record, target) and not record.argument:
@@ -328,11 +382,12 @@ class Recorder:
             if self.storages.holds_address(content):
                 raise self.refuse(_ADDRESS)
             content = same_element(content) or content
+        # Not with _append: an alternative that is not taken must leave its buffers as the others expect them.
         if isinstance(content, Uniform) and record.nbytes:
-            self._append(plans.Fill(index, 0, record.nbytes // content.width, content.width, content.pattern))
+            self.plan.ops.append(plans.Fill(index, 0, record.nbytes // content.width, content.width, content.pattern))
         elif isinstance(content, torch.Tensor) and record.nbytes:
             constant = self._constant(record.nbytes, content)
-            self._append(plans.Copy(index, 0, constant, 0, record.nbytes))
+            self.plan.ops.append(plans.Copy(index, 0, constant, 0, record.nbytes))
         return index
 
     def patch_fake_tensor(self) -> None:

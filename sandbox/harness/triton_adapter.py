@@ -1,7 +1,7 @@
 """Everything that depends on the version of Triton (3.6), in one file: the recording driver, the autotuner, the interpreter.
 
     install_driver("cuda:90", sink)      # sink.launch(Launch(...)) is called for each kernel launch; None: launches are refused
-    patch_autotuner(sink)
+    patch_autotuner(sink, compile_budget_s=20)
     switch_to_interpreter()
 
 Kernel parameters are typed, ordered and skipped as Triton's own launcher does it: `constexpr` (which includes None and integers
@@ -16,6 +16,7 @@ import os
 import re
 import struct
 import sys
+import time
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -25,6 +26,7 @@ import triton.language as tl
 from triton import knobs
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
+from triton.backends.nvidia.driver import TMA_DTYPE_DEVICE_TO_HOST
 from triton.compiler import compiler as triton_compiler
 from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
@@ -37,8 +39,10 @@ from harness.fake_cuda import device_facts
 from harness.plan import COOPERATIVE, DEPENDENT_LAUNCH, GlobalScratch, Null, Scalar
 
 MAX_THREADS_PER_BLOCK = 1024
+MAX_LABEL_CHARS = 400
 MAX_GRID = (2**31 - 1, 65535, 65535)
 _INTEGERS = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u1": 1, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
+_TENSOR_MAP = "nvTmaDesc"  # Triton's name for the type of an encoded descriptor
 _FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d"}
 
 
@@ -50,7 +54,20 @@ class Address:
     position: int  # of the argument, for messages
 
 
-RawParam = Scalar | Address | Null | GlobalScratch
+@dataclass(frozen=True)
+class Descriptor:
+    """A host TMA descriptor that the launcher has to encode. Dimensions innermost first."""
+
+    base: Address
+    type: int
+    swizzle: int
+    nan_outside: bool
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]  # bytes; of every dimension but the innermost
+    box: tuple[int, ...]
+
+
+RawParam = Scalar | Address | Null | GlobalScratch | Descriptor
 
 
 @dataclass(frozen=True)
@@ -87,8 +104,21 @@ class Sink(Protocol):
     """Who receives what Triton is asked to do."""
 
     def launch(self, launch: Launch) -> None: ...
-    def paused(self) -> contextlib.AbstractContextManager[None]: ...
     def note(self, text: str) -> None: ...
+    def choosing(self, owner: int, question: object) -> contextlib.AbstractContextManager[Choosing]: ...
+    def settle(self, owner: int) -> None: ...
+
+
+class Choosing(Protocol):
+    """What is launched inside `alternative` is one way of doing a piece of work; one that raises is forgotten."""
+
+    @property
+    def count(self) -> int:
+        """Alternatives so far."""
+
+    @property
+    def has_room(self) -> bool: ...
+    def alternative(self, label: str) -> contextlib.AbstractContextManager[None]: ...
 
 
 def versions() -> dict[str, str]:
@@ -146,23 +176,41 @@ def _flatten(kind: Any, argument: Any, found: list[tuple[str, Any]]) -> None:
 
 
 def _expand_descriptor(name: str, kind: str, argument: Any, meta: Any) -> list[tuple[str, Any]]:
-    """A host tensor descriptor that the kernel takes apart itself becomes pointer, shape, strides and padding; see CudaLauncher."""
+    """What a host tensor descriptor becomes, as Triton's own launcher does it: a TMA descriptor, or pointer, shape, strides and padding
+    where the kernel takes it apart itself; then shape and strides once more."""
+    shape, strides = [_extent(value) for value in argument.shape], [_extent(value) for value in argument.strides]
+    nan = getattr(argument, "padding", "zero") == "nan"
     if meta is not None:
-        raise NotRecordable(
-            f"argument '{name}' is a host TMA descriptor (TensorDescriptor); a launch plan cannot encode one yet. "
-            "Make the descriptor in the kernel with tl.make_tensor_descriptor, or pass pointers"
-        )
-    element = re.match(r"tensordesc<([^[>]*)\[", kind)
-    if element is None:
-        raise NotRecordable(f"argument '{name}' has the unknown descriptor type {kind}")
-    parts: list[tuple[str, Any]] = [("*" + element.group(1), argument.base)]
-    parts += [("i64", value) for value in (*argument.shape, *argument.strides)]
-    parts.append(("i1", getattr(argument, "padding", "zero") == "nan"))
-    parts += [("i32", value) for value in argument.shape] + [("i64", value) for value in argument.strides]
-    return parts
+        if meta["fp4_padded"]:
+            shape[-1] *= 2
+        size = meta["elem_size"]
+        parts: list[tuple[str, Any]] = [
+            (
+                _TENSOR_MAP,
+                lambda position: Descriptor(
+                    Address(argument.base.data_ptr(), position),
+                    TMA_DTYPE_DEVICE_TO_HOST[meta["elem_type"]],
+                    meta["swizzle"],
+                    nan,
+                    tuple(reversed(shape)),
+                    tuple(size * stride for stride in reversed(strides[:-1])),
+                    tuple(reversed(meta["block_size"])),
+                ),
+            )
+        ]
+    else:
+        element = re.match(r"tensordesc<([^[>]*)\[", kind)
+        if element is None:
+            raise NotRecordable(f"argument '{name}' has the unknown descriptor type {kind}")
+        parts = [("*" + element.group(1), argument.base)]
+        parts += [("i64", value) for value in (*shape, *strides)]
+        parts.append(("i1", nan))
+    return parts + [("i32", value) for value in shape] + [("i64", value) for value in strides]
 
 
 def _typed(kind: str, argument: Any, position: int) -> RawParam:
+    if kind == _TENSOR_MAP:
+        return argument(position)  # type: ignore[no-any-return]
     if kind.startswith("*"):
         if argument is None:
             return Null()
@@ -295,50 +343,81 @@ def install_driver(target: str, sink: Sink | None, cache_dir: str) -> None:
     knobs.runtime.kernel_load_start_hook.add(recording.kernel_loading)
 
 
-def patch_autotuner(sink: Sink | None) -> None:
-    """Gives the autotuner a fixed choice, its first configuration that compiles (interpreter: the first), and says so."""
-    original = Autotuner.run
+_DOES_NOT_FIT = (
+    triton.runtime.errors.OutOfResources,
+    triton.runtime.errors.PTXASError,
+    triton.compiler.errors.CompileTimeAssertionFailure,
+)
 
-    def bench(self: Any, *args: Any, config: Any, **meta: Any) -> list[float]:
-        worst = [float("inf")] * 3
-        if self.assay_chosen:
-            return worst
-        if sink is not None:
-            with sink.paused():
-                if config.pre_hook:
-                    config.pre_hook({**self.nargs, **meta, **config.all_kwargs()})
-                try:
-                    compiled = self.fn.run(*args, **{**meta, **config.all_kwargs(), "warmup": True})
-                    if compiled is not None:
-                        compiled._init_handles()
-                except (
-                    triton.runtime.errors.OutOfResources,
-                    triton.runtime.errors.PTXASError,
-                    triton.compiler.errors.CompileTimeAssertionFailure,
-                ):
-                    return worst
-            sink.note(
-                f"autotuner of {self.base_fn.__name__}: took the first of {len(self.configs)} configurations that compiles ({config})"
-            )
-        self.assay_chosen = True
-        return [0.0] * 3
+
+def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
+    """What an autotuner does where nothing can be timed: it hands all of its configurations to the sink as alternatives of one piece of
+    work. Those that do not compile are left out, and so are those that are left when compiling has taken the budget, which counts for the
+    whole process and always admits one. Without a sink (interpreter) the first is taken."""
+    spent = 0.0
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        self.assay_chosen = False
-        hook = self.pre_hook
+        nonlocal spent
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        configs = list(self.prune_configs(kwargs) if len(self.configs) > 1 else self.configs)
+        if sink is None or len(configs) == 1:
+            self.best_config = configs[0]
+            return _run_config(self, configs[0], args, kwargs)
+        result, first, tried = None, configs[0], 0
+        with sink.choosing(id(self), _question(self, args, kwargs)) as choosing:
+            for config in configs:
+                if choosing.count and (spent >= compile_budget_s or not choosing.has_room):
+                    break
+                tried += 1
+                started = time.monotonic()
+                try:
+                    with choosing.alternative(_label(config)):
+                        done = _run_config(self, config, args, kwargs)
+                except _DOES_NOT_FIT:
+                    if tried == len(configs) and not choosing.count:
+                        raise
+                    continue
+                finally:
+                    spent += time.monotonic() - started
+                if choosing.count == 1:
+                    result, first = done, config
+        self.nargs = None
+        self.best_config = first
+        kernel = self.base_fn.__name__
+        if choosing.count == 1:
+            sink.note(f"autotuner of {kernel}: took the first of {len(configs)} configurations that compiles ({first})")
+        else:
+            sink.note(f"autotuner of {kernel}: the launcher takes the fastest of {choosing.count} of {len(configs)} configurations")
+        return result
 
-        def quiet(*hook_args: Any, **hook_kwargs: Any) -> Any:
-            with sink.paused() if sink is not None else contextlib.nullcontext():
-                return hook(*hook_args, **hook_kwargs)
-
-        self.pre_hook = quiet  # it prepares benchmark runs only, and none takes place
+    def best_config(self: Any) -> Any:
+        """Host code that acts on the answer gets the first configuration, and then that is the answer."""
+        if sink is not None:
+            sink.settle(id(self))
         try:
-            return original(self, *args, **kwargs)
-        finally:
-            self.pre_hook = hook
+            return vars(self)["assay_best_config"]
+        except KeyError:
+            raise AttributeError("best_config: nothing was launched yet") from None
 
-    Autotuner._bench = bench
     Autotuner.run = run
+    Autotuner.best_config = property(best_config, lambda self, config: vars(self).update(assay_best_config=config))
+
+
+def _run_config(tuner: Any, config: Any, args: Any, kwargs: Any) -> Any:
+    if config.pre_hook is not None:
+        config.pre_hook({**tuner.nargs, **kwargs, **config.all_kwargs()})
+    return tuner.fn.run(*args, **kwargs, **config.all_kwargs())
+
+
+def _question(tuner: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
+    """What Triton looks an earlier answer up by."""
+    named = {name: value for name, value in {**dict(zip(tuner.arg_names, args, strict=False)), **kwargs}.items() if name in tuner.arg_names}
+    values = [named[key] for key in tuner.keys if key in named]
+    return (*map(str, values), *(str(value.dtype) for value in named.values() if hasattr(value, "dtype")))
+
+
+def _label(config: Any) -> str:
+    return str(config)[:MAX_LABEL_CHARS]
 
 
 def switch_to_interpreter() -> None:

@@ -70,13 +70,19 @@ inline constexpr int kLaunchClusterSchedulingPolicyPreference = 5;
 inline constexpr int kLaunchProgrammaticStreamSerialization = 6;
 inline constexpr int kClusterSchedulingPolicySpread = 1;
 
+// CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapFloatOOBfill
+inline constexpr int kTensorMapInterleaveNone = 0;
+inline constexpr int kTensorMapL2Promotion128B = 2;
+inline constexpr int kTensorMapFillNone = 0;
+inline constexpr int kTensorMapFillNan = 1;
+
 inline constexpr unsigned kStreamNonBlocking = 1;  // CUstream_flags
 inline constexpr unsigned kEventDefault = 0;       // CUevent_flags
 inline constexpr unsigned kMemHostAllocDeviceMap = 2;
 inline constexpr unsigned kWaitValueGeq = 0;  // CUstreamWaitValue_flags
-inline constexpr int kHandleTypePosixFd = 1;    // CUmemAllocationHandleType
-inline constexpr int kLocationDevice = 1;       // CUmemLocationType
-inline constexpr int kAccessReadWrite = 3;      // CUmemAccess_flags
+inline constexpr int kHandleTypePosixFd = 1;  // CUmemAllocationHandleType
+inline constexpr int kLocationDevice = 1;     // CUmemLocationType
+inline constexpr int kAccessReadWrite = 3;    // CUmemAccess_flags
 
 struct CUmemLocation {
   int type;
@@ -86,6 +92,10 @@ struct CUmemLocation {
 struct CUmemAccessDesc {
   CUmemLocation location;
   int flags;
+};
+
+struct alignas(128) CUtensorMap {
+  std::uint64_t opaque[16];
 };
 
 union CUlaunchAttributeValue {
@@ -156,6 +166,8 @@ struct CUlaunchConfig {
   F(cuFuncSetCacheConfig, CUresult(CUfunction, int))                                                 \
   F(cuFuncGetParamInfo, CUresult(CUfunction, std::size_t, std::size_t*, std::size_t*))               \
   F(cuLaunchKernelEx, CUresult(const CUlaunchConfig*, CUfunction, void**, void**))                   \
+  F(cuTensorMapEncodeTiled, CUresult(CUtensorMap*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*, \
+                                     const std::uint32_t*, const std::uint32_t*, int, int, int, int))         \
   F(cuStreamCreate, CUresult(CUstream*, unsigned))                                                   \
   F(cuStreamDestroy_v2, CUresult(CUstream))                                                          \
   F(cuStreamSynchronize, CUresult(CUstream))                                                         \

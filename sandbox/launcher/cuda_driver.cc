@@ -1,6 +1,7 @@
 #include "sandbox/launcher/cuda_driver.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -169,9 +170,25 @@ class CudaDriver final : public GpuDriver {
     std::vector<void*> pointers(params.size());
     for (std::size_t i = 0; i < params.size(); ++i) {
       values[i] = params[i].value;
-      pointers[i] = &values[i];
+      // The driver copies a descriptor and does not write to it.
+      pointers[i] = params[i].map ? const_cast<TensorMap*>(params[i].map.get()) : static_cast<void*>(&values[i]);
     }
     return check(api_.cuLaunchKernelEx(&config, function, pointers.data(), nullptr), "launch");
+  }
+
+  LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) override {
+    static_assert(sizeof(TensorMap) == sizeof(CUtensorMap) && alignof(TensorMap) == alignof(CUtensorMap));
+    constexpr std::size_t kMaxRank = 5;
+    constexpr std::array<std::uint32_t, kMaxRank> kStep = {1, 1, 1, 1, 1};
+    std::array<std::uint64_t, kMaxRank> strides{};  // one more than the driver reads
+    std::copy(spec.strides.begin(), spec.strides.end(), strides.begin());
+    TensorMap map;
+    void* base = reinterpret_cast<void*>(spec.base);  // NOLINT(performance-no-int-to-ptr)
+    const CUresult result = api_.cuTensorMapEncodeTiled(reinterpret_cast<CUtensorMap*>(&map), spec.type, static_cast<unsigned>(spec.shape.size()), base,
+                                                        spec.shape.data(), strides.data(), spec.box.data(), kStep.data(), kTensorMapInterleaveNone,
+                                                        spec.swizzle, kTensorMapL2Promotion128B, spec.nan_outside ? kTensorMapFillNan : kTensorMapFillNone);
+    if (result != kSuccess) return launch_fail(LaunchErrorKind::launch_failure, "encoding a tensor map: " + api_.describe(result));
+    return map;
   }
 
   LaunchStatus synchronize() override { return check(api_.cuStreamSynchronize(stream_), "running on the GPU"); }

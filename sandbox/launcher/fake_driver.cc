@@ -154,7 +154,8 @@ LaunchStatus FakeDriver::launch_async(KernelHandle kernel, const LaunchShape& sh
   const std::string& name = loaded_[kernel].name;
   launches_.push_back({name, shape, {params.begin(), params.end()}});
   jitter_ = jitter_ * 1664525u + 1013904223u;
-  clock_ns_ += kOperationNs + static_cast<double>(jitter_ >> 24) / 10.0;
+  const auto fixed = kernel_ns_.find(name);
+  clock_ns_ += (fixed == kernel_ns_.end() ? kOperationNs : fixed->second) + static_cast<double>(jitter_ >> 24) / 10.0;
   const auto known = known_.find(name);
   if (known == known_.end()) return {};
   FakeLaunch launch{*this, shape, {params.begin(), params.end()}};
@@ -163,6 +164,13 @@ LaunchStatus FakeDriver::launch_async(KernelHandle kernel, const LaunchShape& sh
     lost_ = ran.error();
   }
   return {};
+}
+
+LaunchResult<TensorMap> FakeDriver::encode_tensor_map(const TensorMapSpec& spec) {
+  if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
+  TensorMap map;
+  std::memcpy(map.bytes.data(), &spec.base, sizeof(spec.base));
+  return map;
 }
 
 LaunchStatus FakeDriver::synchronize() { return usable(); }

@@ -54,6 +54,8 @@ class FakeDriver : public GpuDriver {
   std::uint64_t allocated_bytes() const { return allocated_; }
   std::size_t shared_mappings() const { return shared_.size(); }
   std::size_t loaded_kernels() const;
+  /// Device time of a kernel of this name, instead of the usual.
+  void set_kernel_ns(const std::string& name, double ns) { kernel_ns_[name] = ns; }
   /// From now on every call fails, as on a device that fell off the bus.
   void lose_memory() { lost_ = LaunchError{LaunchErrorKind::internal_error, "FAKE_ERROR_DEVICE_UNAVAILABLE (the device is gone)"}; }
   /// What a copy or a kernel may touch; null when the range is in no allocation.
@@ -73,6 +75,8 @@ class FakeDriver : public GpuDriver {
   void unload(KernelHandle kernel) override;
   const KernelFacts& kernel_facts(KernelHandle kernel) const override { return loaded_[kernel].facts; }
   LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) override;
+  /// The address comes first in it; the rest is zero.
+  LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) override;
   LaunchStatus synchronize() override;
   LaunchStatus close_gate() override { return usable(); }
   void open_gate() override {}
@@ -101,6 +105,7 @@ class FakeDriver : public GpuDriver {
   std::map<DevicePtr, std::vector<std::byte>> memory_;
   std::map<DevicePtr, Mapping> shared_;
   std::map<std::string, Known> known_;
+  std::map<std::string, double> kernel_ns_;
   std::vector<Loaded> loaded_;
   std::vector<Record> launches_;
   std::optional<LaunchError> lost_;  // the context, after a fault

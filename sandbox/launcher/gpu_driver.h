@@ -61,10 +61,27 @@ struct LaunchShape {
   bool dependent_launch = false;  // programmatic dependent launch
 };
 
-/// One value of at most 8 bytes, little endian.
+/// A TMA descriptor as a kernel takes it: opaque, with the address in it.
+struct alignas(128) TensorMap {
+  std::array<std::byte, 128> bytes{};
+};
+
+/// What a TMA descriptor describes. Dimensions innermost first; `type`, `swizzle`: the driver API's numbers.
+struct TensorMapSpec {
+  DevicePtr base = 0;
+  int type = 0;
+  int swizzle = 0;
+  bool nan_outside = false;
+  std::vector<std::uint64_t> shape;
+  std::vector<std::uint64_t> strides;  // bytes; of every dimension but the innermost
+  std::vector<std::uint32_t> box;
+};
+
+/// One value of at most 8 bytes, little endian, or a TMA descriptor.
 struct ParamValue {
   std::uint64_t value = 0;
   std::size_t bytes = 8;
+  std::shared_ptr<const TensorMap> map = nullptr;  // then `bytes` is its size
 };
 
 class GpuDriver {
@@ -91,6 +108,9 @@ class GpuDriver {
   virtual const KernelFacts& kernel_facts(KernelHandle kernel) const = 0;
   /// `params` must match kernel_facts().param_bytes; the caller has checked it.
   virtual LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) = 0;
+
+  /// launch_failure when the driver does not take it.
+  virtual LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) = 0;
 
   virtual LaunchStatus synchronize() = 0;
 

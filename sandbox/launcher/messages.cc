@@ -139,9 +139,9 @@ nlohmann::json launched_message(const std::string& case_id, const ReplayResult& 
                        {"shared_bytes", kernel.shared_bytes},
                        {"launches", kernel.launches}});
   }
-  json message = {{"type", "launched"},   {"case", case_id},   {"outputs", outputs},
-                  {"kernels", kernels},   {"canary_ok", true}, {"samples_ns", result.samples_ns},
-                  {"median_ns", nullptr}, {"low_ns", nullptr}, {"high_ns", nullptr}};
+  json message = {
+      {"type", "launched"},        {"case", case_id},      {"outputs", outputs}, {"kernels", kernels}, {"canary_ok", true}, {"samples_ns", result.samples_ns},
+      {"choices", result.choices}, {"median_ns", nullptr}, {"low_ns", nullptr},  {"high_ns", nullptr}};
   if (!result.samples_ns.empty()) {
     const MedianInterval interval = median_interval(result.samples_ns);
     message["median_ns"] = interval.median;

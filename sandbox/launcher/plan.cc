@@ -13,11 +13,14 @@ namespace {
 constexpr std::size_t kMinBufferBytes = 1 + 8 + 4 + 8;
 constexpr std::size_t kMinBinaryBytes = 4 + 4 + 8;
 constexpr std::size_t kMinOpBytes = 1 + 4 + 8 + 8 + 1 + 8;  // a fill is the smallest
+constexpr std::size_t kMinChoiceBytes = 1 + 4 + 4;
+constexpr std::size_t kMinAlternativeBytes = 4 + 4;
 constexpr std::size_t kMinParamBytes = 1;
 constexpr std::size_t kMinOutputBytes = 4 + 8 + 4 + 4;
 
-enum class OpCode : std::uint8_t { kernel = 0, fill = 1, copy = 2 };
-enum class ParamCode : std::uint8_t { scalar = 0, pointer = 1, null = 2, global_scratch = 3 };
+enum class OpCode : std::uint8_t { kernel = 0, fill = 1, copy = 2, choice = 3 };
+enum class ParamCode : std::uint8_t { scalar = 0, pointer = 1, null = 2, global_scratch = 3, tensor_map = 4 };
+constexpr std::uint32_t kChoiceVersion = 2;  // of the format: the first with choices and tensor maps
 
 /// Names travel on in messages and JSON, so they must be what they claim: UTF-8, without overlong forms or surrogates.
 bool is_utf8(std::string_view text) {
@@ -79,7 +82,22 @@ PlanBinary read_binary(ByteReader& in) {
   return binary;
 }
 
-KernelParam read_param(ByteReader& in) {
+TensorMapParam read_tensor_map(ByteReader& in) {
+  TensorMapParam map;
+  map.buffer = in.number<std::uint32_t>("tensor map buffer");
+  map.offset = in.number<std::uint64_t>("tensor map offset");
+  map.type = in.number<std::uint8_t>("tensor map type");
+  map.swizzle = in.number<std::uint8_t>("tensor map swizzle");
+  map.nan_outside = in.number<std::uint8_t>("tensor map padding");
+  const auto rank = in.number<std::uint8_t>("tensor map rank");
+  if (rank == 0 || rank > kMaxTensorMapRank) in.reject("tensor map rank", std::to_string(rank) + " is not from 1 to " + std::to_string(kMaxTensorMapRank));
+  for (std::uint8_t i = 0; i < rank && in.ok(); ++i) map.shape.push_back(in.number<std::uint64_t>("tensor map shape"));
+  for (std::uint8_t i = 1; i < rank && in.ok(); ++i) map.strides.push_back(in.number<std::uint64_t>("tensor map strides"));
+  for (std::uint8_t i = 0; i < rank && in.ok(); ++i) map.box.push_back(in.number<std::uint32_t>("tensor map box"));
+  return map;
+}
+
+KernelParam read_param(ByteReader& in, std::uint32_t version) {
   const auto code = in.number<std::uint8_t>("parameter kind");
   switch (static_cast<ParamCode>(code)) {
     case ParamCode::scalar: {
@@ -102,12 +120,16 @@ KernelParam read_param(ByteReader& in) {
       scratch.alignment = in.number<std::uint32_t>("scratch alignment");
       return scratch;
     }
+    case ParamCode::tensor_map:
+      if (version < kChoiceVersion) break;
+      return read_tensor_map(in);
   }
-  in.reject("parameter kind", std::to_string(code) + " is none of 0 (scalar), 1 (pointer), 2 (null), 3 (global scratch)");
+  in.reject("parameter kind",
+            std::to_string(code) + " is none of 0 (scalar), 1 (pointer), 2 (null), 3 (global scratch)" + (version < kChoiceVersion ? "" : ", 4 (tensor map)"));
   return NullParam{};
 }
 
-KernelOp read_kernel(ByteReader& in) {
+KernelOp read_kernel(ByteReader& in, std::uint32_t version) {
   KernelOp op;
   op.binary = in.number<std::uint32_t>("kernel binary");
   op.grid = read_dim3(in, "grid");
@@ -116,7 +138,7 @@ KernelOp read_kernel(ByteReader& in) {
   op.flags = in.number<std::uint32_t>("kernel flags");
   const std::uint32_t n = in.count("kernel parameters", kMaxKernelParams, kMinParamBytes);
   op.params.reserve(n);
-  for (std::uint32_t i = 0; i < n && in.ok(); ++i) op.params.push_back(read_param(in));
+  for (std::uint32_t i = 0; i < n && in.ok(); ++i) op.params.push_back(read_param(in, version));
   return op;
 }
 
@@ -141,16 +163,49 @@ CopyOp read_copy(ByteReader& in) {
   return op;
 }
 
-PlanOp read_op(ByteReader& in) {
-  const auto code = in.number<std::uint8_t>("operation code");
-  switch (static_cast<OpCode>(code)) {
-    case OpCode::kernel: return read_kernel(in);
-    case OpCode::fill: return read_fill(in);
-    case OpCode::copy: return read_copy(in);
+/// Reads operations, and counts them all: those of alternatives too.
+class OpReader {
+ public:
+  OpReader(ByteReader& in, std::uint32_t version) : in_(in), version_(version) {}
+
+  PlanOp operator()() {
+    const auto code = in_.number<std::uint8_t>("operation code");
+    if (code == static_cast<std::uint8_t>(OpCode::choice) && version_ >= kChoiceVersion) return choice();
+    return std::visit([](auto&& op) -> PlanOp { return std::forward<decltype(op)>(op); }, simple(code, version_ >= kChoiceVersion));
   }
-  in.reject("operation code", std::to_string(code) + " is none of 0 (kernel), 1 (fill), 2 (copy)");
-  return CopyOp{};
-}
+
+ private:
+  SimpleOp simple(std::uint8_t code, bool choice_is_legal) {
+    if (++operations_ > kMaxPlanOperations)
+      in_.reject("operations", "over the limit of " + std::to_string(kMaxPlanOperations) + ", those of alternatives included");
+    switch (static_cast<OpCode>(code)) {
+      case OpCode::kernel: return read_kernel(in_, version_);
+      case OpCode::fill: return read_fill(in_);
+      case OpCode::copy: return read_copy(in_);
+      case OpCode::choice: break;
+    }
+    in_.reject("operation code", std::to_string(code) + " is none of 0 (kernel), 1 (fill), 2 (copy)" + (choice_is_legal ? ", 3 (choice)" : ""));
+    return CopyOp{};
+  }
+
+  ChoiceOp choice() {
+    ChoiceOp op;
+    op.question = in_.number<std::uint32_t>("choice question");
+    const std::uint32_t n = in_.count("alternatives", kMaxAlternatives, kMinAlternativeBytes);
+    for (std::uint32_t i = 0; i < n && in_.ok(); ++i) {
+      Alternative alternative;
+      alternative.label = read_string(in_, "alternative label");
+      const std::uint32_t m = in_.count("alternative operations", kMaxPlanOperations, kMinOpBytes);
+      for (std::uint32_t k = 0; k < m && in_.ok(); ++k) alternative.ops.push_back(simple(in_.number<std::uint8_t>("operation code"), false));
+      op.alternatives.push_back(std::move(alternative));
+    }
+    return op;
+  }
+
+  ByteReader& in_;
+  std::uint32_t version_;
+  std::uint32_t operations_ = 0;
+};
 
 PlanOutput read_output(ByteReader& in) {
   PlanOutput output;
@@ -217,6 +272,18 @@ struct ParamWriter {
     out.number(scratch.bytes_per_program);
     out.number(scratch.alignment);
   }
+  void operator()(const TensorMapParam& map) const {
+    out.number(static_cast<std::uint8_t>(ParamCode::tensor_map));
+    out.number(map.buffer);
+    out.number(map.offset);
+    out.number(map.type);
+    out.number(map.swizzle);
+    out.number(map.nan_outside);
+    out.number(static_cast<std::uint8_t>(map.shape.size()));
+    for (const std::uint64_t extent : map.shape) out.number(extent);
+    for (const std::uint64_t stride : map.strides) out.number(stride);
+    for (const std::uint32_t extent : map.box) out.number(extent);
+  }
 };
 
 struct OpWriter {
@@ -247,6 +314,16 @@ struct OpWriter {
     out.number(op.src_offset);
     out.number(op.bytes);
   }
+  void operator()(const ChoiceOp& op) const {
+    out.number(static_cast<std::uint8_t>(OpCode::choice));
+    out.number(op.question);
+    out.number(static_cast<std::uint32_t>(op.alternatives.size()));
+    for (const Alternative& alternative : op.alternatives) {
+      out.string(alternative.label);
+      out.number(static_cast<std::uint32_t>(alternative.ops.size()));
+      for (const SimpleOp& one : alternative.ops) std::visit(*this, one);
+    }
+  }
 };
 
 }  // namespace
@@ -258,12 +335,17 @@ Result<Plan> decode_plan(std::string_view bytes) {
   ByteReader in(bytes);
   if (in.raw_bytes("magic", kPlanMagic.size()) != kPlanMagic) in.reject("magic", "not a launch plan; one begins with ASSAYPLN");
   const auto version = in.number<std::uint32_t>("version");
-  if (version != kPlanVersion) in.reject("version", std::to_string(version) + " is unknown; this launcher reads version " + std::to_string(kPlanVersion));
+  if (version < kOldestPlanVersion || version > kPlanVersion) {
+    in.reject("version", std::to_string(version) + " is unknown; this launcher reads versions " + std::to_string(kOldestPlanVersion) + " to " +
+                             std::to_string(kPlanVersion));
+  }
   Plan plan;
+  plan.version = version;
   plan.target = read_string(in, "target");
   plan.buffers = read_list<PlanBuffer>(in, "buffers", kMaxPlanBuffers, kMinBufferBytes, read_buffer);
   plan.binaries = read_list<PlanBinary>(in, "binaries", kMaxPlanBinaries, kMinBinaryBytes, read_binary);
-  plan.ops = read_list<PlanOp>(in, "operations", kMaxPlanOperations, kMinOpBytes, read_op);
+  OpReader read_op(in, version);
+  plan.ops = read_list<PlanOp>(in, "operations", kMaxPlanOperations, kMinChoiceBytes, [&](ByteReader&) { return read_op(); });
   plan.outputs = read_list<PlanOutput>(in, "outputs", kMaxPlanOutputs, kMinOutputBytes, read_output);
   if (in.ok() && in.remaining() > 0) in.reject("end", std::to_string(in.remaining()) + " bytes follow the last output");
   if (!in.ok()) return fail(ErrorCode::corrupt, "plan: " + in.why());
@@ -273,7 +355,7 @@ Result<Plan> decode_plan(std::string_view bytes) {
 std::string encode_plan(const Plan& plan) {
   ByteWriter out;
   out.raw(kPlanMagic);
-  out.number(kPlanVersion);
+  out.number(plan.version);
   out.string(plan.target);
   out.number(static_cast<std::uint32_t>(plan.buffers.size()));
   for (const PlanBuffer& buffer : plan.buffers) {

@@ -19,15 +19,18 @@
 namespace assay::sandbox {
 
 inline constexpr std::string_view kPlanMagic = "ASSAYPLN";
-inline constexpr std::uint32_t kPlanVersion = 1;
+inline constexpr std::uint32_t kPlanVersion = 2;        // what is written
+inline constexpr std::uint32_t kOldestPlanVersion = 1;  // what can still be read; 2 added choices and tensor maps
 inline constexpr std::uint64_t kMaxPlanBytes = 64ULL << 20;
 inline constexpr std::uint32_t kMaxPlanBuffers = 4096;
 inline constexpr std::uint32_t kMaxPlanBinaries = 256;
-inline constexpr std::uint32_t kMaxPlanOperations = 16384;
+inline constexpr std::uint32_t kMaxPlanOperations = 16384;  // those of all alternatives included
+inline constexpr std::uint32_t kMaxAlternatives = 64;       // of a choice
 inline constexpr std::uint32_t kMaxKernelParams = 256;
 inline constexpr std::uint32_t kMaxPlanOutputs = 64;
 inline constexpr std::uint32_t kMaxRank = 8;
 inline constexpr std::uint32_t kMaxStringBytes = 4096;
+inline constexpr std::uint32_t kMaxTensorMapRank = 5;
 inline constexpr std::uint32_t kFlagCooperative = 1;
 inline constexpr std::uint32_t kFlagDependentLaunch = 2;  // programmatic dependent launch
 inline constexpr std::uint32_t kAllKernelFlags = kFlagCooperative | kFlagDependentLaunch;
@@ -69,7 +72,19 @@ struct GlobalScratchParam {
   std::uint32_t alignment = 1;
   bool operator==(const GlobalScratchParam&) const = default;
 };
-using KernelParam = std::variant<ScalarParam, PointerParam, NullParam, GlobalScratchParam>;
+/// A host TMA descriptor: the launcher encodes it for the address that the buffer gets. Dimensions innermost first, as the driver counts.
+struct TensorMapParam {
+  std::uint32_t buffer = 0;
+  std::uint64_t offset = 0;      // bytes
+  std::uint8_t type = 0;         // CUtensorMapDataType
+  std::uint8_t swizzle = 0;      // CUtensorMapSwizzle
+  std::uint8_t nan_outside = 0;  // 1: elements outside read as NaN, else as zero
+  std::vector<std::uint64_t> shape;
+  std::vector<std::uint64_t> strides;  // bytes; of every dimension but the innermost
+  std::vector<std::uint32_t> box;
+  bool operator==(const TensorMapParam&) const = default;
+};
+using KernelParam = std::variant<ScalarParam, PointerParam, NullParam, GlobalScratchParam, TensorMapParam>;
 
 struct KernelOp {
   std::uint32_t binary = 0;
@@ -96,7 +111,21 @@ struct CopyOp {
   std::uint64_t bytes = 0;
   bool operator==(const CopyOp&) const = default;
 };
-using PlanOp = std::variant<KernelOp, FillOp, CopyOp>;
+using SimpleOp = std::variant<KernelOp, FillOp, CopyOp>;
+
+/// One way to do a piece of work: a configuration of an autotuner and the operations that it comes to.
+struct Alternative {
+  std::string label;
+  std::vector<SimpleOp> ops;
+  bool operator==(const Alternative&) const = default;
+};
+/// Work that can be done in several ways; the launcher finds out which is fastest. Choices with one question get one answer.
+struct ChoiceOp {
+  std::uint32_t question = 0;
+  std::vector<Alternative> alternatives;
+  bool operator==(const ChoiceOp&) const = default;
+};
+using PlanOp = std::variant<KernelOp, FillOp, CopyOp, ChoiceOp>;
 
 struct PlanOutput {
   std::uint32_t buffer = 0;
@@ -108,6 +137,7 @@ struct PlanOutput {
 };
 
 struct Plan {
+  std::uint32_t version = kPlanVersion;
   std::string target;  // "cuda:90"
   std::vector<PlanBuffer> buffers;
   std::vector<PlanBinary> binaries;
@@ -116,10 +146,34 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
+/// Calls `visit(op)` for every KernelOp, FillOp and CopyOp in plan order, those of every alternative included; stops at the first false.
+template <class Visit>
+bool for_each_operation(const Plan& plan, Visit visit);
+
 /// `corrupt` with the place and the reason when the bytes are no plan. Never throws, whatever the bytes, except bad_alloc.
 Result<Plan> decode_plan(std::string_view bytes);
 
 /// The byte form. The plan is taken as it is: decode_plan() tells whether it is within the limits.
 std::string encode_plan(const Plan& plan);
+
+template <class Visit>
+bool for_each_operation(const Plan& plan, Visit visit) {
+  for (const PlanOp& op : plan.ops) {
+    if (const auto* choice = std::get_if<ChoiceOp>(&op)) {
+      for (const Alternative& alternative : choice->alternatives) {
+        for (const SimpleOp& one : alternative.ops) {
+          if (!std::visit(visit, one)) return false;
+        }
+      }
+    } else if (const auto* kernel = std::get_if<KernelOp>(&op)) {
+      if (!visit(*kernel)) return false;
+    } else if (const auto* fill = std::get_if<FillOp>(&op)) {
+      if (!visit(*fill)) return false;
+    } else if (!visit(std::get<CopyOp>(op))) {
+      return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace assay::sandbox

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -104,8 +105,50 @@ Status check_extents(const std::string& where, const KernelOp& op) {
   return {};
 }
 
+/// Bits of an element of each CUtensorMapDataType; the six-bit types are left out, since no recorder writes them.
+constexpr std::array<std::uint64_t, 15> kTensorMapBits = {8, 16, 32, 32, 64, 64, 16, 32, 64, 16, 32, 32, 32, 4, 4};
+constexpr std::uint8_t kFirstFloatTensorMap = 6;
+constexpr std::uint8_t kLastFloatTensorMap = 12;
+constexpr std::uint8_t kMaxTensorMapSwizzle = 3;  // 128 bytes
+constexpr std::uint64_t kTensorMapAlignment = 16;
+constexpr std::uint64_t kMaxTensorMapExtent = 1ULL << 32;
+constexpr std::uint64_t kMaxTensorMapStride = 1ULL << 40;
+constexpr std::uint32_t kMaxTensorMapBox = 256;
+
+/// The driver's own rules, as far as they do not depend on the device, and that the whole tensor lies inside its buffer.
+Status check_tensor_map(const Plan& plan, const std::string& where, const TensorMapParam& map) {
+  const std::size_t rank = map.shape.size();
+  if (rank == 0 || rank > kMaxTensorMapRank || map.box.size() != rank || map.strides.size() != rank - 1) {
+    return refuse(where,
+                  "tensor map: want 1 to " + std::to_string(kMaxTensorMapRank) + " dimensions, each with an extent and a box, all but the first with a stride");
+  }
+  if (map.type >= kTensorMapBits.size())
+    return refuse(where, "tensor map: element type " + std::to_string(map.type) + " is over " + std::to_string(kTensorMapBits.size() - 1));
+  if (map.swizzle > kMaxTensorMapSwizzle)
+    return refuse(where, "tensor map: swizzle " + std::to_string(map.swizzle) + " is over " + std::to_string(kMaxTensorMapSwizzle));
+  const bool is_float = map.type >= kFirstFloatTensorMap && map.type <= kLastFloatTensorMap;
+  if (map.nan_outside > (is_float ? 1 : 0))
+    return refuse(where, "tensor map: padding " + std::to_string(map.nan_outside) + "; valid: 0 (zeros), and 1 (NaN) for floats");
+  if (map.offset % kTensorMapAlignment != 0) return refuse(where, "tensor map: offset " + std::to_string(map.offset) + " is no multiple of 16");
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (map.shape[i] == 0 || map.shape[i] > kMaxTensorMapExtent) return refuse(where, "tensor map: extents are from 1 to 4294967296");
+    if (map.box[i] == 0 || map.box[i] > kMaxTensorMapBox) return refuse(where, "tensor map: box extents are from 1 to " + std::to_string(kMaxTensorMapBox));
+  }
+  std::uint64_t span = (map.shape[0] * kTensorMapBits[map.type] + 7) / 8;
+  for (std::size_t i = 1; i < rank; ++i) {
+    const std::uint64_t stride = map.strides[i - 1];
+    if (stride % kTensorMapAlignment != 0 || stride >= kMaxTensorMapStride) return refuse(where, "tensor map: strides are multiples of 16 below 2^40 bytes");
+    std::uint64_t reach = 0;
+    if (__builtin_mul_overflow(map.shape[i] - 1, stride, &reach) || __builtin_add_overflow(span, reach, &span)) {
+      return refuse(where, "tensor map: its span does not fit 64 bits");
+    }
+  }
+  return check_range(plan, where + ": tensor map", map.buffer, map.offset, span);
+}
+
 Status check_param(const Plan& plan, const std::string& where, const KernelOp& op, const KernelParam& param) {
   if (const auto* pointer = std::get_if<PointerParam>(&param)) return check_range(plan, where, pointer->buffer, pointer->offset, 0);
+  if (const auto* map = std::get_if<TensorMapParam>(&param)) return check_tensor_map(plan, where, *map);
   if (const auto* scratch = std::get_if<GlobalScratchParam>(&param)) {
     if (scratch->alignment == 0 || (scratch->alignment & (scratch->alignment - 1)) != 0 || scratch->alignment > kMaxScratchAlignment) {
       return refuse(where, "alignment " + std::to_string(scratch->alignment) + " is no power of two from 1 to " + std::to_string(kMaxScratchAlignment));
@@ -148,6 +191,16 @@ struct OpCheck {
     if (op.dst == op.src && apart < op.bytes) return refuse(where, "copy: source and destination overlap");
     return {};
   }
+  Status operator()(const ChoiceOp& op) const {
+    if (op.alternatives.empty()) return refuse(where, "choice: there is no alternative");
+    for (std::size_t i = 0; i < op.alternatives.size(); ++i) {
+      for (std::size_t k = 0; k < op.alternatives[i].ops.size(); ++k) {
+        const std::string at = where + ": alternative " + std::to_string(i) + ": operation " + std::to_string(k);
+        if (Status status = std::visit(OpCheck{plan, at}, op.alternatives[i].ops[k]); !status) return status;
+      }
+    }
+    return {};
+  }
 };
 
 std::uint64_t aligned_output(std::uint64_t offset) { return (offset + kOutputAlignment - 1) / kOutputAlignment * kOutputAlignment; }
@@ -173,6 +226,22 @@ Status check_outputs(const Plan& plan, const PlanRules& rules) {
       return refuse(where, "the outputs up to here need more than the " + std::to_string(rules.output_bytes) + " bytes that the case reserves for outputs");
     }
     next = begin + *span;
+  }
+  return {};
+}
+
+/// Choices with one question get one answer, so they must offer the same.
+Status check_questions(const Plan& plan) {
+  std::map<std::uint32_t, const ChoiceOp*> asked;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const auto* choice = std::get_if<ChoiceOp>(&plan.ops[i]);
+    if (choice == nullptr) continue;
+    const ChoiceOp* first = asked.emplace(choice->question, choice).first->second;
+    if (first->alternatives.size() != choice->alternatives.size()) {
+      return refuse("operation " + std::to_string(i), "choice: question " + std::to_string(choice->question) + " was asked before with " +
+                                                          std::to_string(first->alternatives.size()) + " alternatives, here with " +
+                                                          std::to_string(choice->alternatives.size()));
+    }
   }
   return {};
 }
@@ -243,6 +312,7 @@ Status check_plan(const Plan& plan, const PlanRules& rules) {
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     if (Status status = std::visit(OpCheck{plan, "operation " + std::to_string(i)}, plan.ops[i]); !status) return status;
   }
+  if (Status status = check_questions(plan); !status) return status;
   if (plan.outputs.empty()) return refuse("outputs", "there is none");
   return check_outputs(plan, rules);
 }

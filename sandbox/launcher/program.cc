@@ -1,16 +1,11 @@
 #include "sandbox/launcher/program.h"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 namespace assay::sandbox {
 namespace {
-
-ParamValue to_value(const KernelParam& param, const std::vector<DevicePtr>& buffers, const std::vector<DevicePtr>& scratch, std::size_t& next_scratch) {
-  if (const auto* scalar = std::get_if<ScalarParam>(&param)) return {scalar->value, scalar->size};
-  if (const auto* pointer = std::get_if<PointerParam>(&param)) return {buffers[pointer->buffer] + pointer->offset, sizeof(DevicePtr)};
-  if (std::holds_alternative<GlobalScratchParam>(param)) return {scratch[next_scratch++], sizeof(DevicePtr)};
-  return {0, sizeof(DevicePtr)};
-}
 
 /// The driver copies as many values as the image declares, whatever was passed: a shorter list would make it read our memory.
 LaunchStatus check_params(const std::string& what, const KernelFacts& facts, const std::vector<ParamValue>& params) {
@@ -34,20 +29,94 @@ Program::~Program() {
   for (const KernelHandle handle : handles_) gpu_.unload(handle);
 }
 
+/// Turns the plan's operations into steps, with addresses for buffers. Lives while a plan is loaded.
+class Program::Builder {
+ public:
+  Builder(Program& program, const Plan& plan, const std::vector<DevicePtr>& buffers, const std::vector<DevicePtr>& scratch)
+      : program_(program), plan_(plan), buffers_(buffers), scratch_(scratch) {}
+
+  LaunchStatus build() {
+    for (const PlanOp& op : plan_.ops) {
+      if (LaunchStatus s = std::visit([&](const auto& one) { return place(one); }, op); !s) return s;
+    }
+    return {};
+  }
+
+ private:
+  template <class Op>
+  LaunchStatus place(const Op& op) {
+    if (program_.stages_.empty() || program_.stages_.back().question) program_.stages_.push_back({std::nullopt, {{}}});
+    return add(op, program_.stages_.back().alternatives[0]);
+  }
+  LaunchStatus place(const ChoiceOp& op) {
+    const auto [number, is_new] = questions_.emplace(op.question, program_.questions_.size());
+    if (is_new) {
+      program_.questions_.emplace_back();
+      for (const Alternative& alternative : op.alternatives) program_.questions_.back().push_back(alternative.label);
+      program_.answers_.push_back(0);
+      program_.first_.push_back(program_.stages_.size());
+    }
+    Stage stage{number->second, {}};
+    for (const Alternative& alternative : op.alternatives) {
+      std::vector<Step>& steps = stage.alternatives.emplace_back();
+      for (const SimpleOp& one : alternative.ops) {
+        if (LaunchStatus s = std::visit([&](const auto& simple) { return add(simple, steps); }, one); !s) return s;
+      }
+    }
+    program_.stages_.push_back(std::move(stage));
+    return {};
+  }
+
+  LaunchStatus add(const KernelOp& op, std::vector<Step>& to) {
+    Launch launch;
+    launch.binary = op.binary;
+    launch.kernel = program_.handles_[op.binary];
+    launch.what = "kernel '" + plan_.binaries[op.binary].kernel + "'";
+    launch.shape = {
+        op.grid, op.block, op.cluster, plan_.binaries[op.binary].shared_bytes, (op.flags & kFlagCooperative) != 0, (op.flags & kFlagDependentLaunch) != 0};
+    for (const KernelParam& param : op.params) {
+      LaunchResult<ParamValue> value = to_value(param);
+      if (!value) return launch_fail(value.error().kind, launch.what + ": " + value.error().message);
+      launch.params.push_back(std::move(*value));
+    }
+    if (LaunchStatus s = check_params(launch.what, program_.gpu_.kernel_facts(launch.kernel), launch.params); !s) return s;
+    to.emplace_back(std::move(launch));
+    return {};
+  }
+  LaunchStatus add(const FillOp& op, std::vector<Step>& to) {
+    to.emplace_back(Fill{buffers_[op.buffer] + op.offset, op.count, op.width, op.pattern});
+    return {};
+  }
+  LaunchStatus add(const CopyOp& op, std::vector<Step>& to) {
+    to.emplace_back(Copy{buffers_[op.dst] + op.dst_offset, buffers_[op.src] + op.src_offset, op.bytes});
+    return {};
+  }
+
+  LaunchResult<ParamValue> to_value(const KernelParam& param) {
+    if (const auto* scalar = std::get_if<ScalarParam>(&param)) return ParamValue{scalar->value, scalar->size};
+    if (const auto* pointer = std::get_if<PointerParam>(&param)) return ParamValue{buffers_[pointer->buffer] + pointer->offset, sizeof(DevicePtr)};
+    if (std::holds_alternative<GlobalScratchParam>(param)) return ParamValue{scratch_[next_scratch_++], sizeof(DevicePtr)};
+    const auto* map = std::get_if<TensorMapParam>(&param);
+    if (map == nullptr) return ParamValue{0, sizeof(DevicePtr)};
+    LaunchResult<TensorMap> encoded = program_.gpu_.encode_tensor_map(
+        {buffers_[map->buffer] + map->offset, map->type, map->swizzle, map->nan_outside != 0, map->shape, map->strides, map->box});
+    if (!encoded) return tl::unexpected(encoded.error());
+    return ParamValue{0, sizeof(TensorMap), std::make_shared<const TensorMap>(*encoded)};
+  }
+
+  Program& program_;
+  const Plan& plan_;
+  const std::vector<DevicePtr>& buffers_;
+  const std::vector<DevicePtr>& scratch_;
+  std::size_t next_scratch_ = 0;
+  std::map<std::uint32_t, std::size_t> questions_;  // the plan's number to ours
+};
+
 LaunchResult<std::unique_ptr<Program>> Program::load(GpuDriver& gpu, const Plan& plan, const std::vector<DevicePtr>& buffers,
                                                      const std::vector<DevicePtr>& scratch) {
   std::unique_ptr<Program> program(new Program(gpu));
   if (LaunchStatus s = program->load_binaries(plan); !s) return tl::unexpected(s.error());
-  std::size_t next_scratch = 0;
-  for (const PlanOp& op : plan.ops) {
-    if (const auto* kernel = std::get_if<KernelOp>(&op)) {
-      if (LaunchStatus s = program->add_launch(*kernel, plan, buffers, scratch, next_scratch); !s) return tl::unexpected(s.error());
-    } else if (const auto* fill = std::get_if<FillOp>(&op)) {
-      program->steps_.emplace_back(Fill{buffers[fill->buffer] + fill->offset, fill->count, fill->width, fill->pattern});
-    } else if (const auto* copy = std::get_if<CopyOp>(&op)) {
-      program->steps_.emplace_back(Copy{buffers[copy->dst] + copy->dst_offset, buffers[copy->src] + copy->src_offset, copy->bytes});
-    }
-  }
+  if (LaunchStatus s = Builder(*program, plan, buffers, scratch).build(); !s) return tl::unexpected(s.error());
   return program;
 }
 
@@ -62,22 +131,44 @@ LaunchStatus Program::load_binaries(const Plan& plan) {
   return {};
 }
 
-LaunchStatus Program::add_launch(const KernelOp& op, const Plan& plan, const std::vector<DevicePtr>& buffers, const std::vector<DevicePtr>& scratch,
-                                 std::size_t& next_scratch) {
-  Launch launch;
-  launch.kernel = handles_[op.binary];
-  launch.what = "kernel '" + plan.binaries[op.binary].kernel + "'";
-  launch.shape = {
-      op.grid, op.block, op.cluster, plan.binaries[op.binary].shared_bytes, (op.flags & kFlagCooperative) != 0, (op.flags & kFlagDependentLaunch) != 0};
-  for (const KernelParam& param : op.params) launch.params.push_back(to_value(param, buffers, scratch, next_scratch));
-  if (LaunchStatus s = check_params(launch.what, gpu_.kernel_facts(launch.kernel), launch.params); !s) return s;
-  ++uses_[op.binary].launches;
-  steps_.emplace_back(std::move(launch));
-  return {};
+std::size_t Program::operations() const {
+  std::size_t total = 0;
+  for (const Stage& stage : stages_) {
+    std::size_t most = 0;
+    for (const std::vector<Step>& steps : stage.alternatives) most = std::max(most, steps.size());
+    total += most;
+  }
+  return total;
+}
+
+std::vector<KernelUse> Program::kernels() const {
+  std::vector<KernelUse> uses = uses_;
+  for (const Stage& stage : stages_) {
+    for (const Step& step : chosen(stage)) {
+      if (const auto* launch = std::get_if<Launch>(&step)) ++uses[launch->binary].launches;
+    }
+  }
+  return uses;
 }
 
 LaunchStatus Program::enqueue() {
-  for (const Step& step : steps_) {
+  for (const Stage& stage : stages_) {
+    if (LaunchStatus s = run(chosen(stage)); !s) return s;
+  }
+  return {};
+}
+
+LaunchStatus Program::enqueue_before(std::size_t question) {
+  for (std::size_t i = 0; i < first_[question]; ++i) {
+    if (LaunchStatus s = run(chosen(stages_[i])); !s) return s;
+  }
+  return {};
+}
+
+LaunchStatus Program::enqueue_alternative(std::size_t question, std::size_t alternative) { return run(stages_[first_[question]].alternatives[alternative]); }
+
+LaunchStatus Program::run(const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
     if (LaunchStatus s = run(step); !s) return s;
   }
   return {};

@@ -4,11 +4,14 @@
 //   LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu, plan, buffers, scratch);
 //   (*program)->enqueue();  gpu.synchronize();
 //
+// Where the plan leaves a choice, the first alternative is taken until answer() says otherwise (sandbox/launcher/tune.h finds out).
+//
 // Unloads its kernels at its end. Not thread-safe. The plan may go once it is loaded.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,12 +41,23 @@ class Program {
 
   /// Queues every operation, in order.
   LaunchStatus enqueue();
-  std::size_t operations() const { return steps_.size(); }
+  /// How many enqueue() queues, at most.
+  std::size_t operations() const;
   /// One for each of the plan's binaries, in order.
-  const std::vector<KernelUse>& kernels() const { return uses_; }
+  std::vector<KernelUse> kernels() const;
+
+  /// What the plan asks, in the order of first asking: the labels of the alternatives.
+  const std::vector<std::vector<std::string>>& questions() const { return questions_; }
+  void answer(std::size_t question, std::size_t alternative) { answers_[question] = alternative; }
+  std::size_t answer_of(std::size_t question) const { return answers_[question]; }
+  /// Queues what comes before a question's first asking, by the answers so far.
+  LaunchStatus enqueue_before(std::size_t question);
+  /// Queues one alternative of a question's first asking.
+  LaunchStatus enqueue_alternative(std::size_t question, std::size_t alternative);
 
  private:
   struct Launch {
+    std::uint32_t binary;
     KernelHandle kernel;
     std::string what;
     LaunchShape shape;
@@ -60,17 +74,26 @@ class Program {
     std::uint64_t bytes;
   };
   using Step = std::variant<Launch, Fill, Copy>;
+  /// A piece of the sequence: one alternative for what is fixed, several for a choice.
+  struct Stage {
+    std::optional<std::size_t> question;
+    std::vector<std::vector<Step>> alternatives;
+  };
 
   explicit Program(GpuDriver& gpu) : gpu_(gpu) {}
   LaunchStatus load_binaries(const Plan& plan);
-  LaunchStatus add_launch(const KernelOp& op, const Plan& plan, const std::vector<DevicePtr>& buffers, const std::vector<DevicePtr>& scratch,
-                          std::size_t& next_scratch);
   LaunchStatus run(const Step& step);
+  LaunchStatus run(const std::vector<Step>& steps);
+  const std::vector<Step>& chosen(const Stage& stage) const { return stage.alternatives[stage.question ? answers_[*stage.question] : 0]; }
+  class Builder;
 
   GpuDriver& gpu_;
   std::vector<KernelHandle> handles_;  // by binary
-  std::vector<KernelUse> uses_;        // by binary
-  std::vector<Step> steps_;
+  std::vector<KernelUse> uses_;        // by binary; launches are counted when asked for
+  std::vector<Stage> stages_;
+  std::vector<std::vector<std::string>> questions_;
+  std::vector<std::size_t> answers_;  // by question
+  std::vector<std::size_t> first_;    // by question: the stage that asks it first
 };
 
 }  // namespace assay::sandbox

@@ -4,11 +4,13 @@
 #include <memory>
 #include <random>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "sandbox/launcher/guarded_memory.h"
 #include "sandbox/launcher/plan_check.h"
 #include "sandbox/launcher/pristine.h"
+#include "sandbox/launcher/tune.h"
 
 namespace assay::sandbox {
 namespace {
@@ -25,16 +27,19 @@ LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const Exchange& excha
 /// Every launch's scratch parameters, in plan order.
 template <class Visit>
 LaunchStatus for_each_scratch(const Plan& plan, Visit visit) {
-  for (const PlanOp& op : plan.ops) {
-    const auto* kernel = std::get_if<KernelOp>(&op);
-    if (kernel == nullptr) continue;
-    for (const KernelParam& param : kernel->params) {
-      const auto* scratch = std::get_if<GlobalScratchParam>(&param);
-      if (scratch == nullptr) continue;
-      if (LaunchStatus s = visit(*kernel, *scratch, scratch->bytes_per_program * block_count(*kernel)); !s) return s;
+  LaunchStatus status;
+  for_each_operation(plan, [&](const auto& op) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(op)>, KernelOp>) {
+      for (const KernelParam& param : op.params) {
+        const auto* scratch = std::get_if<GlobalScratchParam>(&param);
+        if (scratch == nullptr) continue;
+        status = visit(op, *scratch, scratch->bytes_per_program * block_count(op));
+        if (!status) return false;
+      }
     }
-  }
-  return {};
+    return true;
+  });
+  return status;
 }
 
 LaunchStatus check_memory(const Plan& plan, std::uint64_t limit) {
@@ -70,7 +75,14 @@ std::size_t input_of(const PlanBuffer& buffer, const Exchange& exchange) {
 class Replay {
  public:
   Replay(GpuDriver& gpu, const Plan& plan, Exchange& exchange, const ReplayRequest& request, const Clock& clock)
-      : gpu_(gpu), plan_(plan), exchange_(exchange), request_(request), clock_(clock), memory_(gpu), pristine_(gpu, kPoisonByte), offsets_(output_offsets(plan)) {}
+      : gpu_(gpu),
+        plan_(plan),
+        exchange_(exchange),
+        request_(request),
+        clock_(clock),
+        memory_(gpu),
+        pristine_(gpu, kPoisonByte),
+        offsets_(output_offsets(plan)) {}
 
   LaunchResult<ReplayResult> run() {
     if (LaunchStatus s = allocate(); !s) return tl::unexpected(s.error());
@@ -92,6 +104,7 @@ class Replay {
       result.samples_ns = std::move(*samples);
     }
     result.kernels = program_->kernels();
+    for (std::size_t i = 0; i < program_->questions().size(); ++i) result.choices.push_back(program_->questions()[i][program_->answer_of(i)]);
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const PlanOutput& output = plan_.outputs[i];
       result.outputs.push_back({output.dtype, output.shape, output.strides, offsets_[i], output_span_bytes(output).value_or(0)});
@@ -129,7 +142,10 @@ class Replay {
   LaunchResult<std::vector<double>> time() {
     std::mt19937_64 random(std::random_device{}());
     TimedWork work;
-    work.prepare = [&] { return closed(pristine_.keep_on_device()); };
+    work.prepare = [&]() -> LaunchStatus {
+      if (LaunchStatus s = closed(pristine_.keep_on_device()); !s) return s;
+      return tune(gpu_, *program_, work.restore, clock_);
+    };
     work.restore = [&] { return closed(pristine_.restore_async()); };
     work.enqueue = [&] { return program_->enqueue(); };
     work.operations = program_->operations();

@@ -4,7 +4,8 @@
 //   LaunchResult<ReplayResult> result = replay(gpu, plan, exchange, {.gpu_memory_bytes = 1 << 30}, clock);
 //
 // In order: check the plan; check its memory against the limit; allocate buffers between canaries; load the binaries; fill inputs
-// and constants, poison the rest; run; check the canaries; where asked, time it; copy the outputs. When it is timed, the outputs
+// and constants, poison the rest; run; check the canaries; where asked, find the fastest alternative of each choice and time it; copy the
+// outputs. When it is timed, the outputs
 // are those of one timed run, drawn at random, so that no run can be told to be the one that is looked at. One thread.
 #pragma once
 
@@ -40,7 +41,8 @@ struct ReplayOutput {
 struct ReplayResult {
   std::vector<ReplayOutput> outputs;
   std::vector<KernelUse> kernels;
-  std::vector<double> samples_ns;  // empty unless timed
+  std::vector<std::string> choices;  // the label of the alternative taken, by question
+  std::vector<double> samples_ns;    // empty unless timed
 };
 
 LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, Exchange& exchange, const ReplayRequest& request, const Clock& clock);

@@ -48,27 +48,27 @@ class Gate {
   GpuDriver& gpu_;
 };
 
-LaunchStatus queue_timed(GpuDriver& gpu, const TimedWork& work) {
-  const Gate gate(gpu);
-  if (work.operations <= kMaxGatedOperations) {
-    if (LaunchStatus s = gpu.close_gate(); !s) return s;
-  }
-  if (LaunchStatus s = gpu.mark_start(); !s) return s;
-  if (LaunchStatus s = work.enqueue(); !s) return s;
-  return gpu.mark_stop();
-}
-
 LaunchResult<double> take_sample(GpuDriver& gpu, const TimedWork& work, FlushBuffer& flush) {
   if (LaunchStatus s = work.restore(); !s) return tl::unexpected(s.error());
   if (LaunchStatus s = gpu.reset_persisting_l2(); !s) return tl::unexpected(s.error());
   if (LaunchStatus s = flush.flush_async(); !s) return tl::unexpected(s.error());
   if (LaunchStatus s = gpu.synchronize(); !s) return tl::unexpected(s.error());
-  if (LaunchStatus s = queue_timed(gpu, work); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = queue_timed(gpu, work.operations, work.enqueue); !s) return tl::unexpected(s.error());
   if (LaunchStatus s = gpu.synchronize(); !s) return tl::unexpected(s.error());
   return gpu.elapsed_ns();
 }
 
 }  // namespace
+
+LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations, const std::function<LaunchStatus()>& enqueue) {
+  const Gate gate(gpu);
+  if (operations <= kMaxGatedOperations) {
+    if (LaunchStatus s = gpu.close_gate(); !s) return s;
+  }
+  if (LaunchStatus s = gpu.mark_start(); !s) return s;
+  if (LaunchStatus s = enqueue(); !s) return s;
+  return gpu.mark_stop();
+}
 
 LaunchResult<std::vector<double>> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock) {
   FlushBuffer flush(gpu);

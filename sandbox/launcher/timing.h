@@ -34,6 +34,9 @@ struct TimedWork {
   std::size_t operations = 0;                         // what enqueue() queues
 };
 
+/// Queues `enqueue`'s operations between the timer's marks, behind a gate where the device's queue has room for them all.
+LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations, const std::function<LaunchStatus()>& enqueue);
+
 /// At least one sample.
 LaunchResult<std::vector<double>> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock);
 

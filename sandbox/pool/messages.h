@@ -85,6 +85,7 @@ struct CandidateJob {
   CandidateMode mode = CandidateMode::interpret;
   std::string entry, dialect, target;
   bool artifacts = false;
+  bool alternatives = false;  // every configuration of an autotuner, not only the first
   std::vector<CandidateCase> cases;
   std::optional<HostAccess> host = {};
 };

@@ -49,6 +49,7 @@ TEST_CASE("a recording is known by all that it depends on, and by nothing else")
   CHECK(RecordMemo::key(a_job(), "s", "cuda:90", same) == key);
 
   CHECK(RecordMemo::key(a_job(), "t", "cuda:90", a_case()) != key);
+  CHECK(RecordMemo::key(a_job(), "s", "cuda:90", a_case(), true) != key);
   CHECK(RecordMemo::key(a_job(), "s", "cuda:80", a_case()) != key);
   Job entry = a_job(), dialect = a_job();
   entry.entry = "g";

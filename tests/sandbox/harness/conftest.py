@@ -118,6 +118,7 @@ class Supervisor:
             "dialect": "triton",
             "target": "cuda:90",
             "artifacts": False,
+            "alternatives": True,
             "cases": list(wires),
         }
         channel.send({**job, **options}, source.encode(), flat)

@@ -26,7 +26,7 @@ class Reader:
 
 def read_plan(data: bytes) -> dict[str, Any]:
     r = Reader(data)
-    assert r.bytes(8) == b"ASSAYPLN" and r.take("I") == (1,)
+    assert r.bytes(8) == b"ASSAYPLN" and r.take("I") == (2,)
     plan: dict[str, Any] = {"target": r.text(), "buffers": [], "binaries": [], "ops": [], "outputs": []}
     for _ in range(r.take("I")[0]):
         kind, nbytes = r.take("BQ")
@@ -48,17 +48,35 @@ def read_plan(data: bytes) -> dict[str, Any]:
     return plan
 
 
+def _alternative(r: Reader) -> tuple[str, list[dict[str, Any]]]:
+    label = r.text()
+    return label, [_op(r) for _ in range(r.take("I")[0])]
+
+
+def _tensor_map(r: Reader) -> tuple[str, dict[str, Any]]:
+    buffer, offset, kind, swizzle, nan, rank = r.take("IQBBBB")
+    shape, strides, box = r.take(f"{rank}Q"), r.take(f"{rank - 1}Q"), r.take(f"{rank}I")
+    names = ("buffer", "offset", "type", "swizzle", "nan", "shape", "strides", "box")
+    return "map", dict(zip(names, (buffer, offset, kind, swizzle, nan, shape, strides, box), strict=True))
+
+
 def _op(r: Reader) -> dict[str, Any]:
     code = r.take("B")[0]
     if code == 1:
         return dict(zip(("op", "buffer", "offset", "count", "width", "pattern"), ("fill", *r.take("IQQBQ")), strict=True))
     if code == 2:
         return dict(zip(("op", "dst", "dst_offset", "src", "src_offset", "bytes"), ("copy", *r.take("IQIQQ")), strict=True))
+    if code == 3:
+        question, count = r.take("II")
+        return {"op": "choice", "question": question, "alternatives": [_alternative(r) for _ in range(count)]}
     assert code == 0
     binary, gx, gy, gz, bx, by, bz, cx, cy, cz, flags, count = r.take("I3I3I3III")
     params = []
     for _ in range(count):
         kind = r.take("B")[0]
+        if kind == 4:
+            params.append(_tensor_map(r))
+            continue
         params.append([("scalar", "BQ"), ("pointer", "IQ"), ("null", ""), ("scratch", "QI")][kind])
         params[-1] = (params[-1][0], *r.take(params[-1][1]))
     kernel = {"op": "kernel", "binary": binary, "grid": (gx, gy, gz), "block": (bx, by, bz), "cluster": (cx, cy, cz)}

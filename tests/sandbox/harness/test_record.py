@@ -152,8 +152,11 @@ def matrices() -> dict[str, Any]:
 def test_autotuned_matmul_with_scratch_and_a_second_kernel(supervisor: Supervisor) -> None:
     report = record(supervisor, MATMUL, matrices())
     plan = plan_of(report)
-    first, fill, second = plan["ops"]
-    assert first["grid"] == (4, 4, 1) and first["block"] == (128, 1, 1), "the first configuration does not fit, the second does"
+    choice, fill, second = plan["ops"]
+    (small, (first,)), (large, (other,)) = choice["alternatives"]
+    assert small.startswith("BM: 64, BN: 64, BK: 32") and large.startswith("BM: 128"), "the first configuration does not fit"
+    assert first["grid"] == (4, 4, 1) and first["block"] == (128, 1, 1)
+    assert other["grid"] == (2, 4, 1) and other["block"] == (256, 1, 1)
     assert fill == {"op": "fill", "buffer": 3, "offset": 0, "count": 1024, "width": 1, "pattern": 0} or fill["pattern"] == 0
     assert fill["count"] * fill["width"] == 1024
     assert second["params"][:4] == [
@@ -163,7 +166,9 @@ def test_autotuned_matmul_with_scratch_and_a_second_kernel(supervisor: Superviso
         ("scalar", 4, struct.unpack("<I", struct.pack("<f", 0.5))[0]),
     ]
     assert [b["kind"] for b in plan["buffers"]] == ["input", "input", "scratch", "scratch"]
-    assert "first of 3 configurations" in report.one("case").header["notes"][0]
+    case = report.one("case").header
+    assert case["notes"] == ["autotuner of mm: the launcher takes the fastest of 2 of 3 configurations"]
+    assert [(kernel["name"], kernel["launches"]) for kernel in case["kernels"]] == [("mm", 1), ("row_sum", 1)]
     assert plan["binaries"][0]["shared"] > 0
 
 
@@ -171,7 +176,7 @@ def test_amd_binaries(supervisor: Supervisor) -> None:
     report = record(supervisor, MATMUL.replace("num_stages=4", "num_stages=2"), matrices(), target="hip:gfx942", artifacts=True)
     plan = plan_of(report)
     assert plan["target"] == "hip:gfx942" and all(binary["image"][:4] == b"\x7fELF" for binary in plan["binaries"])
-    assert plan["ops"][0]["block"] == (256, 1, 1)
+    assert plan["ops"][0]["alternatives"][0][1][0]["block"] == (256, 1, 1)
     kernel = report.one("case").header["kernels"][0]
     assert kernel["registers"] > 0
     assert {frame.header["kind"] for frame in report.frames if frame.type == "artifact"} == {"amdgcn"}
@@ -339,7 +344,7 @@ def test_what_a_plan_cannot_hold_is_refused_with_operation_and_line(supervisor: 
     assert error["line"] == line and operation in error["message"], error
 
 
-def test_host_descriptors_are_refused_with_the_reason(supervisor: Supervisor) -> None:
+def test_host_descriptors_become_tensor_maps(supervisor: Supervisor) -> None:
     source = (
         HEAD
         + """
@@ -351,15 +356,19 @@ def k(d, y):
 
 def f(x):
     y = torch.empty((16, 32), device="cuda")
-    k[(1,)](TensorDescriptor.from_tensor(x, [16, 32]), y)
+    k[(1,)](TensorDescriptor.from_tensor(x[16:], [16, 32], padding="nan"), y)
     return y
 """
     )
-    error = record(supervisor, source).error()
-    assert error["kind"] == "not_recordable" and "argument 'd' is a host TMA descriptor" in error["message"] and error["line"] == 13
+    (op,) = plan_of(record(supervisor, source))["ops"]
+    kind, described = op["params"][0]
+    assert kind == "map" and described["swizzle"] in range(4)
+    assert (described["buffer"], described["offset"], described["type"], described["nan"]) == (0, 16 * 128, 7, 1)
+    assert (described["shape"], described["strides"], described["box"]) == ((32, 48), (128,), (32, 16))
+    assert op["params"][1:5] == [("scalar", 4, 48), ("scalar", 4, 32), ("scalar", 8, 32), ("scalar", 8, 1)]
     plan = plan_of(record(supervisor, source, target="cuda:80"))
     parts = plan["ops"][0]["params"]
-    assert parts[:6] == [("pointer", 0, 0), ("scalar", 8, 64), ("scalar", 8, 32), ("scalar", 8, 32), ("scalar", 8, 1), ("scalar", 1, 0)]
+    assert parts[:6] == [("pointer", 0, 2048), ("scalar", 8, 48), ("scalar", 8, 32), ("scalar", 8, 32), ("scalar", 8, 1), ("scalar", 1, 1)]
 
 
 def test_device_descriptors_ask_for_global_scratch(supervisor: Supervisor) -> None:

@@ -45,6 +45,7 @@ using ours::CUmemGenericAllocationHandle;
 using ours::CUmodule;
 using ours::CUresult;
 using ours::CUstream;
+using ours::CUtensorMap;
 ASSAY_CUDA_FUNCTIONS(ASSAY_CHECK_CALL)
 }  // namespace signatures
 #undef ASSAY_CHECK_CALL
@@ -77,6 +78,10 @@ static_assert(ours::kFunctionMaxDynamicSharedSizeBytes == CU_FUNC_ATTRIBUTE_MAX_
 static_assert(ours::kFunctionNonPortableClusterSizeAllowed == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
 static_assert(ours::kCachePreferShared == CU_FUNC_CACHE_PREFER_SHARED);
 static_assert(ours::kLaunchCooperative == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && ours::kLaunchClusterDimension == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+static_assert(sizeof(ours::CUtensorMap) == sizeof(::CUtensorMap) && alignof(ours::CUtensorMap) >= alignof(::CUtensorMap));
+static_assert(ours::kTensorMapInterleaveNone == CU_TENSOR_MAP_INTERLEAVE_NONE && ours::kTensorMapL2Promotion128B == CU_TENSOR_MAP_L2_PROMOTION_L2_128B);
+static_assert(ours::kTensorMapFillNone == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+static_assert(ours::kTensorMapFillNan == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
 static_assert(ours::kLaunchClusterSchedulingPolicyPreference == CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE);
 static_assert(ours::kLaunchProgrammaticStreamSerialization == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 static_assert(ours::kClusterSchedulingPolicySpread == CU_CLUSTER_SCHEDULING_POLICY_SPREAD);

@@ -19,6 +19,8 @@ struct Bad {
 };
 
 KernelOp& kernel(Plan& plan, std::size_t op = 1) { return std::get<KernelOp>(plan.ops[op]); }
+TensorMapParam& map(Plan& plan) { return std::get<TensorMapParam>(kernel(plan).params[6]); }
+ChoiceOp& choice(Plan& plan) { return std::get<ChoiceOp>(plan.ops[4]); }
 
 }  // namespace
 
@@ -97,6 +99,32 @@ TEST_CASE("every way in which a plan can be wrong has its own sentence") {
       {"source and destination overlap",
        [](Plan& p) {
          p.ops[3] = CopyOp{2, 0, 2, 16, 32};
+       }},
+      {"parameter 6: tensor map: buffer 9 does not exist", [](Plan& p) { map(p).buffer = 9; }},
+      {"parameter 6: tensor map: 256 bytes from 16 on are outside buffer 2", [](Plan& p) { map(p).offset = 16; }},
+      {"tensor map: offset 8 is no multiple of 16", [](Plan& p) { map(p).offset = 8; }},
+      {"tensor map: 272 bytes from 0 on are outside", [](Plan& p) { map(p).shape[0] = 20; }},
+      {"tensor map: element type 15", [](Plan& p) { map(p).type = 15; }},
+      {"tensor map: swizzle 4", [](Plan& p) { map(p).swizzle = 4; }},
+      {"tensor map: padding 2", [](Plan& p) { map(p).nan_outside = 2; }},
+      {"tensor map: padding 1; valid: 0 (zeros), and 1 (NaN) for floats", [](Plan& p) { map(p).type = 3; }},
+      {"tensor map: extents are from 1", [](Plan& p) { map(p).shape[1] = 0; }},
+      {"tensor map: extents are from 1", [](Plan& p) { map(p).shape[0] = (1ULL << 32) + 1; }},
+      {"tensor map: box extents are from 1 to 256", [](Plan& p) { map(p).box[1] = 257; }},
+      {"tensor map: strides are multiples of 16", [](Plan& p) { map(p).strides[0] = 72; }},
+      {"tensor map: its span does not fit 64 bits",
+       [](Plan& p) {
+         map(p).shape[1] = 1ULL << 32;
+         map(p).strides[0] = (1ULL << 40) - 16;
+       }},
+      {"tensor map: want 1 to 5 dimensions", [](Plan& p) { map(p).strides.clear(); }},
+      {"operation 4: choice: there is no alternative", [](Plan& p) { choice(p).alternatives.clear(); }},
+      {"operation 4: alternative 0: operation 1: fill: 400 bytes", [](Plan& p) { std::get<FillOp>(choice(p).alternatives[0].ops[1]).count = 100; }},
+      {"operation 4: alternative 0: operation 0: kernel 'kérnel': the block is over",
+       [](Plan& p) { std::get<KernelOp>(choice(p).alternatives[0].ops[0]).block[0] = 2048; }},
+      {"operation 5: choice: question 7 was asked before with 3 alternatives, here with 1",
+       [](Plan& p) {
+         p.ops.push_back(ChoiceOp{7, {{"a", {}}}});
        }},
       {"outputs: there is none", [](Plan& p) { p.outputs.clear(); }},
       {"output 0: unknown dtype; valid: float64", [](Plan& p) { p.outputs[0].dtype = std::string("complex64"); }},

@@ -36,6 +36,19 @@ inline Plan vector_add_plan(std::uint32_t n, const std::string& kernel = "fake_v
   return plan;
 }
 
+/// A tile of 2 x 8 floats over 4 x 16 of them: all of a buffer of 256 bytes.
+inline TensorMapParam tensor_map() {
+  TensorMapParam map;
+  map.buffer = 2;
+  map.type = 7;  // float32
+  map.swizzle = 1;
+  map.nan_outside = 1;
+  map.shape = {16, 4};
+  map.strides = {64};
+  map.box = {8, 2};
+  return map;
+}
+
 /// A plan with one of everything that the format has.
 inline Plan rich_plan() {
   Plan plan = vector_add_plan(64);
@@ -48,9 +61,11 @@ inline Plan rich_plan() {
   op.block = {32, 2, 1};
   op.flags = kFlagCooperative | kFlagDependentLaunch;
   op.params = {ScalarParam{1, 1}, ScalarParam{2, 500}, ScalarParam{8, ~0ULL}, NullParam{}, GlobalScratchParam{128, 128}, PointerParam{3, 5}};
+  op.params.emplace_back(tensor_map());
   plan.ops.push_back(op);
   plan.ops.push_back(FillOp{2, 8, 3, 8, 0x0102030405060708});
   plan.ops.push_back(CopyOp{2, 0, 0, 16, 32});
+  plan.ops.push_back(ChoiceOp{7, {{"BLOCK: 64", {op, FillOp{2, 0, 1, 4, 0}}}, {"BLOCK: 128", {CopyOp{2, 0, 0, 0, 16}}}, {"", {}}}});
   plan.outputs.push_back({2, 4, "int32", {2, 3}, {1, 2}});
   plan.outputs.push_back({3, 5, "uint8", {0, 4}, {4, 1}});
   return plan;

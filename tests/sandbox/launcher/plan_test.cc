@@ -70,6 +70,56 @@ TEST_CASE("the bytes are those of docs/launch-plan.md") {
   CHECK(encode_plan(*plan) == bytes);
 }
 
+TEST_CASE("a plan of the first version is still read, and has nothing that the second added") {
+  Plan old = test::vector_add_plan(64);
+  old.version = 1;
+  const Result<Plan> again = decode_plan(encode_plan(old));
+  REQUIRE(again);
+  CHECK(*again == old);
+  Plan with_map = old;
+  std::get<KernelOp>(with_map.ops[0]).params[0] = test::tensor_map();
+  Plan with_choice = old;
+  with_choice.ops.push_back(ChoiceOp{0, {{"only", {}}}});
+  for (const auto& [plan, reason] : {std::pair(with_map, "4 is none of 0 (scalar), 1 (pointer), 2 (null), 3 (global scratch)"),
+                                     std::pair(with_choice, "3 is none of 0 (kernel), 1 (fill), 2 (copy)")}) {
+    const Result<Plan> decoded = decode_plan(encode_plan(plan));
+    REQUIRE_FALSE(decoded);
+    INFO(decoded.error().message);
+    CHECK(has(decoded.error().message, reason));
+  }
+}
+
+TEST_CASE("choices are flat, and their operations count") {
+  const auto refusal = [](const Plan& plan) {
+    const Result<Plan> decoded = decode_plan(encode_plan(plan));
+    return decoded ? std::string() : decoded.error().message;
+  };
+  Plan plan = test::vector_add_plan(64);
+  const SimpleOp fill = FillOp{2, 0, 1, 4, 0};
+  plan.ops = {ChoiceOp{0, {{"a", std::vector<SimpleOp>(kMaxPlanOperations, fill)}}}};
+  CHECK(refusal(plan).empty());
+  plan.ops.push_back(FillOp{2, 0, 1, 4, 0});
+  CHECK(has(refusal(plan), "operations"));
+  plan.ops = {ChoiceOp{0, std::vector<Alternative>(kMaxAlternatives + 1, Alternative{"a", {}})}};
+  CHECK(has(refusal(plan), "65 is over the limit of 64"));
+  // A choice inside an alternative: the code of the alternative's only operation is made that of a choice.
+  plan.ops = {ChoiceOp{0, {{"a", {fill}}}}};
+  std::string bytes = encode_plan(plan);
+  const std::size_t code = bytes.rfind(std::string("\x01\x02\0\0\0", 5));
+  REQUIRE(code != std::string::npos);
+  bytes[code] = 3;
+  const Result<Plan> nested = decode_plan(bytes);
+  REQUIRE_FALSE(nested);
+  CHECK(has(nested.error().message, "3 is none of 0 (kernel), 1 (fill), 2 (copy)"));
+  Plan unranked = test::vector_add_plan(64);
+  TensorMapParam map = test::tensor_map();
+  map.shape.clear();
+  map.strides.clear();
+  map.box.clear();
+  std::get<KernelOp>(unranked.ops[0]).params[0] = map;
+  CHECK(has(refusal(unranked), "tensor map rank"));
+}
+
 TEST_CASE("a plan cut short anywhere is refused, and so is one with more behind it") {
   const std::string bytes = encode_plan(test::rich_plan());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
@@ -145,8 +195,8 @@ TEST_CASE("counts and sizes are checked before room is made for them") {
   }
   SECTION("another version, another format") {
     std::string other = encode_plan(test::rich_plan());
-    other[8] = 2;
-    refused(other, "version");
+    other[8] = 3;
+    refused(other, "3 is unknown; this launcher reads versions 1 to 2");
     other[0] = 'X';
     refused(other, "not a launch plan");
   }

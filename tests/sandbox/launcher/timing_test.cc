@@ -37,6 +37,7 @@ class ScriptedGpu final : public GpuDriver {
   void unload(KernelHandle) override {}
   const KernelFacts& kernel_facts(KernelHandle) const override { return kernel_; }
   LaunchStatus launch_async(KernelHandle, const LaunchShape&, std::span<const ParamValue>) override { return {}; }
+  LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec&) override { return TensorMap{}; }
   LaunchStatus synchronize() override {
     REQUIRE_FALSE(gate_closed);  // it would wait for ever
     return note('S');

@@ -183,7 +183,7 @@ TEST_CASE("arguments survive the way to a candidate") {
   one.output_from = {"", "x"};
   one.output_fd = 2;
   one.output_bytes = 512;
-  const json header = to_header(CandidateJob{CandidateMode::interpret, "f", "triton", "cuda:90", false, {one}});
+  const json header = to_header(CandidateJob{CandidateMode::interpret, "f", "triton", "cuda:90", false, true, {one}});
   CHECK(header["mode"] == "interpret");
   CHECK(header["cases"][0]["arguments"][0]["strides"] == json({3, 1}));
   CHECK(header["cases"][0]["arguments"][1]["value"] == 1e-5);

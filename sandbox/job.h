@@ -52,6 +52,7 @@ enum class ErrorKind {
   missing_entry,          // the source does not define the operator's entry function
   output_mismatch,        // wrong number, dtype or shape of outputs
   wrong_result,           // numerics outside the tolerance (TritonBench: ResultsError)
+  unattributed,           // right, but not by the submission's own kernels
   // limits
   timeout, memory_limit, process_limit, output_limit, disk_limit, gpu_memory_limit,
   // process and protocol

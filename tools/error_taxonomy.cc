@@ -28,6 +28,7 @@ std::optional<ErrorType> error_type(sandbox::ErrorKind kind) {
     case ErrorKind::missing_entry: return ErrorType{"NameError", kName};
     case ErrorKind::output_mismatch:
     case ErrorKind::wrong_result:
+    case ErrorKind::unattributed:
     case ErrorKind::floor_violation: return ErrorType{"ResultsError", kRuntime};
     case ErrorKind::runtime_error:
     case ErrorKind::other_exception:

@@ -19,6 +19,7 @@ std::string after_pass(JobKind kind) {
 std::string after_error(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::wrong_result: return "Compare with the reference in `fetch_spec`: masks at the edge, the dtype of sums, the axis, strides.";
+    case ErrorKind::unattributed: return "Let Triton kernels of yours compute the outputs; torch may allocate, fill, copy and take views.";
     case ErrorKind::output_mismatch: return "Return every output with the number, shape and dtype that `fetch_spec` lists, in its order.";
     case ErrorKind::missing_entry: return "Define the entry function with exactly the name and parameters of the signature in `fetch_spec`.";
     case ErrorKind::compilation_error: return "Repair the kernel at that line, then `compile` again.";

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sandbox/device/assemble.h"
+#include "sandbox/device/attribution.h"
 #include "sandbox/device/judging.h"
 #include "sandbox/device/provenance.h"
 #include "sandbox/device/record_cases.h"
@@ -118,15 +119,21 @@ class CpuDevice final : public Device {
     for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
       if (!judge_case(run, judge_, small.cases[i], prepared.cases[i], results->cases[i].outputs, (*outputs)[i].get())) return false;
     }
-    return true;
+    return !all_right(run.verdict()) || attribute(run, pool_, judge_, prepared, request, *outputs, *results);
   }
 
-  /// Beside a verdict on numerics: a failure here is worth a hint, not a verdict.
+  /// Beside a verdict on numerics. What the compiler or the recorder refuses would be refused with a GPU, so no right answer outweighs it: the
+  /// interpreter runs a kernel as Python. Any other failure here is worth a hint, not a verdict.
   void static_figures(JobRun& run) {
     const Job largest = largest_case_only(run.job());
     JobRun beside = run.beside();
     if (!record_one(beside, largest, run.job().want_artifacts)) {
-      const Verdict failed = beside.finish();
+      Verdict failed = beside.finish();
+      if (all_right(run.verdict()) && (failed.error_kind == ErrorKind::compilation_error || failed.error_kind == ErrorKind::not_recordable)) {
+        run.verdict().diagnostic = std::move(failed.diagnostic);
+        run.fail(failed.error_kind, failed.stage, failed.detail);
+        return;
+      }
       run.verdict().hints.push_back("could not be recorded for " + std::string(kTarget) + ", so no resource figures (" +
                                     std::string(to_string(failed.error_kind)) + "): " + failed.detail);
       return;

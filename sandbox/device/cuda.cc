@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sandbox/device/assemble.h"
+#include "sandbox/device/attribution.h"
 #include "sandbox/device/case_io.h"
 #include "sandbox/device/diagnosis.h"
 #include "sandbox/device/gpu_lease.h"
@@ -29,10 +30,6 @@ constexpr std::int64_t kStartMs = 30'000;
 constexpr std::int64_t kQuietMs = 30'000;
 
 bool is_timed(const Job& job) { return job.kind == JobKind::profile || job.kind == JobKind::grade; }
-
-bool is_right(JobRun& run) {
-  return std::all_of(run.verdict().cases.begin(), run.verdict().cases.end(), [](const CaseRecord& record) { return record.outcome == Outcome::pass; });
-}
 
 /// What CUDA opens for one GPU, as far as this machine has it.
 GpuAccess gpu_access(const CudaOptions& options) {
@@ -165,7 +162,7 @@ class CudaDevice final : public Device {
     run.verdict().tier = Tier::plan;
     run.verdict().tier_reason = kTierReason;
     figures(run, prepared, std::move(*recorded));
-    if (is_right(run) && is_timed(job) && take_gpu(run, hold, true)) measure(run, *session, prepared, plans, *outputs);
+    if (all_right(run.verdict()) && is_timed(job) && take_gpu(run, hold, true)) measure(run, *session, prepared, plans, *outputs);
     if (job.kind == JobKind::profile) {
       for (const CaseRecord& one : run.verdict().cases) {
         if (std::string text = diagnosis(facts_, one); !text.empty())
@@ -186,7 +183,7 @@ class CudaDevice final : public Device {
     const bool judged = host_.run(run, judge_, prepared, is_timed(run.job()));
     // Whatever it did to the device is not in what parked launchers know.
     if (!judged) launchers_.distrust();
-    if (!judged || !is_right(run) || !is_timed(run.job())) return;
+    if (!judged || !all_right(run.verdict()) || !is_timed(run.job())) return;
     Result<std::vector<UniqueFd>> outputs = make_output_files(prepared);
     if (!outputs) {
       run.fail_ours(outputs.error(), "making output files");
@@ -204,7 +201,10 @@ class CudaDevice final : public Device {
       const std::optional<Launched> launched = session.launch(prepared, i, plans[i], outputs[i].get(), false);
       if (!launched) return false;
       run.enter(Stage::judge);
-      if (judge_case(run, judge_, run.job().cases[i], prepared.cases[i], launched->outputs, outputs[i].get()) == nullptr) return false;
+      CaseRecord* record = judge_case(run, judge_, run.job().cases[i], prepared.cases[i], launched->outputs, outputs[i].get());
+      if (record == nullptr) return false;
+      if (record->outcome == Outcome::pass && launched->kernels.empty())
+        not_its_work(run.verdict(), *record, "its launch plan has no kernel: fills and copies alone made this output");
     }
     return true;
   }

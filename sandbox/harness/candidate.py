@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+from harness.ablation import AblateRunner
 from harness.cases import CaseInput
 from harness.errors import MissingEntry, Source, UnsupportedHere, describe
 from harness.fake_cuda import targets
@@ -57,12 +58,12 @@ def _runner(header: dict[str, Any], fds: Sequence[int], folder: str) -> Runner:
     cache = os.path.join(folder, "triton-cache")
     if header["mode"] == "host":
         return HostRunner(header, cache, fds)
-    if header["mode"] == "interpret":
+    if header["mode"] in ("interpret", "ablate"):
         if header.get("dialect", "triton") != "triton":
             raise UnsupportedHere(f"dialect {header['dialect']} cannot run in Triton's CPU interpreter; it needs a GPU")
-        return InterpretRunner(cache)
+        return InterpretRunner(cache) if header["mode"] == "interpret" else AblateRunner(cache)
     if header["mode"] != "record":
-        raise FrameError(f"mode {header['mode']!r} is none of host, interpret, record")
+        raise FrameError(f"mode {header['mode']!r} is none of host, interpret, ablate, record")
     if header["target"] not in targets():
         raise UnsupportedHere(f"target {header['target']!r} is none of {', '.join(targets())}")
     return RecordRunner(header["target"], cache, alternatives=bool(header.get("alternatives")))

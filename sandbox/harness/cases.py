@@ -38,6 +38,15 @@ class CaseInput:
         return list(self.wire["arguments"])
 
     @property
+    def structural(self) -> list[str]:
+        """Arguments whose values host code may read."""
+        return [str(name) for name in self.wire.get("structural") or []]
+
+    @property
+    def inout(self) -> list[str]:
+        return [str(name) for name in self.wire.get("inout") or []]
+
+    @property
     def output_from(self) -> list[str | None]:
         """Per output, the inout argument that holds it after the call, or None for a returned one."""
         given = self.wire.get("output_from") or [None] * int(self.wire["outputs"])

@@ -4,8 +4,8 @@
     with runner.context(): import_submission()
     reply = runner.run_case(case, entry)          # outputs are in the case's output memfd
 
-Submissions are written for a GPU: inside `context`, a device `cuda` in any torch call lands on the CPU, and tensors say that they
-are on `cuda:0`. bfloat16 is refused, because the interpreter computes it wrongly without saying so.
+Submissions are written for a GPU: inside `context`, a device `cuda` in any torch call lands on the CPU, tensors say that they are on
+`cuda:0`, and fresh allocations are poisoned. bfloat16 is refused, because the interpreter computes it wrongly without saying so.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from harness import fake_cuda, triton_adapter
+from harness.attribution import bits
 from harness.cases import CaseInput, collect_outputs
 from harness.errors import BadOutputs, UnsupportedHere
+from harness.host_watch import Poison
 from harness.tensors import NAMES, MappedFile, aligned, descriptor
 
 TARGET = "cuda:90"  # what host code is told that it runs on
@@ -59,6 +61,11 @@ class CudaOnCpu(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
+def _dense(output: torch.Tensor) -> torch.Tensor:
+    """By the class's methods: an instance may have attributes of these names."""
+    return torch.Tensor.contiguous(torch.Tensor.resolve_neg(torch.Tensor.resolve_conj(torch.Tensor.detach(output))))
+
+
 class InterpretRunner:
     """See the module."""
 
@@ -72,17 +79,21 @@ class InterpretRunner:
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
-        with CudaOnCpu():
+        with CudaOnCpu(), Poison():
             yield
 
     def run_case(self, case: CaseInput, entry: Callable[..., Any]) -> tuple[dict[str, Any], bytes]:
         arguments: dict[str, Any] = {}
         for wire in case.arguments:
             arguments[wire["name"]] = wire["value"] if wire["kind"] == "scalar" else self._fresh(case, wire)
-        with self.context():
-            returned = entry(*arguments.values())
-        outputs = collect_outputs(case, returned, arguments)
+        outputs = self.call(case, entry, arguments)
+        self._check_inputs(case, arguments)
         return {"type": "case", "id": case.id, "outputs": self._write(case, outputs), "notes": []}, b""
+
+    def call(self, case: CaseInput, entry: Callable[..., Any], arguments: dict[str, Any]) -> list[torch.Tensor]:
+        """The outputs. A lazy sequence of them is walked here too, where what it does is seen."""
+        with self.context():
+            return collect_outputs(case, entry(*arguments.values()), arguments)
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
         """The interpreter compiles nothing."""
@@ -96,6 +107,16 @@ class InterpretRunner:
         return torch.empty_strided(source.shape, source.stride(), dtype=source.dtype).copy_(source)
 
     @staticmethod
+    def _check_inputs(case: CaseInput, arguments: dict[str, Any]) -> None:
+        """Only inout arguments may be written: what else an entry may keep of its inputs, and in how little memory, is part of the task."""
+        for wire in case.arguments:
+            name, value = wire["name"], arguments[wire["name"]]
+            if wire["kind"] == "scalar" or name in case.inout:
+                continue
+            if not torch.equal(bits(value), bits(case.tensor(wire))):
+                raise BadOutputs(f"argument {name} was modified; the operator's spec has it as an input")
+
+    @staticmethod
     def _write(case: CaseInput, outputs: list[torch.Tensor]) -> list[dict[str, Any]]:
         offset, wires = 0, []
         with MappedFile(case.fd(case.wire["output_fd"]), writable=True, limit=case.wire["output_bytes"]) as memory:
@@ -104,7 +125,7 @@ class InterpretRunner:
                     raise BadOutputs(f"output {position} is a {type(output).__name__}; want a plain torch.Tensor")
                 if output.dtype not in NAMES:
                     raise BadOutputs(f"output {position} has dtype {output.dtype}; want one of {', '.join(NAMES.values())}")
-                dense = output.detach().resolve_conj().resolve_neg().contiguous()
+                dense = _dense(output)
                 wire = descriptor(f"output{position}", dense, offset)
                 if offset + wire["nbytes"] > memory.size:
                     raise BadOutputs(f"the outputs need more than the {memory.size} bytes that the operator's outputs take")

@@ -96,6 +96,7 @@ class Judge:
         handlers: dict[str, Callable[[Frame], Reply | None]] = {
             "prepare": self._prepare,
             "compare": self._compare,
+            "attribute": self._attribute,
             "time_reference": self._time_reference,
             "host_case": self._host_case,
             "release": self._release,
@@ -198,6 +199,18 @@ class Judge:
         except RoundError as error:
             return {**reply, "broken": error.how, "message": str(error)}, []
         return {**reply, **seen.wire()}, []
+
+    def _attribute(self, frame: Frame) -> Reply:
+        """Outputs that are right, and those of the run without kernels: whose work are they?"""
+        header = frame.header
+        state = self._state(header)
+        if len(frame.fds) != 2 or not all(isinstance(header.get(key), list) for key in ("outputs", "without")):
+            raise FrameError("attribute needs two lists of outputs and a descriptor for each")
+        try:
+            reason = state.attribute(header["outputs"], frame.fds[0], header["without"], frame.fds[1])
+        except DescriptorError as error:
+            reason = f"what it returned without its kernels cannot be read: {error}"[:REASON_CHARS]
+        return {"type": "attributed", "job": header["job"], "case": header["case"], "ok": not reason, "reason": reason}, []
 
     def _time_reference(self, frame: Frame) -> Reply:
         state = self._state(frame.header)

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from harness.attribution import unattributed
 from harness.compare import Result, Rule, Yardstick, compare, yardsticks
 from harness.exchange import place
 from harness.operator import Case, Operator
@@ -153,6 +154,13 @@ class CaseState:
         self.work_ahead()
         with self._outputs(fd) as memory:
             return self.judge([memory.tensor(wire) for wire in wires])
+
+    def attribute(self, wires: list[dict[str, Any]], fd: int, without: list[dict[str, Any]], without_fd: int) -> str:
+        """Why outputs that were right are not the work of kernels; "" when they are. Raises DescriptorError."""
+        with MappedFile.snapshot(fd) as full, MappedFile.snapshot(without_fd) as rest:
+            outputs, others = [full.tensor(wire) for wire in wires], [rest.tensor(wire) for wire in without]
+            given = [value for _, value in self.tensors()]
+            return unattributed([rule.name for rule in self.rules], outputs, others, given)
 
     def _outputs(self, fd: int | None) -> Memory:
         if fd is not None:

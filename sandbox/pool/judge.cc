@@ -127,6 +127,13 @@ Result<HostJudged> Judge::host_case(const std::string& job, const std::string& c
   return parse_host_judged(*reply);
 }
 
+Result<Attributed> Judge::attribute(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd,
+                                    const std::vector<Argument>& without, int without_fd, const Deadline& deadline) {
+  Result<Frame> reply = ask(attribute_header(job, case_id, outputs, without), {output_fd, without_fd}, job, case_id, deadline);
+  if (!reply) return fail(reply.error());
+  return parse_attributed(*reply);
+}
+
 Result<double> Judge::time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline) {
   Result<Frame> reply = ask(time_reference_header(job, case_id), {}, job, case_id, deadline);
   if (!reply) return fail(reply.error());

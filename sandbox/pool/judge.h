@@ -43,6 +43,9 @@ class Judge {
   Result<Compared> compare(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd, const Deadline& deadline);
   /// All rounds of a case with a candidate that has the GPU, over `line`; returns when the judge has seen enough, or the candidate has ended.
   Result<HostJudged> host_case(const std::string& job, const std::string& case_id, int line, bool time, std::int64_t round_ms, const Deadline& deadline);
+  /// Are outputs that compare() found right the work of kernels? `without`: those of a run whose kernels did nothing.
+  Result<Attributed> attribute(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd,
+                               const std::vector<Argument>& without, int without_fd, const Deadline& deadline);
   /// Median nanoseconds of PyTorch's own on the device.
   Result<double> time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline);
   /// Checks an operator itself: reference, mutants, cost model.

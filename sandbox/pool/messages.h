@@ -74,7 +74,12 @@ struct CandidateCase {
   std::int64_t output_fd = -1, output_bytes = 0;
   std::vector<PreparedOutput> output_tensors;  // host only
 };
-enum class CandidateMode { interpret, record, host };
+enum class CandidateMode {
+  interpret,
+  ablate,  // interpret, with launches that do nothing
+  record,
+  host,    // with the GPU
+};
 /// What a host job has besides.
 struct HostAccess {
   std::string device;          // "cuda", or "cpu" in tests
@@ -147,6 +152,11 @@ struct HostJudged {
   std::optional<Timing> timing;  // wall clock per call
   std::string seed;              // of the first round
 };
+/// Whether outputs that are right are the work of the submission's kernels.
+struct Attributed {
+  bool ok = false;
+  std::string reason;  // why not
+};
 
 struct LintCheck {
   std::string case_id;  // empty: about the operator as a whole
@@ -186,6 +196,7 @@ Result<JudgeReady> parse_judge_ready(const Frame& frame);
 Result<Prepared> parse_prepared(const Frame& frame);
 Result<Compared> parse_compared(const Frame& frame);
 Result<HostJudged> parse_host_judged(const Frame& frame);
+Result<Attributed> parse_attributed(const Frame& frame);
 Result<double> parse_timed_reference(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 Result<LauncherDevice> parse_launcher_ready(const Frame& frame);
@@ -202,6 +213,8 @@ nlohmann::json to_header(const LaunchRequest& request);
 nlohmann::json prepare_header(const Job& job, const std::string& device, bool structural_only);
 /// `on_device`: the outputs lie in the shared device memory, not in a file that goes with the frame.
 nlohmann::json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device);
+/// Goes with two files: the outputs, and those of the run without kernels.
+nlohmann::json attribute_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, const std::vector<Argument>& without);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
 /// The line to the candidate goes with the frame. `round_ms`: how long one round may take.
 nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time, std::int64_t round_ms);

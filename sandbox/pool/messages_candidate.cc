@@ -40,6 +40,7 @@ bool may_claim(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::none:
     case ErrorKind::wrong_result:
+    case ErrorKind::unattributed:
     case ErrorKind::timeout:
     case ErrorKind::crash:
     case ErrorKind::floor_violation:
@@ -79,10 +80,11 @@ CandidateError read_error(HeaderReader& in) {
 const char* mode_name(CandidateMode mode) {
   switch (mode) {
     case CandidateMode::interpret: return "interpret";
+    case CandidateMode::ablate: return "ablate";
     case CandidateMode::record: return "record";
     case CandidateMode::host: return "host";
   }
-  return "";
+  return "?";
 }
 
 json case_json(const CandidateCase& one) {

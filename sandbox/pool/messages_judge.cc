@@ -144,6 +144,14 @@ Result<HostJudged> parse_host_judged(const Frame& frame) {
   return judged;
 }
 
+Result<Attributed> parse_attributed(const Frame& frame) {
+  if (Status type = expect_type(frame, "attributed"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "attributed");
+  Attributed attributed{in.flag("ok"), in.optional_text("reason")};
+  if (Status read = in.status(); !read) return fail(read.error());
+  return attributed;
+}
+
 Result<double> parse_timed_reference(const Frame& frame) {
   if (Status type = expect_type(frame, "timed_reference"); !type) return fail(type.error());
   HeaderReader in(frame.header, "timed_reference");
@@ -195,12 +203,11 @@ json lint_header(const std::string& operator_dir, const std::string& device, con
 }
 
 json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device) {
-  json list = json::array();
-  for (const Argument& output : outputs) {
-    json entry = to_json(output);
-    list.push_back(std::move(entry));
-  }
-  return {{"type", "compare"}, {"job", job}, {"case", case_id}, {"outputs", list}, {"on_device", on_device}};
+  return {{"type", "compare"}, {"job", job}, {"case", case_id}, {"outputs", to_json(outputs)}, {"on_device", on_device}};
+}
+
+json attribute_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, const std::vector<Argument>& without) {
+  return {{"type", "attribute"}, {"job", job}, {"case", case_id}, {"outputs", to_json(outputs)}, {"without", to_json(without)}};
 }
 
 json time_reference_header(const std::string& job, const std::string& case_id) { return {{"type", "time_reference"}, {"job", job}, {"case", case_id}}; }

@@ -20,7 +20,7 @@ constexpr std::size_t kExplanationCharacters = 160;
 /// TritonBench's call accuracy asks whether the code runs to its end, right or wrong.
 bool ran_to_its_end(const Verdict& verdict) {
   return verdict.outcome == Outcome::pass || verdict.error_kind == ErrorKind::wrong_result || verdict.error_kind == ErrorKind::output_mismatch ||
-         verdict.error_kind == ErrorKind::floor_violation;
+         verdict.error_kind == ErrorKind::unattributed || verdict.error_kind == ErrorKind::floor_violation;
 }
 
 /// What a reader needs to understand the row without opening the verdict.

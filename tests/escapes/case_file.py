@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from case_header import BadCase, Expectation, read_header
+
 HERE = Path(__file__).resolve().parent
 CASES = HERE / "cases"
 OWN = 101
 TIERS = {"C", "R", "G", "S"}
-KEYS = {"attempt", "expect", "tier", "defence", "tool", "short"}
 DEFENCES_BESIDE_LAYERS = {
     "supervisor",  # wall limits, kill by pidfd, bounded output, waitid
     "frames",  # checks of what a candidate sends
@@ -37,26 +38,17 @@ DEFENCES_BESIDE_LAYERS = {
 }
 
 
-class BadCase(ValueError):
-    """A header that the runner cannot read."""
-
-
 @dataclass(frozen=True)
 class Case:
     number: int
     name: str
     path: Path
     attempt: str
-    outcome: str
-    kinds: tuple[str, ...]
+    expect: Expectation
     tier: str
     defences: tuple[str, ...]
     tool: str
     short: bool
-
-    @property
-    def expect(self) -> str:
-        return self.outcome + (":" + ",".join(self.kinds) if self.kinds else "")
 
     def source(self, canaries: dict[str, Any]) -> str:
         prelude = (HERE / "probe.py").read_text(encoding="utf-8").replace("CANARIES: dict = {}", f"CANARIES: dict = {canaries!r}", 1)
@@ -64,25 +56,14 @@ class Case:
 
     def problem_with(self, verdict: dict[str, Any]) -> str | None:
         """Why the verdict is not the declared one; None when it is."""
-        outcome, kind = verdict.get("outcome"), verdict.get("error_kind")
-        if outcome == self.outcome and (not self.kinds or kind in self.kinds):
-            return None
-        said = (verdict.get("diagnostic") or {}).get("message") or verdict.get("detail") or verdict.get("summary")
-        return f"expected {self.expect}, got {outcome}:{kind}: {said}"
+        return self.expect.problem_with(verdict)
 
 
 def read_case(path: Path) -> Case:
     match = re.fullmatch(r"(\d\d|1\d\d)_([a-z0-9_]+)\.py", path.name)
     if match is None:
         raise BadCase(f"{path.name} is neither NN_name.py nor 1NN_name.py")
-    header = dict(re.findall(r"^# (\w+): (.+)$", path.read_text(encoding="utf-8").split("\n\n", 1)[0], re.MULTILINE))
-    if missing := {"attempt", "expect", "tier", "defence"} - header.keys():
-        raise BadCase(f"{path.name} lacks {', '.join(sorted(missing))}")
-    if unknown := header.keys() - KEYS:
-        raise BadCase(f"{path.name} has the unknown {', '.join(sorted(unknown))}; valid: {', '.join(sorted(KEYS))}")
-    outcome, _, kinds = header["expect"].partition(":")
-    if outcome not in ("pass", "fail", "error") or (outcome == "error" and not kinds) or (outcome == "pass" and kinds):
-        raise BadCase(f"{path.name}: expect is pass, fail[:KIND] or error:KIND[,KIND], not {header['expect']!r}")
+    header = read_header(path, {"attempt", "expect", "tier", "defence"}, {"tool", "short"})
     if header["tier"] not in TIERS:
         raise BadCase(f"{path.name}: tier is one of {', '.join(sorted(TIERS))}, not {header['tier']!r}")
     return Case(
@@ -90,8 +71,7 @@ def read_case(path: Path) -> Case:
         name=path.stem,
         path=path,
         attempt=header["attempt"],
-        outcome=outcome,
-        kinds=tuple(kinds.split(",")) if kinds else (),
+        expect=Expectation.parse(header["expect"], path.name),
         tier=header["tier"],
         defences=tuple(part.strip() for part in header["defence"].split(",")),
         tool=header.get("tool", "run_tests"),

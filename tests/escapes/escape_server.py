@@ -14,6 +14,7 @@ from typing import Any
 
 from canaries import Canaries
 from stdio_client import META, StdioClient
+from tool_calls import verdict_of
 from watch import Watch
 
 HERE = Path(__file__).resolve().parent
@@ -82,11 +83,8 @@ class EscapeServer:
 
     def run(self, source: str, tool: str = "run_tests") -> Outcome:
         started = time.monotonic()
-        answer = self.client.call(tool, {"operator": "vector_add", "code": source, "response_format": "detailed"})
-        verdict = answer["structuredContent"]
-        while verdict.get("status") == "running" or verdict.get("state") in ("queued", "running"):
-            verdict = self.client.call("job", {"job": verdict["job"], "wait_s": 20, "response_format": "detailed"})["structuredContent"]
-        return Outcome({**verdict, "text": answer["content"][0]["text"]}, time.monotonic() - started)
+        verdict = verdict_of(self.client, tool, {"operator": "vector_add", "code": source})
+        return Outcome(verdict, time.monotonic() - started)
 
     def run_together(self, sources: list[str]) -> list[dict[str, Any]]:
         """Sends all of them before it waits for the first answer; verdicts in the order of the sources."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
 
 from case_file import OWN, Case, all_cases, read_case  # noqa: E402
 from elsewhere import ELSEWHERE, LAYERS_NOBODY_MISSES  # noqa: E402
@@ -53,7 +53,7 @@ SHOWN = 6  # red cases named per layer
 def row(case: Case, results: dict[str, Any]) -> str:
     found = results.get(case.name)
     seen = "not run here" if found is None else found["seen"].removesuffix(":none") + (" (!)" if found["problems"] else "")
-    expect, seen = case.expect.replace("error:", "").replace(",", " or "), seen.replace("error:", "")
+    expect, seen = str(case.expect).replace("error:", "").replace(",", " or "), seen.replace("error:", "")
     return f"| {case.number} | {case.attempt} | {case.tier} | {expect} | {seen} | {', '.join(case.defences)} |"
 
 

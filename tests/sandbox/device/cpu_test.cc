@@ -42,9 +42,15 @@ struct Bad {
   Stage stage;
 };
 
-const std::string kGood = R"(import torch
+const std::string kGood = R"(import torch, triton, triton.language as tl
+@triton.jit
+def add(x, y, z, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(z + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
 def vector_add(x, y):
-    return x + y
+    z = torch.empty_like(x)
+    add[(triton.cdiv(x.numel(), 512),)](x, y, z, x.numel(), BLOCK=512)
+    return z
 )";
 
 const Bad kBad[] = {
@@ -59,6 +65,10 @@ const Bad kBad[] = {
     {"has no entry", "def add(x, y):\n    return x\n", Outcome::error, ErrorKind::missing_entry, Stage::import},
     {"wrong shape", "def vector_add(x, y):\n    return (x + y)[:-1]\n", Outcome::fail, ErrorKind::output_mismatch, Stage::done},
     {"wrong dtype", "def vector_add(x, y):\n    return (x + y).double()\n", Outcome::fail, ErrorKind::output_mismatch, Stage::done},
+    {"lets torch add", "def vector_add(x, y):\n    return x + y\n", Outcome::error, ErrorKind::not_recordable, Stage::run},
+    {"lets numpy add", "import ctypes, numpy as np, torch\ndef at(t): return np.ctypeslib.as_array((ctypes.c_float * t.numel()).from_address(t.data_ptr()))\n"
+                       "def vector_add(x, y):\n    z = torch.zeros_like(x)\n    at(z)[:] = at(x) + at(y)\n    return z\n",
+     Outcome::fail, ErrorKind::unattributed, Stage::done},
     {"dies of a signal", "import os, signal\ndef vector_add(x, y):\n    import ctypes\n    ctypes.string_at(0)\n", Outcome::error, ErrorKind::crash,
      Stage::run},
     {"memory hog", "def vector_add(x, y):\n    hog = []\n    while True: hog.append(bytearray(1 << 26))\n", Outcome::error, ErrorKind::memory_limit,

@@ -156,7 +156,7 @@ def encode_case(case: dict[str, Any], mode: str, first_fd: int) -> tuple[dict[st
     """case: id, arguments {name: tensor or scalar}, and optionally structural, inout, outputs, output_from, output_bytes."""
     structural = case.get("structural", [])
     tensors = [(name, value) for name, value in case["arguments"].items() if isinstance(value, torch.Tensor)]
-    with_bytes = [pair for pair in tensors if mode == "interpret" or pair[0] in structural]
+    with_bytes = [pair for pair in tensors if mode != "record" or pair[0] in structural]
     fd, wires = make_memfd("inputs", with_bytes)
     by_name = {wire["name"]: {**wire, "fd": first_fd} for wire in wires}
     for wire in pack(tensors)[0]:

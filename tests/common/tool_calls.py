@@ -1,0 +1,18 @@
+"""A tool call through to its verdict, for suites that send many submissions to one server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stdio_client import StdioClient
+
+WAIT_S = 20  # of one `job` call
+
+
+def verdict_of(client: StdioClient, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The detailed structured answer, once the job is done, with the answer's text under `text`."""
+    answer = client.call(tool, {**arguments, "response_format": "detailed"})
+    verdict = answer["structuredContent"]
+    while verdict.get("status") == "running" or verdict.get("state") in ("queued", "running"):
+        verdict = client.call("job", {"job": verdict["job"], "wait_s": WAIT_S, "response_format": "detailed"})["structuredContent"]
+    return {**verdict, "text": answer["content"][0]["text"]}

@@ -1,0 +1,114 @@
+"""Attribution without a GPU: what the ablated candidate refuses and returns, and the judge's rule about two runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import pytest
+import torch
+from harness.attribution import unattributed
+
+sys.path.insert(0, os.path.dirname(__file__))
+from conftest import Supervisor
+from sources import VECTOR_ADD
+
+HEAD = "import ctypes, numpy, torch, triton\n"
+
+
+def vectors() -> dict[str, Any]:
+    return {"id": "small", "arguments": {"x": torch.randn(1000), "y": torch.randn(1000)}}
+
+
+def ablate(supervisor: Supervisor, body: str, **case: Any) -> Any:
+    return supervisor.run(body, "vector_add", [{**vectors(), **case}], mode="ablate")
+
+
+def test_kernels_do_nothing_and_fresh_memory_is_random(supervisor: Supervisor) -> None:
+    case = vectors()
+    full = supervisor.run(VECTOR_ADD, "vector_add", [case]).outputs["small"]
+    rest = supervisor.run(VECTOR_ADD, "vector_add", [case], mode="ablate").outputs["small"]
+    assert unattributed(["z"], full, rest, case["arguments"].values()) == ""
+    again = supervisor.run(VECTOR_ADD, "vector_add", [case], mode="ablate").outputs["small"]
+    assert not torch.equal(rest[0].view(torch.int32), again[0].view(torch.int32))
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("x + y", "aten::add is arithmetic by torch"),
+        ("torch.nn.functional.gelu(x)", "aten::gelu is arithmetic by torch"),
+        ("x if x[0].item() > 0 else y", "reads the value of a device tensor"),
+        ("x if x.sum() > 0 else y", "arithmetic by torch"),
+        ("torch.tensor(x.tolist())", ".tolist() reads"),
+        ("torch.from_numpy(numpy.asarray(x))", "numpy's conversion reads"),
+        ("torch.from_numpy(x.numpy())", ".numpy() reads"),
+        ("torch.from_dlpack(x)", ".__dlpack__() reads"),
+        ("torch.tensor(list(x.untyped_storage()))", ".untyped_storage() reads"),
+    ],
+)
+def test_torch_may_not_do_the_work(supervisor: Supervisor, expression: str, text: str) -> None:
+    error = ablate(supervisor, f"{HEAD}def vector_add(x, y):\n    return {expression}\n").error()
+    assert (error["kind"], error["line"]) == ("not_recordable", 3), error
+    assert text in error["message"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "z = torch.cat([x, y])[:1000].clone(); z.fill_(2.0); z.zero_(); z.copy_(x); return z",
+        "return x.half().float().reshape(10, 100).t().contiguous().view(-1)",
+        "return (torch.arange(1000) * 2.0 + torch.ones_like(x)).cumsum(0)",
+        "n = x.numel(); return torch.zeros(n, device='cuda') + torch.full((n,), 3.0, device='cuda')",
+    ],
+)
+def test_allocation_fills_copies_views_and_known_values_are_free(supervisor: Supervisor, body: str) -> None:
+    assert ablate(supervisor, f"{HEAD}def vector_add(x, y):\n    {body}\n").types() == ["imported", "case", "done"]
+
+
+def test_values_of_structural_arguments_may_be_read(supervisor: Supervisor) -> None:
+    source = VECTOR_ADD.replace("return z", "return z[: int(x.abs().max().item()) + 1].clone()")
+    assert source != VECTOR_ADD
+    assert ablate(supervisor, source, structural=["x"]).types() == ["imported", "case", "done"]
+
+
+def test_the_address_of_a_tensor_leads_nowhere(supervisor: Supervisor) -> None:
+    source = f"{HEAD}def vector_add(x, y):\n    assert x.data_ptr() % 16 == 0\n    ctypes.c_float.from_address(x.data_ptr()).value\n"
+    report = ablate(supervisor, source)
+    assert report.exited["how"] in ("killed", "dumped"), report.frames
+
+
+def test_an_input_that_was_modified_is_told(supervisor: Supervisor) -> None:
+    source = "def vector_add(x, y):\n    x.zero_()\n    return y\n"
+    error = supervisor.run(source, "vector_add", [vectors()]).error()
+    assert error["kind"] == "output_mismatch" and "argument x was modified" in error["message"], error
+
+
+def test_what_an_instance_overrides_is_not_called(supervisor: Supervisor) -> None:
+    source = f"{HEAD}def vector_add(x, y):\n    z = torch.zeros_like(x)\n    z.detach = z.contiguous = lambda: x + y\n    return z\n"
+    assert not supervisor.run(source, "vector_add", [vectors()]).outputs["small"][0].any()
+
+
+def test_most_of_an_output_has_to_change() -> None:
+    x = torch.randn(100)
+    right = x * 2
+    rest = torch.randn(100)
+    assert unattributed(["z"], [right], [rest], [x]) == ""
+    assert "bit for bit" in unattributed(["z"], [right], [right.clone()], [x])
+    decoy = right.clone()
+    decoy[0] = rest[0]
+    assert "99 of 100 elements" in unattributed(["z"], [right], [decoy], [x])
+    assert "output b" in unattributed(["a", "b"], [right, right], [rest, right], [x])
+
+
+def test_zeros_and_work_in_place_may_stay() -> None:
+    x = torch.randn(100)
+    relu = x.clamp_min(0)
+    assert unattributed(["z"], [relu], [x], [x]) == ""  # a clone to start from
+    sparse = torch.zeros(100)
+    sparse[:3] = 1.5
+    assert unattributed(["z"], [sparse], [torch.zeros(100)], [x]) == ""
+    mask = torch.arange(100) % 3 == 0
+    assert unattributed(["z"], [mask], [torch.randint(0, 2, (100,)).bool()], [x]) == ""
+    assert unattributed(["z"], [torch.empty(0)], [torch.empty(0)], [x]) == ""

@@ -1,8 +1,8 @@
 """The headers of the suites of submissions (tests/escapes, tests/cheats): what a case declares in its first comment, read and checked.
 
-    header = read_header(path, required={"expect"}, optional={"tool"})
-    expected = Expectation.parse(header["expect"])
-    problem = expected.problem_with(verdict)          # None when the verdict is the declared one
+header = read_header(path, required={"expect"}, optional={"tool"})
+expected = Expectation.parse(header["expect"])
+problem = expected.problem_with(verdict)          # None when the verdict is the declared one
 """
 
 from __future__ import annotations

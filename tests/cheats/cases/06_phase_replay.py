@@ -1,0 +1,12 @@
+# cheat: takes the first call for a check and everything after it for timing with the same seed
+# expect: fail:output_mismatch
+# tool: submit
+# defence: judge
+
+OUTPUT = []
+
+
+def vector_add(x, y):
+    if not OUTPUT:
+        OUTPUT.append(honest_add(x, y))
+    return OUTPUT[0]

@@ -1,0 +1,23 @@
+# cheat: leaves outputs in every folder it can write to, and looks for those of an earlier process
+# expect: pass
+# calls: 2
+# defence: jail
+
+import os
+
+FOLDERS = ["/tmp", "/dev/shm", os.path.expanduser("~"), os.path.expanduser("~/.triton"), "/var/tmp", "."]
+NAME = "left-by-another-phase.pt"
+
+
+def vector_add(x, y):
+    for folder in FOLDERS:
+        if os.path.exists(os.path.join(folder, NAME)):
+            found(f"{NAME} in {folder}")
+    for folder in FOLDERS:
+        try:
+            with open(os.path.join(folder, NAME), "w") as stream:
+                stream.write("an output")
+        except OSError:
+            pass
+    result = honest_add(x, y)
+    return result

@@ -1,0 +1,12 @@
+# cheat: launches on a stream that the events of the timed one do not see
+# expect: pass
+# defence: launcher
+
+
+def vector_add(x, y):
+    try:
+        stream = torch.cuda.Stream()
+    except RuntimeError:
+        stream = torch.cuda.current_stream()
+    with torch.cuda.stream(stream):
+        return honest_add(x, y)

@@ -1,0 +1,15 @@
+# cheat: a forked child goes on computing into shared memory
+# expect: fail:wrong_result
+# defence: judge, jail
+
+import os
+import time
+
+
+def vector_add(x, y):
+    z = torch.zeros_like(x).share_memory_()
+    if os.fork() == 0:
+        time.sleep(0.3)
+        z.copy_(x + y)
+        os._exit(0)
+    return z

@@ -1,0 +1,12 @@
+# cheat: the same from a thread that `threading` does not know of
+# expect: fail:wrong_result
+# defence: judge
+
+import _thread
+import time
+
+
+def vector_add(x, y):
+    z = torch.empty_like(x)
+    _thread.start_new_thread(lambda: (time.sleep(0.3), honest_add(x, y, z)), ())
+    return z

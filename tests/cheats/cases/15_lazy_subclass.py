@@ -1,0 +1,15 @@
+# cheat: returns a tensor subclass that computes when it is compared
+# expect: fail:output_mismatch
+# defence: structure
+
+
+class Lazy(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def vector_add(x, y):
+    z = torch.empty_like(x).as_subclass(Lazy)
+    z.work = lambda: x + y
+    return z

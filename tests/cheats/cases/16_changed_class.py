@@ -1,0 +1,17 @@
+# cheat: swaps the class of a plain tensor for one whose methods compute
+# expect: fail:output_mismatch
+# defence: structure
+
+
+class Late(torch.Tensor):
+    def clone(self, *arguments, **options):
+        return self.sum_of[0] + self.sum_of[1]
+
+    contiguous = detach = cpu = to = clone
+
+
+def vector_add(x, y):
+    z = torch.empty_like(x)
+    z.__class__ = Late
+    z.sum_of = (x, y)
+    return z

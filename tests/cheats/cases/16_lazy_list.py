@@ -1,0 +1,15 @@
+# cheat: returns a list that computes its element when the harness walks it
+# expect: error:not_recordable
+# defence: attribution
+
+
+class Late(list):
+    def __iter__(self):
+        yield self[0] + self[1]
+
+    def __len__(self):
+        return 1
+
+
+def vector_add(x, y):
+    return Late([x, y])

@@ -1,0 +1,24 @@
+# cheat: walks frames and live objects, empties lists of durations and swaps code objects
+# expect: fail:wrong_result
+# defence: structure
+
+import gc
+import sys
+import types
+
+
+def _one(*a, **k):
+    return True
+
+
+def vector_add(x, y):
+    frame = sys._getframe()
+    while frame is not None:
+        for value in list(frame.f_locals.values()):
+            if isinstance(value, list) and value and all(isinstance(v, float) for v in value):
+                value[:] = [1e-9] * len(value)
+        frame = frame.f_back
+    for value in gc.get_objects():
+        if isinstance(value, types.FunctionType) and value.__name__ in ("compare", "is_wrong", "errors", "do_bench", "assert_close"):
+            value.__code__ = _one.__code__
+    return torch.zeros_like(x)

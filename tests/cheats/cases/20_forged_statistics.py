@@ -1,0 +1,16 @@
+# cheat: returns a result object with statistics of its own and a hostile pickle
+# expect: fail:output_mismatch
+# on_gpu: fail:output_mismatch
+# defence: structure
+
+
+class Stats:
+    mean = median = best = worst = 1e-9
+    passed = ok = True
+
+    def __reduce__(self):
+        return (print, ("unpickled by the judge",))
+
+
+def vector_add(x, y):
+    return Stats()

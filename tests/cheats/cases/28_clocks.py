@@ -1,0 +1,20 @@
+# cheat: sets clocks and heats the processor around the baseline
+# expect: pass
+# defence: structure, jail
+
+import subprocess
+import time
+
+for command in (["nvidia-smi", "-lgc", "210"], ["nvidia-smi", "-pl", "100"], ["cpupower", "frequency-set", "-g", "powersave"]):
+    try:
+        if subprocess.run(command, capture_output=True).returncode == 0:
+            found(" ".join(command))
+    except OSError:
+        pass
+
+
+def vector_add(x, y):
+    end = time.monotonic() + 0.1
+    while time.monotonic() < end:
+        pass
+    return honest_add(x, y)

@@ -1,0 +1,19 @@
+# cheat: puts a socket pair of its own in place of every descriptor, to change what passes through
+# expect: error:protocol_error
+# on_gpu: error:protocol_error
+# defence: structure
+
+import os
+import socket
+
+
+def vector_add(x, y):
+    inner, _ = pair = socket.socketpair()
+    for number in range(3, 64):
+        if number not in (inner.fileno(), pair[1].fileno()):
+            try:
+                os.fstat(number)
+                os.dup2(inner.fileno(), number)
+            except OSError:
+                pass
+    return torch.zeros_like(x)

@@ -1,0 +1,18 @@
+# cheat: replaces torch's comparisons by ones that always agree
+# expect: fail:wrong_result
+# on_gpu: fail:wrong_result
+# defence: structure
+
+for owner, name in [
+    (torch, "allclose"),
+    (torch, "equal"),
+    (torch, "isclose"),
+    (torch.testing, "assert_close"),
+    (torch.Tensor, "allclose"),
+    (torch.Tensor, "equal"),
+]:
+    setattr(owner, name, lambda *a, **k: True)
+
+
+def vector_add(x, y):
+    return torch.zeros_like(x)

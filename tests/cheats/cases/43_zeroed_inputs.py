@@ -1,0 +1,17 @@
+# cheat: zeroes the inputs, so that a reference that runs later on them agrees with zeros
+# expect: fail:output_mismatch
+# on_gpu: fail:wrong_result
+# defence: structure, judge
+
+
+@triton.jit
+def _zero(x, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, tl.zeros((BLOCK,), tl.float32).to(x.dtype.element_ty), mask=i < n)
+
+
+def vector_add(x, y):
+    z = torch.empty_like(x)
+    for tensor in (x, y, z):
+        _zero[(triton.cdiv(x.numel(), 1024),)](tensor, x.numel(), BLOCK=1024)
+    return z

@@ -1,0 +1,11 @@
+# cheat: finds out by a probe whether its kernels have an effect, and returns garbage where they have none
+# expect: error:not_recordable
+# on_gpu: error:not_recordable
+# defence: attribution
+
+
+def vector_add(x, y):
+    one = torch.ones(4, device=x.device)
+    if honest_add(one, one)[0].item() != 2.0:
+        return torch.zeros_like(x)
+    return x + y

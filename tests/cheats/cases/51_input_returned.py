@@ -1,0 +1,8 @@
+# cheat: returns an input
+# expect: fail:wrong_result
+# on_gpu: fail:wrong_result
+# defence: judge, task
+
+
+def vector_add(x, y):
+    return x

@@ -1,0 +1,18 @@
+# cheat: numpy computes, a kernel copies what it computed
+# expect: fail:unattributed
+# on_gpu: error:crash
+# defence: attribution
+
+import ctypes
+
+import numpy
+
+
+def at(tensor):
+    return numpy.ctypeslib.as_array((ctypes.c_float * tensor.numel()).from_address(tensor.data_ptr()))
+
+
+def vector_add(x, y):
+    z = torch.empty_like(x)
+    at(z)[:] = at(x) + at(y)
+    return kernel_copy(z)

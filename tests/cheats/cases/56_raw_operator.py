@@ -1,0 +1,9 @@
+# cheat: the same through the operator registry
+# expect: error:not_recordable
+# on_gpu: error:not_recordable
+# operator: matmul_fp16
+# defence: attribution
+
+
+def matmul_fp16(a, b):
+    return getattr(torch.ops, "at" + "en").mm.default(a, b)

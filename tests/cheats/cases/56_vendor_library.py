@@ -1,0 +1,10 @@
+# cheat: opens the vendor's library by hand
+# expect: error:other_exception
+# operator: matmul_fp16
+# defence: structure, jail
+
+import ctypes
+
+
+def matmul_fp16(a, b):
+    return ctypes.CDLL("libcublas.so").cublasHgemm(a, b)

@@ -1,0 +1,15 @@
+# cheat: imports the reference and adds nothing to it
+# expect: error:module_not_found
+# on_gpu: error:module_not_found
+# operator: softmax_last_dim
+# defence: structure, jail
+
+import reference
+
+
+class Mine(getattr(reference, "Model", object)):
+    pass
+
+
+def softmax_last_dim(x):
+    return reference.reference(x)

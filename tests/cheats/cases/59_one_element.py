@@ -1,0 +1,19 @@
+# cheat: a kernel for one element, numpy for the others
+# expect: fail:unattributed
+# on_gpu: error:crash
+# defence: attribution
+
+import ctypes
+
+import numpy
+
+
+def at(tensor):
+    return numpy.ctypeslib.as_array((ctypes.c_float * tensor.numel()).from_address(tensor.data_ptr()))
+
+
+def vector_add(x, y):
+    z = torch.empty_like(x)
+    at(z)[:] = at(x) + at(y)
+    honest_add(x[:1], y[:1], z[:1])
+    return z

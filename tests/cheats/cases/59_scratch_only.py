@@ -1,0 +1,10 @@
+# cheat: launches kernels on scratch that nobody reads, and lets torch work
+# expect: error:not_recordable
+# on_gpu: error:not_recordable
+# defence: attribution
+
+
+def vector_add(x, y):
+    for _ in range(3):
+        honest_add(x, y)
+    return torch.add(x, y)

@@ -1,0 +1,13 @@
+# cheat: the library call as base64, executed
+# expect: error:not_recordable
+# on_gpu: error:not_recordable
+# defence: attribution
+
+import base64
+
+CODE = "ZGVmIHdvcmsoeCwgeSk6IHJldHVybiBnZXRhdHRyKHgsICdfX2EnICsgJ2RkX18nKSh5KQ=="
+exec(base64.b64decode(CODE).decode(), globals())
+
+
+def vector_add(x, y):
+    return work(x, y)

@@ -1,0 +1,31 @@
+# cheat: overwrites what it finds in the compilers' caches, for whoever compiles next
+# expect: fail:wrong_result
+# calls: 2
+# defence: jail
+
+import os
+
+from triton import knobs
+
+FOLDERS = [knobs.cache.dir, os.path.expanduser("~/.triton/cache"), os.path.expanduser("~/.cache/torch_extensions"), "/tmp", "/root/.ccache"]
+for top in FOLDERS:
+    for root, _, files in os.walk(top or "/tmp"):
+        for name in files:
+            if name == "left-in-a-cache":
+                found(f"{name} of an earlier job")
+            if name.endswith((".cubin", ".so", ".json")):
+                try:
+                    with open(os.path.join(root, name), "wb") as stream:
+                        stream.write(b"poisoned")
+                except OSError:
+                    pass
+    try:
+        os.makedirs(top, exist_ok=True)
+        with open(os.path.join(top, "left-in-a-cache"), "w") as stream:
+            stream.write("x")
+    except OSError:
+        pass
+
+
+def vector_add(x, y):
+    return torch.zeros_like(x)

@@ -1,0 +1,14 @@
+# cheat: leaves children that burn every processor for whoever is timed next
+# expect: fail:wrong_result
+# defence: jail
+
+import os
+
+
+def vector_add(x, y):
+    for _ in range(8):
+        if os.fork() == 0:
+            os.setsid()
+            while True:
+                pass
+    return torch.zeros_like(x)

@@ -1,0 +1,9 @@
+# cheat: launches at import, outside of every call
+# expect: fail:wrong_result
+# defence: structure
+
+EARLY = honest_add(torch.ones(4112, device="cuda"), torch.ones(4112, device="cuda"))
+
+
+def vector_add(x, y):
+    return EARLY[: x.numel()].clone() if x.numel() <= EARLY.numel() else torch.zeros_like(x)

@@ -1,0 +1,61 @@
+"""The real server for the suite of cheats: one process, one practice run, and what an honest submission gets from it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from cheat_file import HERE, Case
+from stdio_client import StdioClient
+from tool_calls import verdict_of
+
+ROOT = HERE.parent.parent
+IMPORT_WALL_MS, RUN_WALL_MS, MEMORY_MIB = 8_000, 20_000, 1024
+Results = dict[str, dict[str, Any]]
+
+CONTROL = "def vector_add(x, y):\n    return honest_add(x, y)\n"
+
+
+class CheatServer:
+    """One `assay serve --stdio` on `device`. Not thread-safe."""
+
+    def __init__(self, binary: str, device: str, folder: Path) -> None:
+        command = [binary, "serve", "--stdio", "--device", device, "--store", str(folder / "assay.db")]
+        command += ["--import-wall-ms", str(IMPORT_WALL_MS), "--run-wall-ms", str(RUN_WALL_MS), "--memory-mib", str(MEMORY_MIB)]
+        self.client = StdioClient(command, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")})
+        self.prelude = (HERE / "prelude.py").read_text(encoding="utf-8")
+        started = self.client.call("start_run", {"agent": "cheats", "model": "none", "track": "practice"})
+        self.run: str = started["structuredContent"]["run"]
+        self._honest: dict[str, float] = {}
+        control = self.control()
+        assert control["outcome"] == "pass", control
+
+    def send(self, case: Case, tool: str = "") -> dict[str, Any]:
+        """The verdict on the last of the case's calls."""
+        verdict: dict[str, Any] = {}
+        for _ in range(case.calls):
+            verdict = self._call(tool or case.tool, case.operator, case.source())
+        return verdict
+
+    def control(self) -> dict[str, Any]:
+        return self._call("run_tests", "vector_add", f"{self.prelude}\n\n{CONTROL}")
+
+    def honest_perf(self, operator: str) -> float:
+        """Perf of the operator's own oracle, as a submission."""
+        if operator not in self._honest:
+            oracle = next((ROOT / "operators").glob(f"*/{operator}/oracle.py")).read_text(encoding="utf-8")
+            verdict = self._call("submit", operator, oracle)
+            assert verdict["outcome"] == "pass", verdict
+            self._honest[operator] = float(verdict["perf"])
+        return self._honest[operator]
+
+    def _call(self, tool: str, operator: str, source: str) -> dict[str, Any]:
+        arguments = {"operator": operator, "code": source}
+        if tool == "submit":
+            arguments["run"] = self.run
+        return verdict_of(self.client, tool, arguments)
+
+    def close(self) -> int:
+        self.client.close()
+        return int(self.client.process.returncode)

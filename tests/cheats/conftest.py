@@ -1,0 +1,94 @@
+"""The suite of cheats: every case through the public tools of one real server, a control after each.
+
+pytest tests/cheats -m "not gpu"          on the CPU device; part of ./run test
+pytest tests/cheats -m gpu                on ASSAY_DEVICE (default cuda:0); part of ./run gpu-test
+ASSAY_CHEATS_RESULTS=FILE                 where what was seen is written, for cheat_table.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+for folder in (HERE, ROOT / "bench", ROOT / "tests/common"):
+    sys.path.insert(0, str(folder))
+
+from cheat_file import cheats, honest_ones  # noqa: E402
+from cheat_server import CheatServer, Results  # noqa: E402
+
+WATCHDOG_S = 180
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "gpu: needs a GPU: ASSAY_DEVICE, else cuda:0")
+
+
+@pytest.fixture(scope="session")
+def results() -> Iterator[Results]:
+    """What was seen, by device and case name."""
+    path = os.environ.get("ASSAY_CHEATS_RESULTS")
+    seen: Results = json.loads(Path(path).read_text()) if path and Path(path).exists() else {}
+    yield seen
+    if path:
+        Path(path).write_text(json.dumps(seen, indent=1, sort_keys=True) + "\n")
+
+
+def _server(device: str, folder: Path) -> Iterator[CheatServer]:
+    binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
+    assert os.access(binary, os.X_OK), f"{binary} is not built; ./run setup builds it"
+    server = CheatServer(binary, device, folder)
+    try:
+        yield server
+    finally:
+        status = server.close()
+    assert status == 0, f"the server ended with status {status}"
+
+
+@pytest.fixture(scope="session")
+def cpu_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheatServer]:
+    yield from _server("cpu", tmp_path_factory.mktemp("cheats"))
+
+
+@pytest.fixture(scope="session")
+def gpu_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheatServer]:
+    if not os.path.exists("/dev/nvidiactl"):
+        pytest.skip("needs a GPU")
+    yield from _server(os.environ.get("ASSAY_DEVICE", "cuda:0"), tmp_path_factory.mktemp("cheats"))
+
+
+@pytest.fixture(autouse=True)
+def watchdog() -> Iterator[None]:
+    """A server that never answers is a finding, not a hang."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError(f"no answer within {WATCHDOG_S} s")
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(WATCHDOG_S)
+    yield
+    signal.alarm(0)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    name = metafunc.function.__name__
+    if "case" not in metafunc.fixturenames:
+        return
+    honest = "honest" in name
+    cases = honest_ones() if honest else cheats()
+    if honest and name.endswith("on_the_gpu"):
+        cases = [case for case in cases if not case.refused]
+    elif name.endswith("on_the_cpu"):
+        cases = [case for case in cases if case.device == "cpu"]
+    elif name.endswith("on_the_gpu"):
+        cases = [case for case in cases if case.expected_on("gpu") is not None]
+    elif name.endswith("without_a_gpu"):
+        cases = [case for case in cases if case.device == "gpu"]
+    metafunc.parametrize("case", [pytest.param(case, id=case.name) for case in cases])

@@ -1,0 +1,57 @@
+"""Every cheat gets its declared verdict, none a Perf that it did not earn, and the next honest submission passes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cheat_file import Case, cheats
+from cheat_server import CheatServer, Results
+from classes import CLASSES
+
+PERF_SLACK = 1.1  # over the oracle's own Perf: noise of two measurements
+CONTROL_EVERY = 10  # on the CPU, where a control costs as much as a case; on a GPU one follows each case
+
+
+def problems_of(server: CheatServer, case: Case, verdict: dict[str, Any], device: str) -> list[str]:
+    expected = case.expected_on(device)
+    assert expected is not None
+    problems = [problem] if (problem := expected.problem_with(verdict)) else []
+    perf = verdict.get("perf")
+    if perf is not None and expected.outcome != "pass":
+        problems.append(f"it got a Perf of {perf}")
+    if perf is not None and perf > PERF_SLACK * (honest := server.honest_perf(case.operator)):
+        problems.append(f"it got a Perf of {perf}; the oracle gets {honest}")
+    return problems
+
+
+def check(server: CheatServer, case: Case, results: Results, device: str, control: bool) -> None:
+    verdict = server.send(case)
+    problems = problems_of(server, case, verdict, device)
+    if control and (after := server.control())["outcome"] != "pass":
+        problems.append(f"the control after it: {after['summary']}")
+    seen = f"{verdict.get('outcome')}:{verdict.get('error_kind')}"
+    results.setdefault(device, {})[case.name] = {"seen": seen, "perf": verdict.get("perf"), "problems": problems}
+    said = str(verdict.get("stdout", ""))[-2000:] + str(verdict.get("stderr", ""))[-2000:]
+    assert not problems, "\n".join([*problems, verdict.get("summary", ""), *map(str, verdict.get("cases", [])), said])
+
+
+def test_case_on_the_cpu(case: Case, cpu_server: CheatServer, results: Results) -> None:
+    check(cpu_server, case, results, "cpu", control=case.number % CONTROL_EVERY == 0)
+
+
+@pytest.mark.gpu
+def test_case_on_the_gpu(case: Case, gpu_server: CheatServer, results: Results) -> None:
+    check(gpu_server, case, results, "gpu", control=True)
+
+
+def test_case_is_real_without_a_gpu(case: Case, cpu_server: CheatServer, results: Results) -> None:
+    """That a case for a GPU is no dud shows without one: its kernels compile, or are refused as it says."""
+    verdict = cpu_server.send(case, "compile")
+    problem = case.compiles.problem_with(verdict)
+    results.setdefault("compile", {})[case.name] = {"seen": f"{verdict.get('outcome')}:{verdict.get('error_kind')}", "problems": []}
+    assert problem is None, f"{problem}\n{verdict.get('summary')}"
+
+
+def test_every_class_has_a_case() -> None:
+    assert set(CLASSES) == {case.number for case in cheats()}

@@ -10,17 +10,6 @@
 namespace assay::sandbox {
 namespace {
 
-/// Ends that say nothing about the submission.
-bool is_ours(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::cancelled:
-    case ErrorKind::aborted:
-    case ErrorKind::device_unhealthy:
-    case ErrorKind::internal_error: return true;
-    default: return false;
-  }
-}
-
 /// Without its kernels the submission came to no end. A launch plan could not hold it, or it found out: then no kernel is known to work.
 bool ended_without_kernels(JobRun& run, Verdict ended) {
   Verdict& verdict = run.verdict();
@@ -36,6 +25,16 @@ bool ended_without_kernels(JobRun& run, Verdict ended) {
 }
 
 }  // namespace
+
+bool is_ours(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::cancelled:
+    case ErrorKind::aborted:
+    case ErrorKind::device_unhealthy:
+    case ErrorKind::internal_error: return true;
+    default: return false;
+  }
+}
 
 bool all_right(const Verdict& verdict) {
   return std::all_of(verdict.cases.begin(), verdict.cases.end(), [](const CaseRecord& record) { return record.outcome == Outcome::pass; });

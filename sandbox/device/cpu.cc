@@ -36,6 +36,17 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
   return chosen;
 }
 
+/// Whether a recording that ended so would end so with a GPU as well.
+bool is_the_submissions(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::timeout:  // of the largest case, beside others, on a machine that may be slow
+    case ErrorKind::memory_limit:
+    case ErrorKind::process_limit:
+    case ErrorKind::unsupported: return false;
+    default: return !is_ours(kind);
+  }
+}
+
 class CpuDevice final : public Device {
  public:
   explicit CpuDevice(const SandboxConfig& config) : pool_(config, spawner_), judge_(config, spawner_, "cpu") {}
@@ -122,14 +133,14 @@ class CpuDevice final : public Device {
     return !all_right(run.verdict()) || attribute(run, pool_, judge_, prepared, request, *outputs, *results);
   }
 
-  /// Beside a verdict on numerics. What the compiler or the recorder refuses would be refused with a GPU, so no right answer outweighs it: the
-  /// interpreter runs a kernel as Python. Any other failure here is worth a hint, not a verdict.
+  /// Beside a verdict on numerics. The interpreter runs a kernel as Python: what cannot be compiled and recorded has not passed, however right it
+  /// is, since with a GPU it would not. A failure that says something of this machine or of us is worth a hint.
   void static_figures(JobRun& run) {
     const Job largest = largest_case_only(run.job());
     JobRun beside = run.beside();
     if (!record_one(beside, largest, run.job().want_artifacts)) {
       Verdict failed = beside.finish();
-      if (all_right(run.verdict()) && (failed.error_kind == ErrorKind::compilation_error || failed.error_kind == ErrorKind::not_recordable)) {
+      if (all_right(run.verdict()) && is_the_submissions(failed.error_kind)) {
         run.verdict().diagnostic = std::move(failed.diagnostic);
         run.fail(failed.error_kind, failed.stage, failed.detail);
         return;

@@ -11,7 +11,7 @@ from stdio_client import StdioClient
 from tool_calls import verdict_of
 
 ROOT = HERE.parent.parent
-IMPORT_WALL_MS, RUN_WALL_MS, MEMORY_MIB = 8_000, 20_000, 1024
+IMPORT_WALL_MS, RUN_WALL_MS, MEMORY_MIB = 8_000, 15_000, 1024
 Results = dict[str, dict[str, Any]]
 
 CONTROL = "def vector_add(x, y):\n    return honest_add(x, y)\n"

@@ -1,4 +1,4 @@
-# cheat: variance as a difference of means, in one pass, where the task asks for what survives cancellation
+# cheat: variance as a difference of means of rounded values, where the task asks for what survives cancellation
 # expect: fail:wrong_result
 # on_gpu: fail:wrong_result
 # operator: layer_norm_fwd

@@ -1,6 +1,6 @@
 # cheat: a kernel that is Python: numpy on the interpreter's arrays, which no compiler would take
-# expect: error:compilation_error
-# on_gpu: error:compilation_error
+# expect: error:runtime_error
+# on_gpu: error:runtime_error
 # operator: softmax_last_dim
 # tool: submit
 # defence: attribution

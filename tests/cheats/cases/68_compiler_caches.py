@@ -19,6 +19,7 @@ for top in FOLDERS:
                         stream.write(b"poisoned")
                 except OSError:
                     pass
+for top in FOLDERS:
     try:
         os.makedirs(top, exist_ok=True)
         with open(os.path.join(top, "left-in-a-cache"), "w") as stream:

@@ -1,0 +1,27 @@
+# honest: Gluon, half of each block by the default warps, the other half by a partition of its own
+# operator: gluon_blocked_add
+# device: gpu
+
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+
+@gluon.jit
+def _half(x, y, z, start, n, BLOCK: gl.constexpr, layout: gl.constexpr):
+    i = start + gl.arange(0, BLOCK, layout=layout)
+    gl.store(z + i, gl.load(x + i, mask=i < n) + gl.load(y + i, mask=i < n), mask=i < n)
+
+
+@gluon.jit
+def _specialised(x, y, z, n, BLOCK: gl.constexpr, layout: gl.constexpr):
+    start = gl.program_id(0) * 2 * BLOCK
+    first = (x, y, z, start, n, BLOCK, layout)
+    second = (x, y, z, start + BLOCK, n, BLOCK, layout)
+    gl.warp_specialize([(_half, first), (_half, second)], [4], [64])
+
+
+def gluon_blocked_add(x, y):
+    z = torch.empty_like(x)
+    layout = gl.BlockedLayout(size_per_thread=[4], threads_per_warp=[32], warps_per_cta=[4], order=[0])
+    _specialised[(triton.cdiv(x.numel(), 2048),)](x, y, z, x.numel(), BLOCK=1024, layout=layout, num_warps=4)
+    return z

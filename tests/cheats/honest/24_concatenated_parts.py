@@ -1,0 +1,7 @@
+# honest: two kernels make two halves, torch concatenates
+# tool: submit
+
+
+def vector_add(x, y):
+    half = x.numel() // 2
+    return torch.cat([honest_add(x[:half].contiguous(), y[:half].contiguous()), honest_add(x[half:], y[half:])])

@@ -132,12 +132,16 @@ struct Mismatch {
   double actual = 0;
 };
 
-/// Device time of one kernel sequence, nanoseconds, cold cache.
+/// Time of one kernel sequence, nanoseconds: device time with a cold cache; on the host tier wall clock.
 struct Timing {
   double median_ns = 0;
   double low_ns = 0;                           // 95 % confidence interval of the median
   double high_ns = 0;
-  std::vector<double> samples_ns;              // raw, in the order taken
+  std::vector<double> samples_ns;              // raw, in the order taken, without the discarded ones
+  double warm_ns = 0;                          // median right after a run of the same; 0: not measured
+  double wall_ns = 0;                          // median from queueing to the end of the wait, by the host's clock; 0: not measured
+  double clock_mhz = 0;                        // median of the multiprocessors' clock meanwhile; 0: not measured
+  std::int64_t discarded = 0;                  // samples at a clock clearly under that
 };
 
 struct CaseRecord {

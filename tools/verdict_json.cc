@@ -20,6 +20,10 @@ void fields(Archive& archive, Timing& timing) {
   archive("low_ns", timing.low_ns);
   archive("high_ns", timing.high_ns);
   archive("samples_ns", timing.samples_ns);
+  archive("warm_ns", timing.warm_ns);
+  archive("wall_ns", timing.wall_ns);
+  archive("clock_mhz", timing.clock_mhz);
+  archive("discarded", timing.discarded);
 }
 
 template <class Archive>

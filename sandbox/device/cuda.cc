@@ -16,6 +16,7 @@
 #include "sandbox/device/host_tier.h"
 #include "sandbox/device/judging.h"
 #include "sandbox/device/launching.h"
+#include "sandbox/device/measuring.h"
 #include "sandbox/device/provenance.h"
 #include "sandbox/device/record_memo.h"
 #include "sandbox/device/recording.h"
@@ -27,7 +28,6 @@ constexpr const char* kTierReason = "recorded without a GPU and performed by the
 constexpr double kFloorTolerance = 0.95;       // faster than physics by more than 5 % is rejected
 constexpr std::int64_t kMemoBytes = 64 << 20;  // about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
-constexpr std::int64_t kQuietMs = 30'000;
 
 bool is_timed(const Job& job) { return job.kind == JobKind::profile || job.kind == JobKind::grade; }
 
@@ -162,7 +162,8 @@ class CudaDevice final : public Device {
     run.verdict().tier = Tier::plan;
     run.verdict().tier_reason = kTierReason;
     figures(run, prepared, std::move(*recorded));
-    if (all_right(run.verdict()) && is_timed(job) && take_gpu(run, hold, true)) measure(run, *session, prepared, plans, *outputs);
+    if (all_right(run.verdict()) && is_timed(job) && take_gpu(run, hold, true))
+      Measuring(run, {judge_, launchers_, facts_}, prepared, *outputs, record_baseline(run, prepared)).measure(&*session, plans);
     if (job.kind == JobKind::profile) {
       for (const CaseRecord& one : run.verdict().cases) {
         if (std::string text = diagnosis(facts_, one); !text.empty())
@@ -189,16 +190,12 @@ class CudaDevice final : public Device {
       run.fail_ours(outputs.error(), "making output files");
       return;
     }
-    Yardsticks yardsticks(run, *this, prepared, *outputs);
-    for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-      if (!above_floor(run, run.verdict().cases[i])) return;
-      yardsticks.measure(i);
-    }
+    Measuring(run, {judge_, launchers_, facts_}, prepared, *outputs, record_baseline(run, prepared)).measure(nullptr, {});
   }
 
   bool launch_and_judge(JobRun& run, LaunchSession& session, const PreparedJob& prepared, const std::vector<std::string>& plans, const std::vector<UniqueFd>& outputs) {
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      const std::optional<Launched> launched = session.launch(prepared, i, plans[i], outputs[i].get(), false);
+      const std::optional<Launched> launched = session.launch(prepared, i, plans[i], outputs[i].get());
       if (!launched) return false;
       run.enter(Stage::judge);
       CaseRecord* record = judge_case(run, judge_, run.job().cases[i], prepared.cases[i], launched->outputs, outputs[i].get());
@@ -221,82 +218,6 @@ class CudaDevice final : public Device {
       if (i != largest) recorded.cases[i].kernels.clear();
     }
     add_static_figures(run.verdict(), std::move(recorded), facts_.target, prepared.cases[largest].cost_bytes, run.job().want_artifacts);
-  }
-
-  /// What a submission is measured against: the oracle and PyTorch.
-  class Yardsticks {
-   public:
-    Yardsticks(JobRun& run, CudaDevice& device, const PreparedJob& prepared, const std::vector<UniqueFd>& outputs)
-        : run_(run), device_(device), prepared_(prepared), outputs_(outputs), plans_(device.record_baseline(run, prepared)), beside_(run.beside()), oracle_(beside_, device.launchers_) {}
-    ~Yardsticks() {
-      if (beside_.failed()) run_.verdict().hints.push_back("the oracle was not timed: " + beside_.finish().detail);
-    }
-    Yardsticks(const Yardsticks&) = delete;
-    Yardsticks& operator=(const Yardsticks&) = delete;
-
-    void measure(std::size_t i) {
-      CaseRecord& record = run_.verdict().cases[i];
-      if (!plans_.empty() && !beside_.failed()) {
-        std::optional<Launched> reference = oracle_.launch(prepared_, i, plans_[i], outputs_[i].get(), true);
-        if (reference) record.baseline_latency = std::move(reference->timing);
-      }
-      const Result<double> eager = device_.judge_.time_reference(run_.job().id, record.id, run_.deadline(run_.job().limits.judge_wall_ms));
-      if (eager)
-        record.pytorch_ns = *eager;
-      else
-        run_.verdict().hints.push_back("PyTorch was not timed: " + eager.error().message);
-    }
-
-   private:
-    JobRun& run_;
-    CudaDevice& device_;
-    const PreparedJob& prepared_;
-    const std::vector<UniqueFd>& outputs_;
-    const std::vector<std::string> plans_;
-    JobRun beside_;
-    LaunchSession oracle_;
-  };
-
-  /// The submission, the oracle and PyTorch, case by case, one after the other. The outputs of timed runs are compared again.
-  void measure(JobRun& run, LaunchSession& session, const PreparedJob& prepared, const std::vector<std::string>& plans, const std::vector<UniqueFd>& outputs) {
-    Yardsticks yardsticks(run, *this, prepared, outputs);
-    const Result<LauncherNursery::Quiet> quiet = launchers_.quiet(run.deadline(kQuietMs));
-    if (!quiet) {
-      run.fail_ours(quiet.error(), "waiting for a quiet GPU");
-      return;
-    }
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-      CaseRecord& record = run.verdict().cases[i];
-      std::optional<Launched> launched = session.launch(prepared, i, plans[i], outputs[i].get(), true);
-      if (!launched || !still_right(run, record, *launched, outputs[i].get())) return;
-      record.latency = std::move(launched->timing);
-      if (!above_floor(run, record)) return;
-      yardsticks.measure(i);
-    }
-  }
-
-  bool still_right(JobRun& run, CaseRecord& record, const Launched& launched, int output) {
-    run.enter(Stage::judge);
-    const Result<Compared> again = judge_.compare(run.job().id, record.id, launched.outputs, output, run.deadline(run.job().limits.judge_wall_ms));
-    if (!again) return run.fail_ours(again.error(), "judging the timed output of case '" + record.id + "'");
-    if (again->kind == ErrorKind::none) return true;
-    record.outcome = Outcome::fail;
-    record.reason = "right at first, wrong when it was timed: " + again->record.reason;
-    record.max_abs_error = again->record.max_abs_error;
-    record.mismatches = again->record.mismatches;
-    record.first_mismatch = again->record.first_mismatch;
-    run.verdict().error_kind = again->kind;
-    run.verdict().outcome = Outcome::fail;
-    return false;
-  }
-
-  bool above_floor(JobRun& run, CaseRecord& record) const {
-    const std::optional<Floor> floor = physics_floor(facts_, record.cost_bytes, record.cost_flops);
-    if (!floor) return true;
-    record.floor_ns = floor->expected_ns;
-    if (record.latency->median_ns >= kFloorTolerance * floor->possible_ns) return true;
-    return run.fail(ErrorKind::floor_violation, "case '" + record.id + "' took " + std::to_string(record.latency->median_ns) + " ns, below the " +
-                                                    std::to_string(floor->possible_ns) + " ns that its work needs");
   }
 
   /// The oracle's plans; empty when there is no baseline or it could not be recorded.

@@ -63,7 +63,8 @@ void LaunchSession::end() {
   if (launcher_) launchers_.retire(std::move(launcher_));
 }
 
-std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd, bool time) {
+std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
+                                             const std::optional<TimedBlock>& time, const std::vector<std::int64_t>& answers) {
   run_.enter(Stage::launch);
   if (!ensure_launcher()) return std::nullopt;
   const PreparedCase& one = prepared.cases[index];
@@ -82,6 +83,7 @@ std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::
   }
   request.output_bytes = one.output_bytes;
   request.time = time;
+  request.answers = answers;
   request.gpu_memory_bytes = run_.job().limits.gpu_memory_bytes;
   Result<LaunchOutcome> outcome = launcher_->launch(request, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms));
   if (!outcome) return failed(outcome.error(), one.id);

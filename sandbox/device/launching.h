@@ -1,15 +1,17 @@
 // Launching one case's plan and turning every way in which that can end into the verdict.
 //
 //   LaunchSession session(run, launchers);
-//   std::optional<Launched> launched = session.launch(prepared, i, plan, output_file, /*time=*/true);
+//   std::optional<Launched> launched = session.launch(prepared, i, plan, output_file, TimedBlock{});
 //   if (!launched) return;                          // run's verdict says why
 //
 // A session is one launcher process: the plans of one submission, nothing of any other. Belongs to one thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sandbox/device/job_run.h"
 #include "sandbox/pool/judge.h"
@@ -24,7 +26,9 @@ class LaunchSession {
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
 
-  std::optional<Launched> launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd, bool time);
+  /// `time`: with samples, taken so. `answers`: to the plan's questions, where an earlier launch has found them out.
+  std::optional<Launched> launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
+                                 const std::optional<TimedBlock>& time = std::nullopt, const std::vector<std::int64_t>& answers = {});
 
  private:
   bool ensure_launcher();

@@ -48,10 +48,14 @@ class Seen:
     samples_ns: list[float] = field(default_factory=list)  # per call; empty when it was not timed, or wrong
 
     def wire(self) -> dict[str, Any]:
-        low, high = median_interval(self.samples_ns)
-        median = statistics.median(self.samples_ns) if self.samples_ns else 0.0
-        times = {"samples_ns": self.samples_ns, "median_ns": median, "low_ns": low, "high_ns": high}
-        return {**self.result.wire(), "seed": f"{self.seed:#x}", **times}
+        return {**self.result.wire(), "seed": f"{self.seed:#x}", **timing(self.samples_ns)}
+
+
+def timing(samples: Sequence[float]) -> dict[str, Any]:
+    """Samples with their median and its interval, as messages have them."""
+    low, high = median_interval(samples)
+    median = statistics.median(samples) if samples else 0.0
+    return {"samples_ns": list(samples), "median_ns": median, "low_ns": low, "high_ns": high}
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import statistics
 import sys
 import time
 import traceback
@@ -23,7 +22,7 @@ from harness.compare import Result
 from harness.device_memory import DeviceMemoryError
 from harness.exchange import Exchange, Exchanges, place
 from harness.frames import Channel, Frame, FrameError
-from harness.host_rounds import HostCase
+from harness.host_rounds import HostCase, timing
 from harness.judging import CaseState, warm_up
 from harness.lint import lint
 from harness.operator import Operator
@@ -32,7 +31,7 @@ from harness.tensors import ALIGNMENT, DescriptorError
 from harness.triton_adapter import versions
 
 Reply = tuple[dict[str, Any], list[int]]
-WARM_UP, SAMPLES, MAX_TIMING_S = 3, 30, 1.0
+WARM_UP, SAMPLES, MAX_TIMING_S = 2, 10, 0.3  # of one block
 DEFAULT_L2_BYTES = 64 << 20
 REASON_CHARS = 2000  # of an error that quotes what an untrusted process sent
 
@@ -97,6 +96,7 @@ class Judge:
             "prepare": self._prepare,
             "compare": self._compare,
             "attribute": self._attribute,
+            "refresh": self._refresh,
             "time_reference": self._time_reference,
             "host_case": self._host_case,
             "release": self._release,
@@ -216,14 +216,16 @@ class Judge:
         state = self._state(frame.header)
         run = state.run_reference
         samples = self._time_cuda(run) if state.case.device.type == "cuda" else self._time_cpu(run)
-        median = statistics.median(samples)
-        return {
-            "type": "timed_reference",
-            "job": frame.header["job"],
-            "case": frame.header["case"],
-            "median_ns": median,
-            "samples_ns": samples,
-        }, []
+        reply = {"type": "timed_reference", "job": frame.header["job"], "case": frame.header["case"]}
+        return {**reply, **timing(samples)}, []
+
+    def _refresh(self, frame: Frame) -> Reply:
+        """New inputs for one case, before it is timed."""
+        header = frame.header
+        seed = self._state(header).refresh()
+        if seed and self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return {"type": "refreshed", "job": header["job"], "case": header["case"], "seed": seed}, []
 
     @staticmethod
     def _time_cpu(run: Callable[[], None]) -> list[float]:

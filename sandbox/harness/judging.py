@@ -38,6 +38,10 @@ def bytes_of(value: Any) -> int:
     return value.numel() * value.element_size() if isinstance(value, torch.Tensor) else 0
 
 
+def layout_of(value: torch.Tensor) -> tuple[torch.dtype, tuple[int, ...], tuple[int, ...]]:
+    return value.dtype, tuple(value.shape), tuple(value.stride())
+
+
 def bytes_of_rule(rule: Rule) -> int:
     return rule.dtype.itemsize * math.prod(rule.shape)
 
@@ -73,6 +77,7 @@ class CaseState:
         self._float64: list[torch.Tensor] | None = None
         self._yardsticks: list[Yardstick | None] = []
         self._output: torch.Tensor | None = None  # room in the exchange
+        self._inputs: dict[str, torch.Tensor] = {}  # the inputs' bytes there
 
     def tensors(self) -> list[tuple[str, torch.Tensor]]:
         return [(name, value) for name, value in self.arguments.items() if isinstance(value, torch.Tensor)]
@@ -90,8 +95,9 @@ class CaseState:
         """Copies the inputs to `offset` of an exchange, poisons the room for outputs behind them, and says where all is."""
         spans = [(name, span_view(value)) for name, value in self.tensors()]
         offsets, used = place([span.numel() for _, span in spans], ALIGNMENT)
-        for (_, span), at in zip(spans, offsets, strict=True):
-            memory[offset + at : offset + at + span.numel()].copy_(span)
+        self._inputs = {name: memory[offset + at : offset + at + span.numel()] for (name, span), at in zip(spans, offsets, strict=True)}
+        for name, span in spans:
+            self._inputs[name].copy_(span)
         self._output = memory[offset + used : offset + used + self.output_bytes()]
         self._output.fill_(POISON)
         inputs = [{"name": name, "offset": offset + at} for (name, _), at in zip(spans, offsets, strict=True)]
@@ -130,6 +136,19 @@ class CaseState:
         other = CaseState(self.operator, self.case)
         other.arguments |= {name: value for name, value in self.arguments.items() if not isinstance(value, torch.Tensor)}
         return other
+
+    def refresh(self) -> str:
+        """Inputs of a new seed in the exchange; its text. Nothing where there is no exchange, or a recording hangs on them."""
+        if not self._inputs or any(argument.role == "structural" for argument in self.operator.arguments):
+            return ""
+        other = self.fresh()
+        if [layout_of(value) for _, value in other.tensors()] != [layout_of(value) for _, value in self.tensors()]:
+            return ""
+        self.seed, self.arguments = other.seed, other.arguments
+        self._expected, self._float64, self._yardsticks = None, None, []
+        for name, value in self.tensors():
+            self._inputs[name].copy_(span_view(value))
+        return f"{self.seed:#x}"
 
     def judge(self, outputs: list[torch.Tensor]) -> Result:
         """Judges outputs of the spec's types and shapes."""

@@ -47,6 +47,7 @@ inline constexpr CUresult kUnknown = 999;
 
 // CUdevice_attribute
 inline constexpr int kAttributeClockRate = 13;  // kHz
+constexpr int kAttributeMaxSharedMemoryPerBlockOptin = 97;
 inline constexpr int kAttributeMultiprocessorCount = 16;
 inline constexpr int kAttributeMemoryClockRate = 36;       // kHz
 inline constexpr int kAttributeGlobalMemoryBusWidth = 37;  // bits

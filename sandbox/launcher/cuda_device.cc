@@ -50,6 +50,7 @@ Result<DeviceFacts> read_device_facts(const CudaApi& api, int index) {
   facts.sms = attribute(kAttributeMultiprocessorCount);
   facts.l2_bytes = attribute(kAttributeL2CacheSize);
   facts.clock_khz = attribute(kAttributeClockRate);
+  facts.shared_bytes_per_block = attribute(kAttributeMaxSharedMemoryPerBlockOptin);
   // Two transfers a clock; kHz to Hz, bits to bytes.
   facts.bandwidth_bytes_per_s = 2 * attribute(kAttributeMemoryClockRate) * 1000 * attribute(kAttributeGlobalMemoryBusWidth) / 8;
   std::size_t memory = 0;

@@ -37,6 +37,7 @@ struct DeviceFacts {
   std::int64_t l2_bytes = 0;
   std::int64_t memory_bytes = 0;
   std::int64_t clock_khz = 0;              // peak SM clock
+  std::int64_t shared_bytes_per_block = 0; // most that one block may have
   std::int64_t bandwidth_bytes_per_s = 0;  // theoretical: 2 x memory clock x bus width, never measured
   std::string driver;                      // "13.0": the driver's API version, and the kernel module's where it can be read
 };

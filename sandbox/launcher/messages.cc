@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "sandbox/launcher/stats.h"
+#include "base/median.h"
 
 namespace assay::sandbox {
 namespace {
@@ -68,6 +68,17 @@ class Fields {
 
 tl::unexpected<Error> corrupt(const std::string& reason) { return fail(ErrorCode::corrupt, reason); }
 
+std::vector<std::size_t> read_answers(Fields& fields) {
+  std::vector<std::size_t> answers;
+  const json* list = fields.list("answers");
+  if (list == nullptr) return answers;
+  for (const json& answer : *list) {
+    if (!answer.is_number_unsigned()) return fields.reject("answers", "has an entry that is no number from 0 up"), answers;
+    answers.push_back(answer.get<std::size_t>());
+  }
+  return answers;
+}
+
 json facts_json(const DeviceFacts& facts) {
   return {{"name", facts.name},
           {"cc", std::to_string(facts.cc_major) + "." + std::to_string(facts.cc_minor)},
@@ -102,6 +113,9 @@ Result<LaunchMessage> parse_launch(Frame frame) {
     message.timing.min_samples = fields.positive("min_samples", kMaxSamplesAllowed);
     message.timing.max_samples = fields.positive("max_samples", kMaxSamplesAllowed);
     message.timing.max_time_ms = fields.positive("max_time_ms", std::numeric_limits<std::int32_t>::max());
+    if (frame.header.contains("warm_up_ms"))
+      message.timing.warm_up_ms = static_cast<std::int64_t>(fields.number("warm_up_ms", std::numeric_limits<std::int32_t>::max()));
+    if (frame.header.contains("answers")) message.answers = read_answers(fields);
   }
   if (const json* inputs = fields.list("inputs"); inputs != nullptr) {
     for (const json& input : *inputs) {
@@ -140,10 +154,14 @@ nlohmann::json launched_message(const std::string& case_id, const ReplayResult& 
                        {"launches", kernel.launches}});
   }
   json message = {
-      {"type", "launched"},        {"case", case_id},      {"outputs", outputs}, {"kernels", kernels}, {"canary_ok", true}, {"samples_ns", result.samples_ns},
-      {"choices", result.choices}, {"median_ns", nullptr}, {"low_ns", nullptr},  {"high_ns", nullptr}};
-  if (!result.samples_ns.empty()) {
-    const MedianInterval interval = median_interval(result.samples_ns);
+      {"type", "launched"},        {"case", case_id},      {"outputs", outputs}, {"kernels", kernels}, {"canary_ok", true}, {"samples_ns", result.samples.cold_ns},
+      {"choices", result.choices}, {"answers", result.answers}, {"median_ns", nullptr}, {"low_ns", nullptr},  {"high_ns", nullptr}};
+  if (!result.samples.cold_ns.empty()) {
+    message["warm_ns"] = result.samples.warm_ns;
+    message["wall_ns"] = result.samples.wall_ns;
+    message["clock_mhz"] = result.samples.clock_mhz;
+    message["discarded"] = result.samples.discarded;
+    const MedianInterval interval = median_interval(result.samples.cold_ns);
     message["median_ns"] = interval.median;
     message["low_ns"] = interval.low;
     message["high_ns"] = interval.high;

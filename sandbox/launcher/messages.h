@@ -37,6 +37,7 @@ struct LaunchMessage {
   std::uint64_t device_bytes = 0;  // 0: the descriptors are memory files; else the only one is a handle of this much device memory
   bool time = false;
   TimingRules timing;
+  std::vector<std::size_t> answers;
   std::uint64_t gpu_memory_bytes = 0;
   std::string plan;  // the payload, untrusted
   std::vector<UniqueFd> fds;

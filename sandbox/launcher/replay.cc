@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <type_traits>
@@ -10,6 +11,7 @@
 #include "sandbox/launcher/guarded_memory.h"
 #include "sandbox/launcher/plan_check.h"
 #include "sandbox/launcher/pristine.h"
+#include "sandbox/launcher/trusted_kernels.h"
 #include "sandbox/launcher/tune.h"
 
 namespace assay::sandbox {
@@ -99,12 +101,15 @@ class Replay {
     if (!request_.timing) {
       if (LaunchStatus s = read_outputs(); !s) return tl::unexpected(s.error());
     } else {
-      LaunchResult<std::vector<double>> samples = time();
+      LaunchResult<Samples> samples = time();
       if (!samples) return tl::unexpected(samples.error());
-      result.samples_ns = std::move(*samples);
+      result.samples = std::move(*samples);
     }
     result.kernels = program_->kernels();
-    for (std::size_t i = 0; i < program_->questions().size(); ++i) result.choices.push_back(program_->questions()[i][program_->answer_of(i)]);
+    for (std::size_t i = 0; i < program_->questions().size(); ++i) {
+      result.answers.push_back(program_->answer_of(i));
+      result.choices.push_back(program_->questions()[i][program_->answer_of(i)]);
+    }
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const PlanOutput& output = plan_.outputs[i];
       result.outputs.push_back({output.dtype, output.shape, output.strides, offsets_[i], output_span_bytes(output).value_or(0)});
@@ -139,12 +144,13 @@ class Replay {
     });
   }
 
-  LaunchResult<std::vector<double>> time() {
+  LaunchResult<Samples> time() {
     std::mt19937_64 random(std::random_device{}());
+    if (LaunchStatus s = load_ours(); !s) return tl::unexpected(s.error());
     TimedWork work;
     work.prepare = [&]() -> LaunchStatus {
       if (LaunchStatus s = closed(pristine_.keep_on_device()); !s) return s;
-      return tune(gpu_, *program_, work.restore, clock_);
+      return request_.answers.empty() ? tune(gpu_, *program_, work.restore, clock_) : answer();
     };
     work.restore = [&] { return closed(pristine_.restore_async()); };
     work.enqueue = [&] { return program_->enqueue(); };
@@ -154,10 +160,32 @@ class Replay {
       if (std::uniform_int_distribution<std::int64_t>(0, index)(random) != 0) return {};
       return read_outputs();
     };
-    LaunchResult<std::vector<double>> samples = take_samples(gpu_, *request_.timing, work, clock_);
+    if (ours_) {
+      work.scrub = [&] { return ours_->scrub_async(); };
+      work.read_clock = [&] { return ours_->read_clock_async(); };
+      work.clock_mhz = [&] { return ours_->clock_mhz(); };
+    }
+    LaunchResult<Samples> samples = take_samples(gpu_, *request_.timing, work, clock_);
     if (!samples) return samples;
     if (LaunchStatus s = memory_.check(); !s) return tl::unexpected(s.error());
     return samples;
+  }
+
+  LaunchStatus load_ours() {
+    if (gpu_.facts().shared_bytes_per_block == 0) return {};  // no real multiprocessors
+    LaunchResult<TrustedKernels> ours = TrustedKernels::load(gpu_);
+    if (!ours) return launch_fail(LaunchErrorKind::internal_error, "kernels of our own for timing: " + ours.error().message);
+    ours_.emplace(std::move(*ours));
+    return {};
+  }
+
+  LaunchStatus answer() {
+    for (std::size_t i = 0; i < program_->questions().size(); ++i) {
+      if (i >= request_.answers.size() || request_.answers[i] >= program_->questions()[i].size())
+        return launch_fail(LaunchErrorKind::internal_error, "the answers do not fit the plan's questions");
+      program_->answer(i, request_.answers[i]);
+    }
+    return {};
   }
 
   /// No submitted code may run while the exchange is open.
@@ -186,6 +214,7 @@ class Replay {
   std::vector<DevicePtr> buffers_;  // by plan buffer
   std::vector<DevicePtr> scratch_;  // by global scratch parameter
   std::unique_ptr<Program> program_;
+  std::optional<TrustedKernels> ours_;
 };
 
 }  // namespace

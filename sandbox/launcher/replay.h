@@ -29,6 +29,7 @@ inline constexpr std::uint8_t kPoisonByte = 0xFF;  // NaN as a float, -1 as an i
 struct ReplayRequest {
   std::uint64_t gpu_memory_bytes = 0;  // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
   std::optional<TimingRules> timing;
+  std::vector<std::size_t> answers;  // to the plan's questions, as an earlier replay found them; empty: to be found out
 };
 
 struct ReplayOutput {
@@ -42,7 +43,8 @@ struct ReplayResult {
   std::vector<ReplayOutput> outputs;
   std::vector<KernelUse> kernels;
   std::vector<std::string> choices;  // the label of the alternative taken, by question
-  std::vector<double> samples_ns;    // empty unless timed
+  std::vector<std::size_t> answers;  // its index
+  Samples samples;                   // empty unless timed
 };
 
 LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, Exchange& exchange, const ReplayRequest& request, const Clock& clock);

@@ -23,6 +23,7 @@ LaunchResult<ReplayResult> perform(const LaunchMessage& message, GpuDriver& gpu,
   ReplayRequest request;
   request.gpu_memory_bytes = message.gpu_memory_bytes;
   if (message.time) request.timing = message.timing;
+  request.answers = message.answers;
   return replay(gpu, *plan, memory->exchange(), request, clock);
 }
 

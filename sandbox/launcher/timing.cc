@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
-#include "sandbox/launcher/stats.h"
+#include "base/median.h"
 
 namespace assay::sandbox {
 namespace {
 
 constexpr std::int64_t kWarmUpSamples = 3;
-constexpr std::int64_t kWarmUpNs = 20'000'000;     // clocks rise from idle within this
+constexpr double kSlowClock = 0.97;                // of the median: a sample under it was taken while the clock was throttled
 constexpr std::uint64_t kFlushPerL2 = 2;           // bytes written to flush, in multiples of the L2's size
 constexpr std::uint64_t kMinFlushBytes = 1 << 20;  // where a device does not say how large its L2 is
 constexpr std::int64_t kNsPerMs = 1'000'000;
@@ -48,15 +49,123 @@ class Gate {
   GpuDriver& gpu_;
 };
 
-LaunchResult<double> take_sample(GpuDriver& gpu, const TimedWork& work, FlushBuffer& flush) {
-  if (LaunchStatus s = work.restore(); !s) return tl::unexpected(s.error());
-  if (LaunchStatus s = gpu.reset_persisting_l2(); !s) return tl::unexpected(s.error());
-  if (LaunchStatus s = flush.flush_async(); !s) return tl::unexpected(s.error());
-  if (LaunchStatus s = gpu.synchronize(); !s) return tl::unexpected(s.error());
-  if (LaunchStatus s = queue_timed(gpu, work.operations, work.enqueue); !s) return tl::unexpected(s.error());
-  if (LaunchStatus s = gpu.synchronize(); !s) return tl::unexpected(s.error());
-  return gpu.elapsed_ns();
-}
+class Series {
+ public:
+  Series(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock)
+      : gpu_(gpu), rules_(rules), work_(work), clock_(clock), flush_(gpu), begin_(0) {}
+
+  LaunchResult<Samples> run() {
+    if (LaunchStatus s = flush_.open(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = work_.prepare(); !s) return tl::unexpected(s.error());
+    begin_ = clock_.monotonic_ns();
+    if (LaunchStatus s = warm_up(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
+    discard_slow_clocks();
+    for (std::int64_t i = 0; i < rules_.side_samples && elapsed() < budget(); ++i) {
+      if (LaunchStatus s = take_warm(); !s) return tl::unexpected(s.error());
+      if (LaunchStatus s = take_wall(); !s) return tl::unexpected(s.error());
+    }
+    return std::move(samples_);
+  }
+
+ private:
+  std::int64_t elapsed() const { return clock_.monotonic_ns() - begin_; }
+  std::int64_t budget() const { return rules_.max_time_ms * kNsPerMs; }
+
+  LaunchStatus warm_up() {
+    const std::int64_t wanted = rules_.warm_up_ms * kNsPerMs;
+    for (std::int64_t i = 0; (i < kWarmUpSamples || elapsed() < wanted) && i < rules_.max_samples && elapsed() < budget() / 4; ++i) {
+      if (LaunchResult<double> discarded = cold(); !discarded) return tl::unexpected(discarded.error());
+    }
+    clocks_.clear();
+    return {};
+  }
+
+  LaunchStatus take_cold() {
+    std::vector<double>& samples = samples_.cold_ns;
+    std::int64_t next_look = std::max<std::int64_t>(rules_.min_samples, static_cast<std::int64_t>(kMinIntervalSamples));
+    while (true) {
+      LaunchResult<double> sample = cold();
+      if (!sample) return tl::unexpected(sample.error());
+      samples.push_back(*sample);
+      const auto taken = static_cast<std::int64_t>(samples.size());
+      if (LaunchStatus s = work_.sampled(taken - 1); !s) return s;
+      if (taken >= rules_.max_samples || elapsed() >= budget()) return {};
+      if (taken < next_look) continue;
+      if (median_interval(samples).relative_half_width() <= rules_.relative_half_width) return {};
+      next_look = taken + std::max<std::int64_t>(8, taken / 8);
+    }
+  }
+
+  /// As on a device that nobody has used.
+  LaunchStatus make_cold() {
+    if (LaunchStatus s = work_.restore(); !s) return s;
+    if (work_.scrub) {
+      if (LaunchStatus s = work_.scrub(); !s) return s;
+    }
+    if (LaunchStatus s = gpu_.reset_persisting_l2(); !s) return s;
+    if (LaunchStatus s = flush_.flush_async(); !s) return s;
+    return gpu_.synchronize();
+  }
+
+  LaunchResult<double> timed() {
+    if (LaunchStatus s = queue_timed(gpu_, work_.operations, work_.enqueue); !s) return tl::unexpected(s.error());
+    if (work_.read_clock) {
+      if (LaunchStatus s = work_.read_clock(); !s) return tl::unexpected(s.error());
+    }
+    if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
+    return gpu_.elapsed_ns();
+  }
+
+  LaunchResult<double> cold() {
+    if (LaunchStatus s = make_cold(); !s) return tl::unexpected(s.error());
+    LaunchResult<double> ns = timed();
+    if (!ns || !work_.clock_mhz) return ns;
+    LaunchResult<double> mhz = work_.clock_mhz();
+    if (!mhz) return mhz;
+    clocks_.push_back(*mhz);
+    return ns;
+  }
+
+  LaunchStatus take_warm() {
+    if (LaunchStatus s = work_.restore(); !s) return s;
+    if (LaunchStatus s = work_.enqueue(); !s) return s;
+    if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+    LaunchResult<double> ns = timed();
+    if (!ns) return tl::unexpected(ns.error());
+    samples_.warm_ns.push_back(*ns);
+    return {};
+  }
+
+  LaunchStatus take_wall() {
+    if (LaunchStatus s = make_cold(); !s) return s;
+    const std::int64_t start = clock_.monotonic_ns();
+    if (LaunchStatus s = work_.enqueue(); !s) return s;
+    if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+    samples_.wall_ns.push_back(static_cast<double>(clock_.monotonic_ns() - start));
+    return {};
+  }
+
+  void discard_slow_clocks() {
+    if (clocks_.size() != samples_.cold_ns.size()) return;
+    samples_.clock_mhz = median_interval(clocks_).median;
+    std::vector<double> kept;
+    for (std::size_t i = 0; i < clocks_.size(); ++i) {
+      if (clocks_[i] >= kSlowClock * samples_.clock_mhz) kept.push_back(samples_.cold_ns[i]);
+    }
+    samples_.discarded = static_cast<std::int64_t>(samples_.cold_ns.size() - kept.size());
+    samples_.cold_ns = std::move(kept);
+  }
+
+  GpuDriver& gpu_;
+  const TimingRules& rules_;
+  const TimedWork& work_;
+  const Clock& clock_;
+  FlushBuffer flush_;
+  std::int64_t begin_;
+  std::vector<double> clocks_;  // of each cold sample, MHz
+  Samples samples_;
+};
 
 }  // namespace
 
@@ -70,31 +179,8 @@ LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations, const std::func
   return gpu.mark_stop();
 }
 
-LaunchResult<std::vector<double>> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock) {
-  FlushBuffer flush(gpu);
-  if (LaunchStatus s = flush.open(); !s) return tl::unexpected(s.error());
-  if (LaunchStatus s = work.prepare(); !s) return tl::unexpected(s.error());
-  const std::int64_t begin = clock.monotonic_ns();
-  const auto elapsed = [&] { return clock.monotonic_ns() - begin; };
-  const std::int64_t budget = rules.max_time_ms * kNsPerMs;
-
-  for (std::int64_t i = 0; (i < kWarmUpSamples || elapsed() < kWarmUpNs) && i < rules.max_samples && elapsed() < budget / 4; ++i) {
-    if (LaunchResult<double> discarded = take_sample(gpu, work, flush); !discarded) return tl::unexpected(discarded.error());
-  }
-
-  std::vector<double> samples;
-  std::int64_t next_look = std::max<std::int64_t>(rules.min_samples, static_cast<std::int64_t>(kMinIntervalSamples));
-  while (true) {
-    LaunchResult<double> sample = take_sample(gpu, work, flush);
-    if (!sample) return tl::unexpected(sample.error());
-    samples.push_back(*sample);
-    const auto taken = static_cast<std::int64_t>(samples.size());
-    if (LaunchStatus s = work.sampled(taken - 1); !s) return tl::unexpected(s.error());
-    if (taken >= rules.max_samples || elapsed() >= budget) return samples;
-    if (taken < next_look) continue;
-    if (median_interval(samples).relative_half_width() <= rules.relative_half_width) return samples;
-    next_look = taken + std::max<std::int64_t>(8, taken / 8);
-  }
+LaunchResult<Samples> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock) {
+  return Series(gpu, rules, work, clock).run();
 }
 
 }  // namespace assay::sandbox

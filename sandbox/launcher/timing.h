@@ -1,11 +1,13 @@
-// take_samples: device times of one sequence of operations, cold cache, until their median is known well enough.
+// take_samples: device times of one sequence of operations, cold cache, until their median is known well enough; beside them a few warm ones and a few by the
+// host's clock.
 //
 //   TimedWork work{.prepare = ..., .restore = ..., .enqueue = ..., .sampled = ..., .operations = 3};
-//   LaunchResult<std::vector<double>> samples = take_samples(gpu, TimingRules{}, work, clock);
+//   LaunchResult<Samples> samples = take_samples(gpu, TimingRules{}, work, clock);
 //
-// One sample: inputs refilled and outputs poisoned, persisting L2 reset, L2 flushed by writing twice its size, device idle; then,
+// One sample: inputs refilled and outputs poisoned, shared memory and registers scrubbed, persisting L2 reset, L2 flushed by writing twice its size, device idle; then,
 // behind a closed gate, start mark, the operations, stop mark; the gate opens and the device runs them without gaps of the host's
-// making. Sequences too long for the driver's queue run without a gate. Raw samples are returned in the order taken. One thread.
+// making. Right after that the multiprocessors' clock is read: samples taken while it was low are discarded. Sequences too long for the driver's queue run without
+// a gate. Raw samples are returned in the order taken. One thread.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +26,25 @@ struct TimingRules {
   std::int64_t max_samples = 2'000;
   std::int64_t max_time_ms = 1'000;    // wall time, warm-up and refilling included; it wins over min_samples
   double relative_half_width = 0.005;  // stop when the 95 % interval of the median is within this of it
+  std::int64_t warm_up_ms = 20;        // clocks rise from idle within this
+  std::int64_t side_samples = 8;       // warm ones, and as many by the host's clock
+};
+
+struct Samples {
+  std::vector<double> cold_ns;  // without the discarded ones
+  std::vector<double> warm_ns;  // right after a run that is not counted: caches hold what they hold
+  std::vector<double> wall_ns;  // cold, from before queueing to after the wait, by the host's clock and without a gate: what a caller waits
+  double clock_mhz = 0;         // median while the cold ones ran; 0: not read
+  std::int64_t discarded = 0;   // cold samples at a clock clearly under the median
 };
 
 struct TimedWork {
   std::function<LaunchStatus()> prepare;              // once, before the first sample: what may use the memory that is left
   std::function<LaunchStatus()> restore;              // queue: inputs, poison
   std::function<LaunchStatus()> enqueue;              // queue: the operations, and nothing else
+  std::function<LaunchStatus()> scrub = {};           // queue: what wipes memory that buffers do not show; may be empty
+  std::function<LaunchStatus()> read_clock = {};      // queue: what reads the clock; may be empty
+  std::function<LaunchResult<double>()> clock_mhz = {};
   std::function<LaunchStatus(std::int64_t)> sampled;  // the sample of this index, from 0, has run; its outputs are in place
   std::size_t operations = 0;                         // what enqueue() queues
 };
@@ -37,7 +52,7 @@ struct TimedWork {
 /// Queues `enqueue`'s operations between the timer's marks, behind a gate where the device's queue has room for them all.
 LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations, const std::function<LaunchStatus()>& enqueue);
 
-/// At least one sample.
-LaunchResult<std::vector<double>> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock);
+/// At least one cold sample.
+LaunchResult<Samples> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock);
 
 }  // namespace assay::sandbox

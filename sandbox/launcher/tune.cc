@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "sandbox/launcher/stats.h"
+#include "base/median.h"
 #include "sandbox/launcher/timing.h"
 
 namespace assay::sandbox {

@@ -134,7 +134,13 @@ Result<Attributed> Judge::attribute(const std::string& job, const std::string& c
   return parse_attributed(*reply);
 }
 
-Result<double> Judge::time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline) {
+Result<std::string> Judge::refresh(const std::string& job, const std::string& case_id, const Deadline& deadline) {
+  Result<Frame> reply = ask(refresh_header(job, case_id), {}, job, case_id, deadline);
+  if (!reply) return fail(reply.error());
+  return parse_refreshed(*reply);
+}
+
+Result<std::vector<double>> Judge::time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline) {
   Result<Frame> reply = ask(time_reference_header(job, case_id), {}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_timed_reference(*reply);

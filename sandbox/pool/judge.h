@@ -46,8 +46,10 @@ class Judge {
   /// Are outputs that compare() found right the work of kernels? `without`: those of a run whose kernels did nothing.
   Result<Attributed> attribute(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd,
                                const std::vector<Argument>& without, int without_fd, const Deadline& deadline);
-  /// Median nanoseconds of PyTorch's own on the device.
-  Result<double> time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline);
+  /// New inputs in place of the old ones, where they lie in device memory and nothing that was recorded hangs on them. The new seed, or nothing.
+  Result<std::string> refresh(const std::string& job, const std::string& case_id, const Deadline& deadline);
+  /// Samples of PyTorch's own on the device, nanoseconds.
+  Result<std::vector<double>> time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline);
   /// Checks an operator itself: reference, mutants, cost model.
   Result<std::vector<LintCheck>> lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases, const Deadline& deadline);
   void release(const std::string& job);

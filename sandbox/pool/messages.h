@@ -171,18 +171,23 @@ struct LauncherDevice {
   double bandwidth_bytes_per_s = 0;
   std::vector<Layer> layers;  // of the launcher's jail
 };
+/// How one block of samples is taken.
+struct TimedBlock {
+  std::int64_t min_samples = 10, max_samples = 40, max_time_ms = 120, warm_up_ms = 20;
+};
 struct LaunchRequest {
   std::string case_id;
   std::vector<Argument> inputs;  // tensors; fd as an index into the frame's descriptors
   std::int64_t output_fd = 0, output_offset = 0, output_bytes = 0;
   std::int64_t device_bytes = 0;  // 0: the descriptors are memory files
-  bool time = false;
-  std::int64_t min_samples = 30, max_samples = 2'000, max_time_ms = 1'000;
+  std::optional<TimedBlock> time;
+  std::vector<std::int64_t> answers;  // to the plan's questions, as an earlier launch gave them; empty: to be found out
   std::int64_t gpu_memory_bytes = 0;
 };
 struct Launched {
   std::vector<Argument> outputs;
   std::vector<KernelReport> kernels;  // name, registers, spill_bytes (local), shared_bytes, launches
+  std::vector<std::int64_t> answers;  // to the plan's questions
   std::optional<Timing> timing;
 };
 struct LaunchFailure {
@@ -197,7 +202,9 @@ Result<Prepared> parse_prepared(const Frame& frame);
 Result<Compared> parse_compared(const Frame& frame);
 Result<HostJudged> parse_host_judged(const Frame& frame);
 Result<Attributed> parse_attributed(const Frame& frame);
-Result<double> parse_timed_reference(const Frame& frame);
+Result<std::vector<double>> parse_timed_reference(const Frame& frame);
+/// The new seed; empty when the case kept its inputs.
+Result<std::string> parse_refreshed(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 Result<LauncherDevice> parse_launcher_ready(const Frame& frame);
 Result<Launched> parse_launched(const Frame& frame);
@@ -215,6 +222,8 @@ nlohmann::json prepare_header(const Job& job, const std::string& device, bool st
 nlohmann::json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device);
 /// Goes with two files: the outputs, and those of the run without kernels.
 nlohmann::json attribute_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, const std::vector<Argument>& without);
+/// New inputs for a case whose inputs lie in shared device memory.
+nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
 /// The line to the candidate goes with the frame. `round_ms`: how long one round may take.
 nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time, std::int64_t round_ms);

@@ -152,12 +152,21 @@ Result<Attributed> parse_attributed(const Frame& frame) {
   return attributed;
 }
 
-Result<double> parse_timed_reference(const Frame& frame) {
+Result<std::vector<double>> parse_timed_reference(const Frame& frame) {
   if (Status type = expect_type(frame, "timed_reference"); !type) return fail(type.error());
   HeaderReader in(frame.header, "timed_reference");
-  const double median = in.number("median_ns");
+  std::optional<Timing> timing = read_timing(in);
+  if (!timing) in.reject("`samples_ns` is empty");
   if (Status read = in.status(); !read) return fail(read.error());
-  return median;
+  return std::move(timing->samples_ns);
+}
+
+Result<std::string> parse_refreshed(const Frame& frame) {
+  if (Status type = expect_type(frame, "refreshed"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "refreshed");
+  std::string seed = in.optional_text("seed");
+  if (Status read = in.status(); !read) return fail(read.error());
+  return seed;
 }
 
 std::string judge_error_text(const Frame& frame) {
@@ -209,6 +218,8 @@ json compare_header(const std::string& job, const std::string& case_id, const st
 json attribute_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, const std::vector<Argument>& without) {
   return {{"type", "attribute"}, {"job", job}, {"case", case_id}, {"outputs", to_json(outputs)}, {"without", to_json(without)}};
 }
+
+json refresh_header(const std::string& job, const std::string& case_id) { return {{"type", "refresh"}, {"job", job}, {"case", case_id}}; }
 
 json time_reference_header(const std::string& job, const std::string& case_id) { return {{"type", "time_reference"}, {"job", job}, {"case", case_id}}; }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/median.h"
 #include "sandbox/pool/message_parts.h"
 #include "sandbox/pool/messages.h"
 
@@ -12,6 +13,17 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
+
+constexpr std::size_t kMaxQuestions = 4'096;
+
+double read_median(HeaderReader& in, const char* name) {
+  std::vector<double> samples;
+  for (const json& sample : in.list(name, kMaxSamples)) {
+    if (!sample.is_number()) return in.reject(std::string("`") + name + "` has an entry that is no number"), 0;
+    samples.push_back(sample.get<double>());
+  }
+  return median_interval(samples).median;
+}
 
 }  // namespace
 
@@ -44,7 +56,14 @@ Result<Launched> parse_launched(const Frame& frame) {
   launched.outputs = read_arguments(in, "outputs");
   launched.kernels = read_kernels(in, true);
   if (!in.flag("canary_ok")) in.reject("`canary_ok` is not true");
+  launched.answers = in.integers("answers", kMaxQuestions);
   launched.timing = read_timing(in);
+  if (launched.timing) {
+    launched.timing->warm_ns = read_median(in, "warm_ns");
+    launched.timing->wall_ns = read_median(in, "wall_ns");
+    launched.timing->clock_mhz = in.number("clock_mhz");
+    launched.timing->discarded = in.integer("discarded", 0, kHighest);
+  }
   if (Status read = in.status(); !read) return fail(read.error());
   return launched;
 }
@@ -67,6 +86,7 @@ json to_header(const LaunchRequest& request) {
     if (!input.is_tensor || !input.fd) continue;
     inputs.push_back({{"name", input.name}, {"fd", *input.fd}, {"offset", input.offset}, {"nbytes", input.nbytes}});
   }
+  const TimedBlock block = request.time.value_or(TimedBlock{});
   return {{"type", "launch"},
           {"case", request.case_id},
           {"inputs", inputs},
@@ -74,10 +94,12 @@ json to_header(const LaunchRequest& request) {
           {"output_offset", request.output_offset},
           {"output_bytes", request.output_bytes},
           {"device_bytes", request.device_bytes},
-          {"time", request.time},
-          {"min_samples", request.min_samples},
-          {"max_samples", request.max_samples},
-          {"max_time_ms", request.max_time_ms},
+          {"time", request.time.has_value()},
+          {"min_samples", block.min_samples},
+          {"max_samples", block.max_samples},
+          {"max_time_ms", block.max_time_ms},
+          {"warm_up_ms", block.warm_up_ms},
+          {"answers", request.answers},
           {"gpu_memory_bytes", request.gpu_memory_bytes}};
 }
 

@@ -110,7 +110,7 @@ TEST_CASE("a result carries descriptors, kernels, samples and the interval") {
   CHECK(message["canary_ok"] == true);
   CHECK(message["samples_ns"].empty());
   CHECK(message["median_ns"].is_null());
-  result.samples_ns = {3, 1, 2};
+  result.samples.cold_ns = {3, 1, 2};
   message = launched_message("small", result);
   CHECK(message["samples_ns"] == json({3.0, 1.0, 2.0}));
   CHECK(message["median_ns"] == 2.0);

@@ -113,7 +113,7 @@ TEST_CASE("steady times stop at min_samples, noisy ones when the interval is nar
     ScriptedGpu gpu(std::move(times));
     const auto samples = take_samples(gpu, rules, work_on(gpu), clock);
     REQUIRE(samples);
-    return samples->size();
+    return samples->cold_ns.size();
   };
   const TimingRules rules{.min_samples = 30, .max_samples = 2000, .max_time_ms = 100'000};
   CHECK(count([] { return 5000.0; }, rules) == 30);
@@ -131,7 +131,7 @@ TEST_CASE("time runs out before min_samples, with at least one sample") {
   const TickingClock clock(200'000'000);
   const auto samples = take_samples(gpu, {.min_samples = 30, .max_samples = 2000, .max_time_ms = 100}, work_on(gpu), clock);
   REQUIRE(samples);
-  CHECK(samples->size() == 1);
+  CHECK(samples->cold_ns.size() == 1);
 }
 
 TEST_CASE("a failing launch opens the gate and ends the series") {

@@ -1,11 +1,11 @@
-#include "sandbox/launcher/stats.h"
+#include "base/median.h"
 
 #include <random>
 #include <vector>
 
 #include "tests/catch.h"
 
-using namespace assay::sandbox;
+using namespace assay;
 
 TEST_CASE("the ranks are those of the sign test's table") {
   // n -> the order statistic that bounds the 95 % interval of the median from below.

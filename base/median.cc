@@ -1,10 +1,10 @@
-#include "sandbox/launcher/stats.h"
+#include "base/median.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-namespace assay::sandbox {
+namespace assay {
 namespace {
 
 constexpr double kOneSided = 0.025;          // of a 95 % interval
@@ -37,4 +37,4 @@ MedianInterval median_interval(std::span<const double> samples) {
   return {n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2, sorted[rank - 1], sorted[n - rank]};
 }
 
-}  // namespace assay::sandbox
+}  // namespace assay

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <span>
 
-namespace assay::sandbox {
+namespace assay {
 
 /// Fewer samples have no 95 % interval; median_interval() then gives the smallest and the largest.
 inline constexpr std::size_t kMinIntervalSamples = 6;
@@ -28,4 +28,4 @@ MedianInterval median_interval(std::span<const double> samples);
 /// The rank l, from 1, such that [x(l), x(n + 1 - l)] of n sorted samples covers the median with at least 95 %; 1 for few samples.
 std::size_t interval_rank(std::size_t n);
 
-}  // namespace assay::sandbox
+}  // namespace assay

@@ -1,0 +1,170 @@
+#include "sandbox/device/measuring.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include "base/median.h"
+#include "sandbox/device/assemble.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 % is rejected
+constexpr std::int64_t kQuietMs = 30'000;
+constexpr int kMinRounds = 3;
+constexpr int kMaxRounds = 8;
+constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);  // of one case; a round that has begun is finished
+constexpr double kSteady = 0.005;                              // half of the interval of a median that is known well enough, relative
+constexpr std::int64_t kLaterWarmUpMs = 3;                     // in rounds after the first, between which the device rests for milliseconds
+constexpr double kClockTolerance = 0.9;                        // the host's clock may not show less than this of the device's
+
+enum class Who { submission, oracle, pytorch };
+
+}  // namespace
+
+/// Of one of them, block after block.
+class Measuring::Samples {
+ public:
+  void add(Launched launched) {
+    Timing& block = *launched.timing;
+    all_.samples_ns.insert(all_.samples_ns.end(), block.samples_ns.begin(), block.samples_ns.end());
+    all_.discarded += block.discarded;
+    warm_.push_back(block.warm_ns);
+    wall_.push_back(block.wall_ns);
+    clock_.push_back(block.clock_mhz);
+    answers_ = std::move(launched.answers);
+  }
+  bool empty() const { return all_.samples_ns.empty(); }
+  bool steady() const { return empty() || median_interval(all_.samples_ns).relative_half_width() <= kSteady; }
+  /// Of the plan's questions, once a block has found them out.
+  const std::vector<std::int64_t>& answers() const { return answers_; }
+  Timing timing() const {
+    Timing timing = all_;
+    const MedianInterval interval = median_interval(all_.samples_ns);
+    timing.median_ns = interval.median;
+    timing.low_ns = interval.low;
+    timing.high_ns = interval.high;
+    timing.warm_ns = median_interval(warm_).median;
+    timing.wall_ns = median_interval(wall_).median;
+    timing.clock_mhz = median_interval(clock_).median;
+    return timing;
+  }
+
+ private:
+  Timing all_;
+  std::vector<double> warm_, wall_, clock_;
+  std::vector<std::int64_t> answers_;
+};
+
+Measuring::Measuring(JobRun& run, Parts parts, const PreparedJob& prepared, const std::vector<UniqueFd>& outputs, std::vector<std::string> baseline)
+    : run_(run),
+      parts_(parts),
+      prepared_(prepared),
+      outputs_(outputs),
+      baseline_(std::move(baseline)),
+      beside_(run.beside()),
+      oracle_(beside_, parts.launchers),
+      random_(std::random_device{}()) {}
+
+Measuring::~Measuring() {
+  if (beside_.failed()) run_.verdict().hints.push_back("the oracle was not timed: " + beside_.finish().detail);
+}
+
+bool Measuring::measure(LaunchSession* session, const std::vector<std::string>& plans) {
+  const Result<LauncherNursery::Quiet> quiet = parts_.launchers.quiet(run_.deadline(kQuietMs));
+  if (!quiet) return run_.fail_ours(quiet.error(), "waiting for a quiet GPU");
+  for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
+    if (!measure_case(i, session, session != nullptr ? plans[i] : std::string())) return false;
+  }
+  return true;
+}
+
+bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::string& plan) {
+  CaseRecord& record = run_.verdict().cases[i];
+  Samples submission, oracle;
+  std::vector<double> pytorch;
+  std::array<Who, 3> order{Who::submission, Who::oracle, Who::pytorch};
+  const auto end = std::chrono::steady_clock::now() + kMaxSeries;
+  for (int round = 0; round < kMaxRounds && (round < kMinRounds || !submission.steady() || !oracle.steady()); ++round) {
+    if (round > 0 && std::chrono::steady_clock::now() >= end) break;
+    if (!refresh(i)) return false;
+    TimedBlock block;
+    if (round > 0) block.warm_up_ms = kLaterWarmUpMs;
+    std::shuffle(order.begin(), order.end(), random_);
+    for (const Who who : order) {
+      if (who == Who::submission && session != nullptr && !time_submission(i, *session, plan, block, submission)) return false;
+      if (who == Who::oracle) time_oracle(i, block, oracle);
+      if (who == Who::pytorch) time_pytorch(i, pytorch);
+    }
+  }
+  if (!submission.empty()) record.latency = submission.timing();
+  if (!oracle.empty()) record.baseline_latency = oracle.timing();
+  if (!pytorch.empty()) record.pytorch_ns = median_interval(pytorch).median;
+  return above_floor(record);
+}
+
+/// Where inputs lie in memory files, or steer what was recorded, they stay.
+bool Measuring::refresh(std::size_t i) {
+  const std::string& id = prepared_.cases[i].id;
+  const Result<std::string> seed = parts_.judge.refresh(run_.job().id, id, run_.deadline(run_.job().limits.judge_wall_ms));
+  if (!seed) return run_.fail_ours(seed.error(), "making new inputs for case '" + id + "'");
+  if (!seed->empty()) run_.verdict().provenance.seeds[id] += "," + *seed;
+  return true;
+}
+
+bool Measuring::time_submission(std::size_t i, LaunchSession& session, const std::string& plan, const TimedBlock& block, Samples& into) {
+  std::optional<Launched> launched = session.launch(prepared_, i, plan, outputs_[i].get(), block, into.answers());
+  if (!launched || !still_right(run_.verdict().cases[i], *launched, outputs_[i].get())) return false;
+  into.add(std::move(*launched));
+  const Timing timing = into.timing();
+  if (timing.wall_ns > 0 && timing.wall_ns < kClockTolerance * timing.median_ns)
+    return run_.fail(ErrorKind::internal_error, "the clocks disagree: " + std::to_string(timing.median_ns) + " ns by the device's, " + std::to_string(timing.wall_ns) + " ns by the host's");
+  return true;
+}
+
+void Measuring::time_oracle(std::size_t i, const TimedBlock& block, Samples& into) {
+  if (baseline_.empty() || beside_.failed()) return;
+  std::optional<Launched> launched = oracle_.launch(prepared_, i, baseline_[i], outputs_[i].get(), block, into.answers());
+  if (launched) into.add(std::move(*launched));
+}
+
+void Measuring::time_pytorch(std::size_t i, std::vector<double>& into) {
+  const std::string& id = prepared_.cases[i].id;
+  const Result<std::vector<double>> samples = parts_.judge.time_reference(run_.job().id, id, run_.deadline(run_.job().limits.judge_wall_ms));
+  if (samples) {
+    into.insert(into.end(), samples->begin(), samples->end());
+    return;
+  }
+  const std::string hint = "PyTorch was not timed: " + samples.error().message;
+  std::vector<std::string>& hints = run_.verdict().hints;
+  if (std::find(hints.begin(), hints.end(), hint) == hints.end()) hints.push_back(hint);
+}
+
+bool Measuring::still_right(CaseRecord& record, const Launched& launched, int output) {
+  run_.enter(Stage::judge);
+  const Result<Compared> again = parts_.judge.compare(run_.job().id, record.id, launched.outputs, output, run_.deadline(run_.job().limits.judge_wall_ms));
+  if (!again) return run_.fail_ours(again.error(), "judging the timed output of case '" + record.id + "'");
+  if (again->kind == ErrorKind::none) return true;
+  record.outcome = Outcome::fail;
+  record.reason = "right at first, wrong when it was timed: " + again->record.reason;
+  record.max_abs_error = again->record.max_abs_error;
+  record.mismatches = again->record.mismatches;
+  record.first_mismatch = again->record.first_mismatch;
+  run_.verdict().error_kind = again->kind;
+  run_.verdict().outcome = Outcome::fail;
+  return false;
+}
+
+bool Measuring::above_floor(CaseRecord& record) {
+  const std::optional<Floor> floor = physics_floor(parts_.facts, record.cost_bytes, record.cost_flops);
+  if (!floor || !record.latency) return true;
+  record.floor_ns = floor->expected_ns;
+  if (record.latency->median_ns >= kFloorTolerance * floor->possible_ns) return true;
+  return run_.fail(ErrorKind::floor_violation, "case '" + record.id + "' took " + std::to_string(record.latency->median_ns) + " ns, below the " +
+                                                   std::to_string(floor->possible_ns) + " ns that its work needs");
+}
+
+}  // namespace assay::sandbox

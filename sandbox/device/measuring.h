@@ -1,0 +1,54 @@
+// Measuring: a submission, its oracle and PyTorch in one series per case, so that whatever drifts hits all alike.
+//
+//   Measuring measuring(run, {judge, launchers, facts}, prepared, outputs, baseline_plans);
+//   bool measured = measuring.measure(&session, plans);      // latencies are in the verdict's cases; false: the verdict says why not
+//
+// A series is rounds; in each round, in random order, one block of samples of each. Before a round the judge puts new inputs in place, where it can, and after a submission's
+// block it compares the outputs of one of its samples, drawn at random when the block was over. The series ends when the medians are known well enough. The caller has the GPU alone.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "sandbox/device/launching.h"
+
+namespace assay::sandbox {
+
+class Measuring {
+ public:
+  struct Parts {
+    Judge& judge;
+    LauncherNursery& launchers;
+    const LauncherDevice& facts;
+  };
+  /// `baseline`: the oracle's plans; empty when there is none.
+  Measuring(JobRun& run, Parts parts, const PreparedJob& prepared, const std::vector<UniqueFd>& outputs, std::vector<std::string> baseline);
+  ~Measuring();
+  Measuring(const Measuring&) = delete;
+  Measuring& operator=(const Measuring&) = delete;
+
+  /// `session` null: the submission's latencies are known already (host tier), and only the others are measured.
+  bool measure(LaunchSession* session, const std::vector<std::string>& plans);
+
+ private:
+  class Samples;
+  bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
+  bool refresh(std::size_t i);
+  bool time_submission(std::size_t i, LaunchSession& session, const std::string& plan, const TimedBlock& block, Samples& into);
+  void time_oracle(std::size_t i, const TimedBlock& block, Samples& into);
+  void time_pytorch(std::size_t i, std::vector<double>& into);
+  bool still_right(CaseRecord& record, const Launched& launched, int output);
+  bool above_floor(CaseRecord& record);
+
+  JobRun& run_;
+  Parts parts_;
+  const PreparedJob& prepared_;
+  const std::vector<UniqueFd>& outputs_;
+  const std::vector<std::string> baseline_;
+  JobRun beside_;  // what becomes of the oracle is no matter of the submission's
+  LaunchSession oracle_;
+  std::mt19937 random_;
+};
+
+}  // namespace assay::sandbox

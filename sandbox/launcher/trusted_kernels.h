@@ -1,0 +1,41 @@
+// Kernels of our own that run between a submission's samples: one wipes what device memory does not show, one reads the clock.
+//
+//   LaunchResult<TrustedKernels> ours = TrustedKernels::load(gpu);
+//   ours->scrub_async();                       // shared memory of every multiprocessor, and most registers: poisoned
+//   ours->read_clock_async();  gpu.synchronize();  LaunchResult<double> mhz = ours->clock_mhz();
+//
+// Buffers are refilled before each sample and the L2 is flushed, but shared memory and registers keep what a kernel left in them, tens of megabytes on a large GPU:
+// enough to hand an answer from one sample on to the next. They are PTX, compiled by the driver when a plan is timed for the first time. A device that cannot
+// run them (the fake one) has none. Not thread-safe; the driver must outlive it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sandbox/launcher/gpu_driver.h"
+
+namespace assay::sandbox {
+
+inline constexpr std::uint64_t kClockSpinNs = 20'000;  // how long the clock is watched: its timer ticks in up to a microsecond
+
+class TrustedKernels {
+ public:
+  static LaunchResult<TrustedKernels> load(GpuDriver& gpu);
+  TrustedKernels(TrustedKernels&& other) noexcept;
+  TrustedKernels& operator=(TrustedKernels&&) = delete;
+  ~TrustedKernels();
+
+  LaunchStatus scrub_async();
+  LaunchStatus read_clock_async();
+  /// Of the multiprocessor that ran the last read_clock_async(), after synchronize().
+  LaunchResult<double> clock_mhz();
+
+ private:
+  explicit TrustedKernels(GpuDriver& gpu) : gpu_(&gpu) {}
+
+  GpuDriver* gpu_;
+  std::optional<KernelHandle> scrub_, clock_;
+  DevicePtr reading_ = 0;
+};
+
+}  // namespace assay::sandbox

@@ -140,6 +140,7 @@ struct Timing {
   std::vector<double> samples_ns;              // raw, in the order taken, without the discarded ones
   double warm_ns = 0;                          // median right after a run of the same; 0: not measured
   double wall_ns = 0;                          // median from queueing to the end of the wait, by the host's clock; 0: not measured
+  double overhead_ns = 0;                      // of the timer's marks; taken off already
   double clock_mhz = 0;                        // median of the multiprocessors' clock meanwhile; 0: not measured
   std::int64_t discarded = 0;                  // samples at a clock clearly under that
 };

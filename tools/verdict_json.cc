@@ -22,6 +22,7 @@ void fields(Archive& archive, Timing& timing) {
   archive("samples_ns", timing.samples_ns);
   archive("warm_ns", timing.warm_ns);
   archive("wall_ns", timing.wall_ns);
+  archive("overhead_ns", timing.overhead_ns);
   archive("clock_mhz", timing.clock_mhz);
   archive("discarded", timing.discarded);
 }

@@ -35,6 +35,7 @@ class Measuring::Samples {
     warm_.push_back(block.warm_ns);
     wall_.push_back(block.wall_ns);
     clock_.push_back(block.clock_mhz);
+    overhead_.push_back(block.overhead_ns);
     answers_ = std::move(launched.answers);
   }
   bool empty() const { return all_.samples_ns.empty(); }
@@ -49,13 +50,14 @@ class Measuring::Samples {
     timing.high_ns = interval.high;
     timing.warm_ns = median_interval(warm_).median;
     timing.wall_ns = median_interval(wall_).median;
+    timing.overhead_ns = median_interval(overhead_).median;
     timing.clock_mhz = median_interval(clock_).median;
     return timing;
   }
 
  private:
   Timing all_;
-  std::vector<double> warm_, wall_, clock_;
+  std::vector<double> warm_, wall_, clock_, overhead_;
   std::vector<std::int64_t> answers_;
 };
 
@@ -102,7 +104,11 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
   }
   if (!submission.empty()) record.latency = submission.timing();
   if (!oracle.empty()) record.baseline_latency = oracle.timing();
-  if (!pytorch.empty()) record.pytorch_ns = median_interval(pytorch).median;
+  if (!pytorch.empty()) {
+    // Its events are of the same kind as ours.
+    const double overhead = record.latency ? record.latency->overhead_ns : 0;
+    record.pytorch_ns = std::max(0.0, median_interval(pytorch).median - overhead);
+  }
   return above_floor(record);
 }
 

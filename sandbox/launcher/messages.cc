@@ -159,6 +159,7 @@ nlohmann::json launched_message(const std::string& case_id, const ReplayResult& 
   if (!result.samples.cold_ns.empty()) {
     message["warm_ns"] = result.samples.warm_ns;
     message["wall_ns"] = result.samples.wall_ns;
+    message["overhead_ns"] = result.samples.overhead_ns;
     message["clock_mhz"] = result.samples.clock_mhz;
     message["discarded"] = result.samples.discarded;
     const MedianInterval interval = median_interval(result.samples.cold_ns);

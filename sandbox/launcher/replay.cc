@@ -162,6 +162,7 @@ class Replay {
     };
     if (ours_) {
       work.scrub = [&] { return ours_->scrub_async(); };
+      work.nothing = [&] { return ours_->nothing_async(); };
       work.read_clock = [&] { return ours_->read_clock_async(); };
       work.clock_mhz = [&] { return ours_->clock_mhz(); };
     }

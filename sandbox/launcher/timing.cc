@@ -10,6 +10,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::int64_t kWarmUpSamples = 3;
+constexpr int kOverheadSamples = 25;
+constexpr double kLeastNs = 100;                  // no kernel is done sooner
 constexpr double kSlowClock = 0.97;                // of the median: a sample under it was taken while the clock was throttled
 constexpr std::uint64_t kFlushPerL2 = 2;           // bytes written to flush, in multiples of the L2's size
 constexpr std::uint64_t kMinFlushBytes = 1 << 20;  // where a device does not say how large its L2 is
@@ -59,6 +61,7 @@ class Series {
     if (LaunchStatus s = work_.prepare(); !s) return tl::unexpected(s.error());
     begin_ = clock_.monotonic_ns();
     if (LaunchStatus s = warm_up(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = find_overhead(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
     discard_slow_clocks();
     for (std::int64_t i = 0; i < rules_.side_samples && elapsed() < budget(); ++i) {
@@ -81,13 +84,36 @@ class Series {
     return {};
   }
 
+  /// The time between the marks around one kernel that does nothing, less what a second one adds: that is the kernel, the rest are the marks.
+  LaunchStatus find_overhead() {
+    if (!work_.nothing) return {};
+    std::vector<double> one, two;
+    for (int i = 0; i < kOverheadSamples; ++i) {
+      for (std::vector<double>* samples : {&one, &two}) {
+        const auto enqueue = [&] {
+          LaunchStatus queued = work_.nothing();
+          return queued && samples == &two ? work_.nothing() : queued;
+        };
+        if (LaunchStatus s = queue_timed(gpu_, 2, enqueue); !s) return s;
+        if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+        LaunchResult<double> ns = gpu_.elapsed_ns();
+        if (!ns) return tl::unexpected(ns.error());
+        samples->push_back(*ns);
+      }
+    }
+    samples_.overhead_ns = std::max(0.0, 2 * median_interval(one).median - median_interval(two).median);
+    return {};
+  }
+
+  double without_overhead(double ns) const { return std::max(kLeastNs, ns - samples_.overhead_ns); }
+
   LaunchStatus take_cold() {
     std::vector<double>& samples = samples_.cold_ns;
     std::int64_t next_look = std::max<std::int64_t>(rules_.min_samples, static_cast<std::int64_t>(kMinIntervalSamples));
     while (true) {
       LaunchResult<double> sample = cold();
       if (!sample) return tl::unexpected(sample.error());
-      samples.push_back(*sample);
+      samples.push_back(without_overhead(*sample));
       const auto taken = static_cast<std::int64_t>(samples.size());
       if (LaunchStatus s = work_.sampled(taken - 1); !s) return s;
       if (taken >= rules_.max_samples || elapsed() >= budget()) return {};
@@ -133,7 +159,7 @@ class Series {
     if (LaunchStatus s = gpu_.synchronize(); !s) return s;
     LaunchResult<double> ns = timed();
     if (!ns) return tl::unexpected(ns.error());
-    samples_.warm_ns.push_back(*ns);
+    samples_.warm_ns.push_back(without_overhead(*ns));
     return {};
   }
 

@@ -6,7 +6,7 @@
 //
 // One sample: inputs refilled and outputs poisoned, shared memory and registers scrubbed, persisting L2 reset, L2 flushed by writing twice its size, device idle; then,
 // behind a closed gate, start mark, the operations, stop mark; the gate opens and the device runs them without gaps of the host's
-// making. Right after that the multiprocessors' clock is read: samples taken while it was low are discarded. Sequences too long for the driver's queue run without
+// making. What the marks themselves take, measured around kernels that do nothing, is subtracted. Right after that the multiprocessors' clock is read: samples taken while it was low are discarded. Sequences too long for the driver's queue run without
 // a gate. Raw samples are returned in the order taken. One thread.
 #pragma once
 
@@ -34,6 +34,7 @@ struct Samples {
   std::vector<double> cold_ns;  // without the discarded ones
   std::vector<double> warm_ns;  // right after a run that is not counted: caches hold what they hold
   std::vector<double> wall_ns;  // cold, from before queueing to after the wait, by the host's clock and without a gate: what a caller waits
+  double overhead_ns = 0;       // of the marks themselves, and taken off the cold and the warm ones
   double clock_mhz = 0;         // median while the cold ones ran; 0: not read
   std::int64_t discarded = 0;   // cold samples at a clock clearly under the median
 };
@@ -43,6 +44,7 @@ struct TimedWork {
   std::function<LaunchStatus()> restore;              // queue: inputs, poison
   std::function<LaunchStatus()> enqueue;              // queue: the operations, and nothing else
   std::function<LaunchStatus()> scrub = {};           // queue: what wipes memory that buffers do not show; may be empty
+  std::function<LaunchStatus()> nothing = {};         // queue: a kernel that does nothing; may be empty
   std::function<LaunchStatus()> read_clock = {};      // queue: what reads the clock; may be empty
   std::function<LaunchResult<double>()> clock_mhz = {};
   std::function<LaunchStatus(std::int64_t)> sampled;  // the sample of this index, from 0, has run; its outputs are in place

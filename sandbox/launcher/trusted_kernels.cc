@@ -77,6 +77,15 @@ SPIN:
 }
 )";
 
+constexpr const char* kNothingText = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry assay_nothing()
+{
+  ret;
+}
+)";
+
 }  // namespace
 
 LaunchResult<TrustedKernels> TrustedKernels::load(GpuDriver& gpu) {
@@ -88,6 +97,9 @@ LaunchResult<TrustedKernels> TrustedKernels::load(GpuDriver& gpu) {
   LaunchResult<KernelHandle> clock = gpu.load(kClockText, "assay_clock", 0);
   if (!clock) return tl::unexpected(clock.error());
   ours.clock_ = *clock;
+  LaunchResult<KernelHandle> nothing = gpu.load(kNothingText, "assay_nothing", 0);
+  if (!nothing) return tl::unexpected(nothing.error());
+  ours.nothing_ = *nothing;
   LaunchResult<DevicePtr> reading = gpu.allocate(kReadings * sizeof(std::uint64_t));
   if (!reading) return tl::unexpected(reading.error());
   ours.reading_ = *reading;
@@ -95,11 +107,16 @@ LaunchResult<TrustedKernels> TrustedKernels::load(GpuDriver& gpu) {
 }
 
 TrustedKernels::TrustedKernels(TrustedKernels&& other) noexcept
-    : gpu_(other.gpu_), scrub_(std::exchange(other.scrub_, std::nullopt)), clock_(std::exchange(other.clock_, std::nullopt)), reading_(std::exchange(other.reading_, 0)) {}
+    : gpu_(other.gpu_),
+      scrub_(std::exchange(other.scrub_, std::nullopt)),
+      clock_(std::exchange(other.clock_, std::nullopt)),
+      nothing_(std::exchange(other.nothing_, std::nullopt)),
+      reading_(std::exchange(other.reading_, 0)) {}
 
 TrustedKernels::~TrustedKernels() {
-  if (scrub_) gpu_->unload(*scrub_);
-  if (clock_) gpu_->unload(*clock_);
+  for (const std::optional<KernelHandle>& kernel : {scrub_, clock_, nothing_}) {
+    if (kernel) gpu_->unload(*kernel);
+  }
   if (reading_ != 0) gpu_->free(reading_);
 }
 
@@ -117,6 +134,8 @@ LaunchStatus TrustedKernels::read_clock_async() {
   const std::array<ParamValue, 2> params{{{reading_, sizeof(std::uint64_t)}, {kClockSpinNs, sizeof(std::uint64_t)}}};
   return gpu_->launch_async(*clock_, LaunchShape(), params);
 }
+
+LaunchStatus TrustedKernels::nothing_async() { return gpu_->launch_async(*nothing_, LaunchShape(), {}); }
 
 LaunchResult<double> TrustedKernels::clock_mhz() {
   std::array<std::uint64_t, kReadings> reading{};

@@ -1,4 +1,4 @@
-// Kernels of our own that run between a submission's samples: one wipes what device memory does not show, one reads the clock.
+// Kernels of our own that run between a submission's samples: one wipes what device memory does not show, one reads the clock, one does nothing.
 //
 //   LaunchResult<TrustedKernels> ours = TrustedKernels::load(gpu);
 //   ours->scrub_async();                       // shared memory of every multiprocessor, and most registers: poisoned
@@ -27,6 +27,7 @@ class TrustedKernels {
 
   LaunchStatus scrub_async();
   LaunchStatus read_clock_async();
+  LaunchStatus nothing_async();
   /// Of the multiprocessor that ran the last read_clock_async(), after synchronize().
   LaunchResult<double> clock_mhz();
 
@@ -34,7 +35,7 @@ class TrustedKernels {
   explicit TrustedKernels(GpuDriver& gpu) : gpu_(&gpu) {}
 
   GpuDriver* gpu_;
-  std::optional<KernelHandle> scrub_, clock_;
+  std::optional<KernelHandle> scrub_, clock_, nothing_;
   DevicePtr reading_ = 0;
 };
 

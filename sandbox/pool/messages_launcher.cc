@@ -61,6 +61,7 @@ Result<Launched> parse_launched(const Frame& frame) {
   if (launched.timing) {
     launched.timing->warm_ns = read_median(in, "warm_ns");
     launched.timing->wall_ns = read_median(in, "wall_ns");
+    launched.timing->overhead_ns = in.number("overhead_ns");
     launched.timing->clock_mhz = in.number("clock_mhz");
     launched.timing->discarded = in.integer("discarded", 0, kHighest);
   }

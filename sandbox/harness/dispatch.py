@@ -17,8 +17,9 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_flatten, tree_map
 
+from harness.arithmetic import Arithmetic
 from harness.recorder import Recorder
-from harness.storage import Uniform, uniform
+from harness.storage import MAX_KNOWN_BYTES, Uniform, uniform
 
 _EMPTY = {"aten::empty", "aten::empty_strided", "aten::empty_like", "aten::new_empty", "aten::new_empty_strided", "aten::empty_permuted"}
 _UNIFORM = {
@@ -41,6 +42,7 @@ _PASS = {
     "aten::sym_storage_offset",
     "prim::layout",
 }
+_RANDOM = {f"aten::{name}" for name in ("rand_like", "randn_like", "randint_like", "normal_", "uniform_", "random_")}
 _HOST_READS = {
     "aten::_local_scalar_dense": "reads the value of a device tensor on the host",
     "aten::equal": "compares device tensors on the host",
@@ -54,6 +56,7 @@ class Classifier(TorchDispatchMode):
         super().__init__()
         self._recorder = recorder
         self._storages = recorder.storages
+        self._arithmetic = Arithmetic(recorder)
         self._work: dict[str, Callable[..., Any]] = {
             "aten::clone": self._clone,
             "aten::_to_copy": self._to_copy,
@@ -87,6 +90,11 @@ class Classifier(TorchDispatchMode):
             return self._compute(func, args, kwargs, tensors)
         if name in self._work and "out" not in kwargs:
             return self._work[name](func, args, kwargs)
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            return self._random(func, args, kwargs)
+        performed = self._arithmetic.perform(func, args, kwargs)
+        if performed is not None:
+            return performed
         raise self._recorder.refuse(self._why_not(func, name), reads_values=True)
 
     # ---- known values
@@ -113,7 +121,7 @@ class Classifier(TorchDispatchMode):
 
     def _compute(self, func: Any, args: Any, kwargs: Any, tensors: Sequence[FakeTensor]) -> Any:
         if torch.Tag.nondeterministic_seeded in func.tags:
-            raise self._recorder.refuse(f"{func._schema.name} makes random numbers on the host; randomness must come in as inputs")
+            self._recorder.note(f"{func._schema.name}: its random numbers were drawn when the plan was recorded, and are constants of it")
         shadows: dict[int, FakeTensor] = {}
 
         def real(value: Any) -> Any:
@@ -148,6 +156,25 @@ class Classifier(TorchDispatchMode):
             shaped = [t for t in on_device if t.dim() > 0] or (on_device if all(t.dim() == 0 for t in tensors) else [])
             device = shaped[0].device if shaped else torch.device("cpu")
         return torch.device("cuda", 0) if device.type == "cuda" else device
+
+    def _random(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Random numbers of the shape of a device tensor: drawn here, and constants from then on."""
+        name = func._schema.name
+        out = args[0] if name.endswith("_") else func(*args, **kwargs)
+        if not isinstance(out, torch.Tensor) or name not in _RANDOM:
+            raise self._recorder.refuse(f"{name} makes random numbers from device data; randomness must come in as inputs")
+        if out.numel() * out.element_size() > MAX_KNOWN_BYTES:
+            raise self._recorder.refuse(f"{name}: random constants are limited to {MAX_KNOWN_BYTES} bytes")
+        with _disable_current_modes():
+            like = torch.empty(tuple(out.shape), dtype=out.dtype)
+            options = {key: value for key, value in kwargs.items() if key in ("generator", "from", "to", "low", "high", "mean", "std")}
+            drawn = func(like, *args[1:], **options)
+        self._recorder.note(f"{name}: its random numbers were drawn when the plan was recorded, and are constants of it")
+        known = self._recorder.adopt(drawn, out.device)
+        if not name.endswith("_"):
+            return known
+        self._recorder.copy(out, known, name)
+        return out
 
     # ---- work for the plan
 

@@ -37,7 +37,10 @@ _CUDA = {
     90: ("NVIDIA H200", 132, 232448, 141 << 30, 50 << 20, 1980000, 3201000, 6144),
     100: ("NVIDIA B200", 148, 232448, 180 << 30, 126 << 20, 1965000, 3996000, 8192),
 }
-_HIP = {"gfx942": ("AMD Instinct MI300X", 304, 65536, 192 << 30, 256 << 20, 2100000, 1300000, 8192)}
+_HIP = {
+    "gfx942": ("AMD Instinct MI300X", 304, 65536, 192 << 30, 256 << 20, 2100000, 1300000, 8192),
+    "gfx950": ("AMD Instinct MI355X", 256, 163840, 288 << 30, 256 << 20, 2400000, 2000000, 8192),
+}
 
 
 def targets() -> list[str]:
@@ -50,7 +53,7 @@ def device_facts(target: str) -> DeviceFacts:
     backend, _, arch = target.partition(":")
     row = _CUDA[int(arch)] if backend == "cuda" and arch.isdigit() else _HIP[arch]
     name, sms, shared, memory, l2, clock, memory_clock, bus = row
-    major, minor = (int(arch) // 10, int(arch) % 10) if backend == "cuda" else (9, 4)
+    major, minor = (int(arch) // 10, int(arch) % 10) if backend == "cuda" else (9, 5 if arch == "gfx950" else 4)
     return DeviceFacts(
         name=name,
         major=major,
@@ -111,6 +114,39 @@ def _nothing(*_: Any, **__: Any) -> Iterator[None]:
     yield
 
 
+class FakeGenerator:
+    """torch.cuda's default generator: a seed and how many numbers were drawn, as its state holds them."""
+
+    def __init__(self) -> None:
+        self._state = torch.zeros(2, dtype=torch.int64)
+
+    def get_state(self) -> torch.Tensor:
+        return self._state.clone().view(torch.uint8)
+
+    def set_state(self, state: torch.Tensor) -> None:
+        self._state = state.clone().view(torch.int64)
+
+    def manual_seed(self, seed: int) -> FakeGenerator:
+        self._state = torch.tensor([seed, 0], dtype=torch.int64)
+        return self
+
+    def initial_seed(self) -> int:
+        return int(self._state[0])
+
+
+class _NoGuard:
+    """Stands for the context managers that choose a device: there is one."""
+
+    def __init__(self, *_: Any) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: Any) -> None:
+        return None
+
+
 def stub_functions(target: str) -> None:
     """Replaces the functions of torch.cuda that would look for a device."""
     facts = device_facts(target)
@@ -143,6 +179,8 @@ def stub_functions(target: str) -> None:
         "manual_seed": lambda *_: None,
         "manual_seed_all": lambda *_: None,
         "empty_cache": lambda: None,
+        "default_generators": (FakeGenerator(),),
+        "_DeviceGuard": _NoGuard,
         "memory_allocated": lambda *_: 0,
         "max_memory_allocated": lambda *_: 0,
         "reset_peak_memory_stats": lambda *_: None,
@@ -150,6 +188,10 @@ def stub_functions(target: str) -> None:
     }
     for name, answer in answers.items():
         setattr(torch.cuda, name, answer)
+    # What code that torch.compile wrote asks for; a CPU build lacks it.
+    torch._C._cuda_getCurrentRawStream = lambda *_: 0
+    guards = torch._C._dynamo.guards
+    guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype, device="cuda")
 
 
 def install(target: str) -> None:

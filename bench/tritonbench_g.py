@@ -46,7 +46,7 @@ def record(file: Path, timeout_s: float, options: list[str]) -> dict[str, Any]:
 def line(report: dict[str, Any]) -> str:
     calls = report["calls"]
     if report["recorded"]:
-        structural = " (structural arguments)" if any(call["structural"] for call in calls) else ""
+        structural = " (structural arguments)" if any(call.get("structural") for call in calls) else ""
         return f"recorded  {report['file']}: {len(calls)} calls{structural}"
     where = f", line {report['line']}" if report.get("line") else ""
     return f"refused   {report['file']}: {report['stage']}{where}: {report['kind']}: {report['message'].splitlines()[0][:300]}"

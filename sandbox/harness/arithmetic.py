@@ -34,6 +34,8 @@ class Arithmetic:
             name = _WHOLE[name] if overload == "default" else {"max": "maximum", "min": "minimum"}[name] if overload == "other" else name
         if "out" in kwargs:
             return None
+        if name == "count_nonzero":
+            return self._count(func, args, kwargs)
         if name in kernels.REDUCTIONS:
             return self._reduce(name, func, args, kwargs)
         is_inplace = name.endswith("_")
@@ -94,19 +96,37 @@ class Arithmetic:
     def _reduce(self, name: str, func: Any, args: Any, kwargs: Any) -> torch.Tensor | None:
         source = args[0]
         out = func(*args, **kwargs)
-        if not kernels.can_compute(source.dtype, out.dtype) or out.dtype == torch.bool:
+        dims = _dims(source, args, kwargs)
+        to = out
+        if name == "sum" and source.is_complex() and out.is_complex():
+            source, to = torch.view_as_real(source), torch.view_as_real(out)
+        if not kernels.can_compute(source.dtype, to.dtype) or out.dtype == torch.bool or (out.numel() and not source.numel()):
             return None
         self._recorder.storages.add(out, None)
-        given = args[1] if len(args) > 1 else kwargs.get("dim")
-        if given is None or isinstance(given, torch.dtype) or (isinstance(given, list | tuple) and not given):
-            given = range(source.dim())
-        dims = sorted({dim % max(source.dim(), 1) for dim in ([given] if isinstance(given, int) else given)})
         if out.numel():
-            if source.numel() == 0:
-                return None
-            kernels.launch_reduce(name, out, source, dims, self._dense)
+            kernels.launch_reduce(name, to, source, dims, self._dense)
             self._note(func, kernels.assay_reduce)
+        return out  # type: ignore[no-any-return]
+
+    def _count(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor | None:
+        source = args[0]
+        out = func(*args, **kwargs)
+        if not kernels.can_compute(source.dtype) or not source.numel() or not out.numel():
+            return None
+        self._recorder.storages.add(out, None)
+        counted = torch.empty(source.shape, dtype=torch.bool, device=source.device)
+        kernels.launch_pointwise("ne", counted, [self._dense(source)], 0.0, source.dtype)
+        kernels.launch_reduce("sum", out, counted, _dims(source, args, kwargs), self._dense)
+        self._note(func, kernels.assay_reduce)
         return out  # type: ignore[no-any-return]
 
     def _note(self, func: Any, kernel: Any) -> None:
         self._recorder.note(f"{func._schema.name} is performed by a kernel of Assay's, {kernel.__name__}")
+
+
+def _dims(source: torch.Tensor, args: Any, kwargs: Any) -> list[int]:
+    """The dimensions that a reduction's arguments name; none means all."""
+    given = args[1] if len(args) > 1 else kwargs.get("dim")
+    if given is None or isinstance(given, torch.dtype) or (isinstance(given, list | tuple) and not given):
+        return list(range(source.dim()))
+    return sorted({dim % max(source.dim(), 1) for dim in ([given] if isinstance(given, int) else given)})

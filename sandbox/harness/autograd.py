@@ -54,7 +54,10 @@ def _apply(node: Any, gradients: list[torch.Tensor | None]) -> tuple[Any, ...]:
     return result if isinstance(result, tuple) else (result,)
 
 
-def _zeros(like: Any) -> torch.Tensor:
+def _zeros(like: Any) -> torch.Tensor | None:
+    """None for an output that was no tensor, which is described as a scalar of the host."""
+    if like.device.type == "cpu" and not like.shape:
+        return None
     return torch.zeros(tuple(like.shape), dtype=like.dtype, device=like.device)
 
 

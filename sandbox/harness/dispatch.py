@@ -80,6 +80,10 @@ class Classifier(TorchDispatchMode):
         args, kwargs = tree_map(self._as_fake, (args, kwargs))
         if func.is_view or name in ("aten::detach", "aten::alias", "aten::lift_fresh", "aten::_unsafe_view"):
             return func(*args, **kwargs)
+        if name == "inductor::_reinterpret_tensor":  # a view, by what torch.compile writes
+            source, size, stride = args[:3]
+            offset = args[3] if len(args) > 3 else kwargs.get("offset_increment", 0)
+            return torch.as_strided(source, size, stride, int(source.storage_offset()) + offset)
         if name in _EMPTY:
             return self._register(func(*args, **kwargs), None)
         if name in _UNIFORM:

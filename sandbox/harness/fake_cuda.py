@@ -18,6 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from harness.errors import UnsupportedHere
 
@@ -192,6 +193,25 @@ def stub_functions(target: str) -> None:
     torch._C._cuda_getCurrentRawStream = lambda *_: 0
     guards = torch._C._dynamo.guards
     guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype, device="cuda")
+
+
+class NumberedDevices(TorchFunctionMode):
+    """A device given as a number is that GPU. A CPU build of torch knows no accelerator that the number could count."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if _is_number(kwargs.get("device")):
+            kwargs = {**kwargs, "device": torch.device("cuda", kwargs["device"])}
+        if func is torch.Tensor.to and len(args) > 1 and _is_number(args[1]):
+            args = (args[0], torch.device("cuda", args[1]), *args[2:])
+        if func is torch.Tensor.cuda:
+            device = args[1] if len(args) > 1 else kwargs.get("device")
+            return args[0].to(device if isinstance(device, torch.device | str) else torch.device("cuda", device or 0))
+        return func(*args, **kwargs)
+
+
+def _is_number(device: Any) -> bool:
+    return isinstance(device, int) and not isinstance(device, bool)
 
 
 def install(target: str) -> None:

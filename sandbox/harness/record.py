@@ -43,7 +43,7 @@ class RecordRunner:
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
         """Where user code runs: fake tensors below, the classifier above."""
-        with self.recorder.fake_mode, self._classifier:
+        with self.recorder.fake_mode, self._classifier, fake_cuda.NumberedDevices():
             yield
 
     def run_case(self, case: CaseInput, entry: Entry) -> tuple[dict[str, Any], bytes]:

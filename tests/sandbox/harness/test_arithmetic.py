@@ -125,6 +125,11 @@ def names_of(report: Report) -> list[str]:
         ("return x.t() - 1", ["copy", "pointwise", "copy"]),
         ("return torch.maximum(x, torch.tensor(0.0, device='cuda'))", ["pointwise"]),
         ("return x + torch.rand_like(x)", ["copy", "pointwise"]),
+        ("return torch.view_as_real(torch.view_as_complex(x.view(64, 16, 2)).sum(0))", ["reduce"]),
+        ("return torch.count_nonzero(n != -100)", ["pointwise", "pointwise", "reduce"]),
+        ("return (x.cuda(0) * 2).to(0)", ["pointwise"]),
+        ("return torch.ops.inductor._reinterpret_tensor(x, (32, 8), (8, 1), 16) * 2", ["pointwise"]),
+        ("return x + torch.zeros(32, device=0)", ["fill", "pointwise"]),
         ("return x.new_empty(0).sum() if x.is_cpu else x.sum((0, 1))", ["reduce"]),
     ],
 )

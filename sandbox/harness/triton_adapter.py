@@ -1,4 +1,4 @@
-"""Everything that depends on the version of Triton (3.6), in one file: the recording driver, the autotuner, the interpreter.
+"""Everything that depends on the version of Triton (3.6 to 3.9), in one file: the recording driver, the autotuner, the interpreter.
 
     install_driver("cuda:90", sink)      # sink.launch(Launch(...)) is called for each kernel launch; None: launches are refused
     patch_autotuner(sink, compile_budget_s=20)
@@ -43,6 +43,7 @@ MAX_LABEL_CHARS = 400
 MAX_GRID = (2**31 - 1, 65535, 65535)
 _INTEGERS = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u1": 1, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 _TENSOR_MAP = "nvTmaDesc"  # Triton's name for the type of an encoded descriptor
+_TF32 = 11  # Triton's number of the element type
 _FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d"}
 
 
@@ -180,19 +181,24 @@ def _expand_descriptor(name: str, kind: str, argument: Any, meta: Any) -> list[t
     where the kernel takes it apart itself; then shape and strides once more."""
     shape, strides = [_extent(value) for value in argument.shape], [_extent(value) for value in argument.strides]
     nan = getattr(argument, "padding", "zero") == "nan"
+    rounds = getattr(argument, "round_f32_to_tf32", None)  # None: Triton up to 3.6, which has no such thing
     if meta is not None:
+        if meta.get("is_im2col"):
+            raise NotRecordable(f"argument '{name}' is an im2col descriptor; a launch plan holds tiled ones")
+        described = list(shape)
         if meta["fp4_padded"]:
-            shape[-1] *= 2
-        size = meta["elem_size"]
+            described[-1] *= 2
+            shape = described if rounds is None else shape
+        size, kind_number = meta["elem_size"], _TF32 if rounds else meta["elem_type"]
         parts: list[tuple[str, Any]] = [
             (
                 _TENSOR_MAP,
                 lambda position: Descriptor(
                     Address(argument.base.data_ptr(), position),
-                    TMA_DTYPE_DEVICE_TO_HOST[meta["elem_type"]],
+                    TMA_DTYPE_DEVICE_TO_HOST[kind_number],
                     meta["swizzle"],
                     nan,
-                    tuple(reversed(shape)),
+                    tuple(reversed(described)),
                     tuple(size * stride for stride in reversed(strides[:-1])),
                     tuple(reversed(meta["block_size"])),
                 ),
@@ -205,6 +211,8 @@ def _expand_descriptor(name: str, kind: str, argument: Any, meta: Any) -> list[t
         parts = [("*" + element.group(1), argument.base)]
         parts += [("i64", value) for value in (*shape, *strides)]
         parts.append(("i1", nan))
+        if rounds is not None:
+            parts.append(("i1", rounds))
     return parts + [("i32", value) for value in shape] + [("i64", value) for value in strides]
 
 

@@ -24,7 +24,7 @@ SpawnRequest sh(const std::string& script) {
 
 std::string log_text() { return tail_of(std::string(ASSAY_BINARY_DIR) + "/spawn-test.log"); }
 
-CandidateJob empty_job() { return {CandidateMode::interpret, "entry", "triton", "cuda:90", false, {}}; }
+CandidateJob empty_job() { return {CandidateMode::interpret, "entry", "triton", "cuda:90", false, false, {}}; }
 
 CandidateEvent until_end(Candidate& candidate) {
   while (true) {

@@ -120,7 +120,7 @@ class KernelPart:
         self.source = Source(text, path)
         self.calls: list[dict[str, Any]] = []
         self._plans = plans
-        self.runner = RecordRunner(target, str(cache or tempfile.mkdtemp(prefix="triton-cache-")), alternatives=False)
+        self.runner = RecordRunner(target, str(cache or tempfile.mkdtemp(prefix="triton-cache-")), alternatives=False, arithmetic=True)
         self._recorder = self.runner.recorder
         self.side = TestSide()
         self._seen: dict[str, torch.Tensor] = {}  # of the call that was tried last

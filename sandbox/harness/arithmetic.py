@@ -3,6 +3,9 @@
     arithmetic = Arithmetic(recorder)
     out = arithmetic.perform(func, args, kwargs)       # None: not among what is covered; the caller refuses
 
+Not for scored submissions, whose own kernels have to do the work: it is there to record code that was not written for that, such as the
+wrappers of TritonBench-G.
+
 Covered: element by element in the two lists of arithmetic_kernels, in place too, and sums, means, maxima and minima over any dimensions.
 """
 

@@ -66,7 +66,7 @@ def _runner(header: dict[str, Any], fds: Sequence[int], folder: str) -> Runner:
         raise FrameError(f"mode {header['mode']!r} is none of host, interpret, ablate, record")
     if header["target"] not in targets():
         raise UnsupportedHere(f"target {header['target']!r} is none of {', '.join(targets())}")
-    return RecordRunner(header["target"], cache, alternatives=bool(header.get("alternatives")))
+    return RecordRunner(header["target"], cache, alternatives=bool(header.get("alternatives")), arithmetic=bool(header.get("arithmetic")))
 
 
 def _run_job(channel: Channel, frame: Frame) -> None:

@@ -4,7 +4,8 @@ A TorchDispatchMode that sits above FakeTensorMode. Every operation falls in exa
   views and metadata     cost nothing and are passed on;
   known values           (literals, zeros, arange, structural inputs) are computed for real beside the fake result;
   allocation, fill, copy, clone, cat on device data become buffers and plan operations;
-  reads of device data and all other arithmetic on it raise NotRecordable with the operation's name.
+  arithmetic on device data, where it is allowed at all, becomes launches of kernels of ours;
+  reads of device data and everything else raise NotRecordable with the operation's name.
 """
 
 from __future__ import annotations
@@ -50,13 +51,14 @@ _HOST_READS = {
 
 
 class Classifier(TorchDispatchMode):
-    """See the module. `recorder` receives the buffers and plan operations."""
+    """See the module. `recorder` receives the buffers and plan operations. With `arithmetic`, what arithmetic.py covers is recorded too;
+    a scored submission has to compute in kernels of its own."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, arithmetic: bool = False) -> None:
         super().__init__()
         self._recorder = recorder
         self._storages = recorder.storages
-        self._arithmetic = Arithmetic(recorder)
+        self._arithmetic = Arithmetic(recorder) if arithmetic else None
         self._work: dict[str, Callable[..., Any]] = {
             "aten::clone": self._clone,
             "aten::_to_copy": self._to_copy,
@@ -96,7 +98,7 @@ class Classifier(TorchDispatchMode):
             return self._work[name](func, args, kwargs)
         if torch.Tag.nondeterministic_seeded in func.tags:
             return self._random(func, args, kwargs)
-        performed = self._arithmetic.perform(func, args, kwargs)
+        performed = self._arithmetic.perform(func, args, kwargs) if self._arithmetic else None
         if performed is not None:
             return performed
         raise self._recorder.refuse(self._why_not(func, name), reads_values=True)

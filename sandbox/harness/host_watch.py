@@ -25,7 +25,8 @@ POISON = 0xFF  # as a float NaN, as an integer -1
 _random = torch.Generator()
 _ELSEWHERE = 1 << 46  # from a tensor's address to what host code is told: aligned as the real one, and nothing is there
 _ALLOCATIONS = {f"aten::{name}" for name in ("empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided", "empty_permuted")}
-_FRESH = _ALLOCATIONS | {f"aten::{name}" for name in ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full")}
+_DRAWN = {f"aten::{name}" for name in ("rand_like", "randn_like", "randint_like")}  # constants of a plan
+_FRESH = _ALLOCATIONS | _DRAWN | {f"aten::{name}" for name in ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full")}
 # A conversion of the dtype is let through as a copy.
 _MOVES = {
     f"aten::{name}"
@@ -38,6 +39,10 @@ _MOVES = {
         "cat",
         "stack",
         "repeat",
+        "constant_pad_nd",
+        "normal_",
+        "uniform_",
+        "random_",
         "_pin_memory",
         "detach",
         "alias",

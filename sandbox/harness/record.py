@@ -30,14 +30,15 @@ class RecordRunner:
 
     stage = "record"
 
-    def __init__(self, target: str, cache_dir: str, alternatives: bool = True) -> None:
+    def __init__(self, target: str, cache_dir: str, alternatives: bool = True, arithmetic: bool = False) -> None:
+        """`alternatives`: record every configuration of an autotuner. `arithmetic`: let kernels of ours do what torch would compute."""
         fake_cuda.install(target)
         self.recorder = Recorder(target)
         self.recorder.patch_fake_tensor()
         autograd.install()
         triton_adapter.install_driver(target, self.recorder, cache_dir)
         triton_adapter.patch_autotuner(self.recorder, TUNING_COMPILE_S if alternatives else 0)
-        self._classifier = Classifier(self.recorder)
+        self._classifier = Classifier(self.recorder, arithmetic)
         self._kernels: list[KernelImage] = []
 
     @contextlib.contextmanager

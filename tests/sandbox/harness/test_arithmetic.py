@@ -100,7 +100,7 @@ def record(supervisor: Supervisor, body: str, **options: Any) -> Report:
     source = HEAD + "\ndef f(x, n):\n" + "".join(f"    {line}\n" for line in body.splitlines())
     arguments = {"x": torch.zeros(64, 32), "n": torch.zeros(64, dtype=torch.int32)}
     case = {"id": "a", "arguments": arguments}
-    return supervisor.run(source, "f", [case], mode="record", **options)
+    return supervisor.run(source, "f", [case], mode="record", arithmetic=True, **options)
 
 
 def names_of(report: Report) -> list[str]:

@@ -323,13 +323,13 @@ def test_inout(supervisor: Supervisor) -> None:
 @pytest.mark.parametrize(
     ("body", "line", "operation"),
     [
-        ("    return x * x.max().item()", 10, "_local_scalar_dense"),
+        ("    return x * x.max().item()", 10, "aten::max"),
         ("    return torch.empty(int(x[0, 0]), device='cuda')", 10, "_local_scalar_dense"),
-        ("    return x[x > 0]", 10, "aten::index gives a result whose shape"),
+        ("    return x[x > 0]", 10, "aten::gt"),
         ("    return torch.bernoulli(x)", 10, "random numbers from device data"),
         ("    return x.cumsum(0)", 10, "aten::cumsum is arithmetic by torch"),
-        ("    if x.sum() > 0: return x", 10, "_local_scalar_dense"),
-        ("    try:\n        x.sum().item()\n    except RuntimeError:\n        pass\n    return x", 11, "_local_scalar_dense"),
+        ("    if x.sum() > 0: return x", 10, "aten::sum"),
+        ("    try:\n        x.sum().item()\n    except RuntimeError:\n        pass\n    return x", 11, "aten::sum"),
         ("    y = x.tolist()", 10, "tolist"),
         ("    y = x.cpu()", 10, "host"),
         ("    return x @ x.t()", 10, "aten::mm"),

@@ -1,8 +1,9 @@
-"""What others say of an oracle's time, in a process of its own: `triton.testing.do_bench`, and kernel durations from CUPTI (torch.profiler).
+"""What others say of an oracle's time, in a process of its own: `triton.testing.do_bench`, and kernel durations from CUPTI (torch).
 
     echo '[{"folder": ".../softmax_last_dim", "case": {"id": ..., "axes": ..., ...}}]' | python bench/ground_truth.py
 
-Prints one line of JSON: a list of {operator, case, do_bench_ns, cupti_ns}. Inputs are those of the operator's reference.py; caches are flushed before each run.
+Prints one line of JSON: a list of {operator, case, do_bench_ns, cupti_ns}. Inputs are those of the operator's reference.py;
+caches are flushed before each run.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python bench/timing.py --out bench/results/timing-h200.json
 
-Agreement: every oracle's public cases are profiled through the public tools, and then measured by others (ground_truth.py) in a fresh process. Repeatability: some oracles
-are profiled again and again; the submission is the oracle itself, so each ratio of the two should be 1.
+Agreement: every oracle's public cases are profiled through the public tools, and then measured by others (ground_truth.py) in a fresh
+process. Repeatability: some oracles are profiled again and again; the submission is the oracle itself, so each ratio should be 1.
 """
 
 from __future__ import annotations

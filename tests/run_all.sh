@@ -16,10 +16,13 @@ step "dependency direction, headers compile alone"
 "$python" -m pytest -q tests/test_layering.py tests/test_headers.py
 
 step "Python tests"
-"$python" -m pytest -q tests --ignore=tests/test_layering.py --ignore=tests/test_headers.py --ignore=tests/escapes
+"$python" -m pytest -q tests --ignore=tests/test_layering.py --ignore=tests/test_headers.py --ignore=tests/escapes --ignore=tests/cheats
 
 step "escapes, the short version"
 "$python" -m pytest -q tests/escapes -m short
+
+step "cheats, and honest submissions that look like them"
+"$python" -m pytest -q tests/cheats -m "not gpu"
 
 step "operators lint: every mutant dies, every oracle passes"
 build/release/bin/assay operators lint

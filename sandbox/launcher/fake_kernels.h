@@ -3,6 +3,7 @@
 //
 //   fake_vector_add(const float* x, const float* y, float* out, int n)   out[i] = x[i] + y[i]
 //   fake_write_byte(char* p, long offset)                                p[offset] = 1, wherever that is
+//   fake_nothing(char* p, void* global_scratch, void* profile_scratch)   returns; parameters as Triton's compiler declares them
 //   fake_illegal_address()                                               loses the context
 //   fake_endless()                                                       never returns
 //   fake_reset()                                                         the device is taken away under the launcher, as a reset does

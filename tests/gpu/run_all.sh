@@ -23,6 +23,9 @@ step "submissions that misbehave, on the GPU"
 step "escapes on the GPU"
 "$python" -m pytest -q -p no:cacheprovider tests/escapes -m gpu || failed=1
 
+step "cheats on the GPU, and honest submissions that look like them"
+ASSAY_CHEATS_RESULTS=$out/cheats.json "$python" -m pytest -q -p no:cacheprovider tests/cheats -m gpu || failed=1
+
 step "the skeleton's numbers"
 "$python" bench/skeleton.py --device cuda:0 --cases small half_awkward large --out "$out/skeleton.json" || failed=1
 

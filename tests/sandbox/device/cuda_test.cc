@@ -59,7 +59,10 @@ def cost(case):
     return Cost(bytes=2 * case.axes["n"] * case.dtype.itemsize, flops=0)
 )";
 
-const std::string kCopy = "import torch\ndef plain_copy(x):\n    y = torch.empty_like(x)\n    y.copy_(x)\n    return y\n";
+/// The fake device performs copies, and of kernels only those that it knows by name. A plan without any is nobody's work.
+const std::string kKernel = "import torch, triton\n@triton.jit\ndef fake_nothing(p):\n    pass\n";
+const std::string kCopy = kKernel + "def plain_copy(x):\n    y = torch.empty_like(x)\n    y.copy_(x)\n    fake_nothing[(1,)](y)\n    return y\n";
+const std::string kClone = kKernel + "def plain_copy(x):\n    y = x.clone()\n    fake_nothing[(1,)](y)\n    return y\n";
 
 std::string operator_folder() {
   static const std::string folder = [] {
@@ -128,7 +131,7 @@ TEST_CASE("a recorded plan is launched and judged") {
 
 TEST_CASE("a grade is timed beside its baseline") {
   Job job = copy_job(JobKind::grade, kCopy);
-  job.baseline_source = "def plain_copy(x):\n    return x.clone()\n";
+  job.baseline_source = kClone;
   for (int round = 0; round < 2; ++round) {  // the second time from the cache
     const Verdict verdict = run(job);
     INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
@@ -176,6 +179,17 @@ TEST_CASE("a wrong answer fails and is not timed") {
   INFO(verdict.summary);
   CHECK(verdict.outcome == Outcome::fail);
   CHECK(verdict.error_kind == ErrorKind::wrong_result);
+  CHECK_FALSE(verdict.cases[0].latency);
+}
+
+TEST_CASE("a plan of copies alone is right and nobody's work") {
+  const Verdict verdict = run(copy_job(JobKind::grade, "def plain_copy(x):\n    return x.clone()\n"));
+  INFO(verdict.summary);
+  CHECK(verdict.outcome == Outcome::fail);
+  CHECK(verdict.error_kind == ErrorKind::unattributed);
+  REQUIRE_FALSE(verdict.cases.empty());
+  CHECK(verdict.cases[0].reason.find("no kernel") != std::string::npos);
+  CHECK_FALSE(verdict.perf);
   CHECK_FALSE(verdict.cases[0].latency);
 }
 

@@ -1,0 +1,80 @@
+"""Writes docs/cheats.md: every class of cheats, what it was tried with, what stands against it, and what was seen.
+
+python tests/cheats/cheat_table.py --results bench-out/cheats/results.json --out docs/cheats.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
+
+from cheat_file import DEFENCES, Case, cheats, honest_ones  # noqa: E402
+from classes import CLASSES, GROUPS  # noqa: E402
+
+INTRODUCTION = HERE / "introduction.md"
+DASH = "–"  # noqa: RUF001
+
+
+def seen(results: dict[str, Any], device: str, case: Case) -> str:
+    found = results.get(device, {}).get(case.name)
+    if found is None:
+        return "not run" if case.expected_on(device) is not None else DASH
+    return found["seen"].removesuffix(":none").replace("error:", "") + (" (!)" if found["problems"] else "")
+
+
+def attempts(results: dict[str, Any]) -> str:
+    cases = cheats()
+    lines = []
+    for number, name in CLASSES.items():
+        if number in GROUPS:
+            lines += ["", f"### {GROUPS[number]}", "", "| # | class: attempt | verdict due | CPU | GPU | defence |", "|---|---|---|---|---|---|"]
+        for case in (case for case in cases if case.number == number):
+            due = str(case.expect).replace("error:", "").replace(",", " or ")
+            if case.on_gpu is not None and case.on_gpu != case.expect:
+                due += f" (GPU: {str(case.on_gpu).replace('error:', '')})"
+            columns = [number, f"{name}: {case.text}", due, seen(results, "cpu", case), seen(results, "gpu", case), ", ".join(case.defences)]
+            lines.append("| " + " | ".join(map(str, columns)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def matrix() -> str:
+    """Cheat by defence: a class is marked where one of its cases names the defence."""
+    cases = cheats()
+    head = ["", "## Class by defence", "", "| # | class | " + " | ".join(DEFENCES) + " |", "|---|---|" + "---|" * len(DEFENCES)]
+    rows = []
+    for number, name in CLASSES.items():
+        named = {defence for case in cases if case.number == number for defence in case.defences}
+        rows.append(f"| {number} | {name} | " + " | ".join("x" if defence in named else "" for defence in DEFENCES) + " |")
+    totals = [str(len({case.number for case in cases if defence in case.defences})) for defence in DEFENCES]
+    return "\n".join([*head, *rows, "| | classes | " + " | ".join(totals) + " |"]) + "\n"
+
+
+def honest(results: dict[str, Any]) -> str:
+    head = ["", "## Honest and awkward", "", "What no defence may take for a cheat. All pass, and all record for `cuda:90` but those that say why not.", ""]
+    rows = ["| # | submission | operator | records |", "|---|---|---|---|"]
+    for case in honest_ones():
+        records = "no: " + case.refused.removeprefix("refuses (").removesuffix(")") if case.refused else "yes"
+        rows.append(f"| {case.number} | {case.text} | {case.operator} | {records if case.name in results.get('records', {}) else 'not run'} |")
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Writes docs/cheats.md.")
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=HERE.parent.parent / "docs/cheats.md")
+    arguments = parser.parse_args()
+    results = json.loads(arguments.results.read_text())
+    defences = "".join(f"| {name} | {meaning} |\n" for name, meaning in DEFENCES.items())
+    text = INTRODUCTION.read_text(encoding="utf-8").replace("DEFENCES\n", "| defence | what it is |\n|---|---|\n" + defences)
+    arguments.out.write_text(text + "\n## Every attempt\n" + attempts(results) + matrix() + honest(results), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -17,7 +17,8 @@ bool ended_without_kernels(JobRun& run, Verdict ended) {
     verdict.diagnostic = std::move(ended.diagnostic);
     return run.fail(ended.error_kind, Stage::run, ended.detail);
   }
-  const std::string how = std::string(to_string(ended.error_kind)) + (ended.detail.empty() ? "" : ": " + ended.detail);
+  // Only the kind: what an exception says was written by the submission, which may have seen hidden cases by then.
+  const std::string how(to_string(ended.error_kind));
   for (CaseRecord& record : verdict.cases) {
     not_its_work(verdict, record, "run once more with kernel launches that do nothing, the submission ended instead of returning (" + how + ")");
   }

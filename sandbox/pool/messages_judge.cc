@@ -147,7 +147,8 @@ Result<HostJudged> parse_host_judged(const Frame& frame) {
 Result<Attributed> parse_attributed(const Frame& frame) {
   if (Status type = expect_type(frame, "attributed"); !type) return fail(type.error());
   HeaderReader in(frame.header, "attributed");
-  Attributed attributed{in.flag("ok"), in.optional_text("reason")};
+  Attributed attributed{in.flag("ok"), in.text("reason")};
+  if (attributed.ok != attributed.reason.empty()) in.reject("`ok` and `reason` disagree");
   if (Status read = in.status(); !read) return fail(read.error());
   return attributed;
 }

@@ -33,12 +33,25 @@ def attempts(results: dict[str, Any]) -> str:
     lines = []
     for number, name in CLASSES.items():
         if number in GROUPS:
-            lines += ["", f"### {GROUPS[number]}", "", "| # | class: attempt | verdict due | CPU | GPU | defence |", "|---|---|---|---|---|---|"]
+            lines += [
+                "",
+                f"### {GROUPS[number]}",
+                "",
+                "| # | class: attempt | verdict due | CPU | GPU | defence |",
+                "|---|---|---|---|---|---|",
+            ]
         for case in (case for case in cases if case.number == number):
             due = str(case.expect).replace("error:", "").replace(",", " or ")
             if case.on_gpu is not None and case.on_gpu != case.expect:
                 due += f" (GPU: {str(case.on_gpu).replace('error:', '')})"
-            columns = [number, f"{name}: {case.text}", due, seen(results, "cpu", case), seen(results, "gpu", case), ", ".join(case.defences)]
+            columns = [
+                number,
+                f"{name}: {case.text}",
+                due,
+                seen(results, "cpu", case),
+                seen(results, "gpu", case),
+                ", ".join(case.defences),
+            ]
             lines.append("| " + " | ".join(map(str, columns)) + " |")
     return "\n".join(lines) + "\n"
 
@@ -56,11 +69,19 @@ def matrix() -> str:
 
 
 def honest(results: dict[str, Any]) -> str:
-    head = ["", "## Honest and awkward", "", "What no defence may take for a cheat. All pass, and all record for `cuda:90` but those that say why not.", ""]
+    head = [
+        "",
+        "## Honest and awkward",
+        "",
+        "What no defence may take for a cheat. All pass, and all record for `cuda:90` but those that say why not.",
+        "",
+    ]
     rows = ["| # | submission | operator | records |", "|---|---|---|---|"]
     for case in honest_ones():
         records = "no: " + case.refused.removeprefix("refuses (").removesuffix(")") if case.refused else "yes"
-        rows.append(f"| {case.number} | {case.text} | {case.operator} | {records if case.name in results.get('records', {}) else 'not run'} |")
+        rows.append(
+            f"| {case.number} | {case.text} | {case.operator} | {records if case.name in results.get('records', {}) else 'not run'} |"
+        )
     return "\n".join([*head, *rows]) + "\n"
 
 

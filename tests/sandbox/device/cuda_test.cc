@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "sandbox/device/launching.h"
 #include "tests/catch.h"
@@ -112,6 +113,13 @@ Verdict run(const Job& job, int recorders = 1) {
   return gpu(recorders).execute(job, monitor);
 }
 
+/// Each candidate compiles for itself, so a kernel's text may come more than once.
+std::set<std::string> names_of(const std::vector<Artifact>& artifacts) {
+  std::set<std::string> names;
+  for (const Artifact& one : artifacts) names.insert(one.kind + " " + one.name);
+  return names;
+}
+
 std::string kernel(const std::string& name) {
   return "import torch, triton\nimport triton.language as tl\n@triton.jit\ndef " + name +
          "(x, n):\n    tl.store(x + n, 1.0)\ndef plain_copy(x):\n    y = torch.empty_like(x)\n    " + name + "[(1,)](y, 0)\n    return y\n";
@@ -157,7 +165,7 @@ TEST_CASE("several candidates record one submission and its verdict is that of o
   CHECK(two.cases[0].id == "public64");
   CHECK(two.cases[1].id == "hidden1000");
   CHECK(two.stdout_text == one.stdout_text);
-  CHECK(two.artifacts.size() == one.artifacts.size());
+  CHECK(names_of(two.artifacts) == names_of(one.artifacts));
   CHECK(two.kernels.size() == one.kernels.size());
 
   const std::string fails = "def plain_copy(x):\n    if x.numel() == 1000:\n        raise KeyError('a thousand')\n    return x.clone()\n";

@@ -101,13 +101,27 @@ class JudgeClient:
         return self.ask({"type": "prepare", "job": job, "operator_dir": str(folder), "device": "cpu", "cases": [case], **changes})
 
     def compare(self, outputs: list[torch.Tensor], job: str = "job_1") -> dict[str, Any]:
-        wires, size = pack([(f"o{i}", tensor) for i, tensor in enumerate(outputs)])
-        fd = create_memfd("outputs", size)
-        for tensor, wire in zip(outputs, wires, strict=True):
-            os.pwrite(fd, span_view(tensor).numpy().tobytes(), wire["offset"])
+        wires, fd = file_of(outputs)
         header = self.ask({"type": "compare", "job": job, "case": "small", "outputs": wires}, [fd]).header
         os.close(fd)
         return header
+
+    def attribute(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> dict[str, Any]:
+        (wires, fd), (others, other_fd) = file_of(outputs), file_of(without)
+        request = {"type": "attribute", "job": "job_1", "case": "small", "outputs": wires, "without": others}
+        header = self.ask(request, [fd, other_fd]).header
+        os.close(fd)
+        os.close(other_fd)
+        return header
+
+
+def file_of(outputs: list[torch.Tensor]) -> tuple[list[dict[str, Any]], int]:
+    """Descriptors of the outputs, and the memfd that holds them."""
+    wires, size = pack([(f"o{i}", tensor) for i, tensor in enumerate(outputs)])
+    fd = create_memfd("outputs", size)
+    for tensor, wire in zip(outputs, wires, strict=True):
+        os.pwrite(fd, span_view(tensor).numpy().tobytes(), wire["offset"])
+    return wires, fd
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +146,16 @@ def prepared_inputs(frame: Frame) -> dict[str, torch.Tensor]:
 def right_answer(frame: Frame) -> list[torch.Tensor]:
     inputs = prepared_inputs(frame)
     return [2.0 * inputs["x"], inputs["index"] + 1]
+
+
+def test_outputs_that_are_there_without_kernels_are_nobodys_work(judge: JudgeClient, operator: Path) -> None:
+    right = right_answer(judge.prepare(operator))
+    other = [torch.randn_like(right[0]), right[1] + 1]
+    assert judge.attribute(right, other) == {"type": "attributed", "job": "job_1", "case": "small", "ok": True, "reason": ""}
+    same = judge.attribute(right, [other[0], right[1]])
+    assert not same["ok"] and "bit for bit" in same["reason"]
+    assert judge.attribute(right, [other[0]])["ok"]  # it returned something else altogether
+    assert judge.ask({"type": "attribute", "job": "job_1", "case": "small", "outputs": []}).type == "judge_error"
 
 
 def test_prepare_describes_the_case_and_seals_the_inputs(judge: JudgeClient, operator: Path) -> None:

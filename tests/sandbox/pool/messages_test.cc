@@ -93,7 +93,7 @@ TEST_CASE("what a candidate must not say is refused") {
   CHECK(candidate_refuses({{"type", "case"}, {"id", "a"}, {"outputs", json::array_t(1000, json::object())}}));
   const json error = {{"type", "error"}, {"stage", "run"}, {"kind", "value_error"}, {"exception", "E"}, {"message", "m"}};
   CHECK_FALSE(candidate_refuses(error));
-  for (const char* kind : {"none", "wrong_result", "internal_error", "device_unhealthy", "gpu_fault", "canary_violation", "cancelled", "nonsense"}) {
+  for (const char* kind : {"none", "wrong_result", "unattributed", "internal_error", "device_unhealthy", "gpu_fault", "canary_violation", "cancelled", "nonsense"}) {
     json forged = error;
     forged["kind"] = kind;
     INFO(kind);
@@ -124,6 +124,26 @@ TEST_CASE("a comparison is consistent or refused, and keeps non-finite numbers")
     INFO(key);
     CHECK(refuses(parse_compared, incomplete));
   }
+}
+
+TEST_CASE("an attribution is consistent or refused") {
+  const json whose = {{"type", "attributed"}, {"job", "j"}, {"case", "c"}, {"ok", false}, {"reason", "torch did it"}};
+  const Result<Attributed> attributed = parse_attributed(frame(whose));
+  REQUIRE(attributed);
+  CHECK_FALSE(attributed->ok);
+  CHECK(attributed->reason == "torch did it");
+  json contradictory = whose;
+  contradictory["ok"] = true;
+  CHECK(refuses(parse_attributed, contradictory));
+  for (const char* key : {"ok", "reason"}) {
+    json incomplete = whose;
+    incomplete.erase(key);
+    INFO(key);
+    CHECK(refuses(parse_attributed, incomplete));
+  }
+  const json header = attribute_header("j", "c", {Argument{}}, {});
+  CHECK(header["outputs"].size() == 1);
+  CHECK(header["without"].empty());
 }
 
 TEST_CASE("a prepared case cannot name a descriptor that did not come") {

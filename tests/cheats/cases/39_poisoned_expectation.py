@@ -1,6 +1,5 @@
 # cheat: fills every tensor it can find with NaN, and returns NaN
 # expect: fail:wrong_result,output_mismatch
-# on_gpu: fail:wrong_result
 # defence: structure, judge
 
 import gc

@@ -1,6 +1,5 @@
 # honest: a table of constants made by torch from nothing but sizes, used by a kernel
 # operator: cumsum_last_dim
-# tool: submit
 
 
 @triton.jit

@@ -93,7 +93,8 @@ TEST_CASE("what a candidate must not say is refused") {
   CHECK(candidate_refuses({{"type", "case"}, {"id", "a"}, {"outputs", json::array_t(1000, json::object())}}));
   const json error = {{"type", "error"}, {"stage", "run"}, {"kind", "value_error"}, {"exception", "E"}, {"message", "m"}};
   CHECK_FALSE(candidate_refuses(error));
-  for (const char* kind : {"none", "wrong_result", "unattributed", "internal_error", "device_unhealthy", "gpu_fault", "canary_violation", "cancelled", "nonsense"}) {
+  for (const char* kind :
+       {"none", "wrong_result", "unattributed", "internal_error", "device_unhealthy", "gpu_fault", "canary_violation", "cancelled", "nonsense"}) {
     json forged = error;
     forged["kind"] = kind;
     INFO(kind);

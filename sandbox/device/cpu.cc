@@ -160,7 +160,8 @@ class CpuDevice final : public Device {
   /// the compiler refuses it too, its word counts: the same source then gets the same kind with and without a GPU.
   void ask_the_compiler(JobRun& run) {
     Verdict& verdict = run.verdict();
-    if (verdict.stage != Stage::run || !verdict.diagnostic || verdict.error_kind == ErrorKind::output_mismatch) return;
+    if (verdict.stage != Stage::run || !verdict.diagnostic) return;
+    if (verdict.error_kind == ErrorKind::output_mismatch || verdict.error_kind == ErrorKind::not_recordable) return;
     JobRun beside = run.beside();
     if (record_one(beside, largest_case_only(run.job()), false)) return;
     Verdict refused = beside.finish();

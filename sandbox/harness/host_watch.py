@@ -31,23 +31,9 @@ _FRESH = _ALLOCATIONS | _DRAWN | {f"aten::{name}" for name in ("zeros_like", "on
 _MOVES = {
     f"aten::{name}"
     for name in (
-        "fill_",
-        "zero_",
-        "copy_",
-        "clone",
-        "_to_copy",
-        "cat",
-        "stack",
-        "repeat",
-        "constant_pad_nd",
-        "normal_",
-        "uniform_",
-        "random_",
-        "_pin_memory",
-        "detach",
-        "alias",
-        "lift_fresh",
-        "is_pinned",
+        *("fill_", "zero_", "copy_", "clone", "_to_copy", "cat", "stack", "repeat", "constant_pad_nd", "_pin_memory"),
+        *("normal_", "uniform_", "random_"),
+        *("detach", "alias", "lift_fresh", "lift_fresh_copy", "_unsafe_view", "is_pinned"),
     )
 }
 _READS = {

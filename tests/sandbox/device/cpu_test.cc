@@ -143,6 +143,17 @@ TEST_CASE("a grade has figures and hints from a recording") {
   CHECK_FALSE(verdict.perf);
 }
 
+TEST_CASE("a graded pass needs kernels that compile, however right the interpreter finds them") {
+  std::string python = kGood;
+  python.replace(python.find("tl.store"), 8, "import numpy; numpy.exp(0.0); tl.store");
+  CHECK(run(test_job(python)).outcome == Outcome::pass);
+  Job job = vector_add(JobKind::grade, python);
+  const Verdict verdict = run(job);
+  INFO(verdict.summary << " " << verdict.detail);
+  CHECK(verdict.outcome == Outcome::error);
+  CHECK((verdict.stage == Stage::compile || verdict.stage == Stage::record));
+}
+
 TEST_CASE("compile works for several targets without a GPU") {
   Job job = vector_add(JobKind::compile, oracle());
   job.targets = {"cuda:80", "cuda:90", "hip:gfx942"};

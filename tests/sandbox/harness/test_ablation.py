@@ -60,6 +60,8 @@ def test_torch_may_not_do_the_work(supervisor: Supervisor, expression: str, text
         "z = torch.cat([x, y])[:1000].clone(); z.fill_(2.0); z.zero_(); z.copy_(x); return z",
         "return x.half().float().reshape(10, 100).t().contiguous().view(-1)",
         "return (torch.arange(1000) * 2.0 + torch.ones_like(x)).cumsum(0)",
+        "return x.expand(3, 1000).reshape(3000)[1000:2000].unflatten(0, (10, -1)).permute(1, 0).reshape(-1)",
+        "a, b = x.chunk(2); return torch.stack([a, b]).flatten().to(x.device, non_blocking=True)",
         "n = x.numel(); return torch.zeros(n, device='cuda') + torch.full((n,), 3.0, device='cuda')",
     ],
 )

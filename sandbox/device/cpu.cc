@@ -134,7 +134,7 @@ class CpuDevice final : public Device {
   }
 
   /// Beside a verdict on numerics. The interpreter runs a kernel as Python: what cannot be compiled and recorded has not passed, however right it
-  /// is, since with a GPU it would not. A failure that says something of this machine or of us is worth a hint.
+  /// is; the host tier, which could do without a recording, takes a GPU. A failure that says something of this machine or of us is worth a hint.
   void static_figures(JobRun& run) {
     const Job largest = largest_case_only(run.job());
     JobRun beside = run.beside();

@@ -20,8 +20,8 @@ CONTROL = "def vector_add(x, y):\n    return honest_add(x, y)\n"
 class CheatServer:
     """One `assay serve --stdio` on `device`. Not thread-safe."""
 
-    def __init__(self, binary: str, device: str, folder: Path) -> None:
-        command = [binary, "serve", "--stdio", "--device", device, "--store", str(folder / "assay.db")]
+    def __init__(self, binary: str, device: str, folder: Path, *options: str) -> None:
+        command = [binary, "serve", *options, "--stdio", "--device", device, "--store", str(folder / "assay.db")]
         command += ["--import-wall-ms", str(IMPORT_WALL_MS), "--run-wall-ms", str(RUN_WALL_MS), "--memory-mib", str(MEMORY_MIB)]
         self.client = StdioClient(command, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")})
         self.prelude = (HERE / "prelude.py").read_text(encoding="utf-8")

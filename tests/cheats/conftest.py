@@ -41,10 +41,10 @@ def results() -> Iterator[Results]:
         Path(path).write_text(json.dumps(seen, indent=1, sort_keys=True) + "\n")
 
 
-def _server(device: str, folder: Path) -> Iterator[CheatServer]:
+def _server(device: str, folder: Path, *options: str) -> Iterator[CheatServer]:
     binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
     assert os.access(binary, os.X_OK), f"{binary} is not built; ./run setup builds it"
-    server = CheatServer(binary, device, folder)
+    server = CheatServer(binary, device, folder, *options)
     try:
         yield server
     finally:
@@ -61,7 +61,14 @@ def cpu_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheatServer
 def gpu_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheatServer]:
     if not os.path.exists("/dev/nvidiactl"):
         pytest.skip("needs a GPU")
-    yield from _server(os.environ.get("ASSAY_DEVICE", "cuda:0"), tmp_path_factory.mktemp("cheats"))
+    yield from _server(os.environ.get("ASSAY_DEVICE", "cuda:0"), tmp_path_factory.mktemp("cheats"), "--no-host-tier")
+
+
+@pytest.fixture(scope="session")
+def host_tier_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheatServer]:
+    if not os.path.exists("/dev/nvidiactl"):
+        pytest.skip("needs a GPU")
+    yield from _server(os.environ.get("ASSAY_DEVICE", "cuda:0"), tmp_path_factory.mktemp("host_tier"))
 
 
 @pytest.fixture(autouse=True)
@@ -89,6 +96,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         cases = [case for case in cases if case.device == "cpu"]
     elif name.endswith("on_the_gpu"):
         cases = [case for case in cases if case.expected_on("gpu") is not None]
+    elif name.endswith("on_the_host_tier"):
+        cases = [case for case in cases if case.on_gpu is not None and case.on_gpu.kinds == ("not_recordable",)]
     elif name.endswith("without_a_gpu"):
         cases = [case for case in cases if case.device == "gpu"]
     metafunc.parametrize("case", [pytest.param(case, id=case.name) for case in cases])

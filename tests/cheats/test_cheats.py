@@ -45,6 +45,13 @@ def test_case_on_the_gpu(case: Case, gpu_server: CheatServer, results: Results) 
     check(gpu_server, case, results, "gpu", control=True)
 
 
+@pytest.mark.gpu
+def test_case_is_stamped_on_the_host_tier(case: Case, host_tier_server: CheatServer) -> None:
+    """What cannot be recorded may pass there; it must not look like a verdict of the plan tier."""
+    verdict = host_tier_server.send(case)
+    assert verdict["tier"] == "host" and "could not be recorded" in verdict["tier_reason"], verdict["summary"]
+
+
 def test_case_is_real_without_a_gpu(case: Case, cpu_server: CheatServer, results: Results) -> None:
     """That a case for a GPU is no dud shows without one: its kernels compile, or are refused as it says."""
     verdict = cpu_server.send(case, "compile")

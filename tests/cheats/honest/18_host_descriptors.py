@@ -1,6 +1,5 @@
 # honest: tensor descriptors made on the host (TMA)
 # operator: matmul_fp16
-# recorder: refuses (host TMA descriptors are not encoded in launch plans yet)
 
 from triton.tools.tensor_descriptor import TensorDescriptor
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sandbox/device/assemble.h"
+#include "sandbox/device/attribution.h"
 #include "sandbox/device/candidate_run.h"
 #include "sandbox/device/case_io.h"
 
@@ -51,20 +52,17 @@ bool ended_by_itself(JobRun& run, const Observed& observed) {
   return run.fail(last.broken == HostJudged::Broken::late ? ErrorKind::timeout : ErrorKind::protocol_error, last.message);
 }
 
-bool add_cases(JobRun& run, const PreparedJob& prepared, Observed observed) {
-  if (observed.cases.size() != prepared.cases.size() || observed.cases.back().broken != HostJudged::Broken::no)
-    return run.fail(ErrorKind::protocol_error, "it said that it was done before the judge had seen all cases");
+void add_cases(JobRun& run, const PreparedJob& prepared, std::vector<HostJudged> cases) {
   for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-    CaseRecord record = std::move(observed.cases[i].compared.record);
+    CaseRecord record = std::move(cases[i].compared.record);
     record.id = prepared.cases[i].id;
     record.hidden = run.job().cases[i].hidden;
     record.cost_bytes = prepared.cases[i].cost_bytes;
     record.cost_flops = prepared.cases[i].cost_flops;
-    record.latency = std::move(observed.cases[i].timing);
-    run.verdict().provenance.seeds[record.id] = observed.cases[i].seed;
-    add_record(run.verdict(), std::move(record), observed.cases[i].compared.kind);
+    record.latency = std::move(cases[i].timing);
+    run.verdict().provenance.seeds[record.id] = cases[i].seed;
+    add_record(run.verdict(), std::move(record), cases[i].compared.kind);
   }
-  return true;
 }
 
 }  // namespace
@@ -85,16 +83,15 @@ std::optional<PoolFacts> HostTier::facts() const {
   return pool_ ? pool_->facts() : std::nullopt;
 }
 
-bool HostTier::run(JobRun& run, Judge& judge, const PreparedJob& prepared, bool timed) {
+HostTier::Seen HostTier::converse(JobRun& run, Judge& judge, const PreparedJob& prepared, bool timed, bool ablated) {
   Result<SocketPair> line = make_socket_pair();
-  if (!line) return run.fail_ours(line.error(), "making the judge's line to the candidate");
-  const HostAccess access{config_.gpu->devices.empty() ? "cpu" : "cuda", 0, run.job().limits.gpu_memory_bytes};
+  if (!line) return run.fail_ours(line.error(), "making the judge's line to the candidate"), std::nullopt;
   CandidateJob request;
   request.mode = CandidateMode::host;
   request.entry = run.job().entry;
   request.dialect = run.job().dialect;
   request.cases = host_inputs(prepared);
-  request.host = access;
+  request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", ablated, 0, run.job().limits.gpu_memory_bytes};
   std::future<Observed> observing;
   // The candidate's end must be its alone: then the judge sees when it has died.
   const auto sent = [&] {
@@ -102,11 +99,39 @@ bool HostTier::run(JobRun& run, Judge& judge, const PreparedJob& prepared, bool 
     observing = std::async(std::launch::async, [&] { return observe(run, judge, prepared, timed, std::move(line->ours)); });
   };
   const std::optional<CandidateResults> results = run_candidate(run, pool(), request, run.job().source, {line->theirs.get()}, std::nullopt, sent);
-  if (!observing.valid()) return false;
+  if (!observing.valid()) return std::nullopt;
   Observed observed = observing.get();
   run.enter(Stage::judge);
-  if (!ended_by_itself(run, observed) || !results) return false;
-  return add_cases(run, prepared, std::move(observed));
+  if (!ended_by_itself(run, observed) || !results) return std::nullopt;
+  if (observed.cases.size() != prepared.cases.size() || observed.cases.back().broken != HostJudged::Broken::no) {
+    run.fail(ErrorKind::protocol_error, "it said that it was done before the judge had seen all cases");
+    return std::nullopt;
+  }
+  return std::move(observed.cases);
+}
+
+bool HostTier::run(JobRun& run, Judge& judge, const PreparedJob& prepared, bool timed) {
+  Seen seen = converse(run, judge, prepared, timed, false);
+  if (!seen) return false;
+  add_cases(run, prepared, std::move(*seen));
+  return !all_right(run.verdict()) || attribute(run, judge, prepared);
+}
+
+bool HostTier::attribute(JobRun& run, Judge& judge, const PreparedJob& prepared) {
+  JobRun beside = run.beside();
+  const Seen without = converse(beside, judge, prepared, false, true);
+  Verdict& verdict = run.verdict();
+  if (!without) {
+    const Verdict ended = beside.finish();
+    if (is_ours(ended.error_kind)) return run.fail(ended.error_kind, ended.detail);
+    verdict.hints.push_back("whose work the outputs are could not be told: with kernel launches that do nothing it ended (" + std::string(to_string(ended.error_kind)) + ")");
+    return true;
+  }
+  for (std::size_t i = 0; i < without->size(); ++i) {
+    if ((*without)[i].compared.kind == ErrorKind::none)
+      not_its_work(verdict, verdict.cases[i], "run once more with kernel launches that do nothing, its outputs were right as well");
+  }
+  return true;
 }
 
 }  // namespace assay::sandbox

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "sandbox/device/job_run.h"
 #include "sandbox/pool/judge.h"
@@ -27,6 +28,11 @@ class HostTier {
   std::optional<PoolFacts> facts() const;
 
  private:
+  using Seen = std::optional<std::vector<HostJudged>>;  // of every case
+  /// One candidate's life. Nothing: the run's verdict says why.
+  Seen converse(JobRun& run, Judge& judge, const PreparedJob& prepared, bool timed, bool ablated);
+  /// Another candidate, whose launches do nothing: outputs that are right even then are not the work of the submission's kernels.
+  bool attribute(JobRun& run, Judge& judge, const PreparedJob& prepared);
   Pool& pool();
 
   SandboxConfig config_;

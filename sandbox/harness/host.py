@@ -17,14 +17,20 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
+from triton.runtime.jit import JITFunction
 
 from harness import shared_memory
+from harness.ablation import AblateRunner
 from harness.cases import CaseInput, collect_outputs
 from harness.errors import BadOutputs
 from harness.frames import FrameError
 from harness.interpret import CudaOnCpu, InterpretRunner
 from harness.rounds import CandidateLine, SetLayout, lay_out
 from harness.tensors import Memory, dtype_from, name_of
+
+
+def _launch_nothing(*_: Any, **__: Any) -> None:
+    """Of every kernel, autotuned or not: whether the outputs are its work shows when it does not work."""
 
 
 class HostRunner:
@@ -42,8 +48,10 @@ class HostRunner:
             os.environ["TRITON_CACHE_DIR"] = cache_dir
             total = torch.cuda.get_device_properties(self._device).total_memory
             torch.cuda.set_per_process_memory_fraction(min(1.0, int(header["gpu_memory_bytes"]) / total), self._device)
+            if header.get("ablated"):
+                JITFunction.run = _launch_nothing  # type: ignore[method-assign]
         else:
-            InterpretRunner(cache_dir)
+            (AblateRunner if header.get("ablated") else InterpretRunner)(cache_dir)
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:

@@ -83,6 +83,7 @@ enum class CandidateMode {
 /// What a host job has besides.
 struct HostAccess {
   std::string device;          // "cuda", or "cpu" in tests
+  bool ablated = false;        // launches do nothing
   std::int64_t rounds_fd = 0;  // the line to the judge, as an index into the frame's descriptors
   std::int64_t gpu_memory_bytes = 0;
 };

@@ -174,6 +174,7 @@ json to_header(const CandidateJob& job) {
   if (job.host) {
     out["device"] = job.host->device;
     out["rounds_fd"] = job.host->rounds_fd;
+    out["ablated"] = job.host->ablated;
     out["gpu_memory_bytes"] = job.host->gpu_memory_bytes;
   }
   return out;

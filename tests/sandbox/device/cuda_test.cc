@@ -202,7 +202,10 @@ TEST_CASE("a plan of copies alone is right and nobody's work") {
 }
 
 TEST_CASE("what cannot be recorded has the GPU inside the jail, and the verdict says so and why") {
-  const std::string reads = "import torch\ndef plain_copy(x):\n    y = torch.empty_like(x)\n    if float(x[0]) < 1e9:\n        y.copy_(x)\n    return y\n";
+  const std::string kernel =
+      "import torch, triton\nimport triton.language as tl\n@triton.jit\ndef copy(x, y, n, B: tl.constexpr):\n    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+      "    tl.store(y + i, tl.load(x + i, mask=i < n), mask=i < n)\n";
+  const std::string reads = kernel + "def plain_copy(x):\n    y = torch.empty_like(x)\n    if float(x[0]) < 1e9:\n        copy[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), B=256)\n    return y\n";
   Job job = copy_job(JobKind::grade, "print('hello')\n" + reads);
   job.baseline_source = kCopy;
   const Verdict verdict = run(job);
@@ -210,7 +213,7 @@ TEST_CASE("what cannot be recorded has the GPU inside the jail, and the verdict 
   REQUIRE(verdict.outcome == Outcome::pass);
   CHECK(verdict.tier == Tier::host);
   CHECK(verdict.tier_reason.find("could not be recorded") != std::string::npos);
-  CHECK(verdict.tier_reason.find("line 5") != std::string::npos);
+  CHECK(verdict.tier_reason.find("line 10") != std::string::npos);
   CHECK_FALSE(verdict.diagnostic);
   REQUIRE(verdict.cases.size() == 2);
   REQUIRE(verdict.cases[1].latency);
@@ -220,11 +223,21 @@ TEST_CASE("what cannot be recorded has the GPU inside the jail, and the verdict 
   CHECK(verdict.cases[1].pytorch_ns);
   REQUIRE(verdict.perf);
 
+  CHECK(verdict.hints.empty());
+
   const Verdict wrong = run(copy_job(JobKind::grade, "import torch\ndef plain_copy(x):\n    return x * (2 if float(x[0]) < 1e9 else 1)\n"));
   CHECK(wrong.error_kind == ErrorKind::wrong_result);
   CHECK(wrong.tier == Tier::host);
   CHECK(wrong.cases.size() == 2);
   CHECK_FALSE(wrong.cases[0].latency);
+}
+
+TEST_CASE("on the host tier right outputs that need no kernel of the submission's are nobody's work") {
+  const Verdict verdict = run(copy_job(JobKind::test, "import torch\ndef plain_copy(x):\n    return torch.sort(x).values * 0 + x\n"));
+  INFO(verdict.summary << verdict.detail);
+  CHECK(verdict.tier == Tier::host);
+  CHECK(verdict.error_kind == ErrorKind::unattributed);
+  CHECK(verdict.cases[0].reason.find("right as well") != std::string::npos);
 }
 
 TEST_CASE("on the host tier a submission ends as it ended, not as the judge heard of it") {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sandbox/launcher/fake_driver.h"
 #include "tests/catch.h"
@@ -132,6 +133,49 @@ TEST_CASE("time runs out before min_samples, with at least one sample") {
   const auto samples = take_samples(gpu, {.min_samples = 30, .max_samples = 2000, .max_time_ms = 100}, work_on(gpu), clock);
   REQUIRE(samples);
   CHECK(samples->cold_ns.size() == 1);
+}
+
+TEST_CASE("what the marks take is taken off, and warm and host-clock samples come beside") {
+  std::size_t kernels = 0;
+  ScriptedGpu gpu([&] { return 2500.0 + 1000.0 * static_cast<double>(kernels); });  // marks take 2,500 ns, a kernel 1,000
+  const TickingClock clock(1'000'000);
+  TimedWork work = work_on(gpu);
+  work.restore = [&] {
+    kernels = 0;
+    return gpu.note('R');
+  };
+  work.enqueue = [&] {
+    kernels = 3;
+    return gpu.note('K');
+  };
+  std::size_t nothings = 0;
+  work.nothing = [&] {
+    kernels = ++nothings % 3 == 1 ? 1 : 2;  // one alone, then two
+    return gpu.note('n');
+  };
+  const auto samples = take_samples(gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .side_samples = 2}, work, clock);
+  REQUIRE(samples);
+  CHECK(samples->overhead_ns == Approx(2500));
+  REQUIRE(samples->cold_ns.size() == 6);
+  CHECK(samples->cold_ns[0] == Approx(3000));
+  CHECK(samples->warm_ns == std::vector<double>{3000, 3000});
+  CHECK(samples->wall_ns.size() == 2);
+}
+
+TEST_CASE("samples at a low clock are discarded and counted, and memory that buffers do not show is scrubbed before each") {
+  ScriptedGpu gpu([] { return 1000.0; });
+  const TickingClock clock(1'000'000);
+  TimedWork work = work_on(gpu);
+  std::size_t readings = 0;
+  work.scrub = [&] { return gpu.note('X'); };
+  work.read_clock = [&] { return gpu.note('C'); };
+  work.clock_mhz = [&]() -> LaunchResult<double> { return ++readings % 10 == 0 ? 900.0 : 1980.0; };
+  const auto samples = take_samples(gpu, {.min_samples = 40, .max_samples = 40, .max_time_ms = 100'000}, work, clock);
+  REQUIRE(samples);
+  CHECK(samples->discarded == 4);
+  CHECK(samples->cold_ns.size() == 36);
+  CHECK(samples->clock_mhz == Approx(1980));
+  CHECK(gpu.log.find("RXPFS(<K>)CS") != std::string::npos);
 }
 
 TEST_CASE("a failing launch opens the gate and ends the series") {

@@ -215,9 +215,13 @@ TEST_CASE("arguments survive the way to a candidate") {
 TEST_CASE("the launcher's word counts only when it is complete") {
   const json launched = {{"type", "launched"},       {"case", "a"},       {"outputs", json::array()},
                          {"kernels", json::array()}, {"canary_ok", true}, {"samples_ns", {1.0, 2.0}},
-                         {"median_ns", 1.5},         {"low_ns", 1},       {"high_ns", 2}};
+                         {"median_ns", 1.5},         {"low_ns", 1},       {"high_ns", 2},
+                         {"answers", {1, 0}},        {"warm_ns", {3, 1}}, {"wall_ns", {9.0}},
+                         {"overhead_ns", 2.5},       {"clock_mhz", 1980}, {"discarded", 1}};
   REQUIRE(parse_launched(frame(launched)));
   CHECK(parse_launched(frame(launched))->timing->median_ns == 1.5);
+  CHECK(parse_launched(frame(launched))->timing->warm_ns == 2.0);
+  CHECK(parse_launched(frame(launched))->answers == std::vector<std::int64_t>{1, 0});
   json touched = launched;
   touched["canary_ok"] = false;
   CHECK(refuses(parse_launched, touched));

@@ -25,7 +25,6 @@ namespace assay::sandbox {
 namespace {
 
 constexpr const char* kTierReason = "recorded without a GPU and performed by the trusted launcher";
-constexpr double kFloorTolerance = 0.95;       // faster than physics by more than 5 % is rejected
 constexpr std::int64_t kMemoBytes = 64 << 20;  // about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
 

@@ -139,6 +139,12 @@ Status Cgroup::add(pid_t pid) {
   return {};
 }
 
+Status Cgroup::lift_cpu_limit() {
+  if (cpu_.empty()) return {};
+  const std::string version2 = cpu_ + "/cpu.max";
+  return ::access(version2.c_str(), F_OK) == 0 ? write_kernel_file(version2, "max") : write_kernel_file(cpu_ + "/cpu.cfs_quota_us", "-1");
+}
+
 bool Cgroup::out_of_memory() const {
   if (memory_.empty()) return false;
   return counter(read_kernel_file(memory_ + "/memory.events"), "oom_kill") > 0 || counter(read_kernel_file(memory_ + "/memory.oom_control"), "oom_kill") > 0;

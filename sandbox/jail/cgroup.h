@@ -41,6 +41,8 @@ class Cgroup {
   ~Cgroup() { remove(); }
 
   Status add(pid_t pid);
+  /// For processes that are about to be killed: a fork bomb that waits for processor time of its own takes seconds to die.
+  Status lift_cpu_limit();
   bool limits_memory() const { return !memory_.empty(); }
   bool limits_processes() const { return !pids_.empty(); }
   /// Whether the kernel killed a process of the group for its memory.

@@ -23,6 +23,7 @@
 
 #include "base/unique_fd.h"
 #include "sandbox/jail/cgroup.h"
+#include "sandbox/jail/cgroup_mounts.h"
 #include "sandbox/jail/jail.h"
 #include "sandbox/jail/mounts.h"
 #include "sandbox/jail/namespaces.h"
@@ -240,4 +241,10 @@ TEST_CASE("a cgroup gives a job no more processor time than it may have") {
   const double seconds =
       static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
   CHECK(seconds < 0.5);  // a loaded machine may wake us late
+  const Result<CgroupPlace> place = find_cgroup_place("cpu");
+  REQUIRE(place);
+  REQUIRE(group.lift_cpu_limit());
+  const std::string folder = place->folder + "/assay-" + std::to_string(::getpid()) + "-cpu/";
+  const std::string limit = read_kernel_file(folder + (place->version2 ? "cpu.max" : "cpu.cfs_quota_us"));
+  CHECK(limit.substr(0, 2) == (place->version2 ? "ma" : "-1"));
 }

@@ -21,6 +21,8 @@ namespace {
 constexpr int kRemoveAttempts = 50;  // processes leave their group a moment after their end has been seen
 constexpr auto kRemovePause = std::chrono::milliseconds(2);
 constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's own default
+constexpr const char* kMostWeight = "10000";   // version 2
+constexpr const char* kMostShares = "262144";  // version 1
 const std::string kPrefix = "assay-";
 
 /// The number after `key` in "key number" lines; 0 when absent.
@@ -139,10 +141,12 @@ Status Cgroup::add(pid_t pid) {
   return {};
 }
 
-Status Cgroup::lift_cpu_limit() {
+Status Cgroup::hurry_end() {
   if (cpu_.empty()) return {};
-  const std::string version2 = cpu_ + "/cpu.max";
-  return ::access(version2.c_str(), F_OK) == 0 ? write_kernel_file(version2, "max") : write_kernel_file(cpu_ + "/cpu.cfs_quota_us", "-1");
+  const bool version2 = ::access((cpu_ + "/cpu.max").c_str(), F_OK) == 0;
+  const Status lifted = version2 ? write_kernel_file(cpu_ + "/cpu.max", "max") : write_kernel_file(cpu_ + "/cpu.cfs_quota_us", "-1");
+  const Status preferred = version2 ? write_kernel_file(cpu_ + "/cpu.weight", kMostWeight) : write_kernel_file(cpu_ + "/cpu.shares", kMostShares);
+  return lifted ? preferred : lifted;
 }
 
 bool Cgroup::out_of_memory() const {

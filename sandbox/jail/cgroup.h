@@ -41,8 +41,9 @@ class Cgroup {
   ~Cgroup() { remove(); }
 
   Status add(pid_t pid);
-  /// For processes that are about to be killed: a fork bomb that waits for processor time of its own takes seconds to die.
-  Status lift_cpu_limit();
+  /// Once its processes have been killed: no limit of processor time, and precedence over others. To die takes time of their own, which a fork bomb on a
+  /// busy machine waited seconds for. The group is not to be used again.
+  Status hurry_end();
   bool limits_memory() const { return !memory_.empty(); }
   bool limits_processes() const { return !pids_.empty(); }
   /// Whether the kernel killed a process of the group for its memory.

@@ -163,9 +163,9 @@ std::optional<ExitStatus> Candidate::end(std::int64_t grace_ms) {
     ::poll(&entry, 1, static_cast<int>(grace_ms));
   }
   was_killed_ = !exited();
-  (void)cgroup_.lift_cpu_limit();  // without it the end comes too, later
   ::syscall(kPidfdSendSignal, pidfd_.get(), SIGKILL, nullptr, 0);
   if (group_ > 1) ::kill(-group_, SIGKILL);
+  if (was_killed_) (void)cgroup_.hurry_end();  // where that fails the end comes later
   status_ = zygote_->wait_exit(slot_, Deadline::after_ms(kReapMs));
   drain();
   return status_;

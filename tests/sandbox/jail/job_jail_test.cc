@@ -243,7 +243,7 @@ TEST_CASE("a cgroup gives a job no more processor time than it may have") {
   CHECK(seconds < 0.5);  // a loaded machine may wake us late
   const Result<CgroupPlace> place = find_cgroup_place("cpu");
   REQUIRE(place);
-  REQUIRE(group.lift_cpu_limit());
+  REQUIRE(group.hurry_end());
   const std::string folder = place->folder + "/assay-" + std::to_string(::getpid()) + "-cpu/";
   const std::string limit = read_kernel_file(folder + (place->version2 ? "cpu.max" : "cpu.cfs_quota_us"));
   CHECK(limit.substr(0, 2) == (place->version2 ? "ma" : "-1"));

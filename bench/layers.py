@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,22 @@ ORACLE = (ROOT / "operators/standard/vector_add/oracle.py").read_text()
 ALL, NONE = "all layers", "no layer"
 BATCH = 8  # layers at a time, besides ALL and NONE: each is a server with a zygote and a judge, some 400 MiB
 PAUSE_S = 0.1  # before each sample, in which what the last one used up is made anew
+
+# Built once for all candidates: a candidate's start pays for what they leave to it.
+OF_THE_ZYGOTE = (
+    "user_namespace",
+    "network_namespace",
+    "ipc_namespace",
+    "uts_namespace",
+    "mount_namespace",
+    "root_filesystem",
+    "proc",
+    "descriptors",
+    "session",
+    "parent_death",
+)
+# In the host's pid namespace the zygote may not come back to it after a fork, and forks one candidate only.
+NOT_ALONE = ("zygote_pid_namespace",)
 
 Sample = Callable[[], float]  # milliseconds
 Samples = dict[str, list[float]]
@@ -54,10 +70,13 @@ def parking(binary: Path, python: str, folder: Path, without: str, stack: ExitSt
     assert process.stdin is not None and process.stdout is not None
     stdin, stdout = process.stdin, process.stdout
     stack.callback(lambda: (stdin.close(), process.wait(30)))
-    if stdout.readline() != "ready\n":
-        raise SystemExit(f"no zygote without {without}")
+    started = False
 
     def park() -> float:
+        nonlocal started
+        if not started and stdout.readline() != "ready\n":
+            raise SystemExit(f"no zygote without {without}")
+        started = True
         stdin.write("\n")
         stdin.flush()
         return int(stdout.readline()) / 1e6
@@ -100,9 +119,8 @@ def launching(binary: Path, python: str, folder: Path, without: str, stack: Exit
 Kind = Callable[[Path, str, Path, str, ExitStack], Sample]
 
 
-def measure(kind: Kind, layers: list[str], rounds: int, options: argparse.Namespace) -> list[Samples]:
-    """One entry a batch: the samples of each variant, in the order of the rounds."""
-    batches = []
+def measure(kind: Kind, layers: list[str], options: argparse.Namespace) -> Iterator[Samples]:
+    """Of each batch the samples of each variant, in the order of the rounds."""
     for first in range(0, len(layers), BATCH):
         variants = {ALL: "", NONE: ",".join(layers), **{layer: layer for layer in layers[first : first + BATCH]}}
         with ExitStack() as stack:
@@ -112,14 +130,13 @@ def measure(kind: Kind, layers: list[str], rounds: int, options: argparse.Namesp
                 sample()  # the first one starts what is started on demand
             batch: Samples = {name: [] for name in variants}
             names = list(variants)
-            for turn in range(rounds):
+            for turn in range(options.rounds):
                 for at in range(len(names)):
                     time.sleep(PAUSE_S)
                     name = names[(turn + at) % len(names)]
                     batch[name].append(round(samples[name](), 3))
-            batches.append(batch)
         print(f"{kind.__name__}: {', '.join(list(variants)[2:])}", flush=True)
-    return batches
+        yield batch
 
 
 def summary(batches: list[Samples]) -> dict[str, Any]:
@@ -144,15 +161,18 @@ def main() -> None:
     options = parser.parse_args()
     names = layers_of(options.binary)
     launch = [name for name in names if name.startswith("launch_")]
-    job = [name for name in names if name not in launch]
-    before = environment()
+    job = sorted((name for name in names if name not in launch and name not in NOT_ALONE), key=lambda name: name in OF_THE_ZYGOTE)
+    result: dict[str, Any] = {"what": __doc__, "summary": {}, "environment": environment(), "samples_ms": {}}
     kinds: list[tuple[Kind, list[str]]] = [(parking, job), (launching, launch), (verdicts, job)]
-    found = {kind.__name__: measure(kind, layers, options.rounds, options) for kind, layers in kinds}
-    figures = {name: summary(batches) for name, batches in found.items()}
-    result = {"what": __doc__, "summary": figures, "environment": before, "load_after": os.getloadavg()[0], "samples_ms": found}
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(result, separators=(",", ":")) + "\n")
-    print(json.dumps(figures, indent=1))
+    for kind, layers in kinds:
+        batches = result["samples_ms"].setdefault(kind.__name__, [])
+        for batch in measure(kind, layers, options):  # written after each: the whole takes long
+            batches.append(batch)
+            result["summary"][kind.__name__] = summary(batches)
+            result["load_after"] = os.getloadavg()[0]
+            options.out.write_text(json.dumps(result, separators=(",", ":")) + "\n")
+    print(json.dumps(result["summary"], indent=1))
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def test_memory_beyond_the_gpus(folder: Path, results: Results) -> None:
 
 
 def test_objects_of_several_gpus(folder: Path, results: Results) -> None:
-    known = [plans.Kernel, plans.Fill, plans.Copy]
+    known = [plans.Kernel, plans.Fill, plans.Copy, plans.Choice]
     fill = Fill(buffer=0, offset=0, count=1, width=8, pattern=0)
     plan = Plan(TARGET)
     plan.buffer(BufferKind.SCRATCH, 8)

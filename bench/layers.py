@@ -96,7 +96,7 @@ def verdicts(binary: Path, python: str, folder: Path, without: str, stack: ExitS
         begin = time.perf_counter()
         answer = client.call("run_tests", {"operator": "vector_add", "code": code, "response_format": "detailed"})["structuredContent"]
         took = (time.perf_counter() - begin) * 1e3
-        if "job" in answer and answer.get("status") in ("queued", "running"):  # the first: still importing torch
+        while answer.get("status") in ("queued", "running"):  # the first: still importing torch
             answer = client.call("job", {"job": answer["job"], "wait_s": 20, "response_format": "detailed"})["structuredContent"]
         missing = answer.get("provenance", {}).get("missing_layers", [])
         if answer.get("outcome") != "pass" or not set(without.split(",")) <= {*missing, ""}:
@@ -121,8 +121,9 @@ Kind = Callable[[Path, str, Path, str, ExitStack], Sample]
 
 def measure(kind: Kind, layers: list[str], options: argparse.Namespace) -> Iterator[Samples]:
     """Of each batch the samples of each variant, in the order of the rounds."""
-    for first in range(0, len(layers), BATCH):
-        variants = {ALL: "", NONE: ",".join(layers), **{layer: layer for layer in layers[first : first + BATCH]}}
+    single = [layer for layer in layers if not options.layers or layer in options.layers.split(",")]
+    for first in range(0, len(single), BATCH):
+        variants = {ALL: "", NONE: ",".join(layers), **{layer: layer for layer in single[first : first + BATCH]}}
         with ExitStack() as stack:
             folders = {name: Path(stack.enter_context(tempfile.TemporaryDirectory())) for name in variants}
             samples = {name: kind(options.binary, options.python, folders[name], without, stack) for name, without in variants.items()}
@@ -157,13 +158,16 @@ def main() -> None:
     parser.add_argument("--binary", type=Path, default=ROOT / "build/mutations/bin", help="folder of the programs")
     parser.add_argument("--python", default=os.environ.get("ASSAY_PYTHON", str(ROOT / ".venv/bin/python")))
     parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--kinds", default="parking,launching,verdicts", help="what to measure, separated by commas")
+    parser.add_argument("--layers", default="", help="those to leave out singly, separated by commas; default: each")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     names = layers_of(options.binary)
     launch = [name for name in names if name.startswith("launch_")]
     job = sorted((name for name in names if name not in launch and name not in NOT_ALONE), key=lambda name: name in OF_THE_ZYGOTE)
     result: dict[str, Any] = {"what": __doc__, "summary": {}, "environment": environment(), "samples_ms": {}}
-    kinds: list[tuple[Kind, list[str]]] = [(parking, job), (launching, launch), (verdicts, job)]
+    every: list[tuple[Kind, list[str]]] = [(parking, job), (launching, launch), (verdicts, job)]
+    kinds = [(kind, layers) for kind, layers in every if kind.__name__ in options.kinds.split(",")]
     options.out.parent.mkdir(parents=True, exist_ok=True)
     for kind, layers in kinds:
         batches = result["samples_ms"].setdefault(kind.__name__, [])

@@ -4,8 +4,8 @@
 
 DIR holds the golden files (`data/TritonBench_G_v1` of that repository; none is part of this one). Each runs in a fresh process with a
 time-out (tritonbench_file.py says how), so one file's failure is its own. Torch arithmetic in wrappers is recorded as launches of
-kernels of ours, which scored submissions may not do; the report lists the files that need it. Prints one line a file and a summary of the
-reasons.
+kernels of ours, which scored submissions may not do; the report lists the files that need it. Prints one line a file and a summary of
+the reasons.
 """
 
 from __future__ import annotations

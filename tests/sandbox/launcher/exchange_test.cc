@@ -64,7 +64,7 @@ TEST_CASE("submitted code never runs while the shared memory is mapped") {
     return LaunchStatus();
   });
   DeviceExchange exchange = shared.exchange();
-  const ReplayRequest request{.gpu_memory_bytes = 1 << 28, .timing = TimingRules{.min_samples = 5, .max_samples = 10}};
+  const ReplayRequest request{.gpu_memory_bytes = 1 << 28, .timing = TimingRules{.min_samples = 5, .max_samples = 10}, .answers = {}};
   REQUIRE(replay(shared.gpu, test::vector_add_plan(kN, "look"), exchange, request, SystemClock()));
   CHECK(launches > 5);
   CHECK(mapped == 0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "sandbox/device/assemble.h"
@@ -10,6 +11,8 @@
 
 namespace assay::sandbox {
 namespace {
+
+constexpr std::string_view kOurKernels = "assay_";  // the recorder's copies; a hint is all that hangs on the name
 
 double volume(const CaseRequest& one) {
   double product = 1;
@@ -67,7 +70,8 @@ void compile_job(JobRun& run, Pool& pool, Judge& judge, const std::string& defau
   Verdict& verdict = run.verdict();
   verdict.outcome = Outcome::pass;
   verdict.stage = Stage::done;
-  if (verdict.kernels.empty()) verdict.hints.push_back("launches no Triton kernel of its own");
+  if (std::all_of(verdict.kernels.begin(), verdict.kernels.end(), [](const KernelReport& kernel) { return kernel.name.starts_with(kOurKernels); }))
+    verdict.hints.push_back("launches no Triton kernel of its own");
 }
 
 }  // namespace assay::sandbox

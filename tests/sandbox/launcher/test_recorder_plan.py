@@ -15,7 +15,22 @@ from pathlib import Path
 
 import pytest
 from harness.frames import Channel
-from harness.plan import Binary, BufferKind, Copy, Fill, GlobalScratch, Kernel, Null, Output, Plan, Pointer, Scalar
+from harness.plan import (
+    Alternative,
+    Binary,
+    BufferKind,
+    Choice,
+    Copy,
+    Fill,
+    GlobalScratch,
+    Kernel,
+    Null,
+    Output,
+    Plan,
+    Pointer,
+    Scalar,
+    TensorMap,
+)
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 LAUNCHER = os.environ.get("ASSAY_LAUNCHER", str(ROOT / "build/release/bin/assay-launcher"))
@@ -102,6 +117,31 @@ def test_a_recorded_plan_is_replayed(launcher: Channel) -> None:
         ("fake_vector_add", 1, 0),
         ("unknown_kernel", 1, 99),
     ]
+
+
+def choosing_plan() -> Plan:
+    """x + y by one of two ways, and a kernel that takes x as a tensor map."""
+    plan = Plan("cuda:90")
+    size = 4 * COUNT
+    x, y = plan.buffer(BufferKind.INPUT, size, "x"), plan.buffer(BufferKind.INPUT, size, "y")
+    out = plan.buffer(BufferKind.SCRATCH, size)
+    plan.binaries = [Binary("fake_vector_add", 0, TINY_ELF), Binary("unknown_kernel", 0, TINY_ELF)]
+    add = Kernel(0, (1, 1, 1), (128, 1, 1), (1, 1, 1), 0, [Pointer(x, 0), Pointer(y, 0), Pointer(out, 0), Scalar(4, COUNT)])
+    described = TensorMap(x, 0, 7, 1, True, [20, 5], [80], [8, 2])
+    plan.ops = [
+        Choice(3, [Alternative("as it is", [add]), Alternative("after a fill", [Fill(out, 0, COUNT, 4, 0), add])]),
+        Kernel(1, (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, [described]),
+    ]
+    plan.outputs = [Output(out, 0, "float32", [COUNT], [1])]
+    return plan
+
+
+def test_choices_and_tensor_maps_arrive(launcher: Channel) -> None:
+    values = [float(i) for i in range(COUNT)]
+    header, memory = launch(launcher, choosing_plan(), struct.pack(f"<{COUNT}f", *values) * 2, {"x": 4 * COUNT, "y": 4 * COUNT})
+    assert header["type"] == "launched", header
+    assert header["choices"] == ["as it is"]
+    assert list(struct.unpack_from(f"<{COUNT}f", memory, 0)) == [2 * value for value in values]
 
 
 def test_a_plan_without_outputs_is_refused(launcher: Channel) -> None:

@@ -47,7 +47,7 @@ def test_case_on_the_gpu(case: Case, gpu_server: CheatServer, results: Results) 
 
 @pytest.mark.gpu
 def test_case_is_stamped_on_the_host_tier(case: Case, host_tier_server: CheatServer) -> None:
-    """What cannot be recorded may pass there; it must not look like a verdict of the plan tier."""
+    """What cannot be recorded may pass there, if a kernel has a part in it; it must not look like a verdict of the plan tier."""
     verdict = host_tier_server.send(case)
     assert verdict["tier"] == "host" and "could not be recorded" in verdict["tier_reason"], verdict["summary"]
 

@@ -61,7 +61,7 @@ class Series {
     if (LaunchStatus s = work_.prepare(); !s) return tl::unexpected(s.error());
     begin_ = clock_.monotonic_ns();
     if (LaunchStatus s = warm_up(); !s) return tl::unexpected(s.error());
-    if (LaunchStatus s = find_overhead(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = find_overheads(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
     discard_slow_clocks();
     for (std::int64_t i = 0; i < rules_.side_samples && elapsed() < budget(); ++i) {
@@ -84,9 +84,18 @@ class Series {
     return {};
   }
 
-  /// The time between the marks around one kernel that does nothing, less what a second one adds: that is the kernel, the rest are the marks.
-  LaunchStatus find_overhead() {
+  LaunchStatus find_overheads() {
     if (!work_.nothing) return {};
+    LaunchResult<double> cold = overhead(true), warm = overhead(false);
+    if (!cold || !warm) return tl::unexpected(cold ? warm.error() : cold.error());
+    samples_.overhead_ns = *cold;
+    warm_overhead_ns_ = *warm;
+    return {};
+  }
+
+  /// The time between the marks around one kernel that does nothing, less what a second one adds: that is the kernel, the rest are the marks, and, with
+  /// flushed caches, the way to the first kernel's code.
+  LaunchResult<double> overhead(bool flushed) {
     std::vector<double> one, two;
     for (int i = 0; i < kOverheadSamples; ++i) {
       for (std::vector<double>* samples : {&one, &two}) {
@@ -94,18 +103,21 @@ class Series {
           LaunchStatus queued = work_.nothing();
           return queued && samples == &two ? work_.nothing() : queued;
         };
-        if (LaunchStatus s = queue_timed(gpu_, 2, enqueue); !s) return s;
-        if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+        if (flushed) {
+          if (LaunchStatus s = flush_.flush_async(); !s) return tl::unexpected(s.error());
+          if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
+        }
+        if (LaunchStatus s = queue_timed(gpu_, 2, enqueue); !s) return tl::unexpected(s.error());
+        if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
         LaunchResult<double> ns = gpu_.elapsed_ns();
-        if (!ns) return tl::unexpected(ns.error());
+        if (!ns) return ns;
         samples->push_back(*ns);
       }
     }
-    samples_.overhead_ns = std::max(0.0, 2 * median_interval(one).median - median_interval(two).median);
-    return {};
+    return std::max(0.0, 2 * median_interval(one).median - median_interval(two).median);
   }
 
-  double without_overhead(double ns) const { return std::max(kLeastNs, ns - samples_.overhead_ns); }
+  static double without(double overhead_ns, double ns) { return std::max(kLeastNs, ns - overhead_ns); }
 
   LaunchStatus take_cold() {
     std::vector<double>& samples = samples_.cold_ns;
@@ -113,7 +125,7 @@ class Series {
     while (true) {
       LaunchResult<double> sample = cold();
       if (!sample) return tl::unexpected(sample.error());
-      samples.push_back(without_overhead(*sample));
+      samples.push_back(without(samples_.overhead_ns, *sample));
       const auto taken = static_cast<std::int64_t>(samples.size());
       if (LaunchStatus s = work_.sampled(taken - 1); !s) return s;
       if (taken >= rules_.max_samples || elapsed() >= budget()) return {};
@@ -159,7 +171,7 @@ class Series {
     if (LaunchStatus s = gpu_.synchronize(); !s) return s;
     LaunchResult<double> ns = timed();
     if (!ns) return tl::unexpected(ns.error());
-    samples_.warm_ns.push_back(without_overhead(*ns));
+    samples_.warm_ns.push_back(without(warm_overhead_ns_, *ns));
     return {};
   }
 
@@ -190,6 +202,7 @@ class Series {
   FlushBuffer flush_;
   std::int64_t begin_;
   std::vector<double> clocks_;  // of each cold sample, MHz
+  double warm_overhead_ns_ = 0;
   Samples samples_;
 };
 

@@ -247,6 +247,8 @@ TEST_CASE("a fresh process for each candidate gives the verdicts that forks of t
 TEST_CASE("outputs are judged only once the candidate is gone, and all that it started") {
   // It stays after its last result, and a moment later a process in a session of its own spoils the outputs; the judge is made to come later still.
   const std::string source = R"(import gc, os, time
+import torch, triton
+import triton.language as tl
 channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
 send = channel.send
 
@@ -270,8 +272,15 @@ def send_and_spoil_later(header, payload=b"", fds=()):
 
 channel.send = send_and_spoil_later
 
+@triton.jit
+def add(x, y, z, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(z + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
 def vector_add(x, y):
-    return x + y
+    z = torch.empty_like(x)
+    add[(triton.cdiv(x.numel(), 256),)](x, y, z, x.numel(), B=256)
+    return z
 )";
   JobMonitor monitor;
   monitor.stage_changed = [](Stage stage) {

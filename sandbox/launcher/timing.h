@@ -32,7 +32,7 @@ struct TimingRules {
 
 struct Samples {
   std::vector<double> cold_ns;  // without the discarded ones
-  std::vector<double> warm_ns;  // right after a run that is not counted: caches hold what they hold
+  std::vector<double> warm_ns;  // after a run that is not counted and refilled inputs: caches hold what they hold
   std::vector<double> wall_ns;  // cold, from before queueing to after the wait, by the host's clock and without a gate: what a caller waits
   double overhead_ns = 0;       // of the marks themselves; taken off the cold ones, and what it is with warm caches off the warm ones
   double clock_mhz = 0;         // median while the cold ones ran; 0: not read

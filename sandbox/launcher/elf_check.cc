@@ -2,6 +2,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -21,7 +22,31 @@ T entry_at(std::string_view image, std::uint64_t table, std::uint64_t entry) {
   return value;
 }
 
+/// A section's name; empty where it has none inside the file.
+std::string_view name_of(std::string_view image, const Elf64_Ehdr& header, const Elf64_Shdr& section) {
+  if (header.e_shstrndx == SHN_UNDEF) return {};
+  const auto names = entry_at<Elf64_Shdr>(image, header.e_shoff, header.e_shstrndx);
+  if (names.sh_type == SHT_NOBITS || section.sh_name >= names.sh_size) return {};
+  const std::string_view text = image.substr(names.sh_offset + section.sh_name, names.sh_size - section.sh_name);
+  return text.substr(0, text.find('\0'));
+}
+
+/// Memory of one block or thread, which the image only declares.
+bool is_transient(std::string_view name) { return name.find(".nv.shared") != name.npos || name.find(".nv.local") != name.npos; }
+
 }  // namespace
+
+std::uint64_t writable_globals(std::string_view image) {
+  const auto header = entry_at<Elf64_Ehdr>(image, 0, 0);
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
+    const auto section = entry_at<Elf64_Shdr>(image, header.e_shoff, i);
+    const std::string_view name = name_of(image, header, section);
+    const bool writable = (section.sh_flags & SHF_ALLOC) != 0 && (section.sh_flags & SHF_WRITE) != 0;
+    if (name.starts_with(".nv.global") || (writable && !is_transient(name))) bytes = std::max(bytes, bytes + section.sh_size);
+  }
+  return bytes;
+}
 
 Status check_elf(std::string_view image) {
   if (image.size() < sizeof(Elf64_Ehdr) || std::memcmp(image.data(), ELFMAG, SELFMAG) != 0) return refuse("no ELF file (cubin or hsaco)");

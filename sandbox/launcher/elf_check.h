@@ -3,6 +3,7 @@
 // is the driver's business. Pure, thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "base/result.h"
@@ -11,5 +12,9 @@ namespace assay::sandbox {
 
 /// 64-bit little-endian ELF (cubin, hsaco) whose headers, segments and sections lie within `image`; else `invalid_argument`.
 Status check_elf(std::string_view image);
+
+/// Bytes of device memory that the image brings along and its code may write: variables that live from launch to launch. Shared memory does not count. `image` has
+/// passed check_elf().
+std::uint64_t writable_globals(std::string_view image);
 
 }  // namespace assay::sandbox

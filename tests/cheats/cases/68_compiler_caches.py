@@ -7,7 +7,8 @@ import os
 
 from triton import knobs
 
-FOLDERS = [knobs.cache.dir, os.path.expanduser("~/.triton/cache"), os.path.expanduser("~/.cache/torch_extensions"), "/tmp", "/root/.ccache"]
+HOMES = [os.path.expanduser(f"~/{name}") for name in (".triton/cache", ".cache/torch_extensions", ".ccache")]
+FOLDERS = [knobs.cache.dir, *HOMES, "/tmp"]
 for top in FOLDERS:
     for root, _, files in os.walk(top or "/tmp"):
         for name in files:

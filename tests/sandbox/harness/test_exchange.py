@@ -20,7 +20,7 @@ from harness.exchange import Exchange, Exchanges, place
 from harness.frames import Channel, Frame
 from harness.judge import Judge
 from harness.tensors import create_memfd
-from test_judge import write_operator
+from test_judge import SPEC, write_operator
 
 
 class FileExchange:
@@ -136,6 +136,19 @@ def test_each_job_has_an_exchange_of_its_own_until_it_is_released(talk: Conversa
     assert talk.prepare(folder, "job_3").header["device"]["bytes"] == talk.exchange.size  # the first one again
     late = talk.compare("job_1", "first", wires)
     assert late["type"] == "judge_error"
+
+
+def test_a_refreshed_case_has_new_inputs_and_is_judged_by_them(talk: Conversation, tmp_path: Path) -> None:
+    free = write_operator(tmp_path / "free", spec=SPEC.replace('role = "structural"', 'role = "input"'))
+    case = talk.prepare(free, "job_1").header["cases"][0]
+    before = talk.answer(case, 2.0)
+    refreshed = talk.ask({"type": "refresh", "job": "job_1", "case": "first"}).header
+    assert refreshed["seed"] not in ("", case["seed"])
+    assert talk.compare("job_1", "first", before)["kind"] == "wrong_result"  # the answer to the old inputs
+    assert talk.compare("job_1", "first", talk.answer(case, 2.0))["kind"] == "none"
+    # What was recorded hangs on structural inputs: they stay.
+    talk.prepare(write_operator(tmp_path / "bound"), "job_2")
+    assert talk.ask({"type": "refresh", "job": "job_2", "case": "first"}).header["seed"] == ""
 
 
 def test_exchanges_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:

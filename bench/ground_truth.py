@@ -2,14 +2,17 @@
 
     echo '[{"folder": ".../softmax_last_dim", "case": {"id": ..., "axes": ..., ...}}]' | python bench/ground_truth.py
 
-Prints one line of JSON: a list of {operator, case, do_bench_ns, cupti_ns}. Inputs are those of the operator's reference.py;
-caches are flushed before each run.
+Prints one line of JSON: a list of {operator, case, do_bench_ns, cupti_ns, operations}. Inputs are those of the operator's reference.py;
+caches are flushed before each run. First comes what CUPTI says of the kernel by which the launcher finds out what its marks take:
+{"touch_ns": {"cold", "warm"}}.
 """
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import json
+import re
 import statistics
 import sys
 from collections.abc import Callable
@@ -37,20 +40,43 @@ def entry(folder: Path, name: str) -> Callable[..., Any]:
     return found
 
 
-def cupti_ns(run: Callable[[], Any]) -> float:
-    """Median over runs of the sum of kernel durations; the flush is told by its being a memset."""
+def cupti_ns(run: Callable[[], Any], cold: bool = True) -> tuple[float, int]:
+    """Median over runs of the sum of the durations of what `run` has the GPU do, and how many operations that is."""
     flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device=DEVICE)
-    totals = []
+    totals, counts = [], []
     for _ in range(RUNS):
-        flush.fill_(0)
+        if cold:
+            flush.fill_(0)
         torch.cuda.synchronize()
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
             run()
             torch.cuda.synchronize()
-        totals.append(
-            sum(event.device_time_total for event in profile.events() if event.device_type == torch.autograd.DeviceType.CUDA) * 1e3
-        )
-    return statistics.median(totals)
+        times = [event.device_time_total for event in profile.events() if event.device_type == torch.autograd.DeviceType.CUDA]
+        totals.append(sum(times) * 1e3)
+        counts.append(len(times))
+    return statistics.median(totals), int(statistics.median(counts))
+
+
+def touch_ns() -> dict[str, float]:
+    """Of the launcher's own kernel, whose text is read from its source."""
+    source = (ROOT / "sandbox/launcher/trusted_kernels.cc").read_text()
+    found = re.search(r'kTouchText = R"\((.*?)\)";', source, re.DOTALL)
+    threads = re.search(r"kTouchThreads = (\d+);", source)
+    assert found is not None and threads is not None
+    sms = torch.cuda.get_device_properties(DEVICE).multi_processor_count
+    words = torch.zeros(sms * int(threads[1]), dtype=torch.int32, device=DEVICE)
+    driver, module, kernel = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_void_p()
+    assert driver.cuModuleLoadData(ctypes.byref(module), found[1].encode()) == 0
+    assert driver.cuModuleGetFunction(ctypes.byref(kernel), module, b"assay_touch") == 0
+    address = ctypes.c_uint64(words.data_ptr())
+    parameters = (ctypes.c_void_p * 1)(ctypes.addressof(address))
+    stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+
+    def run() -> None:
+        assert driver.cuLaunchKernel(kernel, sms, 1, 1, int(threads[1]), 1, 1, 0, stream, parameters, None) == 0
+
+    run()
+    return {name: cupti_ns(run, cold)[0] for name, cold in (("cold", True), ("warm", False))}
 
 
 def measure(folder: Path, wire: dict[str, Any]) -> dict[str, Any]:
@@ -66,11 +92,12 @@ def measure(folder: Path, wire: dict[str, Any]) -> dict[str, Any]:
 
     run()
     median_ms = do_bench(run, warmup=50, rep=200, return_mode="median")
-    return {"operator": folder.name, "case": wire["id"], "do_bench_ns": median_ms * 1e6, "cupti_ns": cupti_ns(run)}
+    total, operations = cupti_ns(run)
+    return {"operator": folder.name, "case": wire["id"], "do_bench_ns": median_ms * 1e6, "cupti_ns": total, "operations": operations}
 
 
 def main() -> None:
-    found = []
+    found: list[dict[str, Any]] = [{"touch_ns": touch_ns()}]
     for one in json.load(sys.stdin):
         try:
             with torch.no_grad():

@@ -56,7 +56,7 @@ def ns(record: dict[str, Any], key: str = "latency") -> float | None:
 
 def agreement(records: list[dict[str, Any]], truths: list[dict[str, Any]]) -> dict[str, Any]:
     """For each of the others, ours over theirs where ours is long enough to compare."""
-    known = {(truth["operator"], truth["case"]): truth for truth in truths}
+    known = {(truth["operator"], truth["case"]): truth for truth in truths if "operator" in truth}
     found: dict[str, Any] = {}
     for key in ("do_bench_ns", "cupti_ns"):
         ratios = []
@@ -64,11 +64,37 @@ def agreement(records: list[dict[str, Any]], truths: list[dict[str, Any]]) -> di
             ours, theirs = ns(record), known.get((record["operator"], record["case"]), {}).get(key)
             if ours and theirs and ours >= LEAST_NS:
                 ratios.append((ours / theirs, record["operator"], record["case"]))
-        close = sum(abs(ratio - 1) <= WITHIN for ratio, _, _ in ratios)
-        far = sorted(ratios, key=lambda one: -abs(one[0] - 1))[:6]
-        median = statistics.median(ratio for ratio, _, _ in ratios) if ratios else None
-        found[key] = {"compared": len(ratios), "within_2_percent": close, "median_ratio": median, "farthest": far}
+        # CUPTI's durations leave out the gaps between operations, which are part of what a caller waits for.
+        single = [one for one in ratios if known[one[1:]].get("operations") == 1]
+        several = [one for one in ratios if one not in single]
+        found[key] = close_to(ratios) if key == "do_bench_ns" else {**close_to(single), "several_operations": several}
     return found
+
+
+def close_to(ratios: list[tuple[float, str, str]]) -> dict[str, Any]:
+    return {
+        "compared": len(ratios),
+        "within_2_percent": sum(abs(ratio - 1) <= WITHIN for ratio, _, _ in ratios),
+        "median_ratio": statistics.median(ratio for ratio, _, _ in ratios) if ratios else None,
+        "farthest": sorted(ratios, key=lambda one: -abs(one[0] - 1))[:6],
+    }
+
+
+def summary(raw: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "agreement": agreement(raw["records"], raw["others"]),
+        "repeatability": {
+            name: {
+                "runs": len(values),
+                "within_1_percent": sum(abs(value - 1) <= 0.01 for value in values),
+                "worst": max(values, key=lambda v: abs(v - 1)),
+            }
+            for name, values in raw["ratios"].items()
+            if values
+        },
+        "touch_ns": raw["others"][0]["touch_ns"],
+        "profile_s": statistics.median(record["wall_s"] for record in raw["records"]),
+    }
 
 
 def main() -> None:
@@ -97,25 +123,13 @@ def main() -> None:
         name: [baseline / ours for run in runs if (ours := ns(run)) and (baseline := ns(run, "baseline_latency"))]
         for name, runs in repeated.items()
     }
-    summary = {
-        "agreement": agreement(records, truths),
-        "repeatability": {
-            name: {
-                "runs": len(values),
-                "within_1_percent": sum(abs(value - 1) <= 0.01 for value in values),
-                "worst": max(values, key=lambda v: abs(v - 1)),
-            }
-            for name, values in ratios.items()
-            if values
-        },
-        "profile_s": statistics.median(record["wall_s"] for record in records),
-    }
     raw = {"records": records, "others": truths, "ratios": ratios, "repeated": repeated}
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(
-        json.dumps({"what": __doc__, "summary": summary, "environment": environment(), **raw}, separators=(",", ":")) + "\n"
-    )
-    print(json.dumps(summary, indent=1))
+    document = {"what": __doc__, "summary": {}, "environment": environment(), **raw}
+    options.out.write_text(json.dumps(document, separators=(",", ":")) + "\n")  # first, so that no slip below loses what was measured
+    document["summary"] = summary(raw)
+    options.out.write_text(json.dumps(document, separators=(",", ":")) + "\n")
+    print(json.dumps(document["summary"], indent=1))
 
 
 if __name__ == "__main__":

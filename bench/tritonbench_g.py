@@ -4,7 +4,8 @@
 
 DIR holds the golden files (`data/TritonBench_G_v1` of that repository; none is part of this one). Each runs in a fresh process with a
 time-out (tritonbench_file.py says how), so one file's failure is its own. Torch arithmetic in wrappers is recorded as launches of
-kernels of ours, which scored submissions may not do; the report lists the files that need it. Prints one line a file and a summary of
+kernels of ours, which scored submissions may not do; the report lists the files that need it. With --no-arithmetic it is refused, but for
+functions that launch no kernel at all: those are helpers of the test part, and run for real. Prints one line a file and a summary of
 the reasons.
 """
 
@@ -19,6 +20,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+from environment import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 GUARD = "libassay_fake_cuda_guard.so"
@@ -68,6 +71,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], help="names of files")
     parser.add_argument("--plans", type=Path, help="keep the plans and their inputs in this folder")
     parser.add_argument("--cache", type=Path, help="keep compiled kernels in this folder, for the next run")
+    parser.add_argument("--no-arithmetic", action="store_true", help="refuse arithmetic by torch, as for scored submissions")
     parser.add_argument("--out", type=Path, help="write all reports there as JSON")
     arguments = parser.parse_args()
     files = sorted(file for file in arguments.folder.glob("*.py") if not arguments.only or file.name in arguments.only)
@@ -77,6 +81,8 @@ def main() -> int:
     for name in ("plans", "cache"):
         if getattr(arguments, name) is not None:
             options += [f"--{name}", str(getattr(arguments, name))]
+    if arguments.no_arithmetic:
+        options.append("--no-arithmetic")
     reports = []
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for report in pool.map(lambda file: record(file, arguments.timeout_s, options), files):
@@ -86,11 +92,15 @@ def main() -> int:
     helped = [report["file"] for report in reports if report["recorded"] and needs_arithmetic(report)]
     kinds = collections.Counter(f"{report['stage']}: {report['kind']}" for report in reports if not report["recorded"])
     print(f"{recorded} of {len(reports)} recorded for {arguments.target}")
+    with_helpers = [report["file"] for report in reports if report["recorded"] and any(call.get("helper") for call in report["calls"])]
+    print(f"{len(with_helpers)} of them with helpers that launch no kernel: {', '.join(with_helpers)}")
     print(f"{len(helped)} of them with arithmetic by torch: {', '.join(helped)}")
     for kind, count in kinds.most_common():
         print(f"{count:5} {kind}")
     if arguments.out:
-        arguments.out.write_text(json.dumps({"target": arguments.target, "recorded": recorded, "files": reports}, indent=1) + "\n")
+        about = {"environment": environment(), "target": arguments.target, "arithmetic": not arguments.no_arithmetic}
+        result = {**about, "recorded": recorded, "files": reports}
+        arguments.out.write_text(json.dumps(result, indent=1) + "\n")
     return 0
 
 

@@ -100,7 +100,9 @@ Result<Operator> load_operator(const fs::path& directory) {
   for (const char* function : {"inputs", "reference", "cost"}) {
     if (const Status status = require_function(folder / "reference.py", *reference, function); !status) return fail(status.error());
   }
-  if (const Status status = require_function(folder / "oracle.py", *oracle, op->entry); !status) return fail(status.error());
+  // With an adapter the oracle defines what the adapter calls, which only the adapter knows.
+  const Status defined = op->adapter.empty() ? require_function(folder / "oracle.py", *oracle, op->entry) : require_function(spec_path, op->adapter, op->entry);
+  if (!defined) return fail(defined.error());
   op->directory = folder;
   op->revision = revision_of({&*spec, &*reference, &*oracle});
   op->reference_source = std::move(*reference);

@@ -57,6 +57,8 @@ struct Operator {
   std::string family, dialect;
   int difficulty = 1;
   std::string summary, description, entry, signature;
+  bool imported = false;               // from another benchmark: its cases are what they are
+  std::string adapter;                 // Python that is put after every submission, and may define the entry; empty: none
   std::vector<Argument> arguments;
   std::vector<Output> outputs;
   std::vector<Case> cases;

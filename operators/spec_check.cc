@@ -103,6 +103,10 @@ Status check_cases(const Operator& op) {
                                "valid with interpreter = true: float32, float16, integers");
     }
   }
+  if (op.imported) {
+    if (counts[false] == 0) return broken("[[cases]]", "no public case; at least one is needed");
+    return {};
+  }
   for (const bool hidden : {false, true}) {
     const std::string visibility = hidden ? "hidden" : "public";
     if (counts[hidden] < kMinCasesOfEachVisibility) {

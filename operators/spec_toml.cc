@@ -92,7 +92,7 @@ Case parse_case(Section section) {
 
 Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   Section section(root, "", diagnostics);
-  section.keys({"name", "split", "family", "dialect", "difficulty", "summary", "description", "entry", "signature", "arguments", "outputs", "cases"}, {});
+  section.keys({"name", "split", "family", "dialect", "difficulty", "summary", "description", "entry", "signature", "arguments", "outputs", "cases"}, {"imported", "adapter"});
   Operator op;
   op.name = section.identifier("name");
   const std::string split = section.choice("split", kSplits);
@@ -104,6 +104,8 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   op.description = section.text("description");
   op.entry = section.identifier("entry");
   op.signature = section.text("signature");
+  if (section.has("imported")) op.imported = section.boolean("imported");
+  if (section.has("adapter")) op.adapter = section.text("adapter");
   std::size_t index = 0;
   for (const toml::table* table : section.tables("arguments")) {
     op.arguments.push_back(parse_argument(Section(*table, label(*table, "arguments", "name", index++), diagnostics)));

@@ -113,4 +113,8 @@ std::optional<Tier> tier_from(std::string_view text) { return value_of<Tier>(kTi
 std::optional<Stage> stage_from(std::string_view text) { return value_of<Stage>(kStages, text); }
 std::optional<ErrorKind> error_kind_from(std::string_view text) { return value_of<ErrorKind>(kErrorKinds, text); }
 
+bool takes_language(std::string_view dialect, std::string_view language) {
+  return language == kPython || (language == kCudaCpp && dialect == "triton");
+}
+
 }  // namespace assay::sandbox

@@ -12,12 +12,15 @@
 // These structs are values: copy and move them freely between threads, never share one mutably.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sandbox/profile.h"
 
 namespace assay::sandbox {
 
@@ -83,6 +86,13 @@ std::optional<Tier> tier_from(std::string_view text);
 std::optional<Stage> stage_from(std::string_view text);
 std::optional<ErrorKind> error_kind_from(std::string_view text);
 
+/// What a source is written in: Python with kernels in the operator's dialect, or CUDA C++ (docs/cuda-submissions.md).
+inline constexpr std::string_view kPython = "python", kCudaCpp = "cuda";
+inline constexpr std::array kLanguages = {kPython, kCudaCpp};
+inline constexpr const char* kLanguageNames = "python, cuda";
+/// Whether a source in this language can be a submission for an operator of this dialect: those of gluon and tlx are about their dialect.
+bool takes_language(std::string_view dialect, std::string_view language);
+
 /// Every limit of a job, by name and unit. The defaults are the documented ones (docs/limits.md).
 struct Limits {
   std::int64_t import_wall_ms = 10'000;
@@ -116,12 +126,15 @@ struct Job {
   std::string operator_dir;                    // absolute; trusted; the judge reads reference.py there
   std::string entry;                           // the entry function's name
   std::string dialect = "triton";              // triton | gluon | tlx
-  std::string language = "python";
+  std::string language = std::string(kPython);
   std::string source;                          // UTF-8, untrusted
   std::vector<CaseRequest> cases;              // in order; the device may skip those it cannot run, and says so
-  std::vector<std::string> targets;            // compile: "cuda:90", "hip:gfx942", ...; empty: the device's own
+  std::vector<std::string> targets;            // compile, and profile without running: "cuda:90", "hip:gfx942", ...; empty: the device's own
   std::string baseline_source;                 // the oracle, for profile and grade; empty: no speed-up
   bool want_artifacts = false;                 // PTX, plans
+  std::optional<ProfileDetail> detail;         // profile: what to show besides the summary
+  /// Case -> a launch plan that was recorded before, to be replayed instead of recording `source`. Of one process: a stored job has none.
+  std::map<std::string, std::string> plans;
   Limits limits;
 };
 
@@ -145,6 +158,13 @@ struct Timing {
   std::int64_t discarded = 0;                  // samples at a clock clearly under that
 };
 
+/// One operation of a launch plan, in the company of those before it, with cold caches.
+struct OperationTime {
+  std::string name;                            // the kernel's, "copy" or "fill"
+  bool submitted = false;                      // a kernel of the submission's, not what moves data for torch
+  double ns = 0;
+};
+
 struct CaseRecord {
   std::string id;
   bool hidden = false;
@@ -162,11 +182,15 @@ struct CaseRecord {
   std::optional<double> floor_ns;              // physics: bytes / bandwidth, flops / peak
   double cost_bytes = 0;
   double cost_flops = 0;
+  std::vector<OperationTime> timeline;         // of its plan, in order; empty: not timed, or too many operations
+  std::optional<double> own_share;             // 0..1 of the timeline: the submission's kernels
+  std::optional<bool> deterministic;           // the same bits for the same inputs twice
 };
 
 /// What is known of a kernel without running it, per target.
 struct KernelReport {
   std::string name;
+  std::string symbol;                          // its name in the image, where that is another (C++); not part of a stored verdict
   std::string target;
   std::int64_t num_warps = 0;
   std::int64_t registers = 0;                  // per thread
@@ -189,7 +213,7 @@ struct Diagnostic {
 };
 
 struct Artifact {
-  std::string kind;                            // "ptx", "plan", "log", "sass"
+  std::string kind;                            // "ptx", "plan", "log", "sass", "source", "timeline", "counters"
   std::string name;
   std::string bytes;
 };
@@ -204,16 +228,19 @@ struct Provenance {
   std::string device;                          // "cpu", "cuda:0"
   std::string device_name;                     // "NVIDIA H200"
   std::string driver, torch, triton, python, assay;
+  std::string nvrtc;                           // of a source in CUDA C++
   std::map<std::string, std::string> seeds;    // case id -> seed, published after the verdict
   std::vector<std::string> missing_layers;
   std::string operator_revision;               // SHA-256 of the operator's files
-  std::string source_sha256;
+  std::string source_sha256;                   // empty: plans were replayed
+  std::optional<std::map<std::string, std::string>> plans;  // case -> SHA-256 of the stored plan that was replayed; none: a source was recorded
 };
 
 struct Verdict {
   std::string job;
   JobKind kind = JobKind::test;
   std::string operator_name;
+  std::string language = std::string(kPython); // of the source
   Outcome outcome = Outcome::error;
   ErrorKind error_kind = ErrorKind::none;
   Stage stage = Stage::queue;                  // where it ended
@@ -228,6 +255,7 @@ struct Verdict {
   std::string stdout_text, stderr_text;        // untrusted, bounded, escaped where shown
   Tier tier = Tier::none;
   std::string tier_reason;
+  std::optional<Profile> profile;              // of a profile job that got as far as compiled kernels
   std::optional<double> perf;                  // geometric mean of oracle / submission latency
   std::map<std::string, double> stage_ms;      // wall time per stage
   Provenance provenance;

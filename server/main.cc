@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
   add_operators(app, status);
   add_doctor(app, status);
   add_token(app, status);
+  add_plan(app, status);
+  add_import(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

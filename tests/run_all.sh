@@ -30,7 +30,7 @@ build/release/bin/assay operators lint
 step "unit tests and replayed corpora, address and undefined-behaviour sanitizers"
 cmake --preset asan -DASSAY_PYTHON="$python" >/dev/null
 ninja -C build/asan -j "$jobs" --quiet
-ASAN_OPTIONS=detect_leaks=1 ctest --test-dir build/asan --output-on-failure --no-tests=error -j 2
+ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp print_suppressions=0" ctest --test-dir build/asan --output-on-failure --no-tests=error -j 2
 
 step "fuzzers, some seconds each"
 ASSAY_FUZZ_BUILD=build/asan tests/fuzz/fuzz.sh all 5

@@ -1,7 +1,6 @@
-#include <algorithm>
-
 #include "tools/grading.h"
 #include "tools/schema_parts.h"
+#include "tools/target.h"
 #include "tools/tool_list.h"
 
 namespace assay::tools {
@@ -11,16 +10,6 @@ using nlohmann::json;
 
 constexpr const char* kDefaultTarget = "cuda:90";
 constexpr std::size_t kMaxTargets = 4;
-constexpr std::size_t kMaxTargetBytes = 24;
-
-/// "cuda:" and two or three digits, or "hip:gfx" and a processor. Whether the compiler knows it, the device says.
-bool is_target(const std::string& target) {
-  if (target.size() > kMaxTargetBytes) return false;
-  const auto all_of = [](std::string_view text, std::string_view valid) { return text.find_first_not_of(valid) == std::string_view::npos; };
-  const std::string_view text = target;
-  if (text.starts_with("cuda:")) return text.size() >= 7 && text.size() <= 8 && all_of(text.substr(5), "0123456789");
-  return text.starts_with("hip:gfx") && text.size() >= 10 && all_of(text.substr(7), "0123456789abcdef");
-}
 
 Status complete(const json& arguments, sandbox::Job& job) {
   job.want_artifacts = true;
@@ -31,10 +20,10 @@ Status complete(const json& arguments, sandbox::Job& job) {
   }
   if (job.targets.empty()) job.targets = {kDefaultTarget};
   if (job.targets.size() > kMaxTargets) return fail(ErrorCode::invalid_argument, "at most " + std::to_string(kMaxTargets) + " targets a call");
-  const auto bad = std::find_if_not(job.targets.begin(), job.targets.end(), is_target);
-  if (bad == job.targets.end()) return {};
-  return fail(ErrorCode::invalid_argument,
-              "'" + bad->substr(0, kMaxTargetBytes) + "' is no target; valid: cuda:80, cuda:90, cuda:100, hip:gfx90a, hip:gfx942, hip:gfx950");
+  for (const std::string& target : job.targets) {
+    if (Status good = check_target(target); !good) return good;
+  }
+  return {};
 }
 
 }  // namespace
@@ -52,6 +41,7 @@ Tool compile_tool(Services& services) {
   targets["default"] = json::array({kDefaultTarget});
   tool.input_schema = input_object({{"operator", operator_property()},
                                     {"code", code_property()},
+                                    {"language", language_property()},
                                     {"targets", std::move(targets)},
                                     {"run", run_property("Charges the run's compile budget; leave out to practise")},
                                     {"device", device_property(services.jobs.devices())},

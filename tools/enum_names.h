@@ -1,4 +1,4 @@
-// The names of the sandbox's enums, for tools/json_archive.h. They are those of sandbox/job.h: one table, one spelling.
+// The names of the sandbox's enums, for tools/json_archive.h. They are those of sandbox/job.h and sandbox/profile.h: one table, one spelling.
 #pragma once
 
 #include <optional>
@@ -25,5 +25,11 @@ template <>
 struct EnumNames<sandbox::Stage> : SandboxNames<sandbox::Stage, sandbox::stage_from> {};
 template <>
 struct EnumNames<sandbox::ErrorKind> : SandboxNames<sandbox::ErrorKind, sandbox::error_kind_from> {};
+template <>
+struct EnumNames<sandbox::ProfileDetail> : SandboxNames<sandbox::ProfileDetail, sandbox::profile_detail_from> {};
+template <>
+struct EnumNames<sandbox::Bound> : SandboxNames<sandbox::Bound, sandbox::bound_from> {};
+template <>
+struct EnumNames<sandbox::Evidence> : SandboxNames<sandbox::Evidence, sandbox::evidence_from> {};
 
 }  // namespace assay::tools::archive_detail

@@ -2,6 +2,7 @@
 
 #include "tools/answers.h"
 #include "tools/escape.h"
+#include "tools/operator_job.h"
 #include "tools/reference_source.h"
 #include "tools/schema_parts.h"
 #include "tools/tool_list.h"
@@ -69,13 +70,31 @@ std::string case_line(const operators::Case& item) {
   return text + (item.interpreter ? " (also runs on the CPU)" : "") + "\n";
 }
 
-std::string submission_text(const Operator& op) {
+// In full: docs/cuda-submissions.md. An agent sees no documents.
+constexpr const char* kCudaCppText =
+    "One CUDA C++ file, sent with language=cuda, that starts with a comment /* assay ... */ of TOML in place of host code: for each launch in order [[launch]], "
+    "kernel = \"add<256, {x.dtype}>\", grid = [\"ceil_div(n, 256)\"], block = 256, args = [\"x\", \"y\", \"z\", \"n\"], and where needed cluster, shared (bytes), "
+    "cooperative, when (condition), repeat (times; `round` counts them). Arguments, outputs and the shapes' axes go by their names above; outputs are allocated, "
+    "uninitialised. Expressions: integers, x.shape[0], x.numel, + - * / // % **, comparisons, a if c else b, ceil_div, next_power_of_2, log2_ceil, min, max, abs, sqrt. "
+    "[scratch.NAME] with dtype and shape is memory, [fill] NAME = 0 sets an output or scratch first, [sizes] NAME = expression names a number, [defines] NAME is -DNAME, "
+    "options = [\"--use_fast_math\"]. {x.dtype} is __half for float16. An NVIDIA GPU runs it; `compile` needs none.";
+
+std::vector<std::string> languages_of(const Operator& op) {
+  std::vector<std::string> taken;
+  for (const std::string_view language : sandbox::kLanguages) {
+    if (sandbox::takes_language(op.dialect, language)) taken.emplace_back(language);
+  }
+  return taken;
+}
+
+std::string submission_text(const Operator& op, std::string_view language) {
+  if (language == sandbox::kCudaCpp) return kCudaCppText;
   std::string text = "One Python module that defines `" + op.entry + "` with that signature. ";
   if (op.dialect == "gluon")
     return text + "The work is done in Gluon kernels (`from triton.experimental import gluon`, @gluon.jit); torch may only allocate, view and launch.";
   if (op.dialect == "tlx")
     return text + "The work is done in TLX kernels (`import triton.language.extra.tlx as tlx`, @triton.jit); torch may only allocate, view and launch.";
-  return text + "The work is done in Triton kernels (@triton.jit); torch may only allocate, view and launch.";
+  return text + "The work is done in Triton kernels (@triton.jit); torch may only allocate, view and launch. Or one CUDA C++ file: `fetch_spec` with language=cuda says how it looks.";
 }
 
 std::string limits_text(const sandbox::Limits& limits) {
@@ -87,7 +106,7 @@ std::string limits_text(const sandbox::Limits& limits) {
 
 constexpr const char* kNext = "write it, then `compile` or `run_tests`.";
 
-json structured_spec(const Operator& op, const std::string& limits, const std::string& reference, std::int64_t hidden) {
+json structured_spec(const Operator& op, std::string_view language, const std::string& limits, const std::string& reference, std::int64_t hidden) {
   json arguments = json::array();
   for (const Argument& argument : op.arguments) {
     arguments.push_back({{"name", argument.name},
@@ -123,13 +142,14 @@ json structured_spec(const Operator& op, const std::string& limits, const std::s
           {"outputs", std::move(outputs)},
           {"cases", std::move(cases)},
           {"hidden_cases", hidden},
-          {"submission", submission_text(op)},
+          {"submission", submission_text(op, language)},
+          {"languages", languages_of(op)},
           {"limits", limits},
           {"reference", reference},
           {"next", kNext}};
 }
 
-Answer answer_of(const Operator& op, const std::string& limits, std::size_t cap) {
+Answer answer_of(const Operator& op, std::string_view language, const std::string& limits, std::size_t cap) {
   std::string reference = shown_reference(op.reference_source);
   std::string cases;
   std::int64_t hidden = 0;
@@ -146,7 +166,7 @@ Answer answer_of(const Operator& op, const std::string& limits, std::size_t cap)
   text += "outputs, in order:\n";
   for (const Output& output : op.outputs) text += output_line(output);
   text += "public cases (" + count_text(hidden, "hidden one") + " besides, with other shapes, dtypes and values):\n" + cases;
-  text += "submission: " + submission_text(op) + "\nlimits: " + limits + "\n";
+  text += "submission: " + submission_text(op, language) + "\nlimits: " + limits + "\n";
   const std::string next = std::string("next: ") + kNext;
   const std::size_t frame = text.size() + next.size() + kNoteBytes;
   const std::size_t room = cap > frame ? cap - frame : 0;
@@ -154,7 +174,7 @@ Answer answer_of(const Operator& op, const std::string& limits, std::size_t cap)
   text += "reference:\n" + cut_middle(reference, room) + (cut ? "\n(cut; response_format=detailed shows all of it)" : "") + "\n" + next;
   Answer answer;
   answer.text = std::move(text);
-  answer.structured = structured_spec(op, limits, reference, hidden);
+  answer.structured = structured_spec(op, language, limits, reference, hidden);
   return fitted(std::move(answer), cap);
 }
 
@@ -166,7 +186,7 @@ Tool fetch_spec_tool(Services& services) {
   tool.title = "Read one operator's specification";
   tool.description =
       "All that is needed to write one operator: description, signature, PyTorch reference, public cases, tolerance, limits, what a submission looks like.";
-  tool.input_schema = input_object({{"operator", operator_property()}, {"response_format", format_property()}}, {"operator"});
+  tool.input_schema = input_object({{"operator", operator_property()}, {"language", language_property()}, {"response_format", format_property()}}, {"operator"});
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};
   const json boolean = {{"type", "boolean"}};
@@ -191,6 +211,7 @@ Tool fetch_spec_tool(Services& services) {
                                       {"cases", array_of(item)},
                                       {"hidden_cases", integer},
                                       {"submission", text},
+                                      {"languages", array_of(text)},
                                       {"limits", text},
                                       {"reference", text},
                                       {"next", text}});
@@ -199,8 +220,10 @@ Tool fetch_spec_tool(Services& services) {
   tool.run = [&services](const json& arguments, const CallContext&) {
     const std::string name = text_argument(arguments, "operator");
     const Operator* op = services.catalog.find(name);
-    return op == nullptr ? error_answer(services.catalog.unknown(name))
-                         : answer_of(*op, limits_text(services.job_limits), cap_of(services.limits, format_of(arguments)));
+    if (op == nullptr) return error_answer(services.catalog.unknown(name));
+    sandbox::Job job = operator_job(*op, sandbox::JobKind::test, "");
+    if (const Status chosen = choose_language(job, text_argument(arguments, "language")); !chosen) return error_answer(chosen.error());
+    return answer_of(*op, job.language, limits_text(services.job_limits), cap_of(services.limits, format_of(arguments)));
   };
   return tool;
 }

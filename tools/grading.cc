@@ -27,6 +27,7 @@ Result<sandbox::Job> make_job(const Services& services, const operators::Operato
   std::string source = text_argument(arguments, "code");
   if (const Status good = check_source(source); !good) return fail(good.error());
   sandbox::Job job = operator_job(op, request.kind, std::move(source));
+  if (const Status good = choose_language(job, text_argument(arguments, "language")); !good) return fail(good.error());
   job.limits = services.job_limits;
   if (request.complete) {
     if (const Status good = request.complete(arguments, job); !good) return fail(good.error());
@@ -66,12 +67,12 @@ class Signs {
 
 Status check_source(const std::string& source) {
   const std::int64_t limit = sandbox::Limits{}.source_bytes;
-  if (source.find_first_not_of(" \t\r\n") == std::string::npos) return fail(ErrorCode::invalid_argument, "code is empty; send the complete Python source");
+  if (source.find_first_not_of(" \t\r\n") == std::string::npos) return fail(ErrorCode::invalid_argument, "code is empty; send the complete source");
   if (static_cast<std::int64_t>(source.size()) > limit) {
     return fail(ErrorCode::invalid_argument, "code has " + std::to_string(source.size()) + " bytes; the limit is " + std::to_string(limit) + " (source_bytes)");
   }
-  if (source.find('\0') != std::string::npos) return fail(ErrorCode::invalid_argument, "code is binary (it has a zero byte); send Python source");
-  if (!is_utf8(source)) return fail(ErrorCode::invalid_argument, "code is not UTF-8; send Python source");
+  if (source.find('\0') != std::string::npos) return fail(ErrorCode::invalid_argument, "code is binary (it has a zero byte); send source text");
+  if (!is_utf8(source)) return fail(ErrorCode::invalid_argument, "code is not UTF-8; send source text");
   return {};
 }
 

@@ -46,6 +46,7 @@ void fields(Archive& archive, Job& job) {
   archive("targets", job.targets);
   archive("baseline_source", tools::Verbatim{job.baseline_source});
   archive("want_artifacts", job.want_artifacts);
+  archive("detail", job.detail);
   archive("limits", job.limits);
 }
 

@@ -34,6 +34,14 @@ struct Verbatim {
   std::string& text;
 };
 
+/// Marks a member that documents lack which are older than it; it then keeps its default.
+template <class T>
+struct Newer {
+  T& value;
+};
+template <class T>
+Newer(T&) -> Newer<T>;
+
 std::string to_base64(const std::string& bytes);
 std::optional<std::string> from_base64(const std::string& text);
 
@@ -51,6 +59,10 @@ class JsonWriter {
   }
   void operator()(const char* key, Bytes value) { out_[key] = to_base64(value.bytes); }
   void operator()(const char* key, Verbatim value) { out_[key] = value.text; }
+  template <class T>
+  void operator()(const char* key, Newer<T> newer) {
+    (*this)(key, newer.value);
+  }
   nlohmann::json take() { return std::move(out_); }
 
  private:
@@ -109,6 +121,10 @@ class JsonReader {
     value.reset();
     const auto found = in_.find(key);
     if (found != in_.end() && !found->is_null()) take(*found, path_ + "." + key, value.emplace());
+  }
+  template <class T>
+  void operator()(const char* key, Newer<T> newer) {
+    if (in_.contains(key)) (*this)(key, newer.value);
   }
   void operator()(const char* key, Bytes value) {
     const nlohmann::json* found = require(key);

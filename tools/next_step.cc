@@ -50,6 +50,7 @@ std::string after_error(ErrorKind kind) {
 
 std::string next_step(const sandbox::Verdict& verdict) {
   if (verdict.outcome == sandbox::Outcome::pass) return after_pass(verdict.kind);
+  if (verdict.profile && verdict.error_kind == ErrorKind::unsupported) return "Change it as suggested and `profile` again; `run_tests` checks the results on the cases that this device can run.";
   std::string text = after_error(verdict.error_kind);
   const bool ours = verdict.error_kind == ErrorKind::aborted || verdict.error_kind == ErrorKind::device_unhealthy || verdict.error_kind == ErrorKind::internal_error;
   if (verdict.kind == JobKind::grade && !ours) {

@@ -18,6 +18,9 @@ sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind, 
 /// Leaves one case: the named one, or the last, which specs keep for the size that fills a GPU. Errors: not_found, naming the valid ones.
 Status choose_case(sandbox::Job& job, const std::string& wanted);
 
+/// Sets what the source is written in; empty: Python. Errors: invalid_argument for an unknown language, and for one that an operator of this dialect does not take.
+Status choose_language(sandbox::Job& job, const std::string& wanted);
+
 /// A case as the sandbox takes it.
 sandbox::CaseRequest case_request(const operators::Case& item);
 

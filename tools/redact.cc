@@ -95,6 +95,7 @@ Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_id
     kernel.launches = 0;
   }
   verdict.artifacts.clear();
+  verdict.profile.reset();
   if (!code_ran(verdict)) return verdict;
 
   verdict.stdout_text.clear();

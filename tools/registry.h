@@ -32,11 +32,18 @@ struct Services {
   sandbox::Limits job_limits = {};   // of every job that a tool makes
 };
 
+/// A picture that goes with an answer.
+struct Image {
+  std::string bytes;                 // as in a file
+  std::string mime_type;             // "image/png"
+};
+
 /// Both halves are enough alone: clients consume them inconsistently.
 struct Answer {
   bool is_error = false;
   std::string text;                  // first line: the outcome; then what failed, where, the number, the next step
   nlohmann::json structured;         // an object
+  std::vector<Image> images = {};
 };
 
 /// `progress(done, total, message)`; total 0 when unknown. Never null.

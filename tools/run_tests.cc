@@ -14,6 +14,7 @@ Tool run_tests_tool(Services& services) {
       "much, where the first wrong element is, and the line of an error.";
   tool.input_schema = input_object({{"operator", operator_property()},
                                     {"code", code_property()},
+                                    {"language", language_property()},
                                     {"run", run_property("Charges the run's test budget; leave out to practise")},
                                     {"device", device_property(services.jobs.devices())},
                                     {"response_format", format_property()}},

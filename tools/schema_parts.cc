@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "sandbox/job.h"
 
 namespace assay::tools {
 
@@ -20,6 +21,7 @@ json case_schema() {
   const json mismatch = {
       {"type", "object"},
       {"properties", {{"output", of_type("string")}, {"index", array_of(of_type("integer"))}, {"expected", number_or_text()}, {"actual", number_or_text()}}}};
+  const json operation = {{"type", "object"}, {"properties", {{"name", of_type("string")}, {"submitted", of_type("boolean")}, {"ns", number_or_text()}}}};
   return {{"type", "object"},
           {"required", {"id", "outcome"}},
           {"properties",
@@ -36,7 +38,10 @@ json case_schema() {
             {"latency", timing},
             {"baseline_latency", timing},
             {"pytorch_ns", number_or_text()},
-            {"floor_ns", number_or_text()}}}};
+            {"floor_ns", number_or_text()},
+            {"timeline", array_of(operation)},
+            {"own_share", number_or_text()},
+            {"deterministic", of_type("boolean")}}}};
 }
 
 json kernel_schema() {
@@ -50,6 +55,38 @@ json kernel_schema() {
             {"num_warps", of_type("integer")},
             {"occupancy", number_or_text()},
             {"occupancy_limiter", of_type("string")}}}};
+}
+
+json profile_schema() {
+  const json text = of_type("string");
+  const json number = number_or_text();
+  const json objects = array_of(json{{"type", "object"}});
+  const json roofline = {{"type", "object"},
+                         {"properties",
+                          {{"cost_bytes", number},
+                           {"cost_flops", number},
+                           {"bytes_per_s", number},
+                           {"flops_per_s", number},
+                           {"unit", text},
+                           {"source", text},
+                           {"floor_ns", number},
+                           {"latency_ns", number},
+                           {"oracle_ns", number},
+                           {"share", number}}}};
+  return {{"type", "object"},
+          {"properties",
+           {{"case", text},
+            {"target", text},
+            {"device_name", text},
+            {"detail", text},
+            {"evidence", choice_property("", {"counters", "timing", "compiled"})},
+            {"bound", choice_property("", {"memory", "compute", "latency", "launch"})},
+            {"reason", text},
+            {"roofline", roofline},
+            {"suggestion", text},
+            {"code", objects},
+            {"counters", objects},
+            {"missing", of_type("object")}}}};
 }
 
 json diagnostic_schema() {
@@ -86,7 +123,11 @@ json boolean_property(const std::string& description, bool default_value) {
 }
 
 json operator_property() { return text_property("Operator name, e.g. vector_add (`list_operators` names all)"); }
-json code_property() { return text_property("Complete Python source that defines the operator's entry function", kMaxCodeCharacters); }
+json code_property() { return text_property("Complete source: Python that defines the operator's entry function, or CUDA C++ with a manifest", kMaxCodeCharacters); }
+json language_property() {
+  return choice_property("What the submission is written in; `fetch_spec` says how either looks", {sandbox::kLanguages.begin(), sandbox::kLanguages.end()},
+                         std::string(sandbox::kPython));
+}
 json run_property(const std::string& what_it_does) { return text_property("Run handle from `start_run`. " + what_it_does, kMaxHandleCharacters); }
 json device_property(const std::vector<std::string>& devices) {
   if (devices.empty()) return text_property("Where to run; no device is here");
@@ -121,6 +162,7 @@ json verdict_schema() {
       {"stage", of_type("string")},
       {"kind", choice_property("", {"compile", "test", "profile", "grade"})},
       {"operator", of_type("string")},
+      {"language", of_type("string")},
       {"outcome", choice_property("", {"pass", "fail", "error"})},
       {"error_kind", of_type("string")},
       {"error_type", of_type("string")},
@@ -137,6 +179,7 @@ json verdict_schema() {
       {"stderr", of_type("string")},
       {"tier", choice_property("", {"plan", "host", "interpreter", "none"})},
       {"tier_reason", of_type("string")},
+      {"profile", profile_schema()},
       {"perf", number_or_text()},
       {"stage_ms", numbers},
       {"provenance", of_type("object")},

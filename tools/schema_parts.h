@@ -19,6 +19,7 @@ nlohmann::json boolean_property(const std::string& description, bool default_val
 /// The parameters that several tools share.
 nlohmann::json operator_property();
 nlohmann::json code_property();
+nlohmann::json language_property();
 nlohmann::json run_property(const std::string& what_it_does);
 nlohmann::json device_property(const std::vector<std::string>& devices);
 nlohmann::json format_property();

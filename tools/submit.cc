@@ -14,6 +14,7 @@ Tool submit_tool(Services& services) {
   tool.input_schema = input_object({{"run", run_property("Required")},
                                     {"operator", operator_property()},
                                     {"code", code_property()},
+                                    {"language", language_property()},
                                     {"device", device_property(services.jobs.devices())},
                                     {"response_format", format_property()}},
                                    {"run", "operator", "code"});

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "tools/error_taxonomy.h"
+#include "tools/roofline_chart.h"
 #include "tools/verdict_json.h"
 
 namespace assay::tools {
@@ -28,6 +29,10 @@ void drop_keys(json& object, std::initializer_list<const char*> keys) {
   for (const char* key : keys) object.erase(key);
 }
 
+void drop_empty(json& object) {
+  for (auto it = object.begin(); it != object.end();) it = is_bare(*it) || *it == 0 ? object.erase(it) : std::next(it);
+}
+
 void make_concise(json& document) {
   drop_keys(document, {"provenance"});
   if (document["outcome"] == "pass") drop_keys(document, {"stdout", "stderr"});
@@ -35,11 +40,18 @@ void make_concise(json& document) {
   for (json& record : document["cases"]) {
     drop_keys(record, {"cost_bytes", "cost_flops", "float64_error"});
     if (record["outcome"] == "pass") drop_keys(record, {"reason", "mismatches", "elements"});
+    if (record["timeline"].size() < 2) drop_keys(record, {"timeline", "own_share"});
     for (const char* key : {"latency", "baseline_latency"}) {
       if (record.contains(key)) drop_keys(record[key], {"samples_ns"});
     }
   }
-  for (json& kernel : document["kernels"]) drop_keys(kernel, {"binary_bytes", "grid", "launches", "gpu_time_share"});
+  if (!document.contains("profile")) {
+    for (json& kernel : document["kernels"]) drop_keys(kernel, {"binary_bytes", "grid", "launches", "gpu_time_share"});
+    return;
+  }
+  for (json& kernel : document["kernels"]) drop_keys(kernel, {"binary_bytes"});
+  for (json& digest : document["profile"]["code"]) drop_empty(digest);
+  drop_empty(document["profile"]);
 }
 
 json verdict_fields(const Verdict& verdict, Format format) {
@@ -63,6 +75,16 @@ std::string queue_text(const JobStatus& status) {
 }
 
 namespace {
+
+void add_chart(Answer& answer, const sandbox::Profile& profile) {
+  Result<std::string> png = roofline_png(profile);
+  if (png) {
+    answer.images.push_back({std::move(*png), "image/png"});
+    return;
+  }
+  answer.text += "\nno roofline chart: " + png.error().message;
+  answer.structured["profile"]["missing"]["roofline"] = png.error().message;
+}
 
 Answer running_answer(const JobStatus& status) {
   const bool queued = status.state == JobState::queued;
@@ -104,6 +126,7 @@ Answer status_answer(const Services& services, const JobStatus& status, Format f
     }
     if (!list.empty()) answer.structured["artifacts"] = std::move(list);
   }
+  if (verdict.profile && verdict.profile->detail == sandbox::ProfileDetail::roofline) add_chart(answer, *verdict.profile);
   answer.text += "\nnext: " + next;
   return fitted(std::move(answer), cap);
 }

@@ -28,6 +28,13 @@ void fields(Archive& archive, Timing& timing) {
 }
 
 template <class Archive>
+void fields(Archive& archive, OperationTime& operation) {
+  archive("name", operation.name);
+  archive("submitted", operation.submitted);
+  archive("ns", operation.ns);
+}
+
+template <class Archive>
 void fields(Archive& archive, CaseRecord& record) {
   archive("id", record.id);
   archive("hidden", record.hidden);
@@ -45,6 +52,9 @@ void fields(Archive& archive, CaseRecord& record) {
   archive("floor_ns", record.floor_ns);
   archive("cost_bytes", record.cost_bytes);
   archive("cost_flops", record.cost_flops);
+  archive("timeline", tools::Newer{record.timeline});
+  archive("own_share", record.own_share);
+  archive("deterministic", record.deterministic);
 }
 
 template <class Archive>
@@ -88,10 +98,90 @@ void fields(Archive& archive, Provenance& provenance) {
   archive("triton", provenance.triton);
   archive("python", provenance.python);
   archive("assay", provenance.assay);
+  archive("nvrtc", tools::Newer{provenance.nvrtc});
   archive("seeds", provenance.seeds);
   archive("missing_layers", provenance.missing_layers);
   archive("operator_revision", provenance.operator_revision);
   archive("source_sha256", provenance.source_sha256);
+  archive("plans", provenance.plans);
+}
+
+template <class Archive>
+void fields(Archive& archive, Roofline& roofline) {
+  archive("cost_bytes", roofline.cost_bytes);
+  archive("cost_flops", roofline.cost_flops);
+  archive("bytes_per_s", roofline.bytes_per_s);
+  archive("flops_per_s", roofline.flops_per_s);
+  archive("unit", roofline.unit);
+  archive("source", roofline.source);
+  archive("floor_ns", roofline.floor_ns);
+  archive("latency_ns", roofline.latency_ns);
+  archive("oracle_ns", roofline.oracle_ns);
+  archive("share", roofline.share);
+}
+
+template <class Archive>
+void fields(Archive& archive, OpcodeCount& one) {
+  archive("opcode", one.opcode);
+  archive("count", one.count);
+}
+
+template <class Archive>
+void fields(Archive& archive, LineCount& line) {
+  archive("file", line.file);
+  archive("line", line.line);
+  archive("code", line.code);
+  archive("count", line.count);
+  archive("looped", line.looped);
+  archive("opcodes", line.opcodes);
+}
+
+template <class Archive>
+void fields(Archive& archive, CodeDigest& digest) {
+  archive("kernel", digest.kernel);
+  archive("target", digest.target);
+  archive("instructions", digest.instructions);
+  archive("looped", digest.looped);
+  archive("tensor", digest.tensor);
+  archive("tensor_unit", digest.tensor_unit);
+  archive("barriers", digest.barriers);
+  archive("local_accesses", digest.local_accesses);
+  archive("global_loads", digest.global_loads);
+  archive("global_stores", digest.global_stores);
+  archive("shared_loads", digest.shared_loads);
+  archive("shared_stores", digest.shared_stores);
+  archive("opcodes", digest.opcodes);
+  archive("lines", digest.lines);
+}
+
+template <class Archive>
+void fields(Archive& archive, StallShare& stall) {
+  archive("reason", stall.reason);
+  archive("share", stall.share);
+}
+
+template <class Archive>
+void fields(Archive& archive, KernelCounters& counters) {
+  archive("kernel", counters.kernel);
+  archive("values", counters.values);
+  archive("limiter", counters.limiter);
+  archive("stalls", counters.stalls);
+}
+
+template <class Archive>
+void fields(Archive& archive, Profile& profile) {
+  archive("case", profile.case_id);
+  archive("target", profile.target);
+  archive("device_name", profile.device_name);
+  archive("detail", profile.detail);
+  archive("evidence", profile.evidence);
+  archive("bound", profile.bound);
+  archive("reason", profile.reason);
+  archive("roofline", profile.roofline);
+  archive("suggestion", profile.suggestion);
+  archive("code", profile.code);
+  archive("counters", profile.counters);
+  archive("missing", profile.missing);
 }
 
 template <class Archive>
@@ -99,6 +189,7 @@ void fields(Archive& archive, Verdict& verdict) {
   archive("job", verdict.job);
   archive("kind", verdict.kind);
   archive("operator", verdict.operator_name);
+  archive("language", tools::Newer{verdict.language});
   archive("outcome", verdict.outcome);
   archive("error_kind", verdict.error_kind);
   archive("stage", verdict.stage);
@@ -114,6 +205,7 @@ void fields(Archive& archive, Verdict& verdict) {
   archive("stderr", verdict.stderr_text);
   archive("tier", verdict.tier);
   archive("tier_reason", verdict.tier_reason);
+  archive("profile", verdict.profile);
   archive("perf", verdict.perf);
   archive("stage_ms", verdict.stage_ms);
   archive("provenance", verdict.provenance);

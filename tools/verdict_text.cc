@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tools/escape.h"
+#include "tools/profile_text.h"
 #include "tools/verdict_answer.h"
 
 namespace assay::tools {
@@ -106,9 +107,14 @@ void put_output(std::string& text, const char* name, const std::string& output, 
 std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format format) {
   const std::size_t most = format == Format::detailed ? kDetailedItems : kConciseItems;
   const auto all = [](const auto&) { return true; };
+  const auto end = [&] { return "tier " + std::string(to_string(verdict.tier)) + ", job " + status.job + ", " + std::to_string(status.elapsed_ms) + " ms"; };
+  // What is wrong with a submission comes before how fast it is.
+  const bool diagnosed = verdict.profile && verdict.outcome != Outcome::fail;
+  if (diagnosed && format == Format::concise) return profile_text(verdict) + end();
   std::string text = line_of(first_line(verdict.summary)) + "\n";
   if (!verdict.summary.starts_with(to_string(verdict.outcome))) text = outcome_text(verdict) + text;
   if (!verdict.detail.empty() && verdict.summary.find(verdict.detail) == std::string::npos) text += line_of(verdict.detail) + "\n";
+  if (diagnosed) text += profile_text(verdict);
   put_diagnostic(text, verdict, format);
   list(
       text, verdict.cases, most, "cases did not pass", [](const CaseRecord& record) { return record.outcome != Outcome::pass; }, failed_case);

@@ -53,8 +53,14 @@ Verdict begin_verdict(const Job& job) {
   verdict.job = job.id;
   verdict.kind = job.kind;
   verdict.operator_name = job.operator_name;
+  verdict.language = job.language;
   verdict.provenance.assay = ASSAY_VERSION;
-  verdict.provenance.source_sha256 = sha256_hex(job.source);
+  if (job.plans.empty()) {
+    verdict.provenance.source_sha256 = sha256_hex(job.source);
+  } else {
+    auto& plans = verdict.provenance.plans.emplace();
+    for (const auto& [id, plan] : job.plans) plans[id] = sha256_hex(plan);
+  }
   return verdict;
 }
 

@@ -56,13 +56,17 @@ CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<
   return inputs;
 }
 
-CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases) {
+CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases, std::string_view language) {
   CandidateInputs inputs;
   for (const std::size_t i : cases) {
     CandidateCase one = describe(prepared.cases[i]);
     for (Argument& argument : one.arguments) {
       const bool structural = std::find(one.structural.begin(), one.structural.end(), argument.name) != one.structural.end();
       if (!structural) argument.fd.reset();
+    }
+    if (language == kCudaCpp) {  // it has no host code that could allocate them
+      one.axes = prepared.cases[i].axes;
+      one.output_tensors = prepared.cases[i].outputs;
     }
     place(one, prepared, inputs.fds);
     inputs.cases.push_back(std::move(one));

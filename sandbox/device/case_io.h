@@ -26,8 +26,8 @@ Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared);
 
 /// Cases to interpret, with all bytes; `outputs` in the order of the cases.
 CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<UniqueFd>& outputs);
-/// Cases to record, those with these indices: real bytes of structural tensors only.
-CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases);
+/// Cases to record, those with these indices: real bytes of structural tensors only. What stands for host code in CUDA C++ is told of outputs and axes too.
+CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases, std::string_view language);
 /// All cases for a candidate with the GPU: no bytes, which come in rounds, but what the outputs have to be.
 std::vector<CandidateCase> host_inputs(const PreparedJob& prepared);
 

@@ -9,6 +9,7 @@
 #include "sandbox/device/assemble.h"
 #include "sandbox/device/attribution.h"
 #include "sandbox/device/judging.h"
+#include "sandbox/device/profiling.h"
 #include "sandbox/device/provenance.h"
 #include "sandbox/device/record_cases.h"
 #include "sandbox/device/recording.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr const char* kTarget = "cuda:90";
 constexpr const char* kTierReason = "no GPU: Triton's interpreter ran the small cases";
 constexpr const char* kNoTier = "no GPU: nothing was run";
+constexpr const char* kNeedsGpu = "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
 constexpr int kMaxConcurrency = 8;
 
 /// The cases that the interpreter can run; the others are named in the verdict.
@@ -36,6 +38,9 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
   return chosen;
 }
 
+/// Triton's interpreter runs Triton: no other dialect, and nothing but Python.
+bool can_interpret(const Job& job) { return job.dialect == "triton" && job.language == kPython; }
+
 /// Whether a recording that ended so would end so with a GPU as well.
 bool is_the_submissions(ErrorKind kind) {
   switch (kind) {
@@ -46,6 +51,9 @@ bool is_the_submissions(ErrorKind kind) {
     default: return !is_ours(kind);
   }
 }
+
+/// What static figures are for: a profile may name its target.
+std::string target_of(const Job& job) { return job.kind == JobKind::profile ? profile_target(job, kTarget) : kTarget; }
 
 class CpuDevice final : public Device {
  public:
@@ -68,6 +76,11 @@ class CpuDevice final : public Device {
     run.verdict().provenance.operator_revision = operator_revision(job.operator_dir);
     run.verdict().tier_reason = kNoTier;
     std::vector<std::string> required;
+    if (!job.plans.empty()) {
+      run.fail(ErrorKind::unsupported, kNeedsGpu);
+      conclude(run.verdict(), required);
+      return run.finish();
+    }
     switch (job.kind) {
       case JobKind::compile: compile_job(run, pool_, judge_, kTarget); break;
       case JobKind::profile: profile(run, required); break;
@@ -85,7 +98,7 @@ class CpuDevice final : public Device {
  private:
   /// Interprets and judges the small cases; a grade also gets static figures.
   void test(JobRun& run, std::vector<std::string>& required) {
-    if (run.job().dialect != "triton") return compile_only(run);
+    if (!can_interpret(run.job())) return compile_only(run);
     if (!interpret(run, required)) return ask_the_compiler(run);
     if (run.job().kind == JobKind::grade) static_figures(run);
   }
@@ -93,7 +106,7 @@ class CpuDevice final : public Device {
   /// Static figures of the case; where it is small, it is also run and judged. A large one is only compiled.
   void profile(JobRun& run, std::vector<std::string>& required) {
     const bool small =
-        run.job().dialect == "triton" && std::any_of(run.job().cases.begin(), run.job().cases.end(), [](const CaseRequest& one) { return one.interpreter; });
+        can_interpret(run.job()) && std::any_of(run.job().cases.begin(), run.job().cases.end(), [](const CaseRequest& one) { return one.interpreter; });
     if (!small) return compile_only(run);
     if (interpret(run, required)) static_figures(run);
   }
@@ -145,13 +158,14 @@ class CpuDevice final : public Device {
         run.fail(failed.error_kind, failed.stage, failed.detail);
         return;
       }
-      run.verdict().hints.push_back("could not be recorded for " + std::string(kTarget) + ", so no resource figures (" +
+      run.verdict().hints.push_back("could not be recorded for " + target_of(run.job()) + ", so no resource figures (" +
                                     std::string(to_string(failed.error_kind)) + "): " + failed.detail);
       return;
     }
     const Verdict figures = beside.finish();
     run.verdict().kernels = figures.kernels;
     run.verdict().artifacts = figures.artifacts;
+    run.verdict().profile = figures.profile;
     run.verdict().hints.insert(run.verdict().hints.end(), figures.hints.begin(), figures.hints.end());
     for (const auto& [stage, ms] : figures.stage_ms) run.verdict().stage_ms["record"] += ms;
   }
@@ -176,10 +190,19 @@ class CpuDevice final : public Device {
     Result<PreparedJob> prepared = judge_.prepare(largest, true, run.deadline(largest.limits.judge_wall_ms));
     if (!prepared) return run.fail_ours(prepared.error(), "preparing inputs");
     judge_.release(largest.id);
-    std::optional<CandidateResults> results = record_cases(run, pool_, *prepared, all_cases(*prepared), kTarget, largest.source, {.artifacts = artifacts});
+    const std::string target = target_of(run.job());
+    const bool profiled = run.job().kind == JobKind::profile;
+    std::optional<CandidateResults> results =
+        record_cases(run, pool_, *prepared, all_cases(*prepared), target, largest.source,
+                     {.artifacts = artifacts || (profiled && target.starts_with("hip:")), .language = largest.language});
     if (!results) return false;
-    const double cost = prepared->cases.empty() ? 0 : prepared->cases.front().cost_bytes;
-    add_static_figures(run.verdict(), std::move(*results), kTarget, cost, artifacts);
+    const bool any = !prepared->cases.empty() && !results->cases.empty();
+    std::optional<ProfileSubject> subject;
+    if (profiled && any) subject = subject_of(target, largest.cases.front(), prepared->cases.front(), *results);
+    add_static_figures(run.verdict(), std::move(*results), target, any ? prepared->cases.front().cost_bytes : 0, artifacts);
+    if (!subject) return true;
+    subject->kernels = run.verdict().kernels;
+    add_profile(run, pool_, *subject);
     return true;
   }
 
@@ -191,10 +214,13 @@ class CpuDevice final : public Device {
       return;
     }
     if (!record_one(run, largest, run.job().want_artifacts)) return;
-    const bool dialect = run.job().dialect != "triton";
-    const std::string what =
-        dialect ? "dialect " + run.job().dialect + " cannot be interpreted" : "case '" + largest.cases.front().id + "' is too large for the CPU interpreter";
-    run.fail(ErrorKind::unsupported, Stage::run, what + "; it compiles for " + kTarget + " (figures are in `kernels`), and running it needs a Hopper GPU");
+    const Job& job = run.job();
+    const std::string target = target_of(job);
+    const std::string what = job.language != kPython  ? "CUDA C++ has no interpreter"
+                             : job.dialect != "triton" ? "dialect " + job.dialect + " cannot be interpreted"
+                                                       : "case '" + largest.cases.front().id + "' is too large for the CPU interpreter";
+    const std::string needs = job.language != kPython ? "an NVIDIA GPU (device cuda:N)" : target == kTarget ? "a Hopper GPU" : "a GPU";
+    run.fail(ErrorKind::unsupported, Stage::run, what + "; it compiles for " + target + " (figures are in `kernels`), and running it needs " + needs);
   }
 
   Spawner spawner_;

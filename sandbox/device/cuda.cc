@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -11,20 +12,24 @@
 #include "sandbox/device/assemble.h"
 #include "sandbox/device/attribution.h"
 #include "sandbox/device/case_io.h"
-#include "sandbox/device/diagnosis.h"
+#include "sandbox/device/counting.h"
 #include "sandbox/device/gpu_lease.h"
 #include "sandbox/device/host_tier.h"
 #include "sandbox/device/judging.h"
 #include "sandbox/device/launching.h"
 #include "sandbox/device/measuring.h"
+#include "sandbox/device/plan_conduct.h"
+#include "sandbox/device/profiling.h"
 #include "sandbox/device/provenance.h"
 #include "sandbox/device/record_memo.h"
 #include "sandbox/device/recording.h"
+#include "sandbox/device/stored_plans.h"
 
 namespace assay::sandbox {
 namespace {
 
 constexpr const char* kTierReason = "recorded without a GPU and performed by the trusted launcher";
+constexpr const char* kReplayReason = "a plan that was recorded before, performed by the trusted launcher; no submission was run";
 constexpr std::int64_t kMemoBytes = 64 << 20;  // about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
 
@@ -43,7 +48,9 @@ GpuAccess gpu_access(const CudaOptions& options) {
 class CudaDevice final : public Device {
  public:
   CudaDevice(const SandboxConfig& config, const CudaOptions& options)
-      : name_("cuda:" + std::to_string(options.index)),
+      : config_(config),
+        options_(options),
+        name_("cuda:" + std::to_string(options.index)),
         recorders_(config.recorders),
         sharers_(config.gpu_sharers),
         launchers_(config, spawner_, options.index, options.driver),
@@ -71,9 +78,14 @@ class CudaDevice final : public Device {
     provenance.device_name = facts_.name;
     provenance.driver = facts_.driver;
     provenance.operator_revision = operator_revision(job.operator_dir);
-    if (job.kind == JobKind::compile) {
+    if (job.kind == JobKind::compile && !job.plans.empty()) {
+      run.fail(ErrorKind::unsupported, "a stored launch plan is compiled already; test, profile and grade can replay it");
+    } else if (job.kind == JobKind::compile) {
       compile_job(run, pool_, judge_, facts_.target);
       run.verdict().tier_reason = "nothing was run";
+    } else if (job.kind == JobKind::profile && profile_target(job, facts_.target) != facts_.target && !job.cases.empty()) {
+      run.verdict().tier_reason = "nothing was run";
+      profile_elsewhere(run, profile_target(job, facts_.target));
     } else {
       on_gpu(run);
     }
@@ -135,7 +147,8 @@ class CudaDevice final : public Device {
   void record_launch_judge(JobRun& run, const PreparedJob& prepared, std::optional<GpuLease::Hold>& hold) {
     const Job& job = run.job();
     std::optional<CandidateResults> recorded =
-        submissions_.record(run, pool_, prepared, facts_.target, job.source, {job.want_artifacts, is_timed(job), recorders_});
+        job.plans.empty() ? submissions_.record(run, pool_, prepared, facts_.target, job.source, {job.want_artifacts, is_timed(job), recorders_, job.language})
+                          : stored_plans(run, prepared);
     if (!recorded) {
       if (host_allowed_ && run.verdict().error_kind == ErrorKind::not_recordable) on_host_tier(run, prepared, hold);
       return;
@@ -159,16 +172,56 @@ class CudaDevice final : public Device {
       if (!launch_and_judge(run, *session, prepared, plans, *outputs)) return;
     }
     run.verdict().tier = Tier::plan;
-    run.verdict().tier_reason = kTierReason;
+    run.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
     figures(run, prepared, std::move(*recorded));
     if (all_right(run.verdict()) && is_timed(job) && take_gpu(run, hold, true))
       Measuring(run, {judge_, launchers_, facts_}, prepared, *outputs, record_baseline(run, prepared)).measure(&*session, plans);
-    if (job.kind == JobKind::profile) {
-      for (const CaseRecord& one : run.verdict().cases) {
-        if (std::string text = diagnosis(facts_, one); !text.empty())
-          run.verdict().hints.insert(run.verdict().hints.begin(), "case '" + one.id + "' is " + text);
+    if (job.kind == JobKind::profile && !run.verdict().cases.empty()) {
+      std::vector<KernelCounters> counters;
+      std::map<std::string, std::string> missing;
+      if (job.detail == ProfileDetail::counters && take_gpu(run, hold, true)) {
+        if (auto counted = count_kernels(run, {config_, spawner_, options_.index, options_.driver}, prepared, plans.front(), (*outputs)[0].get()))
+          counters = std::move(*counted);
+        else
+          missing["counters"] = counted.error().message;
       }
+      hold.reset();  // what follows is for the processors
+      describe(run, prepared, plans.front(), std::move(counters), std::move(missing));
     }
+  }
+
+  /// The profile of a job's case, which has been timed; `plan` empty: on the host tier.
+  void describe(JobRun& run, const PreparedJob& prepared, const std::string& plan, std::vector<KernelCounters> counters = {},
+                std::map<std::string, std::string> missing = {}) {
+    CandidateResults recorded;
+    recorded.cases.emplace_back().plan = plan;
+    ProfileSubject subject = subject_of(facts_.target, run.job().cases.front(), prepared.cases.front(), recorded);
+    subject.kernels = run.verdict().kernels;
+    subject.record = &run.verdict().cases.front();
+    subject.peaks = peaks_of_device(facts_.target, facts_.sms, facts_.bandwidth_bytes_per_s);
+    subject.peaks.device_name = facts_.name;
+    subject.multiprocessors = facts_.sms;
+    subject.counters = std::move(counters);
+    subject.missing = std::move(missing);
+    add_profile(run, pool_, subject);
+  }
+
+  /// A profile for a target that is not this device's: what the compiled kernels show.
+  void profile_elsewhere(JobRun& run, const std::string& target) {
+    const Job& job = run.job();
+    Result<PreparedJob> prepared = judge_.prepare(job, true, run.deadline(job.limits.judge_wall_ms));
+    if (!prepared) {
+      run.fail_ours(prepared.error(), "preparing inputs");
+      return;
+    }
+    judge_.release(job.id);
+    std::optional<CandidateResults> recorded = record_cases(run, pool_, *prepared, all_cases(*prepared), target, job.source, {.artifacts = true});
+    if (!recorded) return;
+    ProfileSubject subject = subject_of(target, job.cases.front(), prepared->cases.front(), *recorded);
+    add_static_figures(run.verdict(), std::move(*recorded), target, subject.cost_bytes, job.want_artifacts);
+    subject.kernels = run.verdict().kernels;
+    add_profile(run, pool_, subject);
+    run.fail(ErrorKind::unsupported, Stage::run, "compiled for " + target + " and not run: this device is " + facts_.target);
   }
 
   /// What could not be recorded, with the GPU inside the jail.
@@ -190,6 +243,7 @@ class CudaDevice final : public Device {
       return;
     }
     Measuring(run, {judge_, launchers_, facts_}, prepared, *outputs, record_baseline(run, prepared)).measure(nullptr, {});
+    if (run.job().kind == JobKind::profile) describe(run, prepared, "");
   }
 
   bool launch_and_judge(JobRun& run, LaunchSession& session, const PreparedJob& prepared, const std::vector<std::string>& plans, const std::vector<UniqueFd>& outputs) {
@@ -197,10 +251,9 @@ class CudaDevice final : public Device {
       const std::optional<Launched> launched = session.launch(prepared, i, plans[i], outputs[i].get());
       if (!launched) return false;
       run.enter(Stage::judge);
-      CaseRecord* record = judge_case(run, judge_, run.job().cases[i], prepared.cases[i], launched->outputs, outputs[i].get());
+      CaseRecord* record = judge_case(run, judge_, run.job().cases[i], prepared.cases[i], launched->outputs, outputs[i].get(), has_doubtful_origin(*launched));
       if (record == nullptr) return false;
-      if (record->outcome == Outcome::pass && launched->kernels.empty())
-        not_its_work(run.verdict(), *record, "its launch plan has no kernel: fills and copies alone made this output");
+      if (!check_conduct(run, judge_, session, prepared, i, plans[i], *launched, outputs[i].get(), *record)) return false;
     }
     return true;
   }
@@ -224,7 +277,7 @@ class CudaDevice final : public Device {
     const Job& job = run.job();
     if (job.baseline_source.empty()) return {};
     JobRun beside = run.beside();
-    std::optional<CandidateResults> recorded = oracles_.record(beside, pool_, prepared, facts_.target, job.baseline_source, {false, true, recorders_});
+    std::optional<CandidateResults> recorded = oracles_.record(beside, pool_, prepared, facts_.target, job.baseline_source, {.alternatives = true, .candidates = recorders_});
     if (!recorded) {
       run.verdict().hints.push_back("the oracle could not be recorded: " + beside.finish().detail);
       return {};
@@ -234,6 +287,8 @@ class CudaDevice final : public Device {
     return plans;
   }
 
+  const SandboxConfig config_;
+  const CudaOptions options_;
   const std::string name_;
   const int recorders_, sharers_;
   std::mutex starting_;

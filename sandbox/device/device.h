@@ -52,7 +52,10 @@ struct SandboxConfig {
   std::string python;                            // interpreter with torch and triton
   std::string harness_dir;                       // sandbox/harness
   std::string launcher;                          // assay-launcher
+  std::string ncu = {};                          // Nsight Compute's command line, for hardware counters; empty: there are none
   std::string jail_exec;                         // assay-jail: builds the template jail, then execs the zygote
+  std::string cuda_toolkit;                      // folder with NVRTC and its headers, and no other; empty: it is looked for (harness/cuda_cpp/toolkit.py)
+  std::string cuda_home;                         // where it is looked for last
   std::string state_dir;                         // writable; scratch and Triton cache live below
   Isolation isolation = Isolation::best_effort;
   bool spawn = false;                            // a Python process of its own for each candidate: seconds slower, for comparison

@@ -162,6 +162,10 @@ class FakeDevice final : public Device {
     verdict.provenance.device = "fake";
     verdict.provenance.device_name = "fake";
     verdict.provenance.source_sha256 = sha256_hex(job.source);
+    if (!job.plans.empty()) {
+      end_with(verdict, ErrorKind::unsupported, Stage::queue, "the fake device launches nothing; device cuda:N can replay a launch plan");
+      return verdict;
+    }
     const auto enter = [&](Stage stage) {
       if (monitor.stage_changed) monitor.stage_changed(stage);
     };

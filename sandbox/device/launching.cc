@@ -47,6 +47,27 @@ std::vector<Argument> file_inputs(const PreparedJob& prepared, const PreparedCas
 
 }  // namespace
 
+LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index, int output_fd, std::int64_t gpu_memory_bytes) {
+  const PreparedCase& one = prepared.cases[index];
+  LaunchFiles files{std::move(about), {}};
+  auto& [request, fds] = files;
+  request.case_id = one.id;
+  request.inout.insert(one.inout.begin(), one.inout.end());
+  request.gpu_memory_bytes = gpu_memory_bytes;
+  if (prepared.device) {
+    request.inputs = device_inputs(one);
+    request.output_offset = one.device->output_offset;
+    request.device_bytes = prepared.device->bytes;
+    fds.push_back(prepared.fds[static_cast<std::size_t>(prepared.device->fd)].get());
+  } else {
+    request.inputs = file_inputs(prepared, one, fds);
+    request.output_fd = static_cast<std::int64_t>(fds.size());
+    fds.push_back(output_fd);
+  }
+  request.output_bytes = one.output_bytes;
+  return files;
+}
+
 bool LaunchSession::ensure_launcher() {
   if (launcher_) return true;
   Result<std::unique_ptr<LauncherClient>> taken = launchers_.take(run_.deadline(kTakeMs));
@@ -64,28 +85,26 @@ void LaunchSession::end() {
 }
 
 std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
-                                             const std::optional<TimedBlock>& time, const std::vector<std::int64_t>& answers) {
+                                             const std::optional<TimedBlock>& time, const std::vector<std::int64_t>& answers, bool inspect) {
+  LaunchRequest request;
+  request.time = time;
+  request.inspect = inspect;
+  request.answers = answers;
+  return perform(std::move(request), prepared, index, plan, output_fd);
+}
+
+std::optional<Launched> LaunchSession::launch_ablated(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd) {
+  LaunchRequest request;
+  request.ablated = true;
+  return perform(std::move(request), prepared, index, plan, output_fd);
+}
+
+std::optional<Launched> LaunchSession::perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd) {
   run_.enter(Stage::launch);
   if (!ensure_launcher()) return std::nullopt;
   const PreparedCase& one = prepared.cases[index];
-  std::vector<int> fds;
-  LaunchRequest request;
-  request.case_id = one.id;
-  if (prepared.device) {
-    request.inputs = device_inputs(one);
-    request.output_offset = one.device->output_offset;
-    request.device_bytes = prepared.device->bytes;
-    fds.push_back(prepared.fds[static_cast<std::size_t>(prepared.device->fd)].get());
-  } else {
-    request.inputs = file_inputs(prepared, one, fds);
-    request.output_fd = static_cast<std::int64_t>(fds.size());
-    fds.push_back(output_fd);
-  }
-  request.output_bytes = one.output_bytes;
-  request.time = time;
-  request.answers = answers;
-  request.gpu_memory_bytes = run_.job().limits.gpu_memory_bytes;
-  Result<LaunchOutcome> outcome = launcher_->launch(request, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms));
+  const auto [whole, fds] = launch_files(std::move(request), prepared, index, output_fd, run_.job().limits.gpu_memory_bytes);
+  Result<LaunchOutcome> outcome = launcher_->launch(whole, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms));
   if (!outcome) return failed(outcome.error(), one.id);
   if (const auto* failure = std::get_if<LaunchFailure>(&*outcome)) {
     if (failure->kind == ErrorKind::gpu_fault || failure->kind == ErrorKind::internal_error) launchers_.distrust();
@@ -93,7 +112,7 @@ std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::
     return std::nullopt;
   }
   Launched launched = std::get<Launched>(std::move(*outcome));
-  if (time && !launched.timing) {
+  if (whole.time && !launched.timing) {
     run_.fail(ErrorKind::internal_error, "the launcher took no samples of case '" + one.id + "'");
     return std::nullopt;
   }

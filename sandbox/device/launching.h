@@ -26,11 +26,15 @@ class LaunchSession {
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
 
-  /// `time`: with samples, taken so. `answers`: to the plan's questions, where an earlier launch has found them out.
+  /// `time`: with samples, taken so. `answers`: to the plan's questions, where an earlier launch has found them out. `inspect`: after the samples, its timeline and
+  /// whether it is deterministic.
   std::optional<Launched> launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
-                                 const std::optional<TimedBlock>& time = std::nullopt, const std::vector<std::int64_t>& answers = {});
+                                 const std::optional<TimedBlock>& time = std::nullopt, const std::vector<std::int64_t>& answers = {}, bool inspect = false);
+  /// Without the submission's kernels.
+  std::optional<Launched> launch_ablated(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd);
 
  private:
+  std::optional<Launched> perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd);
   bool ensure_launcher();
   void end();
   std::optional<Launched> failed(const Error& error, const std::string& case_id);
@@ -39,6 +43,14 @@ class LaunchSession {
   LauncherNursery& launchers_;
   std::unique_ptr<LauncherClient> launcher_;
 };
+
+/// What a launcher is asked for, and the descriptors that go along, borrowed.
+struct LaunchFiles {
+  LaunchRequest request;
+  std::vector<int> fds;
+};
+/// Completes a request for one case: its inputs, wherever the judge put them, and its output file.
+LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index, int output_fd, std::int64_t gpu_memory_bytes);
 
 /// Physics: the least time for a case on a device, nanoseconds; nullopt when the device's figures are not known.
 struct Floor {

@@ -8,6 +8,7 @@
 
 #include "base/median.h"
 #include "sandbox/device/assemble.h"
+#include "sandbox/device/time_shares.h"
 
 namespace assay::sandbox {
 namespace {
@@ -122,14 +123,31 @@ bool Measuring::refresh(std::size_t i) {
 }
 
 bool Measuring::time_submission(std::size_t i, LaunchSession& session, const std::string& plan, const TimedBlock& block, Samples& into) {
-  std::optional<Launched> launched = session.launch(prepared_, i, plan, outputs_[i].get(), block, into.answers());
+  const bool first = into.empty();
+  std::optional<Launched> launched = session.launch(prepared_, i, plan, outputs_[i].get(), block, into.answers(), first);
   if (!launched || !still_right(run_.verdict().cases[i], *launched, outputs_[i].get())) return false;
+  if (first) inspected(run_.verdict().cases[i], *launched);
   into.add(std::move(*launched));
   const Timing timing = into.timing();
   const bool real = timing.clock_mhz > 0;  // a simulated device's time is made up
   if (real && timing.wall_ns > 0 && timing.wall_ns < kClockTolerance * timing.median_ns)
     return run_.fail(ErrorKind::internal_error, "the clocks disagree: " + std::to_string(timing.median_ns) + " ns by the device's, " + std::to_string(timing.wall_ns) + " ns by the host's");
   return true;
+}
+
+void Measuring::inspected(CaseRecord& record, Launched& launched) {
+  record.deterministic = launched.deterministic;
+  record.timeline = std::move(launched.timeline);
+  use_reported_names(record.timeline, run_.verdict().kernels);
+  record.own_share = own_share(record.timeline);
+  // Kernels are listed for the case with the most traffic.
+  const auto most = std::max_element(prepared_.cases.begin(), prepared_.cases.end(), [](const auto& a, const auto& b) { return a.cost_bytes < b.cost_bytes; });
+  if (record.deterministic == false) {
+    const std::string hint = "two runs on the same inputs gave different bits: something depends on the order in which blocks run (float atomics?)";
+    std::vector<std::string>& hints = run_.verdict().hints;
+    if (std::find(hints.begin(), hints.end(), hint) == hints.end()) hints.push_back(hint);
+  }
+  if (record.id == most->id && !record.hidden) add_time_shares(run_.verdict().kernels, record.timeline);
 }
 
 void Measuring::time_oracle(std::size_t i, const TimedBlock& block, Samples& into) {

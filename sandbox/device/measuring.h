@@ -36,6 +36,7 @@ class Measuring {
   bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
   bool refresh(std::size_t i);
   bool time_submission(std::size_t i, LaunchSession& session, const std::string& plan, const TimedBlock& block, Samples& into);
+  void inspected(CaseRecord& record, Launched& launched);
   void time_oracle(std::size_t i, const TimedBlock& block, Samples& into);
   void time_pytorch(std::size_t i, std::vector<double>& into);
   bool still_right(CaseRecord& record, const Launched& launched, int output);

@@ -9,10 +9,11 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::array<TargetLimits, 4> kTargets = {{
+constexpr std::array<TargetLimits, 5> kTargets = {{
     {"cuda:80", "NVIDIA A100", 108, 32, 64, 32, 65536, 256, 167936, 1024},
     {"cuda:90", "NVIDIA H200", 132, 32, 64, 32, 65536, 256, 233472, 1024},
     {"cuda:100", "NVIDIA B200", 148, 32, 64, 32, 65536, 256, 233472, 1024},
+    {"hip:gfx950", "AMD Instinct MI355X", 256, 64, 32, 32, 131072, 512, 163840, 0},
     {"hip:gfx942", "AMD Instinct MI300X", 304, 64, 32, 32, 131072, 512, 65536, 0},
 }};
 

@@ -2,8 +2,8 @@
 //
 //   Occupancy o = occupancy(*target_limits("cuda:90"), 128, 40, 16384);   // o.fraction == 0.75, o.limiter == "registers"
 //
-// The limits are those of the CUDA programming guide's table of technical specifications per compute capability, and of AMD's CDNA3 ISA
-// document for gfx942. Pure functions.
+// The limits are those of the CUDA programming guide's table of technical specifications per compute capability, and of AMD's CDNA3 and CDNA4 ISA
+// documents for gfx942 and gfx950. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct TargetLimits {
   std::int64_t reserved_shared_bytes;   // per block, taken by the system
 };
 
-/// Limits of "cuda:80", "cuda:90", "cuda:100" or "hip:gfx942"; nullopt for another target.
+/// Limits of "cuda:80", "cuda:90", "cuda:100", "hip:gfx942" or "hip:gfx950"; nullopt for another target.
 std::optional<TargetLimits> target_limits(std::string_view target);
 
 struct Occupancy {

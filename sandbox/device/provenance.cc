@@ -13,6 +13,7 @@ void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& fact
   provenance.torch = facts->versions.torch;
   provenance.triton = facts->versions.triton;
   provenance.python = facts->versions.python;
+  provenance.nvrtc = facts->versions.nvrtc;
   add_missing_layers(provenance, facts->layers);
 }
 

@@ -91,11 +91,12 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
 std::optional<CandidateResults> record_cases(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::vector<std::size_t>& cases,
                                              const std::string& target, const std::string& source, const RecordOptions& options) {
   const auto record_part = [&](JobRun& of, const std::vector<std::size_t>& part) {
-    CandidateInputs inputs = record_inputs(prepared, part);
+    CandidateInputs inputs = record_inputs(prepared, part, options.language);
     CandidateJob request;
     request.mode = CandidateMode::record;
     request.entry = of.job().entry;
     request.dialect = of.job().dialect;
+    request.language = options.language;
     request.target = target;
     request.artifacts = options.artifacts;
     request.alternatives = options.alternatives;

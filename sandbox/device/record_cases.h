@@ -22,6 +22,7 @@ struct RecordOptions {
   bool artifacts = false;     // assembly of every kernel
   bool alternatives = false;  // every configuration of an autotuner, which takes its time to compile, not only the first: for plans that will be timed
   int candidates = 1;         // at most so many at a time
+  std::string language = std::string(kPython);
 };
 
 /// Deals `cases` (indices into `prepared`) out as at most `parts` parts of nearly equal size, in ascending order. Cases for which Triton specialises

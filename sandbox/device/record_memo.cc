@@ -32,6 +32,12 @@ class KeyText {
     add(argument.scalar_type);
     if (!argument.is_tensor) std::visit([this](auto value) { add_scalar(value); }, argument.value);
   }
+  void add(const PreparedOutput& output) {
+    add(output.name);
+    add(output.dtype);
+    add(output.shape);
+    add(output.from);
+  }
   const std::string& text() const { return text_; }
 
  private:
@@ -45,15 +51,20 @@ class KeyText {
 }  // namespace
 
 std::optional<std::string> RecordMemo::key(const Job& job, const std::string& source, const std::string& target, const PreparedCase& prepared,
-                                           bool alternatives) {
+                                           bool alternatives, std::string_view language) {
   if (!prepared.structural.empty()) return std::nullopt;
-  std::vector<std::string> from;
-  for (const PreparedOutput& output : prepared.outputs) from.push_back(output.from);
   KeyText key;
-  for (const std::string* field : {&source, &job.entry, &job.dialect, &job.language, &target}) key.add(*field);
+  for (const std::string* field : {&source, &job.entry, &job.dialect, &target}) key.add(*field);
+  key.add(std::string(language));
   key.add(prepared.arguments);
   key.add(prepared.inout);
-  key.add(from);
+  key.add(static_cast<std::int64_t>(prepared.outputs.size()));
+  for (const PreparedOutput& output : prepared.outputs) key.add(output);
+  key.add(static_cast<std::int64_t>(prepared.axes.size()));
+  for (const auto& [name, extent] : prepared.axes) {
+    key.add(name);
+    key.add(extent);
+  }
   key.add(std::int64_t{alternatives});
   return sha256_hex(key.text());
 }
@@ -92,7 +103,7 @@ std::optional<CandidateResults> RecordMemo::record(JobRun& run, Pool& pool, cons
   std::vector<std::optional<std::string>> keys;
   std::vector<std::size_t> unknown;
   for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-    keys.push_back(key(run.job(), source, target, prepared.cases[i], options.alternatives));
+    keys.push_back(key(run.job(), source, target, prepared.cases[i], options.alternatives, options.language));
     std::optional<CaseDone> known = keys[i] && !options.artifacts ? find(*keys[i]) : std::nullopt;
     if (!known) {
       unknown.push_back(i);

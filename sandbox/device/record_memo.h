@@ -5,7 +5,7 @@
 //   std::optional<CandidateResults> results = memo.record(run, pool, prepared, target, source, {.candidates = 2});
 //
 // Written here alone, by the supervisor, from what a candidate sent complete; no candidate reads or writes it, and Triton's own cache dies with each
-// candidate. The key is everything that a recording depends on: source, entry, dialect, target, whether alternatives are wanted, and the
+// candidate. The key is everything that a recording depends on: source, language, entry, dialect, target, whether alternatives are wanted, and the
 // arguments without their values. So a case with
 // structural arguments, whose values host code may read, is never kept, nor is what was recorded by a submission that printed something.
 // Thread-safe. Bounded in bytes: the oldest goes first.
@@ -32,7 +32,7 @@ class RecordMemo {
 
   /// Nothing for a case that is never kept.
   static std::optional<std::string> key(const Job& job, const std::string& source, const std::string& target, const PreparedCase& prepared,
-                                        bool alternatives = false);
+                                        bool alternatives = false, std::string_view language = kPython);
 
   std::optional<CaseDone> find(const std::string& key) const;
   void put(const std::string& key, CaseDone done);

@@ -63,7 +63,8 @@ void compile_job(JobRun& run, Pool& pool, Judge& judge, const std::string& defau
   const double cost = prepared->cases.empty() ? 0 : prepared->cases.front().cost_bytes;
   const std::vector<std::string> targets = job.targets.empty() ? std::vector<std::string>{default_target} : job.targets;
   for (const std::string& target : targets) {
-    std::optional<CandidateResults> results = record_cases(run, pool, *prepared, all_cases(*prepared), target, job.source, {.artifacts = job.want_artifacts});
+    std::optional<CandidateResults> results = record_cases(run, pool, *prepared, all_cases(*prepared), target, job.source,
+                                                           {.artifacts = job.want_artifacts, .language = job.language});
     if (!results) return;
     add_static_figures(run.verdict(), std::move(*results), target, cost, job.want_artifacts);
   }
@@ -71,7 +72,7 @@ void compile_job(JobRun& run, Pool& pool, Judge& judge, const std::string& defau
   verdict.outcome = Outcome::pass;
   verdict.stage = Stage::done;
   if (std::all_of(verdict.kernels.begin(), verdict.kernels.end(), [](const KernelReport& kernel) { return kernel.name.starts_with(kOurKernels); }))
-    verdict.hints.push_back("launches no Triton kernel of its own");
+    verdict.hints.push_back("launches no kernel of its own");
 }
 
 }  // namespace assay::sandbox

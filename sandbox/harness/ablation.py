@@ -1,7 +1,7 @@
 """Ablate mode of a candidate: the entry once more, with kernel launches that do nothing, and a watch on what torch does instead.
 
 A process of its own, forked like any candidate: nothing here can be told from the first run by counting calls. Its outputs go to the judge
-(attribution.py), which has those of the first run. Depends on Triton 3.6's interpreter, like triton_adapter.py.
+(attribution.py), which has those of the first run. Depends on Triton 3.6's interpreter, like triton_adapter.
 """
 
 from __future__ import annotations

@@ -20,6 +20,8 @@ from typing import Any
 
 from harness.ablation import AblateRunner
 from harness.cases import CaseInput
+from harness.cuda_cpp.runner import CudaCppRunner
+from harness.disassemble import BrokenPlan, disassemblies
 from harness.errors import MissingEntry, Source, UnsupportedHere, describe
 from harness.fake_cuda import targets
 from harness.frames import Channel, Frame, FrameError
@@ -29,7 +31,10 @@ from harness.record import RecordRunner
 
 MODULE = "submission"
 Layers = list[dict[str, Any]]
-Runner = InterpretRunner | RecordRunner | HostRunner
+PythonRunner = InterpretRunner | RecordRunner | HostRunner
+Runner = PythonRunner | CudaCppRunner
+Work = Callable[[CaseInput], tuple[dict[str, Any], bytes]]  # on one case; header and payload of its reply
+LANGUAGES = ("python", "cuda")
 
 
 def serve(channel: Channel, layers: Layers) -> int:
@@ -56,6 +61,11 @@ def serve(channel: Channel, layers: Layers) -> int:
 
 def _runner(header: dict[str, Any], fds: Sequence[int], folder: str) -> Runner:
     cache = os.path.join(folder, "triton-cache")
+    language = header.get("language", LANGUAGES[0])
+    if language not in LANGUAGES:
+        raise FrameError(f"language {language!r} is none of {', '.join(LANGUAGES)}")
+    if language == "cuda":
+        return _cuda_runner(header)
     if header["mode"] == "host":
         return HostRunner(header, cache, fds)
     if header["mode"] in ("interpret", "ablate"):
@@ -63,28 +73,47 @@ def _runner(header: dict[str, Any], fds: Sequence[int], folder: str) -> Runner:
             raise UnsupportedHere(f"dialect {header['dialect']} cannot run in Triton's CPU interpreter; it needs a GPU")
         return InterpretRunner(cache) if header["mode"] == "interpret" else AblateRunner(cache)
     if header["mode"] != "record":
-        raise FrameError(f"mode {header['mode']!r} is none of host, interpret, ablate, record")
+        raise FrameError(f"mode {header['mode']!r} is none of host, interpret, ablate, record, disassemble")
     if header["target"] not in targets():
         raise UnsupportedHere(f"target {header['target']!r} is none of {', '.join(targets())}")
     return RecordRunner(header["target"], cache, alternatives=bool(header.get("alternatives")), arithmetic=bool(header.get("arithmetic")))
 
 
+def _cuda_runner(header: dict[str, Any]) -> CudaCppRunner:
+    dialect = header.get("dialect", "triton")
+    if dialect != "triton":
+        raise UnsupportedHere(f"the operator is one of dialect {dialect}, which is written in Python; CUDA C++ is for the others")
+    if header["mode"] != "record":
+        raise UnsupportedHere("CUDA C++ has no interpreter; it runs on an NVIDIA GPU, from a launch plan")
+    return CudaCppRunner(str(header["target"]))
+
+
+def _prepare(runner: Runner, source: Source, entry: str) -> Work:
+    """What the submission does for a case, once its source has been read."""
+    if isinstance(runner, CudaCppRunner):
+        runner.load(source.text)
+        return runner.run_case
+    with runner.context():
+        function = _import(source, entry)
+    return lambda case: runner.run_case(case, function)
+
+
 def _run_job(channel: Channel, frame: Frame) -> None:
     header = frame.header
     folder = tempfile.mkdtemp(prefix="job-")
+    if header["mode"] == "disassemble":
+        return _disassemble(channel, frame.payload, folder)
     source = Source(frame.payload.decode("utf-8", "replace"), os.path.join(folder, f"{MODULE}.py"))
     cases = [CaseInput(wire, frame.fds) for wire in header["cases"]]
     stage, current = "import", None
     try:
         runner = _runner(header, frame.fds, folder)
-        with runner.context():
-            entry = _import(source, str(header["entry"]))
+        work = _prepare(runner, source, str(header["entry"]))
         channel.send({"type": "imported"})
         stage = runner.stage
         for case in cases:
             current = case.id
-            reply, payload = runner.run_case(case, entry)
-            channel.send(reply, payload)
+            channel.send(*work(case))
     except (BrokenPipeError, ConnectionError, FrameError):
         raise
     except BaseException as error:
@@ -93,6 +122,19 @@ def _run_job(channel: Channel, frame: Frame) -> None:
     if header.get("artifacts"):
         for kind, name, text in runner.artifacts():
             channel.send({"type": "artifact", "kind": kind, "name": name}, text)
+    channel.send({"type": "done"})
+
+
+def _disassemble(channel: Channel, plan: bytes, folder: str) -> None:
+    """Another submission's binaries, as data: nothing is imported."""
+    channel.send({"type": "imported"})
+    try:
+        for name, text in disassemblies(plan, folder):
+            channel.send({"type": "artifact", "kind": "sass", "name": name}, text)
+    except (BrokenPlan, OSError, RuntimeError) as error:
+        message = f"{type(error).__name__}: {error}"
+        channel.send({"type": "error", "stage": "run", "kind": "runtime_error", "exception": type(error).__name__, "message": message})
+        return
     channel.send({"type": "done"})
 
 

@@ -56,11 +56,19 @@ class CaseInput:
 
     @property
     def output_tensors(self) -> list[dict[str, Any]]:
-        """Name, dtype, shape and `from` of each output. Host jobs only."""
+        """Name, dtype, shape and `from` of each output. Host jobs, and those in CUDA C++."""
         described = self.wire.get("output_tensors")
         if not isinstance(described, list) or len(described) != self.wire["outputs"]:
             raise FrameError(f"case {self.id}: output_tensors does not describe its {self.wire['outputs']} outputs")
         return described
+
+    @property
+    def axes(self) -> dict[str, int]:
+        """The extents that the spec names. Jobs in CUDA C++ only."""
+        named = self.wire.get("axes") or {}
+        if not isinstance(named, dict) or not all(isinstance(extent, int) for extent in named.values()):
+            raise FrameError(f"case {self.id}: axes is no table of integers")
+        return {str(name): int(extent) for name, extent in named.items()}
 
     def has_bytes(self, wire: dict[str, Any]) -> bool:
         return isinstance(wire.get("fd"), int)

@@ -19,35 +19,9 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from torch.utils._pytree import tree_flatten, tree_map
 
 from harness.arithmetic import Arithmetic
+from harness.operations import ALIASES, ALLOCATIONS, DRAWN_INTO, DRAWN_LIKE, LIFTS, METADATA, UNIFORM, why_not
 from harness.recorder import Recorder
 from harness.storage import MAX_KNOWN_BYTES, Uniform, uniform
-
-_EMPTY = {"aten::empty", "aten::empty_strided", "aten::empty_like", "aten::new_empty", "aten::new_empty_strided", "aten::empty_permuted"}
-_UNIFORM = {
-    "aten::zeros": lambda args: 0,
-    "aten::zeros_like": lambda args: 0,
-    "aten::new_zeros": lambda args: 0,
-    "aten::ones": lambda args: 1,
-    "aten::ones_like": lambda args: 1,
-    "aten::new_ones": lambda args: 1,
-    "aten::full": lambda args: args[1],
-    "aten::full_like": lambda args: args[1],
-    "aten::new_full": lambda args: args[2],
-}
-_PASS = {
-    "prim::device",
-    "aten::is_pinned",
-    "aten::sym_size",
-    "aten::sym_stride",
-    "aten::sym_numel",
-    "aten::sym_storage_offset",
-    "prim::layout",
-}
-_RANDOM = {f"aten::{name}" for name in ("rand_like", "randn_like", "randint_like", "normal_", "uniform_", "random_")}
-_HOST_READS = {
-    "aten::_local_scalar_dense": "reads the value of a device tensor on the host",
-    "aten::equal": "compares device tensors on the host",
-}
 
 
 class Classifier(TorchDispatchMode):
@@ -59,7 +33,7 @@ class Classifier(TorchDispatchMode):
         self._recorder = recorder
         self._storages = recorder.storages
         self._arithmetic = Arithmetic(recorder) if arithmetic else None
-        self._work: dict[str, Callable[..., Any]] = {
+        self._work: dict[str, Callable[..., Any]] = {  # one for each of operations.MOVES
             "aten::clone": self._clone,
             "aten::_to_copy": self._to_copy,
             "aten::copy_": self._copy,
@@ -75,22 +49,22 @@ class Classifier(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = func._schema.name
-        if name in _PASS:
+        if name in METADATA:
             return func(*args, **kwargs)
-        if name in ("aten::lift_fresh", "aten::lift_fresh_copy", "aten::lift") and not isinstance(args[0], FakeTensor):
+        if name in LIFTS and not isinstance(args[0], FakeTensor):
             return self._recorder.adopt(args[0])
         args, kwargs = tree_map(self._as_fake, (args, kwargs))
-        if func.is_view or name in ("aten::detach", "aten::alias", "aten::lift_fresh", "aten::_unsafe_view"):
+        if func.is_view or name in ALIASES:
             return func(*args, **kwargs)
         if name == "inductor::_reinterpret_tensor":  # a view, by what torch.compile writes
             source, size, stride = args[:3]
             offset = args[3] if len(args) > 3 else kwargs.get("offset_increment", 0)
             return torch.as_strided(source, size, stride, int(source.storage_offset()) + offset)
-        if name in _EMPTY:
+        if name in ALLOCATIONS:
             return self._register(func(*args, **kwargs), None)
-        if name in _UNIFORM:
+        if name in UNIFORM:
             out = func(*args, **kwargs)
-            return self._register(out, uniform(out.dtype, kwargs.get("fill_value", _UNIFORM[name](args) if len(args) else 0)))
+            return self._register(out, uniform(out.dtype, kwargs.get("fill_value", UNIFORM[name](args) if len(args) else 0)))
         tensors = [x for x in tree_flatten((args, kwargs))[0] if isinstance(x, FakeTensor)]
         if self._all_known(func, args, kwargs, tensors):
             return self._compute(func, args, kwargs, tensors)
@@ -101,7 +75,7 @@ class Classifier(TorchDispatchMode):
         performed = self._arithmetic.perform(func, args, kwargs) if self._arithmetic else None
         if performed is not None:
             return performed
-        raise self._recorder.refuse(self._why_not(func, name), reads_values=True)
+        raise self._recorder.refuse(why_not(func), reads_values=True)
 
     # ---- known values
 
@@ -167,7 +141,7 @@ class Classifier(TorchDispatchMode):
         """Random numbers of the shape of a device tensor: drawn here, and constants from then on."""
         name = func._schema.name
         out = args[0] if name.endswith("_") else func(*args, **kwargs)
-        if not isinstance(out, torch.Tensor) or name not in _RANDOM:
+        if not isinstance(out, torch.Tensor) or name not in DRAWN_LIKE | DRAWN_INTO:
             raise self._recorder.refuse(f"{name} makes random numbers from device data; randomness must come in as inputs")
         if out.numel() * out.element_size() > MAX_KNOWN_BYTES:
             raise self._recorder.refuse(f"{name}: random constants are limited to {MAX_KNOWN_BYTES} bytes")
@@ -265,13 +239,3 @@ class Classifier(TorchDispatchMode):
             inner = inner.narrow(dim, padding[2 * step], source.shape[dim])
         self._recorder.copy(inner, source, "aten::constant_pad_nd")
         return out
-
-    def _why_not(self, func: Any, name: str) -> str:
-        if name in _HOST_READS:
-            return f"{name} {_HOST_READS[name]}; a launch plan cannot depend on values that kernels compute"
-        if torch.Tag.data_dependent_output in func.tags or torch.Tag.dynamic_output_shape in func.tags:
-            return f"{name} gives a result whose shape or value depends on device data"
-        return (
-            f"{name} is arithmetic by torch on device data; a launch plan holds the submission's own kernels, allocations, fills, copies. "
-            "Do it in a kernel"
-        )

@@ -37,7 +37,14 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (ValueError, "value_error"),
     (RuntimeError, "runtime_error"),
 )
-_COMPILER = ("CompilationError", "UnsupportedLanguageConstruct", "CompileTimeAssertionFailure", "PTXASError", "OutOfResources")
+_COMPILER = (
+    "CompilationError",
+    "UnsupportedLanguageConstruct",
+    "CompileTimeAssertionFailure",
+    "PTXASError",
+    "OutOfResources",
+    "CudaCompilationError",
+)
 _EXITS = (SystemExit, KeyboardInterrupt)
 
 
@@ -62,6 +69,23 @@ class BadOutputs(Exception):
 
 class UnsupportedHere(Exception):
     """This mode or target cannot run the submission; the message says what would."""
+
+
+class ManifestError(Exception):
+    """The manifest of a CUDA C++ submission is wrong; `kind` is the supervisor's ErrorKind, `line` the submission's own."""
+
+    def __init__(self, kind: str, message: str, line: int) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.line = line
+
+
+class CudaCompilationError(Exception):
+    """NVRTC refused the source; the message is its log, `line` that of its first error."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 class OutputsTooLarge(BadOutputs):
@@ -141,7 +165,7 @@ def _chain(error: BaseException) -> list[BaseException]:
 def _telling(chain: list[BaseException]) -> BaseException:
     """The exception of a chain that explains it: ours, else the compiler's, else what the interpreter wraps, else the outermost."""
     for error in chain:
-        if isinstance(error, NotRecordable | MissingEntry | BadOutputs | UnsupportedHere):
+        if isinstance(error, NotRecordable | MissingEntry | BadOutputs | UnsupportedHere | ManifestError):
             return error
     for error in reversed(chain):
         if type(error).__name__ in _COMPILER:
@@ -162,6 +186,8 @@ def _kind(chain: list[BaseException], cause: BaseException) -> str:
         return "output_mismatch"
     if isinstance(cause, UnsupportedHere):
         return "unsupported"
+    if isinstance(cause, ManifestError):
+        return cause.kind
     if type(cause).__name__ in _COMPILER or _from_compiler(cause):
         return "compilation_error"
     for base, kind in _KINDS:
@@ -179,6 +205,8 @@ def _from_compiler(error: BaseException) -> bool:
 def _line(chain: list[BaseException], source: Source) -> int | None:
     """The innermost line of the submission that the chain knows of; the compiler's own positions first."""
     for error in reversed(chain):
+        if isinstance(error, ManifestError | CudaCompilationError):
+            return error.line
         if isinstance(error, SyntaxError) and error.filename == source.path:
             return error.lineno
         line = _compiler_line(error, source)

@@ -20,22 +20,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 from harness.errors import NotRecordable
+from harness.operations import ALIASES, ALLOCATIONS, DRAWN_INTO, DRAWN_LIKE, LIFTS, METADATA, MOVES, UNIFORM, why_not
 
 POISON = 0xFF  # as a float NaN, as an integer -1
 _random = torch.Generator()
 _ELSEWHERE = 1 << 46  # from a tensor's address to what host code is told: aligned as the real one, and nothing is there
-_ALLOCATIONS = {f"aten::{name}" for name in ("empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided", "empty_permuted")}
-_DRAWN = {f"aten::{name}" for name in ("rand_like", "randn_like", "randint_like")}  # constants of a plan
-_FRESH = _ALLOCATIONS | _DRAWN | {f"aten::{name}" for name in ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full")}
-# A conversion of the dtype is let through as a copy.
-_MOVES = {
-    f"aten::{name}"
-    for name in (
-        *("fill_", "zero_", "copy_", "clone", "_to_copy", "cat", "stack", "repeat", "constant_pad_nd", "_pin_memory"),
-        *("normal_", "uniform_", "random_"),
-        *("detach", "alias", "lift_fresh", "lift_fresh_copy", "_unsafe_view", "is_pinned"),
-    )
-}
+_FRESH = ALLOCATIONS | DRAWN_LIKE | UNIFORM.keys()
+_PASSED_ON = METADATA | ALIASES | LIFTS | MOVES | DRAWN_INTO
 _READS = {
     torch.Tensor.tolist: ".tolist()",
     torch.Tensor.numpy: ".numpy()",
@@ -88,7 +79,7 @@ class Poison(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        if func._schema.name in _ALLOCATIONS and result.device.type == "cpu":
+        if func._schema.name in ALLOCATIONS and result.device.type == "cpu":
             self._fill(result)
         return result
 
@@ -127,15 +118,8 @@ class HostWatch(Poison):
         name = func._schema.name
         if not any(self.holds(tensor) for tensor in tensors_in((args, kwargs))):
             return super().__torch_dispatch__(func, types, args, kwargs)
-        if name == "aten::_local_scalar_dense":
-            raise NotRecordable(
-                f"{name} reads the value of a device tensor on the host; a launch plan cannot depend on values that kernels compute"
-            )
-        if not (func.is_view or name in _FRESH or name in _MOVES):
-            raise NotRecordable(
-                f"{name} is arithmetic by torch on device data; a launch plan holds the submission's own kernels, allocations, fills, "
-                "copies. Do it in a kernel"
-            )
+        if not (func.is_view or name in _FRESH or name in _PASSED_ON):
+            raise NotRecordable(why_not(func))
         result = super().__torch_dispatch__(func, types, args, kwargs)
         if name not in _FRESH:
             for tensor in tensors_in(result):

@@ -181,7 +181,7 @@ class Judge:
         if len(frame.fds) != (0 if on_device else 1) or not isinstance(header.get("outputs"), list):
             raise FrameError("compare needs a list of outputs, and one descriptor unless they are on the device")
         try:
-            result = state.compare(header["outputs"], None if on_device else frame.fds[0])
+            result = state.compare(header["outputs"], None if on_device else frame.fds[0], keep=bool(header.get("keep")))
         except DescriptorError as error:
             result = Result(False, "output_mismatch", str(error)[:REASON_CHARS])
         return {"type": "compared", "job": header["job"], "case": header["case"], **result.wire()}, []
@@ -204,10 +204,15 @@ class Judge:
         """Outputs that are right, and those of the run without kernels: whose work are they?"""
         header = frame.header
         state = self._state(header)
-        if len(frame.fds) != 2 or not all(isinstance(header.get(key), list) for key in ("outputs", "without")):
-            raise FrameError("attribute needs two lists of outputs and a descriptor for each")
+        on_device = bool(header.get("on_device"))
+        lists = ("without",) if on_device else ("outputs", "without")
+        if len(frame.fds) != (0 if on_device else 2) or not all(isinstance(header.get(key), list) for key in lists):
+            raise FrameError("attribute needs two lists of outputs and a descriptor for each, or on the device the second list")
         try:
-            reason = state.attribute(header["outputs"], frame.fds[0], header["without"], frame.fds[1])
+            if on_device:
+                reason = state.attribute_kept(header["without"])
+            else:
+                reason = state.attribute(header["outputs"], frame.fds[0], header["without"], frame.fds[1])
         except DescriptorError as error:
             reason = f"what it returned without its kernels cannot be read: {error}"[:REASON_CHARS]
         return {"type": "attributed", "job": header["job"], "case": header["case"], "ok": not reason, "reason": reason}, []

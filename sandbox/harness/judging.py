@@ -77,6 +77,7 @@ class CaseState:
         self._float64: list[torch.Tensor] | None = None
         self._yardsticks: list[Yardstick | None] = []
         self._output: torch.Tensor | None = None  # room in the exchange
+        self._kept: list[torch.Tensor] = []  # outputs that were compared there
         self._inputs: dict[str, torch.Tensor] = {}  # the inputs' bytes there
 
     def tensors(self) -> list[tuple[str, torch.Tensor]]:
@@ -116,6 +117,7 @@ class CaseState:
             **entry,
             "structural": [name for name, role in roles.items() if role == "structural"],
             "inout": [name for name, role in roles.items() if role == "inout"],
+            "axes": self.operator.named_axes(self.case),
             "output_bytes": self.output_bytes(),
             "input_fd": position,
             "seed": f"{self.seed:#x}",
@@ -168,18 +170,29 @@ class CaseState:
             self._yardsticks = yardsticks(self.rules, expected, self._float64)
             self._expected = expected
 
-    def compare(self, wires: list[dict[str, Any]], fd: int | None) -> Result:
-        """Judges the outputs in a memfd, or those in the exchange. Raises DescriptorError when they are not inside it."""
+    def compare(self, wires: list[dict[str, Any]], fd: int | None, keep: bool = False) -> Result:
+        """Judges the outputs in a memfd, or those in the exchange. Raises DescriptorError when they are not inside it.
+        `keep`: copies of them, for attribute_kept()."""
         self.work_ahead()
         with self._outputs(fd) as memory:
-            return self.judge([memory.tensor(wire) for wire in wires])
+            outputs = [memory.tensor(wire) for wire in wires]
+            self._kept = [output.clone() for output in outputs] if keep else []
+            return self.judge(outputs)
 
     def attribute(self, wires: list[dict[str, Any]], fd: int, without: list[dict[str, Any]], without_fd: int) -> str:
         """Why outputs that were right are not the work of kernels; "" when they are. Raises DescriptorError."""
         with MappedFile.snapshot(fd) as full, MappedFile.snapshot(without_fd) as rest:
-            outputs, others = [full.tensor(wire) for wire in wires], [rest.tensor(wire) for wire in without]
-            given = [value for _, value in self.tensors()]
-            return unattributed([rule.name for rule in self.rules], outputs, others, given)
+            return self._whose([full.tensor(wire) for wire in wires], [rest.tensor(wire) for wire in without])
+
+    def attribute_kept(self, without: list[dict[str, Any]]) -> str:
+        """The same of outputs that were kept; `without` lie in the exchange now."""
+        with self._outputs(None) as memory:
+            reason = self._whose(self._kept, [memory.tensor(wire) for wire in without])
+        self._kept = []
+        return reason
+
+    def _whose(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> str:
+        return unattributed([rule.name for rule in self.rules], outputs, without, [value for _, value in self.tensors()])
 
     def _outputs(self, fd: int | None) -> Memory:
         if fd is not None:

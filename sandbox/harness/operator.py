@@ -227,6 +227,12 @@ class Operator:
     def output_shape(self, output: Output, case: Case) -> list[int]:
         return _shape(output.shape, case.axes)
 
+    def named_axes(self, case: Case) -> dict[str, int]:
+        """The axes that shapes are made of. Others are the operator's own affair: they may tell of a case what no argument shows."""
+        shapes = [argument.shape for argument in self.arguments] + [output.shape for output in self.outputs]
+        names = {part.strip() for shape in shapes for extent in shape if isinstance(extent, str) for part in extent.split("*")}
+        return {name: value for name, value in case.axes.items() if name in names}
+
     def scale(self, output: Output, case: Case) -> float:
         return float(extent(output.scale, case.axes))
 

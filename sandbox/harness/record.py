@@ -17,9 +17,9 @@ from harness import autograd, fake_cuda, triton_adapter
 from harness.cases import CaseInput, collect_outputs
 from harness.dispatch import Classifier
 from harness.errors import BadOutputs
+from harness.launches import KernelImage
 from harness.recorder import Recorder
 from harness.tensors import dtype_from
-from harness.triton_adapter import KernelImage
 
 Entry = Callable[..., Any]
 TUNING_COMPILE_S = 20.0  # of a candidate's time may go into configurations of autotuners

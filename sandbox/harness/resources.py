@@ -12,8 +12,11 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE = 0x2F, 0x11, 0x12
+_SYMBOL_BYTES = 24
+_RESERVED_SHARED_BYTES, _FIRST_WITH_RESERVE = 1024, 90  # of each block, for the system; such cubins count it where shared memory is used
 _FORMAT_NONE, _FORMAT_BYTE, _FORMAT_HALF, _FORMAT_SIZED = 1, 2, 3, 4
 
 
@@ -23,27 +26,53 @@ class Resources:
     spill_bytes: int  # per thread
 
 
-def read_resources(target: str, image: bytes, assembly: str) -> Resources:
-    """Figures of the only kernel in a binary for `target`. Raises ValueError."""
+def read_resources(target: str, image: bytes, assembly: str, kernel: str = "") -> Resources:
+    """Figures of a kernel in a binary for `target`; of the only one, where no name is given. Raises ValueError."""
     if target.startswith("cuda:"):
-        return _cubin(image)
+        return _cubin(image, kernel)
     return _amdgcn(assembly)
 
 
+def static_shared_bytes(target: str, image: bytes, kernel: str) -> int:
+    """Shared memory of a block that the kernel itself declares. Raises ValueError."""
+    name = f".nv.shared.{kernel}"
+    size = sum(header.size for header in _headers(image) if header.name == name)
+    return max(size - _RESERVED_SHARED_BYTES, 0) if int(target.partition(":")[2]) >= _FIRST_WITH_RESERVE else size
+
+
+class _Header(NamedTuple):
+    name: str
+    offset: int
+    size: int
+
+
 def _sections(image: bytes) -> dict[str, bytes]:
+    return {header.name: image[header.offset : header.offset + header.size] for header in _headers(image)}
+
+
+def _headers(image: bytes) -> list[_Header]:
     if image[:6] != b"\x7fELF\x02\x01":
         raise ValueError("the device binary is no 64-bit little-endian ELF file")
     try:
         table, entry_size, count, names_index = struct.unpack_from("<Q", image, 0x28)[0], *struct.unpack_from("<3H", image, 0x3A)
         headers = [struct.unpack_from("<IIQQQQ", image, table + i * entry_size) for i in range(count)]
         names = image[headers[names_index][4] :]
-        found = {}
-        for name, _, _, _, offset, size in headers:
-            end = names.index(b"\0", name)
-            found[names[name:end].decode("ascii", "replace")] = image[offset : offset + size]
-        return found
+        return [_Header(_text_at(names, name), offset, size) for name, _, _, _, offset, size in headers]
     except (struct.error, IndexError) as error:
         raise ValueError(f"the device binary's section table is broken: {error}") from error
+
+
+def _text_at(names: bytes, start: int) -> str:
+    return names[start : names.index(b"\0", start)].decode("ascii", "replace")
+
+
+def _symbol(sections: dict[str, bytes], kernel: str) -> int:
+    """A kernel's number in the symbol table, which attributes refer to."""
+    table, names = sections.get(".symtab", b""), sections.get(".strtab", b"")
+    for index in range(len(table) // _SYMBOL_BYTES):
+        if _text_at(names, struct.unpack_from("<I", table, index * _SYMBOL_BYTES)[0]) == kernel:
+            return index
+    raise ValueError(f"the cubin has no kernel {kernel}")
 
 
 def _attributes(section: bytes) -> list[tuple[int, bytes]]:
@@ -62,12 +91,16 @@ def _attributes(section: bytes) -> list[tuple[int, bytes]]:
     return found
 
 
-def _cubin(image: bytes) -> Resources:
+def _cubin(image: bytes, kernel: str) -> Resources:
     registers, frame = 0, 0
-    for kind, value in _attributes(_sections(image).get(".nv.info", b"")):
+    sections = _sections(image)
+    wanted = _symbol(sections, kernel) if kernel else None
+    for kind, value in _attributes(sections.get(".nv.info", b"")):
         if len(value) != 8:
             continue
-        amount = struct.unpack("<II", value)[1]
+        symbol, amount = struct.unpack("<II", value)
+        if wanted is not None and symbol != wanted:
+            continue
         if kind == _REGCOUNT:
             registers = max(registers, amount)
         elif kind in (_FRAME_SIZE, _MIN_STACK_SIZE):

@@ -27,6 +27,7 @@ import numpy
 import torch
 
 from harness import candidate, fake_cuda, triton_adapter
+from harness.cuda_cpp import nvrtc
 from harness.frames import Channel, Frame, FrameError
 
 with contextlib.suppress(ImportError):
@@ -107,13 +108,14 @@ class Zygote:
         torch.set_num_threads(1)
         triton_adapter.warm()
         fake_cuda.preload_guard()
+        self._nvrtc = nvrtc.preload()
         self._check_clean()
         gc.collect()
         gc.freeze()
 
     def run(self) -> None:
         layers = json.loads(os.environ.get("ASSAY_TEMPLATE_LAYERS") or "[]")
-        self._channel.send({"type": "ready", **triton_adapter.versions(), "layers": layers, "threads": threads()})
+        self._channel.send({"type": "ready", **triton_adapter.versions(), "nvrtc": self._nvrtc, "layers": layers, "threads": threads()})
         poll = select.poll()
         poll.register(self._channel.fileno(), select.POLLIN)
         while True:

@@ -41,7 +41,7 @@ Status finish_template_jail(const TemplateJail& config, const RootFilesystem& ro
     if (!lacks) return fail(lacks.error());
     if (entered) layers.add("proc", lacks->empty() ? Status() : fail(ErrorCode::unavailable, *lacks));
   } else {
-    layers.missing("root_filesystem", "there is no mount namespace to build it in");
+    for (const char* part : {"root_filesystem", "proc"}) layers.missing(part, "there is no mount namespace to build it in");
   }
   layers.apply("descriptors", [&] { return close_other_descriptors({config.keep_fd}); });
   layers.apply("session", enter_session);
@@ -118,7 +118,7 @@ Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config) {
     layers.apply("job_shm", [&] { return mount_tmpfs_keeping_mounts("/dev/shm", config.tmp_bytes, config.tmp_inodes, "1777"); });
     layers.apply("job_proc", [] { return mount_proc("/proc"); });
   } else {
-    layers.missing("job_tmp", "there is no mount namespace to mount it in");
+    for (const char* mount : {"job_tmp", "job_shm", "job_proc"}) layers.missing(mount, "there is no mount namespace to mount it in");
   }
   if (::chdir("/tmp") != 0) layers.missing("job_folder", "chdir /tmp failed");
   layers.apply("job_limits", [&] { return set_resource_limits(limits); });

@@ -55,11 +55,11 @@ int landlock_version() {
   return version < 0 ? 0 : static_cast<int>(version);
 }
 
-Status restrict_with_landlock(const std::vector<std::string>& writable, const std::vector<std::string>& devices) {
+Status restrict_with_landlock(const std::vector<std::string>& writable, const std::vector<std::string>& devices, bool loopback) {
   const int version = landlock_version();
   if (version == 0) return fail(ErrorCode::unavailable, "this kernel has no Landlock (needs Linux 5.13 and `landlock` among its LSMs)");
   const std::uint64_t files = files_of(version);
-  const RulesetAttributes attributes{files, version >= 4 ? kNetwork : 0, version >= 6 ? kScopes : 0};
+  const RulesetAttributes attributes{files, version >= 4 && !loopback ? kNetwork : 0, version >= 6 ? kScopes : 0};
   // Older kernels take the shorter forms of the struct.
   const std::size_t size = version >= 6 ? sizeof attributes : version >= 4 ? 2 * sizeof(std::uint64_t) : sizeof(std::uint64_t);
   const UniqueFd ruleset(static_cast<int>(::syscall(kCreateRuleset, &attributes, size, 0)));

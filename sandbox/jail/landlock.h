@@ -15,7 +15,8 @@
 namespace assay::sandbox {
 
 /// `writable`: folders in which everything but device files may be made. `devices`: device files that may be used besides null and zero. Errors: unavailable when the kernel has no Landlock or has it switched off.
-Status restrict_with_landlock(const std::vector<std::string>& writable, const std::vector<std::string>& devices = {});
+/// `loopback`: TCP is left to the network namespace.
+Status restrict_with_landlock(const std::vector<std::string>& writable, const std::vector<std::string>& devices = {}, bool loopback = false);
 
 /// The kernel's version of the interface; 0 when there is none.
 int landlock_version();

@@ -72,7 +72,7 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   layers.apply("launch_no_dumps", forbid_dumps);
   layers.apply("launch_parent_death", die_with_parent);
   layers.apply("launch_no_new_privileges", forbid_new_privileges);
-  layers.apply("launch_landlock", [&] { return restrict_with_landlock({"/tmp", "/dev/shm"}, writable_files(config.devices)); });
+  layers.apply("launch_landlock", [&] { return restrict_with_landlock({"/tmp", "/dev/shm"}, writable_files(config.devices), config.profile); });
   layers.apply("launch_seccomp", [&] { return filter ? filter->load() : fail(filter.error()); });
   if (Status complete = layers.status(); !complete) return fail(complete.error());
   return layers.layers();

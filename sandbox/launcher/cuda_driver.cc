@@ -16,7 +16,7 @@ namespace {
 
 using namespace cuda;  // NOLINT: this file is the CUDA border
 
-constexpr std::uint32_t kStaticSharedLimitBytes = 48 << 10;  // above this a kernel must opt in
+constexpr std::int64_t kStaticSharedLimitBytes = 48 << 10;  // above this, static and dynamic together, a kernel must opt in
 constexpr std::uint32_t kPortableClusterBlocks = 8;
 constexpr double kNsPerMs = 1e6;
 
@@ -126,22 +126,21 @@ class CudaDriver final : public GpuDriver {
   }
 
   LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel, std::uint32_t shared_bytes) override {
-    LoadedKernel loaded;
-    // The driver wants the image's end from its own headers; a copy with a zero byte after it keeps a truncated one off other memory.
-    const std::string bytes(image);
-    if (const CUresult result = api_.cuModuleLoadData(&loaded.module, bytes.c_str()); result != kSuccess) {
-      return tl::unexpected(classify(api_, result, "loading kernel '" + kernel + "'"));
-    }
-    LaunchStatus ready = prepare(loaded, kernel, shared_bytes);
-    if (!ready) {
-      api_.cuModuleUnload(loaded.module);
-      return tl::unexpected(ready.error());
-    }
-    kernels_.push_back(std::move(loaded));
+    LaunchResult<LoadedKernel> loaded = load_module(image, kernel, shared_bytes);
+    if (!loaded) return tl::unexpected(loaded.error());
+    kernels_.push_back(std::move(*loaded));
     return static_cast<KernelHandle>(kernels_.size() - 1);
   }
   void unload(KernelHandle kernel) override {
     if (CUmodule module = std::exchange(kernels_[kernel].module, nullptr); module != nullptr) api_.cuModuleUnload(module);
+  }
+  LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name, std::uint32_t shared_bytes) override {
+    if (LaunchStatus s = synchronize(); !s) return s;
+    unload(kernel);
+    LaunchResult<LoadedKernel> loaded = load_module(image, name, shared_bytes);
+    if (!loaded) return tl::unexpected(loaded.error());
+    kernels_[kernel] = std::move(*loaded);
+    return {};
   }
   const KernelFacts& kernel_facts(KernelHandle kernel) const override { return kernels_[kernel].facts; }
 
@@ -239,6 +238,20 @@ class CudaDriver final : public GpuDriver {
     return synchronize();
   }
 
+  LaunchResult<LoadedKernel> load_module(std::string_view image, const std::string& kernel, std::uint32_t shared_bytes) {
+    LoadedKernel loaded;
+    // The driver wants the image's end from its own headers; a copy with a zero byte after it keeps a truncated one off other memory.
+    const std::string bytes(image);
+    if (const CUresult result = api_.cuModuleLoadData(&loaded.module, bytes.c_str()); result != kSuccess) {
+      return tl::unexpected(classify(api_, result, "loading kernel '" + kernel + "'"));
+    }
+    if (LaunchStatus ready = prepare(loaded, kernel, shared_bytes); !ready) {
+      api_.cuModuleUnload(loaded.module);
+      return tl::unexpected(ready.error());
+    }
+    return loaded;
+  }
+
   LaunchStatus prepare(LoadedKernel& loaded, const std::string& kernel, std::uint32_t shared_bytes) {
     const std::string doing = "kernel '" + kernel + "'";
     if (LaunchStatus s = check(api_.cuModuleGetFunction(&loaded.function, loaded.module, kernel.c_str()), doing.c_str()); !s) return s;
@@ -259,7 +272,7 @@ class CudaDriver final : public GpuDriver {
     CUresult result = kSuccess;
     while ((result = api_.cuFuncGetParamInfo(loaded.function, params.size(), &offset, &bytes)) == kSuccess) params.push_back(bytes);
     if (result != kInvalidValue) return check(result, (doing + ": reading its parameters").c_str());
-    if (shared_bytes <= kStaticSharedLimitBytes) return {};
+    if (facts.static_shared_bytes + shared_bytes <= kStaticSharedLimitBytes) return {};
     // As Triton's own launcher does it: prefer shared memory over L1 where a kernel opts in to more.
     if (LaunchStatus s = check(api_.cuFuncSetCacheConfig(loaded.function, kCachePreferShared), doing.c_str()); !s) return s;
     return check(api_.cuFuncSetAttribute(loaded.function, kFunctionMaxDynamicSharedSizeBytes, static_cast<int>(shared_bytes)),

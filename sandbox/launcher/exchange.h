@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sandbox/launcher/gpu_driver.h"
+#include "sandbox/launcher/trusted_kernels.h"
 
 namespace assay::sandbox {
 
@@ -27,6 +28,8 @@ class Exchange {
   virtual std::size_t inputs() const = 0;
   virtual const std::string& name(std::size_t input) const = 0;
   virtual std::uint64_t bytes(std::size_t input) const = 0;
+  /// Whether a plan may write to it.
+  virtual bool inout(std::size_t input) const = 0;
   /// Room for outputs.
   virtual std::uint64_t output_bytes() const = 0;
 
@@ -34,6 +37,8 @@ class Exchange {
   virtual LaunchStatus copy_in(std::size_t input, DevicePtr to) = 0;
   /// Copies device memory to `offset` of the outputs.
   virtual LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) = 0;
+  /// Whether device memory at `at` still holds an input, bit for bit. Opens it; `ours` may be null, then it is read by the host.
+  virtual LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* ours) = 0;
   /// Waits for the copies. Until the next one, device code cannot reach inputs or outputs.
   virtual LaunchStatus close() = 0;
 };
@@ -41,6 +46,7 @@ class Exchange {
 struct HostInput {
   std::string name;
   std::span<const std::byte> bytes;
+  bool inout = false;
 };
 
 /// Host memory, borrowed. Device code never reaches it.
@@ -51,9 +57,11 @@ class HostExchange final : public Exchange {
   std::size_t inputs() const override { return inputs_.size(); }
   const std::string& name(std::size_t input) const override { return inputs_[input].name; }
   std::uint64_t bytes(std::size_t input) const override { return inputs_[input].bytes.size(); }
+  bool inout(std::size_t input) const override { return inputs_[input].inout; }
   std::uint64_t output_bytes() const override { return output_.size(); }
   LaunchStatus copy_in(std::size_t input, DevicePtr to) override { return gpu_.write(to, inputs_[input].bytes); }
   LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) override { return gpu_.read(output_.subspan(offset, bytes), from); }
+  LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* ours) override;
   LaunchStatus close() override { return {}; }
 
  private:
@@ -65,6 +73,7 @@ class HostExchange final : public Exchange {
 struct DeviceInput {
   std::string name;
   std::uint64_t offset = 0, bytes = 0;
+  bool inout = false;
 };
 
 /// Device memory of another process, mapped only while something is copied. Ranges must lie inside it (RequestMemory checks them).
@@ -80,9 +89,11 @@ class DeviceExchange final : public Exchange {
   std::size_t inputs() const override { return inputs_.size(); }
   const std::string& name(std::size_t input) const override { return inputs_[input].name; }
   std::uint64_t bytes(std::size_t input) const override { return inputs_[input].bytes; }
+  bool inout(std::size_t input) const override { return inputs_[input].inout; }
   std::uint64_t output_bytes() const override { return output_bytes_; }
   LaunchStatus copy_in(std::size_t input, DevicePtr to) override;
   LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) override;
+  LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* ours) override;
   LaunchStatus close() override;
 
  private:

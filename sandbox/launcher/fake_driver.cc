@@ -139,7 +139,7 @@ LaunchStatus FakeDriver::fill_async(DevicePtr to, std::uint64_t count, std::uint
 
 LaunchResult<KernelHandle> FakeDriver::load(std::string_view, const std::string& kernel, std::uint32_t) {
   if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
-  Loaded loaded{kernel, {}, false};
+  Loaded loaded{kernel, {}, false, 0};
   loaded.facts.registers = 32;
   loaded.facts.max_threads_per_block = 1024;
   if (const auto known = known_.find(kernel); known != known_.end()) loaded.facts.param_bytes = known->second.param_bytes;
@@ -148,6 +148,11 @@ LaunchResult<KernelHandle> FakeDriver::load(std::string_view, const std::string&
 }
 
 void FakeDriver::unload(KernelHandle kernel) { loaded_[kernel].unloaded = true; }
+
+LaunchStatus FakeDriver::reload(KernelHandle kernel, std::string_view, const std::string&, std::uint32_t) {
+  loaded_[kernel].variable = 0;
+  return usable();
+}
 
 LaunchStatus FakeDriver::launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) {
   if (LaunchStatus s = usable(); !s) return s;
@@ -158,7 +163,7 @@ LaunchStatus FakeDriver::launch_async(KernelHandle kernel, const LaunchShape& sh
   clock_ns_ += (fixed == kernel_ns_.end() ? kOperationNs : fixed->second) + static_cast<double>(jitter_ >> 24) / 10.0;
   const auto known = known_.find(name);
   if (known == known_.end()) return {};
-  FakeLaunch launch{*this, shape, {params.begin(), params.end()}};
+  FakeLaunch launch{*this, shape, {params.begin(), params.end()}, loaded_[kernel].variable};
   if (LaunchStatus ran = known->second.body(launch); !ran) {
     // As on a GPU, a fault shows at the next wait and the context is lost.
     lost_ = ran.error();

@@ -30,6 +30,8 @@ struct FakeLaunch {
   LaunchShape shape;
   std::vector<ParamValue> params;
 
+  std::uint64_t& variable;  // of the kernel's own on the device: 0 when its image has just been loaded
+
   /// Host address of `bytes` at the device address in parameter `param` plus `offset`; null when they are in no allocation.
   std::byte* memory(std::size_t param, std::int64_t offset, std::uint64_t bytes) const;
 };
@@ -73,6 +75,7 @@ class FakeDriver : public GpuDriver {
   LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width, std::uint64_t pattern) override;
   LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel, std::uint32_t shared_bytes) override;
   void unload(KernelHandle kernel) override;
+  LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name, std::uint32_t shared_bytes) override;
   const KernelFacts& kernel_facts(KernelHandle kernel) const override { return loaded_[kernel].facts; }
   LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) override;
   /// The address comes first in it; the rest is zero.
@@ -94,6 +97,7 @@ class FakeDriver : public GpuDriver {
     std::string name;
     KernelFacts facts;
     bool unloaded = false;
+    std::uint64_t variable = 0;
   };
 
   LaunchStatus usable() const;

@@ -34,6 +34,31 @@ LaunchStatus vector_add(FakeLaunch& launch) {
   return {};
 }
 
+/// As a cheat would: the sum the first time, and after that what it finds.
+LaunchStatus add_once(FakeLaunch& launch) { return launch.variable++ == 0 ? vector_add(launch) : LaunchStatus(); }
+
+/// The sum into x, which is an input.
+LaunchStatus add_in_place(FakeLaunch& launch) {
+  launch.params[2] = launch.params[0];
+  return vector_add(launch);
+}
+
+/// x, y, the count, and the two pointers that Triton adds: y = x.
+LaunchStatus copy_floats(FakeLaunch& launch) {
+  const std::uint64_t bytes = static_cast<std::uint32_t>(launch.params[2].value) * sizeof(float);
+  const std::byte* x = launch.memory(0, 0, bytes);
+  std::byte* y = launch.memory(1, 0, bytes);
+  if (x == nullptr || y == nullptr) return illegal_address();
+  std::memcpy(y, x, bytes);
+  return {};
+}
+
+LaunchStatus copy_and_spoil(FakeLaunch& launch) {
+  LaunchStatus copied = copy_floats(launch);
+  if (std::byte* x = launch.memory(0, 0, 1); copied && x != nullptr) *x ^= std::byte{1};
+  return copied;
+}
+
 LaunchStatus write_byte(FakeLaunch& launch) {
   std::byte* target = launch.memory(0, static_cast<std::int64_t>(launch.params[1].value), 1);
   if (target == nullptr) return illegal_address();
@@ -66,6 +91,10 @@ LaunchStatus endless(FakeLaunch&) {
 
 void add_fake_kernels(FakeDriver& gpu) {
   gpu.add_kernel("fake_vector_add", {8, 8, 8, 4}, vector_add);
+  gpu.add_kernel("fake_add_once", {8, 8, 8, 4}, add_once);
+  gpu.add_kernel("fake_add_in_place", {8, 8, 8, 4}, add_in_place);
+  gpu.add_kernel("fake_copy", {8, 8, 4, 8, 8}, copy_floats);
+  gpu.add_kernel("fake_copy_and_spoil", {8, 8, 4, 8, 8}, copy_and_spoil);
   gpu.add_kernel("fake_write_byte", {8, 8}, write_byte);
   gpu.add_kernel("fake_nothing", {8, 8, 8}, [](FakeLaunch&) { return LaunchStatus{}; });
   gpu.add_kernel("fake_illegal_address", {}, [](FakeLaunch&) { return illegal_address(); });

@@ -106,6 +106,8 @@ class GpuDriver {
   /// launch_failure when the image does not load or has no such function.
   virtual LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel, std::uint32_t shared_bytes) = 0;
   virtual void unload(KernelHandle kernel) = 0;
+  /// Loads the same once more under the same handle: the image's variables are as at first. Waits for what was queued.
+  virtual LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name, std::uint32_t shared_bytes) = 0;
   virtual const KernelFacts& kernel_facts(KernelHandle kernel) const = 0;
   /// `params` must match kernel_facts().param_bytes; the caller has checked it.
   virtual LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) = 0;

@@ -1,8 +1,9 @@
 // assay-launcher: performs launch plans on one device. Trusted host code, started by the supervisor, one process per submission.
 //
-//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|fake|fake-sick] [--isolation strict|best_effort]
+//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|hip|fake|fake-sick] [--isolation strict|best_effort]
 //                                                                       serves frames on descriptor N until its end
-//   assay-launcher --probe [--driver cuda|fake|fake-sick]                           one line of JSON about the devices
+//   ... --counters NCU                                                   the same, inside Nsight Compute, which reports to standard output at the end
+//   assay-launcher --probe [--driver cuda|hip|fake|fake-sick]                       one line of JSON about the devices
 //
 // Exit status: 0 served to the end of the stream, or devices found; 1 the conversation or the device failed; 2 wrong arguments;
 // 3 --probe found no device.
@@ -11,6 +12,8 @@
 
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +28,10 @@
 #include "sandbox/launcher/fake_driver.h"
 #include "sandbox/launcher/fake_kernels.h"
 #include "sandbox/launcher/health.h"
+#include "sandbox/launcher/hip_api.h"
+#include "sandbox/launcher/hip_driver.h"
 #include "sandbox/launcher/messages.h"
+#include "sandbox/launcher/ncu.h"
 #include "sandbox/launcher/serve.h"
 
 namespace {
@@ -39,14 +45,16 @@ constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
 constexpr std::string_view kSickDriver = "fake-sick";  // a fake device whose memory is lost: for tests
 constexpr const char* kUsageText =
-    "usage: assay-launcher --socket-fd N --device I|cuda:I [--driver cuda|fake|fake-sick] [--isolation strict|best_effort]\n       assay-launcher --probe "
-    "[--driver cuda|fake|fake-sick]\n";
+    "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver cuda|hip|fake|fake-sick] [--isolation strict|best_effort] [--counters NCU]\n       assay-launcher --probe "
+    "[--driver cuda|hip|fake|fake-sick]\n";
 
 struct Arguments {
   int socket = -1;
   int device = -1;
   std::string driver = "cuda";
+  std::string ncu;  // empty: no counters
   bool strict = false;
+  bool confined = false;  // started by ncu, inside the jail that a first launcher built
   bool probe = false;
 };
 
@@ -66,7 +74,14 @@ std::optional<int> to_number(std::string_view text) {
 std::optional<std::string> parse_value(const std::string& name, std::string_view value, Arguments& arguments) {
   if (name == "--driver") {
     arguments.driver = value;
-    if (value != "cuda" && value != "fake" && value != kSickDriver) return "driver '" + std::string(value) + "' is unknown; valid: cuda, fake, fake-sick";
+    if (value != "cuda" && value != "hip" && value != "fake" && value != kSickDriver)
+      return "driver '" + std::string(value) + "' is unknown; valid: cuda, hip, fake, fake-sick";
+    return std::nullopt;
+  }
+  if (name == "--counters") {
+    const std::unique_ptr<char, decltype(&::free)> real(::realpath(std::string(value).c_str(), nullptr), &::free);  // links need not lead anywhere inside the jail
+    if (!real || !value.starts_with('/')) return "--counters '" + std::string(value) + "' is no whole path of a program";
+    arguments.ncu = real.get();
     return std::nullopt;
   }
   if (name == "--isolation") {
@@ -78,7 +93,10 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
     if (Status left_out = leave_out(std::string(value)); !left_out) return left_out.error().message;
     return std::nullopt;
   }
-  if (name == "--device" && value.starts_with("hip:")) return "HIP devices are not supported by this build; valid: cuda:N";
+  if (name == "--device" && value.starts_with("hip:")) {
+    arguments.driver = "hip";
+    value.remove_prefix(4);
+  }
   if (name == "--device" && value.starts_with("cuda:")) value.remove_prefix(5);
   const std::optional<int> number = to_number(value);
   if (!number) return name + " '" + std::string(value) + "' is no number from 0 up";
@@ -93,8 +111,12 @@ std::optional<std::string> parse(int argc, char** argv, Arguments& arguments) {
       arguments.probe = true;
       continue;
     }
+    if (name == "--confined") {
+      arguments.confined = true;
+      continue;
+    }
     const bool without = name == "--without" && mutations_possible();
-    if (!without && name != "--socket-fd" && name != "--device" && name != "--driver" && name != "--isolation") return "argument '" + name + "' is unknown";
+    if (!without && name != "--socket-fd" && name != "--device" && name != "--driver" && name != "--isolation" && name != "--counters") return "argument '" + name + "' is unknown";
     if (++i == argc) return name + " needs a value";
     if (auto problem = parse_value(name, argv[i], arguments)) return problem;
   }
@@ -102,15 +124,28 @@ std::optional<std::string> parse(int argc, char** argv, Arguments& arguments) {
   return std::nullopt;
 }
 
+Result<std::vector<DeviceFacts>> list_devices(const std::string& driver) {
+  if (driver == "cuda") return list_cuda_devices();
+  if (driver == "hip") return list_hip_devices();
+  return std::vector<DeviceFacts>{FakeDriver().facts()};
+}
+
 int probe(const Arguments& arguments) {
-  Result<std::vector<DeviceFacts>> devices = arguments.driver != "cuda" ? std::vector<DeviceFacts>{FakeDriver().facts()} : list_cuda_devices();
+  Result<std::vector<DeviceFacts>> devices = list_devices(arguments.driver);
   std::printf("%s\n", probe_message(devices).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   return devices ? kOk : kNoDevice;
 }
 
-/// The device files that CUDA opens for one GPU; those that this machine lacks are not asked for.
+/// The device files that a driver opens for one GPU; those that this machine lacks are not asked for. HIP opens those of all.
 std::vector<std::string> device_files(const Arguments& arguments) {
   std::vector<std::string> files;
+  if (arguments.driver == "hip") {
+    std::error_code error;
+    if (::access("/dev/kfd", F_OK) == 0) files.emplace_back("/dev/kfd");
+    for (std::filesystem::directory_iterator file("/dev/dri", error), end; !error && file != end; file.increment(error)) {
+      if (file->path().filename().string().starts_with("renderD")) files.push_back(file->path());
+    }
+  }
   if (arguments.driver != "cuda") return files;
   for (const std::string& path : {std::string("/dev/nvidiactl"), std::string("/dev/nvidia-uvm"), "/dev/nvidia" + std::to_string(arguments.device)}) {
     if (::access(path.c_str(), F_OK) == 0) files.push_back(path);
@@ -118,30 +153,53 @@ std::vector<std::string> device_files(const Arguments& arguments) {
   return files;
 }
 
+std::string own_path() {
+  char path[4096];
+  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
+  return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
+}
+
 Result<std::vector<LayerReport>> confine(const Arguments& arguments) {
   if (::fcntl(arguments.socket, F_GETFD) < 0) return fail_errno("--socket-fd " + std::to_string(arguments.socket));
-  if (::fcntl(arguments.socket, F_SETFD, FD_CLOEXEC) < 0) return fail_errno("fcntl F_SETFD");
+  if (::fcntl(arguments.socket, F_SETFD, arguments.ncu.empty() ? FD_CLOEXEC : 0) < 0) return fail_errno("fcntl F_SETFD");
+  if (arguments.confined) return std::vector<LayerReport>{};  // they are the first launcher's; and ncu's threads come and go
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
-  LaunchJail jail{.strict = arguments.strict, .devices = device_files(arguments), .libraries = {}, .keep_fd = arguments.socket};
+  LaunchJail jail{.strict = arguments.strict, .devices = device_files(arguments), .libraries = {}, .keep_fd = arguments.socket, .profile = !arguments.ncu.empty()};
+  if (jail.profile) {
+    jail.libraries = ncu_folders(arguments.ncu);
+    jail.libraries.push_back(own_path().substr(0, own_path().rfind('/')));
+  }
   if (arguments.driver == "cuda") {
     // Loaded while its folder can be seen wherever it is; initialised inside.
     if (Result<const cuda::CudaApi*> api = cuda::open_cuda_api(); !api) return fail(api.error());
     jail.libraries.push_back(cuda::library_folder());
+  }
+  if (arguments.driver == "hip") {
+    if (Result<const hip::HipApi*> api = hip::open_hip_api(); !api) return fail(api.error());
+    jail.libraries.push_back(hip::library_folder());
   }
   return enter_launch_jail(jail);
 }
 
 LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const Arguments& arguments) {
   if (arguments.driver == "cuda") return open_cuda_driver(arguments.device);
+  if (arguments.driver == "hip") return open_hip_driver(arguments.device);
   auto fake = std::make_unique<FakeDriver>();
   add_fake_kernels(*fake);
   if (arguments.driver == kSickDriver) fake->lose_memory();
   return fake;
 }
 
+/// The arguments of the launcher inside ncu.
+std::vector<std::string> again(const Arguments& arguments) {
+  return {"--socket-fd", std::to_string(arguments.socket), "--device", std::to_string(arguments.device), "--driver", arguments.driver, "--confined"};
+}
+
 int run(const Arguments& arguments) {
+  const std::string launcher = own_path();
   const Result<std::vector<LayerReport>> layers = confine(arguments);
   if (!layers) return complain(layers.error().message);
+  if (!arguments.ncu.empty()) return complain(become_ncu(arguments.ncu, launcher, again(arguments)).error().message);
   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_driver(arguments);
   if (!gpu) return complain(gpu.error().message);
   if (LaunchStatus well = check_health(**gpu); !well) return complain(well.error().message);
@@ -160,6 +218,7 @@ int main(int argc, char** argv) {
   }
   if (arguments.probe) return probe(arguments);
   const int status = run(arguments);
+  if (arguments.confined) return status;  // ncu wants to see its end
   // Without exit handlers: the driver's own take long, and the context is released by now.
   std::fflush(nullptr);
   ::_exit(status);

@@ -108,8 +108,10 @@ Result<LaunchMessage> parse_launch(Frame frame) {
   message.output_bytes = fields.number("output_bytes");
   message.device_bytes = fields.number("device_bytes");
   message.gpu_memory_bytes = fields.number("gpu_memory_bytes");
+  message.ablated = fields.flag("ablated");
   message.time = fields.flag("time");
   if (message.time) {
+    message.inspect = fields.flag("inspect");
     message.timing.min_samples = fields.positive("min_samples", kMaxSamplesAllowed);
     message.timing.max_samples = fields.positive("max_samples", kMaxSamplesAllowed);
     message.timing.max_time_ms = fields.positive("max_time_ms", std::numeric_limits<std::int32_t>::max());
@@ -120,7 +122,7 @@ Result<LaunchMessage> parse_launch(Frame frame) {
   if (const json* inputs = fields.list("inputs"); inputs != nullptr) {
     for (const json& input : *inputs) {
       Fields one(input, "launch: an input");
-      message.inputs.push_back({one.text("name"), one.number("fd", last_fd), one.number("offset"), one.number("nbytes")});
+      message.inputs.push_back({one.text("name"), one.number("fd", last_fd), one.number("offset"), one.number("nbytes"), one.flag("inout")});
       if (!one.why().empty()) return corrupt(one.why());
     }
   }
@@ -155,7 +157,7 @@ nlohmann::json launched_message(const std::string& case_id, const ReplayResult& 
   }
   json message = {
       {"type", "launched"},        {"case", case_id},      {"outputs", outputs}, {"kernels", kernels}, {"canary_ok", true}, {"samples_ns", result.samples.cold_ns},
-      {"choices", result.choices}, {"answers", result.answers}, {"median_ns", nullptr}, {"low_ns", nullptr},  {"high_ns", nullptr}};
+      {"choices", result.choices}, {"answers", result.answers}, {"modified", result.modified}, {"moves", result.moves}, {"median_ns", nullptr}, {"low_ns", nullptr},  {"high_ns", nullptr}};
   if (!result.samples.cold_ns.empty()) {
     message["warm_ns"] = result.samples.warm_ns;
     message["wall_ns"] = result.samples.wall_ns;
@@ -166,6 +168,12 @@ nlohmann::json launched_message(const std::string& case_id, const ReplayResult& 
     message["median_ns"] = interval.median;
     message["low_ns"] = interval.low;
     message["high_ns"] = interval.high;
+  }
+  if (result.inspection) {
+    json timeline = json::array();
+    for (const OperationNs& one : result.inspection->timeline) timeline.push_back({{"name", one.operation.name}, {"submitted", one.operation.submitted}, {"ns", one.ns}});
+    message["timeline"] = std::move(timeline);
+    message["deterministic"] = result.inspection->deterministic ? json(*result.inspection->deterministic) : json(nullptr);
   }
   return message;
 }

@@ -26,6 +26,7 @@ struct LaunchInput {
   std::size_t fd = 0;  // index into LaunchMessage::fds
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
+  bool inout = false;  // the plan may write to it
 };
 
 struct LaunchMessage {
@@ -35,6 +36,7 @@ struct LaunchMessage {
   std::uint64_t output_offset = 0;  // 0 in a memory file
   std::uint64_t output_bytes = 0;
   std::uint64_t device_bytes = 0;  // 0: the descriptors are memory files; else the only one is a handle of this much device memory
+  bool ablated = false, inspect = false;
   bool time = false;
   TimingRules timing;
   std::vector<std::size_t> answers;

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "sandbox/launcher/elf_check.h"
+
 namespace assay::sandbox {
 namespace {
 
@@ -125,6 +127,7 @@ LaunchStatus Program::load_binaries(const Plan& plan) {
     LaunchResult<KernelHandle> handle = gpu_.load(binary.image, binary.kernel, binary.shared_bytes);
     if (!handle) return tl::unexpected(handle.error());
     handles_.push_back(*handle);
+    if (writable_globals(binary.image) > 0) stateful_.push_back({*handle, binary});
     const KernelFacts& facts = gpu_.kernel_facts(*handle);
     uses_.push_back({binary.kernel, facts.registers, facts.local_bytes, facts.static_shared_bytes + binary.shared_bytes, 0});
   }
@@ -154,6 +157,62 @@ std::vector<KernelUse> Program::kernels() const {
 LaunchStatus Program::enqueue() {
   for (const Stage& stage : stages_) {
     if (LaunchStatus s = run(chosen(stage)); !s) return s;
+  }
+  return {};
+}
+
+LaunchStatus Program::enqueue_ablated() {
+  for (const Stage& stage : stages_) {
+    for (const Step& step : chosen(stage)) {
+      const auto* launch = std::get_if<Launch>(&step);
+      if (launch != nullptr && !is_ours(uses_[launch->binary].name)) continue;
+      if (LaunchStatus s = run(step); !s) return s;
+    }
+  }
+  return {};
+}
+
+std::vector<Program::Operation> Program::sequence() const {
+  std::vector<Operation> operations;
+  for (const Stage& stage : stages_) {
+    for (const Step& step : chosen(stage)) {
+      const auto* launch = std::get_if<Launch>(&step);
+      if (launch != nullptr) {
+        operations.push_back({uses_[launch->binary].name, !is_ours(uses_[launch->binary].name)});
+      } else {
+        operations.push_back({std::holds_alternative<Copy>(step) ? "copy" : "fill", false});
+      }
+    }
+  }
+  return operations;
+}
+
+LaunchStatus Program::enqueue_range(std::size_t first, std::size_t last) {
+  std::size_t i = 0;
+  for (const Stage& stage : stages_) {
+    for (const Step& step : chosen(stage)) {
+      const std::size_t at = i++;
+      if (at < first || at >= last) continue;
+      if (LaunchStatus s = run(step); !s) return s;
+    }
+  }
+  return {};
+}
+
+std::int64_t Program::moves() const {
+  std::int64_t moves = 0;
+  for (const Stage& stage : stages_) {
+    for (const Step& step : chosen(stage)) {
+      const auto* launch = std::get_if<Launch>(&step);
+      moves += std::holds_alternative<Copy>(step) || (launch != nullptr && is_ours(uses_[launch->binary].name)) ? 1 : 0;
+    }
+  }
+  return moves;
+}
+
+LaunchStatus Program::forget() {
+  for (const Stateful& one : stateful_) {
+    if (LaunchStatus s = gpu_.reload(one.handle, one.binary.image, one.binary.kernel, one.binary.shared_bytes); !s) return s;
   }
   return {};
 }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,9 @@
 #include "sandbox/launcher/plan.h"
 
 namespace assay::sandbox {
+
+/// The recorder's kernels, which copy and cast for torch. A plan that gives its own kernel such a name only loses by it.
+inline bool is_ours(std::string_view kernel) { return kernel.starts_with("assay_"); }
 
 /// What the plan's binary turned out to be on this device.
 struct KernelUse {
@@ -41,6 +45,20 @@ class Program {
 
   /// Queues every operation, in order.
   LaunchStatus enqueue();
+  /// The same without the submission's kernels: fills, copies, and kernels of ours that copy for torch.
+  LaunchStatus enqueue_ablated();
+  /// Gives variables that binaries keep on the device their first values. Waits for what was queued where there are such.
+  LaunchStatus forget();
+  struct Operation {
+    std::string name;        // the kernel's, "copy" or "fill"
+    bool submitted = false;  // a kernel of the submission's
+  };
+  /// What enqueue() queues now, in order.
+  std::vector<Operation> sequence() const;
+  /// Queues operations `first` to `last` (excluded) of that sequence.
+  LaunchStatus enqueue_range(std::size_t first, std::size_t last);
+  /// How many operations enqueue() queues now that are copies, by the driver or by kernels of ours.
+  std::int64_t moves() const;
   /// How many enqueue() queues, at most.
   std::size_t operations() const;
   /// One for each of the plan's binaries, in order.
@@ -74,6 +92,11 @@ class Program {
     std::uint64_t bytes;
   };
   using Step = std::variant<Launch, Fill, Copy>;
+  /// A binary with variables of its own, and what it takes to load it again.
+  struct Stateful {
+    KernelHandle handle;
+    PlanBinary binary;
+  };
   /// A piece of the sequence: one alternative for what is fixed, several for a choice.
   struct Stage {
     std::optional<std::size_t> question;
@@ -90,6 +113,7 @@ class Program {
   GpuDriver& gpu_;
   std::vector<KernelHandle> handles_;  // by binary
   std::vector<KernelUse> uses_;        // by binary; launches are counted when asked for
+  std::vector<Stateful> stateful_;
   std::vector<Stage> stages_;
   std::vector<std::vector<std::string>> questions_;
   std::vector<std::size_t> answers_;  // by question

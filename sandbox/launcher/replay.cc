@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <random>
+#include <set>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -12,7 +12,6 @@
 #include "sandbox/launcher/guarded_memory.h"
 #include "sandbox/launcher/plan_check.h"
 #include "sandbox/launcher/pristine.h"
-#include "sandbox/launcher/trusted_kernels.h"
 #include "sandbox/launcher/tune.h"
 
 namespace assay::sandbox {
@@ -59,18 +58,12 @@ LaunchStatus check_memory(const Plan& plan, std::uint64_t limit) {
   for (const PlanBuffer& buffer : plan.buffers) {
     if (LaunchStatus s = take(buffer.bytes, kBufferAlignment); !s) return s;
   }
-  return for_each_scratch(plan, [&](const KernelOp&, const GlobalScratchParam& scratch, std::uint64_t bytes) { return take(bytes, scratch.alignment); });
-}
-
-/// Buffers are refilled between samples; variables of a kernel's own would hand answers on from one to the next.
-LaunchStatus forgets(const Plan& plan) {
   for (const PlanBinary& binary : plan.binaries) {
-    const std::uint64_t bytes = writable_globals(binary.image);
-    if (bytes > 0)
-      return launch_fail(LaunchErrorKind::invalid_plan, "kernel '" + binary.kernel + "' keeps " + std::to_string(bytes) +
-                                                            " bytes of variables on the device (device_print and device_assert do too); to be timed it may keep none");
+    if (const std::uint64_t variables = writable_globals(binary.image); variables > 0) {
+      if (LaunchStatus s = take(variables, kBufferAlignment); !s) return s;
+    }
   }
-  return {};
+  return for_each_scratch(plan, [&](const KernelOp&, const GlobalScratchParam& scratch, std::uint64_t bytes) { return take(bytes, scratch.alignment); });
 }
 
 std::string describe(const PlanBuffer& buffer, std::size_t index) {
@@ -105,19 +98,19 @@ class Replay {
     program_ = std::move(*program);
     if (LaunchStatus s = pristine_.write(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = exchange_.close(); !s) return tl::unexpected(s.error());
-    if (LaunchStatus s = program_->enqueue(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = request_.ablated ? program_->enqueue_ablated() : program_->enqueue(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = memory_.check(); !s) return tl::unexpected(s.error());
 
     ReplayResult result;
     if (!request_.timing) {
+      if (LaunchStatus s = find_modified(result.modified); !s) return tl::unexpected(s.error());
       if (LaunchStatus s = read_outputs(); !s) return tl::unexpected(s.error());
     } else {
-      LaunchResult<Samples> samples = time();
-      if (!samples) return tl::unexpected(samples.error());
-      result.samples = std::move(*samples);
+      if (LaunchStatus s = time(result); !s) return tl::unexpected(s.error());
     }
     result.kernels = program_->kernels();
+    result.moves = program_->moves();
     for (std::size_t i = 0; i < program_->questions().size(); ++i) {
       result.answers.push_back(program_->answer_of(i));
       result.choices.push_back(program_->questions()[i][program_->answer_of(i)]);
@@ -156,16 +149,18 @@ class Replay {
     });
   }
 
-  LaunchResult<Samples> time() {
+  LaunchStatus time(ReplayResult& result) {
     std::mt19937_64 random(std::random_device{}());
-    if (LaunchStatus s = forgets(plan_); !s) return tl::unexpected(s.error());
-    if (LaunchStatus s = load_ours(); !s) return tl::unexpected(s.error());
     TimedWork work;
     work.prepare = [&]() -> LaunchStatus {
       if (LaunchStatus s = closed(pristine_.keep_on_device()); !s) return s;
       return request_.answers.empty() ? tune(gpu_, *program_, work.restore, clock_) : answer();
     };
-    work.restore = [&] { return closed(pristine_.restore_async()); };
+    work.restore = [&]() -> LaunchStatus {
+      // Variables of a kernel's own would hand answers on from sample to sample.
+      if (LaunchStatus s = program_->forget(); !s) return s;
+      return closed(pristine_.restore_async());
+    };
     work.enqueue = [&] { return program_->enqueue(); };
     work.operations = program_->operations();
     // Reservoir of one: the n'th sample replaces what was kept with probability 1/n, so that in the end each is equally likely.
@@ -173,24 +168,43 @@ class Replay {
       if (std::uniform_int_distribution<std::int64_t>(0, index)(random) != 0) return {};
       return read_outputs();
     };
-    if (ours_) {
-      work.scrub = [&] { return ours_->scrub_async(); };
-      work.nothing = [&] { return ours_->nothing_async(); };
-      work.read_clock = [&] { return ours_->read_clock_async(); };
-      work.clock_mhz = [&] { return ours_->clock_mhz(); };
+    if (TrustedKernels* ours = request_.ours; ours != nullptr) {
+      work.scrub = [ours] { return ours->scrub_async(); };
+      work.touch = [ours] { return ours->touch_async(); };
+      work.read_clock = [ours] { return ours->read_clock_async(); };
+      work.clock_mhz = [ours] { return ours->clock_mhz(); };
     }
     LaunchResult<Samples> samples = take_samples(gpu_, *request_.timing, work, clock_);
-    if (!samples) return samples;
-    if (LaunchStatus s = memory_.check(); !s) return tl::unexpected(s.error());
-    return samples;
+    if (!samples) return tl::unexpected(samples.error());
+    result.samples = std::move(*samples);
+    if (request_.inspect) {
+      LaunchResult<Inspection> seen = assay::sandbox::inspect(gpu_, *program_, work, output_buffers(), request_.ours, result.samples.overhead_ns);
+      if (!seen) return tl::unexpected(seen.error());
+      result.inspection = std::move(*seen);
+    }
+    return memory_.check();
   }
 
-  LaunchStatus load_ours() {
-    if (gpu_.facts().shared_bytes_per_block == 0) return {};  // no real multiprocessors
-    LaunchResult<TrustedKernels> ours = TrustedKernels::load(gpu_);
-    if (!ours) return launch_fail(LaunchErrorKind::internal_error, "kernels of our own for timing: " + ours.error().message);
-    ours_.emplace(std::move(*ours));
-    return {};
+  /// Each buffer that holds an output, once.
+  std::vector<OutputBuffer> output_buffers() const {
+    std::set<std::uint32_t> found;
+    std::vector<OutputBuffer> outputs;
+    for (const PlanOutput& output : plan_.outputs) {
+      if (found.insert(output.buffer).second) outputs.push_back({buffers_[output.buffer], plan_.buffers[output.buffer].bytes});
+    }
+    return outputs;
+  }
+
+  LaunchStatus find_modified(std::vector<std::string>& modified) {
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+      if (plan_.buffers[i].kind != BufferKind::input) continue;
+      const std::size_t input = input_of(plan_.buffers[i], exchange_);
+      if (exchange_.inout(input)) continue;
+      LaunchResult<bool> same = exchange_.same(input, buffers_[i], request_.ours);
+      if (!same) return closed(tl::unexpected(same.error()));
+      if (!*same) modified.push_back(exchange_.name(input));
+    }
+    return exchange_.close();
   }
 
   LaunchStatus answer() {
@@ -228,7 +242,6 @@ class Replay {
   std::vector<DevicePtr> buffers_;  // by plan buffer
   std::vector<DevicePtr> scratch_;  // by global scratch parameter
   std::unique_ptr<Program> program_;
-  std::optional<TrustedKernels> ours_;
 };
 
 }  // namespace

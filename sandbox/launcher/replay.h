@@ -4,7 +4,7 @@
 //   LaunchResult<ReplayResult> result = replay(gpu, plan, exchange, {.gpu_memory_bytes = 1 << 30}, clock);
 //
 // In order: check the plan; check its memory against the limit; allocate buffers between canaries; load the binaries; fill inputs
-// and constants, poison the rest; run; check the canaries; where asked, find the fastest alternative of each choice and time it; copy the
+// and constants, poison the rest; run; check the canaries and the inputs; where asked, find the fastest alternative of each choice and time it; copy the
 // outputs. When it is timed, the outputs
 // are those of one timed run, drawn at random, so that no run can be told to be the one that is looked at. One thread.
 #pragma once
@@ -18,9 +18,11 @@
 #include "base/clock.h"
 #include "sandbox/launcher/exchange.h"
 #include "sandbox/launcher/gpu_driver.h"
+#include "sandbox/launcher/inspect.h"
 #include "sandbox/launcher/plan.h"
 #include "sandbox/launcher/program.h"
 #include "sandbox/launcher/timing.h"
+#include "sandbox/launcher/trusted_kernels.h"
 
 namespace assay::sandbox {
 
@@ -30,6 +32,9 @@ struct ReplayRequest {
   std::uint64_t gpu_memory_bytes = 0;  // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
   std::optional<TimingRules> timing;
   std::vector<std::size_t> answers;  // to the plan's questions, as an earlier replay found them; empty: to be found out
+  bool inspect = false;              // after timing: determinism and timeline
+  bool ablated = false;              // without the submission's kernels: what is right all the same is not their work
+  TrustedKernels* ours = nullptr;    // null where the device cannot run them
 };
 
 struct ReplayOutput {
@@ -44,7 +49,10 @@ struct ReplayResult {
   std::vector<KernelUse> kernels;
   std::vector<std::string> choices;  // the label of the alternative taken, by question
   std::vector<std::size_t> answers;  // its index
+  std::vector<std::string> modified; // inputs that were written and are no inout arguments; looked for when it is not timed
+  std::int64_t moves = 0;            // operations that only move data
   Samples samples;                   // empty unless timed
+  std::optional<Inspection> inspection;
 };
 
 LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, Exchange& exchange, const ReplayRequest& request, const Clock& clock);

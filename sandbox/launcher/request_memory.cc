@@ -45,7 +45,7 @@ Status RequestMemory::map_files(const LaunchMessage& message, GpuDriver& gpu) {
     }
     const std::span<const std::byte> file = files_.at(input.fd).bytes();
     if (Status inside = check_range("input " + input.name, input.offset, input.bytes, file.size()); !inside) return inside;
-    inputs.push_back({input.name, file.subspan(input.offset, input.bytes)});
+    inputs.push_back({input.name, file.subspan(input.offset, input.bytes), input.inout});
   }
   const int output = message.fds[message.output_fd].get();
   Result<std::uint64_t> room = check_foreign_memfd(output);
@@ -62,7 +62,7 @@ Status RequestMemory::describe_device(const LaunchMessage& message, GpuDriver& g
   std::vector<DeviceInput> inputs;
   for (const LaunchInput& input : message.inputs) {
     if (Status inside = check_range("input " + input.name, input.offset, input.bytes, message.device_bytes); !inside) return inside;
-    inputs.push_back({input.name, input.offset, input.bytes});
+    inputs.push_back({input.name, input.offset, input.bytes, input.inout});
   }
   if (Status inside = check_range("outputs", message.output_offset, message.output_bytes, message.device_bytes); !inside) return inside;
   exchange_ = std::make_unique<DeviceExchange>(gpu, message.fds[message.output_fd].get(), message.device_bytes, std::move(inputs), message.output_offset,

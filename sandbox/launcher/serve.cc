@@ -15,7 +15,7 @@
 namespace assay::sandbox {
 namespace {
 
-LaunchResult<ReplayResult> perform(const LaunchMessage& message, GpuDriver& gpu, const Clock& clock) {
+LaunchResult<ReplayResult> perform(const LaunchMessage& message, GpuDriver& gpu, TrustedKernels* ours, const Clock& clock) {
   Result<Plan> plan = decode_plan(message.plan);
   if (!plan) return launch_fail(LaunchErrorKind::invalid_plan, plan.error().message);
   Result<RequestMemory> memory = RequestMemory::open(message, gpu);
@@ -24,12 +24,22 @@ LaunchResult<ReplayResult> perform(const LaunchMessage& message, GpuDriver& gpu,
   request.gpu_memory_bytes = message.gpu_memory_bytes;
   if (message.time) request.timing = message.timing;
   request.answers = message.answers;
+  request.ablated = message.ablated;
+  request.inspect = message.inspect;
+  request.ours = ours;
   return replay(gpu, *plan, memory->exchange(), request, clock);
 }
 
 }  // namespace
 
 Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers, const Clock& clock) {
+  // Now, while nobody waits: the driver compiles them.
+  std::optional<TrustedKernels> ours;
+  if (gpu.facts().shared_bytes_per_block > 0) {  // else there are no real multiprocessors
+    LaunchResult<TrustedKernels> loaded = TrustedKernels::load(gpu);
+    if (!loaded) return fail(ErrorCode::unavailable, "kernels of our own: " + loaded.error().message);
+    ours.emplace(std::move(*loaded));
+  }
   if (Status sent = send_frame(socket, ready_message(gpu.facts(), layers), {}, {}, Deadline::never()); !sent) return sent;
   std::optional<std::string> lost_in;  // the case whose fault lost the context
   while (true) {
@@ -40,7 +50,7 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
     if (!message) return fail(message.error());
 
     LaunchResult<ReplayResult> result =
-        lost_in ? launch_fail(LaunchErrorKind::gpu_fault, "the GPU context was lost in case '" + *lost_in + "'") : perform(*message, gpu, clock);
+        lost_in ? launch_fail(LaunchErrorKind::gpu_fault, "the GPU context was lost in case '" + *lost_in + "'") : perform(*message, gpu, ours ? &*ours : nullptr, clock);
     if (!result && result.error().kind == LaunchErrorKind::gpu_fault && !lost_in) lost_in = message->case_id;
     const auto answer = result ? launched_message(message->case_id, *result) : launch_error_message(message->case_id, result.error());
     if (Status sent = send_frame(socket, answer, {}, {}, Deadline::never()); !sent) return sent;

@@ -5,39 +5,15 @@
 #include <utility>
 
 #include "base/median.h"
+#include "sandbox/launcher/cold_state.h"
 
 namespace assay::sandbox {
 namespace {
 
 constexpr std::int64_t kWarmUpSamples = 3;
 constexpr int kOverheadSamples = 25;
-constexpr double kLeastNs = 100;                  // no kernel is done sooner
 constexpr double kSlowClock = 0.97;                // of the median: a sample under it was taken while the clock was throttled
-constexpr std::uint64_t kFlushPerL2 = 2;           // bytes written to flush, in multiples of the L2's size
-constexpr std::uint64_t kMinFlushBytes = 1 << 20;  // where a device does not say how large its L2 is
 constexpr std::int64_t kNsPerMs = 1'000'000;
-
-class FlushBuffer {
- public:
-  explicit FlushBuffer(GpuDriver& gpu) : gpu_(gpu), bytes_(std::max(kMinFlushBytes, kFlushPerL2 * static_cast<std::uint64_t>(gpu.facts().l2_bytes))) {}
-  FlushBuffer(const FlushBuffer&) = delete;
-  FlushBuffer& operator=(const FlushBuffer&) = delete;
-  ~FlushBuffer() {
-    if (memory_ != 0) gpu_.free(memory_);
-  }
-  LaunchStatus open() {
-    LaunchResult<DevicePtr> memory = gpu_.allocate(bytes_);
-    if (!memory) return launch_fail(memory.error().kind, "no room to flush the L2 for timing: " + memory.error().message);
-    memory_ = *memory;
-    return {};
-  }
-  LaunchStatus flush_async() { return gpu_.fill_async(memory_, bytes_, 1, 0); }
-
- private:
-  GpuDriver& gpu_;
-  std::uint64_t bytes_;
-  DevicePtr memory_ = 0;
-};
 
 /// Opens the gate however the scope is left: a closed one would make every later wait endless.
 class Gate {
@@ -54,10 +30,10 @@ class Gate {
 class Series {
  public:
   Series(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock)
-      : gpu_(gpu), rules_(rules), work_(work), clock_(clock), flush_(gpu), begin_(0) {}
+      : gpu_(gpu), rules_(rules), work_(work), clock_(clock), cold_(gpu), begin_(0) {}
 
   LaunchResult<Samples> run() {
-    if (LaunchStatus s = flush_.open(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = cold_.open(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = work_.prepare(); !s) return tl::unexpected(s.error());
     begin_ = clock_.monotonic_ns();
     if (LaunchStatus s = warm_up(); !s) return tl::unexpected(s.error());
@@ -85,7 +61,7 @@ class Series {
   }
 
   LaunchStatus find_overheads() {
-    if (!work_.nothing) return {};
+    if (!work_.touch) return {};
     LaunchResult<double> cold = overhead(true), warm = overhead(false);
     if (!cold || !warm) return tl::unexpected(cold ? warm.error() : cold.error());
     samples_.overhead_ns = *cold;
@@ -93,28 +69,20 @@ class Series {
     return {};
   }
 
-  /// The time between the marks around one kernel that does nothing, less what a second one adds: that is the kernel, the rest are the marks, and, with
-  /// flushed caches, the way to the first kernel's code.
+  /// The time between the marks around a kernel that does next to nothing, less what it takes by the GPU's time stamps: what the marks add, and the wait for written data to settle.
   LaunchResult<double> overhead(bool flushed) {
-    std::vector<double> one, two;
+    std::vector<double> samples;
     for (int i = 0; i < kOverheadSamples; ++i) {
-      for (std::vector<double>* samples : {&one, &two}) {
-        const auto enqueue = [&] {
-          LaunchStatus queued = work_.nothing();
-          return queued && samples == &two ? work_.nothing() : queued;
-        };
-        if (flushed) {
-          if (LaunchStatus s = flush_.flush_async(); !s) return tl::unexpected(s.error());
-          if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
-        }
-        if (LaunchStatus s = queue_timed(gpu_, 2, enqueue); !s) return tl::unexpected(s.error());
-        if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
-        LaunchResult<double> ns = gpu_.elapsed_ns();
-        if (!ns) return ns;
-        samples->push_back(*ns);
+      if (flushed) {
+        if (LaunchStatus s = cold_.flush(); !s) return tl::unexpected(s.error());
       }
+      if (LaunchStatus s = queue_timed(gpu_, 1, work_.touch); !s) return tl::unexpected(s.error());
+      if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
+      LaunchResult<double> ns = gpu_.elapsed_ns();
+      if (!ns) return ns;
+      samples.push_back(*ns);
     }
-    return std::max(0.0, 2 * median_interval(one).median - median_interval(two).median);
+    return std::max(0.0, median_interval(samples).median - (flushed ? kTouchColdNs : kTouchWarmNs));
   }
 
   static double without(double overhead_ns, double ns) { return std::max(kLeastNs, ns - overhead_ns); }
@@ -135,17 +103,6 @@ class Series {
     }
   }
 
-  /// As on a device that nobody has used.
-  LaunchStatus make_cold() {
-    if (LaunchStatus s = work_.restore(); !s) return s;
-    if (work_.scrub) {
-      if (LaunchStatus s = work_.scrub(); !s) return s;
-    }
-    if (LaunchStatus s = gpu_.reset_persisting_l2(); !s) return s;
-    if (LaunchStatus s = flush_.flush_async(); !s) return s;
-    return gpu_.synchronize();
-  }
-
   LaunchResult<double> timed() {
     if (LaunchStatus s = queue_timed(gpu_, work_.operations, work_.enqueue); !s) return tl::unexpected(s.error());
     if (work_.read_clock) {
@@ -156,7 +113,7 @@ class Series {
   }
 
   LaunchResult<double> cold() {
-    if (LaunchStatus s = make_cold(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = cold_.make(work_); !s) return tl::unexpected(s.error());
     LaunchResult<double> ns = timed();
     if (!ns || !work_.clock_mhz) return ns;
     LaunchResult<double> mhz = work_.clock_mhz();
@@ -178,7 +135,7 @@ class Series {
   }
 
   LaunchStatus take_wall() {
-    if (LaunchStatus s = make_cold(); !s) return s;
+    if (LaunchStatus s = cold_.make(work_); !s) return s;
     const std::int64_t start = clock_.monotonic_ns();
     if (LaunchStatus s = work_.enqueue(); !s) return s;
     if (LaunchStatus s = gpu_.synchronize(); !s) return s;
@@ -201,7 +158,7 @@ class Series {
   const TimingRules& rules_;
   const TimedWork& work_;
   const Clock& clock_;
-  FlushBuffer flush_;
+  ColdState cold_;
   std::int64_t begin_;
   std::vector<double> clocks_;  // of each cold sample, MHz
   double warm_overhead_ns_ = 0;
@@ -210,10 +167,13 @@ class Series {
 
 }  // namespace
 
-LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations, const std::function<LaunchStatus()>& enqueue) {
+LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations, const std::function<LaunchStatus()>& enqueue, const std::function<LaunchStatus()>& before) {
   const Gate gate(gpu);
   if (operations <= kMaxGatedOperations) {
     if (LaunchStatus s = gpu.close_gate(); !s) return s;
+  }
+  if (before) {
+    if (LaunchStatus s = before(); !s) return s;
   }
   if (LaunchStatus s = gpu.mark_start(); !s) return s;
   if (LaunchStatus s = enqueue(); !s) return s;

@@ -6,7 +6,7 @@
 //
 // One sample: inputs refilled and outputs poisoned, shared memory and registers scrubbed, persisting L2 reset, L2 flushed by writing twice its size, device idle; then,
 // behind a closed gate, start mark, the operations, stop mark; the gate opens and the device runs them without gaps of the host's
-// making. What the marks themselves take, measured around kernels that do nothing, is subtracted. Right after that the multiprocessors' clock is read: samples taken while it was low are discarded. Sequences too long for the driver's queue run without
+// making. What the marks and the way to a kernel take, measured around a kernel of known duration, is subtracted. Right after that the multiprocessors' clock is read: samples taken while it was low are discarded. Sequences too long for the driver's queue run without
 // a gate. Raw samples are returned in the order taken. One thread.
 #pragma once
 
@@ -19,6 +19,10 @@
 
 namespace assay::sandbox {
 
+inline constexpr double kLeastNs = 100;  // no kernel is done sooner
+// What CUPTI, by the GPU's own time stamps, says that TrustedKernels::touch_async() takes, median on an H200 (bench/ground_truth.py, docs/timing.md).
+inline constexpr double kTouchColdNs = 1'376;
+inline constexpr double kTouchWarmNs = 944;
 inline constexpr std::int64_t kMaxSamplesAllowed = 100'000;  // of a request: they all travel in one frame
 
 struct TimingRules {
@@ -34,7 +38,7 @@ struct Samples {
   std::vector<double> cold_ns;  // without the discarded ones
   std::vector<double> warm_ns;  // after a run that is not counted and refilled inputs: caches hold what they hold
   std::vector<double> wall_ns;  // cold, from before queueing to after the wait, by the host's clock and without a gate: what a caller waits
-  double overhead_ns = 0;       // of the marks themselves; taken off the cold ones, and what it is with warm caches off the warm ones
+  double overhead_ns = 0;       // of the marks and the way to the kernel; taken off the cold ones, and what it is with warm caches off the warm ones
   double clock_mhz = 0;         // median while the cold ones ran; 0: not read
   std::int64_t discarded = 0;   // cold samples at a clock clearly under the median
 };
@@ -44,15 +48,16 @@ struct TimedWork {
   std::function<LaunchStatus()> restore;              // queue: inputs, poison
   std::function<LaunchStatus()> enqueue;              // queue: the operations, and nothing else
   std::function<LaunchStatus()> scrub = {};           // queue: what wipes memory that buffers do not show; may be empty
-  std::function<LaunchStatus()> nothing = {};         // queue: a kernel that does nothing; may be empty
+  std::function<LaunchStatus()> touch = {};           // queue: a kernel of known duration; may be empty
   std::function<LaunchStatus()> read_clock = {};      // queue: what reads the clock; may be empty
   std::function<LaunchResult<double>()> clock_mhz = {};
   std::function<LaunchStatus(std::int64_t)> sampled;  // the sample of this index, from 0, has run; its outputs are in place
   std::size_t operations = 0;                         // what enqueue() queues
 };
 
-/// Queues `enqueue`'s operations between the timer's marks, behind a gate where the device's queue has room for them all.
-LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations, const std::function<LaunchStatus()>& enqueue);
+/// Queues `enqueue`'s operations between the timer's marks, behind a gate where the device's queue has room for them all. `before`: queued first, and not timed.
+LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations, const std::function<LaunchStatus()>& enqueue,
+                         const std::function<LaunchStatus()>& before = {});
 
 /// At least one cold sample.
 LaunchResult<Samples> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock);

@@ -113,10 +113,10 @@ Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const D
 }
 
 Result<Compared> Judge::compare(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd,
-                                const Deadline& deadline) {
+                                const Deadline& deadline, bool keep) {
   const bool on_device = output_fd < 0;
   const std::vector<int> fds = on_device ? std::vector<int>{} : std::vector<int>{output_fd};
-  Result<Frame> reply = ask(compare_header(job, case_id, outputs, on_device), fds, job, case_id, deadline);
+  Result<Frame> reply = ask(compare_header(job, case_id, outputs, on_device, keep), fds, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_compared(*reply);
 }
@@ -130,6 +130,12 @@ Result<HostJudged> Judge::host_case(const std::string& job, const std::string& c
 Result<Attributed> Judge::attribute(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd,
                                     const std::vector<Argument>& without, int without_fd, const Deadline& deadline) {
   Result<Frame> reply = ask(attribute_header(job, case_id, outputs, without), {output_fd, without_fd}, job, case_id, deadline);
+  if (!reply) return fail(reply.error());
+  return parse_attributed(*reply);
+}
+
+Result<Attributed> Judge::attribute(const std::string& job, const std::string& case_id, const std::vector<Argument>& without, const Deadline& deadline) {
+  Result<Frame> reply = ask(attribute_kept_header(job, case_id, without), {}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_attributed(*reply);
 }

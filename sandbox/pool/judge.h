@@ -40,12 +40,16 @@ class Judge {
   Result<JudgeReady> ready(const Deadline& deadline);
   Result<PreparedJob> prepare(const Job& job, bool structural_only, const Deadline& deadline);
   /// `output_fd` -1: the outputs are in the device memory of the job.
-  Result<Compared> compare(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd, const Deadline& deadline);
+  /// `output_fd`: a memory file, or -1 for the device memory of the case. `keep`: attribute() will be asked about outputs there.
+  Result<Compared> compare(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd, const Deadline& deadline,
+                           bool keep = false);
   /// All rounds of a case with a candidate that has the GPU, over `line`; returns when the judge has seen enough, or the candidate has ended.
   Result<HostJudged> host_case(const std::string& job, const std::string& case_id, int line, bool time, std::int64_t round_ms, const Deadline& deadline);
   /// Are outputs that compare() found right the work of kernels? `without`: those of a run whose kernels did nothing.
   Result<Attributed> attribute(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd,
                                const std::vector<Argument>& without, int without_fd, const Deadline& deadline);
+  /// The same of outputs on the device, which compare() kept, and which `without` have overwritten.
+  Result<Attributed> attribute(const std::string& job, const std::string& case_id, const std::vector<Argument>& without, const Deadline& deadline);
   /// New inputs in place of the old ones, where they lie in device memory and nothing that was recorded hangs on them. The new seed, or nothing.
   Result<std::string> refresh(const std::string& job, const std::string& case_id, const Deadline& deadline);
   /// Samples of PyTorch's own on the device, nanoseconds.

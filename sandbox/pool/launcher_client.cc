@@ -9,11 +9,12 @@
 namespace assay::sandbox {
 namespace {
 
+constexpr std::size_t kReportBytes = 4 << 20;  // of a profiler
 constexpr unsigned kLogs = 8;  // of launchers that live at the same time; then the oldest is overwritten
 
 }  // namespace
 Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfig& config, Spawner& spawner, int device, const std::string& driver,
-                                                              const Deadline& deadline) {
+                                                              const Deadline& deadline, const std::string& ncu) {
   Result<SocketPair> sockets = make_socket_pair();
   if (!sockets) return fail(sockets.error());
   const int theirs = sockets->theirs.get();
@@ -23,6 +24,7 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
   std::vector<std::string> argv = {config.launcher, "--socket-fd",          std::to_string(theirs),
                                    "--device",      std::to_string(device), "--driver",
                                    driver,          "--isolation",          config.isolation == Isolation::strict ? "strict" : "best_effort"};
+  if (!ncu.empty()) argv.insert(argv.end(), {"--counters", ncu});
   if (!left_out_layers().empty()) argv.insert(argv.end(), {"--without", left_out_layers()});
   Result<Process> process = spawner.spawn({.argv = std::move(argv), .environment = trusted_environment(), .inherit = {theirs}, .log = client->log_});
   if (!process) return fail(process.error());
@@ -39,18 +41,27 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
   return client;
 }
 
+Result<std::string> LauncherClient::finish(const Deadline& deadline) {
+  socket_.reset();
+  if (!process_.wait(deadline)) {
+    kill();
+    return fail(deadline.cancelled() ? ErrorCode::cancelled : ErrorCode::resource_exhausted, "the launcher did not come to its end");
+  }
+  return tail_of(log_, kReportBytes);
+}
+
 Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const std::string& plan, const std::vector<int>& fds, const Deadline& deadline) {
   Status sent = send_frame(socket_.get(), to_header(request), plan, fds, deadline);
   Result<Frame> frame = sent ? receive_frame(socket_.get(), deadline) : fail(sent.error());
   if (!frame) {
     const ErrorCode code = frame.error().code;
     if (code == ErrorCode::resource_exhausted || code == ErrorCode::cancelled) {
-      process_.kill();
+      kill();
       return fail(frame.error());
     }
     const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(1'000));
     const std::string tail = tail_of(log_, 500);
-    process_.kill();
+    kill();
     return fail(ErrorCode::unavailable, "the launcher ended: " + (status ? describe(*status) : frame.error().message) + (tail.empty() ? "" : ": " + tail));
   }
   if (frame->type() == "launch_error") {

@@ -22,15 +22,22 @@ using LaunchOutcome = std::variant<Launched, LaunchFailure>;
 
 class LauncherClient {
  public:
-  /// Starts one and waits until its device is ready. `driver`: "cuda", or "fake" for tests.
+  LauncherClient() = default;
+  LauncherClient(const LauncherClient&) = delete;
+  LauncherClient& operator=(const LauncherClient&) = delete;
+  /// Starts one and waits until its device is ready. `driver`: "cuda", or "fake" for tests. `ncu`: the profiler to run it in, or empty.
   static Result<std::unique_ptr<LauncherClient>> start(const SandboxConfig& config, Spawner& spawner, int device, const std::string& driver,
-                                                       const Deadline& deadline);
+                                                       const Deadline& deadline, const std::string& ncu = "");
 
   const LauncherDevice& device() const { return device_; }
   bool alive() { return process_.alive(); }
-  void kill() { process_.kill(); }
+  ~LauncherClient() { kill(); }
+  /// With what it started, which is what a profiler runs.
+  void kill() { process_.kill_group(); }
   /// Errors: resource_exhausted (the deadline passed: it is killed), cancelled (killed), unavailable (it died; the message says how), corrupt.
   Result<LaunchOutcome> launch(const LaunchRequest& request, const std::string& plan, const std::vector<int>& fds, const Deadline& deadline);
+  /// Lets it come to its end and returns what it wrote to standard output and error, the end of it: a profiler's report. Errors: resource_exhausted.
+  Result<std::string> finish(const Deadline& deadline);
 
  private:
   Process process_;

@@ -52,7 +52,7 @@ std::vector<Layer> read_layers(HeaderReader& in) {
   return layers;
 }
 
-Versions read_versions(HeaderReader& in) { return {in.text("torch"), in.text("triton"), in.text("python")}; }
+Versions read_versions(HeaderReader& in) { return {in.text("torch"), in.text("triton"), in.text("python"), in.optional_text("nvrtc")}; }
 
 std::vector<Argument> read_arguments(HeaderReader& in, const char* name) {
   std::vector<Argument> arguments;
@@ -71,6 +71,7 @@ std::vector<KernelReport> read_kernels(HeaderReader& in, bool launcher) {
     kernel.launches = from.integer("launches", 0, kHighest);
     kernel.spill_bytes = from.integer(launcher ? "local_bytes" : "spill_bytes", 0, kHighest);
     if (!launcher) {
+      kernel.symbol = from.optional_text("symbol");
       kernel.target = from.text("target");
       kernel.num_warps = from.integer("num_warps", 0, 1'024);
       kernel.binary_bytes = from.integer("binary_bytes", 0, kHighest);

@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -35,6 +36,7 @@ struct Argument {
 // ---- zygote ----
 struct Versions {
   std::string torch, triton, python;
+  std::string nvrtc;  // of a zygote; empty where there is none
 };
 struct ZygoteReady {
   Versions versions;
@@ -72,13 +74,15 @@ struct CandidateCase {
   std::vector<std::string> structural, inout;
   std::vector<std::string> output_from;  // per output: an inout argument's name, or empty when returned
   std::int64_t output_fd = -1, output_bytes = 0;
-  std::vector<PreparedOutput> output_tensors;  // host only
+  std::map<std::string, std::int64_t> axes;    // those that shapes are made of; CUDA C++ only
+  std::vector<PreparedOutput> output_tensors;  // host, and CUDA C++
 };
 enum class CandidateMode {
   interpret,
   ablate,  // interpret, with launches that do nothing
   record,
   host,    // with the GPU
+  disassemble,  // the payload is a launch plan: its binaries as text, in artifacts
 };
 /// What a host job has besides.
 struct HostAccess {
@@ -94,6 +98,7 @@ struct CandidateJob {
   bool alternatives = false;  // every configuration of an autotuner, not only the first
   std::vector<CandidateCase> cases;
   std::optional<HostAccess> host = {};
+  std::string language = std::string(kPython);
 };
 struct Parked {
   std::vector<Layer> layers;
@@ -128,6 +133,7 @@ struct PreparedCase {
   std::string id, seed;
   std::vector<Argument> arguments;  // fd: index into the frame's descriptors
   std::vector<std::string> structural, inout;
+  std::map<std::string, std::int64_t> axes;  // those that shapes are made of
   std::vector<PreparedOutput> outputs;
   std::int64_t output_bytes = 0;  // room for outputs, those of a wrong, wider type included: the judge shall see and name them
   std::optional<DevicePlaces> device;
@@ -183,13 +189,20 @@ struct LaunchRequest {
   std::int64_t device_bytes = 0;  // 0: the descriptors are memory files
   std::optional<TimedBlock> time;
   std::vector<std::int64_t> answers;  // to the plan's questions, as an earlier launch gave them; empty: to be found out
+  std::set<std::string> inout;        // inputs that the plan may write to
+  bool ablated = false;               // without the submission's kernels
+  bool inspect = false;               // when timed: also its timeline, and whether it is deterministic
   std::int64_t gpu_memory_bytes = 0;
 };
 struct Launched {
   std::vector<Argument> outputs;
   std::vector<KernelReport> kernels;  // name, registers, spill_bytes (local), shared_bytes, launches
   std::vector<std::int64_t> answers;  // to the plan's questions
+  std::vector<std::string> modified;  // inputs that it wrote to and may not; known when it was not timed
+  std::int64_t moves = 0;             // operations that only move data, which may do a kernel's work
   std::optional<Timing> timing;
+  std::vector<OperationTime> timeline;  // with `inspect`
+  std::optional<bool> deterministic;
 };
 struct LaunchFailure {
   ErrorKind kind = ErrorKind::internal_error;
@@ -220,9 +233,12 @@ nlohmann::json to_header(const CandidateJob& job);
 nlohmann::json to_header(const LaunchRequest& request);
 nlohmann::json prepare_header(const Job& job, const std::string& device, bool structural_only);
 /// `on_device`: the outputs lie in the shared device memory, not in a file that goes with the frame.
-nlohmann::json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device);
+/// `keep`: outputs on the device, of which attribute_kept_header() is going to ask whose they are.
+nlohmann::json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device, bool keep);
 /// Goes with two files: the outputs, and those of the run without kernels.
 nlohmann::json attribute_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, const std::vector<Argument>& without);
+/// The outputs were kept; those of the run without kernels have taken their place in the shared device memory.
+nlohmann::json attribute_kept_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& without);
 /// New inputs for a case whose inputs lie in shared device memory.
 nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);

@@ -83,6 +83,7 @@ const char* mode_name(CandidateMode mode) {
     case CandidateMode::ablate: return "ablate";
     case CandidateMode::record: return "record";
     case CandidateMode::host: return "host";
+    case CandidateMode::disassemble: return "disassemble";
   }
   return "?";
 }
@@ -96,6 +97,7 @@ json case_json(const CandidateCase& one) {
     out["output_fd"] = one.output_fd;
     out["output_bytes"] = one.output_bytes;
   }
+  if (!one.axes.empty()) out["axes"] = one.axes;
   for (const PreparedOutput& output : one.output_tensors) {
     json described = {{"name", output.name}, {"dtype", output.dtype}, {"shape", output.shape}, {"from", nullptr}};
     if (!output.from.empty()) described["from"] = output.from;
@@ -169,7 +171,7 @@ json to_header(const ForkRequest& request) {
 json to_header(const CandidateJob& job) {
   json cases = json::array();
   for (const CandidateCase& one : job.cases) cases.push_back(case_json(one));
-  json out = {{"type", "job"},        {"mode", mode_name(job.mode)},  {"entry", job.entry},           {"dialect", job.dialect},
+  json out = {{"type", "job"},        {"mode", mode_name(job.mode)},  {"entry", job.entry},           {"dialect", job.dialect},     {"language", job.language},
               {"target", job.target}, {"artifacts", job.artifacts}, {"alternatives", job.alternatives}, {"cases", cases}};
   if (job.host) {
     out["device"] = job.host->device;

@@ -25,6 +25,11 @@ PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds)
   }
   one.structural = in.texts("structural", kMaxArguments);
   one.inout = in.texts("inout", kMaxArguments);
+  if (const json* axes = in.optional_object("axes"); axes != nullptr) {
+    HeaderReader from(*axes, "the axes of a case");
+    for (const auto& [name, extent] : axes->items()) one.axes[name] = from.integer(name.c_str(), 0, kHighest);
+    in.merge(from);
+  }
   for (const json& entry : in.list("outputs", kMaxArguments)) {
     HeaderReader from(entry, "a prepared output");
     PreparedOutput output;
@@ -212,12 +217,16 @@ json lint_header(const std::string& operator_dir, const std::string& device, con
   return {{"type", "lint"}, {"operator_dir", operator_dir}, {"device", device}, {"cases", cases_json(cases)}};
 }
 
-json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device) {
-  return {{"type", "compare"}, {"job", job}, {"case", case_id}, {"outputs", to_json(outputs)}, {"on_device", on_device}};
+json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device, bool keep) {
+  return {{"type", "compare"}, {"job", job}, {"case", case_id}, {"outputs", to_json(outputs)}, {"on_device", on_device}, {"keep", keep}};
 }
 
 json attribute_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, const std::vector<Argument>& without) {
   return {{"type", "attribute"}, {"job", job}, {"case", case_id}, {"outputs", to_json(outputs)}, {"without", to_json(without)}};
+}
+
+json attribute_kept_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& without) {
+  return {{"type", "attribute"}, {"job", job}, {"case", case_id}, {"without", to_json(without)}, {"on_device", true}};
 }
 
 json refresh_header(const std::string& job, const std::string& case_id) { return {{"type", "refresh"}, {"job", job}, {"case", case_id}}; }

@@ -15,6 +15,7 @@ using nlohmann::json;
 constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::size_t kMaxQuestions = 4'096;
+constexpr std::size_t kMaxOperations = 4'096;
 
 double read_median(HeaderReader& in, const char* name) {
   std::vector<double> samples;
@@ -23,6 +24,16 @@ double read_median(HeaderReader& in, const char* name) {
     samples.push_back(sample.get<double>());
   }
   return median_interval(samples).median;
+}
+
+std::vector<OperationTime> read_timeline(HeaderReader& in) {
+  std::vector<OperationTime> timeline;
+  for (const json& entry : in.list("timeline", kMaxOperations)) {
+    HeaderReader one(entry, "timeline");
+    timeline.push_back({one.text("name"), one.flag("submitted"), one.number("ns")});
+    in.merge(one);
+  }
+  return timeline;
 }
 
 }  // namespace
@@ -57,6 +68,8 @@ Result<Launched> parse_launched(const Frame& frame) {
   launched.kernels = read_kernels(in, true);
   if (!in.flag("canary_ok")) in.reject("`canary_ok` is not true");
   launched.answers = in.integers("answers", kMaxQuestions);
+  launched.modified = in.texts("modified", kMaxArguments);
+  launched.moves = in.integer("moves", 0, kHighest);
   launched.timing = read_timing(in);
   if (launched.timing) {
     launched.timing->warm_ns = read_median(in, "warm_ns");
@@ -64,6 +77,10 @@ Result<Launched> parse_launched(const Frame& frame) {
     launched.timing->overhead_ns = in.number("overhead_ns");
     launched.timing->clock_mhz = in.number("clock_mhz");
     launched.timing->discarded = in.integer("discarded", 0, kHighest);
+  }
+  if (frame.header.contains("timeline")) {
+    launched.timeline = read_timeline(in);
+    launched.deterministic = in.optional_flag("deterministic");
   }
   if (Status read = in.status(); !read) return fail(read.error());
   return launched;
@@ -85,7 +102,7 @@ json to_header(const LaunchRequest& request) {
   json inputs = json::array();
   for (const Argument& input : request.inputs) {
     if (!input.is_tensor || !input.fd) continue;
-    inputs.push_back({{"name", input.name}, {"fd", *input.fd}, {"offset", input.offset}, {"nbytes", input.nbytes}});
+    inputs.push_back({{"name", input.name}, {"fd", *input.fd}, {"offset", input.offset}, {"nbytes", input.nbytes}, {"inout", request.inout.contains(input.name)}});
   }
   const TimedBlock block = request.time.value_or(TimedBlock{});
   return {{"type", "launch"},
@@ -95,6 +112,8 @@ json to_header(const LaunchRequest& request) {
           {"output_offset", request.output_offset},
           {"output_bytes", request.output_bytes},
           {"device_bytes", request.device_bytes},
+          {"ablated", request.ablated},
+          {"inspect", request.inspect},
           {"time", request.time.has_value()},
           {"min_samples", block.min_samples},
           {"max_samples", block.max_samples},

@@ -29,9 +29,9 @@ void probe_sandbox(const SandboxConfig& config, Probe& found) {
 }
 
 /// The launcher knows the driver; this process never loads one.
-std::string launcher_says(const std::string& launcher) {
+std::string launcher_says(const std::string& launcher, const std::string& driver) {
   std::string text;
-  FILE* pipe = ::popen(("'" + launcher + "' --probe 2>/dev/null").c_str(), "r");
+  FILE* pipe = ::popen(("'" + launcher + "' --probe --driver " + driver + " 2>/dev/null").c_str(), "r");
   if (pipe == nullptr) return text;
   std::array<char, 4096> chunk{};
   while (text.size() < kMaxProbeBytes) {
@@ -43,19 +43,19 @@ std::string launcher_says(const std::string& launcher) {
   return text;
 }
 
-void probe_gpus(const SandboxConfig& config, Probe& found) {
-  const nlohmann::json said = nlohmann::json::parse(launcher_says(config.launcher), nullptr, false);
+void probe_gpus(const SandboxConfig& config, const std::string& driver, std::vector<LauncherDevice>& gpus, std::string& reason) {
+  const nlohmann::json said = nlohmann::json::parse(launcher_says(config.launcher, driver), nullptr, false);
   if (!said.is_object()) {
-    found.gpu_reason = config.launcher + " --probe gave no answer";
+    reason = config.launcher + " --probe gave no answer";
     return;
   }
-  found.gpu_reason = said.value("reason", std::string());
+  reason = said.value("reason", std::string());
   for (const nlohmann::json& device : said.value("devices", nlohmann::json::array())) {
     const Frame frame{{{"type", "ready"}, {"device", device}, {"layers", nlohmann::json::array()}}, {}, {}};
     if (Result<LauncherDevice> facts = parse_launcher_ready(frame)) {
-      found.gpus.push_back(std::move(*facts));
+      gpus.push_back(std::move(*facts));
     } else {
-      found.gpu_reason = facts.error().message;
+      reason = facts.error().message;
     }
   }
 }
@@ -65,7 +65,8 @@ void probe_gpus(const SandboxConfig& config, Probe& found) {
 Probe probe(const SandboxConfig& config) {
   Probe found;
   probe_sandbox(config, found);
-  probe_gpus(config, found);
+  probe_gpus(config, "cuda", found.gpus, found.gpu_reason);
+  probe_gpus(config, "hip", found.hip_gpus, found.hip_reason);
   return found;
 }
 

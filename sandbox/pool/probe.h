@@ -21,6 +21,8 @@ struct Probe {
   std::vector<Layer> layers;
   std::vector<LauncherDevice> gpus;
   std::string gpu_reason;                  // why there is none
+  std::vector<LauncherDevice> hip_gpus;    // seen by HIP; there is no device for jobs on them yet
+  std::string hip_reason;
 };
 
 Probe probe(const SandboxConfig& config);

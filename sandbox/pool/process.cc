@@ -70,6 +70,12 @@ void Process::kill() {
   if (pid_ > 0 && !status_) ::syscall(kPidfdSendSignal, pidfd_.get(), SIGKILL, nullptr, 0);
 }
 
+void Process::kill_group() {
+  // While it is not reaped, the number cannot be another's.
+  if (pid_ > 0 && !status_) ::kill(-pid_, SIGKILL);
+  kill();
+}
+
 std::optional<ExitStatus> Process::wait(const Deadline& deadline) {
   if (pid_ <= 0 || status_) return status_;
   while (true) {

@@ -47,6 +47,8 @@ class Process {
   int pidfd() const { return pidfd_.get(); }
   /// SIGKILL. Harmless when it is dead.
   void kill();
+  /// The same for it and what it started, where it leads a process group.
+  void kill_group();
   /// Its end, from waitid, once it has come; nothing when the deadline passed first.
   std::optional<ExitStatus> wait(const Deadline& deadline);
   bool alive() { return pid_ > 0 && !wait(Deadline::after_ms(0)); }

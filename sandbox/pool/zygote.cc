@@ -20,6 +20,15 @@ constexpr unsigned kLogs = 8;  // of zygotes that live at the same time; then th
 constexpr int kSlotUsers = kMaxSlots;
 constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
 
+/// What the harness finds NVRTC by; in the jail, where the folder is.
+void show_toolkit(const std::string& setting, const std::string& folder, std::vector<std::string>& argv) {
+  if (folder.empty()) return;
+  std::error_code error;
+  const std::string path = fs::absolute(folder, error).lexically_normal().string();
+  argv.insert(argv.end(), {"--env", setting + "=" + path});
+  if (fs::is_directory(path, error)) argv.insert(argv.end(), {"--bind", path});
+}
+
 SpawnRequest spawn_request(const SandboxConfig& config, int socket, const std::string& log) {
   const std::string native = native_folder(config);
   const bool has_native = fs::exists(native);
@@ -41,6 +50,8 @@ SpawnRequest spawn_request(const SandboxConfig& config, int socket, const std::s
     for (const std::string& device : config.gpu->devices) argv.insert(argv.end(), {"--device", device});
     argv.insert(argv.end(), {"--env", "CUDA_VISIBLE_DEVICES=" + std::to_string(config.gpu->index)});
   }
+  show_toolkit("ASSAY_CUDA_TOOLKIT", config.cuda_toolkit, argv);
+  show_toolkit("CUDA_HOME", config.cuda_home, argv);
   if (!left_out_layers().empty()) argv.insert(argv.end(), {"--without", left_out_layers()});
   for (const std::string& argument : {std::string("--"), config.python, std::string("-I"), std::string("-B"), std::string("-u"),
                                       config.harness_dir + "/main.py", std::string("zygote"), std::string("--control-fd"), std::to_string(socket)}) {

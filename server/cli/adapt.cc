@@ -47,7 +47,9 @@ mcp::Tool adapt(tools::Tool tool) {
   const auto answer = [run = std::move(tool.run)](const nlohmann::json& arguments, mcp::RequestContext& request) {
     const tools::CallContext context{request.progress, request.cancelled, request.is_task, [&request](std::string_view scope) { return request.allows(scope); }};
     tools::Answer given = run(arguments, context);
-    return mcp::ToolResult{given.is_error, std::move(given.text), std::move(given.structured)};
+    mcp::ToolResult result{given.is_error, std::move(given.text), std::move(given.structured)};
+    for (const tools::Image& image : given.images) result.content.push_back(mcp::image_content(image.bytes, image.mime_type));
+    return result;
   };
   adapted.call = answer;
   if (!tool.long_running) return adapted;

@@ -12,7 +12,7 @@ int complain(const std::string& command, int status, const std::string& message)
   return status;
 }
 
-std::optional<Workspace> open_workspace(const std::string& command, int& status) {
+std::optional<Workspace> open_workspace(const std::string& command, int& status, const std::string& suite) {
   Result<Paths> paths = find_paths();
   if (!paths) {
     status = complain(command, kBadConfig, paths.error().message);
@@ -24,7 +24,7 @@ std::optional<Workspace> open_workspace(const std::string& command, int& status)
     status = complain(command, kStoreUnusable, "the state directory " + paths->state.string() + " cannot be made: " + error.message() + "; ASSAY_STATE_DIR names another");
     return std::nullopt;
   }
-  Result<operators::Catalog> catalog = operators::Catalog::load(paths->operators());
+  Result<operators::Catalog> catalog = operators::Catalog::load(suite.empty() ? paths->operators() : std::filesystem::path(suite));
   if (!catalog) {
     status = complain(command, kBadConfig, catalog.error().message);
     return std::nullopt;

@@ -16,12 +16,12 @@ namespace assay::server {
 /// Prints "assay COMMAND: MESSAGE" on stderr and returns `status`.
 int complain(const std::string& command, int status, const std::string& message);
 
-/// The paths and the catalog, or nullopt after complaining, with `status` set.
+/// The paths and the catalog, or nullopt after complaining, with `status` set. `suite`: a folder like operators/ that is there instead; empty: operators/.
 struct Workspace {
   Paths paths;
   operators::Catalog catalog;
 };
-std::optional<Workspace> open_workspace(const std::string& command, int& status);
+std::optional<Workspace> open_workspace(const std::string& command, int& status, const std::string& suite = "");
 
 /// What --isolation says.
 struct IsolationChoice {

@@ -22,21 +22,25 @@ std::string kernel_release() {
 json to_json(const sandbox::Probe& found, const Workspace& workspace) {
   json layers = json::array();
   for (const sandbox::Layer& layer : found.layers) layers.push_back({{"name", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
-  json gpus = json::array();
-  for (const sandbox::LauncherDevice& gpu : found.gpus) {
-    gpus.push_back({{"name", gpu.name}, {"target", gpu.target}, {"driver", gpu.driver}, {"multiprocessors", gpu.sms}, {"memory_bytes", gpu.memory_bytes}, {"l2_bytes", gpu.l2_bytes}});
-  }
+  const auto devices = [](const std::vector<sandbox::LauncherDevice>& gpus) {
+    json list = json::array();
+    for (const sandbox::LauncherDevice& gpu : gpus) {
+      list.push_back({{"name", gpu.name}, {"target", gpu.target}, {"driver", gpu.driver}, {"multiprocessors", gpu.sms}, {"memory_bytes", gpu.memory_bytes}, {"l2_bytes", gpu.l2_bytes}});
+    }
+    return list;
+  };
   return {{"assay", ASSAY_VERSION},
           {"kernel", kernel_release()},
-          {"python", {{"path", workspace.paths.python.string()}, {"version", found.versions.python}, {"torch", found.versions.torch}, {"triton", found.versions.triton}}},
+          {"python", {{"path", workspace.paths.python.string()}, {"version", found.versions.python}, {"torch", found.versions.torch}, {"triton", found.versions.triton}, {"nvrtc", found.versions.nvrtc}}},
           {"operators", workspace.catalog.all().size()},
           {"sandbox", {{"works", found.sandbox_error.empty()}, {"reason", found.sandbox_error}, {"layers", layers}}},
-          {"devices", {{"cpu", found.sandbox_error.empty()}, {"cuda", gpus}, {"cuda_reason", found.gpu_reason}}}};
+          {"devices", {{"cpu", found.sandbox_error.empty()}, {"cuda", devices(found.gpus)}, {"cuda_reason", found.gpu_reason}, {"hip", devices(found.hip_gpus)}, {"hip_reason", found.hip_reason}}}};
 }
 
 void print(const sandbox::Probe& found, const Workspace& workspace) {
   std::printf("assay %s on %s, %zu operators\n", ASSAY_VERSION, kernel_release().c_str(), workspace.catalog.all().size());
   std::printf("python   %s: %s, torch %s, triton %s\n", workspace.paths.python.c_str(), found.versions.python.c_str(), found.versions.torch.c_str(), found.versions.triton.c_str());
+  std::printf("CUDA C++ %s\n", found.versions.nvrtc.empty() ? "cannot be compiled: no NVRTC with its headers (docs/cuda-submissions.md)" : ("NVRTC " + found.versions.nvrtc).c_str());
   std::printf("\nsandbox\n");
   if (!found.sandbox_error.empty()) std::printf("  MISSING  %s\n", found.sandbox_error.c_str());
   std::size_t missing = 0;
@@ -56,6 +60,8 @@ void print(const sandbox::Probe& found, const Workspace& workspace) {
                 static_cast<long long>(gpu.memory_bytes >> 20), gpu.driver.c_str());
   }
   if (found.gpus.empty()) std::printf("  none     cuda: %s\n", found.gpu_reason.c_str());
+  for (const sandbox::LauncherDevice& gpu : found.hip_gpus) std::printf("  seen     hip: %s, %s; no jobs run on it yet\n", gpu.name.c_str(), gpu.target.c_str());
+  if (found.hip_gpus.empty()) std::printf("  none     hip: %s\n", found.hip_reason.c_str());
 }
 
 int doctor(bool as_json) {

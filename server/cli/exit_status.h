@@ -5,7 +5,7 @@ namespace assay::server {
 
 enum ExitStatus : int {
   kPass = 0,            // done; for `eval`: the submission passed
-  kFail = 1,            // `eval`: the submission is wrong; `operators lint`: a check failed
+  kFail = 1,            // `eval`: the submission is wrong; `operators lint`: a check failed; `plan diff`: the plans differ
   kError = 2,           // `eval`: the submission ended in an error
   kUsage = 64,          // bad flags or arguments
   kBadData = 65,        // a file is empty, binary or too large

@@ -17,6 +17,7 @@ struct OperatorsOptions {
   std::vector<std::string> names;
   std::string device = "cpu";
   std::string isolation = "best-effort";
+  std::string suite;
 };
 
 /// The named operators, or all; nullopt after complaining about an unknown name.
@@ -38,7 +39,7 @@ std::optional<std::vector<const operators::Operator*>> choose(const operators::C
 
 int list(const OperatorsOptions& options) {
   int status = kPass;
-  const auto workspace = open_workspace("operators", status);
+  const auto workspace = open_workspace("operators", status, options.suite);
   if (!workspace) return status;
   const auto chosen = choose(workspace->catalog, options.names, status);
   if (!chosen) return status;
@@ -62,7 +63,7 @@ void print_operator(const operators::Operator& op) {
 
 int show(const OperatorsOptions& options) {
   int status = kPass;
-  const auto workspace = open_workspace("operators", status);
+  const auto workspace = open_workspace("operators", status, options.suite);
   if (!workspace) return status;
   if (options.names.empty()) return complain("operators show", kUsage, "name at least one operator; `assay operators list` names all " + std::to_string(workspace->catalog.all().size()));
   const auto chosen = choose(workspace->catalog, options.names, status);
@@ -118,7 +119,7 @@ bool lint_one(const operators::Operator& op, const std::string& device_name, san
 
 int lint(const OperatorsOptions& options) {
   int status = kPass;
-  const auto workspace = open_workspace("operators", status);
+  const auto workspace = open_workspace("operators", status, options.suite);
   if (!workspace) return status;
   const auto chosen = choose(workspace->catalog, options.names, status);
   if (!chosen) return status;
@@ -144,6 +145,7 @@ void add_operators(CLI::App& app, int& status) {
   auto options = std::make_shared<OperatorsOptions>();
   CLI::App* group = app.add_subcommand("operators", "The tasks: list them, show one, prove that they are sound");
   group->require_subcommand(1);
+  group->add_option("--suite", options->suite, "a folder of operators to take instead of Assay's own");
   CLI::App* list_command = group->add_subcommand("list", "one line each: name, split, family, dialect, difficulty, summary");
   list_command->add_option("names", options->names, "only these");
   list_command->callback([options, &status] { status = list(*options); });

@@ -1,7 +1,11 @@
 #include "server/cli/paths.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <sstream>
 #include <system_error>
+#include <vector>
 
 namespace assay::server {
 namespace fs = std::filesystem;
@@ -40,14 +44,30 @@ Result<Paths> find_paths() {
   return paths;
 }
 
+std::string find_ncu() {
+  std::vector<fs::path> places;
+  std::stringstream path(environment("PATH"));
+  for (std::string folder; std::getline(path, folder, ':');) places.push_back(fs::path(folder) / "ncu");
+  places.emplace_back("/usr/local/cuda/bin/ncu");
+  std::error_code error;
+  for (const fs::directory_entry& version : fs::directory_iterator("/opt/nvidia/nsight-compute", error)) places.push_back(version.path() / "ncu");
+  for (const fs::path& place : places) {
+    if (place.is_absolute() && ::access(place.c_str(), X_OK) == 0) return place.string();
+  }
+  return {};
+}
+
 sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation isolation) {
   sandbox::SandboxConfig config;
   config.python = paths.python.string();
   config.harness_dir = (paths.root / "sandbox/harness").string();
   config.launcher = (paths.binaries / "assay-launcher").string();
   config.jail_exec = (paths.binaries / "assay-jail").string();
+  config.ncu = find_ncu();
   config.state_dir = paths.state.string();
   config.isolation = isolation;
+  config.cuda_toolkit = environment("ASSAY_CUDA_TOOLKIT");
+  config.cuda_home = environment("CUDA_HOME");
   return config;
 }
 

@@ -25,6 +25,9 @@ struct Paths {
 /// Fails when the tree does not hold what it must, naming the path and the variable that would point elsewhere.
 Result<Paths> find_paths();
 
+/// Nsight Compute's command line: on the PATH, or where its installers put it; empty where there is none.
+std::string find_ncu();
+
 sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation isolation);
 
 }  // namespace assay::server

@@ -58,6 +58,7 @@ void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
       ->check(CLI::Range(1, kMostSharers))
       ->capture_default_str();
   command.add_flag("!--no-host-tier", options.host_tier, "a submission that cannot be recorded is an error, instead of having the GPU inside the jail");
+  command.add_option("--ncu", options.ncu, "Nsight Compute, for `profile` with detail=counters: the whole path of ncu, auto to look for it, or none")->capture_default_str();
   if (sandbox::mutations_possible())
     command.add_option("--without", options.without, "layers of the sandbox to leave out, separated by commas: for tests only");
 }
@@ -69,6 +70,12 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   const Result<IsolationChoice> isolation = isolation_from(options.isolation);
   if (!isolation) return fail(isolation.error());
   sandbox::SandboxConfig config = sandbox_config(paths, isolation->isolation);
+  if (options.ncu == "none") {
+    config.ncu.clear();
+  } else if (options.ncu != "auto") {
+    if (!options.ncu.starts_with('/')) return fail(ErrorCode::invalid_argument, "--ncu '" + options.ncu + "' is no whole path; valid: auto, none, or a path that begins with /");
+    config.ncu = options.ncu;
+  }
   config.spawn = isolation->spawn;
   config.job_limits = options.limits;
   config.recorders = options.recorders;

@@ -26,6 +26,7 @@ struct SandboxOptions {
   int recorders = default_recorders();
   int gpu_sharers = default_gpu_sharers();
   bool host_tier = true;
+  std::string ncu = "auto";  // Nsight Compute: a path, "auto" or "none"
 };
 
 void add_sandbox_options(CLI::App& command, SandboxOptions& options);

@@ -35,6 +35,7 @@ struct ServeOptions {
   SandboxOptions sandbox;
   std::string print_config;
   bool conformance = false;
+  std::string suite;
 };
 
 constexpr const char* kInstructions =
@@ -144,7 +145,7 @@ int serve(const ServeOptions& options) {
   std::optional<mcp::HttpOptions> http;
   if (!options.http.address.empty() && !(http = http_options(options.http, status))) return status;
   if (options.conformance) return serve_fixtures(http);
-  const std::optional<Workspace> workspace = open_workspace("serve", status);
+  const std::optional<Workspace> workspace = open_workspace("serve", status, options.suite);
   if (!workspace) return status;
   std::optional<Devices> devices = make_devices(options, workspace->paths, status);
   if (!devices) return status;
@@ -175,6 +176,7 @@ void add_serve(CLI::App& app, int& status) {
   command->get_option("--http")->excludes(stdio);
   command->add_option("--device", options->devices, "cpu, cuda:N or fake; the first is the default one; may be repeated")->default_val(std::vector<std::string>{"cpu"});
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
+  command->add_option("--suite", options->suite, "a folder of operators to serve instead of Assay's own");
   add_sandbox_options(*command, options->sandbox);
   command->add_option("--print-config", options->print_config,
                       "print the configuration that makes a client use this server, with the other options given here, and end: " + client_names());

@@ -10,8 +10,9 @@
     # compile: error:compilation_error                                 optional, of a gpu case: what `compile` says of it; pass
     # calls: 2                                                         optional; 1. So often is it sent; the last verdict counts
 
-What is sent is prelude.py and then the case. `expect: pass` is for attempts that gain nothing: the submission then computes the right
-answer by its own kernels, and its Perf is no better than theirs. One that finds what it must not find makes the entry function raise.
+What is sent is prelude.py and then the case; a case in CUDA C++, NN_name.cu with `//` for `#`, is sent as it is. `expect: pass` is for
+attempts that gain nothing: the submission then computes the right answer by its own kernels, and its Perf is no better than theirs. One
+that finds what it must not find makes the entry function raise.
 Cases of honest/ have `honest:` instead of `cheat:` and no defence; `recorder: refuses (why)` where no launch plan can be made of one yet.
 """
 
@@ -30,7 +31,7 @@ DEFENCES = {
     "judge": "fresh inputs from the system's entropy, full comparison elsewhere, hidden cases",
     "floor": "faster than physics allows is an error",
     "recheck": "a timed run drawn at random is compared again",
-    "attribution": "kernels of the submission make the outputs: launch plans hold nothing else; ablation on a CPU",
+    "attribution": "kernels of the submission make the outputs: launch plans hold little else; ablation",
     "jail": "namespaces, seccomp, fresh folders, limits",
     "task": "scaled tolerances, adversarial distributions, lint mutants",
 }
@@ -54,7 +55,13 @@ class Case:
     calls: int
     refused: str  # why the recorder refuses an honest one
 
+    @property
+    def language(self) -> str:
+        return "cuda" if self.path.suffix == ".cu" else "python"
+
     def source(self) -> str:
+        if self.language != "python":
+            return self.path.read_text(encoding="utf-8")
         return (HERE / "prelude.py").read_text(encoding="utf-8") + "\n\n" + self.path.read_text(encoding="utf-8")
 
     def expected_on(self, device: str) -> Expectation | None:
@@ -65,9 +72,9 @@ class Case:
 
 
 def read_case(path: Path, honest: bool = False) -> Case:
-    match = re.fullmatch(r"(\d\d)_([a-z0-9_]+)\.py", path.name)
+    match = re.fullmatch(r"(\d\d)_([a-z0-9_]+)\.(?:py|cu)", path.name)
     if match is None:
-        raise BadCase(f"{path.name} is not NN_name.py")
+        raise BadCase(f"{path.name} is not NN_name.py or NN_name.cu")
     common = {"expect", "operator", "tool", "device", "on_gpu", "compile", "calls"}
     header = read_header(path, {"honest"}, common | {"recorder"}) if honest else read_header(path, {"cheat", "expect", "defence"}, common)
     defences = tuple(part.strip() for part in header.get("defence", "").split(",") if part.strip())
@@ -96,7 +103,7 @@ def read_case(path: Path, honest: bool = False) -> Case:
 
 
 def cheats() -> list[Case]:
-    return [read_case(path) for path in sorted((HERE / "cases").glob("*.py"))]
+    return [read_case(path) for path in sorted((HERE / "cases").glob("*_*.*")) if path.suffix in (".py", ".cu")]
 
 
 def honest_ones() -> list[Case]:

@@ -35,7 +35,7 @@ class CheatServer:
         """The verdict on the last of the case's calls."""
         verdict: dict[str, Any] = {}
         for _ in range(case.calls):
-            verdict = self._call(tool or case.tool, case.operator, case.source())
+            verdict = self._call(tool or case.tool, case.operator, case.source(), case.language)
         return verdict
 
     def control(self) -> dict[str, Any]:
@@ -50,8 +50,8 @@ class CheatServer:
             self._honest[operator] = float(verdict["perf"])
         return self._honest[operator]
 
-    def _call(self, tool: str, operator: str, source: str) -> dict[str, Any]:
-        arguments = {"operator": operator, "code": source}
+    def _call(self, tool: str, operator: str, source: str, language: str = "python") -> dict[str, Any]:
+        arguments = {"operator": operator, "code": source, "language": language}
         if tool == "submit":
             arguments["run"] = self.run
         return verdict_of(self.client, tool, arguments)

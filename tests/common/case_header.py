@@ -20,8 +20,9 @@ class BadCase(ValueError):
 
 
 def read_header(path: Path, required: set[str], optional: set[str]) -> dict[str, str]:
-    """The `# key: value` lines before the first empty line."""
-    header = dict(re.findall(r"^# (\w+): (.+)$", path.read_text(encoding="utf-8").split("\n\n", 1)[0], re.MULTILINE))
+    """The `# key: value` lines (`// key: value` of a CUDA C++ file) before the first empty line."""
+    mark = "//" if path.suffix == ".cu" else "#"
+    header = dict(re.findall(rf"^{mark} (\w+): (.+)$", path.read_text(encoding="utf-8").split("\n\n", 1)[0], re.MULTILINE))
     if missing := required - header.keys():
         raise BadCase(f"{path.name} lacks {', '.join(sorted(missing))}")
     if unknown := header.keys() - required - optional:

@@ -116,7 +116,14 @@ class Launcher:
         output = os.memfd_create("outputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(output, OUTPUT_BYTES)
         fcntl.fcntl(output, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
-        rules = {"time": False, "min_samples": 1, "max_samples": 1, "max_time_ms": 1_000, "gpu_memory_bytes": gpu_memory_bytes}
+        rules = {
+            "ablated": False,
+            "time": False,
+            "min_samples": 1,
+            "max_samples": 1,
+            "max_time_ms": 1_000,
+            "gpu_memory_bytes": gpu_memory_bytes,
+        }
         places = {"inputs": [], "output_fd": 0, "output_offset": 0, "output_bytes": OUTPUT_BYTES, "device_bytes": 0}
         self._channel.send({"type": "launch", "case": "c", **places, **rules}, plan, [output])
         return output

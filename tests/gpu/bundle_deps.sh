@@ -6,7 +6,7 @@ set -euo pipefail
 prefix=${1:?usage: bundle_deps.sh PREFIX}
 rm -rf "$prefix"
 mkdir -p "$prefix/include" "$prefix/lib"
-for entry in httplib.h valijson tl SQLiteCpp sqlite3.h sqlite3ext.h toml++ seccomp.h seccomp-syscalls.h brotli zlib.h zconf.h; do
+for entry in httplib.h valijson tl SQLiteCpp sqlite3.h sqlite3ext.h toml++ seccomp.h seccomp-syscalls.h dtl brotli zlib.h zconf.h; do
   cp -r "/usr/include/$entry" "$prefix/include/"
 done
 libraries=/usr/lib/x86_64-linux-gnu

@@ -16,6 +16,10 @@ sys.path.insert(0, str(ROOT / "tests/e2e"))
 from stdio_client import StdioClient  # noqa: E402
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "gpu: needs a GPU, cuda:0")
+
+
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Nothing here means anything without a GPU; `./run test` prints that these were left out."""
     if collection_path.name.startswith("test_") and not os.path.exists("/dev/nvidiactl"):

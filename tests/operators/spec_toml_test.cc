@@ -212,6 +212,19 @@ TEST_CASE("what holds between the parts is checked", "[spec]") {
   contains(error_of(replaced("dtype = \"float32\"\naxes", "dtype = \"bfloat16\"\naxes")), "in which the interpreter computes wrongly");
 }
 
+TEST_CASE("an imported operator has the cases that it came with, and one at least", "[spec]") {
+  const std::string head = "imported = true\nadapter = \"def demo(x, a): ...\"\n";
+  const std::string text = head + valid();
+  const std::string one = text.substr(0, text.find("[[cases]]")) + case_text("p1", "public", "false");
+  const Result<Operator> op = parse_spec(one, kFile);
+  REQUIRE(op);
+  CHECK(op->imported);
+  CHECK(op->adapter == "def demo(x, a): ...");
+  CHECK_FALSE(parse_spec(valid(), kFile)->imported);
+  contains(error_of(head + valid().substr(0, valid().find("[[cases]]")) + case_text("h1", "hidden", "false")), "no public case");
+  contains(error_of(one.substr(one.find('\n') + 1)), "at least");
+}
+
 TEST_CASE("any bytes give an error and never a crash", "[spec]") {
   contains(error_of(""), "is missing");
   contains(error_of("\xff\xfe\x01"), "not valid TOML");

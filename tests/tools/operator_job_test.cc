@@ -40,6 +40,28 @@ TEST_CASE("hidden cases are in graded jobs alone, the oracle where something is 
   CHECK(operator_job(op, JobKind::test, "s").id != operator_job(op, JobKind::test, "s").id);
 }
 
+TEST_CASE("a language is one that the operator's dialect takes") {
+  operators::Operator op = sample();
+  op.dialect = "triton";
+  sandbox::Job job = operator_job(op, JobKind::test, "s");
+  CHECK(job.language == "python");
+  REQUIRE(choose_language(job, "cuda"));
+  CHECK(job.language == "cuda");
+  REQUIRE(choose_language(job, ""));
+  CHECK(job.language == "python");
+  const Status unknown = choose_language(job, "fortran");
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().message == "unknown language 'fortran'; valid: python, cuda");
+  for (const char* dialect : {"gluon", "tlx"}) {
+    op.dialect = dialect;
+    job = operator_job(op, JobKind::test, "s");
+    CHECK(choose_language(job, "python"));
+    const Status refused = choose_language(job, "cuda");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find(dialect) != std::string::npos);
+  }
+}
+
 TEST_CASE("one case is chosen: the named one or the last; a wrong name is told the right ones") {
   sandbox::Job job = operator_job(sample(), JobKind::profile, "s");
   REQUIRE(choose_case(job, ""));
@@ -53,4 +75,14 @@ TEST_CASE("one case is chosen: the named one or the last; a wrong name is told t
   CHECK(unknown.error().message == "operator 'axpy' has no case 'secret'; valid: small, large");
   job.cases.clear();
   CHECK_FALSE(choose_case(job, ""));
+}
+
+TEST_CASE("an operator's adapter stands behind whatever is sent to a candidate, and behind nothing") {
+  operators::Operator op = sample();
+  CHECK(operator_job(op, JobKind::grade, "s").source == "s");
+  op.adapter = "def axpy(): ...";
+  const sandbox::Job job = operator_job(op, JobKind::grade, "def inner(): ...");
+  CHECK(job.source == "def inner(): ...\n\ndef axpy(): ...");
+  CHECK(job.baseline_source == op.oracle_source + "\n\ndef axpy(): ...");
+  CHECK(operator_job(op, JobKind::grade, "").source.empty());
 }

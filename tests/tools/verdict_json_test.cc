@@ -18,6 +18,7 @@ Verdict full_verdict() {
   v.job = "job_1";
   v.kind = JobKind::grade;
   v.operator_name = "vector_add";
+  v.language = "cuda";
   v.outcome = Outcome::fail;
   v.error_kind = ErrorKind::wrong_result;
   v.stage = Stage::judge;
@@ -38,6 +39,9 @@ Verdict full_verdict() {
   shown.baseline_latency = Timing{.median_ns = 120, .low_ns = 119, .high_ns = 121, .samples_ns = {120}};
   shown.pytorch_ns = 140;
   shown.floor_ns = 90;
+  shown.timeline = {{"k", true, 12.5}, {"copy", false, 2.5}};
+  shown.own_share = 0.8;
+  shown.deterministic = false;
   shown.cost_bytes = 49164;
   shown.cost_flops = 4097;
   CaseRecord hidden = shown;
@@ -68,6 +72,20 @@ Verdict full_verdict() {
   v.stderr_text = "888888";
   v.tier = Tier::interpreter;
   v.tier_reason = "no GPU";
+  Profile profile;
+  profile.case_id = "small";
+  profile.target = "cuda:90";
+  profile.device_name = "NVIDIA H200";
+  profile.detail = ProfileDetail::sass;
+  profile.evidence = Evidence::counters;
+  profile.bound = Bound::compute;
+  profile.reason = "85 %";
+  profile.roofline = {1, 2, 3, 4, "float32", "a data sheet", 5, 6, 7, 0.8};
+  profile.suggestion = "less";
+  profile.code = {{"add", "cuda:90", 9, 8, 7, "tf32 tensor", 6, 5, {{"128", 4}}, {{"64", 3}}, {{"32", 2}}, {{"16", 1}}, {{"HMMA", 7}}, {{"standard.py", 3, "x", 2, 1, {{"FADD", 1}}}}}};
+  profile.counters = {{"add", {{"sm_pct", 85}}, "registers", {{"barrier", 0.5}}}};
+  profile.missing = {{"timeline", "no GPU"}};
+  v.profile = profile;
   v.perf = 1.25;
   v.stage_ms = {{"import", 1.5}};
   v.provenance = {.device = "cpu",
@@ -77,10 +95,12 @@ Verdict full_verdict() {
                   .triton = "3",
                   .python = "3.11",
                   .assay = "0.1.0",
+                  .nvrtc = "12.8",
                   .seeds = {{"small", "1"}, {"secret_tail", "2"}, {"secret_half", "3"}},
                   .missing_layers = {"cgroup"},
                   .operator_revision = "abc",
-                  .source_sha256 = "def"};
+                  .source_sha256 = "def",
+                  .plans = {{{"small", "0123"}}}};
   return v;
 }
 
@@ -99,6 +119,10 @@ TEST_CASE("a verdict survives the way to JSON and back, every field of it") {
   CHECK(std::isinf(*again->cases[0].max_abs_error));
   CHECK(again->cases[0].first_mismatch->actual == -std::numeric_limits<double>::infinity());
   CHECK(again->diagnostic->line == 14);
+  REQUIRE(again->profile);
+  CHECK(again->profile->bound == Bound::compute);
+  CHECK(again->profile->code[0].lines[0].opcodes[0].opcode == "FADD");
+  CHECK(again->profile->counters[0].values.at("sm_pct") == 85);
   CHECK(again->cases[1].hidden);
 }
 
@@ -107,6 +131,7 @@ TEST_CASE("an empty verdict survives as well, and its optionals stay empty") {
   REQUIRE(again);
   CHECK_FALSE(again->perf.has_value());
   CHECK_FALSE(again->diagnostic.has_value());
+  CHECK_FALSE(again->profile.has_value());
   CHECK(verdict_to_json(*again) == verdict_to_json(Verdict{}));
 }
 
@@ -129,14 +154,21 @@ TEST_CASE("a verdict that lacks a field, or has a wrong one, is refused with the
     return result.error().message;
   };
   for (const auto& [key, value] : good.items()) {
-    if (key == "perf" || key == "diagnostic") continue;
+    if (key == "perf" || key == "diagnostic" || key == "profile") continue;
     json bad = good;
     bad.erase(key);
     INFO(key);
-    CHECK(problem(bad).find(key) != std::string::npos);
+    if (key == "language")
+      CHECK(verdict_from_json(bad)->language == "python");  // verdicts from before there were others lack it
+    else
+      CHECK(problem(bad).find(key) != std::string::npos);
     bad[key] = nullptr;
     problem(bad);
   }
+  json older = good;
+  older["cases"][0].erase("timeline");
+  CHECK(verdict_from_json(older)->cases[0].timeline.empty());
+  CHECK(verdict_from_json(good)->cases[0].timeline.size() == 2);
   json bad = good;
   bad["cases"][1]["outcome"] = "maybe";
   CHECK(problem(bad).find("cases[1].outcome") != std::string::npos);

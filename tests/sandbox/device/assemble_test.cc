@@ -107,3 +107,14 @@ TEST_CASE("outputs of a wrong form are a wrong answer, also when the candidate n
   CHECK(verdict.outcome == Outcome::fail);
   CHECK(verdict.summary == "fail (output_mismatch): want 1 output, got NoneType");
 }
+
+TEST_CASE("a verdict names the source, or the plans that were there instead") {
+  CHECK(fresh().provenance.source_sha256.size() == 64);
+  CHECK_FALSE(fresh().provenance.plans);
+  Job job;
+  job.plans = {{"small", "ASSAYPLN"}};
+  const Verdict replay = begin_verdict(job);
+  CHECK(replay.provenance.source_sha256.empty());
+  REQUIRE(replay.provenance.plans);
+  CHECK(replay.provenance.plans->at("small").size() == 64);
+}

@@ -209,6 +209,30 @@ TEST_CASE("a dialect that cannot be interpreted is compiled, and the verdict say
   CHECK_FALSE(verdict.kernels.empty());
 }
 
+TEST_CASE("CUDA C++ is compiled, and the verdict says what would run it") {
+  Job job = test_job(read_text(std::string(ASSAY_SOURCE_DIR) + "/tests/cuda_cpp/vector_add.cu"));
+  job.language = "cuda";
+  for (const JobKind kind : {JobKind::test, JobKind::grade, JobKind::profile}) {
+    job.kind = kind;
+    const Verdict verdict = run(job);
+    INFO(verdict.summary << verdict.detail << verdict.stderr_text);
+    CHECK(verdict.error_kind == ErrorKind::unsupported);
+    CHECK(verdict.detail.find("NVIDIA GPU") != std::string::npos);
+    REQUIRE(verdict.kernels.size() == 1);
+    CHECK(verdict.kernels[0].registers > 0);
+    CHECK(verdict.language == "cuda");
+  }
+  job.kind = JobKind::compile;
+  CHECK(run(job).outcome == Outcome::pass);
+  job.source += "oops";
+  CHECK(run(job).error_kind == ErrorKind::compilation_error);
+  job.kind = JobKind::test;
+  const Verdict refused = run(job);
+  CHECK(refused.error_kind == ErrorKind::compilation_error);
+  REQUIRE(refused.diagnostic);
+  CHECK(refused.diagnostic->message.find("submission.cu(") != std::string::npos);
+}
+
 TEST_CASE("a fresh process for each candidate gives the verdicts that forks of the zygote give") {
   SandboxConfig config = real_config();
   config.spawn = true;
@@ -289,4 +313,14 @@ def vector_add(x, y):
   const Verdict verdict = cpu().execute(test_job(source), monitor);
   INFO(verdict.summary << verdict.detail << verdict.stderr_text);
   CHECK(verdict.outcome == Outcome::pass);
+}
+
+TEST_CASE("a stored launch plan needs a GPU, and the verdict says so") {
+  JobMonitor monitor;
+  Job job = test_job("");
+  job.plans = {{job.cases[0].id, "ASSAYPLN"}};
+  const Verdict verdict = cpu().execute(job, monitor);
+  CHECK(verdict.error_kind == ErrorKind::unsupported);
+  CHECK(verdict.detail.find("cuda:N") != std::string::npos);
+  CHECK(verdict.cases.empty());
 }

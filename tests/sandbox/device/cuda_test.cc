@@ -1,12 +1,20 @@
 // The plan tier through real processes (zygote, candidate, judge) and the launcher's fake driver: memory operations are performed, kernels only by name.
 #include "sandbox/device/cuda.h"
 
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
+#include <thread>
+#include <vector>
 
+#include "base/handle.h"
 #include "sandbox/device/launching.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/device_fixture.h"
@@ -61,8 +69,13 @@ def cost(case):
 )";
 
 /// The fake device performs copies, and of kernels only those that it knows by name. A plan without any is nobody's work.
-const std::string kKernel = "import torch, triton\n@triton.jit\ndef fake_nothing(p):\n    pass\n";
-const std::string kCopy = kKernel + "def plain_copy(x):\n    y = torch.empty_like(x)\n    y.copy_(x)\n    fake_nothing[(1,)](y)\n    return y\n";
+const std::string kImports = "import torch, triton\n";
+std::string copying(const std::string& kernel) {
+  return kImports + "@triton.jit\ndef " + kernel + "(x, y, n):\n    pass\ndef plain_copy(x):\n    y = torch.empty_like(x)\n    " + kernel +
+         "[(1,)](x, y, x.numel())\n    return y\n";
+}
+const std::string kKernel = kImports + "@triton.jit\ndef fake_nothing(p):\n    pass\n";
+const std::string kCopy = copying("fake_copy");
 const std::string kClone = kKernel + "def plain_copy(x):\n    y = x.clone()\n    fake_nothing[(1,)](y)\n    return y\n";
 
 std::string operator_folder() {
@@ -137,6 +150,64 @@ TEST_CASE("a recorded plan is launched and judged") {
   CHECK(verdict.provenance.device_name == "Fake GPU");
 }
 
+TEST_CASE("a plan whose copies do the work is not its kernels' work, and one that spoils an input is wrong") {
+  const Verdict clone = run(copy_job(JobKind::test, kClone));
+  CHECK(clone.outcome == Outcome::fail);
+  CHECK(clone.error_kind == ErrorKind::unattributed);
+  CHECK(clone.cases[0].reason.find("none of the submission's kernels run") != std::string::npos);
+  const Verdict spoilt = run(copy_job(JobKind::test, copying("fake_copy_and_spoil")));
+  INFO(spoilt.summary << " " << spoilt.detail << spoilt.stderr_text);
+  CHECK(spoilt.outcome == Outcome::fail);
+  CHECK(spoilt.error_kind == ErrorKind::output_mismatch);
+  CHECK(spoilt.cases[0].reason == "argument x was modified; the operator's spec has it as an input");
+}
+
+TEST_CASE("CUDA C++ is compiled, launched and judged as any other plan") {
+  // The fake device knows the kernel by its name; the cubin is NVRTC's.
+  const std::string source = R"cuda(/* assay
+[[launch]]
+kernel = "fake_vector_add"
+grid = "ceil_div(n, 256)"
+block = 256
+args = ["x", "y", "z", "n"]
+*/
+extern "C" __global__ void fake_vector_add(const float* x, const float* y, float* z, int n) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) z[i] = x[i] + y[i];
+}
+)cuda";
+  Job job = vector_add(JobKind::grade, source);
+  job.language = "cuda";
+  job.baseline_source = oracle();  // stays Python
+  job.cases.erase(job.cases.begin() + 1);
+  for (int round = 0; round < 2; ++round) {  // the second time from the memo
+    const Verdict verdict = run(job, 2);
+    INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
+    REQUIRE(verdict.outcome == Outcome::pass);
+    CHECK(verdict.language == "cuda");
+    CHECK(verdict.tier == Tier::plan);
+    REQUIRE(verdict.kernels.size() == 1);
+    CHECK(verdict.kernels[0].name == "fake_vector_add");
+    CHECK(verdict.kernels[0].registers > 0);
+    REQUIRE(verdict.cases.size() == 2);
+    CHECK(verdict.cases[1].latency);
+    CHECK_FALSE(verdict.provenance.nvrtc.empty());
+  }
+
+  Job wrong = job;
+  wrong.kind = JobKind::test;
+  wrong.source.replace(wrong.source.find("\"y\", \"z\""), 8, "\"x\", \"z\"");
+  CHECK(run(wrong).error_kind == ErrorKind::wrong_result);
+
+  Job keeps = job;  // variables of its own start anew for every sample
+  keeps.source += "__device__ float kept;\n";
+  CHECK(run(keeps).outcome == Outcome::pass);
+
+  Job python = job;
+  python.language = "python";
+  CHECK(run(python).error_kind == ErrorKind::syntax_error);
+}
+
 TEST_CASE("a grade is timed beside its baseline") {
   Job job = copy_job(JobKind::grade, kCopy);
   job.baseline_source = kClone;
@@ -148,6 +219,10 @@ TEST_CASE("a grade is timed beside its baseline") {
     REQUIRE(verdict.perf);
     CHECK(*verdict.perf > 0);
     REQUIRE(verdict.cases[0].latency);
+    REQUIRE(verdict.cases[0].timeline.size() == 1);
+    CHECK(verdict.cases[0].timeline[0].name == "fake_copy");
+    CHECK(verdict.cases[0].own_share == 1.0);
+    CHECK(verdict.cases[0].deterministic == true);
     CHECK(verdict.cases[0].latency->samples_ns.size() >= 30);
     CHECK(verdict.cases[0].baseline_latency);
     CHECK(verdict.cases[0].pytorch_ns);
@@ -353,4 +428,166 @@ TEST_CASE("the same source is recorded once, unless it prints or its artifacts a
   const Job loud = copy_job(JobKind::test, "print('loud')\n" + kCopy);
   CHECK(run(loud).stdout_text == "loud\n");
   CHECK(run(loud).stdout_text == "loud\n");
+}
+
+namespace {
+
+/// The plans of a job's public cases, by case.
+std::map<std::string, std::string> plans_of(const Verdict& verdict) {
+  std::map<std::string, std::string> plans;
+  for (const Artifact& one : verdict.artifacts) {
+    if (one.kind == "plan") plans[one.name.substr(0, one.name.find(' '))] = one.bytes;
+  }
+  return plans;
+}
+
+/// A job that replays what `source` does on the public case.
+Job replay_of(JobKind kind, const std::string& source) {
+  Job job = copy_job(JobKind::test, source);
+  job.want_artifacts = true;
+  job.cases.resize(1);
+  job.plans = plans_of(run(job));
+  REQUIRE(job.plans.size() == 1);
+  job.want_artifacts = false;
+  job.kind = kind;
+  job.source.clear();
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("a stored plan is replayed without its submission, and the verdict says where it came from") {
+  const Job job = replay_of(JobKind::test, kCopy);
+  const Verdict verdict = run(job);
+  INFO(verdict.summary << " " << verdict.detail);
+  REQUIRE(verdict.outcome == Outcome::pass);
+  CHECK(verdict.tier == Tier::plan);
+  CHECK(verdict.tier_reason.find("recorded before") != std::string::npos);
+  CHECK(verdict.provenance.source_sha256.empty());
+  REQUIRE(verdict.provenance.plans);
+  CHECK(*verdict.provenance.plans == std::map<std::string, std::string>{{"public64", sha256_hex(job.plans.at("public64"))}});
+  CHECK(verdict.stage_ms.count("import") == 0);
+  CHECK(verdict.stage_ms.count("record") == 0);
+  CHECK_FALSE(run(copy_job(JobKind::test, kCopy)).provenance.plans);
+}
+
+TEST_CASE("a stored plan gets fresh inputs and is timed like any other") {
+  Job job = replay_of(JobKind::grade, kCopy);
+  job.baseline_source = kClone;
+  const Verdict first = run(job), second = run(job);
+  INFO(first.summary << " " << first.detail);
+  REQUIRE(first.outcome == Outcome::pass);
+  REQUIRE(first.perf);
+  CHECK(first.cases[0].latency->samples_ns.size() >= 30);
+  CHECK(first.provenance.seeds != second.provenance.seeds);
+}
+
+TEST_CASE("a stored plan of wrong work fails, one of no kernel is nobody's work, and what is no plan is refused") {
+  const std::string wrong = kKernel + "def plain_copy(x):\n    y = torch.zeros_like(x)\n    fake_nothing[(1,)](y)\n    return y\n";
+  CHECK(run(replay_of(JobKind::test, kCopy)).error_kind == ErrorKind::none);
+  Job job = replay_of(JobKind::test, kCopy);
+  const std::string right = job.plans.at("public64");
+  job.plans["public64"] = right.substr(0, right.size() - 1);
+  CHECK(run(job).error_kind == ErrorKind::invalid_plan);
+  job.plans["public64"] = "ASSAYPLN";
+  CHECK(run(job).error_kind == ErrorKind::invalid_plan);
+  job.plans = {{"another", right}};
+  const Verdict missing = run(job);
+  CHECK(missing.error_kind == ErrorKind::invalid_plan);
+  CHECK(missing.detail.find("public64") != std::string::npos);
+  Job recorded = copy_job(JobKind::test, wrong);
+  recorded.want_artifacts = true;
+  recorded.cases.resize(1);
+  job.plans = plans_of(run(recorded));
+  REQUIRE(job.plans.size() == 1);
+  CHECK(run(job).error_kind == ErrorKind::wrong_result);
+  recorded.source = "def plain_copy(x):\n    return x.clone()\n";
+  job.plans = plans_of(run(recorded));
+  CHECK(run(job).error_kind == ErrorKind::unattributed);
+  job.kind = JobKind::compile;
+  CHECK(run(job).error_kind == ErrorKind::unsupported);
+}
+
+namespace {
+
+/// Where threads wait for each other, up to a bound.
+class Meeting {
+ public:
+  explicit Meeting(int expected) : expected_(expected) {}
+  bool arrive() {
+    std::unique_lock lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return arrived_ >= expected_; });
+  }
+
+ private:
+  const int expected_;
+  int arrived_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+std::unique_ptr<Device> shared_gpu(int sharers) {
+  SandboxConfig config = real_config();
+  config.gpu_sharers = sharers;
+  Result<std::unique_ptr<Device>> made = make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+  if (!made) throw std::runtime_error(made.error().message);
+  return std::move(*made);
+}
+
+}  // namespace
+
+TEST_CASE("jobs whose answers are only checked have one GPU at the same time") {
+  const std::unique_ptr<Device> device = shared_gpu(2);
+  Meeting meeting(2);
+  std::vector<std::future<std::pair<bool, Verdict>>> jobs;
+  for (int i = 0; i < 2; ++i) {
+    jobs.push_back(std::async(std::launch::async, [&] {
+      bool met = false;
+      JobMonitor monitor;
+      // Launched, and not yet let go of: with the GPU to itself neither would see the other here.
+      monitor.stage_changed = [&](Stage stage) {
+        if (stage == Stage::judge && !met) met = meeting.arrive();
+      };
+      Verdict verdict = device->execute(copy_job(JobKind::test, kCopy), monitor);
+      return std::pair(met, std::move(verdict));
+    }));
+  }
+  for (auto& job : jobs) {
+    const auto [met, verdict] = job.get();
+    CHECK(met);
+    INFO(verdict.summary << " " << verdict.detail);
+    CHECK(verdict.outcome == Outcome::pass);
+  }
+}
+
+TEST_CASE("while one is timed, no other job is on the GPU") {
+  const std::unique_ptr<Device> device = shared_gpu(2);
+  std::atomic<bool> other_launched{false}, seen_beside{false};
+  std::future<Verdict> other;
+  const auto run_other = [&] {
+    JobMonitor monitor;
+    monitor.stage_changed = [&](Stage stage) { other_launched = other_launched || stage == Stage::launch; };
+    return device->execute(copy_job(JobKind::test, kCopy), monitor);
+  };
+  JobMonitor monitor;
+  bool judged = false;
+  monitor.stage_changed = [&](Stage stage) {
+    if (judged && stage == Stage::launch) {  // of the timed blocks, since all cases were judged before
+      if (!other.valid()) other = std::async(std::launch::async, run_other);
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      seen_beside = seen_beside || other_launched;
+    }
+    judged = judged || stage == Stage::judge;
+  };
+  Job job = copy_job(JobKind::profile, kCopy);
+  job.cases.resize(1);
+  const Verdict timed = device->execute(job, monitor);
+  INFO(timed.summary << " " << timed.detail);
+  CHECK(timed.outcome == Outcome::pass);
+  REQUIRE(other.valid());
+  CHECK(other.get().outcome == Outcome::pass);
+  CHECK(other_launched);
+  CHECK_FALSE(seen_beside);
 }

@@ -126,4 +126,13 @@ TEST_CASE("the fake device says how many cases are through") {
   CHECK(total == 2);
 }
 
+TEST_CASE("the fake device passes no launch plan") {
+  JobMonitor monitor;
+  Job job = job_of("");
+  job.plans = {{"small", "ASSAYPLN"}};
+  const Verdict verdict = make_fake_device()->execute(job, monitor);
+  CHECK(verdict.outcome == Outcome::error);
+  CHECK(verdict.error_kind == ErrorKind::unsupported);
+}
+
 }  // namespace assay::sandbox

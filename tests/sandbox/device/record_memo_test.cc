@@ -51,6 +51,7 @@ TEST_CASE("a recording is known by all that it depends on, and by nothing else")
   CHECK(RecordMemo::key(a_job(), "t", "cuda:90", a_case()) != key);
   CHECK(RecordMemo::key(a_job(), "s", "cuda:90", a_case(), true) != key);
   CHECK(RecordMemo::key(a_job(), "s", "cuda:80", a_case()) != key);
+  CHECK(RecordMemo::key(a_job(), "s", "cuda:90", a_case(), false, kCudaCpp) != key);
   Job entry = a_job(), dialect = a_job();
   entry.entry = "g";
   dialect.dialect = "gluon";
@@ -63,7 +64,11 @@ TEST_CASE("a recording is known by all that it depends on, and by nothing else")
   scalar.arguments[1].value = std::int64_t{4};
   inout.inout = {"x"};
   from.outputs[0].from = "x";
-  for (const PreparedCase& other : {shape, strides, dtype, scalar, inout, from}) CHECK(RecordMemo::key(a_job(), "s", "cuda:90", other) != key);
+  PreparedCase axes = a_case(), name = a_case(), output = a_case();
+  axes.axes = {{"rows", 4}};
+  name.outputs[0].name = "z";
+  output.outputs[0].shape = {32};
+  for (const PreparedCase& other : {shape, strides, dtype, scalar, inout, from, axes, name, output}) CHECK(RecordMemo::key(a_job(), "s", "cuda:90", other) != key);
 }
 
 TEST_CASE("what host code may read is never kept") {

@@ -153,7 +153,7 @@ def drain(fd: int) -> str:
 
 
 def encode_case(case: dict[str, Any], mode: str, first_fd: int) -> tuple[dict[str, Any], tuple[int, int]]:
-    """case: id, arguments {name: tensor or scalar}, and optionally structural, inout, outputs, output_from, output_bytes."""
+    """case: id, arguments {name: value}; optionally structural, inout, outputs, output_from, output_bytes, axes, output_tensors."""
     structural = case.get("structural", [])
     tensors = [(name, value) for name, value in case["arguments"].items() if isinstance(value, torch.Tensor)]
     with_bytes = [pair for pair in tensors if mode != "record" or pair[0] in structural]
@@ -180,6 +180,7 @@ def encode_case(case: dict[str, Any], mode: str, first_fd: int) -> tuple[dict[st
         "output_from": case.get("output_from", [None] * outputs),
         "output_fd": first_fd + 1,
         "output_bytes": size,
+        **{key: case[key] for key in ("axes", "output_tensors") if key in case},
     }
     return wire, (fd, output)
 

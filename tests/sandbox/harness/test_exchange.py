@@ -125,6 +125,20 @@ def test_inputs_and_outputs_go_through_the_exchange(talk: Conversation, tmp_path
     assert talk.compare("job_1", "first", outside)["kind"] == "output_mismatch"
 
 
+def test_outputs_that_were_kept_are_compared_with_those_of_the_run_without_kernels(talk: Conversation, tmp_path: Path) -> None:
+    first = talk.prepare(write_operator(tmp_path / "op"), "job_1").header["cases"][0]
+    question = {"type": "attribute", "job": "job_1", "case": "first", "on_device": True}
+    for factor, ok in ((1.0, True), (2.0, False)):
+        wires = talk.answer(first, 2.0)
+        request = {"type": "compare", "job": "job_1", "case": "first", "outputs": wires, "on_device": True, "keep": True}
+        assert talk.ask(request).header["kind"] == "none"
+        without = talk.answer(first, factor)  # in the same place
+        talk.view(wires[1], first["device"]["output_offset"] + 4096).fill_(-1 if ok else 7)
+        reply = talk.ask({**question, "without": without}).header
+        assert (reply["type"], reply["ok"]) == ("attributed", ok), reply
+    assert talk.ask({"type": "attribute", "job": "job_1", "case": "first", "on_device": True}).type == "judge_error"
+
+
 def test_each_job_has_an_exchange_of_its_own_until_it_is_released(talk: Conversation, tmp_path: Path) -> None:
     folder = write_operator(tmp_path / "op")
     earlier = talk.prepare(folder, "job_1").header["cases"][0]

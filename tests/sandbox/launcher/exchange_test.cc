@@ -42,7 +42,8 @@ TEST_CASE("a plan is replayed from shared device memory, and its outputs go ther
   Shared shared;
   DeviceExchange exchange = shared.exchange();
   for (const bool timed : {false, true}) {
-    ReplayRequest request{.gpu_memory_bytes = 1 << 28, .timing = {}};
+    ReplayRequest request;
+    request.gpu_memory_bytes = 1 << 28;
     if (timed) request.timing = TimingRules{.min_samples = 5, .max_samples = 10};
     std::memset(shared.at(kOut), 0, kN * 4);
     REQUIRE(replay(shared.gpu, test::vector_add_plan(kN), exchange, request, SystemClock()));

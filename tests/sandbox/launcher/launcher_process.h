@@ -81,7 +81,7 @@ struct LaunchCase {
   std::vector<std::pair<std::string, std::vector<float>>> inputs;
   std::uint64_t output_bytes = 1 << 16;
   std::uint64_t gpu_memory_bytes = 1ULL << 30;
-  bool time = false;
+  bool time = false, inspect = false;
   std::int64_t min_samples = 30, max_samples = 500, max_time_ms = 2'000;
   UniqueFd output;
 
@@ -91,7 +91,7 @@ struct LaunchCase {
     nlohmann::json list = nlohmann::json::array();
     for (const auto& [name, values] : inputs) {
       bytes.resize((bytes.size() + 255) / 256 * 256);
-      list.push_back({{"name", name}, {"fd", 0}, {"offset", bytes.size()}, {"nbytes", values.size() * sizeof(float)}});
+      list.push_back({{"name", name}, {"fd", 0}, {"offset", bytes.size()}, {"nbytes", values.size() * sizeof(float)}, {"inout", false}});
       bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
     }
     Result<UniqueFd> input = create_sealed_memfd("inputs", bytes);
@@ -106,6 +106,8 @@ struct LaunchCase {
                                    {"output_offset", 0},
                                    {"output_bytes", output_bytes},
                                    {"device_bytes", 0},
+                                   {"ablated", false},
+                                   {"inspect", inspect},
                                    {"time", time},
                                    {"min_samples", min_samples},
                                    {"max_samples", max_samples},

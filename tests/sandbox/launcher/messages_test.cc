@@ -13,11 +13,13 @@ namespace {
 json launch_header() {
   return {{"type", "launch"},
           {"case", "small"},
-          {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 256}, {"nbytes", 1024}}}},
+          {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 256}, {"nbytes", 1024}, {"inout", true}}}},
           {"output_fd", 1},
           {"output_offset", 0},
           {"output_bytes", 4096},
           {"device_bytes", 0},
+          {"ablated", true},
+          {"inspect", true},
           {"time", true},
           {"min_samples", 30},
           {"max_samples", 500},
@@ -45,6 +47,9 @@ TEST_CASE("a launch message becomes a struct") {
   CHECK(message->inputs[0].bytes == 1024);
   CHECK(message->output_fd == 1);
   CHECK(message->output_bytes == 4096);
+  CHECK(message->inputs[0].inout);
+  CHECK(message->ablated);
+  CHECK(message->inspect);
   CHECK(message->time);
   CHECK(message->timing.max_samples == 500);
   CHECK(message->gpu_memory_bytes == 1 << 20);
@@ -55,6 +60,7 @@ TEST_CASE("a launch message becomes a struct") {
 TEST_CASE("without timing its numbers may be missing") {
   json header = launch_header();
   header["time"] = false;
+  header.erase("inspect");
   header.erase("min_samples");
   header.erase("max_samples");
   header.erase("max_time_ms");
@@ -62,7 +68,7 @@ TEST_CASE("without timing its numbers may be missing") {
 }
 
 TEST_CASE("a missing or wrong field is named") {
-  for (const char* name : {"case", "inputs", "output_fd", "output_offset", "output_bytes", "device_bytes", "gpu_memory_bytes", "time", "min_samples", "max_samples", "max_time_ms"}) {
+  for (const char* name : {"case", "inputs", "output_fd", "output_offset", "output_bytes", "device_bytes", "gpu_memory_bytes", "ablated", "time", "inspect", "min_samples", "max_samples", "max_time_ms"}) {
     json header = launch_header();
     header.erase(name);
     const auto missing = parse_launch(frame_of(header));

@@ -74,6 +74,13 @@ TEST_CASE("a timed launch returns raw samples and their interval") {
   CHECK(answer["samples_ns"].size() >= 30);
   CHECK(answer["low_ns"] <= answer["median_ns"]);
   CHECK(answer["median_ns"] <= answer["high_ns"]);
+  CHECK_FALSE(answer.contains("timeline"));
+  one.inspect = true;
+  const nlohmann::json inspected = one.run(launcher, test::vector_add_plan(kN));
+  REQUIRE(inspected["timeline"].size() == 1);
+  CHECK(inspected["timeline"][0]["name"] == "fake_vector_add");
+  CHECK(inspected["timeline"][0]["submitted"] == true);
+  CHECK(inspected["deterministic"] == true);
 }
 
 TEST_CASE("each failure has its kind, and the process serves on after those that leave the device whole") {
@@ -149,12 +156,12 @@ TEST_CASE("an input outside its file is our own defect, not the submission's") {
   REQUIRE(output);
   const nlohmann::json header = {{"type", "launch"},
                                  {"case", "c"},
-                                 {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 32}, {"nbytes", 64}}}},
+                                 {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 32}, {"nbytes", 64}, {"inout", false}}}},
                                  {"output_fd", 1},
                                  {"output_offset", 0},
                                  {"output_bytes", 4096},
                                  {"device_bytes", 0},
-                                 {"time", false},
+                                 {"ablated", false}, {"time", false},
                                  {"gpu_memory_bytes", 1 << 20}};
   REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)), {file->get(), output->get()}, Deadline::after_ms(1'000)));
   const Result<Frame> answer = launcher.receive();
@@ -175,12 +182,12 @@ TEST_CASE("a launch over shared device memory answers there; a place outside it 
   for (int i = 0; i < 16; ++i) floats[i] = static_cast<float>(i), floats[1024 + i] = 100.0f;
   nlohmann::json header = {{"type", "launch"},
                            {"case", "c"},
-                           {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 0}, {"nbytes", 64}}, {{"name", "y"}, {"fd", 0}, {"offset", 4096}, {"nbytes", 64}}}},
+                           {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 0}, {"nbytes", 64}, {"inout", false}}, {{"name", "y"}, {"fd", 0}, {"offset", 4096}, {"nbytes", 64}, {"inout", false}}}},
                            {"output_fd", 0},
                            {"output_offset", 8192},
                            {"output_bytes", 4096},
                            {"device_bytes", kBytes},
-                           {"time", false},
+                           {"ablated", false}, {"time", false},
                            {"gpu_memory_bytes", 1 << 20}};
   const auto ask = [&] {
     REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)), {file->get()}, Deadline::after_ms(1'000)));
@@ -283,20 +290,22 @@ TEST_CASE("the probe prints one line of JSON and says whether there is a device"
   const Ended fake = run_launcher("--probe --driver fake");
   CHECK(fake.status == 0);
   CHECK(nlohmann::json::parse(fake.text)["devices"].size() == 1);
-  const Ended cuda = run_launcher("--probe");
-  const nlohmann::json found = nlohmann::json::parse(cuda.text);
-  CHECK(cuda.status == (found["devices"].empty() ? 3 : 0));
-  CHECK(found["reason"].get<std::string>().empty() != found["devices"].empty());
+  for (const char* driver : {"cuda", "hip"}) {
+    const Ended real = run_launcher(std::string("--probe --driver ") + driver);
+    const nlohmann::json found = nlohmann::json::parse(real.text);
+    CHECK(real.status == (found["devices"].empty() ? 3 : 0));
+    CHECK(found["reason"].get<std::string>().empty() != found["devices"].empty());
+  }
 }
 
 TEST_CASE("wrong arguments are explained, with status 2") {
   for (const auto& [arguments, reason] :
        std::vector<std::pair<std::string, std::string>>{{"", "--socket-fd and --device are needed"},
-                                                        {"--socket-fd 3 --device hip:0", "HIP devices are not supported by this build"},
+                                                        {"--socket-fd 3 --device hip:x", "'x' is no number"},
                                                         {"--socket-fd 3 --device gpu", "--device 'gpu' is no number from 0 up"},
                                                         {"--socket-fd -1 --device 0", "--socket-fd '-1' is no number from 0 up"},
                                                         {"--socket-fd", "--socket-fd needs a value"},
-                                                        {"--driver metal --probe", "driver 'metal' is unknown; valid: cuda, fake"},
+                                                        {"--driver metal --probe", "driver 'metal' is unknown; valid: cuda, hip, fake"},
                                                         {"--what", "argument '--what' is unknown"}}) {
     const Ended ended = run_launcher(arguments);
     INFO(arguments << ": " << ended.text);

@@ -256,15 +256,97 @@ TEST_CASE("every timed run starts from the same inputs, and a timed run's output
   bench.check_clean();
 }
 
-TEST_CASE("a kernel with variables of its own runs, and is not timed") {
+TEST_CASE("variables of a kernel's own are as at first in each sample: an answer cannot be handed on") {
   Bench bench;
-  const Plan plan = test::vector_add_plan(kN, "fake_vector_add", test::elf_with_section(".nv.global", 8));
-  CHECK(bench.run(plan));
+  // It adds only when its variable is zero. What it leaves of a poisoned output otherwise is NaN.
+  const Plan plan = test::vector_add_plan(kN, "fake_add_once", test::elf_with_section(".nv.global", 8));
+  REQUIRE(bench.run(plan));
+  bench.check_sum();
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
-  const auto timed = bench.run(plan);
-  REQUIRE_FALSE(timed);
-  CHECK(timed.error().kind == LaunchErrorKind::invalid_plan);
-  CHECK(timed.error().message.find("8 bytes of variables") != std::string::npos);
+  REQUIRE(bench.run(plan));
+  bench.check_sum();
+  // An image that declares none is not loaded again: the fake kernel remembers, and the drawn sample shows it.
+  REQUIRE(bench.run(test::vector_add_plan(kN, "fake_add_once")));
+  CHECK(std::isnan(bench.out[0]));
+  bench.check_clean();
+}
+
+TEST_CASE("variables count as memory of the plan") {
+  Bench bench;
+  const auto refused = bench.run(test::vector_add_plan(kN, "fake_vector_add", test::elf_with_section(".nv.global", kPlenty)));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().kind == LaunchErrorKind::gpu_memory_limit);
+}
+
+TEST_CASE("an input that was written is named, unless it may be") {
+  Bench bench;
+  const Plan plan = test::vector_add_plan(kN, "fake_add_in_place");
+  const auto result = bench.run(plan);
+  REQUIRE(result);
+  CHECK(result->modified == std::vector<std::string>{"x"});
+  HostExchange exchange(bench.gpu, {{"x", bytes_of(bench.x), true}, {"y", bytes_of(bench.y), false}}, std::as_writable_bytes(std::span(bench.out)));
+  const auto allowed = replay(bench.gpu, plan, exchange, bench.request, bench.clock);
+  REQUIRE(allowed);
+  CHECK(allowed->modified.empty());
+  CHECK(bench.run(test::vector_add_plan(kN))->modified.empty());
+}
+
+TEST_CASE("ablated, a plan does everything but the submission's kernels") {
+  Bench bench;
+  Plan plan = test::vector_add_plan(kN);
+  plan.ops.insert(plan.ops.begin(), FillOp{2, 0, kN, 4, 0});
+  plan.binaries.push_back({"assay_copy", 0, test::tiny_elf()});
+  bench.gpu.add_kernel("assay_copy", {8, 8, 8, 4}, [](FakeLaunch& launch) {
+    *launch.memory(2, 0, 1) = std::byte{1};
+    return LaunchStatus();
+  });
+  KernelOp copy = std::get<KernelOp>(plan.ops[1]);
+  copy.binary = 1;
+  plan.ops.insert(plan.ops.begin() + 1, copy);
+  const auto full = bench.run(plan);
+  REQUIRE(full);
+  CHECK(full->moves == 1);
+  bench.check_sum();
+  bench.request.ablated = true;
+  REQUIRE(bench.run(plan));
+  std::uint32_t first = 0;
+  std::memcpy(&first, bench.out.data(), sizeof first);
+  CHECK(first == 1);
+  CHECK(bench.out[1] == 0.0f);
+}
+
+TEST_CASE("an inspected plan has a timeline, and says whether its bits are always the same") {
+  Bench bench;
+  Plan plan = test::vector_add_plan(kN);
+  plan.ops.insert(plan.ops.begin(), FillOp{2, 0, kN, 4, 0});
+  bench.gpu.set_kernel_ns("fake_vector_add", 8'000);
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
+  CHECK_FALSE(bench.run(plan)->inspection);
+  bench.request.inspect = true;
+  const auto result = bench.run(plan);
+  REQUIRE(result);
+  REQUIRE(result->inspection);
+  CHECK(result->inspection->deterministic == true);
+  const std::vector<OperationNs>& timeline = result->inspection->timeline;
+  REQUIRE(timeline.size() == 2);
+  CHECK(timeline[0].operation.name == "fill");
+  CHECK_FALSE(timeline[0].operation.submitted);
+  CHECK(timeline[0].ns == Approx(2'000).margin(50));
+  CHECK(timeline[1].operation.name == "fake_vector_add");
+  CHECK(timeline[1].operation.submitted);
+  CHECK(timeline[1].ns == Approx(8'000).margin(50));
+  bench.check_clean();
+
+  // It adds only every other time.
+  const auto other = bench.run(test::vector_add_plan(kN, "fake_add_once"));
+  REQUIRE(other);
+  CHECK(other->inspection->deterministic == true);  // NaN both times: by now its variable is far from zero
+  std::uint32_t runs = 0;
+  bench.gpu.add_kernel("fake_vector_add", {8, 8, 8, 4}, [&runs](FakeLaunch& launch) {
+    *launch.memory(2, 0, 1) = static_cast<std::byte>(++runs);
+    return LaunchStatus();
+  });
+  CHECK(bench.run(plan)->inspection->deterministic == false);
 }
 
 TEST_CASE("a device too full for pristine copies is refilled from host memory") {

@@ -65,7 +65,7 @@ def launch(channel: Channel, plan: Plan, inputs: bytes, sizes: dict[str, int]) -
     fds = [memfd(inputs), memfd(bytes(4096))]
     wires, offset = [], 0
     for name, size in sizes.items():
-        wires.append({"name": name, "fd": 0, "offset": offset, "nbytes": size})
+        wires.append({"name": name, "fd": 0, "offset": offset, "nbytes": size, "inout": False})
         offset += size
     header = {
         "type": "launch",
@@ -75,6 +75,7 @@ def launch(channel: Channel, plan: Plan, inputs: bytes, sizes: dict[str, int]) -
         "output_offset": 0,
         "output_bytes": 4096,
         "device_bytes": 0,
+        "ablated": False,
         "time": False,
         "gpu_memory_bytes": 1 << 24,
     }

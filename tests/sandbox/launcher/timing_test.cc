@@ -36,6 +36,7 @@ class ScriptedGpu final : public GpuDriver {
   }
   LaunchResult<KernelHandle> load(std::string_view, const std::string&, std::uint32_t) override { return 0u; }
   void unload(KernelHandle) override {}
+  LaunchStatus reload(KernelHandle, std::string_view, const std::string&, std::uint32_t) override { return {}; }
   const KernelFacts& kernel_facts(KernelHandle) const override { return kernel_; }
   LaunchStatus launch_async(KernelHandle, const LaunchShape&, std::span<const ParamValue>) override { return {}; }
   LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec&) override { return TensorMap{}; }
@@ -138,7 +139,7 @@ TEST_CASE("time runs out before min_samples, with at least one sample") {
 
 TEST_CASE("what the marks take is taken off, and warm and host-clock samples come beside") {
   std::size_t kernels = 0;
-  ScriptedGpu gpu([&] { return 2500.0 + 1000.0 * static_cast<double>(kernels); });  // marks take 2,500 ns, a kernel 1,000
+  ScriptedGpu gpu([&] { return 1200.0 + kTouchColdNs * static_cast<double>(kernels); });  // marks take 1,200 ns
   const TickingClock clock(1'000'000);
   TimedWork work = work_on(gpu);
   work.restore = [&] {
@@ -149,17 +150,16 @@ TEST_CASE("what the marks take is taken off, and warm and host-clock samples com
     kernels = 3;
     return gpu.note('K');
   };
-  std::size_t nothings = 0;
-  work.nothing = [&] {
-    kernels = ++nothings % 3 == 1 ? 1 : 2;  // one alone, then two
+  work.touch = [&] {
+    kernels = 1;
     return gpu.note('n');
   };
   const auto samples = take_samples(gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .side_samples = 2}, work, clock);
   REQUIRE(samples);
-  CHECK(samples->overhead_ns == Approx(2500));
+  CHECK(samples->overhead_ns == Approx(1200));
   REQUIRE(samples->cold_ns.size() == 6);
-  CHECK(samples->cold_ns[0] == Approx(3000));
-  CHECK(samples->warm_ns == std::vector<double>{3000, 3000});
+  CHECK(samples->cold_ns[0] == Approx(3 * kTouchColdNs));
+  CHECK(samples->warm_ns == std::vector<double>(2, 2 * kTouchColdNs + kTouchWarmNs));  // the known kernel is done sooner with warm caches
   CHECK(gpu.log.find("RKRS(<K>)S") != std::string::npos);
   CHECK(samples->wall_ns.size() == 2);
 }

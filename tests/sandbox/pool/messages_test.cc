@@ -145,6 +145,31 @@ TEST_CASE("an attribution is consistent or refused") {
   const json header = attribute_header("j", "c", {Argument{}}, {});
   CHECK(header["outputs"].size() == 1);
   CHECK(header["without"].empty());
+  const json kept = attribute_kept_header("j", "c", {Argument{}});
+  CHECK(kept["type"] == "attribute");
+  CHECK(kept["on_device"] == true);
+  CHECK(kept["without"].size() == 1);
+  CHECK_FALSE(kept.contains("outputs"));
+}
+
+TEST_CASE("a launch request says which inputs may be written, and what is left out") {
+  LaunchRequest request;
+  request.inputs.resize(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    request.inputs[i].is_tensor = true;
+    request.inputs[i].fd = 0;
+    request.inputs[i].name = i == 0 ? "p" : "grad";
+  }
+  request.inout = {"p"};
+  const json plain = to_header(request);
+  CHECK(plain["inputs"][0]["inout"] == true);
+  CHECK(plain["inputs"][1]["inout"] == false);
+  CHECK(plain["ablated"] == false);
+  CHECK(plain["inspect"] == false);
+  request.ablated = true;
+  request.inspect = true;
+  CHECK(to_header(request)["ablated"] == true);
+  CHECK(to_header(request)["inspect"] == true);
 }
 
 TEST_CASE("a prepared case cannot name a descriptor that did not come") {
@@ -204,7 +229,19 @@ TEST_CASE("arguments survive the way to a candidate") {
   one.output_from = {"", "x"};
   one.output_fd = 2;
   one.output_bytes = 512;
-  const json header = to_header(CandidateJob{CandidateMode::interpret, "f", "triton", "cuda:90", false, true, {one}});
+  one.axes = {{"rows", 2}};
+  one.output_tensors = {{.name = "y", .dtype = "float32", .from = "", .shape = {2, 3}, .nbytes = 24}};
+  CandidateJob job;
+  job.entry = "f";
+  job.dialect = "triton";
+  job.target = "cuda:90";
+  job.language = "cuda";
+  job.alternatives = true;
+  job.cases = {one};
+  const json header = to_header(job);
+  CHECK(header["language"] == "cuda");
+  CHECK(header["cases"][0]["axes"] == json({{"rows", 2}}));
+  CHECK(header["cases"][0]["output_tensors"][0]["shape"] == json({2, 3}));
   CHECK(header["mode"] == "interpret");
   CHECK(header["cases"][0]["arguments"][0]["strides"] == json({3, 1}));
   CHECK(header["cases"][0]["arguments"][1]["value"] == 1e-5);
@@ -217,8 +254,24 @@ TEST_CASE("the launcher's word counts only when it is complete") {
                          {"kernels", json::array()}, {"canary_ok", true}, {"samples_ns", {1.0, 2.0}},
                          {"median_ns", 1.5},         {"low_ns", 1},       {"high_ns", 2},
                          {"answers", {1, 0}},        {"warm_ns", {3, 1}}, {"wall_ns", {9.0}},
-                         {"overhead_ns", 2.5},       {"clock_mhz", 1980}, {"discarded", 1}};
+                         {"overhead_ns", 2.5},       {"clock_mhz", 1980}, {"discarded", 1},
+                         {"modified", {"x"}},        {"moves", 2}};
   REQUIRE(parse_launched(frame(launched)));
+  CHECK(parse_launched(frame(launched))->modified == std::vector<std::string>{"x"});
+  CHECK(parse_launched(frame(launched))->moves == 2);
+  CHECK_FALSE(parse_launched(frame(launched))->deterministic);
+  json inspected = launched;
+  inspected["timeline"] = json::array({{{"name", "k"}, {"submitted", true}, {"ns", 12.5}}});
+  inspected["deterministic"] = false;
+  const Result<Launched> seen = parse_launched(frame(inspected));
+  REQUIRE(seen);
+  REQUIRE(seen->timeline.size() == 1);
+  CHECK(seen->timeline[0].name == "k");
+  CHECK(seen->timeline[0].submitted);
+  CHECK(seen->timeline[0].ns == 12.5);
+  CHECK(seen->deterministic == false);
+  inspected["timeline"][0].erase("ns");
+  CHECK(refuses(parse_launched, inspected));
   CHECK(parse_launched(frame(launched))->timing->median_ns == 1.5);
   CHECK(parse_launched(frame(launched))->timing->warm_ns == 2.0);
   CHECK(parse_launched(frame(launched))->answers == std::vector<std::int64_t>{1, 0});

@@ -1,0 +1,158 @@
+"""The calls that a golden file's test part makes of its kernel part, and which of them can be cases of an operator.
+
+    calls = trace(path, target, cache)            # runs the file on a recorder that lets torch's arithmetic through
+    for group in groups(calls): ...               # calls of one form: one operator
+
+A call can be a case when it is a call of a function (or an autograd.Function's `apply`), its tensors share no memory, and the rest of its
+arguments are numbers or constants that Python can write down. Calls of one form have the same function, structure, constants, dtypes and
+ranks; shapes and numbers are what tells their cases apart.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+ROOT = Path(__file__).resolve().parent.parent
+for folder in (ROOT / "bench", ROOT / "sandbox"):
+    sys.path.insert(0, str(folder))
+
+import torch  # noqa: E402
+import tritonbench_file  # noqa: E402
+from harness.tensors import NAMES  # noqa: E402
+from torch.utils._pytree import tree_flatten  # noqa: E402
+from tritonbench_file import MODULE, KernelPart  # noqa: E402
+
+NUMBERS = {int: "int", float: "float", bool: "bool"}
+
+
+@dataclass
+class Call:
+    """One call; `why_not` says why it cannot be a case, or is empty."""
+
+    number: int
+    function: str
+    args: Any
+    kwargs: Any
+    returned: list[tuple[str, list[int]]] | None = None  # dtype and shape of each tensor
+    touched: set[int] = field(default_factory=set)  # positions of leaves whose memory kernels were given
+    structural: set[int] = field(default_factory=set)  # positions of leaves whose values host code reads
+    why_not: str = ""
+
+    @property
+    def leaves(self) -> list[Any]:
+        return tree_flatten((self.args, self.kwargs))[0]
+
+
+class Tracer(KernelPart):
+    """A kernel part whose calls are kept."""
+
+    latest: ClassVar[list[Call]] = []
+
+    def __init__(self, *args: Any) -> None:
+        self.traced = Tracer.latest
+        super().__init__(*args)
+
+    def record(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, gradients: Any = None) -> Any:
+        if gradients is not None or not is_interface(name, function):
+            return super().record(name, function, args, kwargs, gradients)
+        call = Call(len(self.traced), name, args, kwargs)
+        self.traced.append(call)
+        call.why_not = unwritable(call)
+        result = super().record(name, function, args, kwargs)
+        if self.calls[-1].get("helper"):
+            call.why_not = f"{name} launches no kernel"
+        storages = {tensor.untyped_storage()._cdata: buffer for buffer, tensor in self._seen.items()}
+        written = {self._recorder.record_of(fake).argument for fake in self._recorder.written_arguments()}
+        structural = set(self.calls[-1]["structural"])
+        for position, leaf in enumerate(call.leaves):
+            if isinstance(leaf, torch.Tensor):
+                buffer = storages.get(leaf.untyped_storage()._cdata)
+                call.touched |= {position} if buffer in written else set()
+                call.structural |= {position} if buffer in structural else set()
+        tensors = [x for x in tree_flatten(result)[0] if isinstance(x, torch.Tensor)]
+        call.returned = [(NAMES[x.dtype], list(x.shape)) for x in tensors] if all(x.dtype in NAMES for x in tensors) else None
+        if call.returned is None:
+            call.why_not = call.why_not or f"{name} returns a tensor of a type that no operator has"
+        elif any(0 in shape for _, shape in call.returned):
+            call.why_not = call.why_not or f"{name} returns an empty tensor"
+        elif not call.returned and not call.touched - call.structural:
+            call.why_not = call.why_not or f"{name} returns nothing and writes to no argument"
+        return result
+
+
+def is_interface(name: str, function: Any) -> bool:
+    owner = getattr(function, "__self__", None)
+    is_apply = isinstance(owner, type) and owner.__module__ == MODULE
+    return is_apply or (getattr(function, "__module__", None) == MODULE and "." not in name and not isinstance(function, type))
+
+
+def unwritable(call: Call) -> str:
+    """Why a call's arguments cannot be an operator's, or ""."""
+    seen: set[int] = set()
+    for leaf in call.leaves:
+        if isinstance(leaf, torch.Tensor):
+            storage = leaf.untyped_storage()._cdata
+            if storage in seen:
+                return f"{call.function} is called with tensors that share memory"
+            seen.add(storage)
+            if leaf.dtype not in NAMES:
+                return f"{call.function} is called with a tensor of {leaf.dtype}"
+            if 0 in leaf.shape:
+                return f"{call.function} is called with an empty tensor"
+        elif type(leaf) not in NUMBERS and constant(leaf) is None:
+            return f"{call.function} is called with a {type(leaf).__name__}"
+    if not seen:
+        return f"{call.function} is called without a tensor"
+    return ""
+
+
+def constant(value: Any) -> str | None:
+    """Python that makes the value, where there is such."""
+    if value is None or isinstance(value, str):
+        return repr(value)
+    if isinstance(value, torch.dtype):
+        return str(value)
+    if isinstance(value, torch.device):
+        return f"torch.device({str(value)!r})"
+    if isinstance(value, torch.Size):
+        return f"torch.Size({list(value)})"
+    return None
+
+
+def form(call: Call) -> tuple[Any, ...]:
+    """What calls of one operator have in common."""
+    kinds: list[str] = []
+    for leaf in call.leaves:
+        if isinstance(leaf, torch.Tensor):
+            kinds.append(f"{NAMES[leaf.dtype]} {leaf.dim()}")
+        else:
+            kinds.append(NUMBERS.get(type(leaf)) or str(constant(leaf)))
+    assert call.returned is not None
+    outputs = tuple((dtype, len(shape)) for dtype, shape in call.returned)
+    return (
+        call.function,
+        str(tree_flatten((call.args, call.kwargs))[1]),
+        tuple(kinds),
+        outputs,
+        tuple(sorted(call.touched - call.structural)),
+    )
+
+
+def groups(calls: list[Call]) -> Iterator[list[Call]]:
+    """Calls of one form together, in the order of their first."""
+    found: dict[tuple[Any, ...], list[Call]] = {}
+    for call in calls:
+        if not call.why_not:
+            found.setdefault(form(call), []).append(call)
+    yield from found.values()
+
+
+def trace(path: Path, target: str, cache: Path | None, arithmetic: bool) -> tuple[list[Call], dict[str, Any]]:
+    """The calls, and tritonbench_file's report of the file. Once per process."""
+    Tracer.latest = []
+    report = tritonbench_file.run(path, target, None, cache, arithmetic, Tracer)
+    return Tracer.latest, report

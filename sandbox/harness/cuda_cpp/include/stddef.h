@@ -1,0 +1,3 @@
+// size_t is built into NVRTC.
+#pragma once
+typedef long ptrdiff_t;

@@ -1,0 +1,117 @@
+"""The launches of one case with their numbers: conditions decided, repeats counted out, every extent checked against the device's limits.
+
+    for launch in resolve(manifest, names): ...         # ResolvedLaunch, in order; at most as many as a plan holds
+
+The arguments come later (arguments.py): they need the compiled kernel's parameters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from harness import plan as plans
+from harness.cuda_cpp.case_names import ROUND, CaseNames, Dims, Names, wrong
+from harness.cuda_cpp.expressions import TensorFacts
+from harness.cuda_cpp.manifest import Expression, LaunchEntry, Manifest, fill_holes, holes
+from harness.fake_cuda import device_facts
+from harness.storage import uniform
+from harness.tensors import dtype_from
+
+MAX_THREADS_PER_BLOCK = 1024
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65535, 65535)
+MAX_BLOCKS_PER_CLUSTER = 16
+FIRST_WITH_CLUSTERS = 9  # major version of the target
+CPP_TYPES = {
+    "float64": "double",
+    "float32": "float",
+    "float16": "__half",
+    "bfloat16": "__nv_bfloat16",
+    "float8_e4m3fn": "__nv_fp8_e4m3",
+    "float8_e5m2": "__nv_fp8_e5m2",
+    "int64": "long long",
+    "int32": "int",
+    "int16": "short",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "uint32": "unsigned int",
+    "bool": "bool",
+}
+
+
+@dataclass(frozen=True)
+class ResolvedLaunch:
+    entry: LaunchEntry
+    kernel: str  # as C++ names it: "softmax<256, float>"
+    grid: Dims
+    block: Dims
+    cluster: Dims
+    shared_bytes: int
+    names: Names = field(hash=False, compare=False)  # for the arguments
+
+
+def fills(manifest: Manifest, names: CaseNames) -> list[plans.Fill]:
+    """What is filled before the first launch."""
+    found = []
+    for name, expression in manifest.fills.items():
+        if name not in names.fillable:
+            raise wrong("value_error", f"only outputs and scratch can be filled; valid: {', '.join(names.fillable) or 'none'}", expression)
+        buffer = names.buffers[name]
+        element = uniform(dtype_from(buffer.facts.dtype), names.number(expression))
+        if buffer.nbytes:
+            found.append(plans.Fill(buffer.index, 0, buffer.facts.numel, element.width, element.pattern))
+    return found
+
+
+def resolve(manifest: Manifest, names: CaseNames) -> Iterator[ResolvedLaunch]:
+    """In order. Those whose condition does not hold, and those without a block, are left out."""
+    room = plans.MAX_OPERATIONS - len(manifest.fills)
+    for entry in manifest.launches:
+        if not names.number(entry.when):
+            continue
+        rounds = names.extent(entry.repeat)
+        if rounds > room:
+            raise wrong("value_error", f"{rounds} launches; one call has at most {plans.MAX_OPERATIONS} launches and fills", entry.repeat)
+        room -= rounds
+        for number in range(rounds):
+            launch = _launch(entry, names, {**names.values, ROUND: number})
+            if 0 not in launch.grid:
+                yield launch
+
+
+def _launch(entry: LaunchEntry, case: CaseNames, names: Names) -> ResolvedLaunch:
+    grid = case.dims(entry.grid, names, MAX_GRID, 0)
+    block = case.dims(entry.block, names, MAX_BLOCK, 1)
+    if math.prod(block) > MAX_THREADS_PER_BLOCK:
+        raise wrong("value_error", f"{list(block)} has {math.prod(block)} threads; the limit is {MAX_THREADS_PER_BLOCK}", entry.block[0])
+    cluster = case.dims(entry.cluster, names, (MAX_BLOCKS_PER_CLUSTER,) * 3, 1)
+    if cluster != (1, 1, 1):
+        _check_cluster(entry.cluster[0], case.target, grid, cluster)
+    return ResolvedLaunch(entry, _kernel(entry, case, names), grid, block, cluster, case.extent(entry.shared, names), names)
+
+
+def _check_cluster(at: Expression, target: str, grid: Dims, cluster: Dims) -> None:
+    if device_facts(target).major < FIRST_WITH_CLUSTERS:
+        raise wrong("value_error", f"{target} has no clusters; cuda:90 and newer have", at)
+    if math.prod(cluster) > MAX_BLOCKS_PER_CLUSTER:
+        raise wrong("value_error", f"{list(cluster)} has {math.prod(cluster)} blocks; the limit is {MAX_BLOCKS_PER_CLUSTER}", at)
+    if any(extent % size for extent, size in zip(grid, cluster, strict=True)):
+        raise wrong("value_error", f"the grid {list(grid)} is no multiple of it, {list(cluster)}", at)
+
+
+def _kernel(entry: LaunchEntry, case: CaseNames, names: Names) -> str:
+    values = []
+    for hole in holes(entry.kernel):
+        name, _, fact = hole.strip().partition(".")
+        tensor = names.get(name)
+        if fact == "dtype" and isinstance(tensor, TensorFacts):
+            values.append(CPP_TYPES[tensor.dtype])
+            continue
+        at = Expression(hole, f"{entry.where}: kernel", entry.line)
+        value = case.number(at, names)
+        if isinstance(value, float):
+            raise wrong("type_error", f"{{{hole}}} is {value}; a template takes integers, and types as in {{x.dtype}}", at)
+        values.append(str(value).lower() if isinstance(value, bool) else str(value))
+    return fill_holes(entry.kernel, values)

@@ -1,0 +1,132 @@
+"""NVRTC by ctypes: CUDA C++ in, cubin and PTX out.
+
+    compiler = Nvrtc.load()                                # raises UnsupportedHere; once per process is enough
+    program = compiler.compile(source, "cuda:90", ["softmax<256, float>"], ["--use_fast_math"])
+    program.lowered["softmax<256, float>"]                 # the name in the cubin
+
+What NVRTC refuses is a CudaCompilationError with its log, whose lines are the submission's own. Not thread-safe.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.cuda_cpp.toolkit import Toolkit, find_toolkit
+from harness.errors import CudaCompilationError, UnsupportedHere
+
+SOURCE_NAME = "submission.cu"
+MAX_LOG_CHARS = 16_000
+_DEFAULT_STANDARD = "--std=c++17"
+_OWN_HEADERS = Path(__file__).resolve().parent / "include"  # what of the C library means something on a device
+_OK, _COMPILATION_FAILED = 0, 6
+_ERROR = re.compile(rf"^{re.escape(SOURCE_NAME)}\((\d+)\): (?:catastrophic )?error", re.MULTILINE)
+# With the suffix, instructions of that generation alone may be used (wgmma, setmaxnreg), as Triton's kernels do.
+_ARCHITECTURES = {"cuda:80": "sm_80", "cuda:90": "sm_90a", "cuda:100": "sm_100a"}
+
+
+@dataclass(frozen=True)
+class Program:
+    """One compiled source."""
+
+    image: bytes  # cubin with every kernel of the source that was asked for
+    ptx: str
+    lowered: dict[str, str]  # name expression to the name in image and PTX
+
+
+class Nvrtc:
+    """One loaded library."""
+
+    _loaded: Nvrtc | None = None
+
+    def __init__(self, toolkit: Toolkit) -> None:
+        self.toolkit = toolkit
+        try:
+            builtins = toolkit.builtins()
+            if builtins is not None:
+                ctypes.CDLL(str(builtins))  # found by its bare name from now on, wherever it lies
+            self._library = ctypes.CDLL(str(toolkit.library))
+            major, minor = ctypes.c_int(), ctypes.c_int()
+            self._check(self._library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)), "nvrtcVersion")
+        except (OSError, AttributeError) as error:
+            raise UnsupportedHere(
+                f"CUDA C++ cannot be compiled here: {toolkit.library} ({toolkit.origin}) cannot be loaded: {error}"
+            ) from error
+        self.version = f"{major.value}.{minor.value}"
+
+    @classmethod
+    def load(cls) -> Nvrtc:
+        """The library of this process. Raises UnsupportedHere, each time."""
+        if Nvrtc._loaded is None:
+            Nvrtc._loaded = cls(find_toolkit())
+        return Nvrtc._loaded
+
+    def compile(self, source: str, target: str, names: Sequence[str], options: Sequence[str]) -> Program:
+        """Compiles for `target`; `names` are the kernels that must be in the image. Raises CudaCompilationError."""
+        if target not in _ARCHITECTURES:
+            raise UnsupportedHere(f"CUDA C++ cannot be compiled for {target}; valid: {', '.join(_ARCHITECTURES)}")
+        includes = [f"--include-path={folder}" for folder in (_OWN_HEADERS, *self.toolkit.includes)]
+        given = [f"--gpu-architecture={_ARCHITECTURES[target]}", *includes, *options]
+        if not any(option.startswith("--std=") for option in options):
+            given.append(_DEFAULT_STANDARD)
+        program = ctypes.c_void_p()
+        text = source.encode("utf-8", "replace")
+        created = self._library.nvrtcCreateProgram(ctypes.byref(program), text, SOURCE_NAME.encode(), 0, None, None)
+        self._check(created, "nvrtcCreateProgram")
+        try:
+            return self._compiled(program, names, [option.encode() for option in given])
+        finally:
+            self._library.nvrtcDestroyProgram(ctypes.byref(program))
+
+    def _compiled(self, program: ctypes.c_void_p, names: Sequence[str], options: list[bytes]) -> Program:
+        for name in names:
+            self._check(self._library.nvrtcAddNameExpression(program, name.encode()), f"nvrtcAddNameExpression({name})")
+        array = (ctypes.c_char_p * len(options))(*options)
+        result = self._library.nvrtcCompileProgram(program, len(options), array)
+        log = self._text(program, "ProgramLog")
+        if result == _COMPILATION_FAILED:
+            at = _ERROR.search(log)
+            raise CudaCompilationError(log.strip()[:MAX_LOG_CHARS], int(at.group(1)) if at else None)
+        if result != _OK:
+            raise CudaCompilationError(f"{self._name(result)}\n{log}".strip()[:MAX_LOG_CHARS], None)
+        lowered = {}
+        for name in names:
+            found = ctypes.c_char_p()
+            self._check(self._library.nvrtcGetLoweredName(program, name.encode(), ctypes.byref(found)), f"nvrtcGetLoweredName({name})")
+            lowered[name] = (found.value or b"").decode()
+        return Program(self._bytes(program, "CUBIN"), self._text(program, "PTX"), lowered)
+
+    def _text(self, program: ctypes.c_void_p, what: str) -> str:
+        found = self._bytes(program, what)
+        return found.rstrip(b"\0").decode("utf-8", "replace")
+
+    def _bytes(self, program: ctypes.c_void_p, what: str) -> bytes:
+        size = ctypes.c_size_t()
+        self._check(self._function(f"nvrtcGet{what}Size")(program, ctypes.byref(size)), f"nvrtcGet{what}Size")
+        buffer = ctypes.create_string_buffer(max(size.value, 1))
+        self._check(self._function(f"nvrtcGet{what}")(program, buffer), f"nvrtcGet{what}")
+        return buffer.raw[: size.value]
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        return getattr(self._library, name)  # type: ignore[no-any-return]
+
+    def _name(self, result: int) -> str:
+        self._library.nvrtcGetErrorString.restype = ctypes.c_char_p
+        text = self._library.nvrtcGetErrorString(result)
+        return text.decode() if text else f"error {result}"
+
+    def _check(self, result: int, call: str) -> None:
+        if result != _OK:
+            raise CudaCompilationError(f"{call}: {self._name(result)}", None)
+
+
+def preload() -> str:
+    """In the zygote: maps the library, so that no candidate has to. Its version; "" where there is none, and a job says why."""
+    try:
+        return Nvrtc.load().version
+    except (UnsupportedHere, CudaCompilationError):
+        return ""

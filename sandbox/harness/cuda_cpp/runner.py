@@ -1,0 +1,159 @@
+"""Record mode for CUDA C++: a manifest instead of host code, NVRTC instead of Triton, and the same launch plans.
+
+    runner = CudaCppRunner("cuda:90")
+    runner.load(source)                         # the manifest; nothing is compiled yet
+    reply, payload = runner.run_case(case)      # header and payload of a `case` frame
+
+Each set of kernels and defines that the cases ask for is compiled once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from harness import plan as plans
+from harness.cases import CaseInput
+from harness.cuda_cpp.arguments import parameters_of
+from harness.cuda_cpp.case_names import CaseNames
+from harness.cuda_cpp.launches import MAX_THREADS_PER_BLOCK, ResolvedLaunch, fills, resolve
+from harness.cuda_cpp.manifest import Manifest, read_manifest
+from harness.cuda_cpp.nvrtc import Nvrtc, Program
+from harness.cuda_cpp.ptx import Parameter, parameters
+from harness.errors import CudaCompilationError, ManifestError, NotRecordable
+from harness.fake_cuda import device_facts
+from harness.resources import read_resources, static_shared_bytes
+
+WARP_THREADS = 32
+NAME_MAP = "__nv_name_map"  # as which NVRTC's log has the names that it is asked for
+_Key = tuple[tuple[str, ...], tuple[str, ...]]  # kernels, defines
+
+
+@dataclass
+class _Use:
+    """A kernel of the current case, for the report."""
+
+    symbol: str
+    launch: ResolvedLaunch  # the largest
+    launches: int = 1
+
+
+class CudaCppRunner:
+    """See the module."""
+
+    stage = "record"
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._compiler = Nvrtc.load()
+        self._source = ""
+        self._manifest: Manifest | None = None
+        self._programs: dict[_Key, Program] = {}
+
+    def load(self, source: str) -> None:
+        """Raises ManifestError, or MissingEntry when there is no manifest."""
+        self._source, self._manifest = source, read_manifest(source)
+
+    def run_case(self, case: CaseInput) -> tuple[dict[str, Any], bytes]:
+        manifest = self._manifest
+        if manifest is None:
+            raise RuntimeError("load() comes before run_case()")
+        plan = plans.Plan(self._target)
+        names = CaseNames(manifest, case, plan, self._target)
+        plan.ops += fills(manifest, names)
+        launches = list(resolve(manifest, names))
+        program = self._compiled(manifest, names, launches)
+        uses: dict[tuple[str, int], _Use] = {}
+        binaries: dict[tuple[str, int], int] = {}
+        for launch in launches:
+            symbol = program.lowered[launch.kernel]
+            key = symbol, launch.shared_bytes
+            if key not in binaries:
+                self._check_shared(launch, static_shared_bytes(self._target, program.image, symbol))
+                plan.binaries.append(plans.Binary(symbol, launch.shared_bytes, program.image))
+                binaries[key] = len(plan.binaries) - 1
+            params = parameters_of(launch, self._signature(program, launch), names)
+            plan.ops.append(plans.Kernel(binaries[key], launch.grid, launch.block, launch.cluster, _flags(launch), params))
+            _count(uses, key, symbol, launch)
+        for output in names.outputs:
+            plan.outputs.append(plans.Output(output.index, 0, output.facts.dtype, list(output.facts.shape), list(output.facts.strides)))
+        try:
+            encoded = plan.encode()
+        except plans.PlanTooLarge as error:
+            raise NotRecordable(str(error)) from error
+        return {"type": "case", "id": case.id, "kernels": [self._report(program, use) for use in uses.values()], "notes": []}, encoded
+
+    def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
+        """(kind, name, text) of the PTX of every program."""
+        for (kernels, _), program in self._programs.items():
+            yield "ptx", ", ".join(kernels)[:200], program.ptx.encode()
+
+    def _compiled(self, manifest: Manifest, names: CaseNames, launches: list[ResolvedLaunch]) -> Program:
+        kernels = tuple(sorted({launch.kernel for launch in launches}))
+        defines = tuple(f"--define-macro={name}={_literal(names.number(value))}" for name, value in manifest.defines.items())
+        key = kernels, defines
+        if key not in self._programs:
+            try:
+                self._programs[key] = self._compiler.compile(self._source, self._target, kernels, [*manifest.options, *defines])
+            except CudaCompilationError as error:
+                raise _explained(error, launches) from None
+        return self._programs[key]
+
+    @staticmethod
+    def _signature(program: Program, launch: ResolvedLaunch) -> list[Parameter]:
+        return parameters(program.ptx, program.lowered[launch.kernel])
+
+    def _check_shared(self, launch: ResolvedLaunch, static_bytes: int) -> None:
+        limit, total = int(device_facts(self._target).shared_memory_per_block_optin), launch.shared_bytes + static_bytes
+        if total > limit:
+            raise ManifestError(
+                "value_error",
+                f"{launch.entry.where}: {total} bytes of shared memory per block, {static_bytes} of them static; the limit is {limit}",
+                launch.entry.shared.line,
+            )
+
+    def _report(self, program: Program, use: _Use) -> dict[str, Any]:
+        figures = read_resources(self._target, program.image, "", use.symbol)
+        x, y, z = use.launch.block
+        return {
+            "name": use.launch.kernel,
+            "symbol": use.symbol,
+            "target": self._target,
+            "num_warps": -(-min(x * y * z, MAX_THREADS_PER_BLOCK) // WARP_THREADS),
+            "num_stages": 0,
+            "registers": figures.registers,
+            "spill_bytes": figures.spill_bytes,
+            "shared_bytes": use.launch.shared_bytes + static_shared_bytes(self._target, program.image, use.symbol),
+            "binary_bytes": len(program.image),
+            "grid": list(use.launch.grid),
+            "launches": use.launches,
+        }
+
+
+def _flags(launch: ResolvedLaunch) -> int:
+    entry = launch.entry
+    return (plans.COOPERATIVE if entry.cooperative else 0) | (plans.DEPENDENT_LAUNCH if entry.dependent_launch else 0)
+
+
+def _count(uses: dict[tuple[str, int], _Use], key: tuple[str, int], symbol: str, launch: ResolvedLaunch) -> None:
+    use = uses.get(key)
+    if use is None:
+        uses[key] = _Use(symbol, launch)
+        return
+    use.launches += 1
+    use.launch = max(use.launch, launch, key=lambda one: one.grid[0] * one.grid[1] * one.grid[2])
+
+
+def _literal(value: float) -> str:
+    return str(int(value)) if isinstance(value, bool) else repr(value)
+
+
+def _explained(error: CudaCompilationError, launches: list[ResolvedLaunch]) -> CudaCompilationError:
+    """A kernel that the source does not define is refused where NVRTC looks its name up; the line is then the manifest's."""
+    first = re.search(r"^(\S+)\(\d+\): .*error", str(error), re.MULTILINE)
+    if error.line is not None or first is None or first.group(1) != NAME_MAP:
+        return error
+    named = [launch for launch in launches if launch.kernel.partition("<")[0].rpartition("::")[2] in str(error)]
+    return CudaCompilationError(str(error), named[0].entry.line if named else None)

@@ -1,0 +1,124 @@
+"""Where the NVRTC compiler and its headers are, looked for in this order:
+
+    1. ASSAY_CUDA_TOOLKIT   a folder with lib64/ (or lib/) and include/; when it is set nothing else is tried
+    2. pip packages         nvidia-cuda-nvrtc-cu12, with headers of -runtime-, -nvcc- (crt/, for mma.h) and -cccl-cu12: requirements.txt;
+                            then those of CUDA 13
+    3. torch/lib            CUDA builds of torch that bring their own, with the headers that come with Triton
+    4. CUDA_HOME            and /usr/local/cuda
+
+    toolkit = find_toolkit()         # raises UnsupportedHere, which says what to install
+
+Nothing is loaded here. The paths are those of this process's file system: in the jail, what the jail shows.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import UnsupportedHere
+
+SETTING, HOME = "ASSAY_CUDA_TOOLKIT", "CUDA_HOME"
+DEFAULT_HOME = "/usr/local/cuda"
+_LIBRARY_FOLDERS = ("lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", ".")
+_NEEDED_HEADER = "cuda_fp16.h"
+INSTALL = "install the nvidia-cuda-*-cu12 packages of requirements.txt, or set ASSAY_CUDA_TOOLKIT to the folder of a CUDA toolkit"
+
+
+@dataclass(frozen=True)
+class Toolkit:
+    library: Path  # libnvrtc.so.*
+    includes: list[Path]
+    origin: str  # which of the places it is from
+
+    def builtins(self) -> Path | None:
+        """The library that NVRTC opens by its bare name while it compiles."""
+        return _newest(self.library.parent, "libnvrtc-builtins.so*") or _newest(self.library.parent, "libnvrtc-builtins-*.so*")
+
+
+def find_toolkit() -> Toolkit:
+    """The first complete one. Raises UnsupportedHere."""
+    given = os.environ.get(SETTING)
+    if given:
+        found = _in_folder(Path(given), SETTING)
+        if found is None:
+            raise UnsupportedHere(
+                f"CUDA C++ cannot be compiled here: {SETTING} is {given}, which lacks libnvrtc.so or include/{_NEEDED_HEADER}"
+            )
+        return found
+    for look in (_packages_of_cuda_12, _packages_of_cuda_13, _in_torch, _in_cuda_home):
+        found = look()
+        if found is not None:
+            return found
+    raise UnsupportedHere(f"CUDA C++ cannot be compiled here: there is no NVRTC with its headers; {INSTALL}")
+
+
+def _in_folder(folder: Path, origin: str) -> Toolkit | None:
+    include = folder / "include"
+    for name in _LIBRARY_FOLDERS:
+        library = _library(folder / name)
+        if library is not None and (include / _NEEDED_HEADER).exists():
+            return Toolkit(library, _folders(include, include / "cccl"), origin)
+    return None
+
+
+def _packages_of_cuda_12() -> Toolkit | None:
+    for root in _package_roots():
+        library, include = _library(root / "cuda_nvrtc" / "lib"), root / "cuda_runtime" / "include"
+        if library is not None and (include / _NEEDED_HEADER).exists():
+            others = (root / part / "include" for part in ("cuda_nvcc", "cuda_cccl"))
+            return Toolkit(library, _folders(include, *others), "nvidia-cuda-nvrtc-cu12")
+    return None
+
+
+def _packages_of_cuda_13() -> Toolkit | None:
+    for root in _package_roots():
+        found = _in_folder(root / "cu13", "nvidia-cuda-nvrtc")
+        if found is not None:
+            return found
+    return None
+
+
+def _in_torch() -> Toolkit | None:
+    torch = importlib.util.find_spec("torch")
+    if torch is None or torch.origin is None:
+        return None
+    folder = Path(torch.origin).parent / "lib"
+    library, includes = _newest(folder, "libnvrtc-[0-9a-f]*.so*") or _library(folder), _headers_of_triton()
+    return Toolkit(library, includes, "torch") if library is not None and includes else None
+
+
+def _headers_of_triton() -> list[Path]:
+    """Triton brings most of CUDA's headers along."""
+    triton = importlib.util.find_spec("triton")
+    include = Path(triton.origin).parent / "backends" / "nvidia" / "include" if triton is not None and triton.origin is not None else None
+    return [include] if include is not None and (include / _NEEDED_HEADER).exists() else []
+
+
+def _in_cuda_home() -> Toolkit | None:
+    for folder in (os.environ.get(HOME), DEFAULT_HOME):
+        found = _in_folder(Path(folder), folder) if folder else None
+        if found is not None:
+            return found
+    return None
+
+
+def _folders(*folders: Path) -> list[Path]:
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def _package_roots() -> list[Path]:
+    """Folders of the namespace package `nvidia`, which has no module of its own."""
+    spec = importlib.util.find_spec("nvidia")
+    return [Path(folder) for folder in spec.submodule_search_locations or ()] if spec is not None else []
+
+
+def _library(folder: Path) -> Path | None:
+    return _newest(folder, "libnvrtc.so.[0-9]*") or _newest(folder, "libnvrtc.so")
+
+
+def _newest(folder: Path, pattern: str) -> Path | None:
+    found = sorted(folder.glob(pattern)) if folder.is_dir() else []
+    return found[-1] if found else None

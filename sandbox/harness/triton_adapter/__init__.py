@@ -1,0 +1,26 @@
+"""Everything that depends on the version of Triton (3.6 to 3.9), in one folder.
+
+    install_driver("cuda:90", sink, cache_dir)   # sink.launch(Launch(...)) is called for each kernel launch; None: launches are refused
+    patch_autotuner(sink, compile_budget_s=20)
+    switch_to_interpreter()
+
+recording_driver.py stands for the device, parameters.py knows how kernels get their arguments, autotuner.py what becomes of configurations,
+interpreter.py how kernels run on a CPU.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import torch
+import triton
+
+from harness.triton_adapter.autotuner import patch_autotuner
+from harness.triton_adapter.interpreter import switch_to_interpreter
+from harness.triton_adapter.recording_driver import install_driver, nvdisasm, warm
+
+__all__ = ["install_driver", "nvdisasm", "patch_autotuner", "switch_to_interpreter", "versions", "warm"]
+
+
+def versions() -> dict[str, str]:
+    return {"torch": torch.__version__, "triton": triton.__version__, "python": ".".join(map(str, sys.version_info[:3]))}

@@ -1,0 +1,91 @@
+"""Triton's autotuner where nothing can be timed.
+
+patch_autotuner(sink, compile_budget_s=20)
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import triton
+from triton.runtime.autotuner import Autotuner
+
+from harness.launches import Sink
+
+MAX_LABEL_CHARS = 400
+_DOES_NOT_FIT = (
+    triton.runtime.errors.OutOfResources,
+    triton.runtime.errors.PTXASError,
+    triton.compiler.errors.CompileTimeAssertionFailure,
+)
+
+
+def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
+    """What an autotuner does where nothing can be timed: it hands all of its configurations to the sink as alternatives of one piece of
+    work. Those that do not compile are left out, and so are those that are left when compiling has taken the budget, which counts for the
+    whole process and always admits one. Without a sink (interpreter) the first is taken."""
+    spent = 0.0
+
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal spent
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        configs = list(self.prune_configs(kwargs) if len(self.configs) > 1 else self.configs)
+        if sink is None or len(configs) == 1:
+            self.best_config = configs[0]
+            return _run_config(self, configs[0], args, kwargs)
+        result, first, tried = None, configs[0], 0
+        with sink.choosing(id(self), _question(self, args, kwargs)) as choosing:
+            for config in configs:
+                if choosing.count and (spent >= compile_budget_s or not choosing.has_room):
+                    break
+                tried += 1
+                started = time.monotonic()
+                try:
+                    with choosing.alternative(_label(config)):
+                        done = _run_config(self, config, args, kwargs)
+                except _DOES_NOT_FIT:
+                    if tried == len(configs) and not choosing.count:
+                        raise
+                    continue
+                finally:
+                    spent += time.monotonic() - started
+                if choosing.count == 1:
+                    result, first = done, config
+        self.nargs = None
+        self.best_config = first
+        kernel = self.base_fn.__name__
+        if choosing.count == 1:
+            sink.note(f"autotuner of {kernel}: took the first of {len(configs)} configurations that compiles ({first})")
+        else:
+            sink.note(f"autotuner of {kernel}: the launcher takes the fastest of {choosing.count} of {len(configs)} configurations")
+        return result
+
+    def best_config(self: Any) -> Any:
+        """Host code that acts on the answer gets the first configuration, and then that is the answer."""
+        if sink is not None:
+            sink.settle(id(self))
+        try:
+            return vars(self)["assay_best_config"]
+        except KeyError:
+            raise AttributeError("best_config: nothing was launched yet") from None
+
+    Autotuner.run = run
+    Autotuner.best_config = property(best_config, lambda self, config: vars(self).update(assay_best_config=config))
+
+
+def _run_config(tuner: Any, config: Any, args: Any, kwargs: Any) -> Any:
+    if config.pre_hook is not None:
+        config.pre_hook({**tuner.nargs, **kwargs, **config.all_kwargs()})
+    return tuner.fn.run(*args, **kwargs, **config.all_kwargs())
+
+
+def _question(tuner: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
+    """What Triton looks an earlier answer up by."""
+    named = {name: value for name, value in {**dict(zip(tuner.arg_names, args, strict=False)), **kwargs}.items() if name in tuner.arg_names}
+    values = [named[key] for key in tuner.keys if key in named]
+    return (*map(str, values), *(str(value.dtype) for value in named.values() if hasattr(value, "dtype")))
+
+
+def _label(config: Any) -> str:
+    return str(config)[:MAX_LABEL_CHARS]

@@ -1,0 +1,51 @@
+// The hardware counters that a profile asks Nsight Compute for, and what they are called in a verdict (docs/profiling.md): only what a diagnosis needs, since each
+// pass over a kernel costs time. Names as ncu 2024 and 2025 know them; one that a device lacks is left out of the report by ncu.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace assay::sandbox {
+
+struct NcuMetric {
+  std::string_view name;  // ours
+  std::string_view ncu;   // theirs
+};
+
+inline constexpr std::array<NcuMetric, 27> kNcuMetrics = {{
+    {"duration_ns", "gpu__time_duration.sum"},
+    {"sm_pct", "sm__throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"memory_pct", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"dram_pct", "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"dram_read_bytes", "dram__bytes_read.sum"},
+    {"dram_write_bytes", "dram__bytes_write.sum"},
+    {"l2_bytes", "lts__t_bytes.sum"},
+    {"l1_bytes", "l1tex__t_bytes.sum"},
+    {"l2_hit_pct", "lts__t_sector_hit_rate.pct"},
+    {"l1_hit_pct", "l1tex__t_sector_hit_rate.pct"},
+    {"load_sectors_per_request", "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"},
+    {"store_sectors_per_request", "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"},
+    {"shared_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"},
+    {"shared_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"},
+    {"tensor_pct", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"},
+    {"fma_pct", "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"},
+    {"lsu_pct", "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active"},
+    {"occupancy_pct", "sm__warps_active.avg.pct_of_peak_sustained_active"},
+    {"theoretical_occupancy_pct", "sm__maximum_warps_per_active_cycle_pct"},
+    {"waves", "launch__waves_per_multiprocessor"},
+    {"registers", "launch__registers_per_thread"},
+    {"local_loads", "smsp__sass_inst_executed_op_local_ld.sum"},
+    {"local_stores", "smsp__sass_inst_executed_op_local_st.sum"},
+    {"limit_registers", "launch__occupancy_limit_registers"},
+    {"limit_shared", "launch__occupancy_limit_shared_mem"},
+    {"limit_warps", "launch__occupancy_limit_warps"},
+    {"limit_blocks", "launch__occupancy_limit_blocks"},
+}};
+
+/// Why warps wait: ncu's name is kNcuStallPrefix, the reason, kNcuStallSuffix.
+inline constexpr std::string_view kNcuStallPrefix = "smsp__average_warps_issue_stalled_";
+inline constexpr std::string_view kNcuStallSuffix = "_per_issue_active.ratio";
+inline constexpr std::array<std::string_view, 13> kNcuStalls = {"long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "branch_resolve", "wait", "not_selected",
+                                                                "lg_throttle", "mio_throttle", "membar", "no_instruction", "tex_throttle", "gmma"};
+
+}  // namespace assay::sandbox

@@ -1,0 +1,23 @@
+// The longest common subsequence of two lists, as pairs: what is in both stands beside each other, the rest alone.
+//
+//   align({"a", "b"}, {"b", "c"})  ->  {0, none}, {1, 0}, {none, 1}
+//
+// Pure function.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::server {
+
+/// Positions in the two lists; at least one of them is there.
+struct Aligned {
+  std::optional<std::size_t> left, right;
+  bool operator==(const Aligned&) const = default;
+};
+
+std::vector<Aligned> align(const std::vector<std::string>& left, const std::vector<std::string>& right);
+
+}  // namespace assay::server

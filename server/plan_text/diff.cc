@@ -1,0 +1,116 @@
+#include "server/plan_text/diff.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "server/plan_text/align.h"
+#include "server/plan_text/entries.h"
+#include "tools/escape.h"
+
+namespace assay::server {
+namespace {
+
+using sandbox::BufferKind;
+using sandbox::Plan;
+
+std::ptrdiff_t count_of(const Plan& plan, BufferKind kind) {
+  return std::count_if(plan.buffers.begin(), plan.buffers.end(), [kind](const auto& buffer) { return buffer.kind == kind; });
+}
+
+/// What buffers are aligned by: inputs by name; the others by order, and where there are not equally many of them, by size too.
+std::vector<std::string> buffer_keys(const Plan& plan, const Plan& other) {
+  std::vector<std::string> keys;
+  for (const sandbox::PlanBuffer& buffer : plan.buffers) {
+    std::string key = std::to_string(static_cast<int>(buffer.kind)) + " " + buffer.name;
+    if (buffer.kind != BufferKind::input && count_of(plan, buffer.kind) != count_of(other, buffer.kind)) key += " " + std::to_string(buffer.bytes);
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+/// The second plan's buffers by the first plan's names; those that the first does not have are `new`.
+BufferNames names_after(const Plan& before, const Plan& after, const BufferNames& names) {
+  BufferNames renamed = buffer_names(after);
+  for (const Aligned& pair : align(buffer_keys(before, after), buffer_keys(after, before))) {
+    if (!pair.right) continue;
+    renamed[*pair.right] = pair.left ? names[*pair.left] : "new " + renamed[*pair.right];
+  }
+  return renamed;
+}
+
+std::vector<std::string> titles(const std::vector<Entry>& entries) {
+  std::vector<std::string> found;
+  for (const Entry& entry : entries) found.push_back(std::to_string(entry.depth) + entry.title);
+  return found;
+}
+
+std::string facts_text(const Entry& entry) {
+  std::string text;
+  for (const auto& [label, value] : entry.facts) text += (text.empty() ? ": " : ", ") + label + " " + value;
+  return text;
+}
+
+/// "grid 4x1x1 -> 8x1x1; argument 3 1000 -> 2000"
+std::string changes(const Entry& before, const Entry& after) {
+  std::map<std::string, std::string> was(before.facts.begin(), before.facts.end());
+  std::string text;
+  const auto add = [&text](const std::string& change) { text += (text.empty() ? "" : "; ") + change; };
+  for (const auto& [label, value] : after.facts) {
+    const auto found = was.find(label);
+    if (found == was.end()) {
+      add(label + " none -> " + value);
+    } else {
+      if (found->second != value) add(label + " " + found->second + " -> " + value);
+      was.erase(found);
+    }
+  }
+  for (const auto& [label, value] : was) add(label + " " + value + " -> none");
+  return text;
+}
+
+/// Numbers as `plan show` gives them: of operations, not of what is inside a choice.
+std::vector<std::string> numbers(const std::vector<Entry>& entries, bool numbered) {
+  std::vector<std::string> found;
+  int next = 0;
+  for (const Entry& entry : entries) found.push_back(numbered && entry.depth == 0 ? std::to_string(next++) + "  " : std::string(static_cast<std::size_t>(2 * entry.depth), ' '));
+  return found;
+}
+
+void put_section(PlanDiff& diff, const char* name, const std::vector<Entry>& before, const std::vector<Entry>& after, bool numbered = false) {
+  const std::vector<std::string> left = numbers(before, numbered);
+  const std::vector<std::string> right = numbers(after, numbered);
+  std::string text;
+  for (const Aligned& pair : align(titles(before), titles(after))) {
+    if (!pair.right) {
+      text += "  - " + left[*pair.left] + before[*pair.left].title + facts_text(before[*pair.left]) + "\n";
+    } else if (!pair.left) {
+      text += "  + " + right[*pair.right] + after[*pair.right].title + facts_text(after[*pair.right]) + "\n";
+    } else if (const std::string changed = changes(before[*pair.left], after[*pair.right]); !changed.empty()) {
+      text += "  ~ " + left[*pair.left] + before[*pair.left].title + ": " + changed + "\n";
+    }
+  }
+  if (text.empty()) return;
+  diff.same = false;
+  diff.text += std::string(name) + "\n" + text;
+}
+
+}  // namespace
+
+PlanDiff diff_plans(const Plan& before, const Plan& after) {
+  PlanDiff diff;
+  const BufferNames names = buffer_names(before);
+  const BufferNames renamed = names_after(before, after, names);
+  const auto header = [](const Plan& plan) {
+    return std::vector<Entry>{{0, "plan", {{"version", std::to_string(plan.version)}, {"target", tools::escape_text(plan.target)}}}};
+  };
+  put_section(diff, "header", header(before), header(after));
+  put_section(diff, "buffers", buffer_entries(before, names), buffer_entries(after, renamed));
+  put_section(diff, "binaries", binary_entries(before), binary_entries(after));
+  put_section(diff, "operations", operation_entries(before, names), operation_entries(after, renamed), true);
+  put_section(diff, "outputs", output_entries(before, names), output_entries(after, renamed));
+  return diff;
+}
+
+}  // namespace assay::server

@@ -1,0 +1,41 @@
+// What a launch plan holds, in words: each buffer, binary, operation and output as a title and facts, which `plan show` prints and `plan diff` compares.
+//
+//   const BufferNames names = buffer_names(plan);                  // "x", "scratch0", "constant1"
+//   for (const Entry& entry : operation_entries(plan, names)) ...  // {0, "kernel add_kernel", {{"grid", "4x1x1"}, {"argument 0", "x"}, ...}}
+//
+// Names that a plan brings along are untrusted and come out escaped, on one line. The plan is one that decode_plan() gave: its indices may still point
+// nowhere, which the words then say. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sandbox/launcher/plan.h"
+
+namespace assay::server {
+
+struct Entry {
+  int depth = 0;  // 1: an alternative of a choice; 2: an operation of an alternative
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> facts;  // in order; each label once
+  bool operator==(const Entry&) const = default;
+};
+
+using BufferNames = std::vector<std::string>;  // by index
+
+/// Inputs go by their argument's name, the others by their kind and their place among its like.
+BufferNames buffer_names(const sandbox::Plan& plan);
+
+std::vector<Entry> buffer_entries(const sandbox::Plan& plan, const BufferNames& names);
+std::vector<Entry> binary_entries(const sandbox::Plan& plan);
+/// A choice is followed by its alternatives, each alternative by its operations.
+std::vector<Entry> operation_entries(const sandbox::Plan& plan, const BufferNames& names);
+std::vector<Entry> output_entries(const sandbox::Plan& plan, const BufferNames& names);
+
+/// "31204" -> "31,204"
+std::string grouped(std::uint64_t number);
+
+}  // namespace assay::server

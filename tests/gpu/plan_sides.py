@@ -1,0 +1,122 @@
+"""One submission on both sides of the cross-check, each in a process of its own, since recording replaces Triton's driver.
+
+    python plan_sides.py record  OPERATOR_DIR SOURCE OUT.json     # without a GPU: a launch plan per public case
+    python plan_sides.py capture OPERATOR_DIR SOURCE OUT.json     # with one: the kernels of a captured CUDA graph per public case
+
+Both draw the same inputs on the CPU, so that host code which reads structural ones does the same. Autotuners take their first
+configuration.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "sandbox"))
+SEED = 7
+
+import torch  # noqa: E402
+from harness import triton_adapter  # noqa: E402
+from harness.operator import Operator  # noqa: E402
+from harness.tensors import span_bytes  # noqa: E402
+
+
+def load(source: str, entry: str) -> Callable[..., Any]:
+    spec = importlib.util.spec_from_file_location("submission", source)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["submission"] = module
+    spec.loader.exec_module(module)
+    return getattr(module, entry)  # type: ignore[no-any-return]
+
+
+def public_cases(operator: Operator) -> Iterator[tuple[str, dict[str, Any]]]:
+    for wire in operator.spec["cases"]:
+        if wire["visibility"] == "public":
+            yield wire["id"], operator.inputs(operator.case(wire, "cpu"), SEED)
+
+
+def outputs_of(operator: Operator, returned: Any, arguments: dict[str, Any]) -> list[torch.Tensor]:
+    values = iter(returned if isinstance(returned, tuple | list) else [returned])
+    return [arguments[output.source] if output.source else next(values) for output in operator.outputs]
+
+
+def record(operator: Operator, source: str, target: str) -> dict[str, Any]:
+    from harness.record import RecordRunner
+
+    runner = RecordRunner(target, tempfile.mkdtemp(prefix="triton-cache-"), alternatives=False)
+    recorder = runner.recorder
+    with runner.context():
+        entry = load(source, operator.spec["entry"])
+    structural = {argument.name for argument in operator.arguments if argument.role == "structural"}
+    plans = {}
+    for case, arguments in public_cases(operator):
+        recorder.begin_case()
+        fakes = {
+            name: recorder.argument(name, value.dtype, value.shape, value.stride(), value if name in structural else None)
+            if isinstance(value, torch.Tensor)
+            else value
+            for name, value in arguments.items()
+        }
+        with runner.context():
+            returned = entry(*fakes.values())
+        plan, _ = recorder.finish(outputs_of(operator, returned, fakes))
+        plans[case] = {"plan": plan.hex()}
+    return plans
+
+
+def on_gpu(value: Any) -> Any:
+    """The same layout, in an allocation that ends where the tensor's span does."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    count = span_bytes(value.shape, value.stride(), 1)
+    whole = torch.as_strided(value, (count,), (1,), value.storage_offset()).cuda()
+    return torch.as_strided(whole, value.shape, value.stride())
+
+
+def capture(operator: Operator, source: str) -> dict[str, Any]:
+    from driver_graph import kernels
+
+    triton_adapter.patch_autotuner(None, 0)
+    entry = load(source, operator.spec["entry"])
+    captured: dict[str, Any] = {}
+    for case, arguments in public_cases(operator):
+        entry(*[on_gpu(value) for value in arguments.values()])  # compiles and loads, which no capture allows
+        torch.cuda.synchronize()
+        given = {name: on_gpu(value) for name, value in arguments.items()}
+        graph = torch.cuda.CUDAGraph(keep_graph=True)
+        try:
+            with torch.cuda.graph(graph):
+                returned = entry(*given.values())
+        except RuntimeError as error:
+            captured[case] = {"error": f"{type(error).__name__}: {error}"}
+            continue
+        captured[case] = {
+            "kernels": [
+                {**dataclasses.asdict(node), "params": [param.hex() for param in node.params]} for node in kernels(graph.raw_cuda_graph())
+            ],
+            "arguments": {name: [x.data_ptr(), x.untyped_storage().nbytes()] for name, x in given.items() if isinstance(x, torch.Tensor)},
+            "outputs": [value.data_ptr() for value in outputs_of(operator, returned, given)],
+        }
+    return captured
+
+
+def main() -> None:
+    mode, folder, source, out = sys.argv[1:5]
+    operator = Operator.load(Path(folder))
+    found = record(operator, source, sys.argv[5]) if mode == "record" else capture(operator, source)
+    Path(out).write_text(json.dumps(found))
+    sys.stdout.flush()
+    os._exit(0)  # leftovers of a recording may crash at the interpreter's own exit
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""`assay import tritonbench-g` on golden files of our own: operators that load and record, and the tier that each file gets."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SEPARATOR = "\n" + "#" * 146 + "\n"
+KERNEL = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale_kernel(x, y, n, factor, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, tl.load(x + i, mask=i < n) * factor, mask=i < n)
+
+def scale(x, factor, out=None, mode="plain"):
+    y = torch.empty_like(x) if out is None else out
+    scale_kernel[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), factor, BLOCK=128)
+    if out is None:
+        return y
+"""
+FILES = {
+    "several_calls.py": (
+        KERNEL,
+        """
+def test_scale():
+    x = torch.randn(100, device="cuda")
+    first = scale(x, 2.0)
+    scale(torch.randn(7, 30, device="cuda"), factor=0.5, mode="plain")
+    scale(first, 3.0)
+    out = torch.zeros(64, device="cuda")
+    scale(torch.rand(64, device="cuda"), 4.0, out)
+    return first
+
+test_scale()
+""",
+    ),
+    "torch_arithmetic.py": (
+        KERNEL.replace("    y = torch.empty_like(x)", "    x = x + 1\n    y = torch.empty_like(x)"),
+        "scale(torch.randn(8, device='cuda'), 2.0)\n",
+    ),
+    "reads_values.py": (
+        KERNEL.replace("    y = torch.empty_like(x)", "    factor = float(x.max())\n    y = torch.empty_like(x)"),
+        "scale(torch.randn(8, device='cuda'), 2.0)\n",
+    ),
+    "does_not_compile.py": (
+        KERNEL.replace("tl.load(x + i, mask=i < n)", "tl.no_such_thing(x)"),
+        "scale(torch.randn(8, device='cuda'), 2.0)\n",
+    ),
+    "with_helper.py": (
+        KERNEL + "\ndef prepare(x):\n    return x.t().contiguous() / x.abs().amax()\n",
+        "scale(prepare(torch.randn(8, 4, device='cuda')), 2.0)\n",
+    ),
+    "shared_memory.py": (KERNEL, "x = torch.randn(8, device='cuda')\nscale(x, 2.0, x)\n"),
+}
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    golden = tmp_path_factory.mktemp("data") / "TritonBench_G_v1"
+    golden.mkdir()
+    for name, (kernel, test) in FILES.items():
+        (golden / name).write_text(kernel + SEPARATOR + test)
+    index = [{"file": "several_calls.py", "comp_instru": "Scales a tensor.", "difficulty": "2"}]
+    (golden.parent / "TritonBench_G_v1.json").write_text(json.dumps(index))
+    out = tmp_path_factory.mktemp("suite")
+    script = ROOT / "importers/tritonbench_g.py"
+    done = subprocess.run([sys.executable, str(script), str(golden), "--out", str(out)], capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr
+    assert "6 files: 3 plan, 2 host, 1 neither; operators of 3 files" in done.stdout, done.stdout
+    return out
+
+
+@pytest.fixture(scope="module")
+def reports(suite: Path) -> dict[str, Any]:
+    return {report["file"]: report for report in json.loads((suite / "import.json").read_text())["files"]}
+
+
+def test_tiers_have_reasons(reports: dict[str, Any]) -> None:
+    assert {name: report["tier"] for name, report in reports.items()} == {
+        "several_calls.py": "plan",
+        "torch_arithmetic.py": "host",
+        "reads_values.py": "host",
+        "does_not_compile.py": "neither",
+        "shared_memory.py": "plan",
+        "with_helper.py": "plan",
+    }
+    assert reports["with_helper.py"]["left_out"] == ["prepare launches no kernel"]
+    assert "aten::add is arithmetic by torch" in reports["torch_arithmetic.py"]["reason"]
+    assert reports["torch_arithmetic.py"]["arithmetic"] == ["aten::add"]
+    assert "not_recordable" in reports["reads_values.py"]["reason"]
+    assert "no_such_thing" in reports["does_not_compile.py"]["reason"]
+    assert reports["shared_memory.py"]["operators"] == [] and "share memory" in reports["shared_memory.py"]["left_out"][0]
+
+
+def test_calls_of_one_form_are_cases_of_one_operator(reports: dict[str, Any], suite: Path) -> None:
+    operators = reports["several_calls.py"]["operators"]
+    assert [(one["name"], one["cases"], one["tier"]) for one in operators] == [
+        ("several_calls", 2, "plan"),
+        ("several_calls_2", 1, "plan"),
+        ("several_calls_3", 1, "plan"),
+    ]
+    spec = (suite / "standard/several_calls/spec.toml").read_text()
+    for words in ("call_several_calls(a0: Tensor, a1: float) -> Tensor", "Scales a tensor.", "difficulty = 2", "imported = true"):
+        assert words in spec
+    assert 'role = "inout"' in (suite / "standard/several_calls_3/spec.toml").read_text()
+    assert (suite / "standard/several_calls/oracle.py").read_text().strip() == KERNEL.strip()
+    assert "randn" not in (suite / "standard/several_calls/reference.py").read_text()
+
+
+def test_inputs_come_from_the_test_part_and_the_seed(suite: Path) -> None:
+    from harness.operator import Operator, OperatorError
+
+    operator = Operator.load(suite / "standard/several_calls")
+    wires = {wire["id"]: wire for wire in operator.spec["cases"]}
+    case = operator.case(wires["call_0"], "cpu")
+    one, again, other = operator.inputs(case, 1), operator.inputs(case, 1), operator.inputs(case, 2)
+    assert one["a1"] == 2.0 and one["a0"].shape == (100,)
+    assert torch.equal(one["a0"], again["a0"]) and not torch.equal(one["a0"], other["a0"])
+    later = operator.inputs(operator.case(wires["call_2"], "cpu"), 1)
+    assert later["a1"] == 3.0 and later["a0"].shape == (100,)  # what the first call returned: known by its form alone
+    state = torch.random.get_rng_state()
+    operator.inputs(case, 3)
+    assert torch.equal(state, torch.random.get_rng_state())
+    assert operator.cost(case).bytes == 400
+    helped = Operator.load(suite / "standard/with_helper")
+    assert helped.inputs(helped.case(helped.spec["cases"][0], "cpu"), 1)["a0"].shape == (4, 8)
+    with pytest.raises(OperatorError, match="needs a GPU"):
+        operator.reference(one)
+
+
+def test_a_test_part_that_was_changed_is_refused(suite: Path) -> None:
+    from harness.operator import Operator, OperatorError
+
+    path = suite / "standard/several_calls_2/test_part.py"
+    path.write_text(path.read_text() + "# changed\n")
+    with pytest.raises(OperatorError, match="import it again"):
+        Operator.load(path.parent)
+
+
+def test_the_server_loads_the_suite(suite: Path) -> None:
+    binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
+    done = subprocess.run([binary, "operators", "--suite", str(suite), "list"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    listed = [line.split()[0] for line in done.stdout.splitlines()]
+    assert listed == ["several_calls", "several_calls_2", "several_calls_3", "torch_arithmetic", "with_helper"], done.stdout
+    compiled = subprocess.run(
+        [binary, "eval", "several_calls", str(suite / "standard/several_calls/oracle.py"), "--suite", str(suite), "--mode", "compile"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert compiled.returncode == 0 and "scale_kernel" in compiled.stdout, compiled.stdout + compiled.stderr
+
+
+def test_folders_without_golden_files_are_refused(tmp_path: Path) -> None:
+    binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
+    for folder, words in ((tmp_path / "none", "is not a folder"), (tmp_path, "no such golden file")):
+        command = [binary, "import", "tritonbench-g", str(folder), "--out", str(tmp_path / "suite")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "ASSAY_PYTHON": sys.executable})
+        assert done.returncode == 66 and words in done.stderr and str(folder) in done.stderr, done.stderr
+    assert not (tmp_path / "suite").exists()

@@ -1,0 +1,78 @@
+"""The plan under construction: where operations go while alternatives are recorded, and refusals that host code cannot swallow."""
+
+from __future__ import annotations
+
+import pytest
+from harness import plan as plans
+from harness.draft import Draft
+from harness.errors import NotRecordable
+
+
+def fill(count: int) -> plans.Fill:
+    return plans.Fill(buffer=0, offset=0, count=count, width=4, pattern=0)
+
+
+def test_alternatives_hold_their_operations_and_preparations_go_before() -> None:
+    draft = Draft("cuda:90")
+    with draft.choosing(1, "question") as choosing:
+        with choosing.alternative("a"):
+            assert draft.in_alternative and draft.is_first_alternative
+            draft.append(fill(1))
+            draft.prepare(fill(9))
+        with choosing.alternative("b"):
+            assert not draft.is_first_alternative
+            draft.append(fill(2))
+    assert not draft.in_alternative
+    draft.append(fill(3))
+    assert draft.plan.ops == [
+        fill(9),
+        plans.Choice(0, [plans.Alternative("a", [fill(1)]), plans.Alternative("b", [fill(2)])]),
+        fill(3),
+    ]
+
+
+def test_an_alternative_that_raises_is_forgotten_and_one_alone_is_no_choice() -> None:
+    draft = Draft("cuda:90")
+    with draft.choosing(1, "question") as choosing:
+        with pytest.raises(ValueError, match="does not compile"), choosing.alternative("a"):
+            draft.append(fill(1))
+            raise ValueError("does not compile")
+        with choosing.alternative("b"):
+            draft.append(fill(2))
+        assert choosing.count == 1
+    assert draft.plan.ops == [fill(2)]
+
+
+def test_settling_leaves_the_first_of_choices_made_and_of_those_to_come() -> None:
+    draft = Draft("cuda:90")
+    with draft.choosing(1, "question") as choosing:
+        for count in (1, 2):
+            with choosing.alternative(str(count)):
+                draft.append(fill(count))
+    draft.settle(1)
+    (choice,) = draft.plan.ops
+    assert isinstance(choice, plans.Choice) and [one.label for one in choice.alternatives] == ["1"]
+    with draft.choosing(1, "another") as choosing:
+        with choosing.alternative("first"):
+            draft.append(fill(1))
+        assert not choosing.has_room
+
+
+def test_a_refusal_stays_whatever_host_code_makes_of_it() -> None:
+    draft = Draft("cuda:90")
+    draft.check()
+    first = draft.refuse("reads values", reads_values=True)
+    draft.refuse("something later")
+    with pytest.raises(NotRecordable, match="reads values") as caught:
+        draft.check()
+    assert caught.value is first
+    draft.begin()
+    draft.check()
+
+
+def test_operations_are_limited() -> None:
+    draft = Draft("cuda:90")
+    for _ in range(plans.MAX_OPERATIONS):
+        draft.append(fill(1))
+    with pytest.raises(NotRecordable, match=str(plans.MAX_OPERATIONS)):
+        draft.append(fill(1))

@@ -132,6 +132,7 @@ struct Job {
   std::vector<std::string> targets;            // compile, and profile without running: "cuda:90", "hip:gfx942", ...; empty: the device's own
   std::string baseline_source;                 // the oracle, for profile and grade; empty: no speed-up
   bool want_artifacts = false;                 // PTX, plans
+  bool every_case = false;                     // compile: all of `cases`, not only the largest public one
   std::optional<ProfileDetail> detail;         // profile: what to show besides the summary
   /// Case -> a launch plan that was recorded before, to be replayed instead of recording `source`. Of one process: a stored job has none.
   std::map<std::string, std::string> plans;

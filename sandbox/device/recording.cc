@@ -52,14 +52,14 @@ void add_static_figures(Verdict& verdict, CandidateResults results, const std::s
 
 void compile_job(JobRun& run, Pool& pool, Judge& judge, const std::string& default_target) {
   const Job& job = run.job();
-  const Job largest = largest_case_only(job);
+  const Job chosen = job.every_case ? job : largest_case_only(job);
   run.enter(Stage::judge);
-  Result<PreparedJob> prepared = judge.prepare(largest, true, run.deadline(job.limits.judge_wall_ms));
+  Result<PreparedJob> prepared = judge.prepare(chosen, true, run.deadline(job.limits.judge_wall_ms));
   if (!prepared) {
     run.fail_ours(prepared.error(), "preparing inputs");
     return;
   }
-  judge.release(largest.id);
+  judge.release(chosen.id);
   const double cost = prepared->cases.empty() ? 0 : prepared->cases.front().cost_bytes;
   const std::vector<std::string> targets = job.targets.empty() ? std::vector<std::string>{default_target} : job.targets;
   for (const std::string& target : targets) {

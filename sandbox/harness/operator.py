@@ -196,6 +196,20 @@ class Operator:
             raise OperatorError(f"{self.name}: reference() must return {len(self.outputs)} tensors, one for each output of the spec")
         return outputs
 
+    def own_mutants(self, arguments: Arguments) -> dict[str, list[torch.Tensor]]:
+        """What the operator's own wrong variants answer, by name; empty when reference.py defines no `mutants`."""
+        if not hasattr(self.module, "mutants"):
+            return {}
+        with torch.no_grad():
+            named = self.module.mutants(**arguments)
+        if not isinstance(named, dict):
+            raise OperatorError(f"{self.name}: mutants() returned a {type(named).__name__}; want a dict of name to outputs")
+        made = {name: list(value) if isinstance(value, tuple | list) else [value] for name, value in named.items()}
+        for name, outputs in made.items():
+            if len(outputs) != len(self.outputs) or not all(isinstance(output, torch.Tensor) for output in outputs):
+                raise OperatorError(f"{self.name}: mutant {name!r} must have {len(self.outputs)} tensors, one for each output of the spec")
+        return made
+
     def expected(self, case: Case, arguments: Arguments) -> list[torch.Tensor]:
         """The reference's outputs, checked against the spec's dtypes and shapes."""
         outputs = self.reference(arguments)

@@ -81,6 +81,19 @@ double volume(const operators::Case& item) {
   return product;
 }
 
+constexpr const char* kRecordTarget = "cuda:90";
+
+/// Without a GPU: the oracle compiles, and every case, also those that are too large to be run here, becomes a launch plan.
+sandbox::Verdict record_every_case(const operators::Operator& op, sandbox::Device& device) {
+  sandbox::JobMonitor monitor;
+  sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
+  job.kind = sandbox::JobKind::compile;
+  job.every_case = true;
+  job.targets = {kRecordTarget};
+  job.baseline_source.clear();
+  return device.execute(job, monitor);
+}
+
 /// Checks the operator itself, then that its oracle passes. Prints a line per failure and one in all; false when anything failed.
 bool lint_one(const operators::Operator& op, const std::string& device_name, sandbox::Linter& linter, sandbox::Device& device) {
   std::vector<sandbox::CaseRequest> cases;
@@ -112,8 +125,18 @@ bool lint_one(const operators::Operator& op, const std::string& device_name, san
     ++failed;
     std::printf("FAIL %s, oracle: %s\n", op.name.c_str(), verdict.summary.c_str());
   }
-  std::printf("%s %-24s %zu checks, %d of %d mutants killed, oracle %s\n", failed == 0 ? "ok  " : "FAIL", op.name.c_str(), checks->size(), killed, mutants,
-              only_compiles ? ("compiles; " + verdict.detail).c_str() : std::string(to_string(verdict.outcome)).c_str());
+  std::string tier;
+  if (device_name == "cpu") {
+    const sandbox::Verdict recorded = record_every_case(op, device);
+    if (recorded.outcome == sandbox::Outcome::pass) {
+      tier = "; all " + std::to_string(op.cases.size()) + " cases record for " + kRecordTarget;
+    } else {
+      ++failed;
+      std::printf("FAIL %s, oracle recorded for %s: %s\n", op.name.c_str(), kRecordTarget, recorded.summary.c_str());
+    }
+  }
+  std::printf("%s %-24s %zu checks, %d of %d mutants killed, oracle %s%s\n", failed == 0 ? "ok  " : "FAIL", op.name.c_str(), checks->size(), killed, mutants,
+              only_compiles ? ("compiles; " + verdict.detail).c_str() : std::string(to_string(verdict.outcome)).c_str(), tier.c_str());
   return failed == 0;
 }
 

@@ -53,7 +53,7 @@ class SickSwitch {
 
 /// Two small public cases, a hidden one, and one that only a GPU can run.
 inline Job vector_add(JobKind kind, const std::string& source) {
-  static int count = 0;
+  static std::atomic<int> count = 0;  // jobs are made on several threads
   Job job;
   job.id = "job_test" + std::to_string(++count);
   job.kind = kind;

@@ -1,14 +1,15 @@
 // `assay operators list|show|lint`: the catalog, one operator in full, and the proof that operators are sound.
+#include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "sandbox/device/lint.h"
 #include "server/cli/commands.h"
 #include "server/cli/common.h"
-#include "tools/grading.h"
-#include "tools/operator_job.h"
+#include "server/cli/lint_run.h"
 
 namespace assay::server {
 namespace {
@@ -18,7 +19,12 @@ struct OperatorsOptions {
   std::string device = "cpu";
   std::string isolation = "best-effort";
   std::string suite;
+  std::string out;
+  bool fresh = false;
+  int jobs = 1;
 };
+
+constexpr int kMostJobs = 64;
 
 /// The named operators, or all; nullopt after complaining about an unknown name.
 std::optional<std::vector<const operators::Operator*>> choose(const operators::Catalog& catalog, const std::vector<std::string>& names, int& status) {
@@ -72,72 +78,12 @@ int show(const OperatorsOptions& options) {
   return kPass;
 }
 
-// Product of the axes up to which a CPU judge checks a case in a moment; the large ones are linted on a GPU.
-constexpr double kSmallVolume = 1 << 20;
-
-double volume(const operators::Case& item) {
-  double product = 1;
-  for (const auto& [axis, extent] : item.axes) product *= static_cast<double>(extent);
-  return product;
-}
-
-constexpr const char* kRecordTarget = "cuda:90";
-
-/// Without a GPU: the oracle compiles, and every case, also those that are too large to be run here, becomes a launch plan.
-sandbox::Verdict record_every_case(const operators::Operator& op, sandbox::Device& device) {
-  sandbox::JobMonitor monitor;
-  sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
-  job.kind = sandbox::JobKind::compile;
-  job.every_case = true;
-  job.targets = {kRecordTarget};
-  job.baseline_source.clear();
-  return device.execute(job, monitor);
-}
-
-/// Checks the operator itself, then that its oracle passes. Prints a line per failure and one in all; false when anything failed.
-bool lint_one(const operators::Operator& op, const std::string& device_name, sandbox::Linter& linter, sandbox::Device& device) {
-  std::vector<sandbox::CaseRequest> cases;
-  for (const operators::Case& item : op.cases) {
-    if (device_name != "cpu" || item.interpreter || volume(item) <= kSmallVolume) cases.push_back(tools::case_request(item));
-  }
-  int failed = 0;
-  int mutants = 0;
-  int killed = 0;
-  const auto checks = linter.lint(op.directory.string(), cases);
-  if (!checks) {
-    std::printf("FAIL %s: %s\n", op.name.c_str(), checks.error().message.c_str());
-    return false;
-  }
-  for (const sandbox::LintCheck& check : *checks) {
-    const bool mutant = check.check.rfind("rejects ", 0) == 0;
-    mutants += mutant;
-    killed += mutant && check.ok;
-    if (check.ok) continue;
-    ++failed;
-    std::printf("FAIL %s, case %s, %s: %s\n", op.name.c_str(), check.case_id.c_str(), check.check.c_str(), check.detail.c_str());
-  }
-  sandbox::JobMonitor monitor;
-  sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
-  job.baseline_source.clear();  // the oracle is what is judged: nothing to compare it with
-  const sandbox::Verdict verdict = device.execute(job, monitor);
-  const bool only_compiles = verdict.error_kind == sandbox::ErrorKind::unsupported && !verdict.kernels.empty();
-  if (verdict.outcome != sandbox::Outcome::pass && !only_compiles) {
-    ++failed;
-    std::printf("FAIL %s, oracle: %s\n", op.name.c_str(), verdict.summary.c_str());
-  }
-  std::string tier;
-  if (device_name == "cpu") {
-    const sandbox::Verdict recorded = record_every_case(op, device);
-    if (recorded.outcome == sandbox::Outcome::pass) {
-      tier = "; all " + std::to_string(op.cases.size()) + " cases record for " + kRecordTarget;
-    } else {
-      ++failed;
-      std::printf("FAIL %s, oracle recorded for %s: %s\n", op.name.c_str(), kRecordTarget, recorded.summary.c_str());
-    }
-  }
-  std::printf("%s %-24s %zu checks, %d of %d mutants killed, oracle %s%s\n", failed == 0 ? "ok  " : "FAIL", op.name.c_str(), checks->size(), killed, mutants,
-              only_compiles ? ("compiles; " + verdict.detail).c_str() : std::string(to_string(verdict.outcome)).c_str(), tier.c_str());
-  return failed == 0;
+bool write_reports(const OperatorsOptions& options, const sandbox::DeviceInfo& device, const std::vector<LintReport>& reports) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const LintReport& report : reports) list.push_back(lint_to_json(report));
+  std::ofstream file(options.out);
+  file << nlohmann::json{{"format", "assay.lint/1"}, {"device", device.name}, {"device_description", device.description}, {"operators", list}}.dump(1) << "\n";
+  return static_cast<bool>(file.flush());
 }
 
 int lint(const OperatorsOptions& options) {
@@ -152,13 +98,21 @@ int lint(const OperatorsOptions& options) {
   config.spawn = isolation->spawn;
   const auto device = sandbox::make_device(options.device, config);
   if (!device) return complain("operators lint", status_of_device_error(device.error()), device.error().message);
-  sandbox::Linter linter(config, options.device);
-  std::size_t sound = 0;
-  for (const operators::Operator* op : *chosen) {
-    sound += lint_one(*op, options.device, linter, **device);
+  const LintCache cache(workspace->paths.state / "lint", content_of_judges(workspace->paths, (*device)->info()));
+  LintRun run(**device, config, options.fresh ? nullptr : &cache);
+  std::size_t known = 0;
+  const std::vector<LintReport> reports = run.lint(*chosen, static_cast<std::size_t>(options.jobs), [&](const LintReport& report, bool is_known) {
+    known += is_known;
+    std::fputs(lint_text(report).c_str(), stdout);
     std::fflush(stdout);
+  });
+  const auto sound = static_cast<std::size_t>(std::count_if(reports.begin(), reports.end(), [](const LintReport& one) { return one.is_sound(); }));
+  const std::string unchanged = known == 0 ? "" : " (" + std::to_string(known) + " of them unchanged since they were linted; --fresh lints them again)";
+  std::printf("%zu of %zu operators are sound on %s%s\n", sound, chosen->size(), options.device.c_str(), unchanged.c_str());
+  for (const LintReport& report : reports) {
+    if (!report.is_sound()) std::printf("not sound: %s (%zu failures)\n", report.name.c_str(), report.failures.size());
   }
-  std::printf("%zu of %zu operators are sound on %s\n", sound, chosen->size(), options.device.c_str());
+  if (!options.out.empty() && !write_reports(options, (*device)->info(), reports)) return complain("operators lint", kNoInput, "cannot write " + options.out);
   return sound == chosen->size() ? kPass : kFail;
 }
 
@@ -179,6 +133,10 @@ void add_operators(CLI::App& app, int& status) {
   lint_command->add_option("names", options->names, "only these");
   lint_command->add_option("--device", options->device, "cpu or cuda:N")->capture_default_str();
   lint_command->add_option("--isolation", options->isolation, "strict or best-effort")->capture_default_str();
+  options->jobs = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostJobs);
+  lint_command->add_option("--jobs", options->jobs, "operators at once; each takes a core and some 400 MiB")->check(CLI::Range(1, kMostJobs))->capture_default_str();
+  lint_command->add_flag("--fresh", options->fresh, "also those that have not changed since they were found sound");
+  lint_command->add_option("--out", options->out, "write what was found into this file, as JSON");
   lint_command->callback([options, &status] { status = lint(*options); });
 }
 

@@ -1,0 +1,39 @@
+// Reports of sound operators, kept by content: an operator that has not changed is not linted again by the same Assay on the same device.
+//
+//   LintCache cache(state / "lint", content_of_judges(paths, device->info()));
+//   if (std::optional<LintReport> known = cache.find(op)) ...
+//   cache.keep(op, report);
+//
+// Thread-safe; so are two processes with one folder. What cannot be read or written is as if it were not there: a cache is never a reason to fail.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "operators/catalog.h"
+#include "sandbox/device/device.h"
+#include "server/cli/lint_report.h"
+#include "server/cli/paths.h"
+
+namespace assay::server {
+
+/// Changes with everything that a report hangs on besides the operator: this binary, the harness, the interpreter's packages, the device.
+std::string content_of_judges(const Paths& paths, const sandbox::DeviceInfo& device);
+
+class LintCache {
+ public:
+  LintCache(std::filesystem::path folder, std::string judges) : folder_(std::move(folder)), judges_(std::move(judges)) {}
+
+  std::optional<LintReport> find(const operators::Operator& op) const;
+  /// Only of sound ones: a failure may have been the machine's.
+  void keep(const operators::Operator& op, const LintReport& report) const;
+
+ private:
+  std::filesystem::path path_of(const operators::Operator& op) const;
+
+  const std::filesystem::path folder_;
+  const std::string judges_;
+};
+
+}  // namespace assay::server

@@ -1,0 +1,107 @@
+#include "server/cli/lint_run.h"
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "tools/operator_job.h"
+#include "tools/verdict_json.h"
+
+namespace assay::server {
+namespace {
+
+// Product of the axes up to which a CPU judge checks a case in a moment; the large ones are linted on a GPU.
+constexpr double kSmallVolume = 1 << 20;
+constexpr const char* kRecordTarget = "cuda:90";
+constexpr const char* kCpu = "cpu";
+
+double volume(const operators::Case& item) {
+  double product = 1;
+  for (const auto& [axis, extent] : item.axes) product *= static_cast<double>(extent);
+  return product;
+}
+
+}  // namespace
+
+std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operator*>& chosen, std::size_t jobs, const Done& done) {
+  std::vector<LintReport> reports(chosen.size());
+  std::atomic<std::size_t> next{0};
+  std::mutex one_at_a_time;
+  const auto work = [&] {
+    std::unique_ptr<sandbox::Linter> linter;  // starts a process, which a cached report does without
+    for (std::size_t i = next++; i < chosen.size(); i = next++) {
+      std::optional<LintReport> known = cache_ == nullptr ? std::nullopt : cache_->find(*chosen[i]);
+      const bool is_known = known.has_value();
+      if (!is_known && !linter) linter = std::make_unique<sandbox::Linter>(config_, device_.info().name);
+      reports[i] = is_known ? std::move(*known) : lint_one(*chosen[i], *linter);
+      if (!is_known && cache_ != nullptr) cache_->keep(*chosen[i], reports[i]);
+      const std::lock_guard lock(one_at_a_time);
+      done(reports[i], is_known);
+    }
+  };
+  std::vector<std::thread> workers;
+  for (std::size_t i = 0; i < std::min(std::max<std::size_t>(jobs, 1), chosen.size()); ++i) workers.emplace_back(work);
+  for (std::thread& worker : workers) worker.join();
+  return reports;
+}
+
+LintReport LintRun::lint_one(const operators::Operator& op, sandbox::Linter& linter) {
+  LintReport report;
+  report.name = op.name;
+  check_operator(op, linter, report);
+  check_oracle(op, report);
+  if (device_.info().name == kCpu) check_recording(op, report);
+  return report;
+}
+
+/// The reference, the mutants, the cost model: what needs no oracle.
+void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter, LintReport& report) const {
+  std::vector<sandbox::CaseRequest> cases;
+  for (const operators::Case& item : op.cases) {
+    if (device_.info().name != kCpu || item.interpreter || volume(item) <= kSmallVolume) cases.push_back(tools::case_request(item));
+  }
+  const auto checks = linter.lint(op.directory.string(), cases);
+  if (!checks) {
+    report.failures.push_back(op.name + ": " + checks.error().message);
+    return;
+  }
+  report.checks = checks->size();
+  for (const sandbox::LintCheck& check : *checks) {
+    const bool mutant = check.check.starts_with("rejects ");
+    report.mutants += mutant;
+    report.killed += mutant && check.ok;
+    if (check.ok) continue;
+    const std::string where = check.case_id.empty() ? "" : ", case " + check.case_id;
+    report.failures.push_back(op.name + where + ", " + check.check + ": " + check.detail);
+  }
+}
+
+/// As a submission: nobody's verdict is as strict as this one has to be.
+void LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
+  sandbox::JobMonitor monitor;
+  sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
+  job.baseline_source.clear();  // the oracle is what is judged: nothing to compare it with
+  const sandbox::Verdict verdict = device_.execute(job, monitor);
+  const bool only_compiles = verdict.error_kind == sandbox::ErrorKind::unsupported && !verdict.kernels.empty();
+  if (verdict.outcome != sandbox::Outcome::pass && !only_compiles) report.failures.push_back(op.name + ", oracle: " + verdict.summary);
+  report.oracle = only_compiles ? "compiles; " + verdict.detail : std::string(to_string(verdict.outcome));
+  report.verdict = tools::verdict_to_json(verdict);
+}
+
+/// Without a GPU: every case, also those that are too large to be run here, becomes a launch plan.
+void LintRun::check_recording(const operators::Operator& op, LintReport& report) {
+  sandbox::JobMonitor monitor;
+  sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
+  job.kind = sandbox::JobKind::compile;
+  job.every_case = true;
+  job.targets = {kRecordTarget};
+  job.baseline_source.clear();
+  const sandbox::Verdict verdict = device_.execute(job, monitor);
+  if (verdict.outcome == sandbox::Outcome::pass) {
+    report.recorded = "all " + std::to_string(op.cases.size()) + " cases record for " + kRecordTarget;
+  } else {
+    report.failures.push_back(op.name + ", oracle recorded for " + kRecordTarget + ": " + verdict.summary);
+  }
+}
+
+}  // namespace assay::server

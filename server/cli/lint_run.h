@@ -1,0 +1,44 @@
+// Lints operators, several at once: each one's own checks by a judge, then its oracle as a real job, then, without a GPU, a launch plan of every case.
+//
+//   LintRun run(device, config, options, cache);
+//   std::vector<LintReport> reports = run.lint(operators, [](const LintReport& one, bool known) { print(one); });
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "operators/catalog.h"
+#include "sandbox/device/device.h"
+#include "sandbox/device/lint.h"
+#include "server/cli/lint_cache.h"
+#include "server/cli/lint_report.h"
+
+namespace assay::server {
+
+class LintRun {
+ public:
+  /// `done` is called for one operator at a time, in the order in which they end; `known` says that the report is from the cache.
+  using Done = std::function<void(const LintReport& report, bool known)>;
+
+  /// `cache` null: everything is linted.
+  LintRun(sandbox::Device& device, const sandbox::SandboxConfig& config, const LintCache* cache) : device_(device), config_(config), cache_(cache) {}
+
+  /// Reports in the order of `chosen`. `jobs`: operators at once; each takes a judge process, about 400 MiB.
+  std::vector<LintReport> lint(const std::vector<const operators::Operator*>& chosen, std::size_t jobs, const Done& done);
+
+ private:
+  LintReport lint_one(const operators::Operator& op, sandbox::Linter& linter);
+  void check_operator(const operators::Operator& op, sandbox::Linter& linter, LintReport& report) const;
+  void check_oracle(const operators::Operator& op, LintReport& report);
+  void check_recording(const operators::Operator& op, LintReport& report);
+
+  sandbox::Device& device_;
+  const sandbox::SandboxConfig& config_;
+  const LintCache* cache_;
+};
+
+}  // namespace assay::server

@@ -25,6 +25,7 @@ enum class ArgumentType { tensor, integer, floating, boolean };
 enum class Role { input, inout, structural };
 
 struct Argument {
+  std::uint32_t line = 0;              // of spec.toml, where its table begins
   std::string name;
   ArgumentType type = ArgumentType::tensor;
   std::string dtype;                   // "case" or a dtype; empty for scalars
@@ -34,6 +35,7 @@ struct Argument {
 };
 
 struct Output {
+  std::uint32_t line = 0;
   std::string name;
   std::string dtype;
   std::vector<std::string> shape;
@@ -43,6 +45,7 @@ struct Output {
 };
 
 struct Case {
+  std::uint32_t line = 0;
   std::string id;
   bool hidden = false;
   bool interpreter = false;

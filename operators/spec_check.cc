@@ -8,9 +8,15 @@
 namespace assay::operators {
 namespace {
 
-Status broken(const std::string& where, const std::string& message) { return fail(ErrorCode::invalid_argument, where + ": " + message); }
-
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
+
+/// What stands behind the file's name in a message.
+std::string at(std::uint32_t line, const std::string& place) { return (line == 0 ? "" : ":" + std::to_string(line)) + ": " + place; }
+std::string at(const Argument& argument) { return at(argument.line, "[[arguments]] " + quoted(argument.name)); }
+std::string at(const Output& output) { return at(output.line, "[[outputs]] " + quoted(output.name)); }
+std::string at(const Case& item) { return at(item.line, "[[cases]] " + quoted(item.id)); }
+
+Status broken(const std::string& where, const std::string& message) { return fail(ErrorCode::invalid_argument, where + ": " + message); }
 
 std::string names_of(const std::map<std::string, std::int64_t>& axes) {
   std::string text;
@@ -19,10 +25,10 @@ std::string names_of(const std::map<std::string, std::int64_t>& axes) {
 }
 
 template <class List, class Name>
-Status check_unique(const List& list, const std::string& table, Name name_of) {
+Status check_unique(const List& list, Name name_of) {
   std::set<std::string> seen;
   for (const auto& item : list) {
-    if (!seen.insert(name_of(item)).second) return broken("[[" + table + "]] " + quoted(name_of(item)), "the name is used twice");
+    if (!seen.insert(name_of(item)).second) return broken(at(item), "the name is used twice");
   }
   return {};
 }
@@ -32,10 +38,10 @@ Status check_axes(const Operator& op) {
   for (const Case& item : op.cases) {
     for (const auto& [name, value] : op.cases.front().axes) {
       if (item.axes.contains(name)) continue;
-      return broken("[[cases]] " + quoted(item.id), "key 'axes' lacks '" + name + "'; every case has the same axes: " + names_of(op.cases.front().axes));
+      return broken(at(item), "key 'axes' lacks '" + name + "'; every case has the same axes: " + names_of(op.cases.front().axes));
     }
     if (item.axes.size() != op.cases.front().axes.size()) {
-      return broken("[[cases]] " + quoted(item.id), "key 'axes' has more names than case " + quoted(op.cases.front().id) +
+      return broken(at(item), "key 'axes' has more names than case " + quoted(op.cases.front().id) +
                                                         "; every case has the same axes: " + names_of(op.cases.front().axes));
     }
     const auto check = [&](const std::string& where, const std::string& extent) -> Status {
@@ -45,18 +51,18 @@ Status check_axes(const Operator& op) {
     };
     for (const Argument& argument : op.arguments) {
       for (const std::string& extent : argument.shape) {
-        if (Status status = check("[[arguments]] " + quoted(argument.name) + ": key 'shape'", extent); !status) return status;
+        if (Status status = check(at(argument) + ": key 'shape'", extent); !status) return status;
       }
     }
     for (const Output& output : op.outputs) {
       for (const std::string& extent : output.shape) {
-        if (Status status = check("[[outputs]] " + quoted(output.name) + ": key 'shape'", extent); !status) return status;
+        if (Status status = check(at(output) + ": key 'shape'", extent); !status) return status;
       }
       double number = 0;
       const char* end = output.scale.data() + output.scale.size();
       const auto parsed = std::from_chars(output.scale.data(), end, number);
       if (parsed.ec == std::errc() && parsed.ptr == end && number > 0) continue;
-      if (Status status = check("[[outputs]] " + quoted(output.name) + ": key 'scale'", output.scale); !status) return status;
+      if (Status status = check(at(output) + ": key 'scale'", output.scale); !status) return status;
     }
   }
   return {};
@@ -71,7 +77,7 @@ Status check_inout(const Operator& op) {
   std::set<std::string> used;
   for (const Output& output : op.outputs) {
     if (output.from.empty()) continue;
-    const std::string where = "[[outputs]] " + quoted(output.name);
+    const std::string where = at(output);
     const auto found = std::find_if(op.arguments.begin(), op.arguments.end(),
                                     [&](const Argument& argument) { return argument.name == output.from && argument.role == Role::inout; });
     if (found == op.arguments.end()) {
@@ -82,7 +88,7 @@ Status check_inout(const Operator& op) {
   }
   for (const Argument& argument : op.arguments) {
     if (argument.role == Role::inout && !used.contains(argument.name)) {
-      return broken("[[arguments]] " + quoted(argument.name), "role is 'inout' but no [[outputs]] has from = \"" + argument.name + "\"");
+      return broken(at(argument), "role is 'inout' but no [[outputs]] has from = \"" + argument.name + "\"");
     }
   }
   return {};
@@ -96,7 +102,7 @@ Status check_cases(const Operator& op) {
     ++counts[item.hidden];
     if (!item.interpreter) continue;
     ++interpreted[item.hidden];
-    const std::string where = "[[cases]] " + quoted(item.id);
+    const std::string where = at(item);
     if (!interpretable) return broken(where, "key 'interpreter' must be false: dialect '" + op.dialect + "' does not run in the interpreter");
     if (item.dtype == "bfloat16" || item.dtype.starts_with("float8")) {
       return broken(where, "key 'dtype' is '" + item.dtype + "', in which the interpreter computes wrongly; " +
@@ -104,16 +110,16 @@ Status check_cases(const Operator& op) {
     }
   }
   if (op.imported) {
-    if (counts[false] == 0) return broken("[[cases]]", "no public case; at least one is needed");
+    if (counts[false] == 0) return broken(at(0, "[[cases]]"), "no public case; at least one is needed");
     return {};
   }
   for (const bool hidden : {false, true}) {
     const std::string visibility = hidden ? "hidden" : "public";
     if (counts[hidden] < kMinCasesOfEachVisibility) {
-      return broken("[[cases]]", std::to_string(counts[hidden]) + " " + visibility + " cases; at least " +
+      return broken(at(0, "[[cases]]"), std::to_string(counts[hidden]) + " " + visibility + " cases; at least " +
                                      std::to_string(kMinCasesOfEachVisibility) + " are needed");
     }
-    if (interpretable && interpreted[hidden] == 0) return broken("[[cases]]", "no " + visibility + " case has interpreter = true; at least one is needed");
+    if (interpretable && interpreted[hidden] == 0) return broken(at(0, "[[cases]]"), "no " + visibility + " case has interpreter = true; at least one is needed");
   }
   return {};
 }
@@ -139,11 +145,11 @@ std::string signature_of(const Operator& op) {
 }
 
 Status check_spec(const Operator& op) {
-  if (Status status = check_unique(op.arguments, "arguments", [](const Argument& item) { return item.name; }); !status) return status;
-  if (Status status = check_unique(op.outputs, "outputs", [](const Output& item) { return item.name; }); !status) return status;
-  if (Status status = check_unique(op.cases, "cases", [](const Case& item) { return item.id; }); !status) return status;
+  if (Status status = check_unique(op.arguments, [](const Argument& item) { return item.name; }); !status) return status;
+  if (Status status = check_unique(op.outputs, [](const Output& item) { return item.name; }); !status) return status;
+  if (Status status = check_unique(op.cases, [](const Case& item) { return item.id; }); !status) return status;
   if (const std::string expected = signature_of(op); op.signature != expected) {
-    return broken("key 'signature'", "is " + quoted(op.signature) + "; arguments and outputs say '" + expected + "'");
+    return broken(at(0, "key 'signature'"), "is " + quoted(op.signature) + "; arguments and outputs say '" + expected + "'");
   }
   if (Status status = check_axes(op); !status) return status;
   if (Status status = check_inout(op); !status) return status;

@@ -1,7 +1,7 @@
 // What must hold between the parts of a spec, beyond each key on its own: unique names, axes that every case defines,
 // outputs that come from inout arguments, a signature that says the same as the arguments, enough cases. Pure, thread-safe.
 //
-//   if (Status status = check_spec(op); !status) ...   // "[[outputs]] 'y': 'shape' ..."
+//   if (Status status = check_spec(op); !status) ...   // ":41: [[outputs]] 'y': key 'shape': ..."
 #pragma once
 
 #include "base/result.h"
@@ -11,7 +11,7 @@ namespace assay::operators {
 
 inline constexpr int kMinCasesOfEachVisibility = 3;
 
-/// The message names table and key; the caller adds the file.
+/// The message begins with line, table and key, to be put right behind the file's name.
 Status check_spec(const Operator& op);
 
 /// The one signature that the arguments and outputs allow: "f(x: Tensor, eps: float) -> tuple[Tensor, Tensor]".

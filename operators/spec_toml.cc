@@ -109,14 +109,17 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   std::size_t index = 0;
   for (const toml::table* table : section.tables("arguments")) {
     op.arguments.push_back(parse_argument(Section(*table, label(*table, "arguments", "name", index++), diagnostics)));
+    op.arguments.back().line = table->source().begin.line;
   }
   index = 0;
   for (const toml::table* table : section.tables("outputs")) {
     op.outputs.push_back(parse_output(Section(*table, label(*table, "outputs", "name", index++), diagnostics)));
+    op.outputs.back().line = table->source().begin.line;
   }
   index = 0;
   for (const toml::table* table : section.tables("cases")) {
     op.cases.push_back(parse_case(Section(*table, label(*table, "cases", "id", index++), diagnostics)));
+    op.cases.back().line = table->source().begin.line;
   }
   return op;
 }
@@ -132,7 +135,7 @@ Result<Operator> parse_spec(std::string_view text, const std::string& file) {
     diagnostics.add(error.source().begin.line, "not valid TOML: " + std::string(error.description()));
   }
   if (diagnostics.first) return fail(*diagnostics.first);
-  if (const Status checked = check_spec(op); !checked) return fail(checked.error().code, file + ": " + checked.error().message);
+  if (const Status checked = check_spec(op); !checked) return fail(checked.error().code, file + checked.error().message);
   return op;
 }
 

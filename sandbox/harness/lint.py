@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -45,7 +47,7 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
         try:
             yield from _case(operator, case, seed, survivors)
         except Exception as error:
-            yield Check(case.id, "runs", False, f"{type(error).__name__}: {error}")
+            yield Check(case.id, "runs", False, f"{_raised_at(operator, case, error)}: {type(error).__name__}: {error}")
     for name, why in survivors.items():
         yield Check(None, f"rejects {name}", not why, why)
 
@@ -53,37 +55,75 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
 def _case(operator: Operator, case: Case, seed: int, survivors: dict[str, str]) -> Iterator[Check]:
     arguments = operator.inputs(case, seed)
     again = operator.inputs(case, seed)
-    yield Check(case.id, "inputs are reproducible from the seed", _same_arguments(arguments, again))
+    drawn = _defined_at(operator, "inputs") + ": draw everything from `rng`"
+    yield _check(case, "inputs are reproducible from the seed", _same_arguments(arguments, again), drawn)
     expected = operator.expected(case, arguments)
-    yield Check(case.id, "reference leaves its arguments alone", _same_arguments(arguments, again))
+    where = _defined_at(operator, "reference")
+    yield _check(
+        case,
+        "reference leaves its arguments alone",
+        _same_arguments(arguments, again),
+        f"{where}: it writes to an argument; work on a copy",
+    )
     second = operator.expected(case, arguments)
     same = all(_same_bits(a, b) for a, b in zip(expected, second, strict=True))
-    yield Check(case.id, "reference is deterministic", same)
+    remedy = "the same arguments gave other bits: no random numbers, and no sums in an order that varies (scatter_add, index_add on a GPU)"
+    yield _check(case, "reference is deterministic", same, f"{where}: {remedy}")
     rules = rules_for(operator, case)
     try:
         float64 = operator.in_float64(arguments)
         own = compare(rules, expected, [x.clone() for x in expected], float64)
         yield Check(case.id, "reference passes itself, and strictly", own.ok and own.strict_pass is True, own.reason)
     except Exception as error:
-        yield Check(case.id, "reference works in float64", False, f"{type(error).__name__}: {error}")
+        yield Check(case.id, "reference works in float64", False, f"{_raised_at(operator, case, error)}: {type(error).__name__}: {error}")
     yield _cost(operator, case, arguments, expected)
     for mutant in mutants(operator, case, arguments, expected):
-        yield _reject(mutant, case, rules, expected)
+        yield _reject(operator, mutant, case, rules, expected)
     for name, outputs in operator.own_mutants(arguments).items():
         if survivors.get(name) != "":
             survivors[name] = "" if is_wrong(rules, expected, outputs) else f"passes every case, {case.id} too: add one where it matters"
 
 
-def _reject(mutant: Mutant, case: Case, rules: list[Rule], expected: list[torch.Tensor]) -> Check:
+def _check(case: Case, name: str, ok: bool, remedy: str) -> Check:
+    return Check(case.id, name, ok, "" if ok else remedy)
+
+
+def _reject(operator: Operator, mutant: Mutant, case: Case, rules: list[Rule], expected: list[torch.Tensor]) -> Check:
     name = f"rejects {mutant.name}"
     if is_wrong(rules, expected, mutant.outputs):
         return Check(case.id, name, True)
     if not all(a is b or _same_bits(a, b) for a, b in zip(expected, mutant.outputs, strict=True)):
         error = compare(rules, expected, mutant.outputs, None).max_abs_error
-        return Check(case.id, name, False, f"passes with a largest error of {error:.3g}: raise `scale`, or choose inputs of larger effect")
+        where = _line_of(operator.folder / "spec.toml", "[[outputs]]")
+        remedy = "raise `scale` of the output, or choose inputs of larger effect"
+        return Check(case.id, name, False, f"{where}: passes with a largest error of {error:.3g}: {remedy}")
     if mutant.trivial:
         return Check(case.id, name, True, f"not applicable: {mutant.trivial}, so the mutant is the right answer")
-    return Check(case.id, name, False, "the mutant is the right answer: choose inputs or axes that tell them apart")
+    return Check(
+        case.id, name, False, f"{_case_at(operator, case)}: the mutant is the right answer: choose inputs or axes that tell them apart"
+    )
+
+
+def _line_of(file: Path, text: str) -> str:
+    """FILE:LINE of the first line that begins with `text`; the file alone where there is none."""
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        if line.startswith(text):
+            return f"{file}:{number}"
+    return str(file)
+
+
+def _case_at(operator: Operator, case: Case) -> str:
+    return _line_of(operator.folder / "spec.toml", f'id = "{case.id}"')
+
+
+def _defined_at(operator: Operator, function: str) -> str:
+    return _line_of(operator.folder / "reference.py", f"def {function}(")
+
+
+def _raised_at(operator: Operator, case: Case, error: Exception) -> str:
+    """Where in the operator's own code; the case where it was ours that complained."""
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent == operator.folder]
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else _case_at(operator, case)
 
 
 def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -101,8 +141,8 @@ def _cost(operator: Operator, case: Case, arguments: Arguments, expected: list[t
     cost = operator.cost(case)
     tensors = sum(bytes_of(value) for value in arguments.values()) + sum(bytes_of(value) for value in expected)
     ok = abs(cost.bytes - tensors) <= BYTES_TOLERANCE * tensors and cost.flops >= 0
-    detail = "" if ok else f"cost() says {cost.bytes:g} bytes and {cost.flops:g} flops; arguments and outputs hold {tensors} bytes"
-    return Check(case.id, "cost is the tensors' bytes", ok, detail)
+    holds = f"cost() says {cost.bytes:g} bytes and {cost.flops:g} flops; arguments and outputs hold {tensors} bytes"
+    return _check(case, "cost is the tensors' bytes", ok, f"{_defined_at(operator, 'cost')}: {holds}")
 
 
 def _signature(operator: Operator) -> Check:

@@ -1,6 +1,7 @@
 #include "server/cli/lint_run.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <thread>
 
@@ -12,6 +13,8 @@ namespace {
 
 // Product of the axes up to which a CPU judge checks a case in a moment; the large ones are linted on a GPU.
 constexpr double kSmallVolume = 1 << 20;
+// Of the tolerance, for the oracle; the rest is for right kernels that sum in another order.
+constexpr double kMostOfTolerance = 0.5;
 constexpr const char* kRecordTarget = "cuda:90";
 constexpr const char* kCpu = "cpu";
 
@@ -19,6 +22,19 @@ double volume(const operators::Case& item) {
   double product = 1;
   for (const auto& [axis, extent] : item.axes) product *= static_cast<double>(extent);
   return product;
+}
+
+/// A tolerance that the oracle uses up would fail right kernels that sum in another order.
+void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict, LintReport& report) {
+  double tolerance = 0;
+  for (const operators::Output& output : op.outputs) tolerance = std::max(tolerance, output.max_abs_error);
+  for (const sandbox::CaseRecord& item : verdict.cases) {
+    if (item.max_abs_error.value_or(0) <= kMostOfTolerance * tolerance) continue;
+    char text[160];
+    std::snprintf(text, sizeof text, "an error of %.2g of %.2g allowed, where it may use half: lower the output's `scale`, or choose inputs of smaller effect",
+                  *item.max_abs_error, tolerance);
+    report.failures.push_back(op.name + ", case " + item.id + ", oracle: " + text);
+  }
 }
 
 }  // namespace
@@ -84,6 +100,7 @@ void LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   const sandbox::Verdict verdict = device_.execute(job, monitor);
   const bool only_compiles = verdict.error_kind == sandbox::ErrorKind::unsupported && !verdict.kernels.empty();
   if (verdict.outcome != sandbox::Outcome::pass && !only_compiles) report.failures.push_back(op.name + ", oracle: " + verdict.summary);
+  check_margin(op, verdict, report);
   report.oracle = only_compiles ? "compiles; " + verdict.detail : std::string(to_string(verdict.outcome));
   report.verdict = tools::verdict_to_json(verdict);
 }

@@ -45,6 +45,8 @@ class LlmClient {
   virtual std::string label() const = 0;
   /// False for `scripted`, which is never ranked.
   virtual bool is_model() const = 0;
+  /// The only operators that it can answer, sorted; empty: any.
+  virtual std::vector<std::string> known_operators() const { return {}; }
 };
 
 }  // namespace assay::agents

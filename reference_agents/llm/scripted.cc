@@ -1,5 +1,6 @@
 #include "reference_agents/llm/scripted.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -33,6 +34,16 @@ Result<CompletionReply> ScriptedClient::complete(const CompletionRequest& reques
   reply.stop_reason = "end_of_script";
   reply.usage_known = true;
   return reply;
+}
+
+std::vector<std::string> ScriptedClient::known_operators() const {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(answers_, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".md") names.push_back(it->path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace assay::agents

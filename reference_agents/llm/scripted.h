@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "reference_agents/llm/llm_client.h"
 
@@ -22,6 +23,7 @@ class ScriptedClient final : public LlmClient {
   Result<CompletionReply> complete(const CompletionRequest& request) override;
   std::string label() const override { return kScriptedLabel; }
   bool is_model() const override { return false; }
+  std::vector<std::string> known_operators() const override;
 
  private:
   const std::filesystem::path answers_;

@@ -108,12 +108,12 @@ int run_command(const BenchOptions& options) {
   const std::optional<Workspace> workspace = open_workspace(kCommand, status);
   if (!workspace) return status;
   const Paths& paths = workspace->paths;
-  const Result<std::string> suite = suite_of(options, options.server.empty() ? &workspace->catalog : nullptr);
-  if (!suite) return complain(kCommand, suite.error().code == ErrorCode::not_found ? kUnknownName : kUsage, suite.error().message);
   agents::ProviderOptions provider;
   provider.data_dir = paths.root / "reference_agents";
   const auto model = agents::make_llm_client(options.model, provider);
   if (!model) return complain(kCommand, status_of_model_error(model.error()), model.error().message);
+  const Result<std::string> suite = suite_of(options, options.server.empty() ? &workspace->catalog : nullptr, (*model)->known_operators());
+  if (!suite) return complain(kCommand, suite.error().code == ErrorCode::not_found ? kUnknownName : kUsage, suite.error().message);
   const auto price = find_price(options, paths, **model);
   if (!price) return complain(kCommand, price.error().code == ErrorCode::invalid_argument ? kUsage : kBadConfig, price.error().message);
 
@@ -146,7 +146,7 @@ void add_bench(CLI::App& app, int& status) {
   command->add_option("--agent", options->agent, "one_shot")->capture_default_str();
   command->add_option("--model", options->model, "PROVIDER:NAME, e.g. anthropic:claude-sonnet-4-5 or scripted:demo (no model)")->required();
   command->add_option("--split", options->split, "standard, ood or dsl (default: all)");
-  command->add_option("--operators", options->operators, "a comma-separated list (default: all)");
+  command->add_option("--operators", options->operators, "a comma-separated list (default: all; with scripted: those it has answers for)");
   command->add_option("--samples", options->samples, "independent attempts per operator; each is a run of its own")->capture_default_str();
   command->add_option("--jobs", options->jobs, "attempts at once")->capture_default_str();
   command->add_flag("--resume", options->resume, "continue the bench in --out; repeats no finished operator and pays for no reply twice");

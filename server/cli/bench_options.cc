@@ -55,10 +55,17 @@ Status check_device_name(const std::string& device) {
   return fail(ErrorCode::not_found, "unknown device '" + device + "'; valid: cpu, cuda:N, fake");
 }
 
-Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog) {
+Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog, const std::vector<std::string>& answerable) {
   const bool known_split = options.split.empty() || options.split == "standard" || options.split == "ood" || options.split == "dsl";
   if (!known_split) return fail(ErrorCode::not_found, "unknown split '" + options.split + "'; valid: standard, ood, dsl");
   if (!options.operators.empty()) return checked_list(options, catalog);
+  std::string chosen;
+  for (const std::string& name : answerable) {
+    const operators::Operator* found = catalog == nullptr ? nullptr : catalog->find(name);
+    const bool wanted = found != nullptr && (options.split.empty() || operators::to_string(found->split) == options.split);
+    if (wanted) chosen += (chosen.empty() ? "" : ",") + name;
+  }
+  if (!chosen.empty()) return chosen;
   return options.split.empty() ? "all" : options.split;
 }
 

@@ -32,8 +32,8 @@ inline constexpr std::int64_t kMostBenchJobs = 256;
 inline constexpr std::int64_t kMostBenchSamples = 1'000;
 
 /// The suite as `start_run` takes it: "all", a split, or a list. Errors: not_found for unknown names (naming the valid ones), invalid_argument
-/// for contradictions. `catalog` is null with --server: that server knows its operators.
-Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog);
+/// for contradictions. `answerable`: the only operators that the model can answer, which are the default then; empty: it can answer any. `catalog` is null with --server: that server knows its operators.
+Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog, const std::vector<std::string>& answerable = {});
 
 /// not_found for a name that is no agent or no device; whether the device is there is the server's to say.
 Status check_agent_name(const std::string& agent);

@@ -51,6 +51,21 @@ TEST_CASE("names that are no agent, device, split") {
   CHECK(suite_of(options, nullptr).error().code == ErrorCode::invalid_argument);
 }
 
+TEST_CASE("a model that can answer some operators only is asked for those") {
+  const Result<operators::Catalog> catalog = operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators");
+  REQUIRE(catalog);
+  const std::vector<std::string> answerable = {"clamped_affine_scan", "no_operator", "vector_add"};
+  BenchOptions options;
+  CHECK(*suite_of(options, &*catalog, answerable) == "clamped_affine_scan,vector_add");
+  options.split = "ood";
+  CHECK(*suite_of(options, &*catalog, answerable) == "clamped_affine_scan");
+  options.split = "dsl";
+  CHECK(*suite_of(options, &*catalog, answerable) == "dsl");
+  options.split = "";
+  options.operators = "gelu_tanh";
+  CHECK(*suite_of(options, &*catalog, answerable) == "gelu_tanh");
+}
+
 TEST_CASE("the default directory is a plain name") {
   BenchOptions options;
   options.model = "together:../../etc/x y";

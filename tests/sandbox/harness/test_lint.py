@@ -1,0 +1,108 @@
+"""The judge's part of `operators lint` on operators made for it; the whole command is in tests/e2e/test_operators_lint.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from harness.lint import Check, lint
+from harness.operator import Operator, OperatorError
+
+SPEC = """
+name = "row_max"
+entry = "row_max"
+signature = "row_max(x: Tensor) -> Tensor"
+[[arguments]]
+name = "x"
+type = "tensor"
+dtype = "float32"
+shape = ["rows", "cols"]
+role = "input"
+[[outputs]]
+name = "y"
+dtype = "float32"
+shape = ["rows"]
+max_abs_error = 0.01
+scale = 100
+"""
+REFERENCE = """
+import torch
+from harness.operator import Cost
+
+def inputs(case, rng):
+    x = rng.normal((case.axes["rows"], case.axes["cols"]))
+    return {"x": x if case.distribution == "normal" else x - 10.0}
+
+def reference(x):
+    return x.amax(1)
+
+def cost(case):
+    return Cost(bytes=4 * case.axes["rows"] * (case.axes["cols"] + 1), flops=0)
+"""
+ORACLE = "def row_max(x):\n    return x\n"
+OWN = """
+def mutants(x):
+    return {"starts at zero": x.amax(1).clamp(min=0.0), "half of the columns left out": x[:, ::2].amax(1)}
+"""
+
+
+def row_max(folder: Path, more: str = "") -> Operator:
+    for name, text in {"spec.toml": SPEC, "reference.py": REFERENCE + more, "oracle.py": ORACLE}.items():
+        (folder / name).write_text(text)
+    return Operator.load(folder)
+
+
+def checks_of(operator: Operator, *distributions: str) -> list[Check]:
+    wire = {"axes": {"rows": 40, "cols": 19}, "dtype": "float32"}
+    cases = [operator.case({"id": name, "distribution": name, **wire}, "cpu") for name in distributions]
+    return list(lint(operator, cases, 1))
+
+
+def named(checks: list[Check], name: str) -> Check:
+    (found,) = [check for check in checks if check.name == name]
+    return found
+
+
+def test_a_sound_operator_passes_every_check(tmp_path: Path) -> None:
+    checks = checks_of(row_max(tmp_path, OWN), "normal", "low")
+    assert [check for check in checks if not check.ok] == []
+    assert named(checks, "rejects starts at zero").case is None
+
+
+def test_an_own_mutant_must_be_refused_by_some_case(tmp_path: Path) -> None:
+    # 40 rows of 19 normal values: every maximum is above zero, where a kernel that starts from zero is right.
+    checks = checks_of(row_max(tmp_path, OWN), "normal")
+    assert not named(checks, "rejects starts at zero").ok
+    assert named(checks, "rejects half of the columns left out").ok
+
+
+def test_a_survivor_is_told_with_the_last_case_that_let_it_pass(tmp_path: Path) -> None:
+    checks = checks_of(row_max(tmp_path, "def mutants(x):\n    return {'the same': x.amax(1)}\n"), "normal", "low")
+    survivor = named(checks, "rejects the same")
+    assert not survivor.ok
+    assert survivor.detail == "passes every case, low too: add one where it matters"
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("return [x]", "mutants() returned a list; want a dict"),
+        ("return {'one': (x, x)}", "mutant 'one' must have 1 tensors"),
+        ("return {'one': 3}", "mutant 'one' must have 1 tensors"),
+    ],
+)
+def test_mutants_of_another_form(tmp_path: Path, body: str, complaint: str) -> None:
+    operator = row_max(tmp_path, f"def mutants(x):\n    {body}\n")
+    with pytest.raises(OperatorError, match="mutant"):
+        operator.own_mutants({"x": torch.zeros(2, 3)})
+    runs = named(checks_of(operator, "normal"), "runs")
+    assert not runs.ok
+    assert complaint in runs.detail
+
+
+def test_an_exception_is_told_with_its_line(tmp_path: Path) -> None:
+    operator = row_max(tmp_path, "def mutants(x):\n    return {'none': x.nothing()}\n")
+    runs = named(checks_of(operator, "normal"), "runs")
+    line = (tmp_path / "reference.py").read_text().splitlines().index("    return {'none': x.nothing()}") + 1
+    assert f"reference.py:{line}: AttributeError" in runs.detail

@@ -58,3 +58,16 @@ LAYERS_NOBODY_MISSES: dict[str, str] = {
     "launch_capabilities": "`launch_user` covers it: leaving user id 0 gives them up",
     "launch_no_dumps": "`launch_user` covers it: a changed user id makes a process undumpable",
 }
+
+# layer -> the layer that covers it. Without that one as well, some case must notice that both are gone.
+COVERED_BY: dict[str, str] = {
+    "network_namespace": "job_network_namespace",
+    "ipc_namespace": "job_ipc_namespace",
+    "session": "job_session",
+    "proc": "job_proc",
+    "job_parent_death": "zygote_pid_namespace",
+    "capabilities": "slot_user",
+    "no_dumps": "slot_user",
+    "launch_capabilities": "launch_user",
+    "launch_no_dumps": "launch_user",
+}

@@ -37,6 +37,7 @@ MUTATIONS = """
 ## Layers left out, one at a time
 
 A build of its own can leave a layer out (`ASSAY_JAIL_MUTATIONS=ON`). Some case must turn red, or nobody would miss the layer.
+Where another layer covers it, both are left out, and the cases are named that turn red only then.
 
 | layer | red |
 |---|---|
@@ -73,13 +74,18 @@ def attempts(results: dict[str, Any]) -> str:
     return known + (OWN_ATTEMPTS + HEAD + "\n".join(own) + "\n" if own else "")
 
 
+def shown(tests: list[str]) -> str:
+    names = [name.removeprefix("test_case[").removeprefix("test_together[").removesuffix("]") for name in tests]
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+
+
 def mutations(matrix: dict[str, Any]) -> str:
     lines = []
     for layer, found in matrix.items():
-        names = [name.removeprefix("test_case[").removeprefix("test_together[").removesuffix("]") for name in found["red"]]
-        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
         nobody = f"none of {found['ran']}: " + LAYERS_NOBODY_MISSES.get(layer, "a case is missing")
-        lines.append(f"| `{layer}` | {', '.join(names[:SHOWN]) + more if names else nobody} |")
+        both = found.get("red_with_cover")
+        beside = f"; with `{found['cover']}` left out as well: {shown(both) if both else 'none'}" if both is not None else ""
+        lines.append(f"| `{layer}` | {shown(found['red']) if found['red'] else nobody + beside} |")
     return MUTATIONS + "\n".join(lines) + "\n"
 
 

@@ -1,0 +1,160 @@
+// Several jobs on one GPU: those that are only checked share it, one that is timed has it alone.
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/sandbox/device/cuda_fixture.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
+
+namespace {
+
+/// Where threads wait for each other, up to a bound.
+class Meeting {
+ public:
+  explicit Meeting(int expected) : expected_(expected) {}
+  bool arrive() {
+    std::unique_lock lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return arrived_ >= expected_; });
+  }
+
+ private:
+  const int expected_;
+  int arrived_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+std::unique_ptr<Device> shared_gpu(int sharers) {
+  SandboxConfig config = real_config();
+  config.gpu_sharers = sharers;
+  Result<std::unique_ptr<Device>> made = make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+  if (!made) throw std::runtime_error(made.error().message);
+  return std::move(*made);
+}
+
+}  // namespace
+
+TEST_CASE("jobs whose answers are only checked have one GPU at the same time") {
+  const std::unique_ptr<Device> device = shared_gpu(2);
+  Meeting meeting(2);
+  std::vector<std::future<std::pair<bool, Verdict>>> jobs;
+  for (int i = 0; i < 2; ++i) {
+    jobs.push_back(std::async(std::launch::async, [&] {
+      bool met = false;
+      JobMonitor monitor;
+      // Launched, and not yet let go of: with the GPU to itself neither would see the other here.
+      monitor.stage_changed = [&](Stage stage) {
+        if (stage == Stage::judge && !met) met = meeting.arrive();
+      };
+      Verdict verdict = device->execute(copy_job(JobKind::test, kCopy), monitor);
+      return std::pair(met, std::move(verdict));
+    }));
+  }
+  for (auto& job : jobs) {
+    const auto [met, verdict] = job.get();
+    CHECK(met);
+    INFO(verdict.summary << " " << verdict.detail);
+    CHECK(verdict.outcome == Outcome::pass);
+  }
+}
+
+TEST_CASE("while one is timed, no other job is on the GPU") {
+  const std::unique_ptr<Device> device = shared_gpu(2);
+  std::atomic<bool> other_launched{false}, seen_beside{false};
+  std::future<Verdict> other;
+  const auto run_other = [&] {
+    JobMonitor monitor;
+    monitor.stage_changed = [&](Stage stage) { other_launched = other_launched || stage == Stage::launch; };
+    return device->execute(copy_job(JobKind::test, kCopy), monitor);
+  };
+  JobMonitor monitor;
+  bool judged = false;
+  monitor.stage_changed = [&](Stage stage) {
+    if (judged && stage == Stage::launch) {  // of the timed blocks, since all cases were judged before
+      if (!other.valid()) other = std::async(std::launch::async, run_other);
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      seen_beside = seen_beside || other_launched;
+    }
+    judged = judged || stage == Stage::judge;
+  };
+  Job job = copy_job(JobKind::profile, kCopy);
+  job.cases.resize(1);
+  const Verdict timed = device->execute(job, monitor);
+  INFO(timed.summary << " " << timed.detail);
+  CHECK(timed.outcome == Outcome::pass);
+  REQUIRE(other.valid());
+  CHECK(other.get().outcome == Outcome::pass);
+  CHECK(other_launched);
+  CHECK_FALSE(seen_beside);
+}
+
+namespace {
+
+/// A copy that does not fit into what a full device has left.
+Job large_copy() {
+  Job job = copy_job(JobKind::test, kCopy);
+  for (CaseRequest& item : job.cases) item.axes["n"] = 1 << 18;
+  return job;
+}
+
+/// How often the job was launched, beside its verdict.
+std::pair<Verdict, int> launched(Device& device, const Job& job) {
+  int launches = 0;
+  JobMonitor monitor;
+  monitor.stage_changed = [&](Stage stage) { launches += stage == Stage::launch; };
+  Verdict verdict = device.execute(job, monitor);
+  return {std::move(verdict), launches};
+}
+
+/// A GPU on which the next launcher that starts finds the memory taken, and no other does.
+struct FullOnce {
+  SwitchedDevice launcher{"full", "fake-full", true};
+  std::unique_ptr<Device> device;
+  explicit FullOnce(int sharers) {
+    launcher.config().gpu_sharers = sharers;
+    launcher.set(true);
+    Result<std::unique_ptr<Device>> made = make_cuda_device(launcher.config(), {.index = 0, .driver = "fake", .judge_device = "cpu"});
+    if (!made) throw std::runtime_error(made.error().message);
+    device = std::move(*made);
+  }
+  /// What becomes of the job that gets that launcher: among the first few, since launchers are parked ahead of them.
+  std::pair<Verdict, int> first_that_met_it() const {
+    constexpr int kMostJobs = 6;
+    std::pair<Verdict, int> seen;
+    for (int i = 0; i < kMostJobs; ++i) {
+      seen = launched(*device, large_copy());
+      if (seen.second > 2 || seen.first.outcome != Outcome::pass) break;
+    }
+    return seen;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a job that found no memory beside others is launched once more, alone") {
+  const FullOnce gpu(2);
+  const auto [verdict, launches] = gpu.first_that_met_it();
+  INFO(verdict.summary << " " << verdict.detail);
+  CHECK_FALSE(gpu.launcher.is_on());
+  CHECK(verdict.outcome == Outcome::pass);
+  CHECK(verdict.cases.size() == 2);
+  CHECK(launches == 3);
+}
+
+TEST_CASE("a job that found no memory with the GPU to itself has its answer") {
+  const FullOnce gpu(1);
+  const auto [verdict, launches] = gpu.first_that_met_it();
+  INFO(verdict.summary << " " << verdict.detail);
+  CHECK(verdict.error_kind == ErrorKind::gpu_memory_limit);
+  CHECK(launches == 1);
+}

@@ -1,0 +1,78 @@
+"""Concatenation of two ragged batches with padding."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    """a has at most half of each entry of y, b the rest. Distribution `full`: entry 1 has no padding."""
+    length, dim = case.axes["length"], case.axes["dim"]
+    total_a, total_b = case.axes["total_a"], case.axes["total_b"]
+    half = length // 2
+    full = case.distribution == "full"
+    return {
+        "a": rng.normal((total_a, dim), torch.float32).to(torch.float16),
+        "a_offsets": _offsets(case, rng, total_a, half if full else 0, 2),
+        "b": rng.normal((total_b, dim), torch.float32).to(torch.float16),
+        "b_offsets": _offsets(case, rng, total_b, length - half if full else 0, 3),
+        "length": length,
+        "pad": 0.75 if full else -1.5,
+    }
+
+
+def _offsets(case: Case, rng: Rng, total: int, longest: int, empty: int) -> Tensor:
+    """Random lengths that add up to total. From `empty` on every fifth is 0, every tenth in both batches; entry 1 has `longest`."""
+    batch = case.axes["batch"]
+    weights = rng.uniform((batch,), torch.float64, 0.7, 1.0)
+    weights[empty::5] = 0.0
+    weights[4::10] = 0.0
+    if longest:
+        weights[1] = 0.0
+    lengths = (weights / weights.sum() * (total - longest)).to(torch.int64)
+    missing = total - longest - lengths.sum()
+    # Rounding down lost less than one row an entry: give the first of the others one more each.
+    lengths += (weights > 0) & ((weights > 0).cumsum(0) <= missing)
+    if longest:
+        lengths[1] = longest
+    offsets = torch.zeros((batch + 1,), dtype=torch.int64, device=rng.device)
+    offsets[1:] = lengths.cumsum(0)
+    return offsets.to(torch.int32)
+
+
+def _assemble(
+    a: Tensor, a_offsets: Tensor, b: Tensor, b_offsets: Tensor, length: int, pad: float, extra: int = 0, packed: bool = True
+) -> Tensor:
+    """extra: rows of a too many. packed: b follows a at once, instead of ending where y ends."""
+    t = torch.arange(length, device=a.device)[None, :]
+    a_start, b_start = a_offsets[:-1, None].long(), b_offsets[:-1, None].long()
+    a_rows, b_rows = a_offsets[1:, None] - a_start, b_offsets[1:, None] - b_start
+    first = a_rows if packed else length - b_rows
+    from_a = (t < a_rows + extra)[:, :, None]
+    from_b = ((t >= first) & (t < first + b_rows))[:, :, None]
+    a_index = (a_start + t).clamp(0, a.shape[0] - 1)
+    b_index = (b_start + t - first).clamp(0, b.shape[0] - 1)
+    y = torch.where(from_b, b[b_index], torch.full((1, 1, 1), pad, dtype=a.dtype, device=a.device))
+    return torch.where(from_a, a[a_index], y)
+
+
+def reference(a: Tensor, a_offsets: Tensor, b: Tensor, b_offsets: Tensor, length: int, pad: float) -> Tensor:
+    return _assemble(a, a_offsets, b, b_offsets, length, pad)
+
+
+def mutants(a: Tensor, a_offsets: Tensor, b: Tensor, b_offsets: Tensor, length: int, pad: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    return {
+        "blocks in the other order": _assemble(b, b_offsets, a, a_offsets, length, pad),
+        "padded with zero": _assemble(a, a_offsets, b, b_offsets, length, 0.0),
+        "padding between the blocks": _assemble(a, a_offsets, b, b_offsets, length, pad, packed=False),
+        "one row of a too many": _assemble(a, a_offsets, b, b_offsets, length, pad, extra=1),
+        "second block left out": _assemble(a, a_offsets, b[:1], torch.zeros_like(b_offsets), length, pad),
+    }
+
+
+def cost(case: Case) -> Cost:
+    axes = case.axes
+    rows = axes["total_a"] + axes["total_b"] + axes["batch"] * axes["length"]
+    return Cost(bytes=2 * rows * axes["dim"] + 8 * axes["offset_count"], flops=0)

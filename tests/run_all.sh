@@ -7,6 +7,35 @@ jobs=$2
 started=$SECONDS
 step() { printf '\033[1m== [%4ds] %s\033[0m\n' $((SECONDS - started)) "$*" >&2; }
 
+# What needs nobody's answer runs behind the tests, on the processor time that they leave: most of them wait for processes that start.
+background() {  # background NAME COMMAND...
+  local name=$1
+  shift
+  (renice -n 19 "$BASHPID" >/dev/null && "$@") >"build/$name.log" 2>&1 &
+  background_of[$name]=$!
+}
+finish() {  # finish NAME: its end, and what it said if that was a bad one
+  wait "${background_of[$1]}" || { cat "build/$1.log" >&2; return 1; }
+}
+declare -A background_of
+trap 'jobs -p | xargs -r kill 2>/dev/null' EXIT
+
+tidy() {
+  # The build's flags name a warning of GCC's that clang does not know.
+  git ls-files '*.cc' | grep -E '^(base|server|tools|sandbox|operators|reference_agents)/' | grep -v harness/native \
+    | xargs -P "$jobs" -n 2 clang-tidy -p build/release --quiet --extra-arg=-Wno-unknown-warning-option
+}
+
+threaded=(test_mcp test_server)
+sanitized() {
+  cmake --preset asan -DASSAY_PYTHON="$python" && ninja -C build/asan -j "$jobs" --quiet \
+    && cmake --preset tsan -DASSAY_PYTHON="$python" && ninja -C build/tsan -j "$jobs" --quiet "${threaded[@]}"
+}
+
+step "behind the tests: sanitized builds and clang-tidy"
+background builds sanitized
+background tidy tidy
+
 step "ruff and mypy"
 "$python" -m ruff check .
 "$python" -m ruff format --check sandbox operators tests bench
@@ -27,23 +56,19 @@ step "cheats, and honest submissions that look like them"
 step "operators lint: every mutant dies, every oracle passes"
 build/release/bin/assay operators lint
 
+step "the sanitized builds"
+finish builds
+
 step "unit tests and replayed corpora, address and undefined-behaviour sanitizers"
-cmake --preset asan -DASSAY_PYTHON="$python" >/dev/null
-ninja -C build/asan -j "$jobs" --quiet
 ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp print_suppressions=0" ctest --test-dir build/asan --output-on-failure --no-tests=error -j 2
 
 step "fuzzers, some seconds each"
 ASSAY_FUZZ_BUILD=build/asan tests/fuzz/fuzz.sh all 5
 
 step "unit tests with threads, thread sanitizer"
-threaded=(test_mcp test_server)
-cmake --preset tsan -DASSAY_PYTHON="$python" >/dev/null
-ninja -C build/tsan -j "$jobs" --quiet "${threaded[@]}"
 TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/tests/tsan.supp" ctest --test-dir build/tsan --output-on-failure --no-tests=error -R "^($(IFS='|'; echo "${threaded[*]}"))$"
 
 step "clang-tidy"
-# The build's flags name a warning of GCC's that clang does not know.
-git ls-files '*.cc' | grep -E '^(base|server|tools|sandbox|operators|reference_agents)/' | grep -v harness/native \
-  | xargs -P "$jobs" -n 2 clang-tidy -p build/release --quiet --extra-arg=-Wno-unknown-warning-option
+finish tidy
 
 step "all green"

@@ -1,0 +1,27 @@
+"""docs/operators.md says what the committed results and the folders say."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NAMES = sorted(path.parent.name for path in (ROOT / "operators").glob("*/*/spec.toml"))
+
+
+def test_the_page_is_what_the_program_writes(tmp_path: Path) -> None:
+    out = tmp_path / "operators.md"
+    subprocess.run([sys.executable, str(ROOT / "bench/operators_table.py"), "--out", str(out)], check=True, timeout=60)
+    written, committed = out.read_text(), (ROOT / "docs/operators.md").read_text()
+    assert written == committed, "run `python bench/operators_table.py` and commit docs/operators.md"
+    assert [name for name in NAMES if f"| `{name}` |" not in written] == []
+
+
+def test_every_mutant_of_every_operator_is_refused() -> None:
+    linted = json.loads((ROOT / "bench/results/operators-cpu.json").read_text())
+    assert sorted(entry["name"] for entry in linted["operators"]) == NAMES, (
+        "run `assay operators lint --out bench/results/operators-cpu.json`"
+    )
+    assert [entry["name"] for entry in linted["operators"] if not entry["sound"] or entry["killed"] != entry["mutants"]] == []

@@ -1,8 +1,8 @@
-"""Grades every oracle on a device and keeps the verdicts: what passes, in which tier, how fast.
+"""Lints every operator on a device and keeps what was found: what is sound, in which tier each oracle passes, how fast.
 
-    python bench/oracles.py --device cuda:0 --out bench/results/oracles-h200.json
+    python bench/oracles.py --device cuda:0 --jobs 8 --out bench/results/oracles-h200.json
 
-Exit status 1 when an oracle does not pass.
+With --operators only those, in place of what the file holds of them. Exit status 1 when an operator is not sound.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -18,19 +19,19 @@ from typing import Any
 from environment import environment
 
 ROOT = Path(__file__).resolve().parent.parent
+TIMEOUT_S = 3600
 
 
-def grade(binary: str, folder: Path, device: str) -> dict[str, Any]:
-    """The verdict of `assay eval --mode grade` on the operator's own oracle, and the wall time of the whole process."""
-    command = [binary, "eval", folder.name, str(folder / "oracle.py"), "--device", device, "--mode", "grade", "--json"]
-    begin = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    elapsed = time.perf_counter() - begin
-    try:
-        verdict: dict[str, Any] = json.loads(done.stdout)
-    except json.JSONDecodeError:
-        verdict = {"outcome": "error", "summary": done.stderr[-2000:]}
-    return {"operator": folder.name, "wall_s": elapsed, "exit_status": done.returncode, "verdict": verdict}
+def lint(binary: str, names: list[str], device: str, jobs: int) -> list[dict[str, Any]]:
+    """What `assay operators lint --fresh` found, an entry for each operator."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "lint.json"
+        command = [binary, "operators", "lint", *names, "--device", device, "--jobs", str(jobs), "--fresh", "--out", str(out)]
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, timeout=TIMEOUT_S)
+        if not out.exists():
+            raise SystemExit(f"{' '.join(command)} ended with status {done.returncode} and wrote nothing")
+        entries: list[dict[str, Any]] = json.loads(out.read_text())["operators"]
+    return [{"operator": entry.pop("name"), **entry} for entry in entries]
 
 
 def median_ns(case: dict[str, Any], key: str) -> float | None:
@@ -41,6 +42,8 @@ def median_ns(case: dict[str, Any], key: str) -> float | None:
 def print_row(row: dict[str, Any]) -> None:
     verdict = row["verdict"]
     summary = str(verdict.get("summary", ""))[:150]
+    for failure in row["failures"]:
+        print(f"FAIL {failure}")
     print(f"{row['operator']:22} {verdict.get('outcome'):6} {verdict.get('tier', '-'):12} perf {verdict.get('perf')}  {summary}")
     for case in verdict.get("cases", []):
         latency, pytorch, floor = median_ns(case, "latency"), case.get("pytorch_ns"), case.get("floor_ns")
@@ -55,21 +58,32 @@ def main() -> int:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--operators", nargs="*", default=[])
+    parser.add_argument("--jobs", type=int, default=4, help="operators at once")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    folders = sorted(path.parent for path in (ROOT / "operators").glob("*/*/spec.toml"))
-    chosen = [folder for folder in folders if not options.operators or folder.name in options.operators]
-    rows = []
-    for folder in chosen:
-        rows.append(grade(options.binary, folder, options.device))
-        print_row(rows[-1])
-    passed = sum(row["verdict"].get("outcome") == "pass" for row in rows)
-    print(f"{passed} of {len(rows)} oracles pass on {options.device}")
+    begin = time.perf_counter()
+    rows = lint(options.binary, options.operators, options.device, options.jobs)
+    wall_s = time.perf_counter() - begin
+    for row in rows:
+        print_row(row)
+    sound = sum(row["sound"] for row in rows)
+    plan = sum(row["verdict"].get("tier") == "plan" for row in rows)
+    print(f"{sound} of {len(rows)} operators are sound on {options.device}; {plan} oracles pass in the plan tier")
+    print(f"{wall_s:.0f} s, {options.jobs} at once")
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        result = {"what": __doc__, "device": options.device, "environment": environment(), "oracles": rows}
+        before = json.loads(options.out.read_text())["oracles"] if options.operators and options.out.exists() else []
+        others = [row for row in before if row["operator"] not in {row["operator"] for row in rows}]
+        result = {
+            "what": __doc__,
+            "device": options.device,
+            "environment": environment(),
+            "wall_s": wall_s,
+            "jobs": options.jobs,
+            "oracles": others + rows,
+        }
         options.out.write_text(json.dumps(result, separators=(",", ":")) + "\n")
-    return 0 if passed == len(rows) else 1
+    return 0 if sound == len(rows) else 1
 
 
 if __name__ == "__main__":

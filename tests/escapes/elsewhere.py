@@ -44,14 +44,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
 
 # layer -> why no case turns red without it
 LAYERS_NOBODY_MISSES: dict[str, str] = {
-    "network_namespace": "`job_network_namespace` covers it: a candidate enters one of its own",
-    "ipc_namespace": "`job_ipc_namespace` covers it",
-    "session": "`job_session` covers it",
-    "proc": "`job_proc` covers it",
-    "descriptors": "the server's descriptors close on exec, and the zygote refuses to start with an unknown one",
-    "job_descriptors": "the zygote closes its own in the child",
-    "zygote_pid_namespace": "`pid_namespace` covers the candidates; this one is for the zygote's own end",
-    "parent_death": "the zygote ends when its socket closes, and everything in its pid namespace with it",
+    "job_descriptors": "the zygote closes its own in the child; by itself it is tested in tests/sandbox/jail/job_jail_test.cc",
     "job_parent_death": "the end of the zygote's pid namespace covers it",
     "capabilities": "`slot_user` covers it: leaving user id 0 gives them up",
     "no_dumps": "`slot_user` covers it: a changed user id makes a process undumpable",
@@ -61,10 +54,6 @@ LAYERS_NOBODY_MISSES: dict[str, str] = {
 
 # layer -> the layer that covers it. Without that one as well, some case must notice that both are gone.
 COVERED_BY: dict[str, str] = {
-    "network_namespace": "job_network_namespace",
-    "ipc_namespace": "job_ipc_namespace",
-    "session": "job_session",
-    "proc": "job_proc",
     "job_parent_death": "zygote_pid_namespace",
     "capabilities": "slot_user",
     "no_dumps": "slot_user",

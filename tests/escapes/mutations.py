@@ -23,6 +23,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
 
 from case_file import all_cases, read_case  # noqa: E402
 from elsewhere import COVERED_BY  # noqa: E402
+from test_zygote_state import LAYERS as ZYGOTE_LAYERS  # noqa: E402
 
 ROOT = HERE.parent.parent
 TOGETHER = sorted((HERE / "together").glob("*.py"))
@@ -81,6 +82,8 @@ def tests_naming(*layers: str) -> list[str]:
     tests += [f"tests/escapes/test_two_jobs.py::test_together[{path.stem}]" for path in TOGETHER if wanted & set(read_case(path).defences)]
     if wanted & {"parent_death", "pid_namespace", "zygote_pid_namespace", "job_parent_death"}:
         tests.append("tests/escapes/test_supervisor_death.py")
+    if wanted & ZYGOTE_LAYERS:
+        tests.append("tests/escapes/test_zygote_state.py")
     return tests
 
 

@@ -1,0 +1,90 @@
+"""The jail of the fork server itself, from outside: layers that a candidate never meets, because it enters others of its own on top."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from case_file import Case
+from escape_server import ROOT
+from stdio_client import StdioClient
+from test_supervisor_death import DEATH_S, START_S, descendants
+
+pytestmark = pytest.mark.short
+
+INHERITED = 9  # a descriptor that whoever started the server left open
+NAMESPACES = {
+    "network_namespace": "net",
+    "ipc_namespace": "ipc",
+    "uts_namespace": "uts",
+    "mount_namespace": "mnt",
+    "zygote_pid_namespace": "pid",
+    "user_namespace": "user",
+}
+LAYERS = {*NAMESPACES, "session", "proc", "descriptors", "parent_death"}
+MOST_PROCESSES = 40  # that a process namespace of its own shows while the pool is filled; the machine has more
+
+
+@pytest.fixture
+def server(binary: str, control_cases: tuple[Case, Case]) -> Iterator[StdioClient]:
+    """One whose first job is done, so that its zygote is up."""
+    folder = Path(tempfile.mkdtemp(prefix="escapes-", dir=ROOT / "build"))
+    command = [binary, "serve", "--stdio", "--device", "cpu", "--store", str(folder / "assay.db")]
+    without = os.environ.get("ASSAY_WITHOUT", "")
+    command += ["--without", without] if without else []
+    leaky = ["sh", "-c", f'exec {INHERITED}</etc/hostname; exec "$@"', "sh", *command]
+    client = StdioClient(leaky, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")})
+    client.call("run_tests", {"operator": "vector_add", "code": control_cases[0].source({})})
+    yield client
+    client.process.kill()
+    client.process.wait()
+    shutil.rmtree(folder)
+
+
+def zygote_of(server: StdioClient) -> int:
+    end = time.monotonic() + START_S
+    while time.monotonic() < end:
+        for pid in descendants(server.process.pid):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if b"zygote" in words and words[0].endswith(b"python"):
+                return pid
+        time.sleep(0.1)
+    raise AssertionError("there is no zygote")
+
+
+def session_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[3])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user cannot look into the namespaces of others")
+def test_the_fork_server_shares_nothing_of_the_machine(server: StdioClient) -> None:
+    zygote, own = zygote_of(server), server.process.pid
+    shared = [
+        layer for layer, kind in NAMESPACES.items() if os.readlink(f"/proc/{zygote}/ns/{kind}") == os.readlink(f"/proc/{own}/ns/{kind}")
+    ]
+    assert shared == []
+    assert session_of(zygote) == zygote, "it can reach the terminal of whoever started the server"
+    assert not Path(f"/proc/{zygote}/fd/{INHERITED}").exists(), "it has a descriptor of whoever started the server"
+    seen = [name for name in os.listdir(f"/proc/{zygote}/root/proc") if name.isdigit()]
+    assert 0 < len(seen) < MOST_PROCESSES, "its /proc is not that of its own process namespace"
+
+
+def test_a_fork_server_that_is_stopped_dies_with_its_supervisor(server: StdioClient) -> None:
+    family = descendants(server.process.pid)
+    os.kill(zygote_of(server), signal.SIGSTOP)  # so that it cannot notice that its socket closes
+    server.process.kill()
+    server.process.wait()
+    end = time.monotonic() + DEATH_S
+    try:
+        while alive := [pid for pid in family if os.path.exists(f"/proc/{pid}")]:
+            assert time.monotonic() < end, f"processes outlive their supervisor: {alive}"
+            time.sleep(0.05)
+    finally:
+        for pid in alive:
+            os.kill(pid, signal.SIGKILL)

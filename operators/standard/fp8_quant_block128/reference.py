@@ -1,0 +1,106 @@
+"""float8 e4m3 quantisation with one scale per block of 128 x 128."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+GREATEST = 448.0
+SIDE = 128
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    rows, cols = case.axes["rows"], case.axes["cols"]
+    blocks = (case.axes["row_blocks"], case.axes["col_blocks"])
+    if case.distribution in ("grid", "ties"):
+        # Block scales are powers of two, so quotients are exact: values of e4m3, or also points halfway between two of them.
+        quotient = _grid((rows, cols), rng) if case.distribution == "grid" else _halfway((rows, cols), rng)
+        quotient[::SIDE, ::SIDE] = GREATEST
+        # Neighbouring blocks have different scales.
+        index = rng.integers((1,), 0, 4, torch.int32) + torch.arange(blocks[0] * blocks[1], device=rng.device).reshape(blocks)
+        return {"x": (quotient * _spread(torch.exp2((index % 4 - 6).float()), rows, cols)).to(case.dtype)}
+    x = rng.normal((rows, cols), torch.float32) * _spread(rng.uniform(blocks, torch.float32, 0.2, 2.0), rows, cols)
+    if case.distribution == "spikes":
+        # Under a large maximum most of a block is subnormal in e4m3.
+        x += 30000.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.0001)
+    elif case.distribution == "zero_blocks":
+        x *= _spread((rng.integers(blocks, 0, 2, torch.int32) * (torch.arange(blocks[1], device=rng.device) != 1)).float(), rows, cols)
+        x[: min(rows, SIDE), : min(cols, SIDE)] = 1.0
+    return {"x": _without_near_ties(x.to(case.dtype))}
+
+
+def _grid(shape: tuple[int, int], rng: Rng) -> Tensor:
+    """Any finite value of e4m3, of either sign."""
+    sign = 1.0 - 2.0 * rng.integers(shape, 0, 2, torch.int32)
+    return sign * rng.integers(shape, 0, 127, torch.uint8).view(torch.float8_e4m3fn).float()
+
+
+def _halfway(shape: tuple[int, int], rng: Rng) -> Tensor:
+    """Multiples of half a step, from subnormal ones up to 248."""
+    sign = 1.0 - 2.0 * rng.integers(shape, 0, 2, torch.int32)
+    power = torch.exp2(rng.integers(shape, -6, 8, torch.int32).float())
+    normal = power * (1.0 + rng.integers(shape, 0, 16, torch.int32) / 16.0)
+    subnormal = rng.integers(shape, 0, 16, torch.int32) * 2.0**-10
+    return sign * torch.where(rng.uniform(shape, torch.float32, 0.0, 1.0) < 0.2, subnormal, normal)
+
+
+def _spread(per_block: Tensor, rows: int, cols: int) -> Tensor:
+    """One value per block, as one per element."""
+    return per_block.repeat_interleave(SIDE, 0)[:rows].repeat_interleave(SIDE, 1)[:, :cols]
+
+
+def _maxima(x: Tensor) -> Tensor:
+    rows, cols = x.shape
+    padded = torch.nn.functional.pad(x.abs(), (0, -cols % SIDE, 0, -rows % SIDE))
+    return padded.reshape(padded.shape[0] // SIDE, SIDE, padded.shape[1] // SIDE, SIDE).amax(dim=(1, 3))
+
+
+def _scale(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Block scales, and what to divide each element by."""
+    wide = x if x.dtype == torch.float64 else x.float()
+    scale = _maxima(wide) / GREATEST
+    return scale, _spread(torch.where(scale == 0, torch.ones_like(scale), scale), x.shape[0], x.shape[1])
+
+
+def _steps(quotient: Tensor) -> tuple[Tensor, Tensor]:
+    """Magnitude in units of the distance between neighbours there, and that distance."""
+    power = torch.frexp(quotient).exponent.clamp_min(-5) - 1
+    step = torch.exp2((power - 3).to(quotient.dtype))
+    return quotient.abs() / step, step
+
+
+def _without_near_ties(x: Tensor) -> Tensor:
+    """Zeroes the entries whose quotient lies so near a tie that correct implementations could disagree. Block maxima stay."""
+    position, _ = _steps(x.float() / _scale(x)[1])
+    return torch.where((position - position.floor() - 0.5).abs() < 2e-3, torch.zeros_like(x), x)
+
+
+def _rounded(quotient: Tensor) -> Tensor:
+    values = quotient.to(torch.float8_e4m3fn)
+    return values.double() if quotient.dtype == torch.float64 else values
+
+
+def reference(x: Tensor) -> tuple[Tensor, Tensor]:
+    scale, divisor = _scale(x)
+    return _rounded(x.to(scale.dtype) / divisor), scale
+
+
+def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    scale, divisor = _scale(x)
+    quotient = x.to(scale.dtype) / divisor
+    position, step = _steps(quotient)
+    by_row = (x.to(scale.dtype).abs().amax(dim=1, keepdim=True) / GREATEST).clamp_min(1e-30)
+    return {
+        "rounds towards zero": (_rounded(position.floor() * step * quotient.sign()), scale),
+        "ties away from zero": (_rounded((position + 0.5).floor() * step * quotient.sign()), scale),
+        "subnormals flushed": (_rounded(quotient * (quotient.abs() >= 2.0**-6)), scale),
+        "quantised by row": (_rounded(x.to(scale.dtype) / by_row), scale),
+        "reciprocal of the scale": (_rounded(quotient), torch.where(scale == 0, torch.zeros_like(scale), 1.0 / scale)),
+    }
+
+
+def cost(case: Case) -> Cost:
+    elements = case.axes["rows"] * case.axes["cols"]
+    blocks = case.axes["row_blocks"] * case.axes["col_blocks"]
+    return Cost(bytes=(case.dtype.itemsize + 1) * elements + 4 * blocks, flops=4 * elements)

@@ -1,0 +1,79 @@
+"""New keys rotated and written, with their values, into a paged cache."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+BASE = 10000.0
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    """Caches hold something everywhere, so that a slot which must stay as it is can be told from one that was written."""
+    tokens, heads, half = case.axes["tokens"], case.axes["heads"], case.axes["half_dim"]
+    blocks, size = case.axes["blocks"], case.axes["block_size"]
+    positions = rng.integers((tokens,), 0, 32768, torch.int64)
+    frequencies = BASE ** (-torch.arange(half, device=rng.device).double() / half)
+    angles = positions.double()[:, None] * frequencies[None, :]
+    slots_of = rng.permutation(blocks * size)[:tokens].to(torch.int32)
+    if case.distribution == "padded":
+        slots_of[1::4] = -1
+        # Nobody names the last slot, where a -1 that is not skipped would land.
+        slots_of = torch.where(slots_of == blocks * size - 1, torch.full_like(slots_of, -1), slots_of)
+    return {
+        "k": rng.normal((tokens, heads, 2 * half), torch.float32).clamp(-5.0, 5.0).to(torch.float16),
+        "v": rng.normal((tokens, heads, 2 * half), torch.float32).clamp(-5.0, 5.0).to(torch.float16),
+        "cos": angles.cos().to(torch.float16),
+        "sin": angles.sin().to(torch.float16),
+        "slots_of": slots_of,
+        "k_cache": rng.normal((blocks, heads, size, 2 * half), torch.float16).clamp(-5.0, 5.0),
+        "v_cache": rng.normal((blocks, heads, size, 2 * half), torch.float16).clamp(-5.0, 5.0),
+    }
+
+
+def _rotated(k: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    wide = torch.float64 if k.dtype == torch.float64 else torch.float32
+    first, second = k.to(wide).chunk(2, dim=-1)
+    c, s = cos.to(wide)[:, None, :], sin.to(wide)[:, None, :]
+    return torch.cat((first * c - second * s, second * c + first * s), dim=-1).to(k.dtype)
+
+
+def _written(cache: Tensor, x: Tensor, slots_of: Tensor, skip: bool = True) -> Tensor:
+    kept = slots_of >= 0 if skip else torch.ones_like(slots_of, dtype=torch.bool)
+    blocks, heads, size, dim = cache.shape
+    # By slots, then back to blocks; -1 wraps round to the last slot where it is not skipped.
+    by_slot = cache.transpose(1, 2).reshape(blocks * size, heads, dim)
+    by_slot = by_slot.index_copy(0, slots_of[kept].long() % (blocks * size), x[kept])
+    return by_slot.reshape(blocks, size, heads, dim).transpose(1, 2).contiguous()
+
+
+def reference(k: Tensor, v: Tensor, cos: Tensor, sin: Tensor, slots_of: Tensor, k_cache: Tensor, v_cache: Tensor) -> tuple[Tensor, Tensor]:
+    return _written(k_cache, _rotated(k, cos, sin), slots_of), _written(v_cache, v, slots_of)
+
+
+def mutants(
+    k: Tensor, v: Tensor, cos: Tensor, sin: Tensor, slots_of: Tensor, k_cache: Tensor, v_cache: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    turned = _rotated(k, cos, sin)
+    blocks, heads, size, dim = k_cache.shape
+    flat = (blocks, size, heads, dim)
+
+    def head_last(cache: Tensor, x: Tensor) -> Tensor:
+        """As if the cache were laid out (blocks, block_size, heads, dim)."""
+        return _written(cache.reshape(flat).transpose(1, 2), x, slots_of).transpose(1, 2).reshape(cache.shape)
+
+    return {
+        "keys not rotated": (_written(k_cache, k, slots_of), _written(v_cache, v, slots_of)),
+        "values rotated too": (_written(k_cache, turned, slots_of), _written(v_cache, _rotated(v, cos, sin), slots_of)),
+        "turned backwards": (_written(k_cache, _rotated(k, cos, -sin), slots_of), _written(v_cache, v, slots_of)),
+        "padding written to the last slot": (_written(k_cache, turned, slots_of, False), _written(v_cache, v, slots_of, False)),
+        "place in the block before the head": (head_last(k_cache, turned), head_last(v_cache, v)),
+    }
+
+
+def cost(case: Case) -> Cost:
+    tokens, half = case.axes["tokens"], case.axes["half_dim"]
+    new = tokens * case.axes["heads"] * 2 * half
+    cached = case.axes["blocks"] * case.axes["heads"] * case.axes["block_size"] * 2 * half
+    return Cost(bytes=2 * (2 * new + 2 * tokens * half + 4 * cached) + 4 * tokens, flops=3 * new)

@@ -1,0 +1,62 @@
+"""4-bit GEMM, computed transposed (c^T = w x^T), so that the unpacked weights go from registers straight into the tensor cores.
+
+A group's low and high nibbles belong to two contiguous halves of k: each byte tile feeds two products, and nothing is interleaved.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _gemm_kernel(x_ptr, packed_ptr, scale_ptr, zero_ptr, c_ptr, m, n, groups, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr):
+    tiles_m = tl.cdiv(m, BM)
+    tiles_n = tl.cdiv(n, BN)
+    program = tl.program_id(0)
+    band = program // (GROUP * tiles_m)
+    height = min(tiles_n - band * GROUP, GROUP)
+    tile_n = band * GROUP + (program % (GROUP * tiles_m)) % height
+    tile_m = (program % (GROUP * tiles_m)) // height
+
+    # Rows past the end wrap round; what they add is never stored.
+    tokens = (tile_m * BM + tl.arange(0, BM)) % m
+    channels = (tile_n * BN + tl.arange(0, BN)) % n
+    half = tl.arange(0, 64)
+    packed_tile = packed_ptr + channels.to(tl.int64)[:, None] * (groups * 64) + half[None, :]
+    x_tile = x_ptr + tokens.to(tl.int64)[None, :] * (groups * 128) + half[:, None]
+    scale_tile = scale_ptr + channels * groups
+    zero_tile = zero_ptr + channels * groups
+    acc = tl.zeros((BN, BM), tl.float32)
+    for _ in range(0, groups):
+        packed = tl.load(packed_tile)
+        x_low = tl.load(x_tile)
+        x_high = tl.load(x_tile + 64)
+        scale = tl.load(scale_tile)[:, None]
+        zero = tl.load(zero_tile).to(tl.float16)[:, None]
+        # q - zero is exact in float16; its product with the scale is rounded once.
+        acc = tl.dot(((packed & 15).to(tl.float16) - zero) * scale, x_low, acc)
+        acc = tl.dot(((packed >> 4).to(tl.float16) - zero) * scale, x_high, acc)
+        packed_tile += 64
+        x_tile += 128
+        scale_tile += 1
+        zero_tile += 1
+    tokens = tile_m * BM + tl.arange(0, BM)
+    channels = tile_n * BN + tl.arange(0, BN)
+    mask = (tokens < m)[:, None] & (channels < n)[None, :]
+    tl.store(c_ptr + tokens.to(tl.int64)[:, None] * n + channels[None, :], tl.trans(acc.to(tl.float16)), mask=mask)
+
+
+def w4a16_gemm(x: torch.Tensor, packed: torch.Tensor, scale: torch.Tensor, zero: torch.Tensor) -> torch.Tensor:
+    m = x.shape[0]
+    n, groups = scale.shape
+    c = torch.empty((m, n), dtype=torch.float16, device=x.device)
+    if m * n >= 2048 * 2048:
+        bm, bn, warps, stages = 128, 128, 8, 3
+    elif m <= 32:
+        # Decoding reads the weights once and little else: small tiles, many in flight.
+        bm, bn, warps, stages = 16 if m <= 16 else 32, 64, 4, 5
+    else:
+        bm, bn, warps, stages = 64, 64, 4, 4
+    grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
+    _gemm_kernel[grid](x, packed, scale, zero, c, m, n, groups, BM=bm, BN=bn, GROUP=8, num_warps=warps, num_stages=stages)
+    return c

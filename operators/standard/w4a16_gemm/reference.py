@@ -1,0 +1,60 @@
+"""float16 activations times packed 4-bit weights."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+GROUP = 128
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    m, n, groups = case.axes["m"], case.axes["n"], case.axes["groups"]
+    k = GROUP * groups
+    x = rng.normal((m, k), torch.float32)
+    packed = rng.integers((n, k // 2), 0, 256, torch.uint8)
+    zero = rng.integers((n, groups), 5, 11, torch.uint8)
+    scale = rng.uniform((n, groups), torch.float32, 0.5, 1.2) * (0.2 * k**-0.5)
+    if case.distribution == "zeros":
+        # Zero points at both ends of the range.
+        zero = 15 * rng.integers((n, groups), 0, 2, torch.uint8)
+        scale *= 0.5
+    elif case.distribution == "tail":
+        x[:, : k - GROUP] *= 0.1
+        x[:, k - GROUP :] *= 3.0
+    return {"x": x.to(torch.float16), "packed": packed, "scale": scale.to(torch.float16), "zero": zero}
+
+
+def _halves(packed: Tensor) -> Tensor:
+    """(n, groups, 2, 64): low nibbles, then high nibbles."""
+    parts = packed.reshape(packed.shape[0], -1, GROUP // 2)
+    return torch.stack((parts & 15, parts >> 4), dim=2)
+
+
+def _product(x: Tensor, q: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
+    """q is (n, groups, 128)."""
+    wide = torch.float64 if x.dtype == torch.float64 else torch.float32
+    weight = q.to(wide).sub_(zero.to(wide)[:, :, None]).mul_(scale.to(wide)[:, :, None])
+    return (x.to(wide) @ weight.flatten(1).T).to(x.dtype)
+
+
+def reference(x: Tensor, packed: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
+    return _product(x, _halves(packed).flatten(2), scale, zero)
+
+
+def mutants(x: Tensor, packed: Tensor, scale: Tensor, zero: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    halves = _halves(packed)
+    return {
+        "nibbles exchanged": _product(x, halves.flip(2).flatten(2), scale, zero),
+        "nibbles taken as neighbours": _product(x, halves.transpose(2, 3).flatten(2), scale, zero),
+        "zero point left out": _product(x, halves.flatten(2), scale, torch.zeros_like(zero)),
+        "zero point 8 for all": _product(x, halves.flatten(2), scale, torch.full_like(zero, 8)),
+        "scale of the first group for all": _product(x, halves.flatten(2), scale[:, :1].expand_as(scale), zero),
+    }
+
+
+def cost(case: Case) -> Cost:
+    m, n, groups = case.axes["m"], case.axes["n"], case.axes["groups"]
+    k = GROUP * groups
+    return Cost(bytes=2 * m * k + n * k // 2 + 3 * n * groups + 2 * m * n, flops=2 * m * n * k)

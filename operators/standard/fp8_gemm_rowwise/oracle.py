@@ -1,0 +1,76 @@
+"""float8 GEMM on tensor cores. Their sums of float8 products are narrow, so every 128 products go to a float32 accumulator."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _gemm_kernel(
+    a_ptr,
+    b_ptr,
+    a_scale_ptr,
+    b_scale_ptr,
+    c_ptr,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    EVEN_K: tl.constexpr,
+):
+    # Walk down GROUP tiles before stepping right: programs that run together then share rows of a and of b in L2.
+    tiles_m = tl.cdiv(m, BM)
+    tiles_n = tl.cdiv(n, BN)
+    program = tl.program_id(0)
+    group = program // (GROUP * tiles_n)
+    height = min(tiles_m - group * GROUP, GROUP)
+    tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
+    tile_n = (program % (GROUP * tiles_n)) // height
+
+    # Rows past the end wrap round: what they add is never stored, and the loads need no mask in that direction.
+    rows = (tile_m * BM + tl.arange(0, BM)) % m
+    columns = (tile_n * BN + tl.arange(0, BN)) % n
+    depth = tl.arange(0, BK)
+    a_tile = a_ptr + rows.to(tl.int64)[:, None] * k + depth[None, :]
+    b_tile = b_ptr + columns.to(tl.int64)[None, :] * k + depth[:, None]
+    acc = tl.zeros((BM, BN), tl.float32)
+    for first in range(0, k, BK):
+        if EVEN_K:
+            a = tl.load(a_tile)
+            b = tl.load(b_tile)
+        else:
+            a = tl.load(a_tile, mask=(first + depth)[None, :] < k, other=0.0)
+            b = tl.load(b_tile, mask=(first + depth)[:, None] < k, other=0.0)
+        acc = tl.dot(a, b, acc, max_num_imprecise_acc=128)
+        a_tile += BK
+        b_tile += BK
+    c = acc * tl.load(a_scale_ptr + rows)[:, None] * tl.load(b_scale_ptr + columns)[None, :]
+    rows = tile_m * BM + tl.arange(0, BM)
+    columns = tile_n * BN + tl.arange(0, BN)
+    tl.store(c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], c.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+
+
+def fp8_gemm_rowwise(a: torch.Tensor, b: torch.Tensor, a_scale: torch.Tensor, b_scale: torch.Tensor) -> torch.Tensor:
+    m, k = a.shape
+    n = b.shape[0]
+    c = torch.empty((m, n), dtype=torch.float16, device=a.device)
+    # Two accumulators per tile: 128 x 256 would need all registers of 8 warps, so the large tile is 128 x 128.
+    if m * n >= 2048 * 2048:
+        bm, bn, bk, warps, stages = 128, 128, 128, 8, 4
+    elif m <= 32:
+        bm, bn, bk, warps, stages = 16, 32, 256, 4, 4
+    elif k % 16 != 0:
+        # Rows that begin anywhere are loaded byte by byte: small tiles, which compile in seconds rather than minutes.
+        bm, bn, bk, warps, stages = 64, 64, 128, 8, 3
+    elif m * n >= 512 * 512:
+        bm, bn, bk, warps, stages = 128, 64, 128, 4, 4
+    else:
+        bm, bn, bk, warps, stages = 64, 32, 128, 4, 4
+    grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
+    _gemm_kernel[grid](
+        a, b, a_scale, b_scale, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages
+    )
+    return c

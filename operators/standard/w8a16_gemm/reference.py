@@ -20,7 +20,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[:, : k - k // 8] *= 0.1
         x[:, k - k // 8 :] *= 2.0
-    return {"x": x.to(torch.float16), "w": w, "scale": rng.uniform((n,), torch.float32, 0.4, 1.0) * size}
+    return {"x": x.to(torch.float16), "w": w, "scale": rng.uniform((n,), torch.float32, 0.3, 0.8) * size}
 
 
 def _product(x: Tensor, w: Tensor, scale: Tensor) -> Tensor:

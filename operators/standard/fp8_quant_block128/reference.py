@@ -17,6 +17,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # Block scales are powers of two, so quotients are exact: values of e4m3, or also points halfway between two of them.
         quotient = _grid((rows, cols), rng) if case.distribution == "grid" else _halfway((rows, cols), rng)
         quotient[::SIDE, ::SIDE] = GREATEST
+        quotient[-1, -1] = 0.75
         # Neighbouring blocks have different scales.
         index = rng.integers((1,), 0, 4, torch.int32) + torch.arange(blocks[0] * blocks[1], device=rng.device).reshape(blocks)
         return {"x": (quotient * _spread(torch.exp2((index % 4 - 6).float()), rows, cols)).to(case.dtype)}
@@ -27,6 +28,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "zero_blocks":
         x *= _spread((rng.integers(blocks, 0, 2, torch.int32) * (torch.arange(blocks[1], device=rng.device) != 1)).float(), rows, cols)
         x[: min(rows, SIDE), : min(cols, SIDE)] = 1.0
+    # The last element is no maximum, so that an error in it cannot hide in saturation.
+    x[-1, -1] = 0.5 * x[-1, -2]
     return {"x": _without_near_ties(x.to(case.dtype))}
 
 

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.launcher
 OPENAT, SOCKET, SENDTO, SHMGET, UNAME, PRLIMIT, PREAD, PRCTL, KEYCTL, GETSID, READLINK = 257, 41, 44, 29, 63, 302, 17, 157, 250, 124, 89
 GETPID = 39
 AT_FDCWD, RLIMIT_FSIZE, RLIMIT_CORE = -100, 1, 4
-PR_GET_NO_NEW_PRIVS, PR_CAPBSET_READ, CAP_SYS_ADMIN = 39, 23, 21
+PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_CAPBSET_READ, CAP_SYS_ADMIN = 3, 39, 23, 21
 KEYCTL_GET_KEYRING_ID, THREAD_KEYRING = 0, -1
 IPC_CREAT, IPC_PRIVATE_KEY = 0o1000, 0x41535359
 MOST_FILE_BYTES = 1 << 30  # sandbox/jail/launch_jail.h
@@ -164,11 +164,20 @@ def test_capabilities_to_gain(launcher: Launcher) -> None:
     assert launcher.system_call(PRCTL, PR_GET_NO_NEW_PRIVS)[0] == 1
 
 
+def test_capabilities_that_it_holds(launcher: Launcher) -> None:
+    """Whoever it runs as."""
+    facts = status(launcher)
+    assert int(facts["CapEff"], 16) == int(facts["CapPrm"], 16) == int(facts["CapInh"], 16) == 0
+
+
+def test_its_memory_is_not_for_others_to_read(launcher: Launcher) -> None:
+    """Whoever it runs as: neither dumped nor traced by another process of the same user."""
+    assert launcher.system_call(PRCTL, PR_GET_DUMPABLE)[0] == 0
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="without root one user id is mapped, and the launcher keeps it")
 def test_the_supervisors_user(launcher: Launcher) -> None:
-    facts = status(launcher)
-    assert all(int(uid) >= FIRST_SLOT_UID for uid in facts["Uid"].split())
-    assert int(facts["CapEff"], 16) == int(facts["CapPrm"], 16) == 0
+    assert all(int(uid) >= FIRST_SLOT_UID for uid in status(launcher)["Uid"].split())
 
 
 def test_memory_and_files_of_its_own_in_proc(launcher: Launcher) -> None:

@@ -1,0 +1,63 @@
+"""e3m2 codes by integer arithmetic on the bits of a float, stored as whole words.
+
+Rows hold whole groups, so the matrix is one stream of groups: 16 neighbours become 12 bytes, three aligned 32-bit words, whatever the row
+length. Groups left over at the end (three at most) are stored byte by byte.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+ROUND_MAGIC: tl.constexpr = tl.constexpr(12582912.0)  # 1.5 * 2^23: adding it rounds to an integer, half to even
+
+
+@triton.jit
+def _codes(x):
+    bits = x.to(tl.int32, bitcast=True)
+    size = tl.minimum(tl.abs(x), 28.0)
+    # Normals: round to two mantissa bits as integers do, carry into the exponent included; then change the bias from 127 to 3.
+    size_bits = size.to(tl.int32, bitcast=True)
+    normal = ((size_bits + 0xFFFFF + ((size_bits >> 21) & 1)) >> 21) - (124 << 2)
+    # Subnormals are multiples of 1/16, and 4/16 is the code of the smallest normal.
+    subnormal = ((size * 16.0 + ROUND_MAGIC) - ROUND_MAGIC).to(tl.int32)
+    return tl.where(size < 0.25, subnormal, normal) | ((bits >> 26) & 32)
+
+
+@triton.jit
+def _words_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    items = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    at = items[:, None] * 16 + tl.arange(0, 16)[None, :]
+    x = tl.load(x_ptr + at, mask=(items < n)[:, None], other=0.0)
+    codes = tl.reshape(_codes(x), (BLOCK, 4, 4)) << (tl.arange(0, 4) * 6)[None, None, :]
+    groups = tl.reshape(tl.sum(codes, axis=2), (BLOCK, 2, 2))
+    even, odd = tl.split(groups)
+    g0, g2 = tl.split(even)
+    g1, g3 = tl.split(odd)
+    mask = items < n
+    tl.store(out_ptr + items * 3, g0 | (g1 << 24), mask=mask)
+    tl.store(out_ptr + items * 3 + 1, (g1 >> 8) | (g2 << 16), mask=mask)
+    tl.store(out_ptr + items * 3 + 2, (g2 >> 16) | (g3 << 8), mask=mask)
+
+
+@triton.jit
+def _bytes_kernel(x_ptr, out_ptr, first, n, BLOCK: tl.constexpr):
+    groups = first + tl.arange(0, BLOCK).to(tl.int64)
+    at = groups[:, None] * 4 + tl.arange(0, 4)[None, :]
+    x = tl.load(x_ptr + at, mask=(groups < n)[:, None], other=0.0)
+    word = tl.sum(_codes(x) << (tl.arange(0, 4) * 6)[None, :], axis=1)
+    tl.store(out_ptr + groups * 3, (word & 255).to(tl.uint8), mask=groups < n)
+    tl.store(out_ptr + groups * 3 + 1, ((word >> 8) & 255).to(tl.uint8), mask=groups < n)
+    tl.store(out_ptr + groups * 3 + 2, ((word >> 16) & 255).to(tl.uint8), mask=groups < n)
+
+
+def e3m2_pack4(x: torch.Tensor) -> torch.Tensor:
+    rows, cols = x.shape
+    groups = rows * (cols // 4)
+    whole = groups // 4
+    words = torch.empty((triton.cdiv(3 * groups, 4),), dtype=torch.int32, device=x.device)
+    out = words.view(torch.uint8)[: 3 * groups]
+    if whole > 0:
+        _words_kernel[(triton.cdiv(whole, 256),)](x, words, whole, BLOCK=256, num_warps=8)
+    if groups % 4 > 0:
+        _bytes_kernel[(1,)](x, out, whole * 4, groups, BLOCK=4, num_warps=1)
+    return out.view(rows, cols // 4 * 3)

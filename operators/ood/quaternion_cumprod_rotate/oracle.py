@@ -1,0 +1,130 @@
+"""Running products of quaternions as an associative scan; the order of factors is kept, since the product does not commute.
+
+Many rows: a program takes a row, block after block, and carries the last product on. Few rows: one program per chunk of a row. A first
+kernel multiplies each chunk, a second one scans the chunks of a row, a third one scans inside the chunk and starts with the product of
+everything before it.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+ROWS_TO_FILL_A_GPU = 512
+
+
+@triton.jit
+def _times(w1, x1, y1, z1, w2, x2, y2, z2):
+    w = w1 * w2 - x1 * x2 - y1 * y2 - z1 * z2
+    x = w1 * x2 + x1 * w2 + y1 * z2 - z1 * y2
+    y = w1 * y2 - x1 * z2 + y1 * w2 + z1 * x2
+    z = w1 * z2 + x1 * y2 - y1 * x2 + z1 * w2
+    return w, x, y, z
+
+
+@triton.jit
+def _load_quaternions(q_ptr, at, mask, BLOCK: tl.constexpr):
+    # One 16-byte load per quaternion; past the end stands the identity, so that the last lane holds the product of all.
+    part = tl.arange(0, 4)[None, :]
+    q = tl.load(q_ptr + at[:, None] * 4 + part, mask=mask[:, None], other=0.0)
+    q = tl.where(mask[:, None] | (part > 0), q, 1.0)
+    even, odd = tl.split(tl.reshape(q, (BLOCK, 2, 2)))
+    w, y = tl.split(even)
+    x, z = tl.split(odd)
+    return w, x, y, z
+
+
+@triton.jit
+def _last(values, lane, BLOCK: tl.constexpr):
+    return tl.sum(tl.where(lane == BLOCK - 1, values, 0.0), axis=0)
+
+
+@triton.jit
+def _rotate_block(v_ptr, y_ptr, at, mask, w, x, y, z):
+    a = tl.load(v_ptr + at * 3, mask=mask, other=0.0)
+    b = tl.load(v_ptr + at * 3 + 1, mask=mask, other=0.0)
+    c = tl.load(v_ptr + at * 3 + 2, mask=mask, other=0.0)
+    # Dividing by the squared norm undoes the drift of a long product.
+    double = 2.0 / (w * w + x * x + y * y + z * z)
+    p, q, r = (y * c - z * b) * double, (z * a - x * c) * double, (x * b - y * a) * double
+    tl.store(y_ptr + at * 3, a + w * p + (y * r - z * q), mask=mask)
+    tl.store(y_ptr + at * 3 + 1, b + w * q + (z * p - x * r), mask=mask)
+    tl.store(y_ptr + at * 3 + 2, c + w * r + (x * q - y * p), mask=mask)
+
+
+@triton.jit
+def _row_kernel(q_ptr, v_ptr, y_ptr, steps, BLOCK: tl.constexpr):
+    start = tl.program_id(0).to(tl.int64) * steps
+    lane = tl.arange(0, BLOCK)
+    w0, x0, y0, z0 = 1.0, 0.0, 0.0, 0.0
+    for first in range(0, steps, BLOCK):
+        mask = first + lane < steps
+        at = start + first + lane
+        w, x, y, z = _load_quaternions(q_ptr, at, mask, BLOCK)
+        w, x, y, z = tl.associative_scan((w, x, y, z), 0, _times)
+        w, x, y, z = _times(w0, x0, y0, z0, w, x, y, z)
+        _rotate_block(v_ptr, y_ptr, at, mask, w, x, y, z)
+        w0, x0, y0, z0 = _last(w, lane, BLOCK), _last(x, lane, BLOCK), _last(y, lane, BLOCK), _last(z, lane, BLOCK)
+
+
+@triton.jit
+def _chunk_kernel(q_ptr, chunk_ptr, steps, BLOCK: tl.constexpr):
+    row = tl.program_id(1)
+    lane = tl.arange(0, BLOCK)
+    step = tl.program_id(0) * BLOCK + lane
+    w, x, y, z = _load_quaternions(q_ptr, row.to(tl.int64) * steps + step, step < steps, BLOCK)
+    w, x, y, z = tl.associative_scan((w, x, y, z), 0, _times)
+    out = chunk_ptr + (row * tl.num_programs(0) + tl.program_id(0)) * 4
+    tl.store(out, _last(w, lane, BLOCK))
+    tl.store(out + 1, _last(x, lane, BLOCK))
+    tl.store(out + 2, _last(y, lane, BLOCK))
+    tl.store(out + 3, _last(z, lane, BLOCK))
+
+
+@triton.jit
+def _prefix_kernel(chunk_ptr, prefix_ptr, chunks, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * chunks
+    lane = tl.arange(0, BLOCK)
+    w, x, y, z = _load_quaternions(chunk_ptr, start + lane, lane < chunks, BLOCK)
+    w, x, y, z = tl.associative_scan((w, x, y, z), 0, _times)
+    # Stored one place on: a chunk starts with the product of those before it, the first one with nothing.
+    mask = lane + 1 < chunks
+    out = prefix_ptr + (start + lane + 1) * 4
+    tl.store(out, w, mask=mask)
+    tl.store(out + 1, x, mask=mask)
+    tl.store(out + 2, y, mask=mask)
+    tl.store(out + 3, z, mask=mask)
+
+
+@triton.jit
+def _finish_kernel(q_ptr, v_ptr, y_ptr, prefix_ptr, steps, BLOCK: tl.constexpr):
+    row = tl.program_id(1)
+    chunk = tl.program_id(0)
+    step = chunk * BLOCK + tl.arange(0, BLOCK)
+    at = row.to(tl.int64) * steps + step
+    mask = step < steps
+    prefix = prefix_ptr + (row * tl.num_programs(0) + chunk) * 4
+    later = chunk > 0
+    w0 = tl.load(prefix, mask=later, other=1.0)
+    x0 = tl.load(prefix + 1, mask=later, other=0.0)
+    y0 = tl.load(prefix + 2, mask=later, other=0.0)
+    z0 = tl.load(prefix + 3, mask=later, other=0.0)
+    w, x, y, z = _load_quaternions(q_ptr, at, mask, BLOCK)
+    w, x, y, z = tl.associative_scan((w, x, y, z), 0, _times)
+    w, x, y, z = _times(w0, x0, y0, z0, w, x, y, z)
+    _rotate_block(v_ptr, y_ptr, at, mask, w, x, y, z)
+
+
+def quaternion_cumprod_rotate(q: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    rows, steps = q.shape[:2]
+    y = torch.empty_like(v)
+    block = min(512, max(16, triton.next_power_of_2(steps)))
+    chunks = triton.cdiv(steps, block)
+    if rows >= ROWS_TO_FILL_A_GPU or chunks == 1:
+        _row_kernel[(rows,)](q, v, y, steps, BLOCK=block, num_warps=4 if block > 128 else 1)
+        return y
+    products = torch.empty((rows, chunks, 4), dtype=torch.float32, device=q.device)
+    prefixes = torch.empty((rows, chunks, 4), dtype=torch.float32, device=q.device)
+    _chunk_kernel[(chunks, rows)](q, products, steps, BLOCK=block, num_warps=4)
+    _prefix_kernel[(rows,)](products, prefixes, chunks, BLOCK=triton.next_power_of_2(chunks), num_warps=1)
+    _finish_kernel[(chunks, rows)](q, v, y, prefixes, steps, BLOCK=block, num_warps=4)
+    return y

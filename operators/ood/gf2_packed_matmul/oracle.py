@@ -40,7 +40,7 @@ def _gf2_kernel(at_ptr, b_ptr, c_ptr, m, n, k, width, BM: tl.constexpr, BN: tl.c
     bits = tl.reshape(acc & 1, (BM, BN // 32, 32)) << tl.arange(0, 32)[None, None, :]
     words = tl.program_id(1) * (BN // 32) + tl.arange(0, BN // 32)
     out = c_ptr + rows.to(tl.int64)[:, None] * (n // 32) + words[None, :]
-    tl.store(out, tl.xor_sum(bits, axis=2), mask=(rows < m)[:, None] & (words < n // 32)[None, :])
+    tl.store(out, tl.sum(bits, axis=2), mask=(rows < m)[:, None] & (words < n // 32)[None, :])
 
 
 def gf2_packed_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

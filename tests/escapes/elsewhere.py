@@ -59,3 +59,17 @@ COVERED_BY: dict[str, str] = {
     "launch_capabilities": "launch_user",
     "launch_no_dumps": "launch_user",
 }
+
+# Those of the fork server itself, which test_zygote_state.py looks at.
+ZYGOTE_LAYERS = {
+    "network_namespace",
+    "ipc_namespace",
+    "uts_namespace",
+    "mount_namespace",
+    "zygote_pid_namespace",
+    "user_namespace",
+    "session",
+    "proc",
+    "descriptors",
+    "parent_death",
+}

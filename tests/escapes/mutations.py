@@ -22,8 +22,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
 
 from case_file import all_cases, read_case  # noqa: E402
-from elsewhere import COVERED_BY  # noqa: E402
-from test_zygote_state import LAYERS as ZYGOTE_LAYERS  # noqa: E402
+from elsewhere import COVERED_BY, ZYGOTE_LAYERS  # noqa: E402
 
 ROOT = HERE.parent.parent
 TOGETHER = sorted((HERE / "together").glob("*.py"))

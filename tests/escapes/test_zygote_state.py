@@ -27,7 +27,6 @@ NAMESPACES = {
     "zygote_pid_namespace": "pid",
     "user_namespace": "user",
 }
-LAYERS = {*NAMESPACES, "session", "proc", "descriptors", "parent_death"}
 MOST_PROCESSES = 40  # that a process namespace of its own shows while the pool is filled; the machine has more
 
 

@@ -1,0 +1,52 @@
+"""Stream compaction in two kernels: selected elements per tile, then the work.
+
+Every program adds up all counts, a few KB of L2: those before its tile give its first target, the sum of all where
+the fill begins. Each element writes exactly one target: a selected one its value in front, any other one the fill
+behind, so nothing is written twice.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _count_kernel(mask_ptr, counts_ptr, n, BLOCK: tl.constexpr):
+    tile = tl.program_id(0)
+    offsets = tile * BLOCK + tl.arange(0, BLOCK)
+    selected = tl.load(mask_ptr + offsets, mask=offsets < n, other=0).to(tl.int32)
+    tl.store(counts_ptr + tile, tl.sum(selected, axis=0))
+
+
+@triton.jit
+def _compact_kernel(values_ptr, mask_ptr, counts_ptr, y_ptr, count_ptr, n, tiles, fill, BLOCK: tl.constexpr, WIDTH: tl.constexpr):
+    tile = tl.program_id(0)
+    lane = tl.arange(0, WIDTH)
+    earlier = tl.zeros((WIDTH,), tl.int32)
+    all_counts = tl.zeros((WIDTH,), tl.int32)
+    for first in range(0, tiles, WIDTH):
+        counts = tl.load(counts_ptr + first + lane, mask=first + lane < tiles, other=0)
+        all_counts += counts
+        earlier += tl.where(first + lane < tile, counts, 0)
+    total = tl.sum(all_counts, axis=0)
+    offsets = tile * BLOCK + tl.arange(0, BLOCK)
+    inside = offsets < n
+    selected = tl.load(mask_ptr + offsets, mask=inside, other=0).to(tl.int32)
+    rank = tl.sum(earlier, axis=0) + tl.cumsum(selected, axis=0) - selected
+    values = tl.load(values_ptr + offsets, mask=selected != 0, other=fill)
+    # offsets - rank counts the unselected elements before this one.
+    tl.store(y_ptr + tl.where(selected != 0, rank, total + offsets - rank), values, mask=inside)
+    if tile == 0:
+        tl.store(count_ptr, total)
+
+
+def masked_compact(values: torch.Tensor, mask: torch.Tensor, fill: float) -> tuple[torch.Tensor, torch.Tensor]:
+    n = values.numel()
+    block = 4096
+    tiles = triton.cdiv(n, block)
+    y = torch.empty_like(values)
+    count = torch.empty((1,), dtype=torch.int32, device=values.device)
+    counts = torch.empty((tiles,), dtype=torch.int32, device=values.device)
+    _count_kernel[(tiles,)](mask, counts, n, BLOCK=block, num_warps=4)
+    _compact_kernel[(tiles,)](values, mask, counts, y, count, n, tiles, fill, BLOCK=block, WIDTH=1024, num_warps=8)
+    return y, count

@@ -1,0 +1,61 @@
+"""Running maximum and where it was first reached."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    rows, cols = case.axes["rows"], case.axes["cols"]
+    x = rng.normal((rows, cols), torch.float32)
+    slope = torch.arange(cols, device=rng.device) / cols
+    if case.distribution == "ties":
+        # Few distinct values, none of them a short binary fraction; adding zero turns -0.0 into 0.0.
+        x = (3.0 * x + 12.0 * slope).round() * 0.3 + 0.0
+    elif case.distribution == "falling":
+        x -= 20.0 * slope
+    elif case.distribution == "masked":
+        x += 6.0 * slope
+        hidden = rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.5
+        hidden[:, : cols // 3] = True
+        hidden[:, -1] = False
+        x = x.masked_fill(hidden, float("-inf"))
+    else:
+        x += 6.0 * slope
+    return {"x": x}
+
+
+def _running(x: Tensor) -> tuple[Tensor, Tensor]:
+    values = torch.cummax(x, dim=-1).values
+    column = torch.arange(x.shape[-1], device=x.device).expand_as(x)
+    # A column counts where it exceeds all before it; torch.cummax itself would name the last of equal elements.
+    fresh = torch.ones_like(x, dtype=torch.bool)
+    fresh[:, 1:] = x[:, 1:] > values[:, :-1]
+    indices = torch.cummax(torch.where(fresh, column, torch.zeros_like(column)), dim=-1).values
+    return values, indices.to(torch.int32)
+
+
+def reference(x: Tensor) -> tuple[Tensor, Tensor]:
+    return _running(x)
+
+
+def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    values, indices = _running(x)
+    rows, cols = x.shape
+    blocks = torch.nn.functional.pad(x, (0, -cols % 256), value=float("-inf")).reshape(-1, 256)
+    piece = [part.reshape(rows, -1)[:, :cols] for part in _running(blocks)]
+    low, low_indices = _running(-x)
+    return {
+        "the last of equal elements": (values, torch.cummax(x, dim=-1).indices.to(torch.int32)),
+        "indices within the block": (values, indices % 256),
+        "blocks of 256 without a carry": tuple(piece),
+        "running minimum": (-low, low_indices),
+        "indices into the whole matrix": (values, indices + torch.arange(rows, device=x.device, dtype=torch.int32)[:, None] * cols),
+    }
+
+
+def cost(case: Case) -> Cost:
+    elements = case.axes["rows"] * case.axes["cols"]
+    return Cost(bytes=12 * elements, flops=elements)

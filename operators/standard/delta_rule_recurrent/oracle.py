@@ -1,7 +1,8 @@
 """Delta rule: rows of the state do not depend on each other, so one warp owns eight of them and walks through time with them in registers.
 
-A step's output is S_old q + error (k . q), so the three sums of a step are independent of each other and only one of them, S_old k, is on
-the path to the next step. Loads run several steps ahead (num_stages).
+The state is held transposed, keys by values: lanes lie along values first, so most of a sum over keys is inside a thread. A step's output
+is S_old q + error (k . q), so its three sums are independent, and only one of them, S_old k, is on the path to the next step. Loads
+run several steps ahead (num_stages).
 """
 
 import torch
@@ -16,17 +17,17 @@ def _recurrent_kernel(
     head = tl.program_id(1).to(tl.int64)
     keys = tl.arange(0, DK)
     values = tl.program_id(0) * BV + tl.arange(0, BV)
-    state = tl.zeros((BV, DK), tl.float32)
+    state = tl.zeros((DK, BV), tl.float32)
     for t in tl.range(0, seq, num_stages=STAGES):
         step = head * seq + t
         k = tl.load(k_ptr + step * DK + keys)
         q = tl.load(q_ptr + step * DK + keys)
         v = tl.load(v_ptr + step * DV + values)
         beta = tl.load(beta_ptr + step)
-        error = beta * (v - tl.sum(state * k[None, :], axis=1))
-        tl.store(o_ptr + step * DV + values, tl.sum(state * q[None, :], axis=1) + error * tl.sum(k * q, axis=0))
-        state += error[:, None] * k[None, :]
-    tl.store(last_ptr + (head * DV + values)[:, None] * DK + keys[None, :], state)
+        error = beta * (v - tl.sum(state * k[:, None], axis=0))
+        tl.store(o_ptr + step * DV + values, tl.sum(state * q[:, None], axis=0) + error * tl.sum(k * q, axis=0))
+        state += k[:, None] * error[None, :]
+    tl.store(last_ptr + (head * DV + values)[None, :] * DK + keys[:, None], state)
 
 
 def delta_rule_recurrent(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, beta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

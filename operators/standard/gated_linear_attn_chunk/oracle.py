@@ -30,12 +30,15 @@ def _chunk_kernel(q_ptr, k_ptr, v_ptr, g_ptr, o_ptr, seq, scale, C: tl.constexpr
         decay = tl.cumsum(g, axis=0)
         total = tl.sum(g, axis=0)
         middle = 0.5 * total[None, :]
-        scores = tl.dot(q * tl.exp(decay - middle), tl.trans(k * tl.exp(middle - decay)), input_precision="tf32")
+        half = tl.exp(middle)
+        q *= tl.exp(decay - middle)
+        k *= tl.exp(middle - decay)
+        scores = tl.dot(q, tl.trans(k), input_precision="tf32")
         scores = tl.where(causal, scores, 0.0)
-        out = tl.dot((q * tl.exp(decay)).to(tl.float16), state.to(tl.float16))
+        out = tl.dot((q * half).to(tl.float16), state.to(tl.float16))
         out = tl.dot(scores.to(tl.float16), v, out)
         tl.store(o_ptr + value_at, out * scale, mask=inside)
-        remembered = (k * tl.exp(total[None, :] - decay)).to(tl.float16)
+        remembered = (k * half).to(tl.float16)
         state = tl.dot(tl.trans(remembered), v, state * tl.exp(total)[:, None])
 
 
@@ -46,6 +49,6 @@ def gated_linear_attn_chunk(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g
     # Narrow blocks of columns repeat the scores, but a chunk waits for the one before: more programs per SM hide that better.
     block = min(32, value_dim)
     _chunk_kernel[(value_dim // block, batch * heads)](
-        q, k, v, g, o, seq, scale, C=64, DK=key_dim, DV=value_dim, BV=block, num_warps=4, num_stages=2
+        q, k, v, g, o, seq, scale, C=64, DK=key_dim, DV=value_dim, BV=block, num_warps=8 if key_dim > 64 else 4, num_stages=2
     )
     return o

@@ -33,7 +33,8 @@ def _compact_kernel(values_ptr, mask_ptr, counts_ptr, y_ptr, count_ptr, n, tiles
     inside = offsets < n
     selected = tl.load(mask_ptr + offsets, mask=inside, other=0).to(tl.int32)
     rank = tl.sum(earlier, axis=0) + tl.cumsum(selected, axis=0) - selected
-    values = tl.load(values_ptr + offsets, mask=selected != 0, other=fill)
+    # Read as whole vectors: a mask per element would cost more instructions than it saves traffic.
+    values = tl.where(selected != 0, tl.load(values_ptr + offsets, mask=inside), fill)
     # offsets - rank counts the unselected elements before this one.
     tl.store(y_ptr + tl.where(selected != 0, rank, total + offsets - rank), values, mask=inside)
     if tile == 0:
@@ -42,11 +43,12 @@ def _compact_kernel(values_ptr, mask_ptr, counts_ptr, y_ptr, count_ptr, n, tiles
 
 def masked_compact(values: torch.Tensor, mask: torch.Tensor, fill: float) -> tuple[torch.Tensor, torch.Tensor]:
     n = values.numel()
-    block = 4096
+    # Large tiles keep the list of counts short, which every program reads.
+    block, warps = (8192, 16) if n >= 1 << 20 else (2048, 4)
     tiles = triton.cdiv(n, block)
     y = torch.empty_like(values)
     count = torch.empty((1,), dtype=torch.int32, device=values.device)
     counts = torch.empty((tiles,), dtype=torch.int32, device=values.device)
-    _count_kernel[(tiles,)](mask, counts, n, BLOCK=block, num_warps=4)
-    _compact_kernel[(tiles,)](values, mask, counts, y, count, n, tiles, fill, BLOCK=block, WIDTH=1024, num_warps=8)
+    _count_kernel[(tiles,)](mask, counts, n, BLOCK=block, num_warps=warps // 2)
+    _compact_kernel[(tiles,)](values, mask, counts, y, count, n, tiles, fill, BLOCK=block, WIDTH=1024, num_warps=warps)
     return y, count

@@ -1,9 +1,19 @@
-"""Top-k gating with a few tokens per program and their logits in registers: k rounds of maximum and removal, one read of memory. Only the
-k chosen logits are exponentiated, since the softmax's denominator cancels when weights are renormalised."""
+"""Top-k gating with a few tokens per program and their logits in registers: k rounds of maximum and removal, one read of memory.
+
+The rounds are what costs. Logits are compared as integers of the same order, since a warp has a single instruction for the maximum
+of integers, where floats, and pairs with an index even more, take shuffles. Only the k chosen logits are exponentiated: the softmax's
+denominator cancels when weights are renormalised.
+"""
 
 import torch
 import triton
 import triton.language as tl
+
+
+@triton.jit
+def _ordered(bits):
+    """A float's bits as an integer of the same order, and back."""
+    return bits ^ ((bits >> 31) & 0x7FFFFFFF)
 
 
 @triton.jit
@@ -22,23 +32,23 @@ def _gating_kernel(
     columns = tl.arange(0, BLOCK_E)
     slots = tl.arange(0, SLOTS)
     mask = (rows < tokens)[:, None] & (columns < experts)[None, :]
+    # Lanes behind the end of a row lose against every logit, those of rows behind the end stay harmless.
     logits = tl.load(logits_ptr + rows.to(tl.int64)[:, None] * experts + columns[None, :], mask=mask, other=-float("inf"))
-    chosen = tl.full((BLOCK_T, SLOTS), -float("inf"), tl.float32)
+    # Adding zero makes -0.0 equal to 0.0 in bits too.
+    keys = _ordered((logits + 0.0).to(tl.int32, bitcast=True))
+    chosen = tl.full((BLOCK_T, SLOTS), -0x80000000, tl.int32)
     indices = tl.zeros((BLOCK_T, SLOTS), tl.int32)
-    greatest = tl.zeros((BLOCK_T,), tl.float32)
     for i in tl.static_range(K):
-        # Equal logits: the reduction prefers the lower index.
-        best, at = tl.max(logits, axis=1, return_indices=True)
-        if i == 0:
-            # Rows behind the end hold nothing but -inf; a finite maximum keeps them free of NaN.
-            greatest = tl.maximum(best, -3.0e38)
+        best = tl.max(keys, axis=1)
+        at = tl.min(tl.where(keys == best[:, None], columns[None, :], BLOCK_E), axis=1)
         chosen = tl.where(slots[None, :] == i, best[:, None], chosen)
         indices = tl.where(slots[None, :] == i, at[:, None], indices)
-        logits = tl.where(columns[None, :] == at[:, None], -float("inf"), logits)
-    weights = tl.exp(chosen - greatest[:, None])
+        keys = tl.where(columns[None, :] == at[:, None], -0x80000000, keys)
+    present = (rows < tokens)[:, None] & (slots < K)[None, :]
+    values = tl.where(present, _ordered(chosen).to(tl.float32, bitcast=True), -3.0e38)
+    weights = tl.exp(values - tl.max(values, axis=1)[:, None])
     weights = weights / tl.sum(weights, axis=1)[:, None]
     target = rows.to(tl.int64)[:, None] * K + slots[None, :]
-    present = (rows < tokens)[:, None] & (slots < K)[None, :]
     tl.store(weights_ptr + target, weights, mask=present)
     tl.store(indices_ptr + target, indices, mask=present)
 

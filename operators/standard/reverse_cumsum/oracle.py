@@ -25,8 +25,9 @@ def _row_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
         position = (blocks - 1 - i) * BLOCK + columns
         mask = position < cols
         x = tl.load(x_ptr + start + position, mask=mask, other=0.0)
-        tl.store(y_ptr + start + position, total + tl.cumsum(x, axis=0, reverse=True), mask=mask)
+        # What follows inside the block is its sum without a prefix: a reversed scan would shuffle all lanes twice.
         total += tl.sum(x, axis=0)
+        tl.store(y_ptr + start + position, total - (tl.cumsum(x, axis=0) - x), mask=mask)
 
 
 @triton.jit
@@ -63,7 +64,7 @@ def _look_ahead_kernel(x_ptr, y_ptr, words_ptr, cols, tiles, BLOCK: tl.constexpr
             nearest = tl.where(stop < WINDOW, -1, nearest - WINDOW)
     if done > 0:
         tl.atomic_xchg(words + done, _pack(behind + own, tl.where(done >= 0, SUFFIX, OWN)))
-    tl.store(y_ptr + start + columns, behind + tl.cumsum(x, axis=0, reverse=True), mask=mask)
+    tl.store(y_ptr + start + columns, behind + own - (tl.cumsum(x, axis=0) - x), mask=mask)
 
 
 def reverse_cumsum(x: torch.Tensor) -> torch.Tensor:

@@ -1,5 +1,5 @@
 """WKV recurrence: columns of the state do not depend on each other, so one warp owns eight of them and walks through time with them in
-registers, transposed so that a key vector lies along the lanes.
+registers. Lanes lie along columns first, so most of a sum over keys is inside a thread.
 
 The bonus term is v times a scalar, r . (bonus * k), so no second outer product is formed. Loads run several steps ahead (num_stages).
 """
@@ -29,17 +29,17 @@ def _recurrent_kernel(
     keys = tl.arange(0, DK)
     values = tl.program_id(0) * BV + tl.arange(0, BV)
     bonus = tl.load(bonus_ptr + (head % heads) * DK + keys)
-    state = tl.zeros((BV, DK), tl.float32)
+    state = tl.zeros((DK, BV), tl.float32)
     for t in tl.range(0, seq, num_stages=STAGES):
         step = head * seq + t
         r = tl.load(r_ptr + step * DK + keys)
         k = tl.load(k_ptr + step * DK + keys)
         w = tl.load(w_ptr + step * DK + keys)
         v = tl.load(v_ptr + step * DV + values)
-        out = tl.sum(state * r[None, :], axis=1) + v * tl.sum(r * bonus * k, axis=0)
+        out = tl.sum(state * r[:, None], axis=0) + v * tl.sum(r * bonus * k, axis=0)
         tl.store(o_ptr + step * DV + values, out)
-        state = state * tl.exp(w)[None, :] + v[:, None] * k[None, :]
-    tl.store(last_ptr + (head * DK + keys)[None, :] * DV + values[:, None], state)
+        state = state * tl.exp(w)[:, None] + k[:, None] * v[None, :]
+    tl.store(last_ptr + (head * DK + keys)[:, None] * DV + values[None, :], state)
 
 
 def rwkv6_recurrent(

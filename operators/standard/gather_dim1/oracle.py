@@ -20,11 +20,12 @@ def _on_chip_kernel(x_ptr, indices_ptr, y_ptr, cols, picks, COLS: tl.constexpr, 
 
 
 @triton.jit
-def _memory_kernel(x_ptr, indices_ptr, y_ptr, cols, picks, BLOCK: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64)
-    lane = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    indices = tl.load(indices_ptr + row * picks + lane, mask=lane < picks, other=0)
-    tl.store(y_ptr + row * picks + lane, tl.load(x_ptr + row * cols + indices), mask=lane < picks)
+def _memory_kernel(x_ptr, indices_ptr, y_ptr, rows, cols, picks, BLOCK_R: tl.constexpr, BLOCK_P: tl.constexpr):
+    row = (tl.program_id(0) * BLOCK_R + tl.arange(0, BLOCK_R)).to(tl.int64)[:, None]
+    lane = (tl.program_id(1) * BLOCK_P + tl.arange(0, BLOCK_P))[None, :]
+    mask = (row < rows) & (lane < picks)
+    indices = tl.load(indices_ptr + row * picks + lane, mask=mask, other=0)
+    tl.store(y_ptr + row * picks + lane, tl.load(x_ptr + row * cols + indices, mask=mask), mask=mask)
 
 
 def gather_dim1(x: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
@@ -34,7 +35,9 @@ def gather_dim1(x: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
     wide, block = triton.next_power_of_2(cols), triton.next_power_of_2(picks)
     if wide > MAX_ON_CHIP or block > MAX_ON_CHIP or 8 * block < wide:
         block = min(1024, block)
-        _memory_kernel[(rows, triton.cdiv(picks, block))](x, indices, y, cols, picks, BLOCK=block, num_warps=4)
+        block_r = 1024 // block
+        grid = (triton.cdiv(rows, block_r), triton.cdiv(picks, block))
+        _memory_kernel[grid](x, indices, y, rows, cols, picks, BLOCK_R=block_r, BLOCK_P=block, num_warps=4)
         return y
     warps = 4 if max(wide, block) <= 2048 else 8
     _on_chip_kernel[(rows,)](x, indices, y, cols, picks, COLS=wide, PICKS=block, num_warps=warps)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Gate and up products are about normal, times 0.75 and 0.4, so that their product stays below 8 far out in the tails."""
+    """Gate and up products are about normal, times 0.75 and 0.3, so that their product stays below 4 far out in the tails."""
     rows, dim, hidden, experts = (case.axes[name] for name in ("rows", "dim", "hidden", "experts"))
     lengths = _lengths(rng, rows, experts, case.distribution == "skewed")
     offsets = torch.zeros((experts + 1,), dtype=torch.int64, device=rng.device)
@@ -21,7 +21,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[:, dim - dim // 8 :] *= 2.0
     scale = dim**-0.25
     w_gate = (0.75 * scale * rng.normal((experts, dim, hidden), torch.float32)).to(case.dtype)
-    w_up = (0.4 * scale * rng.normal((experts, dim, hidden), torch.float32)).to(case.dtype)
+    w_up = (0.3 * scale * rng.normal((experts, dim, hidden), torch.float32)).to(case.dtype)
     return {"x": (scale * x).to(case.dtype), "offsets": offsets.to(torch.int32), "w_gate": w_gate, "w_up": w_up}
 
 

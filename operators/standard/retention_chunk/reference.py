@@ -8,15 +8,15 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """v is scaled by the number of steps that a head remembers, so that o is about normal in all heads."""
+    """v is scaled by the number of steps that a head remembers, so that o stays below about 5 in all heads."""
     batch, heads, seq, key_dim = (case.axes[name] for name in ("batch", "heads", "seq", "key_dim"))
     keys = (batch, heads, seq, key_dim)
     q, k = rng.normal(keys, torch.float32), rng.normal(keys, torch.float32)
     v = rng.normal((batch, heads, seq, case.axes["value_dim"]), torch.float32)
     remembered = torch.exp2(4.0 + torch.arange(heads, dtype=torch.float32, device=rng.device)).clamp(max=float(seq))
-    v *= remembered[:, None, None] ** -0.5
+    v *= 0.5 * remembered[:, None, None] ** -0.5
     if case.distribution == "spikes":
-        v *= 1.0 + 5.0 * (rng.uniform((batch, heads, seq, 1), torch.float32, 0.0, 1.0) < 0.03)
+        v *= 1.0 + 3.0 * (rng.uniform((batch, heads, seq, 1), torch.float32, 0.0, 1.0) < 0.03)
     elif case.distribution == "aligned":
         # All scores have one sign.
         q += 1.0

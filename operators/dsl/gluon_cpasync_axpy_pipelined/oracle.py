@@ -5,7 +5,6 @@ bytes, so the ring holds whole blocks only and the last, partial one is moved wi
 """
 
 import torch
-import triton
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.ampere import async_copy
@@ -33,16 +32,15 @@ def _axpy_kernel(a, x_ptr, y_ptr, z_ptr, n, BLOCK: gl.constexpr, STAGES: gl.cons
     lane = gl.arange(0, BLOCK, layout=layout)
     for i in gl.static_range(STAGES - 1):
         _fetch(x_ptr, y_ptr, x_ring, y_ring, i, first + i * step, blocks, BLOCK, layout)
-    turn = 0
-    for block in range(first, blocks, step):
-        # STAGES - 1 groups are under way; the oldest is this block's. The wait is a barrier too: nobody reads the slot of the previous block
+    for turn in range(gl.cdiv(blocks - first, step)):
+        block = first + turn * step
+        # STAGES - 1 groups are under way; the oldest is this block's. The wait is a barrier too: nobody reads the slot of the block before
         # any more, and it is refilled.
         async_copy.wait_group(STAGES - 2)
         _fetch(x_ptr, y_ptr, x_ring, y_ring, (turn + STAGES - 1) % STAGES, block + (STAGES - 1) * step, blocks, BLOCK, layout)
         x = x_ring.index(turn % STAGES).load(layout).to(gl.float32)
         y = y_ring.index(turn % STAGES).load(layout).to(gl.float32)
         gl.store(z_ptr + block.to(gl.int64) * BLOCK + lane, (a * x + y).to(gl.float16))
-        turn += 1
     async_copy.wait_group(0)
     if first == step - 1:
         offsets = blocks.to(gl.int64) * BLOCK + lane

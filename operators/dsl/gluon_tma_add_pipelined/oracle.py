@@ -42,8 +42,8 @@ def _add_kernel(x_desc, y_desc, z_desc, tiles, tiles_across, STAGES: gl.constexp
     for i in gl.static_range(STAGES):
         if first + i * step < tiles:
             _fetch(x_desc, y_desc, x_ring, y_ring, ready, i, first + i * step, tiles_across)
-    turn = 0
-    for tile in range(first, tiles, step):
+    for turn in range(gl.cdiv(tiles - first, step)):
+        tile = first + turn * step
         slot = turn % STAGES
         mbarrier.wait(ready.index(slot), turn // STAGES & 1)
         x = x_ring.index(slot).load(layout)
@@ -61,7 +61,6 @@ def _add_kernel(x_desc, y_desc, z_desc, tiles, tiles_across, STAGES: gl.constexp
         fence_async_shared()
         gl.thread_barrier()
         tma.async_copy_shared_to_global(z_desc, [tile // tiles_across * rows, tile % tiles_across * cols], z_tile)
-        turn += 1
     tma.store_wait(pendings=0)
     for i in gl.static_range(STAGES):
         mbarrier.invalidate(ready.index(i))

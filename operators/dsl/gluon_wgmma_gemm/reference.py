@@ -34,8 +34,7 @@ def reference(a: Tensor, b: Tensor) -> Tensor:
 
 
 def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
-    m, k = a.shape
-    n = b.shape[1]
+    k, n = b.shape
     step = 64
     whole = k - k % step
     swapped = reference(a, b)

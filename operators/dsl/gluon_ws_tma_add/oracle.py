@@ -1,8 +1,8 @@
 """Gluon: warps of a persistent program are specialised. One loads tiles with TMA, four warps add, one stores with TMA.
 
-Three pairs of rings and barriers connect them: `loaded` (the TMA's bytes) and `taken` between loader and adders, `added` and `stored` between
-adders and storer. A barrier's phase flips once per lap of its ring; who waits for a slot to become free waits for the phase before, which
-a new barrier counts as over.
+Rings and barriers connect them: `loaded` (the TMA's bytes) and `taken` between loader and adders, `added` and `stored` between adders and
+storer. A barrier's phase flips once per lap of its ring; who waits for a slot to become free waits for the phase before, which a new
+barrier counts as over.
 """
 
 import torch
@@ -17,8 +17,8 @@ MULTIPROCESSORS = 132
 
 @gluon.jit
 def _load_tiles(x_desc, y_desc, x_ring, y_ring, loaded, taken, tiles, tiles_across, IN: gl.constexpr):
-    turn = 0
-    for tile in range(gl.program_id(0), tiles, gl.num_programs(0)):
+    for turn in range(gl.cdiv(tiles - gl.program_id(0), gl.num_programs(0))):
+        tile = gl.program_id(0) + turn * gl.num_programs(0)
         slot = turn % IN
         row = tile // tiles_across * x_desc.block_shape[0]
         col = tile % tiles_across * x_desc.block_shape[1]
@@ -27,13 +27,11 @@ def _load_tiles(x_desc, y_desc, x_ring, y_ring, loaded, taken, tiles, tiles_acro
         mbarrier.expect(bar, x_desc.block_type.nbytes + y_desc.block_type.nbytes)
         tma.async_copy_global_to_shared(x_desc, [row, col], bar, x_ring.index(slot))
         tma.async_copy_global_to_shared(y_desc, [row, col], bar, y_ring.index(slot))
-        turn += 1
 
 
 @gluon.jit
 def _add_tiles(x_ring, y_ring, z_ring, loaded, taken, added, stored, tiles, IN: gl.constexpr, OUT: gl.constexpr, layout: gl.constexpr):
-    turn = 0
-    for _ in range(gl.program_id(0), tiles, gl.num_programs(0)):
+    for turn in range(gl.cdiv(tiles - gl.program_id(0), gl.num_programs(0))):
         slot = turn % IN
         mbarrier.wait(loaded.index(slot), turn // IN & 1)
         x = x_ring.index(slot).load(layout)
@@ -47,13 +45,12 @@ def _add_tiles(x_ring, y_ring, z_ring, loaded, taken, added, stored, tiles, IN: 
         fence_async_shared()
         gl.thread_barrier()
         mbarrier.arrive(added.index(slot), count=1)
-        turn += 1
 
 
 @gluon.jit
 def _store_tiles(z_desc, z_ring, added, stored, tiles, tiles_across, OUT: gl.constexpr):
-    turn = 0
-    for tile in range(gl.program_id(0), tiles, gl.num_programs(0)):
+    for turn in range(gl.cdiv(tiles - gl.program_id(0), gl.num_programs(0))):
+        tile = gl.program_id(0) + turn * gl.num_programs(0)
         row = tile // tiles_across * z_desc.block_shape[0]
         col = tile % tiles_across * z_desc.block_shape[1]
         mbarrier.wait(added.index(turn % OUT), turn // OUT & 1)
@@ -62,7 +59,6 @@ def _store_tiles(z_desc, z_ring, added, stored, tiles, tiles_across, OUT: gl.con
         tma.store_wait(pendings=1)
         if turn > 0:
             mbarrier.arrive(stored.index((turn - 1) % OUT), count=1)
-        turn += 1
     tma.store_wait(pendings=0)
 
 

@@ -1,0 +1,42 @@
+"""z = x + y, element by element."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    n = case.axes["n"]
+    x = rng.normal((n,), torch.float32)
+    y = rng.normal((n,), torch.float32)
+    if case.distribution == "cancellation":
+        y = 0.25 * y - x
+    elif case.distribution == "tail":
+        start = n - n // 8
+        x[:start] *= 0.01
+        y[:start] *= 0.01
+    return {"x": x, "y": y}
+
+
+def reference(x: Tensor, y: Tensor) -> Tensor:
+    return x + y
+
+
+def mutants(x: Tensor, y: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    n = x.numel()
+    tail = (x + y).clone()
+    tail[n - n % 1024 :] = 0
+    late = (x + y).clone()
+    late[n // 2 :] = (x.roll(n // 2) + y)[n // 2 :]
+    return {
+        "the last, partial block left out": tail,
+        "x of an earlier block": late,
+        "rounded to float16 on the way": (x.half() + y.half()).float(),
+    }
+
+
+def cost(case: Case) -> Cost:
+    n = case.axes["n"]
+    return Cost(bytes=12 * n, flops=n)

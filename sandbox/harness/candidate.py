@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+from harness import triton_adapter
 from harness.ablation import AblateRunner
 from harness.cases import CaseInput
 from harness.cuda_cpp.runner import CudaCppRunner
@@ -66,6 +67,8 @@ def _runner(header: dict[str, Any], fds: Sequence[int], folder: str) -> Runner:
         raise FrameError(f"language {language!r} is none of {', '.join(LANGUAGES)}")
     if language == "cuda":
         return _cuda_runner(header)
+    if header.get("dialect") == "tlx" and (missing := triton_adapter.tlx_missing()):
+        raise UnsupportedHere(missing)
     if header["mode"] == "host":
         return HostRunner(header, cache, fds)
     if header["mode"] in ("interpret", "ablate"):

@@ -24,6 +24,11 @@ double volume(const operators::Case& item) {
   return product;
 }
 
+/// A dialect that is an extension of Triton, in an installation without it: the oracle was not even imported.
+bool lacks_dialect(const operators::Operator& op, const sandbox::Verdict& verdict) {
+  return op.dialect == "tlx" && verdict.error_kind == sandbox::ErrorKind::unsupported && verdict.stage == sandbox::Stage::import;
+}
+
 /// A tolerance that the oracle uses up would fail right kernels that sum in another order.
 void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict, LintReport& report) {
   double tolerance = 0;
@@ -65,8 +70,7 @@ LintReport LintRun::lint_one(const operators::Operator& op, sandbox::Linter& lin
   LintReport report;
   report.name = op.name;
   check_operator(op, linter, report);
-  check_oracle(op, report);
-  if (device_.info().name == kCpu) check_recording(op, report);
+  if (check_oracle(op, report) && device_.info().name == kCpu) check_recording(op, report);
   return report;
 }
 
@@ -92,17 +96,24 @@ void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
   }
 }
 
-/// As a submission: nobody's verdict is as strict as this one has to be.
-void LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
+/// As a submission: nobody's verdict is as strict as this one has to be. False where the installation lacks the oracle's dialect: then the
+/// report says what is missing, and the operator is sound as far as it could be checked.
+bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   sandbox::JobMonitor monitor;
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
   job.baseline_source.clear();  // the oracle is what is judged: nothing to compare it with
   const sandbox::Verdict verdict = device_.execute(job, monitor);
+  if (lacks_dialect(op, verdict)) {
+    report.oracle = "not compiled: " + verdict.detail;
+    report.verdict = tools::verdict_to_json(verdict);
+    return false;
+  }
   const bool only_compiles = verdict.error_kind == sandbox::ErrorKind::unsupported && !verdict.kernels.empty();
   if (verdict.outcome != sandbox::Outcome::pass && !only_compiles) report.failures.push_back(op.name + ", oracle: " + verdict.summary);
   check_margin(op, verdict, report);
   report.oracle = only_compiles ? "compiles; " + verdict.detail : std::string(to_string(verdict.outcome));
   report.verdict = tools::verdict_to_json(verdict);
+  return true;
 }
 
 /// Without a GPU: every case, also those that are too large to be run here, becomes a launch plan.

@@ -33,7 +33,7 @@ class LintRun {
  private:
   LintReport lint_one(const operators::Operator& op, sandbox::Linter& linter);
   void check_operator(const operators::Operator& op, sandbox::Linter& linter, LintReport& report) const;
-  void check_oracle(const operators::Operator& op, LintReport& report);
+  bool check_oracle(const operators::Operator& op, LintReport& report);
   void check_recording(const operators::Operator& op, LintReport& report);
 
   sandbox::Device& device_;

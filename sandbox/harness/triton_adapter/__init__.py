@@ -10,6 +10,7 @@ interpreter.py how kernels run on a CPU.
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 
 import torch
@@ -19,8 +20,18 @@ from harness.triton_adapter.autotuner import patch_autotuner
 from harness.triton_adapter.interpreter import switch_to_interpreter
 from harness.triton_adapter.recording_driver import install_driver, nvdisasm, warm
 
-__all__ = ["install_driver", "nvdisasm", "patch_autotuner", "switch_to_interpreter", "versions", "warm"]
+__all__ = ["install_driver", "nvdisasm", "patch_autotuner", "switch_to_interpreter", "tlx_missing", "versions", "warm"]
 
 
 def versions() -> dict[str, str]:
     return {"torch": torch.__version__, "triton": triton.__version__, "python": ".".join(map(str, sys.version_info[:3]))}
+
+
+def tlx_missing() -> str:
+    """What dialect tlx lacks here, and where it comes from; "" where it can be compiled."""
+    if importlib.util.find_spec("triton.language.extra.tlx") is not None:
+        return ""
+    return (
+        f"dialect tlx needs a Triton with TLX, and this one ({triton.__version__}) has none: install the package fbtriton in place of "
+        "triton, in a Python environment of its own, and let ASSAY_PYTHON name its python (docs/operators-format.md, TLX)"
+    )

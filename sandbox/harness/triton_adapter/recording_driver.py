@@ -88,6 +88,8 @@ class _Driver(DriverBase):
     def launcher_cls(self, src: Any, metadata: Any) -> Any:
         kernel: KernelImage | None = None
         num_ctas = int(getattr(metadata, "num_ctas", 1))
+        # Triton multiplies the grid by num_ctas. TLX has a way of its own, in which the grid counts CTAs already.
+        cluster = tuple(getattr(metadata, "ctas_per_cga", None) or (num_ctas, 1, 1))
         flags = (COOPERATIVE if metadata.launch_cooperative_grid else 0) | (
             DEPENDENT_LAUNCH if getattr(metadata, "launch_pdl", False) else 0
         )
@@ -117,7 +119,7 @@ class _Driver(DriverBase):
                 raise RuntimeError(f"Triton Error [CUDA]: invalid argument (grid {grid}; the limits are {MAX_GRID})")
             if 0 in grid:
                 return  # Triton's own launcher does nothing either
-            self._sink.launch(Launch(kernel, grid, (threads, 1, 1), (num_ctas, 1, 1), flags, params))
+            self._sink.launch(Launch(kernel, grid, (threads, 1, 1), cluster, flags, params))
 
         return launch
 

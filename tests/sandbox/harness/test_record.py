@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import os
 import re
@@ -215,6 +216,49 @@ def f(x, y):
     report = record(supervisor, source, {"x": torch.zeros(1000), "y": torch.zeros(1000)}, dialect="gluon")
     assert plan_of(report)["ops"][0]["grid"] == (2, 1, 1)
     assert report.one("case").header["kernels"][0]["name"] == "add"
+
+
+TLX = """
+import torch, triton
+import triton.language as tl
+import triton.language.extra.tlx as tlx
+
+@triton.jit
+def copy(x, y, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ring = tlx.local_alloc((BLOCK,), tl.float32, 1)
+    token = tlx.async_load(x + offsets, ring[0], mask=offsets < n)
+    tlx.async_load_commit_group([token])
+    tlx.async_load_wait_group(0)
+    tl.store(y + offsets, tlx.local_load(ring[0]), mask=offsets < n)
+
+def f(x):
+    y = torch.empty_like(x)
+    copy[(4,)](x, y, x.numel(), BLOCK=256, **OPTIONS)
+    return y
+"""
+HAS_TLX = importlib.util.find_spec("triton.language.extra.tlx") is not None
+
+
+@pytest.mark.skipif(HAS_TLX, reason="this Triton has TLX")
+def test_tlx_without_a_triton_that_has_it_says_what_to_install(supervisor: Supervisor) -> None:
+    error = record(supervisor, TLX.replace("OPTIONS", "{}"), {"x": torch.zeros(1000)}, dialect="tlx").error()
+    assert error["kind"] == "unsupported" and error["stage"] == "import"
+    assert "fbtriton" in error["message"] and "ASSAY_PYTHON" in error["message"] and triton.__version__ in error["message"]
+
+
+@pytest.mark.skipif(not HAS_TLX, reason="needs a Triton with TLX (docs/operators-format.md)")
+def test_tlx(supervisor: Supervisor) -> None:
+    report = record(supervisor, TLX.replace("OPTIONS", "{}"), {"x": torch.zeros(1000)}, dialect="tlx")
+    (kernel,) = plan_of(report)["ops"]
+    assert kernel["grid"] == (4, 1, 1) and kernel["cluster"] == (1, 1, 1)
+
+
+@pytest.mark.skipif(not HAS_TLX, reason="needs a Triton with TLX (docs/operators-format.md)")
+def test_a_cluster_of_tlx_groups_the_ctas_of_the_grid(supervisor: Supervisor) -> None:
+    report = record(supervisor, TLX.replace("OPTIONS", "{'ctas_per_cga': (2, 1, 1)}"), {"x": torch.zeros(1000)}, dialect="tlx")
+    (kernel,) = plan_of(report)["ops"]
+    assert kernel["grid"] == (4, 1, 1) and kernel["cluster"] == (2, 1, 1)
 
 
 def test_constants_views_fills_and_copies_become_operations(supervisor: Supervisor) -> None:

@@ -15,7 +15,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     dy = rng.normal((rows, cols), torch.float32)
     if case.distribution == "aligned":
         # dy nearly along x, so dx is a small difference of larger numbers.
-        dy = 0.3 * dy + x
+        dy = 0.3 * dy + torch.where(rng.uniform((rows, 1), torch.float32, 0.0, 1.0) < 0.5, x, -x)
     elif case.distribution == "spikes":
         dy += 10.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.01)
     elif case.distribution == "tail":

@@ -1,0 +1,78 @@
+"""Row argmax over tiles of rows x columns: each lane keeps its greatest entry and where it first saw it; one reduction at the end.
+
+Short rows share a program; long rows are split over programs, and a second kernel takes the best of the splits. A lane that meets
+nothing above -inf keeps its first column, so a row of -inf ends with index 0 and needs no case of its own.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+TILE = 4096
+PROGRAMS = 528  # four for each SM of the largest part
+NOWHERE = tl.constexpr(2147483647)
+
+
+@triton.jit
+def _first_of_greatest(values, indices):
+    greatest = tl.max(values, axis=1)
+    return greatest, tl.min(tl.where(values == greatest[:, None], indices, NOWHERE), axis=1)
+
+
+@triton.jit
+def _argmax_kernel(x_ptr, values_ptr, indices_ptr, rows, cols, width, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    split = tl.program_id(1)
+    first = split * width
+    last = tl.minimum(first + width, cols)
+    base = x_ptr + row.to(tl.int64)[:, None] * cols
+    best = tl.full((ROWS, BLOCK), -float("inf"), tl.float32)
+    where = tl.zeros((ROWS, BLOCK), tl.int32) + (first + tl.arange(0, BLOCK))[None, :]
+    for start in range(first, last, BLOCK):
+        column = start + tl.arange(0, BLOCK)
+        mask = (row < rows)[:, None] & (column < last)[None, :]
+        x = tl.load(base + column[None, :], mask=mask, other=-float("inf"))
+        better = x > best
+        best = tl.where(better, x, best)
+        where = tl.where(better, column[None, :], where)
+    greatest, index = _first_of_greatest(best, where)
+    out = row * tl.num_programs(1) + split
+    tl.store(values_ptr + out, greatest, mask=row < rows)
+    tl.store(indices_ptr + out, index.to(indices_ptr.dtype.element_ty), mask=row < rows)
+
+
+@triton.jit
+def _combine_kernel(partial_ptr, where_ptr, values_ptr, indices_ptr, splits, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    split = tl.arange(0, BLOCK)[None, :]
+    best = tl.load(partial_ptr + row * splits + split, mask=split < splits, other=-float("inf"))
+    where = tl.load(where_ptr + row * splits + split, mask=split < splits, other=NOWHERE)
+    greatest, index = _first_of_greatest(best, where)
+    out = row + tl.arange(0, 1)
+    tl.store(values_ptr + out, greatest)
+    tl.store(indices_ptr + out, index.to(tl.int64))
+
+
+def _cut(rows: int, cols: int) -> tuple[int, int, int, int]:
+    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough programs when rows are few."""
+    block = min(triton.next_power_of_2(cols), TILE)
+    tile_rows = min(triton.next_power_of_2(rows), TILE // block)
+    splits = min(triton.cdiv(cols, block), max(1, PROGRAMS // triton.cdiv(rows, tile_rows)))
+    width = triton.cdiv(triton.cdiv(cols, splits), block) * block
+    return tile_rows, block, width, triton.cdiv(cols, width)
+
+
+def argmax_last_dim(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    rows, cols = x.shape
+    values = torch.empty((rows,), dtype=torch.float32, device=x.device)
+    indices = torch.empty((rows,), dtype=torch.int64, device=x.device)
+    tile_rows, block, width, splits = _cut(rows, cols)
+    grid = (triton.cdiv(rows, tile_rows), splits)
+    if splits == 1:
+        _argmax_kernel[grid](x, values, indices, rows, cols, width, ROWS=tile_rows, BLOCK=block, num_warps=4)
+        return values, indices
+    partial = torch.empty((rows, splits), dtype=torch.float32, device=x.device)
+    where = torch.empty((rows, splits), dtype=torch.int32, device=x.device)
+    _argmax_kernel[grid](x, partial, where, rows, cols, width, ROWS=tile_rows, BLOCK=block, num_warps=4)
+    _combine_kernel[(rows,)](partial, where, values, indices, splits, BLOCK=triton.next_power_of_2(splits), num_warps=4)
+    return values, indices

@@ -16,7 +16,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[:, cols - cols // 8 :] += 4.0
     elif case.distribution == "extreme":
-        x += rng.uniform((rows, 1), torch.float32, -500.0, 500.0)
+        x += rng.uniform((rows, 1), torch.float32, -200.0, 200.0)
         hidden = rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.1
         hidden[:, 0] = False
         hidden[:, -1] = False

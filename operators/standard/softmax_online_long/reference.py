@@ -21,7 +21,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "masked_head":
         x[:, : 2 * cols // 3] = float("-inf")
     elif case.distribution == "extreme":
-        x += rng.uniform((rows, 1), torch.float32, -300.0, 300.0)
+        sign = torch.where(rng.uniform((rows, 1), torch.float32, 0.0, 1.0) < 0.5, -1.0, 1.0)
+        x += sign * rng.uniform((rows, 1), torch.float32, 150.0, 300.0)
         hidden = rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.2
         hidden[:, -1] = False
         x = x.masked_fill(hidden, float("-inf"))

@@ -1,0 +1,62 @@
+"""Batched float16 GEMM: one grid axis for the batch, tiles of one matrix next to each other so that its operands stay in L2."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _batched_kernel(
+    a_ptr, b_ptr, c_ptr, m, n, k, tiles, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, EVEN_K: tl.constexpr
+):
+    # The batch is folded into the one grid axis that may be longer than 65535.
+    batch = (tl.program_id(0) // tiles).to(tl.int64)
+    program = tl.program_id(0) % tiles
+    tiles_m = tl.cdiv(m, BM)
+    tiles_n = tl.cdiv(n, BN)
+    group = program // (GROUP * tiles_n)
+    height = min(tiles_m - group * GROUP, GROUP)
+    tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
+    tile_n = (program % (GROUP * tiles_n)) // height
+
+    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads need no mask.
+    rows = (tile_m * BM + tl.arange(0, BM)) % m
+    columns = (tile_n * BN + tl.arange(0, BN)) % n
+    depth = tl.arange(0, BK)
+    a_tile = a_ptr + batch * m * k + rows[:, None] * k + depth[None, :]
+    b_tile = b_ptr + batch * k * n + depth[:, None] * n + columns[None, :]
+    acc = tl.zeros((BM, BN), tl.float32)
+    for first in range(0, k, BK):
+        if EVEN_K:
+            a = tl.load(a_tile)
+            b = tl.load(b_tile)
+        else:
+            a = tl.load(a_tile, mask=(first + depth)[None, :] < k, other=0.0)
+            b = tl.load(b_tile, mask=(first + depth)[:, None] < k, other=0.0)
+        acc = tl.dot(a, b, acc)
+        a_tile += BK
+        b_tile += BK * n
+    rows = tile_m * BM + tl.arange(0, BM)
+    columns = tile_n * BN + tl.arange(0, BN)
+    c_tile = c_ptr + batch * m * n + rows[:, None] * n + columns[None, :]
+    tl.store(c_tile, acc.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+
+
+def batched_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    batch, m, k = a.shape
+    n = b.shape[2]
+    c = torch.empty((batch, m, n), dtype=a.dtype, device=a.device)
+    # A tile is chosen by the matrix (not to waste lanes on small ones) and by how many tiles the whole batch makes.
+    if min(m, n) >= 256 and batch * m * n >= 2048 * 2048:
+        bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
+    elif min(m, n) >= 128:
+        bm, bn, bk, warps, stages = 128, 64, 64, 4, 4
+    elif min(m, n) >= 48:
+        bm, bn, bk, warps, stages = 64, 64, 64, 4, 4
+    else:
+        bm, bn, bk, warps, stages = 32, 32, 64, 2, 3
+    tiles = triton.cdiv(m, bm) * triton.cdiv(n, bn)
+    _batched_kernel[(batch * tiles,)](
+        a, b, c, m, n, k, tiles, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages
+    )
+    return c

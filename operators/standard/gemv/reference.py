@@ -1,0 +1,44 @@
+"""Matrix times vector."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    """Entries are scaled by k^-1/4 each, so that entries of y are about normal whatever k is."""
+    m, k = case.axes["m"], case.axes["k"]
+    a = rng.normal((m, k), torch.float32)
+    x = rng.normal((k,), torch.float32)
+    if case.distribution == "cancellation":
+        half = k // 2
+        a[:, half : 2 * half] = 0.3 * a[:, half : 2 * half] - a[:, :half]
+        x[half : 2 * half] = x[:half]
+    elif case.distribution == "tail":
+        x[: k - k // 8] *= 0.1
+        x[k - k // 8 :] *= 2.0
+    return {"a": (k**-0.25 * a).to(case.dtype), "x": (k**-0.25 * x).to(case.dtype)}
+
+
+def reference(a: Tensor, x: Tensor) -> Tensor:
+    if a.dtype == torch.float64:
+        return a @ x
+    # Rows in groups, each summed in float64: no order of summation is then better than another.
+    parts = [(part.double() @ x.double()) for part in a.split(max(1, (1 << 25) // a.shape[1]))]
+    return torch.cat(parts).to(a.dtype)
+
+
+def mutants(a: Tensor, x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    whole = a.shape[1] // 64 * 64
+    return {
+        "tail of k left out": reference(a[:, :whole], x[:whole]),
+        "last product left out": reference(a[:, :-1], x[:-1]),
+        "a read column-major": reference(a.reshape(a.shape[1], a.shape[0]).T, x),
+    }
+
+
+def cost(case: Case) -> Cost:
+    m, k = case.axes["m"], case.axes["k"]
+    return Cost(bytes=(m * k + k + m) * case.dtype.itemsize, flops=2 * m * k)

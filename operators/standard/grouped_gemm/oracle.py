@@ -1,0 +1,74 @@
+"""Grouped GEMM in one launch. No table of tiles is built: a group ends inside a tile at most once, so cdiv(total, BM) + groups tiles are
+enough, and each program finds its group by a prefix sum over all group sizes in registers. The few programs too many leave at once."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _grouped_kernel(
+    x_ptr,
+    w_ptr,
+    offsets_ptr,
+    y_ptr,
+    groups,
+    n,
+    k,
+    GROUPS: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    EVEN_K: tl.constexpr,
+):
+    tiles_n = tl.cdiv(n, BN)
+    tile = tl.program_id(0) // tiles_n
+    tile_n = tl.program_id(0) % tiles_n
+    lane = tl.arange(0, GROUPS)
+    starts = tl.load(offsets_ptr + lane, mask=lane < groups, other=0)
+    ends = tl.load(offsets_ptr + lane + 1, mask=lane < groups, other=0)
+    tiles = tl.cdiv(ends - starts, BM)
+    group = tl.sum((tl.cumsum(tiles, axis=0) <= tile).to(tl.int32), axis=0)
+    if group < groups:
+        tile_m = tile - tl.sum(tl.where(lane < group, tiles, 0), axis=0)
+        start = tl.load(offsets_ptr + group)
+        height = tl.load(offsets_ptr + group + 1) - start
+        # Rows and columns past the end wrap round; they are never stored.
+        local = tile_m * BM + tl.arange(0, BM)
+        columns = tile_n * BN + tl.arange(0, BN)
+        depth = tl.arange(0, BK)
+        x_tile = x_ptr + (start + local % height).to(tl.int64)[:, None] * k + depth[None, :]
+        w_tile = w_ptr + group.to(tl.int64) * k * n + depth[:, None] * n + (columns % n)[None, :]
+        acc = tl.zeros((BM, BN), tl.float32)
+        for first in range(0, k, BK):
+            if EVEN_K:
+                x = tl.load(x_tile)
+                w = tl.load(w_tile)
+            else:
+                x = tl.load(x_tile, mask=(first + depth)[None, :] < k, other=0.0)
+                w = tl.load(w_tile, mask=(first + depth)[:, None] < k, other=0.0)
+            acc = tl.dot(x, w, acc)
+            x_tile += BK
+            w_tile += BK * n
+        y_tile = y_ptr + (start + local).to(tl.int64)[:, None] * n + columns[None, :]
+        tl.store(y_tile, acc.to(tl.float16), mask=(local < height)[:, None] & (columns < n)[None, :])
+
+
+def grouped_gemm(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+    total, k = x.shape
+    groups, _, n = w.shape
+    y = torch.empty((total, n), dtype=x.dtype, device=x.device)
+    # Tall tiles waste rows on groups that are shorter than they are.
+    average = total // groups
+    if average >= 512 and n >= 1024:
+        bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
+    elif average >= 64:
+        bm, bn, bk, warps, stages = 64, 128, 64, 4, 4
+    else:
+        bm, bn, bk, warps, stages = 16, 64, 128, 4, 4
+    grid = ((triton.cdiv(total, bm) + groups) * triton.cdiv(n, bn),)
+    block = triton.next_power_of_2(groups)
+    _grouped_kernel[grid](
+        x, w, offsets, y, groups, n, k, GROUPS=block, BM=bm, BN=bn, BK=bk, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages
+    )
+    return y

@@ -1,0 +1,54 @@
+"""bfloat16 matrix product, accumulated and returned in float32."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    """Entries are scaled by k^-1/4 each, so that entries of c are about normal whatever k is."""
+    m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
+    a = rng.normal((m, k), torch.float32)
+    b = rng.normal((k, n), torch.float32)
+    if case.distribution == "positive":
+        # All terms of one sign: an accumulator that is too narrow loses the small ones. c is about 3.
+        a = 1.75 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
+        b = 1.75 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
+    elif case.distribution == "cancellation":
+        # The second half of k nearly undoes the first.
+        half = k // 2
+        a[:, half : 2 * half] = -a[:, :half]
+        b[half : 2 * half] = b[:half] + 0.5 * b[half : 2 * half]
+    elif case.distribution == "tail":
+        a[:, : k - k // 8] *= 0.1
+        a[:, k - k // 8 :] *= 2.0
+    scale = k**-0.5 if case.distribution == "positive" else k**-0.25
+    return {"a": (scale * a).to(case.dtype), "b": (scale * b).to(case.dtype)}
+
+
+def reference(a: Tensor, b: Tensor) -> Tensor:
+    return _product(a, b)
+
+
+def _product(a: Tensor, b: Tensor) -> Tensor:
+    wide = torch.float64 if a.dtype == torch.float64 else torch.float32
+    return a.to(wide) @ b.to(wide)
+
+
+def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    whole = a.shape[1] // 32 * 32
+    running = torch.zeros((a.shape[0], b.shape[1]), dtype=torch.bfloat16, device=a.device)
+    for first in range(0, a.shape[1], 16):
+        running += _product(a[:, first : first + 16], b[first : first + 16]).to(torch.bfloat16)
+    return {
+        "result rounded to bfloat16": _product(a, b).to(torch.bfloat16).float(),
+        "tail of k left out": _product(a[:, :whole], b[:whole]),
+        "sums kept in bfloat16": running.float(),
+    }
+
+
+def cost(case: Case) -> Cost:
+    m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
+    return Cost(bytes=(m * k + k * n) * case.dtype.itemsize + 4 * m * n, flops=2 * m * n * k)

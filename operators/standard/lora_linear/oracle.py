@@ -1,0 +1,99 @@
+"""Linear layer with a low-rank update. A first kernel makes s * (x A), a thin matrix, so that the update costs the big GEMM only one more
+step of its inner loop, on the accumulator that is there already. Doing x A in the big loop would repeat it for every tile of columns."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _thin_kernel(x_ptr, a_ptr, out_ptr, m, k, r, s, BM: tl.constexpr, R: tl.constexpr, BK: tl.constexpr):
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    ranks = tl.arange(0, R)
+    depth = tl.arange(0, BK)
+    x_tile = x_ptr + (rows % m)[:, None] * k + depth[None, :]
+    a_tile = a_ptr + depth[:, None] * r + ranks[None, :]
+    acc = tl.zeros((BM, R), tl.float32)
+    for first in range(0, k, BK):
+        x = tl.load(x_tile, mask=(first + depth)[None, :] < k, other=0.0)
+        a = tl.load(a_tile, mask=((first + depth) < k)[:, None] & (ranks < r)[None, :], other=0.0)
+        acc = tl.dot(x, a, acc)
+        x_tile += BK
+        a_tile += BK * r
+    # Columns past the rank are stored too: they are zero, and the second kernel needs no mask.
+    tl.store(out_ptr + rows[:, None] * R + ranks[None, :], (acc * s).to(tl.float16), mask=(rows < m)[:, None])
+
+
+@triton.jit
+def _lora_kernel(
+    x_ptr,
+    w_ptr,
+    thin_ptr,
+    b_ptr,
+    y_ptr,
+    m,
+    n,
+    k,
+    r,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    R: tl.constexpr,
+    GROUP: tl.constexpr,
+    EVEN_K: tl.constexpr,
+):
+    tiles_m = tl.cdiv(m, BM)
+    tiles_n = tl.cdiv(n, BN)
+    program = tl.program_id(0)
+    group = program // (GROUP * tiles_n)
+    height = min(tiles_m - group * GROUP, GROUP)
+    tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
+    tile_n = (program % (GROUP * tiles_n)) // height
+
+    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads need no mask.
+    rows = (tile_m * BM + tl.arange(0, BM)) % m
+    columns = (tile_n * BN + tl.arange(0, BN)) % n
+    depth = tl.arange(0, BK)
+    x_tile = x_ptr + rows[:, None] * k + depth[None, :]
+    w_tile = w_ptr + depth[:, None] * n + columns[None, :]
+    acc = tl.zeros((BM, BN), tl.float32)
+    for first in range(0, k, BK):
+        if EVEN_K:
+            x = tl.load(x_tile)
+            w = tl.load(w_tile)
+        else:
+            x = tl.load(x_tile, mask=(first + depth)[None, :] < k, other=0.0)
+            w = tl.load(w_tile, mask=(first + depth)[:, None] < k, other=0.0)
+        acc = tl.dot(x, w, acc)
+        x_tile += BK
+        w_tile += BK * n
+    ranks = tl.arange(0, R)
+    thin = tl.load(thin_ptr + rows[:, None] * R + ranks[None, :])
+    b = tl.load(b_ptr + ranks[:, None] * n + columns[None, :], mask=(ranks < r)[:, None], other=0.0)
+    acc = tl.dot(thin, b, acc)
+    rows = tile_m * BM + tl.arange(0, BM)
+    columns = tile_n * BN + tl.arange(0, BN)
+    tl.store(y_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+
+
+def lora_linear(x: torch.Tensor, w: torch.Tensor, a: torch.Tensor, b: torch.Tensor, s: float) -> torch.Tensor:
+    m, k = x.shape
+    r, n = b.shape
+    y = torch.empty((m, n), dtype=x.dtype, device=x.device)
+    rank = max(16, triton.next_power_of_2(r))
+    thin = torch.empty((m, rank), dtype=x.dtype, device=x.device)
+    thin_bm = 32 if m >= 2048 else 16
+    _thin_kernel[(triton.cdiv(m, thin_bm),)](x, a, thin, m, k, r, s, BM=thin_bm, R=rank, BK=128, num_warps=4, num_stages=4)
+    if m * n >= 2048 * 2048:
+        bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
+    elif m <= 16:
+        bm, bn, bk, warps, stages = 16, 32, 128, 4, 4
+    elif m * n >= 512 * 512:
+        bm, bn, bk, warps, stages = 128, 64, 64, 4, 4
+    else:
+        bm, bn, bk, warps, stages = 64, 32, 64, 4, 5
+    grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
+    _lora_kernel[grid](
+        x, w, thin, b, y, m, n, k, r, BM=bm, BN=bn, BK=bk, R=rank, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages
+    )
+    return y

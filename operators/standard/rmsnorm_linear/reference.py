@@ -1,0 +1,55 @@
+"""RMS normalisation followed by a linear layer."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    """Rows of x have sizes between 1/8 and 8. `offset`: a common mean in each row. `tiny`: mean squares about as large as eps."""
+    m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
+    x = rng.normal((m, k), torch.float32)
+    if case.distribution == "offset":
+        x += rng.normal((m, 1), torch.float32)
+    size = torch.exp2(rng.uniform((m, 1), torch.float32, -3.0, 3.0))
+    x *= 0.005 * size if case.distribution == "tiny" else size
+    g = rng.uniform((k,), torch.float32, 0.5, 1.5)
+    w = k**-0.5 * rng.normal((k, n), torch.float32)
+    return {"x": x.to(case.dtype), "g": g.to(case.dtype), "w": w.to(case.dtype), "eps": 1e-5}
+
+
+def reference(x: Tensor, g: Tensor, w: Tensor, eps: float) -> Tensor:
+    return _product(_norm(x, eps) * g, w)
+
+
+def _wide(x: Tensor) -> Tensor:
+    return x if x.dtype == torch.float64 else x.float()
+
+
+def _norm(x: Tensor, eps: float) -> Tensor:
+    wide = _wide(x)
+    return wide / (wide.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+
+
+def _product(normed: Tensor, w: Tensor) -> Tensor:
+    return (normed @ _wide(w)).to(w.dtype)
+
+
+def mutants(x: Tensor, g: Tensor, w: Tensor, eps: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    wide = _wide(x)
+    centred = wide - wide.mean(dim=-1, keepdim=True)
+    return {
+        "norm left out": _product(wide * g, w),
+        "weight left out": _product(_norm(x, eps), w),
+        "eps left out": _product(_norm(x, 0.0) * g, w),
+        "eps added to the root": _product(wide / (wide.square().mean(dim=-1, keepdim=True).sqrt() + eps) * g, w),
+        "mean subtracted": _product(centred / (centred.square().mean(dim=-1, keepdim=True) + eps).sqrt() * g, w),
+        "mean over a padded row": _product(wide / (wide.square().sum(dim=-1, keepdim=True) / 64 + eps).sqrt() * g, w),
+    }
+
+
+def cost(case: Case) -> Cost:
+    m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
+    return Cost(bytes=2 * (m * k + k + k * n + m * n), flops=2 * m * n * k + 4 * m * k)

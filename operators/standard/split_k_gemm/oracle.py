@@ -1,0 +1,61 @@
+"""Split-K GEMM: the inner axis is shared out over two programs for each SM, which read disjoint slices and write a partial product each. A
+second kernel adds the partial products in a fixed order, so that two runs agree bit for bit."""
+
+import torch
+import triton
+import triton.language as tl
+
+WANTED_PROGRAMS = 264
+
+
+@triton.jit
+def _share_kernel(a_ptr, b_ptr, shares_ptr, m, n, k, chunk, tiles_n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    split = tl.program_id(1)
+    rows = tl.program_id(0) // tiles_n * BM + tl.arange(0, BM)
+    columns = tl.program_id(0) % tiles_n * BN + tl.arange(0, BN)
+    first = split * chunk
+    end = min(first + chunk, k)
+    depth = first + tl.arange(0, BK)
+    a_tile = a_ptr + rows.to(tl.int64)[:, None] * k + depth[None, :]
+    b_tile = b_ptr + depth.to(tl.int64)[:, None] * n + columns[None, :]
+    acc = tl.zeros((BM, BN), tl.float32)
+    for start in range(first, end, BK):
+        left = end - start
+        a = tl.load(a_tile, mask=(rows < m)[:, None] & (tl.arange(0, BK) < left)[None, :], other=0.0)
+        b = tl.load(b_tile, mask=(tl.arange(0, BK) < left)[:, None] & (columns < n)[None, :], other=0.0)
+        acc = tl.dot(a, b, acc)
+        a_tile += BK
+        b_tile += BK * n
+    share = shares_ptr + split * m * n + rows[:, None] * n + columns[None, :]
+    tl.store(share, acc, mask=(rows < m)[:, None] & (columns < n)[None, :])
+
+
+@triton.jit
+def _sum_kernel(shares_ptr, c_ptr, size, splits, BLOCK: tl.constexpr, BS: tl.constexpr):
+    entries = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    acc = tl.zeros((BS, BLOCK), tl.float32)
+    for first in range(0, splits, BS):
+        share = first + tl.arange(0, BS)
+        mask = (share < splits)[:, None] & (entries < size)[None, :]
+        acc += tl.load(shares_ptr + share[:, None] * size + entries[None, :], mask=mask, other=0.0)
+    tl.store(c_ptr + entries, tl.sum(acc, axis=0), mask=entries < size)
+
+
+def split_k_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    m, k = a.shape
+    n = b.shape[1]
+    c = torch.empty((m, n), dtype=torch.float32, device=a.device)
+    bm = min(64, max(16, triton.next_power_of_2(m)))
+    bn = min(128, max(16, triton.next_power_of_2(n)))
+    bk = 128
+    tiles_n = triton.cdiv(n, bn)
+    tiles = triton.cdiv(m, bm) * tiles_n
+    # At least four steps for each share: below that, its partial product would cost more than it saves.
+    splits = max(1, min(WANTED_PROGRAMS // tiles, triton.cdiv(k, 4 * bk)))
+    chunk = triton.cdiv(triton.cdiv(k, splits), bk) * bk
+    splits = triton.cdiv(k, chunk)
+    shares = torch.empty((splits, m, n), dtype=torch.float32, device=a.device)
+    stages = 2 if bm + bn > 128 else 4
+    _share_kernel[(tiles, splits)](a, b, shares, m, n, k, chunk, tiles_n, BM=bm, BN=bn, BK=bk, num_warps=4, num_stages=stages)
+    _sum_kernel[(triton.cdiv(m * n, 32),)](shares, c, m * n, splits, BLOCK=32, BS=64, num_warps=4)
+    return c

@@ -1,0 +1,59 @@
+"""Matrix product with a huge inner size."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    """Entries are scaled by k^-1/4 each, so that entries of c are about normal whatever k is."""
+    m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
+    a = rng.normal((m, k), torch.float32)
+    b = rng.normal((k, n), torch.float32)
+    if case.distribution == "positive":
+        # All terms of one sign: an accumulator that is too narrow loses the small ones. c is about 3.
+        a = 1.75 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
+        b = 1.75 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
+    elif case.distribution == "cancellation":
+        # The second half of k nearly undoes the first.
+        half = k // 2
+        a[:, half : 2 * half] = -a[:, :half]
+        b[half : 2 * half] = b[:half] + 0.5 * b[half : 2 * half]
+    elif case.distribution == "tail":
+        a[:, : k - k // 8] *= 0.1
+        a[:, k - k // 8 :] *= 2.0
+    scale = k**-0.5 if case.distribution == "positive" else k**-0.25
+    return {"a": (scale * a).to(case.dtype), "b": (scale * b).to(case.dtype)}
+
+
+STEP = 16384  # products summed at a time
+
+
+def reference(a: Tensor, b: Tensor) -> Tensor:
+    wide = torch.float64 if a.dtype == torch.float64 else torch.float32
+    return _product(a, b).to(wide)
+
+
+def _product(a: Tensor, b: Tensor) -> Tensor:
+    """In float64 by slices of k: the float32 result has then no error of its own."""
+    total = torch.zeros((a.shape[0], b.shape[1]), dtype=torch.float64, device=a.device)
+    for first in range(0, a.shape[1], STEP):
+        total += a[:, first : first + STEP].double() @ b[first : first + STEP].double()
+    return total
+
+
+def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    k = a.shape[1]
+    whole, share = k // 64 * 64, k // 7
+    return {
+        "tail of k left out": _product(a[:, :whole], b[:whole]).float(),
+        "last share overwrites the others": _product(a[:, 6 * share :], b[6 * share :]).float(),
+        "result rounded to bfloat16": _product(a, b).to(torch.bfloat16).float(),
+    }
+
+
+def cost(case: Case) -> Cost:
+    m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
+    return Cost(bytes=2 * (m * k + k * n) + 4 * m * n, flops=2 * m * n * k)

@@ -21,9 +21,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         targets = torch.where(rng.uniform((rows,), torch.float32) < 0.2, ignore, targets)
         targets[rows // 2] = ignore
     targets[-1] = classes - 1
-    logits = _off_grid(logits).to(case.dtype)
+    # Targets are unlikelier than chance, so that it shows which classes share the smoothing.
+    chosen = targets.clamp_min(0)[:, None]
+    logits.scatter_(1, chosen, logits.gather(1, chosen) - 2.0)
     return {
-        "logits": logits,
+        "logits": _off_grid(logits).to(case.dtype),
         "targets": targets,
         "label_smoothing": 0.0 if case.distribution == "plain" else 0.1,
         "ignore_index": ignore,

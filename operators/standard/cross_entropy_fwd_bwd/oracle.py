@@ -22,7 +22,7 @@ def _one_block_kernel(logits_ptr, targets_ptr, rows_ptr, grad_ptr, classes, igno
     greatest = tl.maximum(tl.max(x, axis=0), -3.0e38)
     weight = tl.exp(x - greatest)
     total = tl.sum(weight, axis=0)
-    picked = tl.sum(tl.where(columns == target, x, 0.0), axis=0)
+    picked = tl.load(logits_ptr + row * classes + target, mask=counts, other=0.0)
     tl.store(rows_ptr + row, tl.where(counts, greatest + tl.log(total) - picked, 0.0))
     grad = tl.where(counts, weight * (1.0 / total) - tl.where(columns == target, 1.0, 0.0), 0.0)
     tl.store(grad_ptr + row * classes + columns, grad, mask=mask)

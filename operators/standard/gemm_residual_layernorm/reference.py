@@ -18,8 +18,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tiny":
         a *= 0.01
         r *= 0.01
-    gamma = rng.uniform((n,), torch.float32, 0.5, 1.2)
-    beta = rng.uniform((n,), torch.float32, -0.5, 0.5)
+    gamma = rng.uniform((n,), torch.float32, 0.3, 0.65)
+    beta = rng.uniform((n,), torch.float32, -0.3, 0.3)
     tensors = {"a": a, "b": b, "r": r, "gamma": gamma, "beta": beta}
     return {**{name: value.to(case.dtype) for name, value in tensors.items()}, "eps": 1e-4}
 

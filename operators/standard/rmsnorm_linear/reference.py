@@ -16,7 +16,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     size = torch.exp2(rng.uniform((m, 1), torch.float32, -3.0, 3.0))
     x *= 0.005 * size if case.distribution == "tiny" else size
     g = rng.uniform((k,), torch.float32, 0.5, 1.5)
-    w = k**-0.5 * rng.normal((k, n), torch.float32)
+    w = 0.6 * k**-0.5 * rng.normal((k, n), torch.float32)
     return {"x": x.to(case.dtype), "g": g.to(case.dtype), "w": w.to(case.dtype), "eps": 1e-5}
 
 

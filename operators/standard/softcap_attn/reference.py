@@ -1,0 +1,57 @@
+"""Causal attention with soft-capped scores."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    """Scores reach beyond the cap, so that it matters; keys near it still differ enough to leave outputs O(1)."""
+    shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
+    stretch, cap = {"normal": (7.0, 20.0), "tight": (6.0, 8.0), "loose": (4.0, 50.0), "extreme": (60.0, 30.0)}[case.distribution]
+    q = stretch * rng.normal(shape, torch.float32)
+    k = rng.normal(shape, torch.float32)
+    v = rng.uniform(shape, torch.float32, -1.7, 1.7)
+    return {"q": q.to(case.dtype), "k": k.to(case.dtype), "v": v.to(case.dtype), "cap": cap}
+
+
+def reference(q: Tensor, k: Tensor, v: Tensor, cap: float) -> Tensor:
+    return _attend(q, k, v, cap, "right")
+
+
+def _attend(q: Tensor, k: Tensor, v: Tensor, cap: float, variant: str) -> Tensor:
+    """One head at a time, so that a long sequence needs memory for few score matrices only."""
+    wide = torch.float64 if q.dtype == torch.float64 else torch.float32
+    batch, heads, seq, head_dim = q.shape
+    out = torch.empty(q.shape, dtype=wide, device=q.device)
+    future = torch.ones((seq, seq), dtype=torch.bool, device=q.device).triu(1)
+    for i in range(batch):
+        for j in range(heads):
+            scores = (q[i, j].to(wide) @ k[i, j].to(wide).T) * head_dim**-0.5
+            if variant == "mask before the cap":
+                scores = cap * torch.tanh(scores.masked_fill(future, float("-inf")) / cap)
+            elif variant == "cap left out":
+                scores = scores.masked_fill(future, float("-inf"))
+            elif variant == "clamped":
+                scores = scores.clamp(-cap, cap).masked_fill(future, float("-inf"))
+            elif variant == "not multiplied by cap":
+                scores = torch.tanh(scores / cap).masked_fill(future, float("-inf"))
+            elif variant == "scaled after the cap":
+                scores = (cap * torch.tanh(scores * head_dim**0.5 / cap) * head_dim**-0.5).masked_fill(future, float("-inf"))
+            else:
+                scores = (cap * torch.tanh(scores / cap)).masked_fill(future, float("-inf"))
+            out[i, j] = torch.softmax(scores, dim=-1) @ v[i, j].to(wide)
+    return out
+
+
+def mutants(q: Tensor, k: Tensor, v: Tensor, cap: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    variants = ("mask before the cap", "cap left out", "clamped", "not multiplied by cap", "scaled after the cap")
+    return {variant: _attend(q, k, v, cap, variant) for variant in variants}
+
+
+def cost(case: Case) -> Cost:
+    heads, seq, dim = case.axes["batch"] * case.axes["heads"], case.axes["seq"], case.axes["head_dim"]
+    pairs = heads * (seq * (seq + 1) // 2)
+    return Cost(bytes=heads * seq * dim * (3 * case.dtype.itemsize + 4), flops=4 * pairs * dim)

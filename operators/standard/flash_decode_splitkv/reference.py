@@ -1,0 +1,61 @@
+"""Decoding attention with log-sum-exp."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging to zero."""
+    shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
+    seq = shape[2]
+    q = 3.0 * rng.normal((shape[0], shape[1], shape[3]), torch.float32)
+    k = rng.normal(shape, torch.float32)
+    v = rng.normal(shape, torch.float32)
+    if case.distribution == "extreme":
+        # A direction that all keys share moves all scores of a head to about 200.
+        k += 2.5 * q[:, :, None]
+    elif case.distribution == "tail":
+        # What counts comes late, and earlier parts lose their weight.
+        k[:, :, : seq - seq // 8] *= 0.5
+    return {"q": q.to(case.dtype), "k": k.to(case.dtype), "v": v.to(case.dtype)}
+
+
+def reference(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    return _attend(q, k, v, q.shape[-1] ** -0.5)
+
+
+def _attend(q: Tensor, k: Tensor, v: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+    """One head at a time: float32 copies of all keys and values would be large."""
+    wide = torch.float64 if q.dtype == torch.float64 else torch.float32
+    out = torch.empty(q.shape, dtype=wide, device=q.device)
+    lse = torch.empty(q.shape[:2], dtype=wide, device=q.device)
+    for i in range(q.shape[0]):
+        for j in range(q.shape[1]):
+            scores = (k[i, j].to(wide) @ q[i, j].to(wide)) * scale
+            lse[i, j] = torch.logsumexp(scores, dim=0)
+            out[i, j] = torch.softmax(scores, dim=0) @ v[i, j].to(wide)
+    return out, lse
+
+
+def mutants(q: Tensor, k: Tensor, v: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    scale, seq = q.shape[-1] ** -0.5, k.shape[2]
+    out, lse = _attend(q, k, v, scale)
+    halves = [_attend(q, k[:, :, part], v[:, :, part], scale) for part in (slice(0, (seq + 1) // 2), slice(seq // 2, seq))]
+    whole = seq // 64 * 64 or 1
+    return {
+        "parts averaged": ((halves[0][0] + halves[1][0]) / 2, lse),
+        "lse in base 2": (out, lse / math.log(2.0)),
+        "lse without the maximum": (out, lse - torch.einsum("bhd,bhnd->bhn", q.float(), k.float()).amax(-1) * scale),
+        "rest of a block left out": _attend(q, k[:, :, :whole], v[:, :, :whole], scale),
+        "scale left out": _attend(q, k, v, 1.0),
+    }
+
+
+def cost(case: Case) -> Cost:
+    heads, seq, dim = case.axes["batch"] * case.axes["heads"], case.axes["seq"], case.axes["head_dim"]
+    return Cost(bytes=heads * (2 * 2 * seq * dim + (2 + 4) * dim + 4), flops=4 * heads * seq * dim)

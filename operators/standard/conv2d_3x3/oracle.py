@@ -1,0 +1,81 @@
+"""3 x 3 convolution as a matrix product that builds its right operand on the fly, from reordered inputs.
+
+The first two kernels put channels last, pad them to whole blocks and give images a border of zeros. That costs one pass over memory,
+and leaves the third kernel loads of whole vectors without a mask: a shift by a filter place is an offset. Its tiles are filters x
+pixels, so that stores to NCHW run along pixels.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _reorder_image_kernel(x_ptr, out_ptr, channels, height, width, padded, BW: tl.constexpr, BC: tl.constexpr):
+    row = tl.program_id(0)
+    image = row // (height + 2)
+    i = row % (height + 2) - 1
+    columns = tl.program_id(1) * BW + tl.arange(0, BW)
+    depth = tl.program_id(2) * BC + tl.arange(0, BC)
+    j = columns - 1
+    inside = ((i >= 0) & (i < height)) & ((j >= 0) & (j < width))[:, None] & (depth < channels)[None, :]
+    source = image.to(tl.int64) * channels * height * width + i * width + depth[None, :] * (height * width) + j[:, None]
+    x = tl.load(x_ptr + source, mask=inside, other=0.0)
+    target = (row.to(tl.int64) * (width + 2) + columns[:, None]) * padded + depth[None, :]
+    tl.store(out_ptr + target, x, mask=(columns < width + 2)[:, None])
+
+
+@triton.jit
+def _reorder_weight_kernel(weight_ptr, out_ptr, filters, channels, padded, BC: tl.constexpr):
+    f = tl.program_id(0)
+    depth = tl.program_id(1) * BC + tl.arange(0, BC)
+    for place in range(9):
+        w = tl.load(weight_ptr + (f * channels + depth) * 9 + place, mask=depth < channels, other=0.0)
+        tl.store(out_ptr + (place * filters + f) * padded + depth, w)
+
+
+@triton.jit
+def _conv_kernel(x_ptr, weight_ptr, y_ptr, pixels, filters, height, width, padded, BF: tl.constexpr, BP: tl.constexpr, BC: tl.constexpr):
+    rows = tl.program_id(0) * BF + tl.arange(0, BF)
+    places = tl.program_id(1) * BP + tl.arange(0, BP)
+    # Filters and pixels past the end wrap round instead of being masked: their products are never stored.
+    f = rows % filters
+    pixel = places % pixels
+    image = pixel // (height * width)
+    within = pixel % (height * width)
+    corner = (image * (height + 2) + within // width) * (width + 2) + within % width
+    depth = tl.arange(0, BC)
+    x_tile = x_ptr + corner.to(tl.int64)[None, :] * padded + depth[:, None]
+    weight_tile = weight_ptr + f[:, None] * padded + depth[None, :]
+    blocks = padded // BC
+    acc = tl.zeros((BF, BP), tl.float32)
+    for step in range(0, 9 * blocks):
+        place = step // blocks
+        first = step % blocks * BC
+        shift = (place // 3) * (width + 2) + place % 3
+        w = tl.load(weight_tile + place * filters * padded + first)
+        x = tl.load(x_tile + shift * padded + first)
+        acc = tl.dot(w, x, acc)
+    target = (image.to(tl.int64) * filters * height * width + within)[None, :] + rows[:, None] * (height * width)
+    tl.store(y_ptr + target, acc.to(tl.float16), mask=(rows < filters)[:, None] & (places < pixels)[None, :])
+
+
+def conv2d_3x3(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    batch, channels, height, width = x.shape
+    filters = weight.shape[0]
+    bc = 64 if channels > 32 else 32
+    padded = triton.cdiv(channels, bc) * bc
+    images = torch.empty((batch, height + 2, width + 2, padded), dtype=x.dtype, device=x.device)
+    places = torch.empty((9, filters, padded), dtype=x.dtype, device=x.device)
+    y = torch.empty((batch, filters, height, width), dtype=x.dtype, device=x.device)
+    bw = min(64, triton.next_power_of_2(width + 2))
+    grid = (batch * (height + 2), triton.cdiv(width + 2, bw), padded // bc)
+    _reorder_image_kernel[grid](x, images, channels, height, width, padded, BW=bw, BC=bc, num_warps=4)
+    _reorder_weight_kernel[(filters, padded // bc)](weight, places, filters, channels, padded, BC=bc, num_warps=1)
+    pixels = batch * height * width
+    # Large tiles for much work; small ones where few would leave SMs idle.
+    bf, bp, warps, stages = (128, 256, 8, 3) if filters > 64 and pixels * filters >= 128 * 256 * 132 else (64, 64, 4, 4)
+    _conv_kernel[(triton.cdiv(filters, bf), triton.cdiv(pixels, bp))](
+        images, places, y, pixels, filters, height, width, padded, BF=bf, BP=bp, BC=bc, num_warps=warps, num_stages=stages
+    )
+    return y

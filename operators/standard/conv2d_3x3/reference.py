@@ -1,0 +1,58 @@
+"""3 x 3 convolution, stride 1, padding 1."""
+
+from __future__ import annotations
+
+import torch
+from harness.operator import Case, Cost, Rng
+from torch import Tensor
+
+
+def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    """Weights are scaled by the number of terms, so that y is about normal whatever it is."""
+    batch, channels, filters = case.axes["batch"], case.axes["channels"], case.axes["filters"]
+    x = rng.normal((batch, channels, case.axes["height"], case.axes["width"]), torch.float32)
+    weight = rng.normal((filters, channels, 3, 3), torch.float32)
+    terms = 9.0 * channels
+    if case.distribution == "edges":
+        # Much at the borders of the image, where padding matters.
+        x[..., 1:-1, 1:-1] *= 0.5
+    elif case.distribution == "positive":
+        # All terms of one sign: an accumulator that is too narrow loses the small ones. y is about 3.
+        x = 1.75 * rng.uniform(x.shape, torch.float32, 0.5, 1.5)
+        weight = 1.75 * rng.uniform(weight.shape, torch.float32, 0.5, 1.5)
+        terms = terms**2
+    return {"x": x.to(torch.float16), "weight": (weight * terms**-0.5).to(torch.float16)}
+
+
+def reference(x: Tensor, weight: Tensor) -> Tensor:
+    return _convolve(x, weight, "constant")
+
+
+def _convolve(x: Tensor, weight: Tensor, border: str) -> Tensor:
+    """A matrix product for each of the nine places of the filter, added up."""
+    wide = torch.float64 if x.dtype == torch.float64 else torch.float32
+    height, width = x.shape[2:]
+    padded = torch.nn.functional.pad(x.to(wide), (1, 1, 1, 1), mode=border)
+    out = torch.zeros((x.shape[0], weight.shape[0], height * width), dtype=wide, device=x.device)
+    for r in range(3):
+        for s in range(3):
+            out += weight[:, :, r, s].to(wide) @ padded[:, :, r : r + height, s : s + width].flatten(2)
+    return out.unflatten(2, (height, width)).to(x.dtype)
+
+
+def mutants(x: Tensor, weight: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    holed = weight.clone()
+    holed[:, :, 2, 2] = 0
+    return {
+        "filters turned by 180 degrees": _convolve(x, weight.flip(2, 3), "constant"),
+        "rows and columns of filters swapped": _convolve(x, weight.transpose(2, 3), "constant"),
+        "border repeated instead of zeros": _convolve(x, weight, "replicate"),
+        "one filter place left out": _convolve(x, holed, "constant"),
+        "last channel left out": _convolve(x[:, :-1], weight[:, :-1], "constant"),
+    }
+
+
+def cost(case: Case) -> Cost:
+    batch, channels, filters = case.axes["batch"], case.axes["channels"], case.axes["filters"]
+    pixels = batch * case.axes["height"] * case.axes["width"]
+    return Cost(bytes=2 * (pixels * (channels + filters) + 9 * filters * channels), flops=2 * 9 * pixels * filters * channels)

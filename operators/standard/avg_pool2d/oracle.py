@@ -1,0 +1,74 @@
+"""Average pooling: a tile of output rows x columns per program, the window unrolled.
+
+Rows of all images are counted through, so that small images share a program and the divisions are one per row, not one per pixel. What
+windows share comes from L1. The divisor is a product of two counts, one of the row and one of the column.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _pool_kernel(
+    x_ptr,
+    y_ptr,
+    rows,
+    height,
+    width,
+    out_height,
+    out_width,
+    KERNEL: tl.constexpr,
+    STRIDE: tl.constexpr,
+    PADDING: tl.constexpr,
+    COUNT_PADDING: tl.constexpr,
+    BH: tl.constexpr,
+    BW: tl.constexpr,
+):
+    row = tl.program_id(0) * BH + tl.arange(0, BH)
+    column = tl.program_id(1) * BW + tl.arange(0, BW)
+    plane = (row // out_height).to(tl.int64) * height * width
+    i = STRIDE * (row % out_height) - PADDING
+    j = STRIDE * column - PADDING
+    total = tl.zeros((BH, BW), tl.float32)
+    for r in tl.static_range(KERNEL):
+        inside = (row < rows) & (i + r >= 0) & (i + r < height)
+        line = x_ptr + (plane + (i + r) * width)[:, None]
+        for s in tl.static_range(KERNEL):
+            mask = inside[:, None] & ((j + s >= 0) & (j + s < width))[None, :]
+            total += tl.load(line + (j + s)[None, :], mask=mask, other=0.0)
+    if COUNT_PADDING:
+        y = total * (1.0 / (KERNEL * KERNEL))
+    else:
+        high = tl.minimum(i + KERNEL, height) - tl.maximum(i, 0)
+        wide = tl.minimum(j + KERNEL, width) - tl.maximum(j, 0)
+        y = total / (high[:, None] * wide[None, :]).to(tl.float32)
+    mask = (row < rows)[:, None] & (column < out_width)[None, :]
+    tl.store(y_ptr + row.to(tl.int64)[:, None] * out_width + column[None, :], y, mask=mask)
+
+
+def avg_pool2d(x: torch.Tensor, kernel: int, stride: int, padding: int, count_include_pad: bool) -> torch.Tensor:
+    batch, channels, height, width = x.shape
+    out_height = (height + 2 * padding - kernel) // stride + 1
+    out_width = (width + 2 * padding - kernel) // stride + 1
+    y = torch.empty((batch, channels, out_height, out_width), dtype=x.dtype, device=x.device)
+    rows = batch * channels * out_height
+    bw = min(128, triton.next_power_of_2(out_width))
+    bh = max(1, 1024 // bw)
+    _pool_kernel[(triton.cdiv(rows, bh), triton.cdiv(out_width, bw))](
+        x,
+        y,
+        rows,
+        height,
+        width,
+        out_height,
+        out_width,
+        KERNEL=kernel,
+        STRIDE=stride,
+        PADDING=padding,
+        COUNT_PADDING=count_include_pad,
+        BH=bh,
+        BW=bw,
+        num_warps=4,
+    )
+    return y

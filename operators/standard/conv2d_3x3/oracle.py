@@ -35,7 +35,20 @@ def _reorder_weight_kernel(weight_ptr, out_ptr, filters, channels, padded, BC: t
 
 
 @triton.jit
-def _conv_kernel(x_ptr, weight_ptr, y_ptr, pixels, filters, height, width, padded, BF: tl.constexpr, BP: tl.constexpr, BC: tl.constexpr):
+def _conv_kernel(
+    x_ptr,
+    weight_ptr,
+    y_ptr,
+    pixels,
+    filters,
+    height,
+    width,
+    padded,
+    BF: tl.constexpr,
+    BP: tl.constexpr,
+    BC: tl.constexpr,
+    VECTORS: tl.constexpr,
+):
     rows = tl.program_id(0) * BF + tl.arange(0, BF)
     places = tl.program_id(1) * BP + tl.arange(0, BP)
     # Filters and pixels past the end wrap round instead of being masked: their products are never stored.
@@ -56,7 +69,15 @@ def _conv_kernel(x_ptr, weight_ptr, y_ptr, pixels, filters, height, width, padde
         w = tl.load(weight_tile + place * filters * padded + first)
         x = tl.load(x_tile + shift * padded + first)
         acc = tl.dot(w, x, acc)
-    target = (image.to(tl.int64) * filters * height * width + within)[None, :] + rows[:, None] * (height * width)
+    # From the unwrapped places, once more: image and place of 256 pixels must not stay in registers during the loop.
+    area = height * width
+    images = places // area
+    within = places % area
+    if VECTORS:
+        # Eight pixels in a row never straddle two images, which the compiler cannot know.
+        images = tl.max_constancy(images, 8)
+        within = tl.max_contiguous(tl.multiple_of(within, 8), 8)
+    target = (images * (filters * area) + within)[None, :] + rows[:, None] * area
     tl.store(y_ptr + target, acc.to(tl.float16), mask=(rows < filters)[:, None] & (places < pixels)[None, :])
 
 
@@ -76,6 +97,19 @@ def conv2d_3x3(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     # Large tiles for much work; small ones where few would leave SMs idle.
     bf, bp, warps, stages = (128, 256, 8, 3) if filters > 64 and pixels * filters >= 128 * 256 * 132 else (64, 64, 4, 4)
     _conv_kernel[(triton.cdiv(filters, bf), triton.cdiv(pixels, bp))](
-        images, places, y, pixels, filters, height, width, padded, BF=bf, BP=bp, BC=bc, num_warps=warps, num_stages=stages
+        images,
+        places,
+        y,
+        pixels,
+        filters,
+        height,
+        width,
+        padded,
+        BF=bf,
+        BP=bp,
+        BC=bc,
+        VECTORS=height * width % 8 == 0,
+        num_warps=warps,
+        num_stages=stages,
     )
     return y

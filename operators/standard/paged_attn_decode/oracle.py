@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 528  # four for each SM of the largest part
+PROGRAMS = 1056  # eight for each SM of the largest part
 
 
 @triton.jit

@@ -1,7 +1,7 @@
 // Asks a judge to check an operator itself: its reference, its mutants, its cost model. No submission is involved.
 //
 //   Linter linter(config, "cpu");
-//   Result<std::vector<LintCheck>> checks = linter.lint(op_directory, cases);
+//   Result<std::vector<LintCheck>> checks = linter.lint(op_directory, cases, 1);
 //
 // Keeps one judge process for its life, so that many operators cost one start. Not thread-safe.
 #pragma once
@@ -22,8 +22,8 @@ class Linter {
  public:
   Linter(const SandboxConfig& config, const std::string& device) : judge_(config, spawner_, device) {}
 
-  Result<std::vector<LintCheck>> lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases) {
-    return judge_.lint(operator_dir, cases, Deadline::after_ms(kLintWallMs));
+  Result<std::vector<LintCheck>> lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases, std::uint32_t seed) {
+    return judge_.lint(operator_dir, cases, seed, Deadline::after_ms(kLintWallMs));
   }
 
  private:

@@ -152,8 +152,8 @@ Result<std::vector<double>> Judge::time_reference(const std::string& job, const 
   return parse_timed_reference(*reply);
 }
 
-Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases, const Deadline& deadline) {
-  Result<Frame> reply = ask(lint_header(operator_dir, device_, cases), {}, {}, {}, deadline);
+Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases, std::uint32_t seed, const Deadline& deadline) {
+  Result<Frame> reply = ask(lint_header(operator_dir, device_, cases, seed), {}, {}, {}, deadline);
   if (!reply) return fail(reply.error());
   return parse_linted(*reply);
 }

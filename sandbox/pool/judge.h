@@ -54,8 +54,8 @@ class Judge {
   Result<std::string> refresh(const std::string& job, const std::string& case_id, const Deadline& deadline);
   /// Samples of PyTorch's own on the device, nanoseconds.
   Result<std::vector<double>> time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline);
-  /// Checks an operator itself: reference, mutants, cost model.
-  Result<std::vector<LintCheck>> lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases, const Deadline& deadline);
+  /// Checks an operator itself: reference, mutants, cost model, on inputs from `seed`.
+  Result<std::vector<LintCheck>> lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases, std::uint32_t seed, const Deadline& deadline);
   void release(const std::string& job);
 
  private:

@@ -244,7 +244,7 @@ nlohmann::json refresh_header(const std::string& job, const std::string& case_id
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
 /// The line to the candidate goes with the frame. `round_ms`: how long one round may take.
 nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time, std::int64_t round_ms);
-nlohmann::json lint_header(const std::string& operator_dir, const std::string& device, const std::vector<CaseRequest>& cases);
+nlohmann::json lint_header(const std::string& operator_dir, const std::string& device, const std::vector<CaseRequest>& cases, std::uint32_t seed);
 nlohmann::json release_header(const std::string& job);
 
 }  // namespace assay::sandbox

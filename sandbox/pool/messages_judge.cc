@@ -213,8 +213,8 @@ json prepare_header(const Job& job, const std::string& device, bool structural_o
           {"structural_only", structural_only}};
 }
 
-json lint_header(const std::string& operator_dir, const std::string& device, const std::vector<CaseRequest>& cases) {
-  return {{"type", "lint"}, {"operator_dir", operator_dir}, {"device", device}, {"cases", cases_json(cases)}};
+json lint_header(const std::string& operator_dir, const std::string& device, const std::vector<CaseRequest>& cases, std::uint32_t seed) {
+  return {{"type", "lint"}, {"operator_dir", operator_dir}, {"device", device}, {"cases", cases_json(cases)}, {"seed", seed}};
 }
 
 json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device, bool keep) {

@@ -11,17 +11,24 @@
 namespace assay::server {
 namespace {
 
-// Product of the axes up to which a CPU judge checks a case in a moment; the large ones are linted on a GPU.
-constexpr double kSmallVolume = 1 << 20;
+// Elements of all tensors up to which a CPU judge checks a case in a moment; the large ones are linted on a GPU.
+constexpr double kSmallElements = 1 << 17;
 // Of the tolerance, for the oracle; the rest is for right kernels that sum in another order.
 constexpr double kMostOfTolerance = 0.5;
 constexpr const char* kRecordTarget = "cuda:90";
 constexpr const char* kCpu = "cpu";
 
-double volume(const operators::Case& item) {
+double elements_of(const std::vector<std::string>& shape, const operators::Case& item) {
   double product = 1;
-  for (const auto& [axis, extent] : item.axes) product *= static_cast<double>(extent);
+  for (const std::string& extent : shape) product *= static_cast<double>(operators::evaluate_extent(extent, item.axes).value_or(1));
   return product;
+}
+
+double elements_of(const operators::Operator& op, const operators::Case& item) {
+  double sum = 0;
+  for (const operators::Argument& argument : op.arguments) sum += argument.type == operators::ArgumentType::tensor ? elements_of(argument.shape, item) : 0;
+  for (const operators::Output& output : op.outputs) sum += elements_of(output.shape, item);
+  return sum;
 }
 
 /// A dialect that is an extension of Triton, in an installation without it: the oracle was not even imported.
@@ -78,9 +85,9 @@ LintReport LintRun::lint_one(const operators::Operator& op, sandbox::Linter& lin
 void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter, LintReport& report) const {
   std::vector<sandbox::CaseRequest> cases;
   for (const operators::Case& item : op.cases) {
-    if (device_.info().name != kCpu || item.interpreter || volume(item) <= kSmallVolume) cases.push_back(tools::case_request(item));
+    if (device_.info().name != kCpu || item.interpreter || elements_of(op, item) <= kSmallElements) cases.push_back(tools::case_request(item));
   }
-  const auto checks = linter.lint(op.directory.string(), cases);
+  const auto checks = linter.lint(op.directory.string(), cases, seed_);
   if (!checks) {
     report.failures.push_back(op.name + ": " + checks.error().message);
     return;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -24,8 +25,9 @@ class LintRun {
   /// `done` is called for one operator at a time, in the order in which they end; `known` says that the report is from the cache.
   using Done = std::function<void(const LintReport& report, bool known)>;
 
-  /// `cache` null: everything is linted.
-  LintRun(sandbox::Device& device, const sandbox::SandboxConfig& config, const LintCache* cache) : device_(device), config_(config), cache_(cache) {}
+  /// `cache` null: everything is linted. `seed`: of the inputs on which mutants are tried.
+  LintRun(sandbox::Device& device, const sandbox::SandboxConfig& config, const LintCache* cache, std::uint32_t seed)
+      : device_(device), config_(config), cache_(cache), seed_(seed) {}
 
   /// Reports in the order of `chosen`. `jobs`: operators at once; each takes a judge process, about 400 MiB.
   std::vector<LintReport> lint(const std::vector<const operators::Operator*>& chosen, std::size_t jobs, const Done& done);
@@ -39,6 +41,7 @@ class LintRun {
   sandbox::Device& device_;
   const sandbox::SandboxConfig& config_;
   const LintCache* cache_;
+  const std::uint32_t seed_;
 };
 
 }  // namespace assay::server

@@ -1,5 +1,6 @@
 // `assay operators list|show|lint`: the catalog, one operator in full, and the proof that operators are sound.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -22,6 +23,7 @@ struct OperatorsOptions {
   std::string out;
   bool fresh = false;
   int jobs = 1;
+  std::uint32_t seed = 1;
 };
 
 constexpr int kMostJobs = 64;
@@ -98,8 +100,8 @@ int lint(const OperatorsOptions& options) {
   config.spawn = isolation->spawn;
   const auto device = sandbox::make_device(options.device, config);
   if (!device) return complain("operators lint", status_of_device_error(device.error()), device.error().message);
-  const LintCache cache(workspace->paths.state / "lint", content_of_judges(workspace->paths, (*device)->info()));
-  LintRun run(**device, config, options.fresh ? nullptr : &cache);
+  const LintCache cache(workspace->paths.state / "lint", content_of_judges(workspace->paths, (*device)->info()) + std::to_string(options.seed));
+  LintRun run(**device, config, options.fresh ? nullptr : &cache, options.seed);
   std::size_t known = 0;
   const std::vector<LintReport> reports = run.lint(*chosen, static_cast<std::size_t>(options.jobs), [&](const LintReport& report, bool is_known) {
     known += is_known;
@@ -136,6 +138,7 @@ void add_operators(CLI::App& app, int& status) {
   options->jobs = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostJobs);
   lint_command->add_option("--jobs", options->jobs, "operators at once; each takes a core and some 400 MiB")->check(CLI::Range(1, kMostJobs))->capture_default_str();
   lint_command->add_flag("--fresh", options->fresh, "also those that have not changed since they were found sound");
+  lint_command->add_option("--seed", options->seed, "of the inputs on which mutants are tried; the oracle gets new ones each time")->capture_default_str();
   lint_command->add_option("--out", options->out, "write what was found into this file, as JSON");
   lint_command->callback([options, &status] { status = lint(*options); });
 }

@@ -45,6 +45,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
 # layer -> why no case turns red without it
 LAYERS_NOBODY_MISSES: dict[str, str] = {
     "job_descriptors": "the zygote closes its own in the child; by itself it is tested in tests/sandbox/jail/job_jail_test.cc",
+    "parent_death": "the zygote ends when its socket closes, and all in its pid namespace too; a stopped one is woken as an orphan",
     "job_parent_death": "the end of the zygote's pid namespace covers it; by itself it is tested in tests/sandbox/jail/job_jail_test.cc",
     "capabilities": "`slot_user` covers it: leaving user id 0 gives them up",
     "no_dumps": "`slot_user` covers it: a changed user id makes a process undumpable",

@@ -18,7 +18,7 @@ from test_supervisor_death import DEATH_S, START_S, descendants
 
 pytestmark = pytest.mark.short
 
-INHERITED = 9  # a descriptor that whoever started the server left open
+LEFT_OPEN = "/etc/hostname"  # by whoever started the server, as descriptor 9
 NAMESPACES = {
     "network_namespace": "net",
     "ipc_namespace": "ipc",
@@ -37,7 +37,7 @@ def server(binary: str, control_cases: tuple[Case, Case]) -> Iterator[StdioClien
     command = [binary, "serve", "--stdio", "--device", "cpu", "--store", str(folder / "assay.db")]
     without = os.environ.get("ASSAY_WITHOUT", "")
     command += ["--without", without] if without else []
-    leaky = ["sh", "-c", f'exec {INHERITED}</etc/hostname; exec "$@"', "sh", *command]
+    leaky = ["sh", "-c", f'exec 9<{LEFT_OPEN}; exec "$@"', "sh", *command]
     client = StdioClient(leaky, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")})
     client.call("run_tests", {"operator": "vector_add", "code": control_cases[0].source({})})
     yield client
@@ -46,19 +46,28 @@ def server(binary: str, control_cases: tuple[Case, Case]) -> Iterator[StdioClien
     shutil.rmtree(folder)
 
 
+def words_of(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except FileNotFoundError:  # it has just ended
+        return []
+
+
+def stat_of(pid: int, field: int) -> int:
+    """A number of /proc/PID/stat, counted from the one behind the state."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[field])
+
+
 def zygote_of(server: StdioClient) -> int:
+    """The jail's child: what it forks has the same words."""
     end = time.monotonic() + START_S
     while time.monotonic() < end:
         for pid in descendants(server.process.pid):
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            if b"zygote" in words and words[0].endswith(b"python"):
+            words = words_of(pid)
+            if b"zygote" in words and words[0].endswith(b"python") and words_of(stat_of(pid, 1))[0].endswith(b"assay-jail"):
                 return pid
         time.sleep(0.1)
     raise AssertionError("there is no zygote")
-
-
-def session_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[3])
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user cannot look into the namespaces of others")
@@ -68,8 +77,9 @@ def test_the_fork_server_shares_nothing_of_the_machine(server: StdioClient) -> N
         layer for layer, kind in NAMESPACES.items() if os.readlink(f"/proc/{zygote}/ns/{kind}") == os.readlink(f"/proc/{own}/ns/{kind}")
     ]
     assert shared == []
-    assert session_of(zygote) == zygote, "it can reach the terminal of whoever started the server"
-    assert not Path(f"/proc/{zygote}/fd/{INHERITED}").exists(), "it has a descriptor of whoever started the server"
+    assert stat_of(zygote, 3) == zygote, "it can reach the terminal of whoever started the server"
+    held = [os.readlink(entry.path) for entry in os.scandir(f"/proc/{zygote}/fd")]
+    assert LEFT_OPEN not in held, "it has a descriptor of whoever started the server"
     seen = [name for name in os.listdir(f"/proc/{zygote}/root/proc") if name.isdigit()]
     assert 0 < len(seen) < MOST_PROCESSES, "its /proc is not that of its own process namespace"
 

@@ -34,11 +34,11 @@ inline SandboxConfig real_config() {
 /// A fake device that changes at a switch in the file system, which its launcher program reads.
 class SwitchedDevice {
  public:
-  /// `driver`: what the launcher is while the switch is on. `once`: the first launcher that starts then turns it off.
+  /// `driver`: what the launcher is while the switch is on. `once`: the first launcher that starts then, and is no probe, turns it off.
   SwitchedDevice(const std::string& name, const std::string& driver, bool once = false) : config_(real_config()), file_(config_.state_dir + "/" + name + ".on") {
     set(false);
     const std::string script = config_.state_dir + "/" + name + ".sh";
-    const std::string taken = once ? "rm " + file_ + " 2>&1" : "[ -e " + file_ + " ]";
+    const std::string taken = once ? "[ \"$1\" != --probe ] && rm " + file_ + " 2>/dev/null" : "[ -e " + file_ + " ]";
     std::ofstream(script) << "#!/bin/sh\n" << taken << " && set -- \"$@\" --driver " << driver << "\nexec " << config_.launcher << " \"$@\"\n";
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     config_.launcher = script;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "operators/catalog.h"
+#include "operators/search/example_search.h"
 #include "tools/services.h"
 
 namespace assay::tools {
@@ -30,6 +31,7 @@ struct Services {
   ArtifactService& artifacts;
   AnswerLimits limits;
   sandbox::Limits job_limits = {};   // of every job that a tool makes
+  const operators::ExampleSearch* examples = nullptr;  // without it `search_examples` is unavailable
 };
 
 /// A picture that goes with an answer.

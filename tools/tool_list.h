@@ -7,6 +7,7 @@ namespace assay::tools {
 
 Tool list_operators_tool(Services& services);
 Tool fetch_spec_tool(Services& services);
+Tool search_examples_tool(Services& services);
 Tool compile_tool(Services& services);
 Tool run_tests_tool(Services& services);
 Tool profile_tool(Services& services);

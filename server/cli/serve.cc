@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "operators/guides.h"
+#include "operators/search/example_search.h"
 #include "server/cli/adapt.h"
 #include "server/cli/address.h"
 #include "server/cli/client_config.h"
@@ -39,7 +40,7 @@ struct ServeOptions {
 };
 
 constexpr const char* kInstructions =
-    "Assay scores GPU kernels written in Triton. Start with list_operators, then fetch_spec. Write the entry function it names, try it with compile and "
+    "Assay scores GPU kernels written in Triton. Start with list_operators, then fetch_spec; search_examples shows techniques. Write the entry function it names, try it with compile and "
     "run_tests, and look at profile. For a score: start_run, then submit once per operator with the run handle. Answers name the next step; work "
     "longer than 20 s answers with a job handle for the job tool.";
 
@@ -161,6 +162,9 @@ int serve(const ServeOptions& options) {
   for_tools.job_limits = options.sandbox.limits;
   const auto guides = operators::load_guides(workspace->paths.operators() / "guides");
   if (!guides) return complain("serve", kBadConfig, guides.error().message);
+  const auto examples = operators::ExampleSearch::load(workspace->paths.operators() / "examples");
+  if (!examples) return complain("serve", kBadConfig, examples.error().message);
+  for_tools.examples = examples->get();
   if (const Status added = add_all(server, for_tools, *guides); !added) return complain("serve", kInternal, added.error().message);
   if (http) http->more_metrics = [&services](mcp::MetricsText& text) { write_job_metrics(**services, text); };
   return serve_on(server, http);

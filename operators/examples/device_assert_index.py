@@ -1,0 +1,26 @@
+"""tl.device_assert stops a kernel on a broken promise (only with TRITON_DEBUG=1 or debug=True, free otherwise): days before a month."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit(debug=True)
+def _days_kernel(month_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    month = tl.load(month_ptr + at, mask=at < n, other=1)
+    tl.device_assert((month >= 1) & (month <= 12), "month out of range", mask=at < n)
+    shifted = (month + 9) % 12  # March is 0, so February's length matters to no other month
+    days = (153 * shifted + 2) // 5 + 59
+    tl.store(out_ptr + at, tl.where(month <= 2, (month - 1) * 31, days), mask=at < n)
+
+
+def days_before(months):
+    """Days of the year before a month's first, in a common year."""
+    out = torch.empty_like(months)
+    _days_kernel[(triton.cdiv(months.numel(), 16),)](months, out, months.numel(), BLOCK=16)
+    return out
+
+
+def check():
+    assert days_before(torch.arange(1, 13)).tolist() == [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]

@@ -1,0 +1,31 @@
+"""@triton.heuristics derives a constant from the arguments: when the length divides evenly, the masks vanish from the code."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+@triton.jit
+def _negabinary_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at) if EVEN else tl.load(x_ptr + at, mask=at < n)
+    code = (x + 0x2AAAAAAA) ^ 0x2AAAAAAA
+    if EVEN:
+        tl.store(out_ptr + at, code)
+    else:
+        tl.store(out_ptr + at, code, mask=at < n)
+
+
+def negabinary(x):
+    """Numbers in base -2, for small int32."""
+    out = torch.empty_like(x)
+    _negabinary_kernel[(triton.cdiv(x.numel(), 32),)](x, out, x.numel(), BLOCK=32)
+    return out
+
+
+def check():
+    for n in (64, 50):
+        x = torch.randint(-1000, 1000, (n,), dtype=torch.int32)
+        codes = negabinary(x).tolist()
+        assert [sum((-2) ** b for b in range(31) if c >> b & 1) for c in codes] == x.tolist()

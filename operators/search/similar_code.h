@@ -1,0 +1,40 @@
+// Which texts of a corpus have the most code in common with a given piece, by runs of tokens (code_grams.h). A run that many texts hold, as
+// `tl.program_id(0) * BLOCK` does, says little and weighs little.
+//
+//   SimilarCode similar({source_a, source_b});
+//   similar.nearest("y = tl.associative_scan(x, 0, _add)", 3);      // {{1, 0.42}, {0, 0.07}}
+//
+// Unchanging once made, so thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace assay::operators {
+
+/// A text's place in the corpus, and how well it fits: the larger the better.
+struct Hit {
+  std::size_t index = 0;
+  double score = 0;
+};
+
+class SimilarCode {
+ public:
+  explicit SimilarCode(const std::vector<std::string_view>& texts);
+
+  /// At most `k`, best first, 0 < score <= 1: the weight of the shared runs over the geometric mean of both texts' weights.
+  std::vector<Hit> nearest(std::string_view code, std::size_t k) const;
+
+ private:
+  double weight_of(std::uint64_t gram) const;
+  double weight_of(const std::vector<std::uint64_t>& grams) const;
+
+  std::size_t texts_;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> holders_;  // of each run, ascending
+  std::vector<double> weights_;                                          // of each text
+};
+
+}  // namespace assay::operators

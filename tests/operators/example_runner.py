@@ -1,0 +1,81 @@
+"""Runs or compiles every example of a folder in this process; one line of JSON per example: its name, and what went wrong or null.
+
+example_runner.py interpret FOLDER      each `check()`, in Triton's interpreter; Gluon has none, so its examples are left out
+example_runner.py compile FOLDER        each kernel that a `check()` launches, for an NVIDIA H100 that need not be there
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def first_configuration(_tuner: Any, *_arguments: Any, **_options: Any) -> list[float]:
+    """Stands for timing a configuration, which takes a GPU: all are alike, so the first one wins."""
+    return [1.0, 1.0, 1.0]
+
+
+def compile_only(compiled: list[str]) -> None:
+    """Makes every launch compile for cuda:90 and stop there."""
+    from triton.backends.compiler import GPUTarget
+    from triton.runtime import driver, jit
+
+    driver.set_active(
+        SimpleNamespace(
+            get_current_target=lambda: GPUTarget("cuda", 90, 32),
+            get_current_device=lambda: 0,
+            get_current_stream=lambda _device: 0,
+        )
+    )
+    launch = jit.JITFunction.run
+
+    def warm_up(self: Any, *arguments: Any, grid: Any, warmup: bool, **options: Any) -> Any:
+        compiled.append(self.__name__)
+        return launch(self, *arguments, grid=grid, warmup=True, **options)
+
+    jit.JITFunction.run = warm_up
+
+
+def main(mode: str, folder: Path) -> None:
+    if mode == "interpret":
+        os.environ["TRITON_INTERPRET"] = "1"
+    import torch
+    from triton.runtime.autotuner import Autotuner
+
+    Autotuner._bench = first_configuration
+    compiled: list[str] = []
+    if mode == "compile":
+        compile_only(compiled)
+    for path in sorted(folder.glob("*.py")):
+        if mode == "interpret" and "@gluon.jit" in path.read_text():
+            continue
+        torch.manual_seed(0)
+        compiled.clear()
+        problem = None
+        try:
+            load(path).check()
+        except AssertionError:
+            problem = traceback.format_exc() if mode == "interpret" else None  # nothing ran, so nothing is right
+        except Exception:
+            problem = traceback.format_exc()
+        if mode == "compile" and not problem and not compiled:
+            problem = "no kernel was compiled"
+        print(json.dumps({"name": path.stem, "problem": problem}), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

@@ -1,4 +1,4 @@
-"""A constant matrix computed in registers: the two-sided 8-point cosine transform of image blocks, two blocks to a 16 x 16 tile of tl.dot."""
+"""A constant matrix computed in registers: the two-sided 8-point cosine transform of image blocks, two to a side of a tl.dot."""
 
 import torch
 import triton

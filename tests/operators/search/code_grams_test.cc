@@ -17,7 +17,7 @@ TEST_CASE("names, comments, layout and docstrings make no difference") {
 TEST_CASE("numbers, strings, operators, keywords and members do") {
   const auto plain = code_grams("y = tl.exp(x + 1, 'a') if x");
   for (const char* other : {"y = tl.exp(x + 2, 'a') if x", "y = tl.log(x + 1, 'a') if x", "y = tl.exp(x - 1, 'a') if x", "y = tl.exp(x + 1, 'b') if x",
-                            "y = tl.exp(y + 1, 'a') if x", "y = tl.exp(x + 1, 'a') or x"}) {
+                            "y = tl.exp(x + 1, 'a') or x", "y = tl.exp(x + x, 'a') if x"}) {
     INFO(other);
     CHECK(code_grams(other) != plain);
   }

@@ -15,7 +15,7 @@ namespace {
 const std::vector<Example> kExamples = {{"tail_mask", "Masking the tail of a vector", "tl.load(x, mask=mask)"},
                                         {"running_sum", "A scan over rows", "tl.associative_scan(x, 0, add)  # no masked element"},
                                         {"vote", "Counting with atomics", "tl.atomic_add(bins + x, 1)"},
-                                        {"speed", "Near and or not", "column: name"}};
+                                        {"speed", "Near words", "column: name"}};
 
 std::vector<std::size_t> found(const std::string& words, std::size_t k = 10) {
   const auto index = FullText::make(kExamples);
@@ -33,15 +33,15 @@ std::vector<std::size_t> found(const std::string& words, std::size_t k = 10) {
 TEST_CASE("any word finds, best first, by its stem and within names") {
   CHECK(found("masks") == std::vector<std::size_t>{0, 1});  // a title says more than a comment
   CHECK(found("masks", 1) == std::vector<std::size_t>{0});
-  CHECK(found("tl.associative_scan") == std::vector<std::size_t>{1, 0, 2});
+  CHECK(found("tl.associative_scan")[0] == 1);
   CHECK(found("ATOMIC counts") == std::vector<std::size_t>{2});
   CHECK(found("zebra").empty());
 }
 
 TEST_CASE("query language is words like any other") {
   CHECK(found("name : zebra") == std::vector<std::size_t>{3});
-  CHECK(found("zebra OR vote")[0] == 2);
-  CHECK(found("vote NOT counting")[0] == 2);
+  CHECK(found("zebra OR vote") == std::vector<std::size_t>{2});
+  CHECK(found("vote NOT counting") == std::vector<std::size_t>{2});
   CHECK(found("vo*").empty());
   CHECK(found("{source} : atomic").size() == 1);
   for (const char* odd : {"\"", "a\"b", "vote\" OR \"x", "NEAR(vote counting, 2", "^vote", "-vote", "(((", "vote; DROP TABLE examples", "'", "\xc3\xa4", "a AND"}) {

@@ -2,7 +2,9 @@
 // own output schema and held to its size.
 #include <cstdint>
 #include <map>
+#include <memory>
 
+#include "operators/search/example_search.h"
 #include "server/mcp/schema.h"
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
@@ -20,6 +22,7 @@ class ToolBench {
  public:
   explicit ToolBench(std::int64_t answer_within_ms = 20'000) : tool_services_(services->for_tools()) {
     tool_services_.limits.answer_within_ms = answer_within_ms;
+    tool_services_.examples = examples_->get();
     for (Tool& tool : make_tools(tool_services_)) tools_.emplace(tool.name, std::move(tool));
   }
 
@@ -52,6 +55,7 @@ class ToolBench {
   bool cancelled = false;
 
  private:
+  const Result<std::unique_ptr<operators::ExampleSearch>> examples_ = operators::ExampleSearch::load(std::string(ASSAY_SOURCE_DIR) + "/operators/examples");
   Services tool_services_;
   std::map<std::string, Tool> tools_;
 };
@@ -62,8 +66,8 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 TEST_CASE("the list of tools is the one in the documents, with schemas that the validator knows in full") {
   ToolBench bench;
-  const std::vector<std::string> names = {"compile",      "fetch_spec", "job",       "list_operators", "profile", "read_artifact",
-                                          "report_usage", "run_tests",  "scorecard", "start_run",      "submit"};
+  const std::vector<std::string> names = {"compile",      "fetch_spec", "job",       "list_operators",  "profile",   "read_artifact",
+                                          "report_usage", "run_tests",  "scorecard", "search_examples", "start_run", "submit"};
   REQUIRE(bench.tools().size() == names.size());
   for (const std::string& name : names) {
     INFO(name);
@@ -107,6 +111,54 @@ TEST_CASE("fetch_spec shows what is needed, never the oracle or a hidden case") 
   const Answer unknown = bench.call("fetch_spec", {{"operator", "vectoradd"}});
   CHECK(unknown.is_error);
   CHECK(has(unknown.text, "did you mean 'vector_add'"));
+}
+
+TEST_CASE("search_examples finds by words and by code, whole sources while there is room") {
+  ToolBench bench;
+  const Answer words = bench.call("search_examples", {{"query", "lock with compare and swap"}});
+  CHECK(words.text.starts_with("ok: 3 examples by query\natomic_cas_lock ("));
+  CHECK(has(words.text, "def post_all(amounts):\n"));
+  CHECK_FALSE(has(words.text, "def check("));
+  REQUIRE(words.structured["examples"].size() == 3);
+  const json& best = words.structured["examples"][0];
+  CHECK(best["name"] == "atomic_cas_lock");
+  CHECK(best["by"] == "query");
+  CHECK(best["score"] > words.structured["examples"][1]["score"]);
+  CHECK(has(best["source"], "tl.atomic_cas(lock_ptr, 0, 1"));
+
+  const Answer code = bench.call("search_examples", {{"code", "while tl.atomic_cas(mutex, 0, 1, sem=\"acquire\") == 1:\n    pass"}, {"k", 1}});
+  REQUIRE(code.structured["examples"].size() == 1);
+  CHECK(code.structured["examples"][0]["name"] == "atomic_cas_lock");
+  CHECK(code.structured["examples"][0]["by"] == "code");
+
+  for (const char* query : {"mask", "tl.load", "scan OR sort", "rows"}) {
+    INFO(query);
+    const Answer concise = bench.call("search_examples", {{"query", query}, {"k", 10}});
+    const Answer detailed = bench.call("search_examples", {{"query", query}, {"k", 10}, {"response_format", "detailed"}});
+    CHECK(concise.structured["examples"][0].contains("source"));
+    CHECK_FALSE(concise.structured.contains("truncated"));
+    CHECK(has(concise.text, "left out for size"));
+    for (const json& example : concise.structured["examples"]) CHECK(has(concise.text, example["title"]));
+    REQUIRE(detailed.structured["examples"].size() == 10);
+    for (const json& example : detailed.structured["examples"]) CHECK(has(detailed.text, example.value("source", "missing")));
+  }
+  const Answer none = bench.call("search_examples", {{"query", "zebra"}});
+  CHECK(none.structured["examples"].empty());
+  CHECK(has(none.text, "other words"));
+}
+
+TEST_CASE("search_examples takes one of query and code, and nothing of either is a query language") {
+  ToolBench bench;
+  for (const json& arguments : {json::object(), json{{"k", 2}}, json{{"query", "scan"}, {"code", "x = 1"}}}) {
+    const Answer refused = bench.call("search_examples", arguments);
+    CHECK(refused.structured["error"]["code"] == "invalid_argument");
+    CHECK(has(refused.text, "valid: one of them, query"));
+  }
+  CHECK(has(bench.call("search_examples", {{"query", " \"*"}}).text, "no word"));
+  CHECK(has(bench.call("search_examples", {{"code", "x"}}).text, "five tokens"));
+  CHECK_FALSE(bench.call("search_examples", {{"query", "name:x\" OR NEAR(a b) AND NOT ^*"}}).is_error);
+  const auto schema = mcp::Schema::compile(bench.tools().at("search_examples").input_schema);
+  for (const json& wrong : {json{{"query", "scan"}, {"k", 0}}, json{{"query", "scan"}, {"k", 11}}, json{{"query", std::string(201, 'x')}}}) CHECK_FALSE(schema->check(wrong).empty());
 }
 
 TEST_CASE("run_tests answers the outcome first, then what failed and what to do") {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kQuotes = "\"\"\"";
 constexpr std::string_view kCheck = "\n\n\ndef check(";
-constexpr std::uintmax_t kMaxExampleBytes = 4'000;  // one must fit into a concise answer, whole
+constexpr std::uintmax_t kMaxExampleBytes = 3'000;  // one must fit into a concise answer, whole
 
 Result<Example> load_example(const fs::path& path) {
   std::error_code code;

@@ -16,6 +16,7 @@ using operators::FoundExample;
 constexpr std::int64_t kMaxHits = 10;
 constexpr std::int64_t kDefaultHits = 3;
 constexpr std::int64_t kMaxCodeChars = 32'768;
+constexpr std::size_t kCapShareOf4 = 3;   // quarters of the cap: kernels have down to 2.5 characters a token, and the cap reckons with 3.2
 constexpr std::size_t kFrameBytes = 200;  // first line, last line, and what JSON puts around the entries
 
 /// How many bytes `text` takes in JSON, where each line's end takes two.
@@ -24,11 +25,11 @@ std::size_t json_size(const std::string& text) { return json(text).dump(-1, ' ',
 /// Each example that was found, by title; and whole where it still fits, best first. Half a kernel is none.
 Answer answer_of(const std::vector<FoundExample>& found, const std::string& by, std::size_t cap) {
   std::vector<std::string> heads;
-  std::size_t room = cap - kFrameBytes;
+  std::size_t room = cap / 4 * kCapShareOf4 - kFrameBytes;
   for (const FoundExample& hit : found) {
     heads.push_back(hit.example->name + " (score " + number_text(hit.score) + "): " + hit.example->title + "\n");
-    const std::size_t in_json = json({{"by", by}, {"name", hit.example->name}, {"score", hit.score}, {"title", hit.example->title}, {"source", ""}}).dump().size() + 1;
-    room -= std::min(room, std::max(heads.back().size() + 1, in_json));
+    const json bare = {{"by", by}, {"name", hit.example->name}, {"score", hit.score}, {"title", hit.example->title}, {"source", ""}};
+    room -= std::min(room, std::max(heads.back().size(), bare.dump().size()) + 1);
   }
   json entries = json::array();
   std::string body;

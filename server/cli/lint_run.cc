@@ -11,8 +11,10 @@
 namespace assay::server {
 namespace {
 
-// Elements of all tensors up to which a CPU judge checks a case in a moment; the large ones are linted on a GPU.
-constexpr double kSmallElements = 1 << 17;
+// Up to these a CPU judge checks a case in a moment: the product of its axes, which is about the work, and the elements of its tensors, where one has an axis
+// twice. The larger ones are linted on a GPU.
+constexpr double kSmallVolume = 1 << 20;
+constexpr double kSmallElements = 1 << 22;
 // Of the tolerance, for the oracle; the rest is for right kernels that sum in another order.
 constexpr double kMostOfTolerance = 0.5;
 constexpr const char* kRecordTarget = "cuda:90";
@@ -21,6 +23,12 @@ constexpr const char* kCpu = "cpu";
 double elements_of(const std::vector<std::string>& shape, const operators::Case& item) {
   double product = 1;
   for (const std::string& extent : shape) product *= static_cast<double>(operators::evaluate_extent(extent, item.axes).value_or(1));
+  return product;
+}
+
+double volume(const operators::Case& item) {
+  double product = 1;
+  for (const auto& [axis, extent] : item.axes) product *= static_cast<double>(extent);
   return product;
 }
 
@@ -34,6 +42,10 @@ double elements_of(const operators::Operator& op, const operators::Case& item) {
 /// A dialect that is an extension of Triton, in an installation without it: the oracle was not even imported.
 bool lacks_dialect(const operators::Operator& op, const sandbox::Verdict& verdict) {
   return op.dialect == "tlx" && verdict.error_kind == sandbox::ErrorKind::unsupported && verdict.stage == sandbox::Stage::import;
+}
+
+bool is_small(const operators::Operator& op, const operators::Case& item) {
+  return volume(item) <= kSmallVolume && elements_of(op, item) <= kSmallElements;
 }
 
 /// A tolerance that the oracle uses up would fail right kernels that sum in another order.
@@ -85,7 +97,7 @@ LintReport LintRun::lint_one(const operators::Operator& op, sandbox::Linter& lin
 void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter, LintReport& report) const {
   std::vector<sandbox::CaseRequest> cases;
   for (const operators::Case& item : op.cases) {
-    if (device_.info().name != kCpu || item.interpreter || elements_of(op, item) <= kSmallElements) cases.push_back(tools::case_request(item));
+    if (device_.info().name != kCpu || item.interpreter || is_small(op, item)) cases.push_back(tools::case_request(item));
   }
   const auto checks = linter.lint(op.directory.string(), cases, seed_);
   if (!checks) {

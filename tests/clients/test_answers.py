@@ -48,6 +48,8 @@ def every_answer(session: Session, response_format: str) -> dict[str, Json]:
     names = answers["list_operators"]["structuredContent"]["names"]
     for name in names:
         answers[f"fetch_spec {name}"] = session.call("fetch_spec", {"operator": name, **formatted})
+    for query in ("mask", "scan over ragged rows"):
+        answers[f"search_examples {query}"] = session.call("search_examples", {"query": query, "k": 10, **formatted})
     answers["start_run"] = session.call("start_run", {"agent": "a", "model": "m", "track": "iterative"})
     run = answers["start_run"]["structuredContent"]["run"]
     code = {"run": run, "operator": "vector_add", "code": NOISE, **formatted}

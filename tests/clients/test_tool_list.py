@@ -64,5 +64,5 @@ def check_parameters(tool: dict[str, Any]) -> None:
 
 def test_read_only_tools_say_so(listed: tuple[list[dict[str, Any]], str]) -> None:
     hints = {tool["name"]: tool["annotations"]["readOnlyHint"] for tool in listed[0]}
-    assert all(hints[name] for name in ("list_operators", "fetch_spec", "scorecard", "read_artifact"))
+    assert all(hints[name] for name in ("list_operators", "fetch_spec", "search_examples", "scorecard", "read_artifact"))
     assert not any(hints[name] for name in ("submit", "start_run", "report_usage"))

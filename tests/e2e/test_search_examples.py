@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from stdio_client import StdioClient
+from stdio_client import META, StdioClient
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "operators/examples"
 
 # What agents ask, and an example that must be among the three that they get.
 QUESTIONS = {
-    "segmented prefix scan with a custom combine function": "scan_longest_run",
+    "segmented prefix scan with a custom combine function": "scan_prefix_xor",
     "ragged rows with offsets": "ragged_reverse",
-    "variable length sequences, empty rows": "ragged_row_median_gap",
+    "variable length rows, some empty": "ragged_widest_gap",
     "tensor descriptor TMA": "device_tensor_descriptor",
     "persistent kernel": "persistent_rows",
     "spin lock semaphore atomic_cas": "atomic_cas_lock",
@@ -65,9 +64,9 @@ def test_code_finds_what_looks_like_it(server: StdioClient) -> None:
         assert best["source"].rstrip() == source.rstrip()
 
 
-def test_an_operators_reference_finds_no_kernel_of_it(server: StdioClient) -> None:
+def test_an_operator_finds_no_kernel_of_it(server: StdioClient) -> None:
     for oracle in sorted((ROOT / "operators").glob("*/*/oracle.py")):
-        assert all(example["score"] < 0.6 for example in found(server, code=oracle.read_text())), oracle
+        assert all(example["score"] < 0.5 for example in found(server, code=oracle.read_text())), oracle
 
 
 def test_a_mistake_names_what_is_valid(server: StdioClient) -> None:
@@ -77,6 +76,11 @@ def test_a_mistake_names_what_is_valid(server: StdioClient) -> None:
 
 
 def test_many_at_once(server: StdioClient) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda query: [e["name"] for e in found(server, query=query)], list(QUESTIONS) * 3))
-    assert answers[: len(QUESTIONS)] == answers[len(QUESTIONS) : 2 * len(QUESTIONS)] == answers[2 * len(QUESTIONS) :]
+    for number, query in enumerate(list(QUESTIONS) * 3):
+        server.write(1000 + number, "tools/call", {"name": "search_examples", "arguments": {"query": query}, "_meta": META})
+    answers = {}
+    for _ in range(3 * len(QUESTIONS)):
+        message = server.read()
+        answers[message["id"] - 1000] = [example["name"] for example in message["result"]["structuredContent"]["examples"]]
+    for number in range(len(QUESTIONS)):
+        assert answers[number] == answers[number + len(QUESTIONS)] == answers[number + 2 * len(QUESTIONS)]

@@ -49,7 +49,10 @@ Answer answer_of(const std::vector<FoundExample>& found, const std::string& by, 
   }
   std::string next = "Take over the technique, not the code, and try it with `compile`.";
   if (found.empty()) next = by == "query" ? "Try other words: what the kernel does (scan, ragged, atomic) or a name from the API." : "Try `query` with words.";
-  if (left_out != 0) next = count_text(static_cast<std::int64_t>(left_out), "source") + " left out for size; a smaller `k`, other words or response_format=detailed shows more.";
+  if (left_out != 0) {
+    next = count_text(static_cast<std::int64_t>(left_out), "source") +
+           " left out for size; a smaller `k`, other words or response_format=detailed shows more.";
+  }
   Answer answer;
   answer.text = "ok: " + count_text(static_cast<std::int64_t>(found.size()), "example") + " by " + by + "\n" + body + "next: " + next;
   answer.structured = {{"status", "ok"}, {"examples", std::move(entries)}, {"next", next}};
@@ -85,7 +88,8 @@ Tool search_examples_tool(Services& services) {
       return error_answer({ErrorCode::invalid_argument, std::string(by_words ? "query and code are both given" : "neither query nor code is given") +
                                                             "; valid: one of them, query (words, e.g. \"segmented scan\") or code (Python source)"});
     const auto k = static_cast<std::size_t>(arguments.value("k", kDefaultHits));
-    const auto found = by_words ? services.examples->by_words(text_argument(arguments, "query"), k) : services.examples->by_code(text_argument(arguments, "code"), k);
+    const std::string wanted = text_argument(arguments, by_words ? "query" : "code");
+    const auto found = by_words ? services.examples->by_words(wanted, k) : services.examples->by_code(wanted, k);
     if (!found) return error_answer(found.error());
     return answer_of(*found, by_words ? "query" : "code", cap_of(services.limits, format_of(arguments)));
   };

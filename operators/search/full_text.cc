@@ -58,7 +58,8 @@ class SqliteFullText : public FullText {
     const std::lock_guard lock(mutex_);
     try {
       // What an example is named and called says more of it than the names in its source.
-      SQLite::Statement select(database_, "SELECT rowid, -bm25(examples, 4.0, 4.0, 1.0) AS score FROM examples WHERE examples MATCH ? ORDER BY score DESC, rowid LIMIT ?");
+      SQLite::Statement select(database_, "SELECT rowid, -bm25(examples, 4.0, 4.0, 1.0) AS score FROM examples WHERE examples MATCH ? "
+                                          "ORDER BY score DESC, rowid LIMIT ?");
       select.bind(1, match);
       select.bind(2, static_cast<std::int64_t>(k));
       std::vector<Hit> hits;

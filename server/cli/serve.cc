@@ -40,9 +40,9 @@ struct ServeOptions {
 };
 
 constexpr const char* kInstructions =
-    "Assay scores GPU kernels written in Triton. Start with list_operators, then fetch_spec; search_examples shows techniques. Write the entry function that the "
-    "spec names, try it with compile and run_tests, and look at profile. For a score: start_run, then submit once per operator with the run handle. Answers name "
-    "the next step; work longer than 20 s answers with a job handle for the job tool.";
+    "Assay scores GPU kernels written in Triton. Start with list_operators, then fetch_spec; search_examples shows techniques. Write the entry function that "
+    "the spec names, try it with compile and run_tests, and look at profile. For a score: start_run, then submit once per operator with the run handle. Answers "
+    "name the next step; work longer than 20 s answers with a job handle for the job tool.";
 
 volatile std::sig_atomic_t stop_requested = 0;
 

@@ -44,7 +44,8 @@ TEST_CASE("only Python counts, by name; the title is the docstring's first line"
 TEST_CASE("an example that cannot be shown is an error that names the file") {
   const TemporaryFolder folder;
   CHECK(load_examples(folder.path() / "none").error().message.find("none") != std::string::npos);
-  for (const std::string& text : {std::string(), "x = 1" + kCheck, "\"\"\"\nLate title\"\"\"" + kCheck, "\"\"\"\"\"\"" + kCheck, std::string("\"\"\"No check.\"\"\"\nx = 1\n"),
+  for (const std::string& text : {std::string(), "x = 1" + kCheck, "\"\"\"\nLate title\"\"\"" + kCheck, "\"\"\"\"\"\"" + kCheck,
+                                  std::string("\"\"\"No check.\"\"\"\nx = 1\n"),
                                   "\"\"\"Long.\"\"\"\n" + std::string(5'000, 'x') + kCheck}) {
     write_file(folder.path() / "odd.py", text);
     const auto examples = load_examples(folder.path());

@@ -44,7 +44,8 @@ TEST_CASE("query language is words like any other") {
   CHECK(found("vote NOT counting") == std::vector<std::size_t>{2});
   CHECK(found("vo*").empty());
   CHECK(found("{source} : atomic").size() == 1);
-  for (const char* odd : {"\"", "a\"b", "vote\" OR \"x", "NEAR(vote counting, 2", "^vote", "-vote", "(((", "vote; DROP TABLE examples", "'", "\xc3\xa4", "a AND"}) {
+  for (const char* odd : {"\"", "a\"b", "vote\" OR \"x", "NEAR(vote counting, 2", "^vote", "-vote", "(((",
+                          "vote; DROP TABLE examples", "'", "\xc3\xa4", "a AND"}) {
     INFO(odd);
     const auto index = FullText::make(kExamples);
     REQUIRE(index);

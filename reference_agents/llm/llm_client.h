@@ -25,6 +25,10 @@ struct CompletionRequest {
   std::vector<ChatMessage> messages;
   std::optional<double> temperature;  // absent: the provider's default, which some models insist on
   std::int64_t max_tokens = 16'384;
+  // Which attempt asks, and how often it has asked before. Sent to no model: the simulated one draws by them, so that a reply is the same
+  // whenever and beside whatever it is asked for.
+  std::string attempt = {};
+  std::int64_t turn = 0;
 };
 
 struct CompletionReply {
@@ -43,7 +47,7 @@ class LlmClient {
   virtual Result<CompletionReply> complete(const CompletionRequest& request) = 0;
   /// How the model is named wherever it shows: "openai:gpt-5", "scripted (no model)".
   virtual std::string label() const = 0;
-  /// False for `scripted`, which is never ranked.
+  /// False for `scripted` and `sim`, which are never ranked.
   virtual bool is_model() const = 0;
   /// The only operators that it can answer, sorted; empty: any.
   virtual std::vector<std::string> known_operators() const { return {}; }

@@ -6,6 +6,7 @@
 #include "reference_agents/llm/anthropic.h"
 #include "reference_agents/llm/openai.h"
 #include "reference_agents/llm/scripted.h"
+#include "reference_agents/llm/sim.h"
 
 namespace assay::agents {
 namespace {
@@ -55,6 +56,7 @@ const std::vector<Provider>& providers() {
       {"google", Protocol::openai, "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY", true},
       {"openai-compatible", Protocol::openai, "", "ASSAY_LLM_API_KEY", false},  // vLLM, llama.cpp, ...
       {"scripted", Protocol::scripted, "", "", false},
+      {"sim", Protocol::sim, "", "", false},
   };
   return list;
 }
@@ -79,6 +81,11 @@ Result<std::unique_ptr<LlmClient>> make_llm_client(const std::string& model, con
   if (!name) return fail(name.error());
   const Provider& provider = *std::find_if(providers().begin(), providers().end(), [&](const Provider& entry) { return entry.name == name->provider; });
   if (provider.protocol == Protocol::scripted) return std::make_unique<ScriptedClient>(options.data_dir / "llm/scripted");
+  if (provider.protocol == Protocol::sim) {
+    auto sim = SimClient::make(name->name, options.data_dir.parent_path() / "operators");
+    if (!sim) return fail(sim.error());
+    return std::unique_ptr<LlmClient>(std::move(*sim));
+  }
   Result<Endpoint> endpoint = make_endpoint(provider, name->name, options);
   if (!endpoint) return fail(endpoint.error());
   if (provider.protocol == Protocol::anthropic) return std::make_unique<AnthropicClient>(std::move(*endpoint));

@@ -18,7 +18,7 @@
 
 namespace assay::agents {
 
-enum class Protocol { openai, anthropic, scripted };
+enum class Protocol { openai, anthropic, scripted, sim };
 
 struct Provider {
   std::string name;

@@ -4,25 +4,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "reference_agents/llm/named_operator.h"
+
 namespace assay::agents {
-namespace {
-
-/// The name in the last line that begins with "Operator: "; it becomes a file name, so only [a-z0-9_] counts.
-std::string named_operator(const CompletionRequest& request) {
-  constexpr std::string_view kMark = "Operator: ";
-  for (auto message = request.messages.rbegin(); message != request.messages.rend(); ++message) {
-    const std::string text = "\n" + message->text;
-    const std::size_t at = text.rfind("\n" + std::string(kMark));
-    if (at == std::string::npos) continue;
-    const std::size_t begin = at + 1 + kMark.size();
-    const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", begin);
-    return text.substr(begin, end == std::string::npos ? end : end - begin);
-  }
-  return "";
-}
-
-}  // namespace
-
 Result<CompletionReply> ScriptedClient::complete(const CompletionRequest& request) {
   const std::string name = named_operator(request);
   if (name.empty()) return fail(ErrorCode::not_found, "scripted: the prompt names no operator; it needs a line 'Operator: NAME'");

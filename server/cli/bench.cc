@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "reference_agents/agent/agents.h"
 #include "reference_agents/llm/provider.h"
 #include "server/cli/bench_journal.h"
 #include "server/cli/bench_options.h"
@@ -76,8 +77,13 @@ int print_reports(mcp::Client& client, const BenchOptions& options, const Worksp
   return kPass;
 }
 
+std::string agent_names() {
+  std::string names;
+  for (const agents::AgentEntry& agent : agents::agents()) names += (names.empty() ? "" : ", ") + agent.name;
+  return names;
+}
+
 Status check_options(const BenchOptions& options) {
-  if (Status ok = check_agent_name(options.agent); !ok) return ok;
   if (Status ok = check_device_name(options.device); !ok) return ok;
   if (options.samples < 1 || options.samples > kMostBenchSamples) {
     return fail(ErrorCode::invalid_argument, "--samples must be from 1 to " + std::to_string(kMostBenchSamples));
@@ -88,7 +94,7 @@ Status check_options(const BenchOptions& options) {
   return {};
 }
 
-/// Nothing for the scripted provider and for models that prices.toml does not list.
+/// Nothing for providers without a model and for models that prices.toml does not list.
 Result<std::optional<agents::Price>> find_price(const BenchOptions& options, const Paths& paths, const agents::LlmClient& model) {
   if (!model.is_model()) return std::optional<agents::Price>();
   const fs::path file = paths.root / "reference_agents/llm/prices.toml";
@@ -104,6 +110,8 @@ Result<std::optional<agents::Price>> find_price(const BenchOptions& options, con
 
 int run_command(const BenchOptions& options) {
   if (Status ok = check_options(options); !ok) return complain(kCommand, ok.error().code == ErrorCode::not_found ? kUnknownName : kUsage, ok.error().message);
+  const Result<agents::AgentChoice> agent = agents::parse_agent(options.agent);
+  if (!agent) return complain(kCommand, agent.error().code == ErrorCode::not_found ? kUnknownName : kUsage, agent.error().message);
   int status = kPass;
   const std::optional<Workspace> workspace = open_workspace(kCommand, status);
   if (!workspace) return status;
@@ -128,7 +136,8 @@ int run_command(const BenchOptions& options) {
   if (!client) return complain(kCommand, status_of_start_error(client.error()), client.error().message);
   std::fprintf(stderr, "%s with %s; transcripts and journal in %s\n", options.agent.c_str(), (*model)->label().c_str(), directory.c_str());
   const Result<BenchEnd> end =
-      run_bench(**client, **model, *price, options.max_cost_usd, **journal, {directory, *suite, options.samples, options.jobs, price->has_value()});
+      run_bench(**client, **model, *price, options.max_cost_usd, **journal,
+                {directory, provider.data_dir, options.agent, *agent, *suite, options.samples, options.jobs, price->has_value()});
   if (!end) return complain(kCommand, status_of_start_error(end.error()), end.error().message);
   status = print_reports(**client, options, *workspace, store, end->runs);
   if (end->unfinished == 0) return status;
@@ -143,10 +152,10 @@ int run_command(const BenchOptions& options) {
 void add_bench(CLI::App& app, int& status) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* command = app.add_subcommand("bench", "Run a reference agent with a model over the operators and report");
-  command->add_option("--agent", options->agent, "one_shot")->capture_default_str();
-  command->add_option("--model", options->model, "PROVIDER:NAME, e.g. anthropic:claude-sonnet-4-5 or scripted:demo (no model)")->required();
+  command->add_option("--agent", options->agent, agent_names() + "; options ride on the name: leader?rounds=4")->capture_default_str();
+  command->add_option("--model", options->model, "PROVIDER:NAME, e.g. anthropic:claude-sonnet-4-5, or without a model scripted:demo or sim:SEED")->required();
   command->add_option("--split", options->split, "standard, ood or dsl (default: all)");
-  command->add_option("--operators", options->operators, "a comma-separated list (default: all; with scripted: those it has answers for)");
+  command->add_option("--operators", options->operators, "a comma-separated list (default: all; without a model: those it has answers for)");
   command->add_option("--samples", options->samples, "independent attempts per operator; each is a run of its own")->capture_default_str();
   command->add_option("--jobs", options->jobs, "attempts at once")->capture_default_str();
   command->add_flag("--resume", options->resume, "continue the bench in --out; repeats no finished operator and pays for no reply twice");

@@ -102,6 +102,7 @@ Status BenchJournal::add_finished(std::int64_t sample, const std::string& operat
                      {"input_tokens", attempt.input_tokens},
                      {"output_tokens", attempt.output_tokens},
                      {"cost_usd", attempt.cost_usd},
+                     {"replies", attempt.replies},
                      {"tool_calls", attempt.tool_calls}};
   return append(line.dump(-1, ' ', false, json::error_handler_t::replace));
 }

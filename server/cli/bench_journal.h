@@ -20,7 +20,8 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "reference_agents/one_shot/one_shot.h"
+#include "reference_agents/agent/attempt.h"
+#include "reference_agents/agent/run.h"
 
 namespace assay::server {
 

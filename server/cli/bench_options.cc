@@ -6,8 +6,6 @@
 namespace assay::server {
 namespace {
 
-constexpr const char* kAgents[] = {"one_shot"};
-
 std::vector<std::string> comma_separated(const std::string& text) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at <= text.size();) {
@@ -39,15 +37,6 @@ Result<std::string> checked_list(const BenchOptions& options, const operators::C
 }
 
 }  // namespace
-
-Status check_agent_name(const std::string& agent) {
-  std::string valid;
-  for (const char* name : kAgents) {
-    if (agent == name) return {};
-    valid += (valid.empty() ? "" : ", ") + std::string(name);
-  }
-  return fail(ErrorCode::not_found, "unknown agent '" + agent + "'; valid: " + valid);
-}
 
 Status check_device_name(const std::string& device) {
   const bool cuda = device.starts_with("cuda:") && device.size() > 5 && device.size() <= 8 && device.find_first_not_of("0123456789", 5) == std::string::npos;

@@ -13,7 +13,7 @@
 namespace assay::server {
 
 struct BenchOptions {
-  std::string agent = "one_shot";
+  std::string agent = "one_shot";  // NAME or NAME?option=value&...
   std::string model;      // PROVIDER:NAME
   std::string split;      // empty: all
   std::string operators;  // comma-separated; empty: all of the split
@@ -35,8 +35,7 @@ inline constexpr std::int64_t kMostBenchSamples = 1'000;
 /// for contradictions. `answerable`: the only operators that the model can answer, which are the default then; empty: it can answer any. `catalog` is null with --server: that server knows its operators.
 Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog, const std::vector<std::string>& answerable = {});
 
-/// not_found for a name that is no agent or no device; whether the device is there is the server's to say.
-Status check_agent_name(const std::string& agent);
+/// not_found for a name that is no device; whether the device is there is the server's to say.
 Status check_device_name(const std::string& device);
 
 std::filesystem::path bench_directory(const BenchOptions& options);

@@ -62,7 +62,7 @@ Result<std::vector<Task>> open_tasks(mcp::Client& client, const std::string& mod
   for (std::int64_t sample = 1; sample <= plan.samples; ++sample) {
     const agents::RunHandle* known = journal.run_of(sample);
     if (known == nullptr) {
-      const Result<agents::RunHandle> opened = agents::start_one_shot_run(client, model_label, plan.suite);
+      const Result<agents::RunHandle> opened = agents::start_run(client, {plan.agent_name, model_label, plan.agent.entry->track, plan.suite});
       if (!opened) return fail(opened.error());
       if (Status written = journal.add_run(sample, *opened); !written) return fail(written.error());
       known = journal.run_of(sample);
@@ -88,15 +88,15 @@ Result<double> spent_before(const BenchJournal& journal, const std::vector<Task>
     if (!std::filesystem::exists(task.transcript, error)) continue;
     const Result<agents::Transcript> transcript = agents::Transcript::open(task.transcript, clock);
     if (!transcript) return fail(transcript.error());
-    if (const auto& reply = transcript->earlier_reply()) spent += price->cost_usd(reply->input_tokens, reply->output_tokens);
+    for (const agents::CompletionReply& reply : transcript->earlier_replies()) spent += price->cost_usd(reply.input_tokens, reply.output_tokens);
   }
   return spent;
 }
 
 class Workers {
  public:
-  Workers(mcp::Client& client, agents::MeteredClient& model, BenchJournal& journal, BenchProgress& progress, const std::vector<Task>& tasks)
-      : client_(client), model_(model), journal_(journal), progress_(progress), tasks_(tasks) {}
+  Workers(mcp::Client& client, agents::MeteredClient& model, BenchJournal& journal, BenchProgress& progress, const BenchPlan& plan, const std::vector<Task>& tasks)
+      : client_(client), model_(model), journal_(journal), progress_(progress), plan_(plan), tasks_(tasks) {}
 
   void run(std::int64_t jobs, BenchEnd& end) {
     std::vector<std::thread> threads;
@@ -122,12 +122,14 @@ class Workers {
     agents::AttemptRequest request;
     request.run = task.run;
     request.operator_name = task.operator_name;
+    request.sample = task.sample;
+    request.data_dir = plan_.agents_dir;
     request.step = [&](const std::string& step) { progress_.step(task.name, step); };
-    const Result<agents::Attempt> ended = agents::attempt_operator(client_, model_, *transcript, request);
+    const Result<agents::Attempt> ended = agents::attempt_operator(plan_.agent, client_, model_, *transcript, request);
     if (!ended) return gave_up(task, ended.error());
     if (Status written = journal_.add_finished(task.sample, task.operator_name, *ended); !written) return gave_up(task, written.error());
     const Label label = label_of_attempt(*ended);
-    progress_.finished(task.name, label, explanation_of(*ended, label), ended->reply_reused ? 0 : ended->cost_usd);
+    progress_.finished(task.name, label, explanation_of(*ended, label), ended->cost_usd - ended->paid_before_usd);
     const std::lock_guard lock(mutex_);
     ++finished_;
     failures_in_a_row_ = 0;
@@ -146,6 +148,7 @@ class Workers {
   agents::MeteredClient& model_;
   BenchJournal& journal_;
   BenchProgress& progress_;
+  const BenchPlan& plan_;
   const std::vector<Task>& tasks_;
   const SystemClock clock_;
   std::atomic<std::size_t> next_{0};
@@ -167,7 +170,7 @@ Result<BenchEnd> run_bench(mcp::Client& client, agents::LlmClient& model, const 
   if (!spent) return fail(spent.error());
   agents::MeteredClient metered(model, price, {max_cost_usd, *spent});
   BenchProgress progress(stderr, ::isatty(STDERR_FILENO) == 1, end.attempts, end.attempts - tasks->size(), plan.priced);
-  Workers(client, metered, journal, progress, *tasks).run(plan.jobs, end);
+  Workers(client, metered, journal, progress, plan, *tasks).run(plan.jobs, end);
   return end;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "reference_agents/agent/agents.h"
 #include "reference_agents/llm/metered.h"
 #include "server/cli/bench_journal.h"
 #include "server/mcp/client.h"
@@ -15,6 +16,9 @@ namespace assay::server {
 
 struct BenchPlan {
   std::filesystem::path directory;
+  std::filesystem::path agents_dir;  // reference_agents/ of the source tree
+  std::string agent_name;            // as it was given, for the scorecard
+  agents::AgentChoice agent;
   std::string suite;
   std::int64_t samples = 1;
   std::int64_t jobs = 1;

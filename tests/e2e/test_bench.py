@@ -135,6 +135,45 @@ def test_kill_and_resume(binary: str, assay: Run, model: Model, tmp_path: Path) 
     assert len(model.asked) <= len(OPERATORS) + 1  # the request that was in flight when the bench died
 
 
+def test_an_agent_with_feedback_is_killed_and_resumed(binary: str, assay: Run, model: Model, tmp_path: Path) -> None:
+    model.delay_s = 0.2
+    model.answers = {"vector_add": "# fake: fail", "gelu_tanh": "# fake: error=syntax_error", "softmax_last_dim": "# fake: perf=0.5"}
+    arguments = bench_arguments(tmp_path, "--agent", "alphaevolve?attempts=3", "--jobs", "2")
+    environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
+    with subprocess.Popen([binary, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as bench:
+        deadline = time.monotonic() + 30
+        while len(model.asked) < 6 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        bench.send_signal(signal.SIGKILL)
+    model.delay_s = 0.0
+    done = assay(*arguments, "--resume", **env_of(model))
+    assert done.returncode == 0, done.stderr
+    replies = 0
+    for name in OPERATORS:
+        lines = [json.loads(line) for line in (tmp_path / f"out/transcripts/{name}.1.jsonl").read_text().splitlines()]
+        kinds = [line["kind"] for line in lines]
+        # Without a time the first correct answer is the end; with one, or with an error to mend, all attempts are used.
+        expected = 3 if name in model.answers else 1
+        assert kinds.count("reply") == expected, name
+        assert [line.get("tool") for line in lines if line["kind"] == "tool_result"].count("submit") == 1, name
+        replies += expected
+    assert f"{100 * replies} in, {10 * replies} out" in done.stdout
+    assert replies <= len(model.asked) <= replies + 2  # the requests that were in flight when the bench died
+    assert "track iterative" in done.stdout
+
+
+def test_feedback_beats_one_shot(assay: Run, tmp_path: Path) -> None:
+    """The simulated model on the CPU device: the same seed, with and without the server's answers."""
+    passed = {}
+    for agent in ("one_shot", "leader"):
+        where = ["--store", str(tmp_path / f"{agent}.db"), "--out", str(tmp_path / agent)]
+        done = assay("bench", "--agent", agent, "--model", "sim:7", "--device", "cpu", "--operators", "vector_add,relu", "--samples", "2", *where)
+        assert done.returncode == 0, done.stderr
+        passed[agent] = sum(int(count) for count in re.findall(r"pass@1 .*\((\d) of 2;", done.stdout))
+        assert "sim:7 (no model)" in done.stdout
+    assert passed["one_shot"] < passed["leader"] == 4
+
+
 def test_an_unpriced_model_has_no_spending_limit(assay: Run, model: Model, tmp_path: Path) -> None:
     done = assay(*bench_arguments(tmp_path, "--max-cost", "1"), **env_of(model))
     assert done.returncode == 64 and "prices.toml" in done.stderr
@@ -176,6 +215,10 @@ def test_a_running_server(binary: str, assay: Run, tmp_path: Path) -> None:
         (("bench", "--model", "scripted:demo", "--operators", "vectoradd"), 67, ("vector_add",)),
         (("bench", "--model", "scripted:other"), 67, ("scripted:demo",)),
         (("bench", "--model", "openai"), 64, ("PROVIDER:NAME",)),
+        (("bench", "--model", "sim:x"), 64, ("sim:SEED",)),
+        (("bench", "--model", "sim:7?wrung=1"), 64, ("wrong=0.3", "repair=0.6")),
+        (("bench", "--agent", "leader?round=1", "--model", "scripted:demo"), 64, ("rounds=8",)),
+        (("bench", "--agent", "lead", "--model", "scripted:demo"), 67, ("one_shot, leader, alphaevolve, geak",)),
         (("bench", "--model", "scripted:demo", "--jobs", "0"), 64, ("--jobs",)),
         (("bench", "--model", "openai-compatible:m"), 64, ("ASSAY_LLM_BASE_URL",)),
         (("bench",), 64, ("--model",)),

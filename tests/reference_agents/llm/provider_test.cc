@@ -70,3 +70,14 @@ TEST_CASE("scripted is no model") {
   CHECK((*client)->label() == "scripted (no model)");
   CHECK_FALSE((*client)->is_model());
 }
+
+TEST_CASE("sim is no model, and names what is wrong with its options") {
+  const auto client = make_llm_client("sim:7?wrong=0.5", options_with({}));
+  REQUIRE(client);
+  CHECK((*client)->label() == "sim:7?wrong=0.5 (no model)");
+  CHECK_FALSE((*client)->is_model());
+  const auto refused = make_llm_client("sim:7?wrung=0.5", options_with({}));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::invalid_argument);
+  CHECK(refused.error().message.find("bad_edit=0.1") != std::string::npos);
+}

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "reference_agents/one_shot/code_block.h"
+#include "reference_agents/agent/code_block.h"
 #include "tests/catch.h"
 
 using namespace assay;

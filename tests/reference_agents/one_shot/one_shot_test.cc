@@ -8,54 +8,18 @@
 #include <utility>
 
 #include "base/handle.h"
+#include "reference_agents/agent/agents.h"
+#include "reference_agents/agent/run.h"
 #include "reference_agents/one_shot/prompt.h"
+#include "tests/reference_agents/agent/fakes.h"
 #include "tests/catch.h"
 
 using namespace assay;
 using namespace assay::agents;
+using namespace assay::agents::testing;
 using nlohmann::json;
 
 namespace {
-
-class FakeServer final : public mcp::Client {
- public:
-  Result<std::vector<std::string>> list_tools() override { return std::vector<std::string>{}; }
-  Result<mcp::ToolResult> call_tool(const std::string& name, const json& arguments, std::int64_t) override {
-    calls.emplace_back(name, arguments);
-    auto& queue = answers[name];
-    if (queue.empty()) return fail(ErrorCode::unavailable, name + ": the connection is closed");
-    mcp::ToolResult answer = queue.front();
-    if (queue.size() > 1) queue.erase(queue.begin());
-    return answer;
-  }
-  int count(const std::string& name) const {
-    int found = 0;
-    for (const auto& call : calls) found += call.first == name ? 1 : 0;
-    return found;
-  }
-  const json& arguments_of(const std::string& name) const {
-    for (const auto& call : calls) {
-      if (call.first == name) return call.second;
-    }
-    throw std::runtime_error("no call of " + name);
-  }
-  std::map<std::string, std::vector<mcp::ToolResult>> answers;
-  std::vector<std::pair<std::string, json>> calls;
-};
-
-class FakeModel final : public LlmClient {
- public:
-  Result<CompletionReply> complete(const CompletionRequest& request) override {
-    prompts.push_back(request);
-    if (!error.message.empty()) return fail(error);
-    return reply;
-  }
-  std::string label() const override { return "fake:model"; }
-  bool is_model() const override { return true; }
-  CompletionReply reply{"Here.\n```python\ndef scale(x):\n    return x\n```\n", "stop", 100, 20, true};
-  Error error;
-  std::vector<CompletionRequest> prompts;
-};
 
 struct Fixture {
   std::filesystem::path dir = std::filesystem::temp_directory_path() / new_handle("one_shot_test");
@@ -77,7 +41,8 @@ struct Fixture {
     Result<Transcript> transcript = Transcript::open(dir / "scale.jsonl", clock);
     REQUIRE(transcript);
     MeteredClient metered(model, Price{10'000.0, 100'000.0, "s", "d"}, {limit, 0});
-    return attempt_operator(server, metered, *transcript, {.run = "run_1", .operator_name = "scale", .max_tokens = 500, .follow_ms = 60'000, .step = {}});
+    return attempt_operator(*parse_agent("one_shot"), server, metered, *transcript,
+                            {.run = "run_1", .operator_name = "scale", .max_tokens = 500, .follow_ms = 60'000, .step = {}});
   }
   std::vector<json> lines() const {
     std::ifstream stream(dir / "scale.jsonl");
@@ -189,8 +154,8 @@ TEST_CASE("an attempt cut short after the reply is taken up without asking the m
   const Result<Attempt> attempt = fixture.attempt();
   REQUIRE(attempt);
   CHECK(attempt->outcome == "pass");
-  CHECK(attempt->reply_reused);
   CHECK(attempt->cost_usd == Approx(3.0));
+  CHECK(attempt->paid_before_usd == Approx(3.0));
   CHECK(fixture.model.prompts.size() == 1);
   CHECK(fixture.server.count("report_usage") == 1);
   for (const json& line : fixture.lines()) CHECK(line.contains("kind"));
@@ -237,11 +202,11 @@ TEST_CASE("the transcript holds every prompt, reply and tool call in order") {
 TEST_CASE("start_run: handle and suite, or the server's refusal") {
   Fixture fixture;
   fixture.server.answers["start_run"] = {{false, "run", {{"run", "run_9"}, {"operators", {"a", "b"}}}}};
-  const Result<RunHandle> run = start_one_shot_run(fixture.server, "fake:model", "standard");
+  const Result<RunHandle> run = start_run(fixture.server, {"one_shot", "fake:model", "one_shot", "standard"});
   REQUIRE(run);
   CHECK(run->run == "run_9");
   CHECK(run->operators == std::vector<std::string>{"a", "b"});
   CHECK(fixture.server.arguments_of("start_run") == json{{"agent", "one_shot"}, {"model", "fake:model"}, {"track", "one_shot"}, {"suite", "standard"}});
   fixture.server.answers["start_run"] = {{true, "unknown suite 'x'; valid: all, standard, ood, dsl", nullptr}};
-  CHECK(start_one_shot_run(fixture.server, "m", "x").error().message.find("valid: all") != std::string::npos);
+  CHECK(start_run(fixture.server, {"one_shot", "m", "one_shot", "x"}).error().message.find("valid: all") != std::string::npos);
 }

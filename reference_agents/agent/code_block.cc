@@ -1,4 +1,4 @@
-#include "reference_agents/one_shot/code_block.h"
+#include "reference_agents/agent/code_block.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,5 @@
-// ToolSession: tool calls of one attempt, written to the transcript, with `job` handles followed to their end. One per thread.
+// ToolSession: tool calls of one attempt, written to the transcript, with `job` handles followed to their end. What an earlier,
+// unfinished part of the attempt already did is taken from the transcript instead. One per thread.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "reference_agents/one_shot/transcript.h"
+#include "reference_agents/agent/transcript.h"
 #include "server/mcp/client.h"
 
 namespace assay::agents {

@@ -1,4 +1,4 @@
-#include "reference_agents/one_shot/transcript.h"
+#include "reference_agents/agent/transcript.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -55,12 +55,59 @@ Result<Transcript> Transcript::open(const std::filesystem::path& file, const Clo
   Transcript transcript(std::move(fd), file.string(), clock);
   for (std::size_t at = 0; at < whole;) {
     const std::size_t end = bytes->find('\n', at);
-    const json line = json::parse(bytes->substr(at, end - at), nullptr, false);
-    if (std::optional<CompletionReply> reply = reply_of(line)) transcript.earlier_reply_ = std::move(reply);
-    if (string_field(line, "kind") == "tool_result" && string_field(line, "tool") == "report_usage") transcript.earlier_usage_told_ = true;
+    json line = json::parse(bytes->substr(at, end - at), nullptr, false);
+    if (!line.is_object()) return fail(ErrorCode::corrupt, file.string() + ": a line is not a JSON object");
+    if (std::optional<CompletionReply> reply = reply_of(line)) transcript.earlier_replies_.push_back(std::move(*reply));
+    transcript.earlier_.push_back(std::move(line));
     at = end + 1;
   }
   return transcript;
+}
+
+tl::unexpected<Error> Transcript::other_than(const std::string& expected) const {
+  const json& found = earlier_.front();
+  return fail(ErrorCode::corrupt, path_ + ": an earlier part of this attempt has '" + string_field(found, "kind") + " " + string_field(found, "tool") +
+                                      "' where this one comes to '" + expected + "'; start the bench in another --out");
+}
+
+void Transcript::drop_notes() {
+  while (!earlier_.empty() && string_field(earlier_.front(), "kind") == "note") earlier_.pop_front();
+}
+
+Result<std::optional<CompletionReply>> Transcript::replay_reply() {
+  for (drop_notes(); !earlier_.empty(); drop_notes()) {
+    if (string_field(earlier_.front(), "kind") != "prompt") return other_than("prompt");
+    earlier_.pop_front();
+    drop_notes();
+    if (earlier_.empty()) break;
+    std::optional<CompletionReply> reply = reply_of(earlier_.front());
+    if (!reply) continue;  // that request was cut short and asked again
+    earlier_.pop_front();
+    return reply;
+  }
+  return std::optional<CompletionReply>();
+}
+
+Result<std::optional<mcp::ToolResult>> Transcript::replay_tool(const std::string& tool, const json& arguments) {
+  for (drop_notes(); !earlier_.empty(); drop_notes()) {
+    const json& call = earlier_.front();
+    const json* given = field(call, "arguments");
+    const bool same = string_field(call, "kind") == "tool_call" && string_field(call, "tool") == tool && given != nullptr && *given == arguments;
+    if (!same) return other_than("tool_call " + tool);
+    earlier_.pop_front();
+    drop_notes();
+    if (earlier_.empty()) break;
+    if (string_field(earlier_.front(), "kind") != "tool_result") continue;  // cut short, and called again
+    const json line = std::move(earlier_.front());
+    earlier_.pop_front();
+    mcp::ToolResult result;
+    const json* is_error = field(line, "is_error");
+    result.is_error = is_error != nullptr && is_error->is_boolean() && is_error->get<bool>();
+    result.text = string_field(line, "text");
+    if (const json* structured = field(line, "structured")) result.structured = *structured;
+    return std::optional<mcp::ToolResult>(std::move(result));
+  }
+  return std::optional<mcp::ToolResult>();
 }
 
 Status Transcript::append(json line) {
@@ -80,6 +127,7 @@ Status Transcript::prompt(const CompletionRequest& request) {
   json messages = json::array();
   for (const ChatMessage& message : request.messages) messages.push_back({{"role", message.role}, {"text", message.text}});
   json line = {{"kind", "prompt"}, {"system", request.system}, {"messages", std::move(messages)}, {"max_tokens", request.max_tokens}};
+  if (!request.attempt.empty()) line["turn"] = request.turn;
   if (request.temperature) line["temperature"] = *request.temperature;
   return append(std::move(line));
 }

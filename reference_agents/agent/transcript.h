@@ -1,6 +1,7 @@
 // Transcript: every prompt, reply and tool call of one operator's attempt, one JSON object a line, in the order in which they
 // happened. It is written through to the disk before the next step, so that an attempt that was cut short can be taken up again without
-// paying the model twice, and replayed without the model.
+// paying the model twice, and replayed without the model. What an earlier part wrote is handed out again step by step as long as the agent
+// takes the same steps, which it does: it decides by replies and tool results alone.
 //
 //   {"at_unix_ms":1,"kind":"prompt","system":"...","messages":[{"role":"user","text":"..."}]}
 //   {"at_unix_ms":2,"kind":"reply","text":"...","stop_reason":"stop","input_tokens":812,"output_tokens":640,"usage_known":true}
@@ -11,15 +12,19 @@
 // One transcript belongs to one thread.
 #pragma once
 
+#include <deque>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "reference_agents/llm/llm_client.h"
+#include "server/mcp/client.h"
 
 namespace assay::agents {
 
@@ -34,10 +39,14 @@ class Transcript {
   Status tool_result(const std::string& tool, bool is_error, const std::string& text, const nlohmann::json& structured);
   Status note(const std::string& text);
 
-  /// The reply that an earlier, unfinished attempt already paid for.
-  const std::optional<CompletionReply>& earlier_reply() const { return earlier_reply_; }
-  /// Whether the server was told what that reply cost.
-  bool earlier_usage_told() const { return earlier_usage_told_; }
+  /// The earlier part's reply at this point; nothing once its end is reached. corrupt: the earlier part did something else here.
+  Result<std::optional<CompletionReply>> replay_reply();
+  /// Likewise the result of this call. A call that was cut short before its result is made again.
+  Result<std::optional<mcp::ToolResult>> replay_tool(const std::string& tool, const nlohmann::json& arguments);
+  /// Whether something of an earlier part is still to be handed out.
+  bool is_replaying() const { return !earlier_.empty(); }
+  /// Every reply that an earlier part paid for, handed out or not.
+  const std::vector<CompletionReply>& earlier_replies() const { return earlier_replies_; }
 
  private:
   Transcript(UniqueFd fd, std::string path, const Clock& clock) : fd_(std::move(fd)), path_(std::move(path)), clock_(&clock) {}
@@ -46,8 +55,11 @@ class Transcript {
   UniqueFd fd_;
   std::string path_;
   const Clock* clock_;
-  std::optional<CompletionReply> earlier_reply_;
-  bool earlier_usage_told_ = false;
+  tl::unexpected<Error> other_than(const std::string& expected) const;
+  void drop_notes();
+
+  std::deque<nlohmann::json> earlier_;  // what is still to be handed out
+  std::vector<CompletionReply> earlier_replies_;
 };
 
 }  // namespace assay::agents

@@ -1,7 +1,9 @@
-#include "reference_agents/one_shot/tool_session.h"
+#include "reference_agents/agent/tool_session.h"
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "reference_agents/llm/json_fields.h"
 
@@ -24,8 +26,11 @@ std::string pending_job(const mcp::ToolResult& result) {
 }  // namespace
 
 Result<mcp::ToolResult> ToolSession::call(const std::string& tool, const json& arguments) {
-  if (Status written = transcript_.tool_call(tool, arguments); !written) return fail(written.error());
   ++calls_;
+  Result<std::optional<mcp::ToolResult>> earlier = transcript_.replay_tool(tool, arguments);
+  if (!earlier) return fail(earlier.error());
+  if (*earlier) return std::move(**earlier);
+  if (Status written = transcript_.tool_call(tool, arguments); !written) return fail(written.error());
   Result<mcp::ToolResult> result = client_.call_tool(tool, arguments);
   if (!result) {
     (void)transcript_.note(tool + ": " + result.error().message);  // the conversation's error is the one to report

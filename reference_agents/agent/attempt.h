@@ -1,0 +1,36 @@
+// One agent's work on one operator: what it is asked for and how it ended. Values.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace assay::agents {
+
+struct AttemptRequest {
+  std::string run;
+  std::string operator_name;
+  std::int64_t sample = 1;  // from 1: which of the independent attempts at this operator
+  std::int64_t max_tokens = 16'384;
+  std::int64_t follow_ms = 1'800'000;                 // how long one job is waited for in all
+  std::filesystem::path data_dir = {};                // reference_agents/ of the source tree, for the prompts
+  std::function<void(const std::string& step)> step;  // called before each step; may be empty
+};
+
+struct Attempt {
+  std::string outcome;      // "pass", "fail", "error" as graded; "no_code" or "refused" when nothing was graded
+  std::string error_kind;   // "none", "wrong_result", ...
+  std::string stage;        // where the job ended
+  std::string explanation;  // one line
+  std::vector<std::string> hints;
+  std::int64_t input_tokens = 0;
+  std::int64_t output_tokens = 0;
+  double cost_usd = 0;
+  double paid_before_usd = 0;  // the part of it that an earlier, unfinished attempt had paid
+  std::int64_t replies = 0;    // of the model
+  std::int64_t tool_calls = 0;
+};
+
+}  // namespace assay::agents

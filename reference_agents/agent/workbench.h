@@ -1,0 +1,77 @@
+// Workbench: what every agent works with while it is at one operator. It asks the model, lets the server compile, test, profile and grade,
+// counts tokens and money, and keeps the transcript; an attempt that was cut short is taken up where it stood, without asking or
+// charging anything twice. An agent is a function of replies and answers and nothing else, so that it takes the same steps again.
+//
+//   Result<Spec> spec = bench.fetch_spec();
+//   Result<CompletionReply> reply = bench.ask({.system = "...", .messages = {{"user", "..."}}});
+//   Result<Evaluation> evaluation = bench.evaluate(extract_code(reply->text, spec->entry));
+//   return bench.submit(best_code);
+//
+// One per attempt and thread.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "reference_agents/agent/attempt.h"
+#include "reference_agents/agent/evaluation.h"
+#include "reference_agents/agent/prompt_file.h"
+#include "reference_agents/agent/spec.h"
+#include "reference_agents/agent/tool_session.h"
+#include "reference_agents/agent/transcript.h"
+#include "reference_agents/llm/metered.h"
+#include "server/mcp/client.h"
+
+namespace assay::agents {
+
+class Workbench {
+ public:
+  Workbench(mcp::Client& client, MeteredClient& model, Transcript& transcript, const AttemptRequest& request)
+      : client_(client), model_(model), transcript_(transcript), request_(request), tools_(client, transcript) {}
+
+  /// not_found, in the server's words, when the operator is none.
+  Result<Spec> fetch_spec();
+
+  /// The text of reference_agents/AGENT/prompts/NAME.md.
+  Result<std::string> prompt(const std::string& file, const PromptValues& values) const { return fill_prompt(request_.data_dir / file, values); }
+  /// Sets who asks, which turn it is and how long the reply may be; tells the server what the reply cost.
+  Result<CompletionReply> ask(CompletionRequest prompt);
+  /// The same for one system text and one message.
+  Result<CompletionReply> ask(const std::string& system, const std::string& text);
+
+  /// compile, then run_tests, then profile where something is timed: each only if the one before passed. Code that was seen before is
+  /// answered from memory and costs no budget.
+  Result<Evaluation> evaluate(const std::string& code);
+  /// One call with this code, followed to its end. `step` is the tool's name.
+  Result<mcp::ToolResult> call(const std::string& tool, const std::string& code);
+  /// Any other tool; is_error when the server refuses.
+  Result<mcp::ToolResult> call_tool(const std::string& tool, const nlohmann::json& arguments) { return tools_.call(tool, arguments); }
+  Result<bool> has_tool(const std::string& tool);
+
+  /// The graded end of the attempt; without code there is nothing to grade, and `why_no_code` says why.
+  Result<Attempt> submit(const std::string& code, const std::string& why_no_code);
+
+  /// Goes to the transcript.
+  Status note(const std::string& text);
+  /// Also to the end of the attempt's explanation, for whoever reads the bench.
+  Status remark(const std::string& text);
+
+ private:
+  Status count(const CompletionReply& reply, bool paid_before);
+  Result<mcp::ToolResult> earlier_submission(mcp::ToolResult refusal);
+  void step(const std::string& name) const {
+    if (request_.step) request_.step(name);
+  }
+
+  mcp::Client& client_;
+  MeteredClient& model_;
+  Transcript& transcript_;
+  const AttemptRequest& request_;
+  ToolSession tools_;
+  Attempt attempt_;
+  std::map<std::string, Evaluation> seen_;  // by code
+  std::string remarks_;
+};
+
+}  // namespace assay::agents

@@ -1,0 +1,91 @@
+#include "reference_agents/leader/leader.h"
+
+#include <cstdint>
+#include <string>
+
+#include "reference_agents/agent/code_block.h"
+#include "reference_agents/agent/remarks.h"
+#include "reference_agents/leader/edits.h"
+
+namespace assay::agents {
+namespace {
+
+struct Leader {
+  std::string code;  // empty until a reply held some
+  Evaluation evaluation;
+  std::string last_round;  // what became of it, for the model
+};
+
+/// What the reply makes of the leading code; an Error is for the model to read.
+Result<std::string> candidate_in(const std::string& reply, const Leader& leader, const Spec& spec) {
+  if (leader.code.empty()) {
+    std::string code = extract_code(reply, spec.entry);
+    if (code.empty()) return fail(ErrorCode::invalid_argument, "the reply holds no code");
+    return code;
+  }
+  const Result<std::vector<Edit>> edits = parse_edits(reply);
+  if (!edits) return fail(edits.error());
+  Result<std::string> changed = apply_edits(leader.code, *edits);
+  if (changed && *changed == leader.code) return fail(ErrorCode::invalid_argument, "the edits change nothing");
+  return changed;
+}
+
+Result<std::string> round_text(Workbench& bench, const Spec& spec, const Leader& leader) {
+  if (leader.code.empty()) return bench.prompt("leader/prompts/first.md", {{"operator", spec.operator_name}, {"spec", spec.text}, {"last_round", leader.last_round}});
+  return bench.prompt("leader/prompts/round.md", {{"operator", spec.operator_name},
+                                                  {"spec", spec.text},
+                                                  {"code", leader.code},
+                                                  {"metrics", metrics_text(leader.evaluation)},
+                                                  {"verdict", leader.evaluation.feedback},
+                                                  {"last_round", leader.last_round}});
+}
+
+void take_or_revert(const std::string& code, const Evaluation& evaluation, Leader& leader) {
+  if (leader.code.empty() || is_better(evaluation, leader.evaluation)) {
+    leader = {code, evaluation, "kept: " + metrics_text(evaluation)};
+    return;
+  }
+  leader.last_round = "taken back, because it is no better: " + metrics_text(evaluation) + ", and the leading code is: " +
+                      metrics_text(leader.evaluation) + ". The server said of the version taken back:\n" + evaluation.feedback;
+}
+
+}  // namespace
+
+const std::vector<NumberOption>& leader_options() {
+  static const std::vector<NumberOption> list = {{"rounds", 8, 1, 9, "replies asked for; each may cost one of the track's 10 tests", true}};
+  return list;
+}
+
+Result<Attempt> attempt_leader(Workbench& bench, const NumberValues& options) {
+  const Result<Spec> spec = bench.fetch_spec();
+  if (!spec) return fail(spec.error());
+  const Result<std::string> system = bench.prompt("leader/prompts/system.md", {});
+  if (!system) return fail(system.error());
+  Leader leader;
+  leader.last_round = "none yet";
+  const auto rounds = static_cast<std::int64_t>(options.at("rounds"));
+  for (std::int64_t round = 1; round <= rounds; ++round) {
+    const Result<std::string> text = round_text(bench, *spec, leader);
+    if (!text) return fail(text.error());
+    const Result<CompletionReply> reply = bench.ask(*system, *text);
+    if (!reply) return fail(reply.error());
+    const Result<std::string> code = candidate_in(reply->text, leader, *spec);
+    if (!code) {
+      leader.last_round = "nothing was tried: " + code.error().message;
+      if (Status noted = bench.note(leader.last_round); !noted) return fail(noted.error());
+      continue;
+    }
+    const Result<Evaluation> evaluation = bench.evaluate(*code);
+    if (!evaluation) return fail(evaluation.error());
+    if (evaluation->refused && !leader.code.empty()) break;
+    take_or_revert(*code, *evaluation, leader);
+    if (Status noted = bench.note(leader.last_round); !noted) return fail(noted.error());
+    if (!is_worth_more_work(leader.evaluation)) {
+      if (Status remarked = bench.remark(why_no_more_work(leader.evaluation)); !remarked) return fail(remarked.error());
+      break;
+    }
+  }
+  return bench.submit(leader.code, "none of " + std::to_string(rounds) + " replies holds code");
+}
+
+}  // namespace assay::agents

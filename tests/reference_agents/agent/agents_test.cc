@@ -1,0 +1,177 @@
+// The loops against a fake server: what is kept, what is submitted, and that an attempt cut short ends like one that was not.
+#include "reference_agents/agent/agents.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/handle.h"
+#include "tests/catch.h"
+#include "tests/reference_agents/agent/fakes.h"
+
+using namespace assay;
+using namespace assay::agents;
+using namespace assay::agents::testing;
+
+namespace {
+
+/// Judges by what the code says of itself: "broken", "wrong", or "perf=X".
+class Judge final : public mcp::Client {
+ public:
+  Result<std::vector<std::string>> list_tools() override { return std::vector<std::string>{}; }
+  Result<mcp::ToolResult> call_tool(const std::string& name, const json& arguments, std::int64_t) override {
+    if (--calls_left < 0) return fail(ErrorCode::unavailable, "the connection is closed");
+    ++calls[name];
+    if (name == "fetch_spec") return mcp::ToolResult{false, "f(x: Tensor) -> Tensor", {{"entry", "f"}}};
+    if (name == "report_usage") return mcp::ToolResult{false, "ok", json::object()};
+    const std::string code = arguments.at("code");
+    if (name == "submit") submitted = code;
+    if (code.find("broken") != std::string::npos) return verdict("error", "syntax_error");
+    if (name != "compile" && code.find("wrong") != std::string::npos) return verdict("fail", "wrong_result");
+    mcp::ToolResult answer = verdict("pass", "none");
+    answer.structured["tier"] = timed ? "plan" : "interpreter";
+    const std::size_t at = code.find("perf=");
+    if (timed && name == "profile" && at != std::string::npos) {
+      answer.structured["cases"] = json::array({{{"latency", {{"median_ns", 1000.0}}}, {"baseline_latency", {{"median_ns", 1000 * std::stod(code.substr(at + 5))}}}}});
+    }
+    return answer;
+  }
+  bool timed = true;
+  int calls_left = 1'000'000;
+  std::map<std::string, int> calls;
+  std::string submitted;
+
+ private:
+  static mcp::ToolResult verdict(const std::string& outcome, const std::string& kind) {
+    return {false, outcome + ": " + kind, {{"outcome", outcome}, {"error_kind", kind}, {"stage", "done"}}};
+  }
+};
+
+/// Its answers in order; the last one again and again.
+class Answers final : public LlmClient {
+ public:
+  explicit Answers(std::vector<std::string> texts) : texts_(std::move(texts)) {}
+  Result<CompletionReply> complete(const CompletionRequest& request) override {
+    prompts.push_back(request);
+    return CompletionReply{texts_[std::min<std::size_t>(static_cast<std::size_t>(request.turn), texts_.size() - 1)], "stop", 10, 1, true};
+  }
+  std::string label() const override { return "fake:model"; }
+  bool is_model() const override { return true; }
+  std::vector<CompletionRequest> prompts;
+
+ private:
+  const std::vector<std::string> texts_;
+};
+
+std::string module_of(const std::string& remark) { return "```python\n# " + remark + "\ndef f(x):\n    return x\n```\n"; }
+std::string edit_of(const std::string& from, const std::string& to) { return "<<<<<<< SEARCH\n# " + from + "\n=======\n# " + to + "\n>>>>>>> REPLACE\n"; }
+
+struct Fixture {
+  std::filesystem::path file = std::filesystem::temp_directory_path() / new_handle("agents_test") / "f.jsonl";
+  Judge server;
+  SystemClock clock;
+  ~Fixture() { std::filesystem::remove_all(file.parent_path()); }
+
+  Result<Attempt> attempt(const std::string& agent, LlmClient& model) {
+    const Result<AgentChoice> choice = parse_agent(agent);
+    REQUIRE(choice);
+    Result<Transcript> transcript = Transcript::open(file, clock);
+    REQUIRE(transcript);
+    MeteredClient metered(model, std::nullopt, {});
+    return attempt_operator(*choice, server, metered, *transcript,
+                            {.run = "run_1", .operator_name = "f", .data_dir = std::string(ASSAY_SOURCE_DIR) + "/reference_agents", .step = {}});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("leader keeps what is better, takes back what is not, and tells of an edit that matches nothing") {
+  Fixture fixture;
+  Answers model({module_of("broken"), edit_of("nowhere", "x"), edit_of("broken", "perf=0.5"), edit_of("perf=0.5", "wrong"), edit_of("perf=0.5", "perf=0.9"),
+                 edit_of("perf=0.9", "perf=0.3")});
+  const Result<Attempt> attempt = fixture.attempt("leader?rounds=6", model);
+  REQUIRE(attempt);
+  CHECK(attempt->outcome == "pass");
+  CHECK(attempt->replies == 6);
+  CHECK(fixture.server.submitted.find("perf=0.9") != std::string::npos);
+  CHECK(model.prompts[2].messages[0].text.find("edit 1 matches nothing") != std::string::npos);
+  CHECK(model.prompts[4].messages[0].text.find("taken back") != std::string::npos);
+  CHECK(model.prompts[4].messages[0].text.find("wrong_result") != std::string::npos);
+}
+
+TEST_CASE("alphaevolve shows the evaluator's words and submits the best of at most five") {
+  Fixture fixture;
+  Answers model({module_of("broken"), module_of("wrong"), module_of("perf=0.7"), module_of("perf=0.2"), module_of("wrong again")});
+  const Result<Attempt> attempt = fixture.attempt("alphaevolve", model);
+  REQUIRE(attempt);
+  CHECK(model.prompts.size() == 5);
+  CHECK(fixture.server.submitted.find("perf=0.7") != std::string::npos);
+  CHECK(model.prompts[1].messages[0].text.find("Verdict: error: syntax_error") != std::string::npos);
+  CHECK(fixture.server.calls["run_tests"] == 4);  // what does not compile is not tested
+}
+
+TEST_CASE("geak drops a line of attack after so many failed repairs, and plans from its pool") {
+  Fixture fixture;
+  SECTION("debugging trap") {
+    Answers model({module_of("broken 0"), "why", module_of("broken 1"), "why", module_of("broken 2"), module_of("wrong 3")});
+    const Result<Attempt> attempt = fixture.attempt("geak?iterations=4&max_debug=2", model);
+    REQUIRE(attempt);
+    REQUIRE(model.prompts.size() == 6);
+    CHECK(model.prompts[5].messages[0].text.find("was dropped") != std::string::npos);
+    CHECK(fixture.server.submitted.find("wrong 3") != std::string::npos);  // it came furthest
+  }
+  SECTION("pool") {
+    Answers model({module_of("perf=0.5"), "thought", "plan", module_of("perf=0.8"), "thought", "plan", module_of("perf=0.6")});
+    const Result<Attempt> attempt = fixture.attempt("geak?iterations=3", model);
+    REQUIRE(attempt);
+    CHECK(fixture.server.submitted.find("perf=0.8") != std::string::npos);
+    const std::string& plan = model.prompts[5].messages[0].text;
+    CHECK(plan.find("perf=0.5") < plan.find("perf=0.8"));
+  }
+}
+
+TEST_CASE("where nothing is timed, correct is the end, and the attempt says so") {
+  for (const char* agent : {"leader", "alphaevolve", "geak"}) {
+    Fixture fixture;
+    fixture.server.timed = false;
+    Answers model({module_of("perf=0.1")});
+    const Result<Attempt> attempt = fixture.attempt(agent, model);
+    REQUIRE(attempt);
+    CHECK(model.prompts.size() == 1);
+    CHECK(fixture.server.calls["profile"] == 0);
+    CHECK(attempt->explanation.find("nothing is timed") != std::string::npos);
+  }
+}
+
+TEST_CASE("an attempt cut short anywhere ends like one that was not, and asks and calls nothing twice") {
+  const std::vector<std::string> texts = {module_of("broken"), module_of("wrong"), module_of("perf=0.7"), module_of("perf=0.9"), module_of("perf=0.2")};
+  Fixture whole;
+  Answers once(texts);
+  const Result<Attempt> expected = whole.attempt("alphaevolve", once);
+  REQUIRE(expected);
+  for (int cut = 0; cut < static_cast<int>(expected->tool_calls); ++cut) {
+    INFO(cut);
+    Fixture fixture;
+    Answers model(texts);
+    fixture.server.calls_left = cut;
+    REQUIRE_FALSE(fixture.attempt("alphaevolve", model));
+    fixture.server.calls_left = 1'000'000;
+    const Result<Attempt> attempt = fixture.attempt("alphaevolve", model);
+    REQUIRE(attempt);
+    CHECK(fixture.server.submitted == whole.server.submitted);
+    CHECK(model.prompts.size() == once.prompts.size());
+    CHECK(attempt->tool_calls == expected->tool_calls);
+    CHECK(attempt->input_tokens == expected->input_tokens);
+    CHECK(fixture.server.calls == whole.server.calls);
+  }
+}
+
+TEST_CASE("names of agents and options") {
+  CHECK(parse_agent("geak?max_debug=2")->options.at("max_debug") == 2);
+  CHECK(parse_agent("geak")->options.at("max_debug") == 5);
+  CHECK(parse_agent("two_shot").error().message == "unknown agent 'two_shot'; valid: one_shot, leader, alphaevolve, geak");
+  CHECK(parse_agent("leader?rounds=1.5").error().code == ErrorCode::invalid_argument);
+  CHECK(parse_agent("one_shot?rounds=1").error().message.find("no option") != std::string::npos);
+  CHECK(parse_agent("leader?").error().code == ErrorCode::invalid_argument);
+}

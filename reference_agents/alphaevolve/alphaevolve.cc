@@ -6,6 +6,7 @@
 #include <string>
 
 #include "reference_agents/agent/code_block.h"
+#include "reference_agents/agent/edits.h"
 #include "reference_agents/agent/remarks.h"
 
 namespace assay::agents {
@@ -38,15 +39,37 @@ std::string others_text(const std::vector<Program>& programs, const Program& bes
   return text.empty() ? "No other version was tried yet.\n" : text;
 }
 
-Result<std::string> next_text(Workbench& bench, const Spec& spec, const std::vector<Program>& programs, std::size_t others) {
-  if (programs.empty()) return bench.prompt("alphaevolve/prompts/first.md", {{"operator", spec.operator_name}, {"spec", spec.text}});
+/// What the reply makes of the best program; an Error is for the model to read.
+Result<std::string> candidate_in(const std::string& reply, const Spec& spec, const std::vector<Program>& programs, bool diff) {
+  if (!diff || programs.empty()) {
+    std::string code = extract_code(reply, spec.entry);
+    if (code.empty()) return fail(ErrorCode::invalid_argument, "the reply holds no code");
+    return code;
+  }
+  const Result<std::vector<Edit>> edits = parse_edits(reply);
+  if (!edits) return fail(edits.error());
+  return apply_edits(best_of(programs).code, *edits);
+}
+
+struct Round {
+  std::size_t others = 0;
+  bool diff = false;
+  std::string complaint;  // about the last reply; empty: it could be used
+};
+
+Result<std::string> next_text(Workbench& bench, const Spec& spec, const std::vector<Program>& programs, const Round& round) {
+  const std::string complaint = round.complaint.empty() ? "" : "Your last reply could not be used: " + round.complaint + "\n";
+  if (programs.empty()) {
+    return bench.prompt("alphaevolve/prompts/first.md", {{"operator", spec.operator_name}, {"spec", spec.text}, {"complaint", complaint}});
+  }
   const Program& best = best_of(programs);
-  return bench.prompt("alphaevolve/prompts/next.md", {{"operator", spec.operator_name},
-                                                      {"spec", spec.text},
-                                                      {"others", others_text(programs, best, others)},
-                                                      {"code", best.code},
-                                                      {"metrics", metrics_text(best.evaluation)},
-                                                      {"verdict", best.evaluation.feedback}});
+  return bench.prompt(round.diff ? "alphaevolve/prompts/diff.md" : "alphaevolve/prompts/next.md", {{"operator", spec.operator_name},
+                                                                                                   {"spec", spec.text},
+                                                                                                   {"others", others_text(programs, best, round.others)},
+                                                                                                   {"code", best.code},
+                                                                                                   {"metrics", metrics_text(best.evaluation)},
+                                                                                                   {"verdict", best.evaluation.feedback},
+                                                                                                   {"complaint", complaint}});
 }
 
 }  // namespace
@@ -55,6 +78,7 @@ const std::vector<NumberOption>& alphaevolve_options() {
   static const std::vector<NumberOption> list = {
       {"attempts", 5, 1, 9, "replies asked for; each may cost one of the track's 10 tests", true},
       {"others", 2, 0, 8, "earlier versions shown beside the best one", true},
+      {"diff", 0, 0, 1, "1: after the first version, edits of the best one instead of whole modules", true},
   };
   return list;
 }
@@ -65,21 +89,22 @@ Result<Attempt> attempt_alphaevolve(Workbench& bench, const NumberValues& option
   const Result<std::string> system = bench.prompt("alphaevolve/prompts/system.md", {});
   if (!system) return fail(system.error());
   const auto attempts = static_cast<std::int64_t>(options.at("attempts"));
-  const auto others = static_cast<std::size_t>(options.at("others"));
+  Round round{static_cast<std::size_t>(options.at("others")), options.at("diff") > 0, ""};
   std::vector<Program> programs;
   for (std::int64_t attempt = 1; attempt <= attempts; ++attempt) {
-    const Result<std::string> text = next_text(bench, *spec, programs, others);
+    const Result<std::string> text = next_text(bench, *spec, programs, round);
     if (!text) return fail(text.error());
     const Result<CompletionReply> reply = bench.ask(*system, *text);
     if (!reply) return fail(reply.error());
-    const std::string code = extract_code(reply->text, spec->entry);
-    if (code.empty()) {
-      if (Status noted = bench.note("the reply holds no code"); !noted) return fail(noted.error());
+    const Result<std::string> code = candidate_in(reply->text, *spec, programs, round.diff);
+    round.complaint = code ? "" : code.error().message;
+    if (!code) {
+      if (Status noted = bench.note(round.complaint); !noted) return fail(noted.error());
       continue;
     }
-    const Result<Evaluation> evaluation = bench.evaluate(code);
+    const Result<Evaluation> evaluation = bench.evaluate(*code);
     if (!evaluation) return fail(evaluation.error());
-    programs.push_back({code, *evaluation});
+    programs.push_back({*code, *evaluation});
     if (!is_worth_more_work(*evaluation)) {
       if (Status remarked = bench.remark(why_no_more_work(*evaluation)); !remarked) return fail(remarked.error());
       break;

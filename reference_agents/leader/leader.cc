@@ -4,8 +4,8 @@
 #include <string>
 
 #include "reference_agents/agent/code_block.h"
+#include "reference_agents/agent/edits.h"
 #include "reference_agents/agent/remarks.h"
-#include "reference_agents/leader/edits.h"
 
 namespace assay::agents {
 namespace {

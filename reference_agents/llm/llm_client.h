@@ -9,11 +9,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 
 namespace assay::agents {
+
+/// How the label of every provider ends that is no model: its runs say nothing about any model and are never ranked.
+inline constexpr std::string_view kNoModelMark = "(no model)";
 
 struct ChatMessage {
   std::string role;  // "user" or "assistant"

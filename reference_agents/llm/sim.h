@@ -33,7 +33,7 @@ class SimClient final : public LlmClient {
 
   /// not_found when the prompt names no operator or there is no oracle of it.
   Result<CompletionReply> complete(const CompletionRequest& request) override;
-  std::string label() const override { return "sim:" + name_ + " (no model)"; }
+  std::string label() const override { return "sim:" + name_ + " " + std::string(kNoModelMark); }
   bool is_model() const override { return false; }
   std::vector<std::string> known_operators() const override;
 

@@ -167,7 +167,9 @@ def test_feedback_beats_one_shot(assay: Run, tmp_path: Path) -> None:
     passed = {}
     for agent in ("one_shot", "leader"):
         where = ["--store", str(tmp_path / f"{agent}.db"), "--out", str(tmp_path / agent)]
-        done = assay("bench", "--agent", agent, "--model", "sim:7", "--device", "cpu", "--operators", "vector_add,relu", "--samples", "2", *where)
+        done = assay(
+            "bench", "--agent", agent, "--model", "sim:7", "--device", "cpu", "--operators", "vector_add,relu", "--samples", "2", *where
+        )
         assert done.returncode == 0, done.stderr
         passed[agent] = sum(int(count) for count in re.findall(r"pass@1 .*\((\d) of 2;", done.stdout))
         assert "sim:7 (no model)" in done.stdout
@@ -194,16 +196,18 @@ def test_a_running_server(binary: str, assay: Run, tmp_path: Path) -> None:
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state")}
     command = [binary, "serve", "--http", "127.0.0.1:0", "--device", "fake", "--store", store]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        found = re.search(r"http://127\.0\.0\.1:\d+/mcp", server.stderr.readline())
-        assert found is not None
-        common = ("bench", "--model", "scripted:demo", "--server", found[0], "--out", str(tmp_path / "out"))
-        done = assay(*common, "--split", "standard", "--jobs", "4")
-        assert done.returncode == 0, done.stderr
-        assert "14 of 14" in done.stdout
-        unknown = assay("bench", "--model", "scripted:demo", "--server", found[0], "--operators", "nope", "--out", str(tmp_path / "o2"))
-        assert unknown.returncode == 67 and "nope" in unknown.stderr
-        server.terminate()
+        try:
+            assert server.stderr is not None
+            found = re.search(r"http://127\.0\.0\.1:\d+/mcp", server.stderr.readline())
+            assert found is not None
+            common = ("bench", "--model", "scripted:demo", "--server", found[0], "--out", str(tmp_path / "out"))
+            done = assay(*common, "--operators", ",".join(OPERATORS), "--jobs", "4")
+            assert done.returncode == 0, done.stderr
+            assert "6 of 6" in done.stdout
+            unknown = assay("bench", "--model", "scripted:demo", "--server", found[0], "--operators", "nope", "--out", str(tmp_path / "o2"))
+            assert unknown.returncode == 67 and "nope" in unknown.stderr
+        finally:
+            server.terminate()  # or a failed assertion would wait for the server for ever
 
 
 @pytest.mark.parametrize(

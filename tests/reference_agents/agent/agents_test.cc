@@ -111,6 +111,14 @@ TEST_CASE("alphaevolve shows the evaluator's words and submits the best of at mo
   CHECK(fixture.server.calls["run_tests"] == 4);  // what does not compile is not tested
 }
 
+TEST_CASE("alphaevolve with diff edits the best version, and says why a reply could not be used") {
+  Fixture fixture;
+  Answers model({module_of("perf=0.2"), edit_of("perf=0.2", "perf=0.4"), edit_of("perf=0.2", "perf=0.9"), edit_of("perf=0.4", "perf=0.6")});
+  REQUIRE(fixture.attempt("alphaevolve?diff=1&attempts=4", model));
+  CHECK(fixture.server.submitted.find("perf=0.6") != std::string::npos);
+  CHECK(model.prompts[3].messages[0].text.find("could not be used: edit 1 matches nothing") != std::string::npos);
+}
+
 TEST_CASE("geak drops a line of attack after so many failed repairs, and plans from its pool") {
   Fixture fixture;
   SECTION("debugging trap") {

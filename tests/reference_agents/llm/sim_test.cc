@@ -4,7 +4,7 @@
 #include <string>
 
 #include "reference_agents/agent/code_block.h"
-#include "reference_agents/leader/edits.h"
+#include "reference_agents/agent/edits.h"
 #include "reference_agents/llm/sim_mutations.h"
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-#include "reference_agents/leader/edits.h"
+#include "reference_agents/agent/edits.h"
 
 #include <string>
 

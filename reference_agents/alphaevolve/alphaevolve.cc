@@ -58,18 +58,15 @@ struct Round {
 };
 
 Result<std::string> next_text(Workbench& bench, const Spec& spec, const std::vector<Program>& programs, const Round& round) {
-  const std::string complaint = round.complaint.empty() ? "" : "Your last reply could not be used: " + round.complaint + "\n";
-  if (programs.empty()) {
-    return bench.prompt("alphaevolve/prompts/first.md", {{"operator", spec.operator_name}, {"spec", spec.text}, {"complaint", complaint}});
-  }
+  PromptValues values = {{"operator", spec.operator_name}, {"spec", spec.text}};
+  values["complaint"] = round.complaint.empty() ? "" : "Your last reply could not be used: " + round.complaint + "\n";
+  if (programs.empty()) return bench.prompt("alphaevolve/prompts/first.md", values);
   const Program& best = best_of(programs);
-  return bench.prompt(round.diff ? "alphaevolve/prompts/diff.md" : "alphaevolve/prompts/next.md", {{"operator", spec.operator_name},
-                                                                                                   {"spec", spec.text},
-                                                                                                   {"others", others_text(programs, best, round.others)},
-                                                                                                   {"code", best.code},
-                                                                                                   {"metrics", metrics_text(best.evaluation)},
-                                                                                                   {"verdict", best.evaluation.feedback},
-                                                                                                   {"complaint", complaint}});
+  values["others"] = others_text(programs, best, round.others);
+  values["code"] = best.code;
+  values["metrics"] = metrics_text(best.evaluation);
+  values["verdict"] = best.evaluation.feedback;
+  return bench.prompt(round.diff ? "alphaevolve/prompts/diff.md" : "alphaevolve/prompts/next.md", values);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// alphaevolve: the evaluator's feedback and few attempts. Each reply is a whole module, or with `diff` edits of the best one; the next prompt shows the best one with its verdict
-// and metrics, and a few others that were tried, so that neither their errors nor their ideas are lost.
+// alphaevolve: the evaluator's feedback and few attempts. Each reply is a whole module, or with `diff` edits of the best one
+// (agent/edits.h); the next prompt shows the best one with its verdict and metrics, and a few others that were tried, so that neither their
+// errors nor their ideas are lost.
 //
 // Pure function of its workbench.
 #pragma once

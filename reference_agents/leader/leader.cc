@@ -31,13 +31,12 @@ Result<std::string> candidate_in(const std::string& reply, const Leader& leader,
 }
 
 Result<std::string> round_text(Workbench& bench, const Spec& spec, const Leader& leader) {
-  if (leader.code.empty()) return bench.prompt("leader/prompts/first.md", {{"operator", spec.operator_name}, {"spec", spec.text}, {"last_round", leader.last_round}});
-  return bench.prompt("leader/prompts/round.md", {{"operator", spec.operator_name},
-                                                  {"spec", spec.text},
-                                                  {"code", leader.code},
-                                                  {"metrics", metrics_text(leader.evaluation)},
-                                                  {"verdict", leader.evaluation.feedback},
-                                                  {"last_round", leader.last_round}});
+  PromptValues values = {{"operator", spec.operator_name}, {"spec", spec.text}, {"last_round", leader.last_round}};
+  if (leader.code.empty()) return bench.prompt("leader/prompts/first.md", values);
+  values["code"] = leader.code;
+  values["metrics"] = metrics_text(leader.evaluation);
+  values["verdict"] = leader.evaluation.feedback;
+  return bench.prompt("leader/prompts/round.md", values);
 }
 
 void take_or_revert(const std::string& code, const Evaluation& evaluation, Leader& leader) {

@@ -95,7 +95,8 @@ Result<double> spent_before(const BenchJournal& journal, const std::vector<Task>
 
 class Workers {
  public:
-  Workers(mcp::Client& client, agents::MeteredClient& model, BenchJournal& journal, BenchProgress& progress, const BenchPlan& plan, const std::vector<Task>& tasks)
+  Workers(mcp::Client& client, agents::MeteredClient& model, BenchJournal& journal, BenchProgress& progress, const BenchPlan& plan,
+          const std::vector<Task>& tasks)
       : client_(client), model_(model), journal_(journal), progress_(progress), plan_(plan), tasks_(tasks) {}
 
   void run(std::int64_t jobs, BenchEnd& end) {

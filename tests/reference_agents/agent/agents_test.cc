@@ -33,7 +33,8 @@ class Judge final : public mcp::Client {
     answer.structured["tier"] = timed ? "plan" : "interpreter";
     const std::size_t at = code.find("perf=");
     if (timed && name == "profile" && at != std::string::npos) {
-      answer.structured["cases"] = json::array({{{"latency", {{"median_ns", 1000.0}}}, {"baseline_latency", {{"median_ns", 1000 * std::stod(code.substr(at + 5))}}}}});
+      const double oracle_ns = 1000 * std::stod(code.substr(at + 5));
+      answer.structured["cases"] = json::array({{{"latency", {{"median_ns", 1000.0}}}, {"baseline_latency", {{"median_ns", oracle_ns}}}}});
     }
     return answer;
   }
@@ -154,18 +155,19 @@ TEST_CASE("where nothing is timed, correct is the end, and the attempt says so")
 
 TEST_CASE("an attempt cut short anywhere ends like one that was not, and asks and calls nothing twice") {
   const std::vector<std::string> texts = {module_of("broken"), module_of("wrong"), module_of("perf=0.7"), module_of("perf=0.9"), module_of("perf=0.2")};
+  const std::string agent = GENERATE("one_shot", "leader", "alphaevolve", "geak?iterations=4");
   Fixture whole;
   Answers once(texts);
-  const Result<Attempt> expected = whole.attempt("alphaevolve", once);
+  const Result<Attempt> expected = whole.attempt(agent, once);
   REQUIRE(expected);
   for (int cut = 0; cut < static_cast<int>(expected->tool_calls); ++cut) {
-    INFO(cut);
+    INFO(agent << " cut after " << cut);
     Fixture fixture;
     Answers model(texts);
     fixture.server.calls_left = cut;
-    REQUIRE_FALSE(fixture.attempt("alphaevolve", model));
+    REQUIRE_FALSE(fixture.attempt(agent, model));
     fixture.server.calls_left = 1'000'000;
-    const Result<Attempt> attempt = fixture.attempt("alphaevolve", model);
+    const Result<Attempt> attempt = fixture.attempt(agent, model);
     REQUIRE(attempt);
     CHECK(fixture.server.submitted == whole.server.submitted);
     CHECK(model.prompts.size() == once.prompts.size());

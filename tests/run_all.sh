@@ -22,7 +22,7 @@ trap 'jobs -p | xargs -r kill 2>/dev/null' EXIT
 
 tidy() {
   # The build's flags name a warning of GCC's that clang does not know.
-  git ls-files '*.cc' | grep -E '^(base|server|tools|sandbox|operators|reference_agents)/' | grep -v harness/native \
+  git ls-files '*.cc' | grep -E '^(base|server|tools|sandbox|operators|metrics|reference_agents)/' | grep -v harness/native \
     | xargs -P "$jobs" -n 2 clang-tidy -p build/release --quiet --extra-arg=-Wno-unknown-warning-option
 }
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("base", "operators", "sandbox", "tools", "server", "reference_agents")
+FOLDERS = ("base", "operators", "metrics", "sandbox", "tools", "server", "reference_agents")
 FIRST_INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)', re.MULTILINE)
 
 

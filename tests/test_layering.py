@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ALLOWED: dict[str, tuple[str, ...]] = {
     "base": ("base",),
     "operators": ("base", "operators"),
+    "metrics": ("base", "metrics"),
     "sandbox/wire": ("base", "sandbox/wire"),
     "sandbox/jail": ("base", "sandbox/jail"),
     "sandbox/launcher": ("base", "sandbox/wire", "sandbox/jail", "sandbox/launcher"),
@@ -23,15 +24,15 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "server/plan_text": ("base", "sandbox/launcher/plan.h", "tools/escape.h", "server/plan_text"),
     "server/conformance": ("base", "server/mcp", "server/conformance"),
     "reference_agents": ("base", "server/mcp/client.h", "server/mcp/server.h", "server/mcp/http_client.h", "reference_agents"),
-    "server": ("base", "operators", "sandbox", "tools", "server", "reference_agents"),
+    "server": ("base", "operators", "metrics", "sandbox", "tools", "server", "reference_agents"),
 }
 HTTPLIB_FILES = {"server/mcp/http_library.h", "server/mcp/http_client.cc"}
 VALIJSON_FILES = {"server/mcp/schema.cc"}
-JSON_FREE = ("base", "operators", "sandbox/jail", "sandbox/device", "sandbox/job.h", "sandbox/profile.h", "server/plan_text")
+JSON_FREE = ("base", "operators", "metrics", "sandbox/jail", "sandbox/device", "sandbox/job.h", "sandbox/profile.h", "server/plan_text")
 
 SOURCES = sorted(
     path.relative_to(ROOT).as_posix()
-    for folder in ("base", "operators", "sandbox", "tools", "server", "reference_agents")
+    for folder in ("base", "operators", "metrics", "sandbox", "tools", "server", "reference_agents")
     for pattern in ("*.h", "*.cc")
     for path in (ROOT / folder).rglob(pattern)
 )
@@ -51,7 +52,7 @@ def test_there_are_sources() -> None:
 
 @pytest.mark.parametrize("path", SOURCES)
 def test_includes_point_downwards(path: str) -> None:
-    top_folders = ("base", "operators", "sandbox", "tools", "server", "reference_agents", "tests")
+    top_folders = ("base", "operators", "metrics", "sandbox", "tools", "server", "reference_agents", "tests")
     for included in includes(path):
         if included.split("/")[0] not in top_folders or "/" not in included:
             continue

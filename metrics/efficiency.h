@@ -1,0 +1,27 @@
+// GPU efficiency as TritonBench means it (arXiv 2502.14752, appendix B): how much of the device's peak a submission reaches, in memory bandwidth
+// or in arithmetic, whichever is more. Pure, thread-safe.
+//
+//   gpu_efficiency({.bytes = 1.2e9, .flops = 1e8}, {.bytes_per_s = 4.8e12, .flops_per_s = 6.7e13}, 500'000)  ->  0.5
+#pragma once
+
+#include <optional>
+
+namespace assay::metrics {
+
+struct Work {
+  double bytes = 0;  // the least traffic of the operator
+  double flops = 0;  // the least arithmetic
+};
+
+struct Peaks {
+  double bytes_per_s = 0;
+  double flops_per_s = 0;
+};
+
+/// Nothing without a latency or a peak.
+std::optional<double> gpu_efficiency(const Work& work, const Peaks& peaks, double latency_ns);
+
+/// The same of a time that the work takes at peak (the slower of both): floor / latency.
+std::optional<double> efficiency_of_floor(double floor_ns, double latency_ns);
+
+}  // namespace assay::metrics

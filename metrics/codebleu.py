@@ -1,0 +1,255 @@
+"""CodeBLEU (Ren et al. 2020, arXiv 2009.10297) of Python sources: how much a submission resembles a reference, as text.
+
+Four parts of equal weight: BLEU over tokens; the same over unigrams with keywords weighing five times as much; shared subtrees of the syntax trees;
+shared data-flow edges. A source is tokenised and parsed, never compiled or run.
+
+Reads {"pairs": [{"candidate": ..., "reference": ...}]} on standard input, writes {"scores": [...]} with a score or {"error": ...} for each.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import keyword
+import math
+import re
+import sys
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+MAX_ORDER = 4
+KEYWORD_WEIGHT = 5.0
+PART_WEIGHT = 0.25
+MAX_SOURCE_CHARACTERS = 1_000_000
+INVISIBLE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER}
+# For text that Python's own tokeniser refuses: names, numbers, and each other character by itself.
+ROUGH_TOKEN = re.compile(r"\w+|[^\w\s]")
+VARIABLE_FREE = (ast.expr_context,)
+
+
+def tokens_of(source: str) -> list[str]:
+    """What a reader sees: no comments, no layout."""
+    try:
+        found = tokenize.generate_tokens(io.StringIO(source).readline)
+        return [token.string for token in found if token.type not in INVISIBLE]
+    except (tokenize.TokenError, SyntaxError):
+        return ROUGH_TOKEN.findall(source)
+
+
+def shared(candidate: Counter[Any], reference: Counter[Any]) -> int:
+    """Count_clip of the paper: an item counts as often as it occurs in both."""
+    return sum((candidate & reference).values())
+
+
+def brevity_penalty(candidate: int, reference: int) -> float:
+    if candidate == 0:
+        return 0.0
+    return 1.0 if candidate > reference else math.exp(1 - reference / candidate)
+
+
+def grams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
+
+
+def bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
+    """Papineni et al. 2002, one reference, orders 1 to 4 (less for a shorter reference), without smoothing: an order without a match gives 0."""
+    orders = range(1, min(MAX_ORDER, len(reference)) + 1)
+    logs = []
+    for order in orders:
+        mine = grams(candidate, order)
+        matched = shared(mine, grams(reference, order))
+        if matched == 0:
+            return 0.0
+        logs.append(math.log(matched / sum(mine.values())))
+    return brevity_penalty(len(candidate), len(reference)) * math.exp(sum(logs) / len(logs)) if logs else 0.0
+
+
+def weighted_bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
+    """The paper's second part: unigrams only, since keywords are single tokens."""
+
+    def weight(counts: Counter[str]) -> float:
+        return sum(count * (KEYWORD_WEIGHT if keyword.iskeyword(token) else 1.0) for token, count in counts.items())
+
+    mine = Counter(candidate)
+    if not mine:
+        return 0.0
+    return brevity_penalty(len(candidate), len(reference)) * weight(mine & Counter(reference)) / weight(mine)
+
+
+def without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return tree
+
+
+def subtrees(tree: ast.AST) -> Counter[int]:
+    """The shapes of all subtrees that have children. A shape is node types only: names and constants are leaves, which the paper leaves out."""
+    counts: Counter[int] = Counter()
+
+    def shape(node: ast.AST) -> int:
+        children = tuple(shape(child) for child in ast.iter_child_nodes(node) if not isinstance(child, VARIABLE_FREE))
+        number = hash((type(node).__name__, children))
+        if children:
+            counts[number] += 1
+        return number
+
+    shape(tree)
+    return counts
+
+
+class DataFlow(ast.NodeVisitor):
+    """Where values come from, in the order in which the source says it.
+
+    (x, "computedFrom", y): y is read by the expression that x is bound to. (x, "comesFrom", x): x is read where an earlier binding gives it its value.
+    Names that the source never binds (modules, functions, built-ins) are no variables.
+    """
+
+    def __init__(self) -> None:
+        self.edges: list[tuple[str, str, str]] = []
+        self.scopes: list[set[str]] = [set()]
+
+    def known(self, name: str) -> bool:
+        return any(name in scope for scope in self.scopes)
+
+    def bind(self, target: ast.AST, value: ast.AST | None) -> None:
+        sources = [node.id for node in names_in(value, ast.Load) if self.known(node.id)] if value is not None else []
+        for name in [node.id for node in names_in(target, ast.Store)]:
+            self.edges.extend((name, "computedFrom", source) for source in sources)
+            self.scopes[-1].add(name)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load) and self.known(node.id):
+            self.edges.append((node.id, "comesFrom", node.id))
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        for target in node.targets:
+            self.visit(target)
+            self.bind(target, node.value)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+        self.bind(node.target, node.value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.visit(node.value)
+        if isinstance(node.target, ast.Name) and self.known(node.target.id):
+            self.edges.append((node.target.id, "computedFrom", node.target.id))
+        self.bind(node.target, node.value)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        self.bind(node.target, node.value)
+
+    def visit_For(self, node: ast.For) -> None:
+        self.visit(node.iter)
+        self.bind(node.target, node.iter)
+        for statement in [*node.body, *node.orelse]:
+            self.visit(statement)
+
+    def visit_With(self, node: ast.With) -> None:
+        for item in node.items:
+            self.visit(item.context_expr)
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, item.context_expr)
+        for statement in node.body:
+            self.visit(statement)
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
+        self.scopes.append(set())
+        for generator in node.generators:
+            self.visit(generator.iter)
+            self.bind(generator.target, generator.iter)
+            for condition in generator.ifs:
+                self.visit(condition)
+        for part in [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]:
+            self.visit(part)
+        self.scopes.pop()
+
+    visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = _comprehension
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
+        arguments = node.args
+        for default in [*arguments.defaults, *arguments.kw_defaults]:
+            if default is not None:
+                self.visit(default)
+        parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+        self.scopes.append({parameter.arg for parameter in parameters if parameter is not None})
+        for statement in node.body if isinstance(node.body, list) else [node.body]:
+            self.visit(statement)
+        self.scopes.pop()
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _function
+
+
+def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[ast.Name]:
+    """In source order: ast.walk goes by depth."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, context):
+        yield node
+    for child in ast.iter_child_nodes(node):
+        yield from names_in(child, context)
+
+
+def data_flow(tree: ast.AST) -> Counter[tuple[str, str, str]]:
+    """Edges with the variables renamed in the order of their first occurrence, as the paper does: names say nothing."""
+    finder = DataFlow()
+    finder.visit(tree)
+    order: dict[str, str] = {}
+
+    def renamed(name: str) -> str:
+        return order.setdefault(name, f"var_{len(order)}")
+
+    return Counter((renamed(target), kind, renamed(source)) for target, kind, source in finder.edges)
+
+
+def recall(candidate: Counter[Any], reference: Counter[Any]) -> float:
+    """Of a reference without items, only a candidate without items has everything."""
+    total = sum(reference.values())
+    return shared(candidate, reference) / total if total else float(not candidate)
+
+
+def parsed(source: str) -> ast.Module | None:
+    try:
+        return without_docstrings(ast.parse(source))
+    except (SyntaxError, ValueError):
+        return None
+
+
+def codebleu(candidate: str, reference: str) -> dict[str, float]:
+    """The four parts and their mean. A candidate that does not parse has no syntax and no data flow; a reference must parse."""
+    if max(len(candidate), len(reference)) > MAX_SOURCE_CHARACTERS:
+        raise ValueError(f"a source has at most {MAX_SOURCE_CHARACTERS} characters")
+    mine, golden = parsed(candidate), parsed(reference)
+    if golden is None:
+        raise ValueError("the reference does not parse")
+    # Docstrings are comments to the tree, so they are to the tokens.
+    words, golden_words = tokens_of(ast.unparse(mine) if mine else candidate), tokens_of(ast.unparse(golden))
+    parts = {
+        "ngram": bleu(words, golden_words),
+        "weighted_ngram": weighted_bleu(words, golden_words),
+        "syntax": recall(subtrees(mine), subtrees(golden)) if mine else 0.0,
+        "dataflow": recall(data_flow(mine), data_flow(golden)) if mine else 0.0,
+    }
+    return {**parts, "codebleu": PART_WEIGHT * sum(parts.values())}
+
+
+def score(pair: dict[str, str]) -> dict[str, Any]:
+    try:
+        return dict(codebleu(pair["candidate"], pair["reference"]))
+    except (ValueError, RecursionError, MemoryError) as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def main() -> int:
+    pairs = json.load(sys.stdin)["pairs"]
+    json.dump({"scores": [score(pair) for pair in pairs]}, sys.stdout)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,12 +10,21 @@ namespace assay::metrics {
 namespace {
 
 /// Uniform in [0, bound), without bias. The standard's distributions differ between libraries; its engines do not.
-std::size_t draw(std::mt19937_64& engine, std::uint64_t bound) {
-  const std::uint64_t excess = (std::mt19937_64::max() % bound + 1) % bound;
-  std::uint64_t value = engine();
-  while (value > std::mt19937_64::max() - excess) value = engine();
-  return static_cast<std::size_t>(value % bound);
-}
+class Draws {
+ public:
+  Draws(std::uint64_t seed, std::uint64_t bound) : engine_(seed), bound_(bound), last_(kMost - (kMost % bound + 1) % bound) {}
+
+  std::size_t next() {
+    std::uint64_t value = engine_();
+    while (value > last_) value = engine_();
+    return static_cast<std::size_t>(value % bound_);
+  }
+
+ private:
+  static constexpr std::uint64_t kMost = std::mt19937_64::max();
+  std::mt19937_64 engine_;
+  const std::uint64_t bound_, last_;  // beyond `last_` some values would come more often
+};
 
 }  // namespace
 
@@ -33,12 +42,12 @@ double quantile(std::span<const double> ascending, double share) {
 
 std::optional<Interval> bootstrap_mean(std::span<const double> values, const BootstrapOptions& options) {
   if (values.size() < 2 || options.resamples < 1) return std::nullopt;
-  std::mt19937_64 engine(options.seed);
+  Draws draws(options.seed, values.size());
   std::vector<double> means;
   means.reserve(static_cast<std::size_t>(options.resamples));
   for (std::int64_t i = 0; i < options.resamples; ++i) {
     double sum = 0;
-    for (std::size_t j = 0; j < values.size(); ++j) sum += values[draw(engine, values.size())];
+    for (std::size_t j = 0; j < values.size(); ++j) sum += values[draws.next()];
     means.push_back(sum / static_cast<double>(values.size()));
   }
   std::sort(means.begin(), means.end());

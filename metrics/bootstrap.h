@@ -13,7 +13,7 @@
 
 namespace assay::metrics {
 
-inline constexpr std::int64_t kBootstrapResamples = 10'000;
+inline constexpr std::int64_t kBootstrapResamples = 5'000;
 inline constexpr double kConfidence = 0.95;
 
 struct Interval {

@@ -14,6 +14,7 @@ import json
 import keyword
 import math
 import re
+import resource
 import sys
 import tokenize
 from collections import Counter
@@ -24,6 +25,7 @@ MAX_ORDER = 4
 KEYWORD_WEIGHT = 5.0
 PART_WEIGHT = 0.25
 MAX_SOURCE_CHARACTERS = 1_000_000
+MEMORY_BYTES = 4 << 30  # a parser's appetite is the source's to choose
 INVISIBLE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER}
 # For text that Python's own tokeniser refuses: names, numbers, and each other character by itself.
 ROUGH_TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -246,6 +248,7 @@ def score(pair: dict[str, str]) -> dict[str, Any]:
 
 
 def main() -> int:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     pairs = json.load(sys.stdin)["pairs"]
     json.dump({"scores": [score(pair) for pair in pairs]}, sys.stdout)
     return 0

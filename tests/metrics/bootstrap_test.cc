@@ -3,7 +3,6 @@
 #include <cmath>
 #include <vector>
 
-#include "metrics/estimate.h"
 #include "tests/catch.h"
 
 using namespace assay::metrics;
@@ -62,19 +61,4 @@ TEST_CASE("95 % intervals hold the truth about 95 times in 100") {
   }
   CHECK(held >= 270);  // 300 x 0.95 = 285, four standard deviations below
   CHECK(held <= 300);
-}
-
-TEST_CASE("an estimate: value, count, and no interval for one operator") {
-  CHECK_FALSE(estimate(std::vector<double>{}));
-  const auto one = estimate(std::vector<double>{0.5});
-  REQUIRE(one);
-  CHECK(one->value == 0.5);
-  CHECK(one->count == 1);
-  CHECK_FALSE(one->interval);
-  const auto four = estimate(share(3, 4));
-  REQUIRE(four);
-  REQUIRE(four->interval);
-  CHECK(four->value == 0.75);
-  CHECK(four->interval->low <= 0.75);
-  CHECK(four->interval->high >= 0.75);
 }

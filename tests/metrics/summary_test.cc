@@ -1,0 +1,76 @@
+#include "metrics/summary.h"
+
+#include "tests/catch.h"
+
+using namespace assay::metrics;
+
+namespace {
+
+Sample timed(double ratio) { return {true, true, ratio, ratio, 2 * ratio, 0.5}; }
+Sample untimed() { return {true, true, {}, {}, {}, {}}; }
+Sample wrong() { return {true, false, {}, {}, {}, {}}; }
+Sample broken() { return {}; }
+
+}  // namespace
+
+TEST_CASE("a suite on a GPU: failures are 0 in perf, absent from the speed-up") {
+  const std::vector<OperatorSamples> suite = {{"a", "standard", "f", 1, {timed(0.8)}},
+                                              {"b", "standard", "f", 2, {timed(1.2)}},
+                                              {"c", "ood", "g", 2, {wrong()}},
+                                              {"d", "ood", "g", 3, {broken()}}};
+  const Summary all = summarise(suite);
+  CHECK(all.operators == 4);
+  CHECK(all.right == 2);
+  CHECK(all.pass_at_1->value == 0.5);
+  CHECK(all.call_accuracy->value == 0.75);
+  CHECK(all.perf_at_1->value == Approx(0.5));
+  CHECK(all.speed_up->value == Approx(1.0));
+  CHECK(all.speed_up->count == 2);
+  CHECK(all.efficiency->value == 0.5);
+  REQUIRE(all.fast_oracle.size() == kFastThresholds.size());
+  CHECK(all.fast_oracle.front().share == 0.5);
+  CHECK(pass_curve(suite).size() == 1);
+  const auto by_split = summarise_by(suite, [](const OperatorSamples& op) { return op.split; });
+  CHECK(by_split.at("standard").pass_at_1->value == 1);
+  CHECK(by_split.at("ood").pass_at_1->value == 0);
+  CHECK_FALSE(by_split.at("ood").perf_at_1);  // nothing was right, so nothing was timed
+  CHECK(by_split.at("ood").fast_oracle.empty());
+}
+
+TEST_CASE("without times there is no perf, no speed-up, no curve") {
+  const Summary all = summarise(std::vector<OperatorSamples>{{"a", "s", "f", 1, {untimed()}}, {"b", "s", "f", 1, {timed(1)}}, {"c", "s", "f", 1, {wrong()}}});
+  CHECK(all.pass_at_1->value == Approx(2.0 / 3));
+  CHECK_FALSE(all.perf_at_1);
+  CHECK_FALSE(all.speed_up);
+  CHECK_FALSE(all.efficiency);
+  CHECK(all.fast_oracle.empty());
+}
+
+TEST_CASE("several samples: pass@1 is the mean share, pass@k grows with k") {
+  const std::vector<OperatorSamples> suite = {{"a", "s", "f", 1, {timed(1), wrong(), wrong(), broken()}}, {"b", "s", "f", 1, {broken(), broken(), broken(), broken()}}};
+  const Summary all = summarise(suite);
+  CHECK(all.samples == 8);
+  CHECK(all.pass_at_1->value == Approx(0.125));
+  const std::vector<PassPoint> curve = pass_curve(suite);
+  REQUIRE(curve.size() == 4);
+  CHECK(curve[0].execution.value == Approx(all.pass_at_1->value));
+  CHECK(curve[1].execution.value == Approx(0.25));       // (1 - C(3,2)/C(4,2)) / 2
+  CHECK(curve[1].call.value == Approx(0.5));             // 3 of 4 ran: any two hold one
+  CHECK(curve[3].execution.value == Approx(0.5));
+}
+
+TEST_CASE("an operator without a sample is a failure, and nothing is nothing") {
+  const Summary one = summarise(std::vector<OperatorSamples>{{"a", "s", "f", 1, {timed(1)}}, {"b", "s", "f", 1, {}}});
+  CHECK(one.pass_at_1->value == 0.5);
+  CHECK(one.perf_at_1->value == 0.5);
+  const Summary none = summarise({});
+  CHECK_FALSE(none.pass_at_1);
+  CHECK(pass_curve({}).empty());
+}
+
+TEST_CASE("the points of a long curve") {
+  const std::vector<OperatorSamples> suite = {{"a", "s", "f", 1, std::vector<Sample>(20, untimed())}};
+  std::vector<std::int64_t> ks;
+  for (const PassPoint& point : pass_curve(suite)) ks.push_back(point.k);
+  CHECK(ks == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 16, 20});
+}

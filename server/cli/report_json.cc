@@ -16,9 +16,76 @@ ordered_json measured(const std::optional<double>& value) {
   return *value;
 }
 
+ordered_json similarity_json(const std::optional<Similarity>& similarity) {
+  if (!similarity) return nullptr;
+  return {{"codebleu", similarity->codebleu},
+          {"ngram", similarity->ngram},
+          {"weighted_ngram", similarity->weighted_ngram},
+          {"syntax", similarity->syntax},
+          {"dataflow", similarity->dataflow}};
+}
+
+ordered_json estimate_json(const std::optional<metrics::Estimate>& estimate) {
+  if (!estimate) return nullptr;
+  ordered_json out = {{"value", estimate->value}, {"operators", estimate->count}, {"interval", nullptr}, {"method", nullptr}};
+  if (estimate->method == metrics::IntervalMethod::none) return out;
+  out["interval"] = {estimate->interval.low, estimate->interval.high};
+  out["method"] = estimate->method == metrics::IntervalMethod::wilson ? "wilson" : "bootstrap";
+  return out;
+}
+
+ordered_json curve_json(const std::vector<metrics::FastPoint>& curve) {
+  if (curve.empty()) return nullptr;
+  ordered_json out = ordered_json::array();
+  for (const metrics::FastPoint& point : curve) out.push_back({{"p", point.p}, {"share", point.share}});
+  return out;
+}
+
+ordered_json summary_json(const metrics::Summary& summary) {
+  return {{"operators", summary.operators},
+          {"samples", summary.samples},
+          {"right", summary.right},
+          {"pass_at_1", estimate_json(summary.pass_at_1)},
+          {"call_accuracy", estimate_json(summary.call_accuracy)},
+          {"perf_at_1", estimate_json(summary.perf_at_1)},
+          {"speed_up", estimate_json(summary.speed_up)},
+          {"gpu_efficiency", estimate_json(summary.efficiency)},
+          {"fast_p_oracle", curve_json(summary.fast_oracle)},
+          {"fast_p_pytorch", curve_json(summary.fast_pytorch)}};
+}
+
+ordered_json groups_json(const Groups& groups) {
+  ordered_json out = ordered_json::object();
+  for (const auto& [name, summary] : groups) out[name] = summary_json(summary);
+  return out;
+}
+
+ordered_json metrics_json(const Report& report) {
+  ordered_json pass = ordered_json::array();
+  for (const metrics::PassPoint& point : report.pass_at_k)
+    pass.push_back({{"k", point.k}, {"call", estimate_json(point.call)}, {"execution", estimate_json(point.execution)}});
+  ordered_json errors = ordered_json::object();
+  for (const metrics::GroupCount& group : report.error_groups) {
+    ordered_json types = ordered_json::object();
+    for (const auto& [type, count] : group.types) types[std::string(type)] = count;
+    errors[std::string(group.group)] = {{"total", group.total}, {"types", types}};
+  }
+  return {{"all", summary_json(report.all)},
+          {"by_split", groups_json(report.by_split)},
+          {"by_family", groups_json(report.by_family)},
+          {"by_difficulty", groups_json(report.by_difficulty)},
+          {"pass_at_k", pass},
+          {"error_groups", errors},
+          {"similarity", estimate_json(report.totals.similarity)},
+          {"bootstrap", {{"seed", metrics::kReportSeed}, {"resamples", metrics::kBootstrapResamples}, {"confidence", metrics::kConfidence}}}};
+}
+
 ordered_json row_json(const ReportRow& row) {
   return {{"operator", row.operator_name},
           {"split", row.split},
+          {"family", row.family},
+          {"difficulty", row.difficulty},
+          {"sample", row.sample},
           {"label", to_string(row.label)},
           {"outcome", row.outcome},
           {"error_kind", row.error_kind},
@@ -26,6 +93,10 @@ ordered_json row_json(const ReportRow& row) {
           {"error_group", row.error_group},
           {"max_error", measured(row.max_error)},
           {"perf", measured(row.perf)},
+          {"speed_up", measured(row.speed_up)},
+          {"speed_up_pytorch", measured(row.speed_up_pytorch)},
+          {"gpu_efficiency", measured(row.efficiency)},
+          {"similarity", similarity_json(row.similarity)},
           {"tier", row.tier},
           {"tier_reason", row.tier_reason},
           {"explanation", row.explanation},
@@ -43,6 +114,7 @@ std::string report_as_json(const Report& report) {
   ordered_json root = {{"format", kReportFormat},
                        {"run",
                         {{"handle", report.run.handle},
+                         {"samples", report.samples},
                          {"agent", report.run.request.agent},
                          {"model", report.run.request.model},
                          {"scripted", report.scripted},
@@ -55,6 +127,7 @@ std::string report_as_json(const Report& report) {
                        {"operators", ordered_json::array()},
                        {"totals",
                         {{"operators", totals.operators},
+                         {"attempts", totals.attempts},
                          {"submitted", totals.submitted},
                          {"passed", totals.passed},
                          {"slow", totals.slow},
@@ -69,8 +142,12 @@ std::string report_as_json(const Report& report) {
                          {"input_tokens", report.usage.input_tokens},
                          {"output_tokens", report.usage.output_tokens},
                          {"cost_usd", report.usage.cost_usd},
+                         {"cost_per_pass_rate", measured(totals.cost_per_pass_rate)},
+                         {"cost_per_perf", measured(totals.cost_per_perf)},
+                         {"cost_per_solved", measured(totals.cost_per_solved)},
                          {"tool_calls", totals.tool_calls},
-                         {"sandbox_ms", totals.sandbox_ms}}}};
+                         {"sandbox_ms", totals.sandbox_ms}}},
+                       {"metrics", metrics_json(report)}};
   for (const ReportRow& row : report.rows) root["operators"].push_back(row_json(row));
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

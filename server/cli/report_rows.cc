@@ -4,8 +4,11 @@
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <utility>
 
-#include "reference_agents/llm/scripted.h"
+#include "metrics/cost.h"
+#include "metrics/wilson.h"
+#include "server/cli/report_samples.h"
 #include "tools/error_taxonomy.h"
 
 namespace assay::server {
@@ -16,12 +19,6 @@ using sandbox::Outcome;
 using sandbox::Verdict;
 
 constexpr std::size_t kExplanationCharacters = 160;
-
-/// TritonBench's call accuracy asks whether the code runs to its end, right or wrong.
-bool ran_to_its_end(const Verdict& verdict) {
-  return verdict.outcome == Outcome::pass || verdict.error_kind == ErrorKind::wrong_result || verdict.error_kind == ErrorKind::output_mismatch ||
-         verdict.error_kind == ErrorKind::unattributed || verdict.error_kind == ErrorKind::floor_violation;
-}
 
 /// What a reader needs to understand the row without opening the verdict.
 std::string explain(const Verdict& verdict, Label label) {
@@ -66,6 +63,7 @@ ReportRow make_row(const tools::OperatorScore& score) {
   }
   const Verdict& verdict = *score.verdict;
   row.label = label_of(verdict.outcome, verdict.error_kind, verdict.stage, verdict.hints);
+  row.language = verdict.language;
   row.outcome = sandbox::to_string(verdict.outcome);
   row.error_kind = sandbox::to_string(verdict.error_kind);
   if (const std::optional<tools::ErrorType> found = tools::error_type(verdict.error_kind)) {
@@ -73,7 +71,11 @@ ReportRow make_row(const tools::OperatorScore& score) {
     row.error_group = found->group;
   }
   row.max_error = largest_error(verdict);
+  const metrics::Sample sample = sample_of(verdict);
   row.perf = verdict.perf;
+  row.speed_up = sample.speed_up;
+  row.speed_up_pytorch = sample.speed_up_pytorch;
+  row.efficiency = sample.efficiency;
   row.tier = sandbox::to_string(verdict.tier);
   row.tier_reason = printable_line(verdict.tier_reason, kExplanationCharacters);
   row.explanation = printable_line(explain(verdict, row.label), kExplanationCharacters);
@@ -83,62 +85,126 @@ ReportRow make_row(const tools::OperatorScore& score) {
   return row;
 }
 
-std::string why_no_perf(const tools::Scorecard& scorecard, const std::vector<std::string>& devices) {
-  if (scorecard.perf_at_1) return "";
-  const bool on_cpu = std::all_of(devices.begin(), devices.end(), [](const std::string& device) { return device == "cpu" || device == "fake"; });
-  if (devices.empty()) return "nothing was graded";
-  return on_cpu ? "no GPU: nothing was timed" : "nothing was timed";
+std::string why_no_perf(const Report& report) {
+  if (report.totals.perf_at_1) return "";
+  if (report.devices.empty()) return "nothing was graded";
+  const auto times_nothing = [](const std::string& device) { return device == "cpu" || device == "fake"; };
+  if (std::all_of(report.devices.begin(), report.devices.end(), times_nothing)) return "no GPU: nothing was timed";
+  const auto timed = std::count_if(report.rows.begin(), report.rows.end(), [](const ReportRow& row) { return row.perf.has_value(); });
+  if (timed == 0) return "nothing was timed";
+  return std::to_string(report.totals.passed - timed) + " of " + std::to_string(report.totals.passed) + " right submissions were not timed";
+}
+
+/// Rows, and what is counted one by one.
+void add_attempt(Report& report, const tools::OperatorScore& score, ReportRow row) {
+  ReportTotals& totals = report.totals;
+  ++totals.attempts;
+  totals.submitted += score.submitted ? 1 : 0;
+  totals.passed += score.verdict && score.verdict->outcome == Outcome::pass ? 1 : 0;
+  ++totals.labels[std::string(to_string(row.label))];
+  totals.tool_calls += row.tool_calls;
+  totals.sandbox_ms += row.sandbox_ms;
+  totals.slow += row.label == Label::slow ? 1 : 0;
+  if (!row.error_type.empty()) ++totals.errors[row.error_group][row.error_type];
+  report.rows.push_back(std::move(row));
+}
+
+void add_provenance(const sandbox::Provenance& provenance, std::set<std::string>& devices, std::set<std::string>& missing_layers) {
+  if (!provenance.device.empty()) devices.insert(provenance.device);
+  missing_layers.insert(provenance.missing_layers.begin(), provenance.missing_layers.end());
+}
+
+/// Pairs of group and type. The table of groups has every type that the taxonomy gives (a test holds them together).
+std::vector<metrics::GroupCount> groups_of(const std::vector<ReportRow>& rows) {
+  std::vector<std::pair<std::string, std::string>> errors;
+  for (const ReportRow& row : rows) {
+    if (!row.error_type.empty()) errors.emplace_back(row.error_group, row.error_type);
+  }
+  return metrics::count_errors(errors).value_or(std::vector<metrics::GroupCount>());
+}
+
+void finish_metrics(Report& report, const std::vector<metrics::OperatorSamples>& suite) {
+  report.all = metrics::summarise(suite);
+  report.by_split = metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return op.split; });
+  report.by_family = metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return op.family; });
+  report.by_difficulty = metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return std::to_string(op.difficulty); });
+  report.pass_at_k = metrics::pass_curve(suite);
+  report.error_groups = groups_of(report.rows);
+}
+
+void finish_totals(Report& report) {
+  ReportTotals& totals = report.totals;
+  totals.operators = report.all.operators;
+  totals.pass_at_1 = report.all.pass_at_1 ? report.all.pass_at_1->value : 0;
+  const metrics::Interval wilson = metrics::wilson_interval(totals.pass_at_1 * static_cast<double>(totals.operators), totals.operators);
+  totals.pass_at_1_interval = {wilson.low, wilson.high};
+  if (report.all.perf_at_1) totals.perf_at_1 = report.all.perf_at_1->value;
+  totals.no_perf_reason = why_no_perf(report);
+  totals.call_accuracy = report.all.call_accuracy ? report.all.call_accuracy->value : 0;
+  totals.execution_accuracy = totals.pass_at_1;
+  if (!(report.usage.cost_usd > 0)) return;
+  totals.cost_per_pass_rate = metrics::cost_per_rate(report.usage.cost_usd, totals.pass_at_1);
+  if (totals.perf_at_1) totals.cost_per_perf = metrics::cost_per_rate(report.usage.cost_usd, *totals.perf_at_1);
+  totals.cost_per_solved = metrics::cost_per_solved(report.usage.cost_usd, totals.passed);
+}
+
+Status check_samples(const std::vector<tools::Scorecard>& samples) {
+  if (samples.empty()) return fail(ErrorCode::invalid_argument, "a report needs a run");
+  const tools::RunInfo& first = samples.front().run;
+  for (const tools::Scorecard& sample : samples) {
+    const tools::RunInfo& run = sample.run;
+    const bool alike = run.request.agent == first.request.agent && run.request.model == first.request.model && run.request.track == first.request.track &&
+                       run.operators == first.operators && sample.operators.size() == samples.front().operators.size();
+    if (alike) continue;
+    return fail(ErrorCode::invalid_argument, "runs of one report are samples of the same agent, model, track and operators; " + run.handle + " differs from " +
+                                                 first.handle + " (" + first.request.agent + ", " + first.request.model + ")");
+  }
+  return {};
+}
+
+Report report_of(const std::vector<tools::Scorecard>& samples, const operators::Catalog* catalog) {
+  Report report;
+  report.run = samples.front().run;
+  report.scripted = names_no_model(report.run.request.model);
+  std::set<std::string> devices;
+  std::set<std::string> missing_layers;
+  for (const tools::Scorecard& card : samples) {
+    report.samples.push_back(card.run.handle);
+    report.usage.input_tokens += card.usage.input_tokens;
+    report.usage.output_tokens += card.usage.output_tokens;
+    report.usage.cost_usd += card.usage.cost_usd;
+  }
+  std::vector<metrics::OperatorSamples> suite;
+  for (std::size_t i = 0; i < samples.front().operators.size(); ++i) {
+    const std::string& name = samples.front().operators[i].operator_name;
+    const operators::Operator* op = catalog == nullptr ? nullptr : catalog->find(name);
+    metrics::OperatorSamples attempts{name, samples.front().operators[i].split, op == nullptr ? "" : op->family, op == nullptr ? 0 : op->difficulty, {}};
+    for (std::size_t sample = 0; sample < samples.size(); ++sample) {
+      const tools::OperatorScore& score = samples[sample].operators[i];
+      ReportRow row = make_row(score);
+      row.family = attempts.family;
+      row.difficulty = attempts.difficulty;
+      row.sample = static_cast<std::int64_t>(sample) + 1;
+      attempts.samples.push_back(score.verdict ? sample_of(*score.verdict) : metrics::Sample{});
+      if (score.verdict) add_provenance(score.verdict->provenance, devices, missing_layers);
+      add_attempt(report, score, std::move(row));
+    }
+    suite.push_back(std::move(attempts));
+  }
+  report.devices.assign(devices.begin(), devices.end());
+  report.missing_layers.assign(missing_layers.begin(), missing_layers.end());
+  finish_metrics(report, suite);
+  finish_totals(report);
+  return report;
 }
 
 }  // namespace
 
-std::array<double, 2> wilson_interval(std::int64_t successes, std::int64_t trials) {
-  if (trials <= 0) return {0, 1};
-  constexpr double kZ = 1.959963984540054;  // 97.5 % quantile of the normal distribution
-  const double n = static_cast<double>(trials);
-  const double p = static_cast<double>(successes) / n;
-  const double centre = p + kZ * kZ / (2 * n);
-  const double half = kZ * std::sqrt(p * (1 - p) / n + kZ * kZ / (4 * n * n));
-  const double scale = 1 + kZ * kZ / n;
-  return {std::max(0.0, (centre - half) / scale), std::min(1.0, (centre + half) / scale)};
-}
+Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog) { return report_of({scorecard}, catalog); }
 
-Report make_report(const tools::Scorecard& scorecard) {
-  Report report;
-  report.run = scorecard.run;
-  report.usage = scorecard.usage;
-  report.scripted = scorecard.run.request.model == agents::kScriptedLabel;
-  ReportTotals& totals = report.totals;
-  std::set<std::string> devices;
-  std::set<std::string> missing_layers;
-  std::int64_t ran = 0;
-  for (const tools::OperatorScore& score : scorecard.operators) {
-    ReportRow row = make_row(score);
-    ++totals.labels[std::string(to_string(row.label))];
-    totals.tool_calls += row.tool_calls;
-    totals.sandbox_ms += row.sandbox_ms;
-    totals.slow += row.label == Label::slow ? 1 : 0;
-    if (!row.error_type.empty()) ++totals.errors[row.error_group][row.error_type];
-    if (score.verdict) {
-      ran += ran_to_its_end(*score.verdict) ? 1 : 0;
-      if (!score.verdict->provenance.device.empty()) devices.insert(score.verdict->provenance.device);
-      missing_layers.insert(score.verdict->provenance.missing_layers.begin(), score.verdict->provenance.missing_layers.end());
-    }
-    report.rows.push_back(std::move(row));
-  }
-  report.devices.assign(devices.begin(), devices.end());
-  report.missing_layers.assign(missing_layers.begin(), missing_layers.end());
-  totals.operators = static_cast<std::int64_t>(scorecard.operators.size());
-  totals.submitted = scorecard.submitted;
-  totals.passed = scorecard.passed;
-  totals.pass_at_1 = scorecard.pass_at_1;
-  totals.pass_at_1_interval = wilson_interval(totals.passed, totals.operators);
-  totals.perf_at_1 = scorecard.perf_at_1;
-  totals.no_perf_reason = why_no_perf(scorecard, report.devices);
-  const double all = static_cast<double>(std::max<std::int64_t>(totals.operators, 1));
-  totals.call_accuracy = static_cast<double>(ran) / all;
-  totals.execution_accuracy = static_cast<double>(totals.passed) / all;
-  return report;
+Result<Report> make_report(const std::vector<tools::Scorecard>& samples, const operators::Catalog* catalog) {
+  if (Status alike = check_samples(samples); !alike) return fail(alike.error());
+  return report_of(samples, catalog);
 }
 
 }  // namespace assay::server

@@ -20,28 +20,56 @@ std::string named(const std::vector<tools::RunInfo>& runs) {
   return text;
 }
 
-}  // namespace
-
-Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog, const std::string& run) {
+Result<std::unique_ptr<ServerServices>> open_store(const std::filesystem::path& store, const operators::Catalog& catalog) {
   std::error_code error;
   if (!std::filesystem::exists(store, error))
     return fail(ErrorCode::io, "there is no store at " + store.string() + "; `assay bench` makes one, --store names another");
   ServicesOptions options;
   options.mode = StoreMode::read_only;
-  const auto services = ServerServices::open(store, catalog, Devices{}, options);
+  return ServerServices::open(store, catalog, Devices{}, options);
+}
+
+}  // namespace
+
+Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog, const std::string& run) {
+  return read_report(store, catalog, run.empty() ? std::vector<std::string>() : std::vector<std::string>{run});
+}
+
+Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog, const std::vector<std::string>& runs) {
+  const auto services = open_store(store, catalog);
   if (!services) return fail(services.error());
-  const Result<std::vector<tools::RunInfo>> runs = (*services)->list_runs();
-  if (!runs) return fail(runs.error());
-  if (runs->empty()) return fail(ErrorCode::not_found, "the store " + store.string() + " holds no run; `assay bench` makes one");
-  const std::string handle = run.empty() ? runs->front().handle : run;
-  const Result<tools::Scorecard> scorecard = (*services)->runs().scorecard(handle);
-  if (scorecard) return make_report(*scorecard);
-  if (scorecard.error().code != ErrorCode::not_found && scorecard.error().code != ErrorCode::invalid_argument) return fail(scorecard.error());
-  return fail(ErrorCode::not_found, "unknown run '" + printable_line(handle, 60) + "'; the newest in " + store.string() + ": " + named(*runs));
+  const Result<std::vector<tools::RunInfo>> known = (*services)->list_runs();
+  if (!known) return fail(known.error());
+  if (known->empty()) return fail(ErrorCode::not_found, "the store " + store.string() + " holds no run; `assay bench` makes one");
+  std::vector<tools::Scorecard> samples;
+  for (const std::string& handle : runs.empty() ? std::vector<std::string>{known->front().handle} : runs) {
+    Result<tools::Scorecard> scorecard = (*services)->runs().scorecard(handle);
+    if (scorecard) {
+      samples.push_back(std::move(*scorecard));
+      continue;
+    }
+    if (scorecard.error().code != ErrorCode::not_found && scorecard.error().code != ErrorCode::invalid_argument) return fail(scorecard.error());
+    return fail(ErrorCode::not_found, "unknown run '" + printable_line(handle, 60) + "'; the newest in " + store.string() + ": " + named(*known));
+  }
+  return make_report(samples, &catalog);
+}
+
+Result<std::map<std::string, std::string>> read_sources(const std::filesystem::path& store, const operators::Catalog& catalog, const Report& report) {
+  const auto services = open_store(store, catalog);
+  if (!services) return fail(services.error());
+  std::map<std::string, std::string> sources;
+  for (const ReportRow& row : report.rows) {
+    if (row.job.empty()) continue;
+    Result<std::string> source = (*services)->store().source(row.job);
+    if (!source) return fail(source.error());
+    sources.emplace(row.job, std::move(*source));
+  }
+  return sources;
 }
 
 int status_of_report_error(const Error& error) {
   if (error.code == ErrorCode::not_found) return kUnknownName;
+  if (error.code == ErrorCode::invalid_argument) return kUsage;
   if (error.code == ErrorCode::io) return kNoInput;
   return kStoreUnusable;
 }

@@ -1,8 +1,10 @@
-// Reads one run's report from a store, without changing the store and without any device.
+// Reads the report of one run, or of several that are samples of one configuration, from a store: without changing the store, without any device.
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "operators/catalog.h"
@@ -14,7 +16,13 @@ namespace assay::server {
 /// is no store file; unavailable or corrupt when it cannot be used.
 Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog, const std::string& run);
 
-/// kUnknownName, kNoInput or kStoreUnusable.
+/// The same of several runs (make_report() says which go together); none: the newest one.
+Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog, const std::vector<std::string>& runs);
+
+/// What was submitted, by job, for every row that has one.
+Result<std::map<std::string, std::string>> read_sources(const std::filesystem::path& store, const operators::Catalog& catalog, const Report& report);
+
+/// kUnknownName, kUsage, kNoInput or kStoreUnusable.
 int status_of_report_error(const Error& error);
 
 }  // namespace assay::server

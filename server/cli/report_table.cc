@@ -1,26 +1,20 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <vector>
 
 #include "server/cli/report_formats.h"
+#include "server/cli/report_markup.h"
 
 namespace assay::server {
 namespace {
 
 constexpr std::size_t kExplanationColumn = 90;
 
-std::string number(double value, const char* format) {
-  char text[64];
-  std::snprintf(text, sizeof(text), format, value);
-  return text;
-}
-
 std::string percent(double ratio) { return number(100 * ratio, "%.1f %%"); }
 
 std::string padded(const std::string& text, std::size_t width) { return text + std::string(width - std::min(width, width_of(text)), ' '); }
 
-using Line = std::vector<std::string>;
+using Line = std::vector<std::string>;  // of cells
 
 std::string aligned(const std::vector<Line>& lines) {
   std::vector<std::size_t> widths(lines.front().size(), 0);
@@ -42,6 +36,12 @@ std::string aligned(const std::vector<Line>& lines) {
   return text;
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 std::string error_lines(const ReportTotals& totals) {
   std::string text;
   for (const auto& [group, types] : totals.errors) {
@@ -52,9 +52,32 @@ std::string error_lines(const ReportTotals& totals) {
   return text;
 }
 
-std::string joined(const std::vector<std::string>& names) {
+/// Short: families are left to the other forms, and so are a grouping that says no more than the totals and columns of times that nobody took.
+std::string group_lines(const Report& report) {
+  const bool timed = report.all.perf_at_1.has_value();
+  std::vector<Line> lines = {{"group", "operators", "pass@1", "call accuracy"}};
+  if (timed) lines.front().insert(lines.front().end(), {"perf@1", "speed-up"});
+  const auto add = [&](const char* kind, const Groups& groups) {
+    if (groups.size() < 2) return;
+    for (const auto& [name, summary] : groups) {
+      lines.push_back({kind + (name.empty() || name == "0" ? std::string("unknown") : name), std::to_string(summary.operators), share_with_interval(summary.pass_at_1),
+                       share_with_interval(summary.call_accuracy)});
+      if (timed) lines.back().insert(lines.back().end(), {ratio_with_interval(summary.perf_at_1), ratio_with_interval(summary.speed_up)});
+    }
+  };
+  add("split ", report.by_split);
+  add("difficulty ", report.by_difficulty);
+  return lines.size() == 1 ? "" : "\n" + aligned(lines) + "(95 % intervals over the operators of a group)\n";
+}
+
+std::string pass_lines(const Report& report) {
+  if (report.pass_at_k.size() < 2) return "";
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const metrics::PassPoint& point : report.pass_at_k) {
+    if (point.k == 1) continue;  // has a line of its own
+    const std::string name = "pass@" + std::to_string(point.k);
+    text += padded(name, 20) + share_with_interval(point.execution) + ", call " + share_with_interval(point.call) + "\n";
+  }
   return text;
 }
 
@@ -62,20 +85,25 @@ std::string joined(const std::vector<std::string>& names) {
 
 std::string report_as_table(const Report& report) {
   const ReportTotals& totals = report.totals;
-  std::string text = "Run " + report.run.handle + ": agent " + printable_line(report.run.request.agent, 60) + ", model " +
+  std::string text = (report.samples.size() > 1 ? std::to_string(report.samples.size()) + " samples, runs " : "Run ") + joined(report.samples) + ": agent " + printable_line(report.run.request.agent, 60) + ", model " +
                      printable_line(report.run.request.model, 80) + ", track " + std::string(tools::to_string(report.run.request.track)) +
                      (report.devices.empty() ? "" : ", device " + joined(report.devices)) + "\n";
-  if (report.scripted) text += "The answers were scripted (no model): this shows that Assay works, says nothing about any model, and is never ranked.\n";
+  if (report.scripted) text += "No model answered: this shows that Assay works, says nothing about any model, and is never ranked.\n";
   std::vector<Line> lines = {{"operator", "outcome", "error kind", "max error", "perf", "tier", "explanation"}};
   for (const ReportRow& row : report.rows) {
-    lines.push_back({row.operator_name, std::string(to_string(row.label)), row.error_kind.empty() || row.error_kind == "none" ? "-" : row.error_kind,
+    const std::string sample = report.samples.size() > 1 ? " #" + std::to_string(row.sample) : "";
+    lines.push_back({row.operator_name + sample, std::string(to_string(row.label)), row.error_kind.empty() || row.error_kind == "none" ? "-" : row.error_kind,
                      row.max_error ? number(*row.max_error, "%.2g") : "-", row.perf ? number(*row.perf, "%.3f") : "-", row.tier.empty() ? "-" : row.tier,
                      printable_line(row.explanation, kExplanationColumn)});
   }
   text += "\n" + aligned(lines) + "\n";
-  text += "pass@1              " + percent(totals.pass_at_1) + "  (" + std::to_string(totals.passed) + " of " + std::to_string(totals.operators) +
+  text += "pass@1              " + percent(totals.pass_at_1) + "  (" + std::to_string(totals.passed) + " of " + std::to_string(totals.attempts) +
           "; 95 % interval " + percent(totals.pass_at_1_interval[0]) + " to " + percent(totals.pass_at_1_interval[1]) + ")\n";
   text += "perf@1              " + (totals.perf_at_1 ? number(*totals.perf_at_1, "%.3f") : "none (" + totals.no_perf_reason + ")") + "\n";
+  text += pass_lines(report);
+  if (report.all.speed_up) text += "speed-up            " + ratio_with_interval(report.all.speed_up) + "  (oracle over submission, right ones only)\n";
+  if (report.all.efficiency) text += "GPU efficiency      " + share_with_interval(report.all.efficiency) + "  (of peak bandwidth or arithmetic)\n";
+  if (totals.similarity) text += "CodeBLEU            " + ratio_with_interval(totals.similarity) + "  (text, against the oracle)\n";
   text += "call accuracy       " + percent(totals.call_accuracy) + "  (ran to its end, right or wrong)\n";
   text += "execution accuracy  " + percent(totals.execution_accuracy) + "  (and the results are right)\n";
   text += "outcomes           ";
@@ -84,12 +112,11 @@ std::string report_as_table(const Report& report) {
   if (!totals.errors.empty()) text += "errors, by TritonBench's groups\n" + error_lines(totals);
   text += "tokens              " + std::to_string(report.usage.input_tokens) + " in, " + std::to_string(report.usage.output_tokens) + " out" +
           (report.scripted ? " (no model)" : "") + "\n";
-  text += "cost                " + number(report.usage.cost_usd, "$%.4f") +
-          (totals.passed > 0 && report.usage.cost_usd > 0 ? number(report.usage.cost_usd / static_cast<double>(totals.passed), " ($%.4f per solved operator)")
-                                                          : "") +
-          "\n";
+  text += "cost                " + number(report.usage.cost_usd, "$%.4f") + (totals.cost_per_solved ? number(*totals.cost_per_solved, " ($%.4f per solved operator") : "") +
+          (totals.cost_per_pass_rate ? number(*totals.cost_per_pass_rate, ", $%.4f over the pass rate)") : "") + "\n";
   text += "tool calls          " + std::to_string(totals.tool_calls) + "\n";
   text += "sandbox time        " + number(totals.sandbox_ms / 1000, "%.1f s") + "  (all stages of the graded jobs, added up)\n";
+  text += group_lines(report);
   if (!report.missing_layers.empty()) text += "sandbox layers that this machine lacks: " + joined(report.missing_layers) + "\n";
   return text;
 }

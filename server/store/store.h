@@ -84,6 +84,7 @@ class Store {
   Status finish_job(const std::string& job, tools::JobState state, const sandbox::Verdict& verdict, bool refund, std::int64_t now_unix_ms);
   /// Empty while the job is unfinished; not_found when there is no such job.
   Result<std::optional<FinishedJob>> finished_job(const std::string& job);
+  Result<std::string> source(const std::string& job);    // what was submitted; not_found when there is no such job
   Result<std::vector<UnfinishedJob>> unfinished_jobs();  // oldest first
   Status count_attempt(const std::string& job);
 

@@ -101,6 +101,15 @@ Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job) {
   });
 }
 
+Result<std::string> Store::source(const std::string& job) {
+  return connection_->with([&](SQLite::Database& db) -> Result<std::string> {
+    SQLite::Statement query(db, "SELECT source FROM submissions WHERE job = ?");
+    bind_all(query, job);
+    if (!query.executeStep()) return fail(ErrorCode::not_found, "unknown job '" + job + "'");
+    return query.getColumn(0).getString();
+  });
+}
+
 Result<std::vector<UnfinishedJob>> Store::unfinished_jobs() {
   return connection_->with([&](SQLite::Database& db) -> Result<std::vector<UnfinishedJob>> {
     SQLite::Statement query(db,

@@ -5,6 +5,7 @@
 
 #include "server/cli/report_formats.h"
 #include "tests/catch.h"
+#include "tools/error_taxonomy.h"
 
 using namespace assay;
 using namespace assay::server;
@@ -148,7 +149,7 @@ TEST_CASE("csv: quoting, formulas, one line per operator") {
   tools::Scorecard card = example();
   card.operators[5].verdict->summary = "=cmd|' /C calc'!A0, \"quoted\"";
   const std::string text = report_as_csv(make_report(card));
-  CHECK(text.find("\"'=cmd|' /C calc'!A0, \"\"quoted\"\": SIGSEGV\"\r\n") != std::string::npos);
+  CHECK(text.find("\"'=cmd|' /C calc'!A0, \"\"quoted\"\": SIGSEGV\",") != std::string::npos);
   CHECK(std::count(text.begin(), text.end(), '\n') == 9);
   CHECK(text.find("\"pass, slow\"") != std::string::npos);
 }
@@ -158,6 +159,10 @@ TEST_CASE("html escapes what a submission said") {
   CHECK(page.find("&lt;b&gt;no attribute&lt;/b&gt;") != std::string::npos);
   CHECK(page.find("<b>") == std::string::npos);
   CHECK(page.find("scripted (no model)") != std::string::npos);
+  CHECK(page.find("never ranked") != std::string::npos);
+  CHECK(page.find("<script") == std::string::npos);
+  CHECK(page.find("href=") == std::string::npos);
+  CHECK(page.find("src=") == std::string::npos);
 }
 
 TEST_CASE("printable lines") {
@@ -174,9 +179,95 @@ TEST_CASE("printable lines") {
   CHECK(width_of("caf\xc3\xa9…") == 5);
 }
 
-TEST_CASE("Wilson interval") {
-  CHECK(wilson_interval(0, 0) == std::array<double, 2>{0, 1});
-  CHECK(wilson_interval(8, 16)[0] == Approx(0.2800).margin(1e-4));
-  CHECK(wilson_interval(8, 16)[1] == Approx(0.7200).margin(1e-4));
-  CHECK(wilson_interval(0, 16)[0] == Approx(0).margin(1e-12));
+TEST_CASE("every error type of the taxonomy is in the table of groups") {
+  for (int kind = 0; kind <= static_cast<int>(ErrorKind::internal_error); ++kind) {
+    const auto found = tools::error_type(static_cast<ErrorKind>(kind));
+    if (!found) continue;
+    const std::vector<std::pair<std::string, std::string>> error = {{std::string(found->group), std::string(found->type)}};
+    CHECK(metrics::count_errors(error));
+  }
+}
+
+TEST_CASE("error groups count every attempt") {
+  const Report report = make_report(example());
+  REQUIRE(report.error_groups.size() == 4);
+  CHECK(report.error_groups[0].total == 1);
+  CHECK(report.error_groups[1].total == 0);
+  CHECK(report.error_groups[3].total == 3);  // ResultsError, CompilationError, RuntimeError
+  const nlohmann::json document = nlohmann::json::parse(report_as_json(report));
+  CHECK(document["metrics"]["error_groups"]["Runtime & Logic"]["types"]["ResultsError"] == 1);
+  CHECK(document["metrics"]["error_groups"]["Runtime & Logic"]["types"]["ValueError"] == 0);
+}
+
+TEST_CASE("several runs are samples of one configuration") {
+  tools::Scorecard second = example();
+  second.run.handle = "run_second";
+  second.operators[0].verdict->outcome = Outcome::fail;
+  second.operators[0].verdict->error_kind = ErrorKind::wrong_result;
+  const Result<Report> report = make_report({example(), second}, nullptr);
+  REQUIRE(report);
+  CHECK(report->rows.size() == 16);
+  CHECK(report->rows[0].operator_name == report->rows[1].operator_name);
+  CHECK(report->rows[1].sample == 2);
+  CHECK(report->totals.operators == 8);
+  CHECK(report->totals.attempts == 16);
+  CHECK(report->totals.passed == 3);
+  CHECK(report->totals.pass_at_1 == Approx(1.5 / 8));
+  REQUIRE(report->pass_at_k.size() == 2);
+  CHECK(report->pass_at_k[1].execution.value == Approx(2.0 / 8));
+  CHECK(report_as_table(*report).find("good #2") != std::string::npos);
+  CHECK(line_with(report_as_table(*report), "pass@2").find("25.0 %") != std::string::npos);
+  CHECK(line_with(report_as_csv(*report), "run_second").find(",good,") != std::string::npos);
+  CHECK(nlohmann::json::parse(report_as_json(*report))["run"]["samples"].size() == 2);
+  second.run.request.model = "another";
+  const Result<Report> refused = make_report({example(), second}, nullptr);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::invalid_argument);
+  CHECK_FALSE(make_report(std::vector<tools::Scorecard>{}, nullptr));
+}
+
+TEST_CASE("whatever calls itself no model is never ranked") {
+  tools::Scorecard card = example();
+  card.run.request.model = "sim:7 (no model)";
+  CHECK(make_report(card).scripted);
+  CHECK(nlohmann::json::parse(report_as_json(make_report(card)))["run"]["ranked"] == false);
+  CHECK(report_as_html(make_report(card)).find("never ranked") != std::string::npos);
+  card.run.request.model = "openai:gpt-5";
+  CHECK_FALSE(make_report(card).scripted);
+}
+
+TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
+  tools::Scorecard card;
+  card.run.handle = "run_timed";
+  card.run.request = {"mine", "openai:m", tools::Track::one_shot, "all"};
+  card.usage.cost_usd = 6;
+  for (const double perf : {0.5, 1.5}) {
+    card.operators.push_back(score_of(perf < 1 ? "slower" : "faster", Outcome::pass, ErrorKind::none, Stage::done));
+    sandbox::Verdict& verdict = *card.operators.back().verdict;
+    verdict.provenance.device = "cuda:0";
+    verdict.perf = perf;
+    sandbox::CaseRecord record = record_of("a", Outcome::pass, 0, "");
+    record.latency.emplace().median_ns = 1'000;
+    record.baseline_latency.emplace().median_ns = 1'000 * perf;
+    record.pytorch_ns = 4'000 * perf;
+    record.floor_ns = 250;
+    verdict.cases = {record};
+  }
+  card.operators.push_back(score_of("wrong", Outcome::fail, ErrorKind::wrong_result, Stage::judge));
+  Report report = make_report(card);
+  CHECK(report.totals.perf_at_1.value() == Approx(2.0 / 3));
+  CHECK(report.all.speed_up->value == Approx(1.0));
+  CHECK(report.all.efficiency->value == Approx(0.25));
+  CHECK(report.rows[0].speed_up_pytorch.value() == Approx(2.0));
+  CHECK(report.totals.cost_per_solved.value() == Approx(3));
+  CHECK(report.totals.cost_per_pass_rate.value() == Approx(9));
+  CHECK(report.totals.cost_per_perf.value() == Approx(9));
+  CHECK(report_as_html(report).find("fast_p") != std::string::npos);
+  CHECK(line_with(report_as_table(report), "cost").find("$3.0000 per solved operator, $9.0000 over the pass rate") != std::string::npos);
+  // One right submission without a time: perf is unknown, not low.
+  card.operators[0].verdict->perf.reset();
+  report = make_report(card);
+  CHECK_FALSE(report.totals.perf_at_1);
+  CHECK(report.totals.no_perf_reason == "1 of 2 right submissions were not timed");
+  CHECK(report_as_html(report).find("over the oracle") == std::string::npos);
 }

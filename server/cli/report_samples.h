@@ -1,0 +1,18 @@
+// What the metrics need to know of one graded submission. Pure functions.
+#pragma once
+
+#include "metrics/summary.h"
+#include "sandbox/job.h"
+
+namespace assay::server {
+
+/// TritonBench's call accuracy asks whether the code runs to its end, right or wrong.
+bool ran_to_its_end(const sandbox::Verdict& verdict);
+
+/// The ratios are there only where every case of a pass was timed.
+metrics::Sample sample_of(const sandbox::Verdict& verdict);
+
+/// "scripted (no model)", "sim:7 (no model)": shown as such and never ranked.
+bool names_no_model(const std::string& model);
+
+}  // namespace assay::server

@@ -1,7 +1,7 @@
 """CodeBLEU (Ren et al. 2020, arXiv 2009.10297) of Python sources: how much a submission resembles a reference, as text.
 
-Four parts of equal weight: BLEU over tokens; the same over unigrams with keywords weighing five times as much; shared subtrees of the syntax trees;
-shared data-flow edges. A source is tokenised and parsed, never compiled or run.
+Four parts of equal weight: BLEU over tokens; the same over unigrams with keywords weighing five times as much; shared subtrees of the
+syntax trees; shared data-flow edges. A source is tokenised and parsed, never compiled or run.
 
 Reads {"pairs": [{"candidate": ..., "reference": ...}]} on standard input, writes {"scores": [...]} with a score or {"error": ...} for each.
 """
@@ -57,7 +57,7 @@ def grams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 
 def bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
-    """Papineni et al. 2002, one reference, orders 1 to 4 (less for a shorter reference), without smoothing: an order without a match gives 0."""
+    """Papineni et al. 2002, one reference, orders 1 to 4 (less for a shorter one), no smoothing: an order without a match gives 0."""
     orders = range(1, min(MAX_ORDER, len(reference)) + 1)
     logs = []
     for order in orders:
@@ -83,13 +83,16 @@ def weighted_bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
 
 def without_docstrings(tree: ast.Module) -> ast.Module:
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and ast.get_docstring(node, clean=False) is not None:
+        if (
+            isinstance(node, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+            and ast.get_docstring(node, clean=False) is not None
+        ):
             node.body = node.body[1:] or [ast.Pass()]
     return tree
 
 
 def subtrees(tree: ast.AST) -> Counter[int]:
-    """The shapes of all subtrees that have children. A shape is node types only: names and constants are leaves, which the paper leaves out."""
+    """The shapes of all subtrees with children. A shape is node types only: names and constants are leaves, which the paper leaves out."""
     counts: Counter[int] = Counter()
 
     def shape(node: ast.AST) -> int:
@@ -106,7 +109,7 @@ def subtrees(tree: ast.AST) -> Counter[int]:
 class DataFlow(ast.NodeVisitor):
     """Where values come from, in the order in which the source says it.
 
-    (x, "computedFrom", y): y is read by the expression that x is bound to. (x, "comesFrom", x): x is read where an earlier binding gives it its value.
+    (x, "computedFrom", y): y is read by the expression that x is bound to. (x, "comesFrom", x): x, which was bound before, is read.
     Names that the source never binds (modules, functions, built-ins) are no variables.
     """
 

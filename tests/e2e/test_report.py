@@ -123,7 +123,9 @@ def test_html_is_one_well_formed_page(assay: Run, filled: tuple[Path, list[str]]
         "Errors, by TritonBench's groups",
         "Pass@1 by difficulty",
     ]
-    assert "url(" not in page and "@import" not in page and page.count("http") == page.count("http-equiv") + page.count("http://www.w3.org/")
+    assert (
+        "url(" not in page and "@import" not in page and page.count("http") == page.count("http-equiv") + page.count("http://www.w3.org/")
+    )
     assert "&lt;b&gt;m&lt;/b&gt; &amp; &#39;co&#39;" in page
 
 

@@ -42,11 +42,11 @@ struct PassPoint {
 
 struct Summary {
   std::int64_t operators = 0, samples = 0, right = 0;
-  std::optional<Estimate> pass_at_1;                     // mean over the operators of the share of right samples
-  std::optional<Estimate> call_accuracy;                 // the same of those that ran to their end; execution accuracy is pass_at_1
-  std::optional<Estimate> perf_at_1;                     // failures are 0; absent where a right sample was not timed, or nothing was right
-  std::optional<Estimate> speed_up, efficiency;          // over operators with a right sample; absent where one was not timed
-  std::vector<FastPoint> fast_oracle, fast_pytorch;      // of the first sample; empty where a right one was not timed
+  std::optional<Estimate> pass_at_1;                 // mean over the operators of the share of right samples
+  std::optional<Estimate> call_accuracy;             // the same of those that ran to their end; execution accuracy is pass_at_1
+  std::optional<Estimate> perf_at_1;                 // failures are 0; absent where a right sample was not timed, or nothing was right
+  std::optional<Estimate> speed_up, efficiency;      // over operators with a right sample; absent where one was not timed
+  std::vector<FastPoint> fast_oracle, fast_pytorch;  // of the first sample; empty where a right one was not timed
 };
 
 Summary summarise(std::span<const OperatorSamples> suite);

@@ -28,12 +28,12 @@ std::string report_as_csv(const Report& report) {
       "run,agent,model,scripted,track,operator,split,label,outcome,error_kind,error_type,error_group,max_error,perf,tier,tool_calls,sandbox_ms,explanation,"
       "family,difficulty,sample,speed_up,speed_up_pytorch,gpu_efficiency,codebleu\r\n";
   for (const ReportRow& row : report.rows) {
-    text += report.samples[static_cast<std::size_t>(row.sample - 1)] + "," + cell(report.run.request.agent) + "," + cell(report.run.request.model) + "," + (report.scripted ? "true" : "false") + "," +
-            std::string(tools::to_string(report.run.request.track)) + "," + row.operator_name + "," + row.split + "," +
-            cell(std::string(to_string(row.label))) + "," + row.outcome + "," + row.error_kind + "," + cell(row.error_type) + "," + cell(row.error_group) +
-            "," + number(row.max_error) + "," + number(row.perf) + "," + row.tier + "," + std::to_string(row.tool_calls) + "," + number(row.sandbox_ms) + "," +
-            cell(row.explanation) + "," + row.family + "," + (row.difficulty == 0 ? "" : std::to_string(row.difficulty)) + "," + std::to_string(row.sample) + "," +
-            number(row.speed_up) + "," + number(row.speed_up_pytorch) + "," + number(row.efficiency) + "," +
+    text += report.samples[static_cast<std::size_t>(row.sample - 1)] + "," + cell(report.run.request.agent) + "," + cell(report.run.request.model) + "," +
+            (report.scripted ? "true" : "false") + "," + std::string(tools::to_string(report.run.request.track)) + "," + row.operator_name + "," + row.split +
+            "," + cell(std::string(to_string(row.label))) + "," + row.outcome + "," + row.error_kind + "," + cell(row.error_type) + "," +
+            cell(row.error_group) + "," + number(row.max_error) + "," + number(row.perf) + "," + row.tier + "," + std::to_string(row.tool_calls) + "," +
+            number(row.sandbox_ms) + "," + cell(row.explanation) + "," + row.family + "," + (row.difficulty == 0 ? "" : std::to_string(row.difficulty)) + "," +
+            std::to_string(row.sample) + "," + number(row.speed_up) + "," + number(row.speed_up_pytorch) + "," + number(row.efficiency) + "," +
             (row.similarity ? number(row.similarity->codebleu) : "") + "\r\n";
   }
   return text;

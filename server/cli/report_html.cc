@@ -26,14 +26,17 @@ constexpr const char* kStyle =
     "body{font:16px/1.5 system-ui,sans-serif;margin:1rem auto;max-width:78rem;padding:0 1rem;color:var(--ink);background:var(--paper)}"
     "h1{font-size:1.4rem;overflow-wrap:anywhere}.wide{overflow-x:auto}"
     "table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--rule);vertical-align:top}"
-    "td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.pass .o{color:var(--good)}.slow .o{color:var(--slow)}.fail .o{color:var(--bad)}"
+    "td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.pass .o{color:var(--good)}.slow .o{color:var(--slow)}.fail "
+    ".o{color:var(--bad)}"
     ".none .o{color:var(--dim)}.note{background:var(--note);padding:.6rem .9rem;border-radius:4px}code{overflow-wrap:anywhere}"
     ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:1.2rem;margin:1rem 0}"
-    "svg{width:100%;max-width:36rem;height:auto;font:13px system-ui,sans-serif}svg text{fill:var(--ink)}.head{font-weight:600;font-size:15px}.track{fill:var(--soft)}"
+    "svg{width:100%;max-width:36rem;height:auto;font:13px system-ui,sans-serif}svg "
+    "text{fill:var(--ink)}.head{font-weight:600;font-size:15px}.track{fill:var(--soft)}"
     ".bar{fill:var(--a)}.grid{stroke:var(--rule)}.whisker{stroke:var(--ink);stroke-width:1.5}.curve{fill:none;stroke-width:2}"
     ".s0{stroke:var(--a)}.s1{stroke:var(--b);stroke-dasharray:6 3}.s2{stroke:var(--c);stroke-dasharray:2 3}.s3{stroke:var(--d);stroke-dasharray:8 3 2 3}"
     ".dot{fill:var(--paper);stroke-dasharray:none}"
-    "@media print{:root{--ink:#000;--paper:#fff;--rule:#bbb;--soft:#eee;--a:#1d5fa8;--b:#b4530a;--c:#2d7d46;--d:#7b3fa0;--note:#fff}body{font-size:10pt;margin:0}"
+    "@media "
+    "print{:root{--ink:#000;--paper:#fff;--rule:#bbb;--soft:#eee;--a:#1d5fa8;--b:#b4530a;--c:#2d7d46;--d:#7b3fa0;--note:#fff}body{font-size:10pt;margin:0}"
     ".wide{overflow:visible}.plots{grid-template-columns:1fr 1fr}svg,tr{break-inside:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}";
 
 std::string name_of(const std::string& group) { return group.empty() || group == "0" ? "unknown" : group; }
@@ -81,7 +84,7 @@ std::string perf_plot(const Report& report) {
   };
   add("all", report.all);
   for (const auto& [name, summary] : report.by_split) add(name_of(name), summary);
-  return bars.empty() ? "" : bar_plot("Perf@1: oracle latency / submission latency, failures 0", bars, most);
+  return bars.empty() ? "" : bar_plot("Perf@1: oracle / submission latency", bars, most);
 }
 
 std::string pass_at_k_plot(const Report& report) {
@@ -140,12 +143,14 @@ std::string group_table(const Report& report) {
   return "<h2>Groups</h2>\n<div class=\"wide\"><table><thead><tr><th>Group</th><th>Operators</th><th>Pass@1</th><th>Call accuracy</th><th>Perf@1</th>"
          "<th>Speed-up</th><th>GPU efficiency</th></tr></thead><tbody>\n" +
          group_rows("", {{"all", report.all}}) + group_rows("split ", report.by_split) + group_rows("difficulty ", report.by_difficulty) +
-         group_rows("family ", report.by_family) + "</tbody></table></div>\n<p>In brackets: 95 % intervals over the operators of a group. A dash: nothing was timed.</p>\n";
+         group_rows("family ", report.by_family) +
+         "</tbody></table></div>\n<p>In brackets: 95 % intervals over the operators of a group. A dash: nothing was timed.</p>\n";
 }
 
 std::string operator_table(const Report& report) {
   const bool similar = report.totals.similarity.has_value();
-  std::string table = "<h2>Operators</h2>\n<div class=\"wide\"><table><thead><tr><th>Operator</th><th>Outcome</th><th>Error kind</th><th>Max error</th><th>Perf</th>";
+  std::string table =
+      "<h2>Operators</h2>\n<div class=\"wide\"><table><thead><tr><th>Operator</th><th>Outcome</th><th>Error kind</th><th>Max error</th><th>Perf</th>";
   table += std::string(similar ? "<th>CodeBLEU</th>" : "") + "<th>Tier</th><th>Explanation</th></tr></thead><tbody>\n";
   for (const ReportRow& row : report.rows) {
     const std::string sample = report.samples.size() > 1 ? " #" + std::to_string(row.sample) : "";
@@ -160,7 +165,8 @@ std::string operator_table(const Report& report) {
 
 std::string totals_table(const Report& report) {
   const ReportTotals& totals = report.totals;
-  std::string rows = total("pass@1", number(100 * totals.pass_at_1, "%.1f %%") + " (" + std::to_string(totals.passed) + " of " + std::to_string(totals.attempts) + ")");
+  std::string rows =
+      total("pass@1", number(100 * totals.pass_at_1, "%.1f %%") + " (" + std::to_string(totals.passed) + " of " + std::to_string(totals.attempts) + ")");
   rows += total("perf@1", totals.perf_at_1 ? number(totals.perf_at_1, "%.3f") : "none (" + totals.no_perf_reason + ")");
   rows += total("call accuracy", number(100 * totals.call_accuracy, "%.1f %%"));
   rows += total("execution accuracy", number(100 * totals.execution_accuracy, "%.1f %%"));
@@ -187,10 +193,9 @@ std::string report_as_html(const Report& report) {
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\"><head><meta charset=\"utf-8\"/><meta http-equiv=\"Content-Security-Policy\" "
       "content=\"default-src 'none'; style-src 'unsafe-inline'\"/><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/><title>" +
-      title + "</title><style>" + kStyle + "</style></head><body>\n<h1>" + title + "</h1>\n<p>" + (report.samples.size() > 1 ? "Runs " : "Run ") + runs + ", track " +
-      std::string(tools::to_string(report.run.request.track)) + devices + ".</p>\n";
-  if (report.scripted)
-    page += "<p class=\"note\">No model answered: this shows that Assay works, says nothing about any model, and is never ranked.</p>\n";
+      title + "</title><style>" + kStyle + "</style></head><body>\n<h1>" + title + "</h1>\n<p>" + (report.samples.size() > 1 ? "Runs " : "Run ") + runs +
+      ", track " + std::string(tools::to_string(report.run.request.track)) + devices + ".</p>\n";
+  if (report.scripted) page += "<p class=\"note\">No model answered: this shows that Assay works, says nothing about any model, and is never ranked.</p>\n";
   if (!report.totals.perf_at_1) page += "<p>No Perf@1: " + escaped(report.totals.no_perf_reason) + ".</p>\n";
   return page + plots(report) + totals_table(report) + group_table(report) + operator_table(report) + "</body></html>\n";
 }

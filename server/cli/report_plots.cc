@@ -28,8 +28,8 @@ std::string stroke(double x1, double y1, double x2, double y2, const std::string
 }
 
 std::string open(const std::string& title, double height) {
-  return "<svg viewBox=\"0 0 " + at(kWidth) + " " + at(height) + "\" role=\"img\" aria-label=\"" + escaped(title) + "\" xmlns=\"http://www.w3.org/2000/svg\">\n" +
-         text(0, 16, "start", title, "head");
+  return "<svg viewBox=\"0 0 " + at(kWidth) + " " + at(height) + "\" role=\"img\" aria-label=\"" + escaped(title) +
+         "\" xmlns=\"http://www.w3.org/2000/svg\">\n" + text(0, 16, "start", title, "head");
 }
 
 std::string whisker(double low, double high, double y) {
@@ -90,8 +90,10 @@ std::string bar_plot(const std::string& title, const std::vector<Bar>& bars, dou
   for (const Bar& bar : bars) {
     const double middle = top + kBarHeight / 2;
     out += text(kBarLeft - 8, middle + 4, "end", printable_line(bar.label, kLabelCharacters));
-    out += "<rect x=\"" + at(kBarLeft) + "\" y=\"" + at(top) + "\" width=\"" + at(kBarRight - kBarLeft) + "\" height=\"" + at(kBarHeight) + "\" class=\"track\"/>\n";
-    out += "<rect x=\"" + at(kBarLeft) + "\" y=\"" + at(top) + "\" width=\"" + at(place(bar.value) - kBarLeft) + "\" height=\"" + at(kBarHeight) + "\" class=\"bar\"/>\n";
+    out += "<rect x=\"" + at(kBarLeft) + "\" y=\"" + at(top) + "\" width=\"" + at(kBarRight - kBarLeft) + "\" height=\"" + at(kBarHeight) +
+           "\" class=\"track\"/>\n";
+    out += "<rect x=\"" + at(kBarLeft) + "\" y=\"" + at(top) + "\" width=\"" + at(place(bar.value) - kBarLeft) + "\" height=\"" + at(kBarHeight) +
+           "\" class=\"bar\"/>\n";
     if (bar.interval) out += whisker(place(bar.interval->low), place(bar.interval->high), middle);
     out += text(kBarRight + 8, middle + 4, "start", bar.note);
     top += kBarStep;

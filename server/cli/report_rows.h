@@ -26,7 +26,7 @@ struct Similarity {
 
 struct ReportRow {
   std::string operator_name, split;
-  std::string family;       // "" and 0: the operator is gone from the catalog, or there was none to ask
+  std::string family;  // "" and 0: the operator is gone from the catalog, or there was none to ask
   std::int64_t difficulty = 0;
   std::int64_t sample = 1;  // which of the runs
   std::string language;     // of the source; empty without a verdict
@@ -48,8 +48,8 @@ struct ReportRow {
 
 struct ReportTotals {
   std::int64_t operators = 0;
-  std::int64_t attempts = 0;                                          // operators x samples
-  std::int64_t submitted = 0, passed = 0, slow = 0;                   // of the attempts
+  std::int64_t attempts = 0;                         // operators x samples
+  std::int64_t submitted = 0, passed = 0, slow = 0;  // of the attempts
   double pass_at_1 = 0;
   std::array<double, 2> pass_at_1_interval{};  // Wilson, 95 %
   std::optional<double> perf_at_1;
@@ -77,8 +77,8 @@ struct Report {
   ReportTotals totals;
   metrics::Summary all;
   Groups by_split, by_family, by_difficulty;
-  std::vector<metrics::PassPoint> pass_at_k;       // one point where there is one sample
-  std::vector<metrics::GroupCount> error_groups;   // TritonBench's four, of all attempts
+  std::vector<metrics::PassPoint> pass_at_k;      // one point where there is one sample
+  std::vector<metrics::GroupCount> error_groups;  // TritonBench's four, of all attempts
 };
 
 /// Of one run. Without a catalog, families and difficulties are unknown.

@@ -60,8 +60,8 @@ std::string group_lines(const Report& report) {
   const auto add = [&](const char* kind, const Groups& groups) {
     if (groups.size() < 2) return;
     for (const auto& [name, summary] : groups) {
-      lines.push_back({kind + (name.empty() || name == "0" ? std::string("unknown") : name), std::to_string(summary.operators), share_with_interval(summary.pass_at_1),
-                       share_with_interval(summary.call_accuracy)});
+      lines.push_back({kind + (name.empty() || name == "0" ? std::string("unknown") : name), std::to_string(summary.operators),
+                       share_with_interval(summary.pass_at_1), share_with_interval(summary.call_accuracy)});
       if (timed) lines.back().insert(lines.back().end(), {ratio_with_interval(summary.perf_at_1), ratio_with_interval(summary.speed_up)});
     }
   };
@@ -85,9 +85,9 @@ std::string pass_lines(const Report& report) {
 
 std::string report_as_table(const Report& report) {
   const ReportTotals& totals = report.totals;
-  std::string text = (report.samples.size() > 1 ? std::to_string(report.samples.size()) + " samples, runs " : "Run ") + joined(report.samples) + ": agent " + printable_line(report.run.request.agent, 60) + ", model " +
-                     printable_line(report.run.request.model, 80) + ", track " + std::string(tools::to_string(report.run.request.track)) +
-                     (report.devices.empty() ? "" : ", device " + joined(report.devices)) + "\n";
+  std::string text = (report.samples.size() > 1 ? std::to_string(report.samples.size()) + " samples, runs " : "Run ") + joined(report.samples) + ": agent " +
+                     printable_line(report.run.request.agent, 60) + ", model " + printable_line(report.run.request.model, 80) + ", track " +
+                     std::string(tools::to_string(report.run.request.track)) + (report.devices.empty() ? "" : ", device " + joined(report.devices)) + "\n";
   if (report.scripted) text += "No model answered: this shows that Assay works, says nothing about any model, and is never ranked.\n";
   std::vector<Line> lines = {{"operator", "outcome", "error kind", "max error", "perf", "tier", "explanation"}};
   for (const ReportRow& row : report.rows) {
@@ -112,7 +112,8 @@ std::string report_as_table(const Report& report) {
   if (!totals.errors.empty()) text += "errors, by TritonBench's groups\n" + error_lines(totals);
   text += "tokens              " + std::to_string(report.usage.input_tokens) + " in, " + std::to_string(report.usage.output_tokens) + " out" +
           (report.scripted ? " (no model)" : "") + "\n";
-  text += "cost                " + number(report.usage.cost_usd, "$%.4f") + (totals.cost_per_solved ? number(*totals.cost_per_solved, " ($%.4f per solved operator") : "") +
+  text += "cost                " + number(report.usage.cost_usd, "$%.4f") +
+          (totals.cost_per_solved ? number(*totals.cost_per_solved, " ($%.4f per solved operator") : "") +
           (totals.cost_per_pass_rate ? number(*totals.cost_per_pass_rate, ", $%.4f over the pass rate)") : "") + "\n";
   text += "tool calls          " + std::to_string(totals.tool_calls) + "\n";
   text += "sandbox time        " + number(totals.sandbox_ms / 1000, "%.1f s") + "  (all stages of the graded jobs, added up)\n";

@@ -14,10 +14,8 @@ Sample broken() { return {}; }
 }  // namespace
 
 TEST_CASE("a suite on a GPU: failures are 0 in perf, absent from the speed-up") {
-  const std::vector<OperatorSamples> suite = {{"a", "standard", "f", 1, {timed(0.8)}},
-                                              {"b", "standard", "f", 2, {timed(1.2)}},
-                                              {"c", "ood", "g", 2, {wrong()}},
-                                              {"d", "ood", "g", 3, {broken()}}};
+  const std::vector<OperatorSamples> suite = {
+      {"a", "standard", "f", 1, {timed(0.8)}}, {"b", "standard", "f", 2, {timed(1.2)}}, {"c", "ood", "g", 2, {wrong()}}, {"d", "ood", "g", 3, {broken()}}};
   const Summary all = summarise(suite);
   CHECK(all.operators == 4);
   CHECK(all.right == 2);
@@ -47,15 +45,16 @@ TEST_CASE("without times there is no perf, no speed-up, no curve") {
 }
 
 TEST_CASE("several samples: pass@1 is the mean share, pass@k grows with k") {
-  const std::vector<OperatorSamples> suite = {{"a", "s", "f", 1, {timed(1), wrong(), wrong(), broken()}}, {"b", "s", "f", 1, {broken(), broken(), broken(), broken()}}};
+  const std::vector<OperatorSamples> suite = {{"a", "s", "f", 1, {timed(1), wrong(), wrong(), broken()}},
+                                              {"b", "s", "f", 1, {broken(), broken(), broken(), broken()}}};
   const Summary all = summarise(suite);
   CHECK(all.samples == 8);
   CHECK(all.pass_at_1->value == Approx(0.125));
   const std::vector<PassPoint> curve = pass_curve(suite);
   REQUIRE(curve.size() == 4);
   CHECK(curve[0].execution.value == Approx(all.pass_at_1->value));
-  CHECK(curve[1].execution.value == Approx(0.25));       // (1 - C(3,2)/C(4,2)) / 2
-  CHECK(curve[1].call.value == Approx(0.5));             // 3 of 4 ran: any two hold one
+  CHECK(curve[1].execution.value == Approx(0.25));  // (1 - C(3,2)/C(4,2)) / 2
+  CHECK(curve[1].call.value == Approx(0.5));        // 3 of 4 ran: any two hold one
   CHECK(curve[3].execution.value == Approx(0.5));
 }
 

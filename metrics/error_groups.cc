@@ -11,7 +11,9 @@ Result<std::vector<GroupCount>> count_errors(std::span<const std::pair<std::stri
     for (const std::string_view type : group.types) count.types.emplace_back(type, 0);
     counts.push_back(std::move(count));
   }
-  for (const auto& [group, type] : errors) {
+  for (const auto& error : errors) {
+    const auto& group = error.first;
+    const auto& type = error.second;  // Clang 14 cannot capture a structured binding
     const auto found = std::find_if(counts.begin(), counts.end(), [&](const GroupCount& count) { return count.group == group; });
     if (found == counts.end()) return fail(ErrorCode::internal, "'" + group + "' is no group of TritonBench's error taxonomy");
     const auto named = std::find_if(found->types.begin(), found->types.end(), [&](const auto& entry) { return entry.first == type; });

@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging to zero."""
+    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging to zero. The first query of each group
+    looks at its sequence's last key too, so that a length off by one shows."""
     batch, capacity, kv_heads, dim = (case.axes[name] for name in ("batch", "capacity", "kv_heads", "head_dim"))
     q = 3.0 * rng.normal((batch, kv_heads * case.axes["group"], dim), torch.float32)
     k = rng.normal((batch, capacity, kv_heads, dim), torch.float16)
@@ -19,6 +20,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((batch, capacity, kv_heads, 1), torch.float32, 0.0, 1.0) < 0.03).to(torch.float16)
         lengths[0] = 1
+    k[torch.arange(batch, device=rng.device), lengths.long() - 1] = (q[:, :: case.axes["group"]] / 12.0).to(torch.float16)
     return {"q": q.to(torch.float16), "k_cache": k, "v_cache": v, "lengths": lengths}
 
 

@@ -1,6 +1,7 @@
 #include "server/cli/adapt.h"
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace assay::server {
@@ -80,7 +81,10 @@ mcp::Prompt adapt(tools::Prompt prompt) {
   return adapted;
 }
 
-Status add_family(mcp::Server& server, const tools::ResourceFamily& family) {
+Status add_family(mcp::Server& server, const tools::ResourceFamily& given) {
+  // One for all members: each would otherwise hold a copy, with the list of all the others.
+  const auto shared = std::make_shared<const tools::ResourceFamily>(given);
+  const tools::ResourceFamily& family = *shared;
   mcp::ResourceTemplate shape;
   shape.uri_template = family.uri_template;
   shape.name = family.name;
@@ -88,7 +92,7 @@ Status add_family(mcp::Server& server, const tools::ResourceFamily& family) {
   shape.description = family.description;
   shape.mime_type = family.mime_type;
   for (const auto& [variable, suggest] : family.suggest) shape.variables[variable] = adapt(suggest);
-  shape.read = [family](const std::string& uri, const mcp::Variables& values, mcp::RequestContext&) { return read(family, uri, values); };
+  shape.read = [shared](const std::string& uri, const mcp::Variables& values, mcp::RequestContext&) { return read(*shared, uri, values); };
   if (const Status added = server.add_template(std::move(shape)); !added) return fail(added.error());
   for (const tools::ListedResource& listed : family.listed) {
     mcp::Resource resource;
@@ -97,7 +101,7 @@ Status add_family(mcp::Server& server, const tools::ResourceFamily& family) {
     resource.title = listed.title;
     resource.description = listed.description;
     resource.mime_type = family.mime_type;
-    resource.read = [family, uri = resource.uri, values = listed.values](mcp::RequestContext&) { return read(family, uri, values); };
+    resource.read = [shared, uri = resource.uri, values = listed.values](mcp::RequestContext&) { return read(*shared, uri, values); };
     if (const Status added = server.add_resource(std::move(resource)); !added) return fail(added.error());
   }
   return {};

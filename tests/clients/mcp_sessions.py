@@ -229,7 +229,7 @@ class PythonSession:
 
         calls = {
             "listTools": lambda _: self.client.list_tools(),
-            "listResources": lambda _: self.client.list_resources(),
+            "listResources": lambda _: self.client.list_resources(cursor=params.get("cursor")),
             "listResourceTemplates": lambda _: self.client.list_resource_templates(),
             "readResource": lambda _: self.client.read_resource(params["uri"]),
             "listPrompts": lambda _: self.client.list_prompts(),

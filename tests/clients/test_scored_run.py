@@ -37,7 +37,7 @@ def structured(session: Session, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def scored_run(session: Session, source: str, times: bool) -> None:
-    names = [row["name"] for row in structured(session, "list_operators")["operators"]]
+    names = structured(session, "list_operators")["names"]
     assert "vector_add" in names
     spec = structured(session, "fetch_spec", operator="vector_add")
     assert spec["entry"] == "vector_add"

@@ -137,8 +137,7 @@ def whole_interface(spec: dict[str, Any]) -> str:
 
 
 def test_everything_that_a_spec_names_can_be_an_argument(cpu_server: StdioClient) -> None:
-    listed = cpu_server.call("list_operators", {})["structuredContent"]["operators"]
-    names = [one["name"] if isinstance(one, dict) else str(one) for one in listed]
+    names = cpu_server.call("list_operators", {})["structuredContent"]["names"]
     tried = 0
     for name in names:
         spec = cpu_server.call("fetch_spec", {"operator": name})["structuredContent"]

@@ -9,13 +9,26 @@ namespace assay::tools {
 namespace {
 
 struct Block {
-  std::string name;  // of the function or class; empty for anything else
+  std::string name;  // of the function, class or constant; empty for anything else
   std::string text;
 };
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// "def f(...)" -> "f"; empty for other lines.
+/// "NAME = ..." and "NAME: type = ..." -> "NAME"; empty for other lines.
+std::string assigned_name(std::string_view line) {
+  std::size_t end = 0;
+  while (end < line.size() && is_word(line[end])) ++end;
+  const std::size_t after = line.find_first_not_of(' ', end);
+  if (end == 0 || after == std::string_view::npos) return "";
+  for (const std::string_view statement : {"try", "else", "finally"}) {
+    if (line.substr(0, end) == statement) return "";
+  }
+  const bool assigned = line[after] == ':' || (line[after] == '=' && !line.substr(after).starts_with("=="));
+  return assigned ? std::string(line.substr(0, end)) : "";
+}
+
+/// "def f(...)" -> "f", "N = 3" -> "N"; empty for other lines.
 std::string defined_name(std::string_view line) {
   for (const std::string_view keyword : {"def ", "async def ", "class "}) {
     if (!line.starts_with(keyword)) continue;
@@ -23,10 +36,10 @@ std::string defined_name(std::string_view line) {
     while (end < line.size() && is_word(line[end])) ++end;
     return std::string(line.substr(keyword.size(), end - keyword.size()));
   }
-  return "";
+  return assigned_name(line);
 }
 
-bool begins_block(std::string_view line) { return !line.empty() && line[0] != ' ' && line[0] != '\t' && line[0] != ')' && line[0] != '\n'; }
+bool begins_block(std::string_view line) { return !line.empty() && std::string_view(" \t\n)]}").find(line[0]) == std::string_view::npos; }
 
 std::vector<Block> blocks_of(const std::string& source) {
   std::vector<Block> blocks;

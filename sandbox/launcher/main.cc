@@ -1,9 +1,9 @@
 // assay-launcher: performs launch plans on one device. Trusted host code, started by the supervisor, one process per submission.
 //
-//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|hip|fake|fake-sick|fake-full] [--isolation strict|best_effort]
+//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|hip|fake|fake-sick] [--isolation strict|best_effort]
 //                                                                       serves frames on descriptor N until its end
 //   ... --counters NCU                                                   the same, inside Nsight Compute, which reports to standard output at the end
-//   assay-launcher --probe [--driver cuda|hip|fake|fake-sick|fake-full]                       one line of JSON about the devices
+//   assay-launcher --probe [--driver cuda|hip|fake|fake-sick]                       one line of JSON about the devices
 //
 // Exit status: 0 served to the end of the stream, or devices found; 1 the conversation or the device failed; 2 wrong arguments;
 // 3 --probe found no device.
@@ -44,11 +44,9 @@ constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
 constexpr std::string_view kSickDriver = "fake-sick";  // a fake device whose memory is lost: for tests
-constexpr std::string_view kFullDriver = "fake-full";  // one on which others left just what the check of its health takes
-constexpr std::uint64_t kFullDriverBytes = 600 << 10;
 constexpr const char* kUsageText =
-    "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver cuda|hip|fake|fake-sick|fake-full] [--isolation strict|best_effort] [--counters NCU]\n       assay-launcher --probe "
-    "[--driver cuda|hip|fake|fake-sick|fake-full]\n";
+    "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver cuda|hip|fake|fake-sick] [--isolation strict|best_effort] [--counters NCU]\n       assay-launcher --probe "
+    "[--driver cuda|hip|fake|fake-sick]\n";
 
 struct Arguments {
   int socket = -1;
@@ -76,8 +74,8 @@ std::optional<int> to_number(std::string_view text) {
 std::optional<std::string> parse_value(const std::string& name, std::string_view value, Arguments& arguments) {
   if (name == "--driver") {
     arguments.driver = value;
-    if (value != "cuda" && value != "hip" && value != "fake" && value != kSickDriver && value != kFullDriver)
-      return "driver '" + std::string(value) + "' is unknown; valid: cuda, hip, fake, fake-sick, fake-full";
+    if (value != "cuda" && value != "hip" && value != "fake" && value != kSickDriver)
+      return "driver '" + std::string(value) + "' is unknown; valid: cuda, hip, fake, fake-sick";
     return std::nullopt;
   }
   if (name == "--counters") {
@@ -186,7 +184,7 @@ Result<std::vector<LayerReport>> confine(const Arguments& arguments) {
 LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const Arguments& arguments) {
   if (arguments.driver == "cuda") return open_cuda_driver(arguments.device);
   if (arguments.driver == "hip") return open_hip_driver(arguments.device);
-  auto fake = std::make_unique<FakeDriver>(arguments.driver == kFullDriver ? kFullDriverBytes : FakeDriver::kDefaultMemoryBytes);
+  auto fake = std::make_unique<FakeDriver>();
   add_fake_kernels(*fake);
   if (arguments.driver == kSickDriver) fake->lose_memory();
   return fake;

@@ -25,6 +25,12 @@ TEST_CASE("decorators, constants and multi-line signatures stay with what they b
   CHECK(shown_reference("def reference(): pass") == "def reference(): pass");
 }
 
+TEST_CASE("a constant that only the inputs use is not shown, nor the comment above it") {
+  const std::string shown = shown_reference(
+      "# distribution -> beta\nSETTINGS = {\n    1: 2,\n}\nSCALE: float = 2.0\nLIMIT = 3\n\ndef inputs(case):\n    return SETTINGS[case]\n\ndef reference(x):\n    return x * SCALE\n");
+  CHECK(shown == "SCALE: float = 2.0\ndef reference(x):\n    return x * SCALE\n");
+}
+
 TEST_CASE("the operators of this repository keep their references whole") {
   const auto catalog = operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators");
   REQUIRE(catalog);

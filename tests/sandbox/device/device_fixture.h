@@ -31,35 +31,25 @@ inline SandboxConfig real_config() {
   return config;
 }
 
-/// A fake device that changes at a switch in the file system, which its launcher program reads.
-class SwitchedDevice {
+/// A fake device that can be made to fail its check: a launcher program that reads a switch in the file system.
+class SickSwitch {
  public:
-  /// `driver`: what the launcher is while the switch is on. `once`: the first launcher that starts then, and is no probe, turns it off.
-  SwitchedDevice(const std::string& name, const std::string& driver, bool once = false) : config_(real_config()), file_(config_.state_dir + "/" + name + ".on") {
+  explicit SickSwitch(const std::string& name) : config_(real_config()), file_(config_.state_dir + "/" + name + ".sick") {
     set(false);
     const std::string script = config_.state_dir + "/" + name + ".sh";
-    const std::string taken = once ? "[ \"$1\" != --probe ] && rm " + file_ + " 2>/dev/null" : "[ -e " + file_ + " ]";
-    std::ofstream(script) << "#!/bin/sh\n" << taken << " && set -- \"$@\" --driver " << driver << "\nexec " << config_.launcher << " \"$@\"\n";
+    std::ofstream(script) << "#!/bin/sh\n[ -e " << file_ << " ] && set -- \"$@\" --driver fake-sick\nexec " << config_.launcher << " \"$@\"\n";
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     config_.launcher = script;
   }
   const SandboxConfig& config() const { return config_; }
-  SandboxConfig& config() { return config_; }
-  void set(bool on) const {
-    if (on) std::ofstream(file_) << "on";
+  void set(bool sick) const {
+    if (sick) std::ofstream(file_) << "sick";
     else std::filesystem::remove(file_);
   }
-  bool is_on() const { return std::filesystem::exists(file_); }
 
  private:
   SandboxConfig config_;
   std::string file_;
-};
-
-/// One that can be made to fail its check.
-class SickSwitch : public SwitchedDevice {
- public:
-  explicit SickSwitch(const std::string& name) : SwitchedDevice(name, "fake-sick") {}
 };
 
 /// Two small public cases, a hidden one, and one that only a GPU can run.

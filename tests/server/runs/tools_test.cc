@@ -329,7 +329,7 @@ TEST_CASE("usage and scorecard add up") {
   CHECK(bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"suite", "softmaxx"}}).is_error);
 }
 
-TEST_CASE("the real catalog fits: every concise spec is whole and within its size") {
+TEST_CASE("the real catalog fits: every concise spec is within its size, and no more than its reference is cut; a detailed one is whole") {
   const auto catalog = operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators");
   REQUIRE(catalog);
   ServicesFixture fixture;
@@ -341,7 +341,11 @@ TEST_CASE("the real catalog fits: every concise spec is whole and within its siz
       INFO(op.name);
       const Answer answer = tool.run({{"operator", op.name}}, context);
       CHECK(answer.text.size() <= kConciseChars);
-      CHECK_FALSE(has(answer.text, "cut"));
+      CHECK(has(answer.text, op.description));
+      for (const operators::Argument& argument : op.arguments) CHECK(has(answer.text, "- " + argument.name + ": "));
+      const std::string detailed = tool.run({{"operator", op.name}, {"response_format", "detailed"}}, context).text;
+      CHECK(has(detailed, op.description));
+      CHECK_FALSE(has(detailed, "(cut"));
       for (const auto& item : op.cases) {
         if (item.hidden) CHECK_FALSE(has(answer.text + answer.structured.dump(), item.id));
       }

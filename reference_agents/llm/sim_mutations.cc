@@ -96,7 +96,7 @@ std::vector<Change> slow_changes(const std::vector<Line>& lines) {
     for (const char* warps : {"num_warps=16", "num_warps=8", "num_warps=4"}) add_first(line, warps, "num_warps=1", changes);
     for (const char* block : {"block = 8192", "block = 4096", "block = 2048", "block = 1024"}) add_first(line, block, "block = 32", changes);
     const std::size_t indent = line.text.find_first_not_of(' ');
-    const bool launch = line.text.find("_kernel[") == line.text.find_first_of("[") - 7 && line.text.ends_with(')');
+    const bool launch = line.text.find("_kernel[") == line.text.find('[') - 7 && line.text.ends_with(')');
     if (indent == std::string_view::npos || indent == 0 || !launch) continue;
     const std::string margin(indent, ' ');
     changes.push_back({line.at, line.text.size(),

@@ -14,7 +14,6 @@
 namespace assay::server {
 namespace {
 
-using sandbox::ErrorKind;
 using sandbox::Outcome;
 using sandbox::Verdict;
 

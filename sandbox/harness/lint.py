@@ -140,8 +140,9 @@ def _same_arguments(a: Arguments, b: Arguments) -> bool:
 def _cost(operator: Operator, case: Case, arguments: Arguments, expected: list[torch.Tensor]) -> Check:
     cost = operator.cost(case)
     tensors = sum(bytes_of(value) for value in arguments.values()) + sum(bytes_of(value) for value in expected)
-    ok = abs(cost.bytes - tensors) <= BYTES_TOLERANCE * tensors and cost.flops >= 0
-    holds = f"cost() says {cost.bytes:g} bytes and {cost.flops:g} flops; arguments and outputs hold {tensors} bytes"
+    ok = abs(cost.bytes + cost.untouched - tensors) <= BYTES_TOLERANCE * tensors and min(cost.bytes, cost.flops, cost.untouched) >= 0
+    said = f"cost() says {cost.bytes:g} bytes, {cost.untouched:g} untouched and {cost.flops:g} flops"
+    holds = f"{said}; arguments and outputs hold {tensors} bytes"
     return _check(case, "cost is the tensors' bytes", ok, f"{_defined_at(operator, 'cost')}: {holds}")
 
 

@@ -53,10 +53,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Cost:
-    """The least traffic and work that any implementation needs."""
+    """The least traffic and work that any implementation needs: what is faster than that is refused."""
 
     bytes: float
     flops: float
+    # Bytes of arguments and outputs that may be left alone: an inout argument counts as both, and of a cache few slots are written.
+    untouched: float = 0
 
 
 class Rng:

@@ -87,6 +87,10 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    vectors, cached = case.axes["tokens"] * case.axes["heads"], case.axes["slots"] * case.axes["heads"]
-    dim = case.axes["dim"]
-    return Cost(bytes=4 * vectors * dim + 4 * case.axes["tokens"] + 4 * cached * (dim + 4), flops=8 * vectors * dim)
+    """Padding need not be read, nor any slot: the named ones are written and the others are left alone."""
+    tokens, heads, dim = case.axes["tokens"], case.axes["heads"], case.axes["dim"]
+    # Every fourth token is padding where there is any, and so is the one that drew the last slot.
+    stored = heads * (tokens - (tokens + 2) // 4 - 1 if case.distribution == "padded" else tokens)
+    least = 4 * tokens + stored * (4 * dim + 2 * (dim + 4))
+    everything = 4 * tokens + 4 * tokens * heads * dim + 4 * case.axes["slots"] * heads * (dim + 4)
+    return Cost(bytes=least, flops=8 * stored * dim, untouched=everything - least)

@@ -73,7 +73,11 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    tokens, half = case.axes["tokens"], case.axes["half_dim"]
-    new = tokens * case.axes["heads"] * 2 * half
-    cached = case.axes["blocks"] * case.axes["heads"] * case.axes["block_size"] * 2 * half
-    return Cost(bytes=2 * (2 * new + 2 * tokens * half + 4 * cached) + 4 * tokens, flops=3 * new)
+    """Padding need not be read, nor any slot: the named ones are written and the others are left alone."""
+    tokens, heads, half = case.axes["tokens"], case.axes["heads"], case.axes["half_dim"]
+    # Every fourth token is padding where there is any, and so is the one that drew the last slot.
+    stored = tokens - (tokens + 2) // 4 - 1 if case.distribution == "padded" else tokens
+    least = 4 * tokens + 2 * stored * (4 * heads * 2 * half + 2 * half)
+    cached = case.axes["blocks"] * heads * case.axes["block_size"] * 2 * half
+    everything = 4 * tokens + 2 * (2 * tokens * heads * 2 * half + 2 * tokens * half + 4 * cached)
+    return Cost(bytes=least, flops=3 * stored * heads * 2 * half, untouched=everything - least)

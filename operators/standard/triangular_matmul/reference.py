@@ -44,4 +44,5 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
 
 def cost(case: Case) -> Cost:
     n, cols = case.axes["n"], case.axes["cols"]
-    return Cost(bytes=2 * (n * n + 2 * n * cols), flops=n * (n + 1) * cols)
+    above = 2 * (n * (n - 1) // 2)
+    return Cost(bytes=2 * (n * n + 2 * n * cols) - above, flops=n * (n + 1) * cols, untouched=above)

@@ -106,3 +106,21 @@ def test_an_exception_is_told_with_its_line(tmp_path: Path) -> None:
     runs = named(checks_of(operator, "normal"), "runs")
     line = (tmp_path / "reference.py").read_text().splitlines().index("    return {'none': x.nothing()}") + 1
     assert f"reference.py:{line}: AttributeError" in runs.detail
+
+
+@pytest.mark.parametrize(
+    ("cost", "sound"),
+    [
+        ("bytes=4 * 40 * 20, flops=0", True),
+        ("bytes=4 * 40 * 10, flops=0, untouched=4 * 40 * 10", True),
+        ("bytes=4 * 40 * 10, flops=0", False),
+        ("bytes=4 * 40 * 21, flops=0", False),
+        ("bytes=4 * 40 * 10, flops=0, untouched=4 * 40 * 11", False),
+        ("bytes=4 * 40 * 21, flops=0, untouched=-4 * 40", False),
+    ],
+)
+def test_the_least_traffic_and_what_is_left_alone_add_up_to_the_tensors(tmp_path: Path, cost: str, sound: bool) -> None:
+    operator = row_max(tmp_path, OWN + f"\ndef cost(case):\n    return Cost({cost})\n")
+    checked = [check for check in checks_of(operator, "normal") if check.name == "cost is the tensors' bytes"]
+    assert [check.ok for check in checked] == [sound]
+    assert sound or "untouched" in checked[0].detail

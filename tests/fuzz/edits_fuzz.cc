@@ -55,9 +55,9 @@ Lines split(std::string_view text) {
   return lines;
 }
 
-std::string join(const Lines& lines) {
+std::string join(const Lines& lines, std::string_view end = "\n") {
   std::string text;
-  for (const std::string& line : lines) text += line + "\n";
+  for (const std::string& line : lines) text.append(line).append(end);
   return text;
 }
 
@@ -119,7 +119,13 @@ void check_edits(std::string_view reply, const std::string& source) {
   for (std::size_t i = 0; i < edits->size(); ++i) {
     const Edit& edit = (*edits)[i];
     must(edit.search == (*expected)[i].search && edit.replace == (*expected)[i].replace);
-    written += std::string(kMarks[0]) + "\n" + join(edit.search) + std::string(kMarks[1]) + "\n" + join(edit.replace) + std::string(kMarks[2]) + "\n";
+    // A line may itself end with a carriage return: only "\r\n" brings that back.
+    Lines lines = {std::string(kMarks[0])};
+    lines.insert(lines.end(), edit.search.begin(), edit.search.end());
+    lines.emplace_back(kMarks[1]);
+    lines.insert(lines.end(), edit.replace.begin(), edit.replace.end());
+    lines.emplace_back(kMarks[2]);
+    written += join(lines, "\r\n");
   }
   const auto changed = agents::apply_edits(source, *edits);
   const auto changed_as_text = applied_as_text(source, *edits);

@@ -34,11 +34,9 @@ def error(status: int, message: str, **headers: str) -> Reply:
     return Reply(status, json.dumps({"error": {"message": message}}).encode(), named)
 
 
-def completion(content: str | None, **more: Any) -> bytes:
+def completion(content: str | None, usage: dict[str, int] | None) -> bytes:
     choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
-    return json.dumps(
-        {"choices": [choice], "usage": {"prompt_tokens": PROMPT_TOKENS, "completion_tokens": COMPLETION_TOKENS}, **more}
-    ).encode()
+    return json.dumps({"choices": [choice]} | ({"usage": usage} if usage else {})).encode()
 
 
 class Endpoint(ThreadingHTTPServer):
@@ -48,6 +46,8 @@ class Endpoint(ThreadingHTTPServer):
         self.keys: set[str] = set()  # Authorization headers that were seen
         self.requests = 0
         self.answers: dict[str, str] = {}
+        self.contents: dict[str, str | None] = {}  # whole replies, instead of a block of code
+        self.usage: dict[str, int] | None = {"prompt_tokens": PROMPT_TOKENS, "completion_tokens": COMPLETION_TOKENS}
         self.first: list[Reply] = []
         self.delay_s = 0.0
         self.lock = threading.Lock()
@@ -64,7 +64,9 @@ class Endpoint(ThreadingHTTPServer):
         self.shutdown()
         self.server_close()
 
-    def content_for(self, operator: str) -> str:
+    def content_for(self, operator: str) -> str | None:
+        if operator in self.contents:
+            return self.contents[operator]
         return f"```python\n{self.answers.get(operator, '# fake: pass')}\n```"
 
 
@@ -85,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
         )  # a spec as fetch_spec prints it
         assert found is not None
         self.server.asked.append(found[1])
-        return Reply(body=completion(self.server.content_for(found[1])), delay_s=self.server.delay_s)
+        return Reply(body=completion(self.server.content_for(found[1]), self.server.usage), delay_s=self.server.delay_s)
 
     def _send(self, reply: Reply) -> None:
         time.sleep(reply.delay_s)

@@ -44,6 +44,7 @@ class Endpoint(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: list[str] = []  # operators, one for each request that got a good answer
         self.keys: set[str] = set()  # Authorization headers that were seen
+        self.models: set[str] = set()
         self.requests = 0
         self.answers: dict[str, str] = {}
         self.contents: dict[str, str | None] = {}  # whole replies, instead of a block of code
@@ -78,6 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.requests += 1
             self.server.keys.add(self.headers.get("Authorization", ""))
+            self.server.models.add(body["model"])
             reply = self.server.first.pop(0) if self.server.first else None
         self._send(reply or self._good(body["messages"][-1]["content"]))
 

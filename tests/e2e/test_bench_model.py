@@ -134,7 +134,9 @@ def test_a_submission_does_not_see_the_key(bench: Bench, endpoint: Endpoint) -> 
     endpoint.answers = dict.fromkeys(OPERATORS, look + "def vector_add(x, y):\n    return x\n")
     done = bench.run(device="cpu")
     assert done.returncode == 0, done.stderr
-    assert any("PATH" in json.dumps(line) for line in bench.transcript("vector_add") if line["kind"] == "tool_result"), "it printed nothing"
+    assert any("OMP_NUM_THREADS" in json.dumps(line) for line in bench.transcript("vector_add") if line["kind"] == "tool_result"), (
+        "it printed nothing"
+    )
 
 
 def test_missing_usage_is_remarked(bench: Bench, endpoint: Endpoint) -> None:

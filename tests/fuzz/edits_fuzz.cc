@@ -25,6 +25,7 @@ using Lines = std::vector<std::string>;
 
 constexpr std::string_view kKernel =
     "import triton\n\n@triton.jit\ndef f(x, n):\n    i = 0\n    j = 0\n    return x\n\ndef g(x):\n    i = 0\n    return f(x)\n";
+constexpr std::array<std::string_view, 4> kPython = {"python", "py", "python3", "triton"};
 constexpr std::array<std::string_view, 3> kMarks = {"<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"};
 
 void must(bool holds) {
@@ -139,20 +140,31 @@ void check_edits(std::string_view reply, const std::string& source) {
   must(changed ? *changed_again == *changed : changed_again.error().message == changed.error().message);
 }
 
-void check_code(std::string_view reply, std::string_view entry) {
+/// The promise of code_block.h, block by block from the last to the first.
+std::string chosen(std::string_view reply, const std::vector<agents::CodeBlock>& blocks, const std::string& entry) {
+  const auto blank = [](std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; };
+  const auto is_python = [](const agents::CodeBlock& block) { return std::count(kPython.begin(), kPython.end(), block.language) > 0; };
+  const auto defines = [&](const agents::CodeBlock& block) {
+    const std::string text = "\n" + block.text;
+    return text.find("\ndef " + entry + "(") != std::string::npos || text.find("\ndef " + entry + " ") != std::string::npos;
+  };
+  for (int wish = 0; wish < 3; ++wish) {
+    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+      const bool readable = !blank(block->text) && (is_python(*block) || block->language.empty());
+      if (readable && (wish == 0 ? defines(*block) : wish == 1 ? is_python(*block) : true)) return block->text;
+    }
+  }
+  return blocks.empty() && !blank(reply) ? std::string(reply) : "";
+}
+
+void check_code(std::string_view reply, const std::string& entry) {
   const std::vector<agents::CodeBlock> blocks = agents::fenced_blocks(reply);
   const std::string whole = normal(reply);
-  bool defined = false;
   for (const agents::CodeBlock& block : blocks) {
     for (const std::string& line : split(block.text)) must(whole.find(line) != std::string::npos);
-    defined = defined ||
-              ((block.language == "python" || block.language.empty()) && ("\n" + block.text).find("\ndef " + std::string(entry) + "(") != std::string::npos);
   }
-  const std::string code = agents::extract_code(reply, entry);
-  must(code == agents::extract_code(reply, entry));
-  const bool is_block = std::any_of(blocks.begin(), blocks.end(), [&](const agents::CodeBlock& block) { return block.text == code; });
-  must(code.empty() || is_block || (blocks.empty() && code == reply));
-  if (defined) must(("\n" + code).find("\ndef " + std::string(entry)) != std::string::npos);
+  must(agents::extract_code(reply, entry) == chosen(reply, blocks, entry));
+  must(agents::extract_code(reply, entry) == agents::extract_code(reply, entry));
 }
 
 /// A fence longer than any in the text holds it whole.

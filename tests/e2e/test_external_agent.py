@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llm_endpoint import Endpoint
+from llm_endpoint import Endpoint, error
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -103,3 +103,10 @@ def test_an_unknown_operator_ends_in_the_servers_words(agent: Run, tmp_path: Pat
     with Endpoint() as endpoint:
         done = agent(endpoint, "vectoradd", "--device", "fake", "--store", str(tmp_path / "s.db"))
     assert done.returncode != 0 and "vector_add" in done.stderr and endpoint.requests == 0
+
+
+def test_a_refused_key_is_not_shown(agent: Run, tmp_path: Path) -> None:
+    with Endpoint() as endpoint:
+        endpoint.first = [error(401, f"Incorrect API key provided: {KEY}")]
+        done = agent(endpoint, "vector_add", "--device", "fake", "--store", str(tmp_path / "s.db"))
+    assert done.returncode != 0 and "401" in done.stderr and KEY not in done.stdout + done.stderr

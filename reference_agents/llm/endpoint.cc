@@ -55,7 +55,9 @@ ErrorCode code_of(int status) {
   if (status == 401 || status == 403) return ErrorCode::permission_denied;
   if (status == 404) return ErrorCode::not_found;
   if (status == 429) return ErrorCode::resource_exhausted;
-  if (status == 408 || status >= 500) return ErrorCode::unavailable;
+  // 400, 413 and 422 may be about this one prompt, most often its length: whether the next one fares better is for the caller to find out.
+  const bool of_this_prompt = status == 400 || status == 413 || status == 422;
+  if (of_this_prompt || status == 408 || status >= 500) return ErrorCode::unavailable;
   return ErrorCode::invalid_argument;
 }
 

@@ -85,6 +85,13 @@ def test_a_refused_key_stops_the_bench_at_once(bench: Bench, endpoint: Endpoint)
     assert "4 of 4 attempts are not finished; the same command with --resume continues" in done.stderr
 
 
+def test_a_prompt_that_is_too_long_costs_its_operator_only(bench: Bench, endpoint: Endpoint) -> None:
+    endpoint.first = [error(400, "This model's maximum context length is 8192 tokens")]
+    done = bench.run("--jobs", "1")
+    assert done.returncode == 2 and endpoint.requests == 4 and len(endpoint.asked) == 3
+    assert "maximum context length" in done.stderr and "1 of 4 attempts are not finished" in done.stderr
+
+
 def test_replies_that_are_none_end_the_bench_and_it_resumes(bench: Bench, endpoint: Endpoint) -> None:
     endpoint.first = [HTML, NO_CHOICES, Reply(body=f'{{"error": "no backend for {KEY}"}}'.encode())]
     done = bench.run("--jobs", "1")

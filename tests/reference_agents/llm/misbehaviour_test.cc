@@ -202,6 +202,18 @@ TEST_CASE("a reply that echoes the key comes without it; a key too short to be s
   CHECK(local.openai()->text == "x = EMPTY");
 }
 
+TEST_CASE("a prompt that is refused, most often for its length, says nothing about the next one") {
+  for (const int status : {400, 413, 422}) {
+    Talk talk({{status, R"({"error":{"message":"maximum context length is 8192 tokens"}})", ""}});
+    const Error error = talk.refusal();
+    CHECK(error.code == ErrorCode::unavailable);
+    CHECK(holds(error, "HTTP " + std::to_string(status) + " for model 'm': maximum context length"));
+    CHECK(talk.requests() == 1);
+  }
+  Talk talk({{405, "", ""}});
+  CHECK(talk.refusal().code == ErrorCode::invalid_argument);
+}
+
 TEST_CASE("a redirect is not followed: the key stays where it was sent to") {
   Talk talk({{307, "", "Location: http://127.0.0.1:1/v1/chat/completions\r\n"}, {200, kGood, ""}});
   CHECK(holds(talk.refusal(), "HTTP 307"));

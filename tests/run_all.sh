@@ -38,7 +38,7 @@ background tidy tidy
 
 step "ruff and mypy"
 "$python" -m ruff check .
-"$python" -m ruff format --check sandbox operators metrics tests bench
+"$python" -m ruff format --check sandbox operators metrics reference_agents tests bench
 "$python" -m mypy
 
 step "dependency direction, headers compile alone"

@@ -66,6 +66,10 @@ Status Workbench::count(const CompletionReply& reply, bool paid_before) {
   attempt_.output_tokens += reply.output_tokens;
   attempt_.cost_usd += cost_usd;
   if (paid_before) attempt_.paid_before_usd += cost_usd;
+  if (!reply.usage_known && !usage_remarked_) {
+    usage_remarked_ = true;
+    if (Status said = remark("the endpoint reported no token usage: tokens and cost are too low"); !said) return said;
+  }
   const json usage = {{"run", request_.run}, {"input_tokens", reply.input_tokens}, {"output_tokens", reply.output_tokens}, {"cost_usd", cost_usd}};
   const Result<mcp::ToolResult> told = tools_.call("report_usage", usage);
   if (!told) return fail(told.error());

@@ -72,6 +72,7 @@ class Workbench {
   Attempt attempt_;
   std::map<std::string, Evaluation> seen_;  // by code
   std::string remarks_;
+  bool usage_remarked_ = false;
 };
 
 }  // namespace assay::agents

@@ -1,6 +1,11 @@
 #include "reference_agents/llm/anthropic.h"
 
+#include <cstdint>
+#include <optional>
+#include <utility>
+
 #include "reference_agents/llm/json_fields.h"
+#include "reference_agents/llm/usage.h"
 
 namespace assay::agents {
 namespace {
@@ -25,17 +30,19 @@ Result<CompletionReply> AnthropicClient::complete(const CompletionRequest& reque
   const Result<json> answer = post_json(endpoint_, "/messages", headers, request_body(endpoint_, request));
   if (!answer) return fail(answer.error());
   const json* content = field(*answer, "content");
-  if (content == nullptr || !content->is_array()) return fail(ErrorCode::corrupt, endpoint_.provider + ": the answer has no content array");
+  if (content == nullptr || !content->is_array()) return unusable(endpoint_, "the answer has no content array", *answer);
   CompletionReply reply;
   for (const json& block : *content) {
     if (string_field(block, "type") == "text") reply.text += string_field(block, "text");
   }
-  reply.stop_reason = string_field(*answer, "stop_reason");
-  reply.usage_known = field(*answer, "usage", "output_tokens") != nullptr;
+  reply.text = reply_text(endpoint_, std::move(reply.text));
+  reply.stop_reason = reply_text(endpoint_, string_field(*answer, "stop_reason"));
   // Cached input is billed apart and cheaper; this client never asks for caching, so the sum is what was read.
-  reply.input_tokens = integer_field(*answer, "usage", "input_tokens") + integer_field(*answer, "usage", "cache_creation_input_tokens") +
-                       integer_field(*answer, "usage", "cache_read_input_tokens");
-  reply.output_tokens = integer_field(*answer, "usage", "output_tokens");
+  std::optional<std::int64_t> input = token_field(*answer, "usage", "input_tokens");
+  for (const char* cached : {"cache_creation_input_tokens", "cache_read_input_tokens"}) {
+    if (input) *input += token_field(*answer, "usage", cached).value_or(0);
+  }
+  set_usage(reply, input, token_field(*answer, "usage", "output_tokens"));
   return reply;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "reference_agents/llm/json_fields.h"
 
@@ -9,6 +10,7 @@ namespace assay::agents {
 namespace {
 
 constexpr std::size_t kShownBodyCharacters = 300;
+constexpr std::size_t kShortestSecret = 12;  // characters of a key
 
 /// Providers echo keys in their error messages; nothing that we print may carry one.
 std::string redacted(std::string text, const std::string& key) {
@@ -32,20 +34,30 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
-/// The provider's own words: {"error": {"message": ...}}, {"error": "..."} or the body's beginning.
-std::string message_of(const std::string& body) {
-  const nlohmann::json parsed = nlohmann::json::parse(body, nullptr, false);
-  for (const std::string& text : {string_field(parsed, "error", "message"), string_field(parsed, "error"), string_field(parsed, "message")}) {
-    if (!text.empty()) return one_line(text);
+/// Redacted before it is cut: a key that stands across the cut would leave its beginning.
+std::string shown(const Endpoint& endpoint, const std::string& text) { return one_line(redacted(text, endpoint.api_key)); }
+
+/// The provider's own words: {"error": {"message": ...}}, {"error": "..."} or nothing.
+std::string words_of(const nlohmann::json& answer) {
+  for (const std::string& text : {string_field(answer, "error", "message"), string_field(answer, "error"), string_field(answer, "message")}) {
+    if (!text.empty()) return text;
   }
-  return one_line(body);
+  return "";
+}
+
+/// Where there are no such words, the body's beginning.
+std::string message_of(const std::string& body) {
+  const std::string words = words_of(nlohmann::json::parse(body, nullptr, false));
+  return words.empty() ? body : words;
 }
 
 ErrorCode code_of(int status) {
   if (status == 401 || status == 403) return ErrorCode::permission_denied;
   if (status == 404) return ErrorCode::not_found;
   if (status == 429) return ErrorCode::resource_exhausted;
-  if (status == 408 || status >= 500) return ErrorCode::unavailable;
+  // 400, 413 and 422 may be about this one prompt, most often its length: whether the next one fares better is for the caller to find out.
+  const bool of_this_prompt = status == 400 || status == 413 || status == 422;
+  if (of_this_prompt || status == 408 || status >= 500) return ErrorCode::unavailable;
   return ErrorCode::invalid_argument;
 }
 
@@ -64,7 +76,8 @@ bool is_this_machine(const std::string& host) { return host == "localhost" || ho
 Status check_endpoint(const Endpoint& endpoint) {
   const bool plain = endpoint.base_url.starts_with("http://");
   const std::string host = host_of(endpoint.base_url);
-  if ((!plain && !endpoint.base_url.starts_with("https://")) || host.empty() || host.find('@') != std::string::npos) {
+  if ((!plain && !endpoint.base_url.starts_with("https://")) || host.empty() || host.find('@') != std::string::npos ||
+      endpoint.base_url.find_first_of("?#") != std::string::npos) {
     return fail(ErrorCode::invalid_argument, "'" + endpoint.base_url + "' is no base URL; a valid one looks like http://localhost:8000/v1 or https://host/v1");
   }
   const bool printable = std::all_of(endpoint.api_key.begin(), endpoint.api_key.end(), [](unsigned char byte) { return byte > 0x20 && byte < 0x7f; });
@@ -82,21 +95,30 @@ Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& pa
   // `replace`: a spec or an earlier reply may hold broken UTF-8, and dump() would throw on it.
   const std::string payload = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const Result<mcp::HttpResponse> response = post_with_retries(
-      [&] { return mcp::http_post(url, headers, payload, "application/json", endpoint.policy.request_timeout_ms); }, endpoint.policy, endpoint.clock);
+      [&] { return mcp::http_post(url, headers, payload, "application/json", endpoint.policy.request_timeout_ms, endpoint.max_answer_bytes); }, endpoint.policy,
+      endpoint.clock);
   if (!response) {
     const ErrorCode code = response.error().code == ErrorCode::io ? ErrorCode::unavailable : response.error().code;
-    return fail(code, endpoint.provider + ": no answer from " + url + ": " + redacted(response.error().message, endpoint.api_key));
+    return fail(code, endpoint.provider + ": no answer from " + url + ": " + shown(endpoint, response.error().message));
   }
   if (response->status != 200) {
     return fail(code_of(response->status), endpoint.provider + ": HTTP " + std::to_string(response->status) + " for model '" + endpoint.model +
-                                               "': " + redacted(message_of(response->body), endpoint.api_key));
+                                               "': " + shown(endpoint, message_of(response->body)));
   }
   nlohmann::json parsed = nlohmann::json::parse(response->body, nullptr, false);
   if (parsed.is_discarded() || !parsed.is_object()) {
-    return fail(ErrorCode::corrupt,
-                endpoint.provider + ": the answer from " + url + " is not a JSON object: " + redacted(one_line(response->body), endpoint.api_key));
+    return fail(ErrorCode::corrupt, endpoint.provider + ": the answer from " + url + " is not a JSON object: " + shown(endpoint, response->body));
   }
   return parsed;
+}
+
+tl::unexpected<Error> unusable(const Endpoint& endpoint, const std::string& what, const nlohmann::json& answer) {
+  const std::string words = words_of(answer);
+  return fail(ErrorCode::corrupt, endpoint.provider + ": " + what + (words.empty() ? "" : ": " + shown(endpoint, words)));
+}
+
+std::string reply_text(const Endpoint& endpoint, std::string text) {
+  return endpoint.api_key.size() < kShortestSecret ? text : redacted(std::move(text), endpoint.api_key);
 }
 
 }  // namespace assay::agents

@@ -46,8 +46,9 @@ struct CompletionReply {
 class LlmClient {
  public:
   virtual ~LlmClient() = default;
-  /// Errors: permission_denied (the key was refused), invalid_argument and not_found (the request or model was refused),
-  /// resource_exhausted (still 429 after the last retry), unavailable (5xx, time-out, no connection), corrupt (not a reply).
+  /// Errors: permission_denied (the key was refused), invalid_argument (no request would be taken), not_found (no such model),
+  /// resource_exhausted (still 429 after the last retry, or an answer beyond its limit), unavailable (5xx, time-out, no connection, or this
+  /// request was refused: another may be taken), corrupt (not a reply).
   virtual Result<CompletionReply> complete(const CompletionRequest& request) = 0;
   /// How the model is named wherever it shows: "openai:gpt-5", "scripted (no model)".
   virtual std::string label() const = 0;

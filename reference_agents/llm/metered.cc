@@ -39,7 +39,7 @@ Result<CompletionReply> MeteredClient::complete(const CompletionRequest& request
   Result<CompletionReply> reply = inner_.complete(request);
   const std::lock_guard lock(mutex_);
   if (spending_.limit_usd) set_aside_usd_ -= amount;
-  if (reply) spending_.spent_usd += cost_of(*reply);
+  if (reply) spending_.spent_usd += reply->usage_known ? cost_of(*reply) : amount;
   settled_.notify_all();
   return reply;
 }

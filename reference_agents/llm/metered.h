@@ -1,6 +1,7 @@
 // MeteredClient wraps another client with a price and a hard spending limit. Before a request the worst case is set aside (every byte
 // of the prompt a token, every allowed token written), so that not even parallel requests can pass the limit together; a request that no
-// longer fits is refused with resource_exhausted and limit_reached() becomes true. Thread-safe.
+// longer fits is refused with resource_exhausted and limit_reached() becomes true. A reply without token counts uses up its worst case. What a
+// provider bills for a request that it never answered is not seen here. Thread-safe.
 //
 //   MeteredClient client(*inner, price, {.limit_usd = 5.0, .spent_usd = 1.2});
 #pragma once
@@ -28,6 +29,7 @@ class MeteredClient final : public LlmClient {
   std::string label() const override { return inner_.label(); }
   bool is_model() const override { return inner_.is_model(); }
 
+  /// By the reported tokens: 0 where there are none.
   double cost_of(const CompletionReply& reply) const;
   double spent_usd() const;
   bool limit_reached() const;

@@ -1,6 +1,7 @@
 #include "reference_agents/llm/openai.h"
 
 #include "reference_agents/llm/json_fields.h"
+#include "reference_agents/llm/usage.h"
 
 namespace assay::agents {
 namespace {
@@ -18,6 +19,15 @@ json request_body(const Endpoint& endpoint, const CompletionRequest& request) {
   return body;
 }
 
+/// A string, or parts of which the text ones count. Empty for null, which is how a refusal looks.
+std::string text_of(const json& message) {
+  const json* content = field(message, "content");
+  if (content == nullptr || !content->is_array()) return string_field(message, "content");
+  std::string text;
+  for (const json& part : *content) text += string_field(part, "text");
+  return text;
+}
+
 }  // namespace
 
 Result<CompletionReply> OpenAiClient::complete(const CompletionRequest& request) {
@@ -26,15 +36,11 @@ Result<CompletionReply> OpenAiClient::complete(const CompletionRequest& request)
   const Result<json> answer = post_json(endpoint_, "/chat/completions", headers, request_body(endpoint_, request));
   if (!answer) return fail(answer.error());
   const json* message = field(*answer, "choices", 0, "message");
-  if (message == nullptr || !message->is_object()) {
-    return fail(ErrorCode::corrupt, endpoint_.provider + ": the answer has no choices[0].message");
-  }
+  if (message == nullptr || !message->is_object()) return unusable(endpoint_, "the answer has no choices[0].message", *answer);
   CompletionReply reply;
-  reply.text = string_field(*message, "content");
-  reply.stop_reason = string_field(*answer, "choices", 0, "finish_reason");
-  reply.usage_known = field(*answer, "usage", "completion_tokens") != nullptr;
-  reply.input_tokens = integer_field(*answer, "usage", "prompt_tokens");
-  reply.output_tokens = integer_field(*answer, "usage", "completion_tokens");
+  reply.text = reply_text(endpoint_, text_of(*message));
+  reply.stop_reason = reply_text(endpoint_, string_field(*answer, "choices", 0, "finish_reason"));
+  set_usage(reply, token_field(*answer, "usage", "prompt_tokens"), token_field(*answer, "usage", "completion_tokens"));
   return reply;
 }
 

@@ -67,7 +67,8 @@ Result<mcp::HttpResponse> post_with_retries(const std::function<Result<mcp::Http
     if (response) {
       const std::optional<std::int64_t> asked = retry_after_ms(*response, clock);
       if (asked && *asked > policy.longest_retry_after_ms) return response;
-      if (asked) pause = std::max(pause, *asked);
+      // Everybody who was refused together was told the same.
+      if (asked) pause = std::max(pause, *asked + static_cast<std::int64_t>(static_cast<double>(policy.first_pause_ms) * clock.uniform()));
     }
     clock.sleep_ms(pause);
   }

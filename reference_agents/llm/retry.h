@@ -1,5 +1,5 @@
 // Retries of one HTTP request to a model's endpoint: 429, 408, 5xx and broken connections are tried again after a pause that
-// doubles, with full jitter, and never less than the server's Retry-After. Everything else is answered at once.
+// doubles, with full jitter; where the server names a Retry-After, after that and some jitter. Everything else is answered at once.
 //
 //   Result<mcp::HttpResponse> response = post_with_retries([&] { return mcp::http_post(...); }, RetryPolicy{}, RetryClock::real());
 //

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "bench"))
+for folder in (ROOT / "bench", ROOT / "tests/common"):
+    sys.path.insert(0, str(folder))
 
 from stdio_client import StdioClient  # noqa: E402
 

@@ -9,76 +9,22 @@ import os
 import re
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
+from llm_endpoint import Endpoint, error
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 KEY = "sk-secret-of-this-test-0123456789"
 OPERATORS = ["vector_add", "gelu_tanh", "softmax_last_dim", "layer_norm_fwd", "rope_neox", "adamw_step"]
 
 
-class Model(ThreadingHTTPServer):
-    """Speaks chat completions; each answer takes `delay_s` and follows `answers` for its operator."""
-
-    delay_s = 0.0
-    answers: dict[str, str] = {}
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.asked: list[str] = []
-        self.refuse_first = 0
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Model
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.server.refuse_first > 0:
-            self.server.refuse_first -= 1
-            self._answer(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
-            return
-        found = re.search(r"^Operator: (\w+)$", body["messages"][-1]["content"], re.MULTILINE)
-        assert found is not None
-        self.server.asked.append(found[1])
-        time.sleep(self.server.delay_s)
-        code = self.server.answers.get(found[1], "# fake: pass")
-        reply = {"message": {"content": f"```python\n{code}\n```"}, "finish_reason": "stop"}
-        self._answer(200, {"choices": [reply], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}, {})
-
-    def _answer(self, status: int, body: dict[str, Any], headers: dict[str, str]) -> None:
-        payload = json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(payload))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        try:
-            self.wfile.write(payload)
-        except BrokenPipeError:  # the bench was killed meanwhile
-            self.close_connection = True
-
-    def log_message(self, *_: Any) -> None:
-        """Quiet."""
-
-
 @pytest.fixture
-def model() -> Iterator[Model]:
-    server = Model()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
+def model() -> Iterator[Endpoint]:
+    with Endpoint() as endpoint:
+        yield endpoint
 
 
 def bench_arguments(tmp_path: Path, *more: str) -> list[str]:
@@ -86,13 +32,13 @@ def bench_arguments(tmp_path: Path, *more: str) -> list[str]:
     return ["bench", "--model", "openai-compatible:m", "--device", "fake", *where, *more]
 
 
-def env_of(model: Model) -> dict[str, str]:
+def env_of(model: Endpoint) -> dict[str, str]:
     return {"ASSAY_LLM_BASE_URL": model.url, "ASSAY_LLM_API_KEY": KEY}
 
 
-def test_bench_and_report(assay: Run, model: Model, tmp_path: Path) -> None:
+def test_bench_and_report(assay: Run, model: Endpoint, tmp_path: Path) -> None:
     model.answers = {"gelu_tanh": "# fake: fail", "rope_neox": "# fake: error=syntax_error"}
-    model.refuse_first = 2
+    model.first = [error(429, "slow down", Retry_After="0")] * 2
     done = assay(*bench_arguments(tmp_path, "--jobs", "3"), **env_of(model))
     assert done.returncode == 0, done.stderr
     assert sorted(model.asked) == sorted(OPERATORS)
@@ -108,7 +54,7 @@ def test_bench_and_report(assay: Run, model: Model, tmp_path: Path) -> None:
     assert not leaked and KEY not in done.stdout + done.stderr
 
 
-def test_kill_and_resume(binary: str, assay: Run, model: Model, tmp_path: Path) -> None:
+def test_kill_and_resume(binary: str, assay: Run, model: Endpoint, tmp_path: Path) -> None:
     model.delay_s = 0.3
     arguments = bench_arguments(tmp_path, "--jobs", "1")
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
@@ -135,7 +81,7 @@ def test_kill_and_resume(binary: str, assay: Run, model: Model, tmp_path: Path) 
     assert len(model.asked) <= len(OPERATORS) + 1  # the request that was in flight when the bench died
 
 
-def test_an_agent_with_feedback_is_killed_and_resumed(binary: str, assay: Run, model: Model, tmp_path: Path) -> None:
+def test_an_agent_with_feedback_is_killed_and_resumed(binary: str, assay: Run, model: Endpoint, tmp_path: Path) -> None:
     model.delay_s = 0.2
     model.answers = {"vector_add": "# fake: fail", "gelu_tanh": "# fake: error=syntax_error", "softmax_last_dim": "# fake: perf=0.5"}
     arguments = bench_arguments(tmp_path, "--agent", "alphaevolve?attempts=3", "--jobs", "2")
@@ -176,7 +122,7 @@ def test_feedback_beats_one_shot(assay: Run, tmp_path: Path) -> None:
     assert passed["one_shot"] < passed["leader"] == 4
 
 
-def test_an_unpriced_model_has_no_spending_limit(assay: Run, model: Model, tmp_path: Path) -> None:
+def test_an_unpriced_model_has_no_spending_limit(assay: Run, model: Endpoint, tmp_path: Path) -> None:
     done = assay(*bench_arguments(tmp_path, "--max-cost", "1"), **env_of(model))
     assert done.returncode == 64 and "prices.toml" in done.stderr
     assert not model.asked

@@ -48,6 +48,22 @@ const std::vector<GeakTable> kGeak = {
     {"table 6: MI300X", {{3, 3, 1.16}, {22, 27, 1.69}, {41, 65, 3.02}, {34, 84, 2.86}, {1, 5, 0.61}}, 101, 54.89, 2.59},
 };
 
+struct Share {
+  const char* of;
+  std::int64_t right, total;
+  double percent;
+};
+
+/// The same article: the rows of tables 3 to 6 by difficulty, and the rows over the 30 ROCm kernels.
+const Share kGeakShares[] = {
+    {"table 3, difficulty 1", 2, 3, 66.67},   {"table 3, difficulty 2", 20, 27, 74.07}, {"table 3, difficulty 3", 42, 65, 64.62},
+    {"table 3, difficulty 4", 32, 84, 38.10}, {"table 3, difficulty 5", 0, 5, 0.00},    {"table 4, difficulty 1", 3, 3, 100.00},
+    {"table 4, difficulty 3", 38, 65, 58.46}, {"table 4, difficulty 4", 33, 84, 39.29}, {"table 4, ROCm", 12, 30, 40.00},
+    {"table 5, difficulty 2", 23, 27, 85.19}, {"table 5, difficulty 3", 39, 65, 60.00}, {"table 5, difficulty 4", 32, 84, 38.10},
+    {"table 5, difficulty 5", 1, 5, 20.00},   {"table 6, difficulty 2", 22, 27, 81.48}, {"table 6, difficulty 3", 41, 65, 63.08},
+    {"table 6, difficulty 4", 34, 84, 40.48}, {"table 6, ROCm", 19, 30, 63.33},
+};
+
 Range overall_speed_up(std::vector<DifficultyRow> rows) {
   Range range{};
   for (const double shift : {-0.005, 0.005}) {
@@ -79,6 +95,16 @@ TEST_CASE("the true cost per solved operator is another number") {
   CHECK(cost_per_solved(24.08, solved).value() == Approx(0.1222).margin(1e-4));
   CHECK_FALSE(cost_per_solved(24.08, 0));
   CHECK_FALSE(cost_per_rate(24.08, 0));
+}
+
+TEST_CASE("GEAK's accuracies by difficulty are right over total") {
+  for (const Share& share : kGeakShares) {
+    INFO(share.of);
+    const OverallRow row = overall(std::vector<DifficultyRow>{{share.right, share.total, {}}});
+    CHECK(100 * row.execution_accuracy == Approx(share.percent).margin(0.0051));
+  }
+  // Table 4 prints 74.04 for 20 of 27 at difficulty 2, where table 3 prints 74.07 for the same.
+  CHECK(100 * overall(std::vector<DifficultyRow>{{20, 27, {}}}).execution_accuracy == Approx(74.074).margin(0.001));
 }
 
 TEST_CASE("GEAK's overall accuracy follows from its rows") {

@@ -109,7 +109,7 @@ TEST_CASE("429 with Retry-After, then 500, then a reply: two pauses, at least as
   Sleeps sleeps;
   const Result<CompletionReply> reply = OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
   REQUIRE(reply);
-  CHECK(sleeps.ms == std::vector<std::int64_t>{7'000, 1'000});  // 1000 ms doubled once, half of it by the fixed jitter
+  CHECK(sleeps.ms == std::vector<std::int64_t>{7'500, 1'000});  // 7 s and jitter; 1000 ms doubled once, half of it by the fixed jitter
   CHECK(server.received().size() == 3);
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("a reply without usage or with a refusal is still a reply") {
 TEST_CASE("endpoints: what is no URL, a key in clear over the network, a key with a line end") {
   Endpoint endpoint;
   endpoint.provider = "openai-compatible";
-  for (const char* bad : {"", "localhost:8000", "ftp://host/v1", "http://", "https://user@host/v1"}) {
+  for (const char* bad : {"", "localhost:8000", "ftp://host/v1", "http://", "https://user@host/v1", "https://host/v1?key=k", "https://host/v1#x"}) {
     endpoint.base_url = bad;
     CHECK_FALSE(check_endpoint(endpoint));
   }

@@ -1,9 +1,12 @@
 // A real HTTP/1.1 server on a loopback port that answers each request with the next of a list of canned responses and remembers what
-// it was asked. For the tests of the LLM clients.
+// it was asked. A response may come late, in drops, or cut off. For the tests of the LLM clients.
+//
+//   LocalHttp server({{429, "slow down", "Retry-After: 1\r\n"}, {.body = reply, .missing_bytes = 10}, {200, reply}});
 #pragma once
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <cstdlib>
@@ -20,8 +23,12 @@ namespace assay::agents::testing {
 
 struct Canned {
   int status = 200;
-  std::string body;
-  std::string extra_headers;  // each ending in "\r\n"
+  std::string body = {};
+  std::string extra_headers = {};  // each ending in "\r\n"
+  std::size_t missing_bytes = 0;   // the end of the body, promised and never sent
+  bool has_length = true;          // false: the body ends with the connection
+  int delay_ms = 0;                // before the answer, or before each of its bytes
+  bool drips = false;
 };
 
 struct Received {
@@ -63,15 +70,27 @@ class LocalHttp {
       if (!connection) return;
       const std::lock_guard lock(mutex_);
       received_.push_back(read_request(connection.get()));
-      const Canned canned = next < responses_.size() ? responses_[next] : Canned{500, "no more canned responses", ""};
-      const std::string answer = "HTTP/1.1 " + std::to_string(canned.status) + " X\r\nContent-Type: application/json\r\nConnection: close\r\n" +
-                                 canned.extra_headers + "Content-Length: " + std::to_string(canned.body.size()) + "\r\n\r\n" + canned.body;
-      for (std::size_t done = 0; done < answer.size();) {
-        const ssize_t put = ::send(connection.get(), answer.data() + done, answer.size() - done, MSG_NOSIGNAL);
-        if (put <= 0) break;
-        done += static_cast<std::size_t>(put);
-      }
+      answer(connection.get(), next < responses_.size() ? responses_[next] : Canned{500, "no more canned responses", ""});
     }
+  }
+
+  static void answer(int fd, const Canned& canned) {
+    const std::string length = canned.has_length ? "Content-Length: " + std::to_string(canned.body.size()) + "\r\n" : "";
+    const std::string head = "HTTP/1.1 " + std::to_string(canned.status) + " X\r\nContent-Type: application/json\r\nConnection: close\r\n";
+    const std::string bytes = head + canned.extra_headers + length + "\r\n" + canned.body.substr(0, canned.body.size() - canned.missing_bytes);
+    if (!canned.drips && client_left(fd, canned.delay_ms)) return;
+    for (std::size_t done = 0; done < bytes.size();) {
+      if (canned.drips && client_left(fd, canned.delay_ms)) return;
+      const ssize_t put = ::send(fd, bytes.data() + done, canned.drips ? 1 : bytes.size() - done, MSG_NOSIGNAL);
+      if (put <= 0) return;
+      done += static_cast<std::size_t>(put);
+    }
+  }
+
+  /// Waits, but for nobody.
+  static bool client_left(int fd, int wait_ms) {
+    pollfd watched{fd, POLLRDHUP, 0};
+    return wait_ms > 0 && ::poll(&watched, 1, wait_ms) > 0;
   }
 
   static Received read_request(int fd) {

@@ -17,12 +17,14 @@ class FixedClient final : public LlmClient {
   Result<CompletionReply> complete(const CompletionRequest&) override {
     ++calls;
     if (broken) return fail(ErrorCode::unavailable, "down");
-    return CompletionReply{"text", "stop", 1'000, 1'000, true};
+    const std::int64_t tokens = usage_known ? 1'000 : 0;
+    return CompletionReply{"text", "stop", tokens, tokens, usage_known};
   }
   std::string label() const override { return "fixed:model"; }
   bool is_model() const override { return true; }
   std::atomic<int> calls{0};
   bool broken = false;
+  bool usage_known = true;
 };
 
 const Price kPrice{1'000.0, 1'000.0, "test", "2026-01-01"};  // a dollar per 1000 tokens: each reply costs 2
@@ -40,6 +42,19 @@ TEST_CASE("without a limit or a price everything goes through") {
   REQUIRE(unpriced.complete(request_of(1'000, 1'000)));
   CHECK(unpriced.spent_usd() == 0);
   CHECK_FALSE(unpriced.limit_reached());
+}
+
+TEST_CASE("a reply without token counts uses up its worst case, but is not said to cost that") {
+  FixedClient inner;
+  inner.usage_known = false;
+  MeteredClient client(inner, kPrice, {7.0, 0});
+  const Result<CompletionReply> reply = client.complete(request_of(1'000, 2'000));
+  REQUIRE(reply);
+  CHECK(client.spent_usd() == Approx(3));
+  CHECK(client.cost_of(*reply) == 0);
+  REQUIRE(client.complete(request_of(1'000, 2'000)));
+  CHECK_FALSE(client.complete(request_of(1'000, 2'000)));  // 6 + 3
+  CHECK(inner.calls == 2);
 }
 
 TEST_CASE("a request that could pass the limit is not made") {

@@ -1,0 +1,107 @@
+"""An OpenAI-compatible endpoint on a loopback port that answers with what a test gives it, and misbehaves as a test asks.
+
+with Endpoint() as endpoint:
+    endpoint.answers["vector_add"] = "# fake: fail"        # the code for that operator; "# fake: pass" for all others
+    endpoint.first = [error(429, "slow down", Retry_After="0")]  # what the first requests get instead
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+PROMPT_TOKENS, COMPLETION_TOKENS = 100, 10  # of each reply
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What goes over the wire instead of a good answer."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    missing_bytes: int = 0  # promised by Content-Length and never sent
+    delay_s: float = 0.0
+
+
+def error(status: int, message: str, **headers: str) -> Reply:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Reply(status, json.dumps({"error": {"message": message}}).encode(), named)
+
+
+def completion(content: str | None, usage: dict[str, int] | None) -> bytes:
+    choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+    return json.dumps({"choices": [choice]} | ({"usage": usage} if usage else {})).encode()
+
+
+class Endpoint(ThreadingHTTPServer):
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.asked: list[str] = []  # operators, one for each request that got a good answer
+        self.keys: set[str] = set()  # Authorization headers that were seen
+        self.models: set[str] = set()
+        self.requests = 0
+        self.answers: dict[str, str] = {}
+        self.contents: dict[str, str | None] = {}  # whole replies, instead of a block of code
+        self.usage: dict[str, int] | None = {"prompt_tokens": PROMPT_TOKENS, "completion_tokens": COMPLETION_TOKENS}
+        self.first: list[Reply] = []
+        self.delay_s = 0.0
+        self.lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def __enter__(self) -> Endpoint:
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self.server_close()
+
+    def content_for(self, operator: str) -> str | None:
+        if operator in self.contents:
+            return self.contents[operator]
+        return f"```python\n{self.answers.get(operator, '# fake: pass')}\n```"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Endpoint
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.server.lock:
+            self.server.requests += 1
+            self.server.keys.add(self.headers.get("Authorization", ""))
+            self.server.models.add(body["model"])
+            reply = self.server.first.pop(0) if self.server.first else None
+        self._send(reply or self._good(body["messages"][-1]["content"]))
+
+    def _good(self, prompt: str) -> Reply:
+        found = re.search(r"^Operator: (\w+)$", prompt, re.MULTILINE) or re.search(
+            r"^ok: (\w+): ", prompt, re.MULTILINE
+        )  # a spec as fetch_spec prints it
+        assert found is not None
+        self.server.asked.append(found[1])
+        return Reply(body=completion(self.server.content_for(found[1]), self.server.usage), delay_s=self.server.delay_s)
+
+    def _send(self, reply: Reply) -> None:
+        time.sleep(reply.delay_s)
+        self.send_response(reply.status)
+        for name, value in {**reply.headers, "Content-Length": str(len(reply.body) + reply.missing_bytes)}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.close_connection = self.close_connection or reply.missing_bytes > 0
+        try:
+            self.wfile.write(reply.body)
+        except (BrokenPipeError, ConnectionResetError):  # the client was killed, or has enough
+            self.close_connection = True
+
+    def log_message(self, *_: Any) -> None:
+        """Quiet."""

@@ -1,0 +1,187 @@
+"""What a model's endpoint and its replies may do to a bench, with the real binary.
+
+Misbehaviour, odd replies, the spending limit; and wherever the key could have gone, it is looked for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from llm_endpoint import Endpoint, Reply, completion, error
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+ROOT = Path(__file__).resolve().parents[2]
+KEY = "sk-secret-of-this-test-1122334455"
+OPERATORS = ["vector_add", "gelu_tanh", "softmax_last_dim", "relu"]
+CUT = Reply(body=completion("x" * 1000, None), missing_bytes=500)
+HTML = Reply(body=b"<html>bad gateway</html>")
+NO_CHOICES = Reply(body=b'{"choices": []}')
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint() as started:
+        yield started
+
+
+class Bench:
+    """One bench in one folder, run as often as a test likes; after each run the key is looked for wherever it could have gone."""
+
+    def __init__(self, assay: Run, endpoint: Endpoint, folder: Path) -> None:
+        self.assay, self.endpoint, self.folder = assay, endpoint, folder
+
+    def run(self, *more: str, model: str = "openai-compatible:m", device: str = "fake", **env: str) -> subprocess.CompletedProcess[str]:
+        where = ["--store", str(self.folder / "s.db"), "--out", str(self.folder / "out"), "--device", device]
+        names = {"ASSAY_LLM_BASE_URL": self.endpoint.url, "ASSAY_LLM_API_KEY": KEY, **env}
+        done = self.assay("bench", "--model", model, "--operators", ",".join(OPERATORS), *where, *more, timeout=240, **names)
+        reports = [
+            self.assay("report", "--store", str(self.folder / "s.db"), "--format", form) for form in ("table", "json", "csv", "html")
+        ]
+        said = done.stdout + done.stderr + "".join(report.stdout + report.stderr for report in reports)
+        written = [path for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink()]
+        assert len(written) >= 3, done.stderr
+        assert KEY not in said
+        assert not [path for path in written if KEY.encode() in path.read_bytes()]
+        return done
+
+    def transcript(self, operator: str) -> list[dict[str, str]]:
+        return [json.loads(line) for line in (self.folder / f"out/transcripts/{operator}.1.jsonl").read_text().splitlines()]
+
+    def rows(self) -> dict[str, dict[str, str]]:
+        document = json.loads(self.assay("report", "--store", str(self.folder / "s.db"), "--format", "json").stdout)
+        return {row["operator"]: row for row in document["operators"]}
+
+
+@pytest.fixture
+def bench(assay: Run, endpoint: Endpoint, tmp_path: Path) -> Bench:
+    return Bench(assay, endpoint, tmp_path)
+
+
+def test_what_passes_is_asked_for_again(bench: Bench, endpoint: Endpoint) -> None:
+    endpoint.first = [
+        error(429, "slow down"),
+        error(429, "slow down", Retry_After="0"),
+        error(500, "oops"),
+        CUT,
+        error(503, "busy"),
+        error(408, "late"),
+    ]
+    done = bench.run("--jobs", "4")
+    assert done.returncode == 0, done.stderr
+    assert "4 of 4" in done.stdout and endpoint.requests == 10 and sorted(endpoint.asked) == sorted(OPERATORS)
+
+
+def test_a_refused_key_stops_the_bench_at_once(bench: Bench, endpoint: Endpoint) -> None:
+    endpoint.first = [error(401, f"Incorrect API key provided: {KEY}")] * 9
+    done = bench.run("--jobs", "1")
+    assert done.returncode == 2 and endpoint.requests == 1
+    assert "stopped: openai-compatible: HTTP 401 for model 'm': Incorrect API key provided: [key]" in done.stderr
+    assert "4 of 4 attempts are not finished; the same command with --resume continues" in done.stderr
+
+
+def test_a_prompt_that_is_too_long_costs_its_operator_only(bench: Bench, endpoint: Endpoint) -> None:
+    endpoint.first = [error(400, "This model's maximum context length is 8192 tokens")]
+    done = bench.run("--jobs", "1")
+    assert done.returncode == 2 and endpoint.requests == 4 and len(endpoint.asked) == 3
+    assert "maximum context length" in done.stderr and "1 of 4 attempts are not finished" in done.stderr
+
+
+def test_replies_that_are_none_end_the_bench_and_it_resumes(bench: Bench, endpoint: Endpoint) -> None:
+    endpoint.first = [HTML, NO_CHOICES, Reply(body=f'{{"error": "no backend for {KEY}"}}'.encode())]
+    done = bench.run("--jobs", "1")
+    assert done.returncode == 2 and endpoint.requests == 3
+    assert "stopped: openai-compatible: the answer has no choices[0].message: no backend for [key]" in done.stderr
+    again = bench.run("--jobs", "1", "--resume")
+    assert again.returncode == 0 and "4 of 4" in again.stdout and "400 in, 40 out" in again.stdout
+
+
+def test_a_reply_that_echoes_the_key(bench: Bench, endpoint: Endpoint) -> None:
+    endpoint.contents = {"vector_add": f"Authorization: Bearer {KEY}\n```python\n# fake: fail\nkey = '{KEY}'\n```"}
+    assert bench.run().returncode == 0
+    assert any("[key]" in line.get("text", "") for line in bench.transcript("vector_add"))
+
+
+def test_odd_replies(bench: Bench, endpoint: Endpoint) -> None:
+    """On the CPU device, where code is run for what it is."""
+    oracles = {name: (ROOT / f"operators/standard/{name}/oracle.py").read_text(encoding="utf-8") for name in OPERATORS}
+    several = "First:\n```python\ndef helper(x):\n    return x\n```\nAll:\n```python\n{}```\n"
+    several += "Use it:\n```python\nprint(gelu_tanh)\n```\n```sh\nls\n```\n"
+    endpoint.contents = {
+        "vector_add": "I would use a kernel with a mask, größer ≤ 😀.",
+        "gelu_tanh": several.format(oracles["gelu_tanh"]),
+        "softmax_last_dim": None,
+        "relu": "So:\n```python\n" + "# lang, länger, 長い\n" * 9000 + oracles["relu"] + "```\n",
+    }
+    assert len((endpoint.contents["relu"] or "").encode()) > 200_000
+    done = bench.run("--jobs", "2", device="cpu")
+    assert done.returncode == 0, done.stderr
+    rows = bench.rows()
+    assert {name: rows[name]["label"] for name in OPERATORS} == {
+        "vector_add": "does not compile",
+        "gelu_tanh": "pass",
+        "softmax_last_dim": "not submitted",
+        "relu": "pass",
+    }
+    assert rows["vector_add"]["error_kind"] == "syntax_error"
+    assert re.search(r"softmax_last_dim +not submitted +.*the reply holds no code \(stop reason: stop\)", done.stderr), done.stderr
+    assert "größer ≤ 😀" in "".join(line.get("text", "") for line in bench.transcript("vector_add"))
+
+
+def test_a_submission_does_not_see_the_key(bench: Bench, endpoint: Endpoint) -> None:
+    """The server that a bench starts gets its environment; the submissions get another."""
+    look = "import os, sys, glob\nprint(dict(os.environ), sys.argv)\n"
+    look += "for path in glob.glob('/proc/[0-9]*/environ') + glob.glob('/proc/[0-9]*/cmdline'):\n"
+    look += "    try:\n        print(path, open(path).read())\n    except OSError as error:\n        print(path, error)\n"
+    endpoint.answers = dict.fromkeys(OPERATORS, look + "def vector_add(x, y):\n    return x\n")
+    done = bench.run(device="cpu")
+    assert done.returncode == 0, done.stderr
+    assert any("OMP_NUM_THREADS" in json.dumps(line) for line in bench.transcript("vector_add") if line["kind"] == "tool_result"), (
+        "it printed nothing"
+    )
+
+
+def test_missing_usage_is_remarked(bench: Bench, endpoint: Endpoint) -> None:
+    endpoint.usage = None
+    done = bench.run()
+    assert done.returncode == 0, done.stderr
+    assert "0 in, 0 out" in done.stdout and done.stderr.count("the endpoint reported no token usage") == len(OPERATORS)
+
+
+@pytest.fixture
+def priced_root(tmp_path: Path) -> Path:
+    """The source tree with a price for the model of these tests."""
+    root = tmp_path / "root"
+    llm = root / "reference_agents/llm"
+    llm.mkdir(parents=True)
+    for folder, seen in ((ROOT, "reference_agents"), (ROOT / "reference_agents", "llm"), (ROOT / "reference_agents/llm", "prices.toml")):
+        for entry in folder.iterdir():
+            if entry.name not in (seen, ".git"):
+                (root / folder.relative_to(ROOT) / entry.name).symlink_to(entry)
+    prices = (ROOT / "reference_agents/llm/prices.toml").read_text(encoding="utf-8")
+    line = '"openai-compatible:m" = { input = 0, output = 1000, source = "history" }'  # ten tokens, a cent
+    (llm / "prices.toml").write_text(prices.replace("[models]\n", f"[models]\n{line}\n"), encoding="utf-8")
+    return root
+
+
+@pytest.mark.parametrize("reported", [True, False], ids=["usage", "no usage"])
+def test_the_spending_limit_stops_the_bench_cleanly(bench: Bench, endpoint: Endpoint, priced_root: Path, reported: bool) -> None:
+    worst = 16.384  # dollars: all the tokens that a reply may have
+    if not reported:
+        endpoint.usage = None
+    limit = worst + 0.015 if reported else 2.5 * worst
+    done = bench.run("--jobs", "2", "--max-cost", str(limit), ASSAY_ROOT=str(priced_root))
+    assert done.returncode == 2, done.stderr
+    assert endpoint.requests == 2  # the third could pass the limit
+    assert "stopped: the spending limit: $" in done.stderr and "2 of 4 attempts are not finished" in done.stderr
+    if not reported:
+        return
+    assert "$0.0200" in done.stdout
+    again = bench.run("--jobs", "2", "--max-cost", "17", "--resume", ASSAY_ROOT=str(priced_root))
+    assert again.returncode == 0, again.stderr
+    assert endpoint.requests == 4 and "$0.0400" in again.stdout and "4 of 4" in again.stdout

@@ -118,8 +118,8 @@ def test_html_is_one_well_formed_page(assay: Run, filled: tuple[Path, list[str]]
     assert [plot.split(":")[0] for plot in checked.plots] == [
         "Pass@1",
         "Perf@1",
-        "pass@k over 2 samples",
         "fast_p",
+        "pass@k over 2 samples",
         "Errors, by TritonBench's groups",
         "Pass@1 by difficulty",
     ]
@@ -141,7 +141,7 @@ def test_without_times_there_is_no_perf(binary: str, assay: Run, tmp_path: Path)
     store = tmp_path / "s.db"
     runs = fill(binary, store, "mine", "sim:1 (no model)", {"vector_add": ("# fake: pass",)})
     page = report(assay, (store, runs), "--format", "html")
-    assert "never ranked" in page and "No Perf@1: no GPU: nothing was timed." in page and "fast_p" not in page
+    assert "never ranked" in page and "Not drawn: no GPU: nothing was timed." in page and "fast_p:" not in page
     document = json.loads(report(assay, (store, runs), "--format", "json"))
     assert document["metrics"]["all"]["perf_at_1"] is None and document["run"]["ranked"] is False
 

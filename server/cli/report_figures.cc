@@ -7,16 +7,14 @@
 namespace assay::server {
 namespace {
 
-constexpr std::size_t kNameCharacters = 60;  // of an agent or a model in a heading
-
 std::optional<metrics::Interval> interval_of(const metrics::Estimate& estimate) {
   return estimate.method == metrics::IntervalMethod::none ? std::nullopt : std::optional(estimate.interval);
 }
 
 }  // namespace
 
-std::string configuration_of(const Report& report) {
-  return printable_line(report.run.request.agent, kNameCharacters) + ", " + printable_line(report.run.request.model, kNameCharacters);
+std::string configuration_of(const Report& report, std::size_t characters) {
+  return printable_line(report.run.request.agent, characters) + ", " + printable_line(report.run.request.model, characters);
 }
 
 Bar share_bar(const std::string& label, const metrics::Estimate& estimate) {

@@ -1,6 +1,7 @@
 // Plots and key figures that the page of one report and the page that compares several have in common. Markup; pure functions.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,8 +11,8 @@
 
 namespace assay::server {
 
-/// "agent, model", each of them cut where it is too long for a heading.
-std::string configuration_of(const Report& report);
+/// "agent, model", each of them cut after so many characters.
+std::string configuration_of(const Report& report, std::size_t characters = 60);
 
 Bar share_bar(const std::string& label, const metrics::Estimate& estimate);
 Bar ratio_bar(const std::string& label, const metrics::Estimate& estimate);

@@ -15,6 +15,17 @@ std::string section(const std::string& id, const std::string& heading, const std
   return "<section>\n<h2 id=\"" + id + "\">" + escaped(heading) + "</h2>\n" + content + "</section>\n";
 }
 
+/// A number, its unit and its interval are not torn apart: a line ends before a bracket at most.
+std::string held_together(const std::string& cell) {
+  constexpr const char* kNoBreakSpace = "\xc2\xa0";
+  std::string out;
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    const bool breaks = cell[i] != ' ' || (i + 1 < cell.size() && cell[i + 1] == '(');
+    out += breaks ? std::string(1, cell[i]) : kNoBreakSpace;
+  }
+  return out;
+}
+
 bool is_blank(const std::string& cell) { return cell.empty() || cell == "–"; }
 
 /// Which columns say something in at least one row.
@@ -39,7 +50,8 @@ std::string row_of(const TableHead& head, const TableRow& row, const std::vector
     const std::string named = head.narrow == Narrow::cards ? " data-name=\"" + escaped(column.name) + "\"" : "";
     const bool blank = is_blank(row.cells[i]);
     const std::string style = std::string(column.numeric ? "n" : "") + (blank ? (column.numeric ? " blank" : "blank") : "");
-    out += "<td" + (style.empty() ? "" : " class=\"" + style + "\"") + named + ">" + escaped(row.cells[i]) + "</td>";
+    out += "<td" + (style.empty() ? "" : " class=\"" + style + "\"") + named + ">" + escaped(column.numeric ? held_together(row.cells[i]) : row.cells[i]) +
+           "</td>";
   }
   return out + "</tr>\n";
 }

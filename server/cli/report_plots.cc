@@ -14,7 +14,7 @@ constexpr double kNoteRoom = 12;                                               /
 constexpr double kTop = 10, kLeft = 54, kRight = 350, kHeight = 170;           // of the field of the other plots
 constexpr double kInset = 12;                                                  // from the field's sides to the first and last point
 constexpr double kAxisText = 18, kLegendTop = 62, kLegendStep = 19, kLegendText = 40;
-constexpr double kWhiskerGap = 5;  // between whiskers of lines that share an x
+constexpr double kWhiskerGap = 5;  // between lines over counts, which share every x: none hides another
 constexpr int kMostTicks = 8;
 constexpr double kLogRatio = 30;  // of the dearest to the cheapest
 
@@ -60,21 +60,21 @@ std::string grid(const std::vector<std::pair<double, std::string>>& ticks, const
 
 std::string style_at(std::size_t line) { return "s" + std::to_string(line % kLineStyles); }
 
-std::string drawn(const std::vector<Line>& lines, std::size_t index, const Axis& axis, bool steps) {
+std::string drawn(const std::vector<Line>& lines, std::size_t index, const Axis& axis, const LineAxis& how) {
   const std::string style = style_at(index);
-  const double shift =
-      (static_cast<double>(index) - static_cast<double>(lines.size() - 1) / 2) * std::min(kWhiskerGap, 2 * kInset / static_cast<double>(lines.size()));
+  const double gap = std::min(kWhiskerGap, 2 * kInset / static_cast<double>(lines.size()));
+  const double shift = how.whole ? (static_cast<double>(index) - static_cast<double>(lines.size() - 1) / 2) * gap : 0;
   std::string path;
   std::string marks;
   for (const Point& point : lines[index].points) {
-    const double x = axis.place(point.x);
+    const double x = axis.place(point.x) + shift;
     const double y = height_of(point.y);
-    if (point.interval) marks += upright_whisker(x + shift, *point.interval, "whisker " + style);
+    if (point.interval) marks += upright_whisker(x, *point.interval, "whisker " + style);
     marks += "<circle cx=\"" + svg_at(x) + "\" cy=\"" + svg_at(y) + "\" r=\"3\" class=\"dot " + style + "\"/>\n";
     if (path.empty()) {
       path = "M" + svg_at(x) + " " + svg_at(y);
     } else {
-      path += steps ? "H" + svg_at(x) + "V" + svg_at(y) : "L" + svg_at(x) + " " + svg_at(y);
+      path += how.steps ? "H" + svg_at(x) + "V" + svg_at(y) : "L" + svg_at(x) + " " + svg_at(y);
     }
   }
   return "<path d=\"" + path + "\" class=\"curve " + style + "\"/>\n" + marks;
@@ -145,7 +145,7 @@ std::string line_plot(const std::string& heading, const std::vector<Line>& lines
   std::string words;
   double y = kTop + kHeight + kLegendTop;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    out += drawn(lines, i, axis, x.steps);
+    out += drawn(lines, i, axis, x);
     legend += svg_stroke(0, y - 4, kLegendText - 8, y - 4, "curve " + style_at(i)) +
               svg_text(kLegendText, y, "start", fitted(lines[i].name, kPlotWidth - kLegendText));
     words += (words.empty() ? "" : " ") + words_of(lines[i]);
@@ -157,7 +157,7 @@ std::string line_plot(const std::string& heading, const std::vector<Line>& lines
 std::string cost_plot(const std::string& heading, const std::string& x_label, const std::vector<Spender>& spenders) {
   constexpr double kRadius = 10;
   const DollarAxis axis = dollar_axis(spenders);
-  std::string out = grid(dollar_ticks(axis), x_label + (axis.logarithmic ? ", logarithmic" : ""));
+  std::string out = grid(dollar_ticks(axis), x_label + (axis.logarithmic ? " (logarithmic)" : ""));
   std::string legend;
   std::string words;
   double y = kTop + kHeight + kLegendTop;

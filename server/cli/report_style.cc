@@ -35,13 +35,14 @@ thead th{vertical-align:bottom;border-bottom-width:2px}
 tbody th{font-weight:400}
 td{overflow-wrap:break-word}
 .n+:not(.n){padding-left:1rem}
-.n{text-align:right;font-variant-numeric:tabular-nums}td.n{white-space:nowrap}
-.columns tbody th{min-width:8rem;overflow-wrap:anywhere}
+.n{text-align:right;font-variant-numeric:tabular-nums}
+.columns tbody th{min-width:8rem;max-width:20rem;overflow-wrap:break-word}
+.under{margin:.4rem 0 0;font-size:.82rem;color:var(--dim)}
 .facts{max-width:60rem}.facts th{width:12rem;color:var(--dim)}.facts td{overflow-wrap:anywhere}
 .pass td:nth-child(2){color:var(--good)}.slow td:nth-child(2){color:var(--slow)}.fail td:nth-child(2){color:var(--bad)}.none td:nth-child(2){color:var(--dim)}
 @media screen{.columns th:first-child{position:sticky;left:0;background:var(--paper);padding-right:1rem}}
 @media screen and (max-width:44rem){
-.columns tbody th{max-width:9.5rem}
+.columns tbody th{max-width:9.5rem;overflow-wrap:anywhere}.columns .n{white-space:nowrap}
 .facts th,.facts td{display:block;width:auto;padding-right:0}.facts th{border:0;padding-bottom:0;font-size:.88rem}.facts td{padding-top:0}
 .cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .cards,.cards tbody,.cards tr{display:block}
@@ -57,8 +58,8 @@ body{font-size:9.5pt}main{max-width:none;padding:0}
 .plots{grid-template-columns:1fr 1fr;gap:1.2rem 1.6rem}
 figure,tr,.key{break-inside:avoid}h2{break-after:avoid}
 .wide{overflow:visible}
-table{font-size:8.5pt}th,td{padding-right:.5rem}td.n{white-space:normal}td:last-child{overflow-wrap:anywhere}
-tbody th{overflow-wrap:anywhere;min-width:6.5rem}
+table{font-size:8.5pt}th,td{padding-right:.5rem}td:last-child{overflow-wrap:anywhere}
+.columns tbody th,.cards tbody th{overflow-wrap:anywhere;min-width:6.5rem;max-width:none}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 }
 )css";

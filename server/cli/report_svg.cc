@@ -40,6 +40,12 @@ std::string svg_figure(std::string_view heading, std::string_view in_words, doub
          "</svg></figure>\n";
 }
 
+std::string annotated(const std::string& figure, std::string_view remark) {
+  const std::size_t end = figure.rfind("</figure>");
+  if (remark.empty() || end == std::string::npos) return figure;
+  return figure.substr(0, end) + "<p class=\"under\">" + escaped(remark) + "</p>" + figure.substr(end);
+}
+
 std::string empty_figure(std::string_view heading, std::string_view reason) {
   return "<figure><figcaption>" + escaped(heading) + "</figcaption><p class=\"empty\">" + escaped(reason) + "</p></figure>\n";
 }

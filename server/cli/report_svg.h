@@ -22,6 +22,9 @@ std::string svg_stroke(double x1, double y1, double x2, double y2, std::string_v
 /// The heading and the drawing. `in_words`: what the plot shows, for who cannot see it.
 std::string svg_figure(std::string_view heading, std::string_view in_words, double height, std::string_view drawing);
 
+/// `figure` with a sentence below it; unchanged where there is nothing to say.
+std::string annotated(const std::string& figure, std::string_view remark);
+
 /// In place of a plot: why there is none.
 std::string empty_figure(std::string_view heading, std::string_view reason);
 

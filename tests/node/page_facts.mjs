@@ -2,13 +2,16 @@
 // measured. Judges nothing; tests/e2e/test_report_page.py does.
 //
 //   node page_facts.mjs '{"chromium": PATH, "page": FILE, "pictures": DIRECTORY or null}'   ->   {"phone": {...}, "desktop": ..., ...} on stdout
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import chromium from "@sparticuz/chromium";
-import puppeteer from "puppeteer-core";
 import { measure } from "./page_measure.mjs";
 
+const { default: puppeteer } = createRequire(join(process.env.ASSAY_NODE_DIR, "/"))("puppeteer-core");
+
 const LOADED_MS = 30_000;
+// Root in a container has no sandbox to give; nothing but pages of our own is opened.
+const FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--use-gl=angle", "--use-angle=swiftshader", "--no-zygote"];
 const A4 = { width: 794, height: 1123 }; // at 96 dots per inch
 const LOOKS = {
   phone: { viewport: { width: 360, height: 800, deviceScaleFactor: 2, isMobile: true, hasTouch: true }, media: "screen", scheme: "light" },
@@ -58,7 +61,7 @@ async function policyComplaints(browser, url) {
 
 const setup = JSON.parse(process.argv[2]);
 const url = pathToFileURL(setup.page).href;
-const browser = await puppeteer.launch({ executablePath: setup.chromium, args: chromium.args, headless: "shell" });
+const browser = await puppeteer.launch({ executablePath: setup.chromium, args: FLAGS, headless: "shell" });
 try {
   const facts = { browser: await browser.version(), policy: await policyComplaints(browser, url), looks: {} };
   for (const [name, how] of Object.entries(LOOKS)) {

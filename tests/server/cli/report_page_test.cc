@@ -6,12 +6,13 @@ using namespace assay;
 using namespace assay::server;
 
 TEST_CASE("a table: named, its headers scoped, what it holds escaped") {
-  const std::string table = html_table({"t", "A & B", {{"Name"}, {"Share", true}}}, {{"", {"<b>", "50 %"}}});
+  const std::string table = html_table({"t", "A & B", {{"Name"}, {"Share", true}}}, {{"", {"<b>", "50 % (1 to 99)"}}});
   CHECK(table.find("<h2 id=\"t\">A &amp; B</h2>") != std::string::npos);
   CHECK(table.find("aria-labelledby=\"t\"") != std::string::npos);
   CHECK(table.find("<th scope=\"col\" class=\"n\">Share</th>") != std::string::npos);
   CHECK(table.find("<th scope=\"row\">&lt;b&gt;</th>") != std::string::npos);
-  CHECK(table.find("<td class=\"n\">50 %</td>") != std::string::npos);
+  CHECK(table.find("<td class=\"n\">50\xc2\xa0% (1\xc2\xa0to\xc2\xa0"
+                   "99)</td>") != std::string::npos);
 }
 
 TEST_CASE("columns that say nothing are left out, single cells stay") {

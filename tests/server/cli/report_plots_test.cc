@@ -57,7 +57,7 @@ TEST_CASE("costs: dear and cheap ones share a logarithmic axis, numbers of equal
   CHECK(near.find("logarithmic") == std::string::npos);
   CHECK(near.find(">$2<") != std::string::npos);
   const std::string far = cost_plot("cost", "dollars", {{1, "a", 0.01, 0.5, std::nullopt}, {2, "b", 10, 0.5, std::nullopt}});
-  CHECK(far.find("dollars, logarithmic") != std::string::npos);
+  CHECK(far.find("dollars (logarithmic)") != std::string::npos);
   CHECK(far.find(">$0.01<") != std::string::npos);
   CHECK(far.find(">$10<") != std::string::npos);
   const std::string same = cost_plot("cost", "dollars", {{1, "a", 1, 0.25, std::nullopt}, {2, "b", 1, 0.25, std::nullopt}});

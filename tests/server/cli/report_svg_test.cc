@@ -28,3 +28,8 @@ TEST_CASE("a figure says in words what it shows, and nothing in it is markup") {
   CHECK(figure.find("<i>") == std::string::npos);
   CHECK(empty_figure("Perf@1", "no <GPU>").find("no &lt;GPU&gt;") != std::string::npos);
 }
+
+TEST_CASE("a remark goes into its figure") {
+  CHECK(annotated("<figure></figure>\n", "a < b") == "<figure><p class=\"under\">a &lt; b</p></figure>\n");
+  CHECK(annotated("<figure></figure>\n", "") == "<figure></figure>\n");
+}

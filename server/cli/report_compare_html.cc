@@ -48,7 +48,7 @@ std::string overview_table(const Comparison& comparison) {
        {{"Agent, model"},
         {"Samples", true},
         {"Pass@1", true},
-        {"Points more than 1", true},
+        {"Difference to 1, points", true},
         {"Perf@1", true},
         {"Call accuracy", true},
         {"Cost", true},

@@ -26,6 +26,13 @@ std::string held_together(const std::string& cell) {
   return out;
 }
 
+/// A name may be wrapped after its underscores, rather than anywhere.
+std::string wrappable(const std::string& escaped_name) {
+  std::string out;
+  for (const char character : escaped_name) out += character == '_' ? std::string("_<wbr/>") : std::string(1, character);
+  return out;
+}
+
 bool is_blank(const std::string& cell) { return cell.empty() || cell == "–"; }
 
 /// Which columns say something in at least one row.
@@ -43,7 +50,7 @@ std::string row_of(const TableHead& head, const TableRow& row, const std::vector
     if (!used[i]) continue;
     const Column& column = head.columns[i];
     if (i == 0) {
-      out += "<th scope=\"row\">" + escaped(row.cells[i]) + "</th>";
+      out += "<th scope=\"row\">" + wrappable(escaped(row.cells[i])) + "</th>";
       continue;
     }
     // A card shows the column's name before each cell, and no cell that says nothing.

@@ -42,7 +42,7 @@ td{overflow-wrap:break-word}
 .pass td:nth-child(2){color:var(--good)}.slow td:nth-child(2){color:var(--slow)}.fail td:nth-child(2){color:var(--bad)}.none td:nth-child(2){color:var(--dim)}
 @media screen{.columns th:first-child{position:sticky;left:0;background:var(--paper);padding-right:1rem}}
 @media screen and (max-width:44rem){
-.columns tbody th{max-width:9.5rem;overflow-wrap:anywhere}.columns .n{white-space:nowrap}
+.columns tbody th{max-width:10.5rem;overflow-wrap:anywhere}.columns .n{white-space:nowrap}
 .facts th,.facts td{display:block;width:auto;padding-right:0}.facts th{border:0;padding-bottom:0;font-size:.88rem}.facts td{padding-top:0}
 .cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .cards,.cards tbody,.cards tr{display:block}

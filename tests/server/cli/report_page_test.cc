@@ -15,6 +15,10 @@ TEST_CASE("a table: named, its headers scoped, what it holds escaped") {
                    "99)</td>") != std::string::npos);
 }
 
+TEST_CASE("names are wrapped after underscores") {
+  CHECK(html_table({"t", "T", {{"Name"}}}, {{"", {"a_b&"}}}).find("a_<wbr/>b&amp;</th>") != std::string::npos);
+}
+
 TEST_CASE("columns that say nothing are left out, single cells stay") {
   const std::string table = html_table({"t", "T", {{"Name"}, {"Perf", true}, {"Tier"}}}, {{"", {"a", "–", ""}}, {"", {"b", "1", "–"}}});
   CHECK(table.find("Tier") == std::string::npos);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -13,6 +14,8 @@ namespace {
 constexpr const char* kNothing = "–";
 constexpr std::size_t kNameCharacters = 32;    // of an agent or a model; "Where this comes from" has them in full
 constexpr double kSmallestShare = 0.0005;      // what is 0 in tenths of a percent
+constexpr std::size_t kMostColumns = 8;        // of configurations in a table
+constexpr std::size_t kMostNamedColumns = 4;   // beyond it a column has the number alone
 constexpr std::size_t kColumnCharacters = 28;  // of a configuration above a column
 
 /// "2: geak, openai:gpt-5": plots and tables name it by the number where there is no room.
@@ -166,17 +169,29 @@ std::string error_table(const Comparison& comparison) {
   return html_table(head, rows, "Attempts that ended so, of all operators and samples.");
 }
 
-std::string operator_table(const Comparison& comparison) {
-  TableHead head{"operators", "Operators", {{"Operator"}}, Narrow::scroll};
-  for (std::size_t i = 0; i < comparison.reports.size(); ++i) head.columns.push_back({printable_line(numbered(comparison, i), kColumnCharacters), true});
+/// Of the configurations from `first` on, as many as a sheet of paper has room for.
+std::string operator_table(const Comparison& comparison, const std::map<std::string, std::vector<Solved>>& solved, std::size_t first) {
+  const std::size_t all = comparison.reports.size();
+  const std::size_t last = std::min(first + kMostColumns, all);
+  TableHead head{"operators-" + std::to_string(first + 1), "Operators", {{"Operator"}}, Narrow::scroll};
+  if (all > kMostColumns) head.heading += ", agents or models " + std::to_string(first + 1) + " to " + std::to_string(last);
+  for (std::size_t i = first; i < last; ++i)
+    head.columns.push_back({all > kMostNamedColumns ? std::to_string(i + 1) : printable_line(numbered(comparison, i), kColumnCharacters), true});
   std::vector<TableRow> rows;
-  for (const auto& [name, solved] : solved_by_operator(comparison)) {
+  for (const auto& [name, each] : solved) {
     TableRow row{"", {name}};
-    for (const Solved& one : solved)
-      row.cells.push_back(std::to_string(one.right) + " of " + std::to_string(one.samples) + (one.perf ? ", perf " + number(one.perf, "%.2f") : ""));
+    for (std::size_t i = first; i < last; ++i)
+      row.cells.push_back(std::to_string(each[i].right) + " of " + std::to_string(each[i].samples) + (each[i].perf ? number(each[i].perf, " (%.2f)") : ""));
     rows.push_back(row);
   }
-  return html_table(head, rows, "Right samples of all; perf: the best of them, oracle latency / submission latency.");
+  return html_table(head, rows, "Right samples of all; in brackets the best perf of them, oracle latency / submission latency.");
+}
+
+std::string operator_tables(const Comparison& comparison) {
+  const std::map<std::string, std::vector<Solved>> solved = solved_by_operator(comparison);
+  std::string tables;
+  for (std::size_t first = 0; first < comparison.reports.size(); first += kMostColumns) tables += operator_table(comparison, solved, first);
+  return tables;
 }
 
 std::string origin_table(const Comparison& comparison) {
@@ -208,7 +223,7 @@ std::string comparison_as_html(const Comparison& comparison) {
   if (devices.size() > 1) body += "<p class=\"note\">These ran on different devices: their times do not compare.</p>\n";
   body += plots(comparison) + overview_table(comparison) + group_table(comparison, "splits", "Pass@1 by split", "", &Report::by_split) +
           group_table(comparison, "difficulties", "Pass@1 by difficulty", "difficulty ", &Report::by_difficulty) + error_table(comparison) +
-          operator_table(comparison) + origin_table(comparison);
+          operator_tables(comparison) + origin_table(comparison);
   return html_page("Assay: " + std::to_string(comparison.reports.size()) + " agents or models compared", body);
 }
 

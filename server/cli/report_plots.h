@@ -55,7 +55,7 @@ struct Spender {
   std::optional<metrics::Interval> interval;
 };
 
-/// Shares over dollars, at least one; the axis is logarithmic where the dollars differ much.
+/// Shares over dollars, at least one; the axis is logarithmic where the dollars differ much. Points in one place share a label (report_cost_plot.cc).
 std::string cost_plot(const std::string& heading, const std::string& x_label, const std::vector<Spender>& spenders);
 
 }  // namespace assay::server

@@ -51,7 +51,7 @@ std::string empty_figure(std::string_view heading, std::string_view reason) {
 }
 
 std::string fitted(std::string_view text, double units) {
-  const std::string line = printable_line(text, kMostCharacters);
+  std::string line = printable_line(text, kMostCharacters);
   const double room = units / kTextUnits;
   double width = 0;
   std::size_t kept = 0;  // what still leaves room for an ellipsis

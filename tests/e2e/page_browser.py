@@ -19,7 +19,7 @@ Look = dict[str, Any]  # what tests/node/page_measure.mjs returns, and what the 
 
 def why_no_browser() -> str | None:
     """There is one wherever its package has a build; a machine that lacks a library of it fails and says which."""
-    return None if platform.machine() == "x86_64" else f"the npm package with the browser has no build for {platform.machine()}, only for x86_64"
+    return None if platform.machine() == "x86_64" else f"the browser's npm package has no build for {platform.machine()}"
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Browser:
     node_dir: Path
 
     def look_at(self, page: Path, pictures: Path | None = None) -> tuple[list[str], dict[str, Look]]:
-        """What the page's policy refused, and a look for each of: phone, phone dark, desktop, dark, print. `pictures`: where to put screenshots."""
+        """What the page's policy refused, and its looks: phone, phone dark, desktop, dark, print. `pictures`: a folder for screenshots."""
         setup = {"chromium": str(self.node_dir / "browser/chromium"), "page": str(page), "pictures": str(pictures) if pictures else None}
         node = self.node_dir / "node_modules/.bin/node"
         done = subprocess.run(

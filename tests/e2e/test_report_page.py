@@ -1,4 +1,7 @@
-"""`assay report --format html` as a reader has it: real pages of real runs in a real browser. With ASSAY_PAGE_PICTURES=DIRECTORY screenshots are kept."""
+"""`assay report --format html` as a reader has it: real pages of real runs in a real browser.
+
+With ASSAY_PAGE_PICTURES=DIRECTORY screenshots and a PDF of each page are kept.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,11 @@ OPERATORS = ("vector_add", "gelu_tanh", "softmax_last_dim", "clamped_affine_scan
 # Per operator, what each sample is.
 SAMPLES = {
     AGENT: [("perf=2.0", "perf=0.5", "fail", "error=key_error"), ("perf=1.0", "fail", "error=syntax_error", "error=timeout")],
-    "geak": [("perf=1.3", "perf=1.2", "perf=0.7", "fail"), ("perf=1.1", "fail", "perf=0.9", "fail"), ("perf=1.2", "fail", "fail", "perf=2.2")],
+    "geak": [
+        ("perf=1.3", "perf=1.2", "perf=0.7", "fail"),
+        ("perf=1.1", "fail", "perf=0.9", "fail"),
+        ("perf=1.2", "fail", "fail", "perf=2.2"),
+    ],
     "one_shot": [("perf=0.9", "fail", "fail", "error=timeout")],
     "untimed": [("pass", "pass", "fail", "error=timeout")],
 }
@@ -96,7 +103,9 @@ def submit(client: StdioClient, run: str, operator: str, code: str) -> None:
 
 def html_of(binary: str, store: Path, runs: list[str]) -> str:
     words = [word for run in runs for word in ("--run", run)]
-    done = subprocess.run([binary, "report", "--store", str(store), "--format", "html", *words], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [binary, "report", "--store", str(store), "--format", "html", *words], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -117,7 +126,29 @@ def one(binary: str, show: Any, filled: tuple[Path, Runs], tmp_path_factory: pyt
 @pytest.fixture(scope="module")
 def several(binary: str, show: Any, filled: tuple[Path, Runs], tmp_path_factory: pytest.TempPathFactory) -> Page:
     """All agents compared."""
-    page: Page = show("several", html_of(binary, filled[0], sum(filled[1].values(), [])), tmp_path_factory.mktemp("several"))
+    runs = [run for samples in filled[1].values() for run in samples]
+    page: Page = show("several", html_of(binary, filled[0], runs), tmp_path_factory.mktemp("several"))
+    return page
+
+
+@pytest.fixture(scope="module")
+def many(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> Page:
+    """More agents than a table has columns, with alike results: labels and marks in each other's way."""
+    scratch = tmp_path_factory.mktemp("many")
+    client = StdioClient([binary, "serve", "--stdio", "--device", "fake", "--store", str(scratch / "s.db")])
+    runs = []
+    for index in range(10):
+        request = {
+            "agent": f"alphaevolve?rounds=40&islands={index}",
+            "model": "openai:m-2026-01-01",
+            "track": "one_shot",
+            "suite": "vector_add,gelu_tanh",
+        }
+        runs.append(client.call("start_run", request)["structuredContent"]["run"])
+        submit(client, runs[-1], "vector_add", f"# fake: perf={1 + index % 3}\n")
+        client.call("report_usage", {"run": runs[-1], "input_tokens": 1, "output_tokens": 1, "cost_usd": 1 + index % 2 / 100})
+    client.close()
+    page: Page = show("many", html_of(binary, scratch / "s.db", runs), scratch)
     return page
 
 
@@ -131,7 +162,9 @@ def bench(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> P
     command = [binary, "bench", *arguments, "--store", str(store), "--out", str(scratch / "out")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
     assert done.returncode == 0, done.stderr
-    document = subprocess.run([binary, "report", "--store", str(store), "--format", "json"], capture_output=True, text=True, check=True).stdout
+    document = subprocess.run(
+        [binary, "report", "--store", str(store), "--format", "json"], capture_output=True, text=True, check=True
+    ).stdout
     model = json.loads(document)["run"]["model"]
     client = StdioClient([binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)], env=environment)
     request = {"agent": "one_shot", "model": model, "track": "one_shot", "suite": "vector_add,clamped_affine_scan"}
@@ -142,7 +175,7 @@ def bench(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> P
     return page
 
 
-@pytest.fixture(params=["one", "several", "bench"])
+@pytest.fixture(params=["one", "several", "many", "bench"])
 def page(request: pytest.FixtureRequest) -> Page:
     found: Page = request.getfixturevalue(request.param)
     return found

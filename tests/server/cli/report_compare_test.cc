@@ -111,3 +111,15 @@ TEST_CASE("forms of a comparison") {
   CHECK(contains(page, "Without a known cost: 2"));
   CHECK(contains(page, "pass@k is over several"));
 }
+
+TEST_CASE("more agents than a sheet is wide: several tables of operators, none twice") {
+  std::vector<tools::Scorecard> runs;
+  for (int i = 0; i < 10; ++i) runs.push_back(card_of("r" + std::to_string(i), "agent" + std::to_string(i), "m", {true}));
+  const Result<Comparison> comparison = make_comparison(runs, nullptr);
+  REQUIRE(comparison);
+  const std::string page = comparison_as_html(*comparison);
+  CHECK(contains(page, "Operators, agents or models 1 to 8"));
+  CHECK(contains(page, "Operators, agents or models 9 to 10"));
+  CHECK_FALSE(contains(page, "11 to"));
+  CHECK(contains(page, "id=\"operators-9\""));
+}

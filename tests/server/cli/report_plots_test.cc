@@ -52,7 +52,7 @@ TEST_CASE("whiskers of lines that share an x stand side by side") {
   CHECK(plot.find("<line x1=\"68.5\"") != std::string::npos);
 }
 
-TEST_CASE("costs: dear and cheap ones share a logarithmic axis, numbers of equal points do not collide") {
+TEST_CASE("costs: dear and cheap ones share a logarithmic axis") {
   const std::string near = cost_plot("cost", "dollars", {{1, "a", 1, 0.5, std::nullopt}, {2, "b", 2, 0.5, std::nullopt}});
   CHECK(near.find("logarithmic") == std::string::npos);
   CHECK(near.find(">$2<") != std::string::npos);
@@ -60,7 +60,12 @@ TEST_CASE("costs: dear and cheap ones share a logarithmic axis, numbers of equal
   CHECK(far.find("dollars (logarithmic)") != std::string::npos);
   CHECK(far.find(">$0.01<") != std::string::npos);
   CHECK(far.find(">$10<") != std::string::npos);
+}
+
+TEST_CASE("costs: points in one place share a label, labels that would collide give way") {
   const std::string same = cost_plot("cost", "dollars", {{1, "a", 1, 0.25, std::nullopt}, {2, "b", 1, 0.25, std::nullopt}});
-  CHECK(same.find("y=\"142.5\" text-anchor=\"end\">1<") != std::string::npos);
-  CHECK(same.find("y=\"126.5\" text-anchor=\"end\">2<") != std::string::npos);
+  CHECK(same.find("text-anchor=\"end\">1, 2</text>") != std::string::npos);
+  const std::string above = cost_plot("cost", "dollars", {{1, "a", 1, 0.20, std::nullopt}, {2, "b", 1, 0.28, std::nullopt}});
+  CHECK(above.find("y=\"151.0\" text-anchor=\"end\">1</text>") != std::string::npos);
+  CHECK(above.find("y=\"121.4\" text-anchor=\"end\">2</text>") != std::string::npos);  // not at 137.4, 13.6 above the other
 }

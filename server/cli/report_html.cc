@@ -1,11 +1,16 @@
 #include <algorithm>
+#include <ctime>
 
+#include "server/cli/report_figures.h"
 #include "server/cli/report_formats.h"
 #include "server/cli/report_markup.h"
-#include "server/cli/report_plots.h"
+#include "server/cli/report_page.h"
+#include "server/cli/report_svg.h"
 
 namespace assay::server {
 namespace {
+
+constexpr const char* kNothing = "–";
 
 /// The class that colours a row.
 const char* style_of(Label label) {
@@ -18,73 +23,37 @@ const char* style_of(Label label) {
   }
 }
 
-constexpr const char* kStyle =
-    ":root{--ink:#1a1a1a;--paper:#fff;--rule:#ddd;--soft:#eee;--a:#1d5fa8;--b:#b4530a;--c:#2d7d46;--d:#7b3fa0;--good:#106b21;--slow:#7a5200;--bad:#a3161b;"
-    "--dim:#595959;--note:#fff4d6}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--paper:#161616;--rule:#3a3a3a;--soft:#2a2a2a;--a:#79b4f2;--b:#f0a35a;--c:#6fd886;--d:#cf9cf0;"
-    "--good:#6fd886;--slow:#f0c05a;--bad:#ff8d8d;--dim:#b0b0b0;--note:#3a3010}}"
-    "body{font:16px/1.5 system-ui,sans-serif;margin:1rem auto;max-width:78rem;padding:0 1rem;color:var(--ink);background:var(--paper)}"
-    "h1{font-size:1.4rem;overflow-wrap:anywhere}.wide{overflow-x:auto}"
-    "table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--rule);vertical-align:top}"
-    "td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.pass .o{color:var(--good)}.slow .o{color:var(--slow)}.fail "
-    ".o{color:var(--bad)}"
-    ".none .o{color:var(--dim)}.note{background:var(--note);padding:.6rem .9rem;border-radius:4px}code{overflow-wrap:anywhere}"
-    ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:1.2rem;margin:1rem 0}"
-    "svg{width:100%;max-width:36rem;height:auto;font:13px system-ui,sans-serif}svg "
-    "text{fill:var(--ink)}.head{font-weight:600;font-size:15px}.track{fill:var(--soft)}"
-    ".bar{fill:var(--a)}.grid{stroke:var(--rule)}.whisker{stroke:var(--ink);stroke-width:1.5}.curve{fill:none;stroke-width:2}"
-    ".s0{stroke:var(--a)}.s1{stroke:var(--b);stroke-dasharray:6 3}.s2{stroke:var(--c);stroke-dasharray:2 3}.s3{stroke:var(--d);stroke-dasharray:8 3 2 3}"
-    ".dot{fill:var(--paper);stroke-dasharray:none}"
-    "@media "
-    "print{:root{--ink:#000;--paper:#fff;--rule:#bbb;--soft:#eee;--a:#1d5fa8;--b:#b4530a;--c:#2d7d46;--d:#7b3fa0;--note:#fff}body{font-size:10pt;margin:0}"
-    ".wide{overflow:visible}.plots{grid-template-columns:1fr 1fr}svg,tr{break-inside:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}";
+std::string or_nothing(const std::string& text) { return text.empty() || text == "none" ? kNothing : text; }
 
-std::string name_of(const std::string& group) { return group.empty() || group == "0" ? "unknown" : group; }
-
-std::string total(const std::string& name, const std::string& value) {
-  return "<tr><th scope=\"row\">" + escaped(name) + "</th><td>" + escaped(value) + "</td></tr>\n";
-}
-
-std::string errors_in_words(const ReportTotals& totals) {
+std::string joined(const std::vector<std::string>& names) {
   std::string text;
-  for (const auto& [group, types] : totals.errors) {
-    for (const auto& [type, count] : types) text += (text.empty() ? "" : ", ") + group + " / " + type + ": " + std::to_string(count);
-  }
-  return text.empty() ? "none" : text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
 }
 
-Bar share_bar(const std::string& label, const metrics::Estimate& estimate) {
-  const bool known = estimate.method != metrics::IntervalMethod::none;
-  return {label, estimate.value, known ? std::optional(estimate.interval) : std::nullopt, number(100 * estimate.value, "%.1f %%")};
-}
-
-Bar ratio_bar(const std::string& label, const metrics::Estimate& estimate) {
-  Bar bar = share_bar(label, estimate);
-  bar.note = number(estimate.value, "%.3f");
-  return bar;
-}
-
-std::string pass_plot(const std::string& title, const metrics::Summary* all, const Groups& groups, const std::string& prefix) {
+/// Of a group's difficulties, splits or families, where there are several.
+std::string pass_plot(const std::string& heading, const metrics::Summary* all, const Groups& groups, const std::string& prefix) {
   std::vector<Bar> bars;
   if (all != nullptr && all->pass_at_1) bars.push_back(share_bar("all", *all->pass_at_1));
   for (const auto& [name, summary] : groups) {
-    if (summary.pass_at_1) bars.push_back(share_bar(prefix + name_of(name), *summary.pass_at_1));
+    if (summary.pass_at_1) bars.push_back(share_bar(prefix + group_name(name), *summary.pass_at_1));
   }
-  return bars.empty() ? "" : bar_plot(title, bars, 1);
+  return bars.empty() ? "" : bar_plot(heading, bars, {});
 }
 
-/// Nothing where nothing was timed.
-std::string perf_plot(const Report& report) {
+std::string times_plots(const Report& report) {
   std::vector<Bar> bars;
-  double most = 1;
-  const auto add = [&](const std::string& name, const metrics::Summary& summary) {
-    if (!summary.perf_at_1) return;
-    bars.push_back(ratio_bar(name, *summary.perf_at_1));
-    most = std::max({most, bars.back().value, bars.back().interval ? bars.back().interval->high : 0});
-  };
-  add("all", report.all);
-  for (const auto& [name, summary] : report.by_split) add(name_of(name), summary);
-  return bars.empty() ? "" : bar_plot("Perf@1: oracle / submission latency", bars, most);
+  if (report.all.perf_at_1) bars.push_back(ratio_bar("all", *report.all.perf_at_1));
+  for (const auto& [name, summary] : report.by_split) {
+    if (summary.perf_at_1 && report.by_split.size() > 1) bars.push_back(ratio_bar(group_name(name), *summary.perf_at_1));
+  }
+  std::vector<Line> lines;
+  if (!report.all.fast_oracle.empty()) lines.push_back(fast_line("over the oracle", report.all.fast_oracle));
+  if (!report.all.fast_pytorch.empty()) lines.push_back(fast_line("over PyTorch", report.all.fast_pytorch));
+  const std::string reason = "Not drawn: " + (report.totals.no_perf_reason.empty() ? "nothing was timed" : report.totals.no_perf_reason) + ".";
+  if (bars.empty() && lines.empty()) return empty_figure("Perf@1 and fast_p", reason);
+  return (bars.empty() ? empty_figure("Perf@1", reason) : perf_plot(kPerfHeading, bars)) +
+         (lines.empty() ? empty_figure("fast_p", reason) : line_plot(kFastHeading, lines, {"p", true, false}));
 }
 
 std::string pass_at_k_plot(const Report& report) {
@@ -96,108 +65,147 @@ std::string pass_at_k_plot(const Report& report) {
     execution.points.push_back({k, point.execution.value, point.execution.interval});
     call.points.push_back({k, point.call.value, std::nullopt});
   }
-  return line_plot("pass@k over " + std::to_string(report.samples.size()) + " samples", "k", {execution, call});
-}
-
-std::string fast_plot(const Report& report) {
-  std::vector<Line> lines;
-  const auto add = [&lines](const char* name, const std::vector<metrics::FastPoint>& curve) {
-    if (curve.empty()) return;
-    lines.push_back({name, {}});
-    for (const metrics::FastPoint& point : curve) lines.back().points.push_back({point.p, point.share, std::nullopt});
-  };
-  add("over the oracle", report.all.fast_oracle);
-  add("over PyTorch", report.all.fast_pytorch);
-  return lines.empty() ? "" : line_plot("fast_p: right, and more than p times as fast", "p", lines, true);
+  return line_plot("pass@k over " + std::to_string(report.samples.size()) + " samples", {execution, call}, {"k", false, true});
 }
 
 std::string error_plot(const Report& report) {
+  constexpr const char* kHeading = "Errors, by TritonBench's groups";
   std::vector<Bar> bars;
-  std::int64_t most = 1;
+  std::int64_t most = 0;
   for (const metrics::GroupCount& group : report.error_groups) {
     bars.push_back({std::string(group.group), static_cast<double>(group.total), std::nullopt, std::to_string(group.total)});
     most = std::max(most, group.total);
   }
-  return bars.empty() ? "" : bar_plot("Errors, by TritonBench's groups", bars, static_cast<double>(most));
+  return most == 0 ? empty_figure(kHeading, "There was no error.") : bar_plot(kHeading, bars, {static_cast<double>(most), std::nullopt});
 }
 
 std::string plots(const Report& report) {
   const Groups shown_splits = report.by_split.size() > 1 ? report.by_split : Groups{};
-  return "<div class=\"plots\">\n" + pass_plot("Pass@1", &report.all, shown_splits, "") + perf_plot(report) + pass_at_k_plot(report) + fast_plot(report) +
-         error_plot(report) + pass_plot("Pass@1 by difficulty", nullptr, report.by_difficulty, "difficulty ") + "</div>\n";
+  return "<div class=\"plots\">\n" + pass_plot("Pass@1", &report.all, shown_splits, "") + times_plots(report) + pass_at_k_plot(report) + error_plot(report) +
+         pass_plot("Pass@1 by difficulty", nullptr, report.by_difficulty, "difficulty ") + "</div>\n";
 }
 
-std::string group_rows(const char* kind, const Groups& groups) {
-  std::string rows;
-  for (const auto& [name, summary] : groups) {
-    rows += "<tr><td>" + std::string(kind) + escaped(name_of(name)) + "</td><td class=\"n\">" + std::to_string(summary.operators) + "</td>";
-    for (const std::string& value : {share_with_interval(summary.pass_at_1), share_with_interval(summary.call_accuracy), ratio_with_interval(summary.perf_at_1),
-                                     ratio_with_interval(summary.speed_up), share_with_interval(summary.efficiency)})
-      rows += "<td class=\"n\">" + value + "</td>";
-    rows += "</tr>\n";
-  }
-  return rows;
+std::string figures(const Report& report) {
+  const ReportTotals& totals = report.totals;
+  std::vector<KeyFigure> key = {
+      {"Pass@1", number(100 * totals.pass_at_1, "%.1f %%"),
+       std::to_string(totals.passed) + " of " + std::to_string(totals.attempts) + " attempts right; " +
+           interval_in_words(report.all.pass_at_1, 100, "%.0f", " %")},
+      {"Perf@1", number(totals.perf_at_1, "%.3f"), totals.perf_at_1 ? interval_in_words(report.all.perf_at_1, 1, "%.2f", "") : totals.no_perf_reason},
+      {"Call accuracy", number(100 * totals.call_accuracy, "%.1f %%"), "ran to their end, right or wrong"},
+      {"Cost", cost_in_words(report),
+       totals.cost_per_solved ? dollars(*totals.cost_per_solved) + " per solved operator"
+       : report.scripted      ? "no model"
+                              : ""}};
+  return key_figures(key);
 }
 
 std::string group_table(const Report& report) {
-  return "<h2>Groups</h2>\n<div class=\"wide\"><table><thead><tr><th>Group</th><th>Operators</th><th>Pass@1</th><th>Call accuracy</th><th>Perf@1</th>"
-         "<th>Speed-up</th><th>GPU efficiency</th></tr></thead><tbody>\n" +
-         group_rows("", {{"all", report.all}}) + group_rows("split ", report.by_split) + group_rows("difficulty ", report.by_difficulty) +
-         group_rows("family ", report.by_family) +
-         "</tbody></table></div>\n<p>In brackets: 95 % intervals over the operators of a group. A dash: nothing was timed.</p>\n";
+  std::vector<TableRow> rows;
+  const auto add = [&rows](const std::string& kind, const Groups& groups) {
+    for (const auto& [name, summary] : groups)
+      rows.push_back(
+          {"",
+           {kind + group_name(name), std::to_string(summary.operators), share_with_interval(summary.pass_at_1), share_with_interval(summary.call_accuracy),
+            ratio_with_interval(summary.perf_at_1), ratio_with_interval(summary.speed_up), share_with_interval(summary.efficiency)}});
+  };
+  add("", {{"all", report.all}});
+  add("split ", report.by_split);
+  add("difficulty ", report.by_difficulty);
+  add("family ", report.by_family);
+  return html_table(
+      {"groups",
+       "Groups",
+       {{"Group"}, {"Operators", true}, {"Pass@1", true}, {"Call accuracy", true}, {"Perf@1", true}, {"Speed-up", true}, {"GPU efficiency", true}}},
+      rows, "In brackets: 95 % intervals over the operators of a group. A dash, or no column: nothing was timed.");
+}
+
+std::string error_table(const Report& report) {
+  std::vector<TableRow> rows;
+  for (const auto& [group, types] : report.totals.errors) {
+    for (const auto& [type, count] : types) rows.push_back({"", {type, group, std::to_string(count)}});
+  }
+  if (rows.empty()) return "";
+  return html_table({"errors", "Errors", {{"Type"}, {"Group"}, {"Attempts", true}}}, rows);
 }
 
 std::string operator_table(const Report& report) {
   const bool similar = report.totals.similarity.has_value();
-  std::string table =
-      "<h2>Operators</h2>\n<div class=\"wide\"><table><thead><tr><th>Operator</th><th>Outcome</th><th>Error kind</th><th>Max error</th><th>Perf</th>";
-  table += std::string(similar ? "<th>CodeBLEU</th>" : "") + "<th>Tier</th><th>Explanation</th></tr></thead><tbody>\n";
+  TableHead head = {
+      "operators", "Operators", {{"Operator"}, {"Outcome"}, {"Error kind"}, {"Max error", true}, {"Perf", true}, {"Tier"}, {"Explanation"}}, Narrow::cards};
+  constexpr int kSimilarityColumn = 5;
+  if (similar) head.columns.insert(head.columns.begin() + kSimilarityColumn, {"CodeBLEU", true});
+  std::vector<TableRow> rows;
   for (const ReportRow& row : report.rows) {
     const std::string sample = report.samples.size() > 1 ? " #" + std::to_string(row.sample) : "";
-    table += std::string("<tr class=\"") + style_of(row.label) + "\"><td>" + escaped(row.operator_name + sample) + "</td><td class=\"o\">" +
-             escaped(to_string(row.label)) + "</td><td>" + escaped(row.error_kind == "none" ? "" : row.error_kind) + "</td><td class=\"n\">" +
-             number(row.max_error, "%.2g") + "</td><td class=\"n\">" + number(row.perf, "%.3f") + "</td>";
-    if (similar) table += "<td class=\"n\">" + number(row.similarity ? std::optional(row.similarity->codebleu) : std::nullopt, "%.3f") + "</td>";
-    table += "<td>" + escaped(row.tier) + "</td><td>" + escaped(row.explanation) + "</td></tr>\n";
+    std::vector<std::string> cells = {row.operator_name + sample,
+                                      std::string(to_string(row.label)),
+                                      or_nothing(row.error_kind),
+                                      number(row.max_error, "%.2g"),
+                                      number(row.perf, "%.3f"),
+                                      or_nothing(row.tier),
+                                      row.explanation};
+    if (similar) cells.insert(cells.begin() + kSimilarityColumn, number(row.similarity ? std::optional(row.similarity->codebleu) : std::nullopt, "%.3f"));
+    rows.push_back({style_of(row.label), cells});
   }
-  return table + "</tbody></table></div>\n";
+  return html_table(head, rows);
+}
+
+/// A list as agents give it, so that it can be wrapped.
+std::string spaced(const std::string& list) {
+  std::string out;
+  for (const char character : list) out += character == ',' ? std::string(", ") : std::string(1, character);
+  return out;
+}
+
+std::string date_of(std::int64_t unix_ms) {
+  const auto seconds = static_cast<std::time_t>(unix_ms / 1'000);
+  std::tm parts{};
+  char text[32];
+  if (gmtime_r(&seconds, &parts) == nullptr || std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &parts) == 0) return kNothing;
+  return text;
 }
 
 std::string totals_table(const Report& report) {
   const ReportTotals& totals = report.totals;
-  std::string rows =
-      total("pass@1", number(100 * totals.pass_at_1, "%.1f %%") + " (" + std::to_string(totals.passed) + " of " + std::to_string(totals.attempts) + ")");
-  rows += total("perf@1", totals.perf_at_1 ? number(totals.perf_at_1, "%.3f") : "none (" + totals.no_perf_reason + ")");
-  rows += total("call accuracy", number(100 * totals.call_accuracy, "%.1f %%"));
-  rows += total("execution accuracy", number(100 * totals.execution_accuracy, "%.1f %%"));
-  if (totals.similarity) rows += total("CodeBLEU", ratio_with_interval(totals.similarity));
-  rows += total("errors", errors_in_words(totals));
-  rows += total("tokens", std::to_string(report.usage.input_tokens) + " in, " + std::to_string(report.usage.output_tokens) + " out");
-  rows += total("cost", number(report.usage.cost_usd, "$%.4f"));
-  if (totals.cost_per_solved) rows += total("cost per solved operator", number(totals.cost_per_solved, "$%.4f"));
-  if (totals.cost_per_pass_rate) rows += total("cost / pass rate (TritonGym's $/Pass)", number(totals.cost_per_pass_rate, "$%.4f"));
-  if (totals.cost_per_perf) rows += total("cost / perf@1 (TritonGym's $/Perf)", number(totals.cost_per_perf, "$%.4f"));
-  rows += total("tool calls", std::to_string(totals.tool_calls));
-  return "<h2>Totals</h2>\n<table><tbody>\n" + rows + "</tbody></table>\n";
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"pass@1", number(100 * totals.pass_at_1, "%.1f %%") + " (" + std::to_string(totals.passed) + " of " + std::to_string(totals.attempts) + ")"},
+      {"perf@1", totals.perf_at_1 ? number(totals.perf_at_1, "%.3f") : "none (" + totals.no_perf_reason + ")"},
+      {"call accuracy", number(100 * totals.call_accuracy, "%.1f %%")},
+      {"execution accuracy", number(100 * totals.execution_accuracy, "%.1f %%")}};
+  if (totals.similarity) facts.emplace_back("CodeBLEU", ratio_with_interval(totals.similarity));
+  facts.emplace_back("tokens", grouped(report.usage.input_tokens) + " in, " + grouped(report.usage.output_tokens) + " out");
+  facts.emplace_back("cost", cost_in_words(report));
+  if (totals.cost_per_solved) facts.emplace_back("cost per solved operator", dollars(*totals.cost_per_solved));
+  if (totals.cost_per_pass_rate) facts.emplace_back("cost / pass rate (TritonGym's $/Pass)", dollars(*totals.cost_per_pass_rate));
+  if (totals.cost_per_perf) facts.emplace_back("cost / perf@1 (TritonGym's $/Perf)", dollars(*totals.cost_per_perf));
+  facts.emplace_back("tool calls", grouped(totals.tool_calls));
+  facts.emplace_back("sandbox time", number(totals.sandbox_ms / 1'000, "%.1f s") + " (all stages of the graded jobs, added up)");
+  return facts_table("totals", "Totals", facts);
+}
+
+std::string origin_table(const Report& report) {
+  std::vector<std::pair<std::string, std::string>> facts = {{"agent", report.run.request.agent},
+                                                            {"model", report.run.request.model},
+                                                            {"track", std::string(tools::to_string(report.run.request.track))},
+                                                            {"suite", spaced(report.run.request.suite)},
+                                                            {"device", report.devices.empty() ? "none: nothing was graded" : joined(report.devices)},
+                                                            {"started", date_of(report.run.created_unix_ms)},
+                                                            {report.samples.size() > 1 ? "runs" : "run", joined(report.samples)}};
+  if (!report.missing_layers.empty()) facts.emplace_back("sandbox layers that the machine lacked", joined(report.missing_layers));
+  return facts_table("origin", "Where this comes from", facts);
 }
 
 }  // namespace
 
 std::string report_as_html(const Report& report) {
-  const std::string title = "Assay: " + escaped(report.run.request.agent) + ", " + escaped(report.run.request.model);
-  std::string runs;
-  for (const std::string& run : report.samples) runs += (runs.empty() ? "<code>" : ", <code>") + escaped(run) + "</code>";
-  std::string devices;
-  for (const std::string& device : report.devices) devices += (devices.empty() ? ", device " : ", ") + escaped(device);
-  // Well-formed XML as well, so that any parser can check it. The policy keeps even a mistake here from loading or running anything.
-  std::string page =
-      "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\"><head><meta charset=\"utf-8\"/><meta http-equiv=\"Content-Security-Policy\" "
-      "content=\"default-src 'none'; style-src 'unsafe-inline'\"/><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/><title>" +
-      title + "</title><style>" + kStyle + "</style></head><body>\n<h1>" + title + "</h1>\n<p>" + (report.samples.size() > 1 ? "Runs " : "Run ") + runs +
-      ", track " + std::string(tools::to_string(report.run.request.track)) + devices + ".</p>\n";
-  if (report.scripted) page += "<p class=\"note\">No model answered: this shows that Assay works, says nothing about any model, and is never ranked.</p>\n";
-  if (!report.totals.perf_at_1) page += "<p>No Perf@1: " + escaped(report.totals.no_perf_reason) + ".</p>\n";
-  return page + plots(report) + totals_table(report) + group_table(report) + operator_table(report) + "</body></html>\n";
+  std::string body = "<p>Track " + std::string(tools::to_string(report.run.request.track)) + ", " + std::to_string(report.totals.operators) +
+                     (report.totals.operators == 1 ? " operator" : " operators") +
+                     (report.samples.size() > 1 ? ", " + std::to_string(report.samples.size()) + " samples of each" : "") +
+                     (report.devices.empty() ? "" : ", device " + escaped(joined(report.devices))) + ".</p>\n";
+  if (report.scripted) body += "<p class=\"note\">" + std::string(kNoModelNote) + "</p>\n";
+  body += figures(report) + plots(report) + totals_table(report) + group_table(report) + error_table(report) + operator_table(report) + origin_table(report);
+  return html_page("Assay: " + configuration_of(report), body);
 }
 
 }  // namespace assay::server

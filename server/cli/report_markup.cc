@@ -34,6 +34,16 @@ std::string number(const std::optional<double>& value, const char* format) {
   return text;
 }
 
+std::string grouped(std::int64_t count) {
+  constexpr std::size_t kDigits = 3;
+  std::string text = std::to_string(count);
+  const std::size_t first = text.front() == '-' ? 1 : 0;
+  for (std::size_t at = text.size(); at > first + kDigits;) text.insert(at -= kDigits, ",");
+  return text;
+}
+
+std::string dollars(double amount) { return number(amount, amount < 1 ? "$%.4f" : "$%.2f"); }
+
 std::string share_with_interval(const std::optional<metrics::Estimate>& estimate) {
   if (!estimate) return "–";
   return number(100 * estimate->value, "%.1f %%") + interval_text(*estimate, 100, "%.0f");

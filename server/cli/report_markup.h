@@ -1,6 +1,7 @@
 // Text and numbers for a page: escaped, formatted. Pure functions.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,11 @@ std::string escaped(std::string_view text);
 
 /// `format` is printf's, for one double. A dash for no value.
 std::string number(const std::optional<double>& value, const char* format);
+
+/// "1,234,567"
+std::string grouped(std::int64_t count);
+/// "$12.35"; four decimals below a dollar.
+std::string dollars(double amount);
 
 /// "50.0 % (28 to 72)"; a dash for nothing.
 std::string share_with_interval(const std::optional<metrics::Estimate>& estimate);

@@ -3,116 +3,99 @@
 #include <algorithm>
 #include <cmath>
 
-#include "server/cli/report_label.h"
+#include "server/cli/report_field.h"
 #include "server/cli/report_markup.h"
+#include "server/cli/report_svg.h"
 
 namespace assay::server {
 namespace {
 
-constexpr double kWidth = 400;
-constexpr double kBarLeft = 120, kBarRight = 300, kBarHeight = 14, kBarStep = 26;  // labels to the left, notes to the right
-constexpr double kTop = 30;
-constexpr double kLineLeft = 46, kLineRight = 390, kLineHeight = 170, kLegendStep = 18;
-constexpr std::size_t kLabelCharacters = 17;
-constexpr std::size_t kStyles = 4;
-
-std::string at(double value) { return number(value, "%.1f"); }
-
-std::string text(double x, double y, const char* anchor, const std::string& words, const char* style = "") {
-  return "<text x=\"" + at(x) + "\" y=\"" + at(y) + "\" text-anchor=\"" + anchor + "\"" + (*style == 0 ? "" : std::string(" class=\"") + style + "\"") + ">" +
-         escaped(words) + "</text>\n";
-}
-
-std::string stroke(double x1, double y1, double x2, double y2, const std::string& style) {
-  return "<line x1=\"" + at(x1) + "\" y1=\"" + at(y1) + "\" x2=\"" + at(x2) + "\" y2=\"" + at(y2) + "\" class=\"" + style + "\"/>\n";
-}
-
-std::string open(const std::string& title, double height) {
-  return "<svg viewBox=\"0 0 " + at(kWidth) + " " + at(height) + "\" role=\"img\" aria-label=\"" + escaped(title) +
-         "\" xmlns=\"http://www.w3.org/2000/svg\">\n" + text(0, 16, "start", title, "head");
-}
+constexpr double kBarStep = 42, kBarText = 13, kBarTop = 19, kBarHeight = 12;  // a bar's words are above it: no label is too long for a phone
+constexpr double kNoteRoom = 12;                                               // at least, between a label and its note
+constexpr double kLegendText = 40;
+constexpr double kWhiskerGap = 5;  // between lines over counts, which share every x: none hides another
+constexpr int kMostTicks = 8;
 
 std::string whisker(double low, double high, double y) {
-  return stroke(low, y, high, y, "whisker") + stroke(low, y - 4, low, y + 4, "whisker") + stroke(high, y - 4, high, y + 4, "whisker");
+  return svg_stroke(low, y, high, y, "whisker") + svg_stroke(low, y - 4, low, y + 4, "whisker") + svg_stroke(high, y - 4, high, y + 4, "whisker");
 }
 
-/// Maps x to the plot's width.
-struct Axis {
-  double low, high;
-  double place(double x) const { return kLineLeft + (high > low ? (x - low) / (high - low) : 0.5) * (kLineRight - kLineLeft); }
-};
-
-double height_of(double share) { return kTop + kLineHeight * (1 - std::clamp(share, 0.0, 1.0)); }
-
-Axis axis_of(const std::vector<Line>& lines) {
-  Axis axis{HUGE_VAL, -HUGE_VAL};
+FieldAxis axis_of(const std::vector<Line>& lines) {
+  FieldAxis axis{HUGE_VAL, -HUGE_VAL};
   for (const Line& line : lines) {
     for (const Point& point : line.points) axis = {std::min(axis.low, point.x), std::max(axis.high, point.x)};
   }
   return axis;
 }
 
-std::string grid(const Axis& axis, const std::string& x_label) {
-  std::string out;
-  for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-    out += stroke(kLineLeft, height_of(share), kLineRight, height_of(share), "grid");
-    out += text(kLineLeft - 6, height_of(share) + 4, "end", number(100 * share, "%.0f %%"));
-  }
-  const double below = kTop + kLineHeight + 18;
-  out += text(kLineLeft, below, "start", number(axis.low, "%g"));
-  out += text(kLineRight, below, "end", number(axis.high, "%g"));
-  return out + text((kLineLeft + kLineRight) / 2, below, "middle", x_label);
-}
+std::string style_at(std::size_t line) { return "s" + std::to_string(line % kLineStyles); }
 
-std::string drawn(const Line& line, const Axis& axis, bool steps, const std::string& style) {
+std::string drawn(const std::vector<Line>& lines, std::size_t index, const FieldAxis& axis, const LineAxis& how) {
+  const std::string style = style_at(index);
+  const double gap = std::min(kWhiskerGap, 2 * kFieldInset / static_cast<double>(lines.size()));
+  const double shift = how.whole ? (static_cast<double>(index) - static_cast<double>(lines.size() - 1) / 2) * gap : 0;
   std::string path;
   std::string marks;
-  for (const Point& point : line.points) {
-    const double x = axis.place(point.x);
-    const double y = height_of(point.y);
-    if (point.interval) marks += stroke(x, height_of(point.interval->low), x, height_of(point.interval->high), "whisker");
-    marks += "<circle cx=\"" + at(x) + "\" cy=\"" + at(y) + "\" r=\"3\" class=\"dot " + style + "\"/>\n";
+  for (const Point& point : lines[index].points) {
+    const double x = axis.place(point.x) + shift;
+    const double y = field_y(point.y);
+    if (point.interval) marks += field_whisker(x, *point.interval, "whisker " + style);
+    marks += "<circle cx=\"" + svg_at(x) + "\" cy=\"" + svg_at(y) + "\" r=\"3\" class=\"dot " + style + "\"/>\n";
     if (path.empty()) {
-      path = "M" + at(x) + " " + at(y);
+      path = "M" + svg_at(x) + " " + svg_at(y);
     } else {
-      path += steps ? "H" + at(x) + "V" + at(y) : "L" + at(x) + " " + at(y);
+      path += how.steps ? "H" + svg_at(x) + "V" + svg_at(y) : "L" + svg_at(x) + " " + svg_at(y);
     }
   }
   return "<path d=\"" + path + "\" class=\"curve " + style + "\"/>\n" + marks;
 }
 
-}  // namespace
-
-std::string bar_plot(const std::string& title, const std::vector<Bar>& bars, double most) {
-  const auto place = [most](double value) { return kBarLeft + std::clamp(value / most, 0.0, 1.0) * (kBarRight - kBarLeft); };
-  std::string out = open(title, kTop + kBarStep * static_cast<double>(bars.size()) + 6);
-  double top = kTop;
-  for (const Bar& bar : bars) {
-    const double middle = top + kBarHeight / 2;
-    out += text(kBarLeft - 8, middle + 4, "end", printable_line(bar.label, kLabelCharacters));
-    out += "<rect x=\"" + at(kBarLeft) + "\" y=\"" + at(top) + "\" width=\"" + at(kBarRight - kBarLeft) + "\" height=\"" + at(kBarHeight) +
-           "\" class=\"track\"/>\n";
-    out += "<rect x=\"" + at(kBarLeft) + "\" y=\"" + at(top) + "\" width=\"" + at(place(bar.value) - kBarLeft) + "\" height=\"" + at(kBarHeight) +
-           "\" class=\"bar\"/>\n";
-    if (bar.interval) out += whisker(place(bar.interval->low), place(bar.interval->high), middle);
-    out += text(kBarRight + 8, middle + 4, "start", bar.note);
-    top += kBarStep;
-  }
-  return out + "</svg>\n";
+std::string words_of(const Line& line) {
+  std::string words = line.name;
+  for (const Point& point : line.points) words += " " + number(point.x, "%g") + ": " + number(100 * point.y, "%.1f %%,");
+  words.back() = ';';
+  return words;
 }
 
-std::string line_plot(const std::string& title, const std::string& x_label, const std::vector<Line>& lines, bool steps) {
-  const Axis axis = axis_of(lines);
-  const double legend = kTop + kLineHeight + 40;
-  std::string out = open(title, legend + kLegendStep * static_cast<double>(lines.size()));
-  out += grid(axis, x_label);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string style = "s" + std::to_string(i % kStyles);
-    const double y = legend + kLegendStep * static_cast<double>(i);
-    out += drawn(lines[i], axis, steps, style);
-    out += stroke(kLineLeft, y - 4, kLineLeft + 24, y - 4, "curve " + style) + text(kLineLeft + 32, y, "start", lines[i].name);
+}  // namespace
+
+std::string bar_plot(const std::string& heading, const std::vector<Bar>& bars, const BarScale& scale) {
+  const auto place = [&scale](double value) { return std::clamp(value / scale.most, 0.0, 1.0) * kPlotWidth; };
+  const auto rect = [](double y, double width, const char* style) {
+    return "<rect x=\"0\" y=\"" + svg_at(y) + "\" width=\"" + svg_at(width) + "\" height=\"" + svg_at(kBarHeight) + "\" class=\"" + style + "\"/>\n";
+  };
+  std::string out;
+  std::string words;
+  double top = 0;
+  for (const Bar& bar : bars) {
+    const double note_width = kTextUnits * 0.66 * static_cast<double>(bar.note.size());
+    out += svg_text(0, top + kBarText, "start", fitted(bar.label, kPlotWidth - kNoteRoom - note_width));
+    out += svg_text(kPlotWidth, top + kBarText, "end", bar.note);
+    out += rect(top + kBarTop, kPlotWidth, "track") + rect(top + kBarTop, place(bar.value), "bar");
+    if (bar.interval) out += whisker(place(bar.interval->low), place(bar.interval->high), top + kBarTop + kBarHeight / 2);
+    if (scale.reference) out += svg_stroke(place(*scale.reference), top + kBarTop - 2, place(*scale.reference), top + kBarTop + kBarHeight + 2, "reference");
+    words += (words.empty() ? "" : ", ") + bar.label + " " + bar.note;
+    top += kBarStep;
   }
-  return out + "</svg>\n";
+  return svg_figure(heading, words, top, out);
+}
+
+std::string line_plot(const std::string& heading, const std::vector<Line>& lines, const LineAxis& x) {
+  const FieldAxis axis = axis_of(lines);
+  std::vector<std::pair<double, std::string>> ticks;
+  for (const double tick : round_ticks(axis.low, axis.high, kMostTicks, x.whole)) ticks.emplace_back(axis.place(tick), number(tick, "%g"));
+  std::string out = field_grid(ticks, x.label);
+  std::string legend;
+  std::string words;
+  double y = kLegendTop;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    out += drawn(lines, i, axis, x);
+    legend += svg_stroke(0, y - 4, kLegendText - 8, y - 4, "curve " + style_at(i)) +
+              svg_text(kLegendText, y, "start", fitted(lines[i].name, kPlotWidth - kLegendText));
+    words += (words.empty() ? "" : " ") + words_of(lines[i]);
+    y += kLegendStep;
+  }
+  return svg_figure(heading, words, y - kLegendStep + 8, out + "<g class=\"legend\">\n" + legend + "</g>\n");
 }
 
 }  // namespace assay::server

@@ -29,7 +29,7 @@ std::string explain(const Verdict& verdict, Label label) {
   }
   if (verdict.diagnostic && label != Label::pass) {
     const sandbox::Diagnostic& found = *verdict.diagnostic;
-    std::string text = found.exception + ": " + found.message;
+    std::string text = found.exception.empty() ? found.message : found.exception + ": " + found.message;
     if (found.line) text = "line " + std::to_string(*found.line) + ": " + text;
     return text;
   }

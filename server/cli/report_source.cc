@@ -36,6 +36,12 @@ Result<Report> read_report(const std::filesystem::path& store, const operators::
 }
 
 Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog, const std::vector<std::string>& runs) {
+  const Result<std::vector<tools::Scorecard>> samples = read_runs(store, catalog, runs);
+  if (!samples) return fail(samples.error());
+  return make_report(*samples, &catalog);
+}
+
+Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& store, const operators::Catalog& catalog, const std::vector<std::string>& runs) {
   const auto services = open_store(store, catalog);
   if (!services) return fail(services.error());
   const Result<std::vector<tools::RunInfo>> known = (*services)->list_runs();
@@ -51,7 +57,7 @@ Result<Report> read_report(const std::filesystem::path& store, const operators::
     if (scorecard.error().code != ErrorCode::not_found && scorecard.error().code != ErrorCode::invalid_argument) return fail(scorecard.error());
     return fail(ErrorCode::not_found, "unknown run '" + printable_line(handle, 60) + "'; the newest in " + store.string() + ": " + named(*known));
   }
-  return make_report(samples, &catalog);
+  return samples;
 }
 
 Result<std::map<std::string, std::string>> read_sources(const std::filesystem::path& store, const operators::Catalog& catalog, const Report& report) {

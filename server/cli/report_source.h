@@ -19,6 +19,9 @@ Result<Report> read_report(const std::filesystem::path& store, const operators::
 /// The same of several runs (make_report() says which go together); none: the newest one.
 Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog, const std::vector<std::string>& runs);
 
+/// The runs themselves, in the order of `runs`; none: the newest one. Errors as above.
+Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& store, const operators::Catalog& catalog, const std::vector<std::string>& runs);
+
 /// What was submitted, by job, for every row that has one.
 Result<std::map<std::string, std::string>> read_sources(const std::filesystem::path& store, const operators::Catalog& catalog, const Report& report);
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-for folder in (ROOT / "bench", ROOT / "tests/common"):
+for folder in (ROOT / "bench", ROOT / "tests/common", ROOT / "tests/e2e"):
     sys.path.insert(0, str(folder))
 
 from stdio_client import StdioClient  # noqa: E402

@@ -118,8 +118,8 @@ def test_html_is_one_well_formed_page(assay: Run, filled: tuple[Path, list[str]]
     assert [plot.split(":")[0] for plot in checked.plots] == [
         "Pass@1",
         "Perf@1",
-        "pass@k over 2 samples",
         "fast_p",
+        "pass@k over 2 samples",
         "Errors, by TritonBench's groups",
         "Pass@1 by difficulty",
     ]
@@ -141,16 +141,32 @@ def test_without_times_there_is_no_perf(binary: str, assay: Run, tmp_path: Path)
     store = tmp_path / "s.db"
     runs = fill(binary, store, "mine", "sim:1 (no model)", {"vector_add": ("# fake: pass",)})
     page = report(assay, (store, runs), "--format", "html")
-    assert "never ranked" in page and "No Perf@1: no GPU: nothing was timed." in page and "fast_p" not in page
+    assert "never ranked" in page and "Not drawn: no GPU: nothing was timed." in page and "fast_p:" not in page
     document = json.loads(report(assay, (store, runs), "--format", "json"))
     assert document["metrics"]["all"]["perf_at_1"] is None and document["run"]["ranked"] is False
 
 
-def test_runs_that_do_not_go_together(binary: str, assay: Run, filled: tuple[Path, list[str]], tmp_path: Path) -> None:
+def test_runs_of_several_agents_are_compared(binary: str, assay: Run, tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+    first = fill(binary, store, "mine", "m", {"vector_add": ("# fake: perf=2.0", "# fake: fail")})
+    other = fill(binary, store, "theirs", "m", {"vector_add": ("# fake: perf=0.5",)})
+    runs = (store, [first[0], *other, first[1]])
+    document = json.loads(report(assay, runs, "--format", "json"))
+    assert [(one["run"]["agent"], one["run"]["samples"]) for one in document["comparison"]] == [("mine", first), ("theirs", other)]
+    assert [one["metrics"]["all"]["pass_at_1"]["value"] for one in document["comparison"]] == [0.5, 1]
+    rows = list(csv.DictReader(io.StringIO(report(assay, runs, "--format", "csv"))))
+    assert [(row["agent"], row["perf"]) for row in rows] == [("mine", "2"), ("mine", ""), ("theirs", "0.5")]
+    assert "2 agents or models compared" in report(assay, runs, "--format", "html")
+
+
+def test_runs_that_do_not_go_together(binary: str, assay: Run, tmp_path: Path) -> None:
     store = tmp_path / "s.db"
     first = fill(binary, store, "mine", "m", {"vector_add": ("# fake: pass",)})
-    other = fill(binary, store, "theirs", "m", {"vector_add": ("# fake: pass",)})
-    done = assay("report", "--store", str(store), "--run", first[0], "--run", other[0])
-    assert done.returncode == 64 and "same agent" in done.stderr
+    other = fill(binary, store, "theirs", "m", {"gelu_tanh": ("# fake: pass",)})
+    done = assay("report", "--store", str(store), "--run", first[0], "--run", other[0], "--format", "html")
+    assert done.returncode == 64 and "same track and operators" in done.stderr and not done.stdout
+    same = fill(binary, store, "theirs", "m", {"vector_add": ("# fake: pass",)})
+    table = assay("report", "--store", str(store), "--run", first[0], "--run", same[0])
+    assert table.returncode == 64 and "valid: --format html, json, csv" in table.stderr
     unknown = assay("report", "--store", str(store), "--run", first[0], "--run", "run_nope")
     assert unknown.returncode == 67 and "unknown run" in unknown.stderr

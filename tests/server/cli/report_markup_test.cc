@@ -18,3 +18,11 @@ TEST_CASE("numbers and their intervals") {
   CHECK(share_with_interval(metrics::Estimate{0.5, 4, {0.25, 0.75}, metrics::IntervalMethod::bootstrap}) == "50.0 % (25 to 75)");
   CHECK(ratio_with_interval(metrics::Estimate{0.5, 1, {}, metrics::IntervalMethod::none}) == "0.500");
 }
+
+TEST_CASE("counts and dollars") {
+  CHECK(grouped(7) == "7");
+  CHECK(grouped(1234567) == "1,234,567");
+  CHECK(grouped(-123456) == "-123,456");
+  CHECK(dollars(0.0821) == "$0.0821");
+  CHECK(dollars(12.345) == "$12.35");
+}

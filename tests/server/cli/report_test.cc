@@ -270,4 +270,5 @@ TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
   CHECK_FALSE(report.totals.perf_at_1);
   CHECK(report.totals.no_perf_reason == "1 of 2 right submissions were not timed");
   CHECK(report_as_html(report).find("over the oracle") == std::string::npos);
+  CHECK(report_as_html(report).find("Not drawn: 1 of 2 right submissions were not timed.") != std::string::npos);
 }

@@ -1,0 +1,73 @@
+// What a browser makes of a page of our own: headless Chromium opens it as a phone, a desktop (light and dark) and paper would, and tells what it
+// measured. Judges nothing; tests/e2e/test_report_page.py does.
+//
+//   node page_facts.mjs '{"chromium": PATH, "page": FILE, "pictures": DIRECTORY or null}'   ->   {"phone": {...}, "desktop": ..., ...} on stdout
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { measure } from './page_measure.mjs';
+
+const { default: puppeteer } = createRequire(join(process.env.ASSAY_NODE_DIR, '/'))('puppeteer-core');
+
+const LOADED_MS = 30_000;
+// Root in a container has no sandbox to give; nothing but pages of our own is opened.
+const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--use-gl=angle', '--use-angle=swiftshader', '--no-zygote'];
+const A4 = { width: 794, height: 1123 }; // at 96 dots per inch
+const LOOKS = {
+    phone: { viewport: { width: 360, height: 800, deviceScaleFactor: 2, isMobile: true, hasTouch: true }, media: 'screen', scheme: 'light' },
+    'phone dark': { viewport: { width: 360, height: 800, deviceScaleFactor: 2, isMobile: true, hasTouch: true }, media: 'screen', scheme: 'dark' },
+    desktop: { viewport: { width: 1280, height: 900 }, media: 'screen', scheme: 'light' },
+    dark: { viewport: { width: 1280, height: 900 }, media: 'screen', scheme: 'dark' },
+    // Whoever prints from a dark desktop still prints black on white.
+    print: { viewport: A4, media: 'print', scheme: 'dark' },
+};
+
+/// One look at the page: what it asked for, what it said, what it looks like. Its own policy would hide a hole in the escaping, so it is off.
+async function look(browser, url, { viewport, media, scheme }, picture) {
+    const page = await browser.newPage();
+    const heard = { requests: [], console: [], errors: [], dialogs: [] };
+    page.on('request', (request) => request.url() === url || heard.requests.push(request.url()));
+    page.on('console', (message) => heard.console.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => heard.errors.push(String(error)));
+    page.on('dialog', async (dialog) => {
+        heard.dialogs.push(dialog.message());
+        await dialog.dismiss();
+    });
+    await page.setBypassCSP(true);
+    await page.setViewport(viewport);
+    // Puppeteer's own two calls undo each other.
+    const session = await page.createCDPSession();
+    await session.send('Emulation.setEmulatedMedia', { media, features: [{ name: 'prefers-color-scheme', value: scheme }] });
+    await page.goto(url, { waitUntil: 'networkidle0', timeout: LOADED_MS });
+    const facts = await page.evaluate(measure);
+    if (picture) {
+        await page.screenshot({ path: `${picture}.png`, fullPage: true });
+        if (media === 'print') await page.pdf({ path: `${picture}.pdf`, format: 'A4', printBackground: false });
+    }
+    await page.close();
+    return { ...heard, ...facts };
+}
+
+/// The same page as a visitor has it: with its policy, which must find nothing to refuse.
+async function policyComplaints(browser, url) {
+    const page = await browser.newPage();
+    const complaints = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('requestfailed', (request) => complaints.push(request.url()));
+    await page.goto(url, { waitUntil: 'networkidle0', timeout: LOADED_MS });
+    await page.close();
+    return complaints;
+}
+
+const setup = JSON.parse(process.argv[2]);
+const url = pathToFileURL(setup.page).href;
+const browser = await puppeteer.launch({ executablePath: setup.chromium, args: FLAGS, headless: 'shell' });
+try {
+    const facts = { browser: await browser.version(), policy: await policyComplaints(browser, url), looks: {} };
+    for (const [name, how] of Object.entries(LOOKS)) {
+        facts.looks[name] = await look(browser, url, how, setup.pictures && join(setup.pictures, name.replace(' ', '_')));
+    }
+    process.stdout.write(JSON.stringify(facts));
+} finally {
+    await browser.close();
+}

@@ -99,20 +99,21 @@ Result<RecordedReplies> RecordedReplies::load(const std::filesystem::path& recor
 }
 
 Result<CompletionReply> RecordedReplies::complete(const CompletionRequest& request) {
-  const Result<std::vector<Step>> so_far = read_steps(replayed_);
+  Result<std::vector<Step>> so_far = read_steps(replayed_);
   if (!so_far) return fail(so_far.error());
+  const std::size_t taken = so_far->size();
+  if (taken > steps_.size()) so_far->resize(steps_.size());
   refusal_ = first_difference(steps_, *so_far, false);
   const std::string turn = std::to_string(request.turn + 1);
   if (!refusal_.empty()) {
     refusal_ = "other steps than the transcript's before request " + turn + ": " + refusal_;
-  } else if (so_far->size() >= steps_.size()) {
+  } else if (taken >= steps_.size()) {
     refusal_ = "the transcript has no reply to request " + turn;
-  } else if (steps_[so_far->size()].what != kReply) {
-    refusal_ = "other steps than the transcript's: step " + std::to_string(so_far->size() + 1) + ": " + steps_[so_far->size()].what +
-               " there and a request to the model here";
+  } else if (steps_[taken].what != kReply) {
+    refusal_ = "other steps than the transcript's: step " + std::to_string(taken + 1) + ": " + steps_[taken].what + " there and a request to the model here";
   }
   if (!refusal_.empty()) return fail(ErrorCode::not_found, refusal_);
-  return steps_[so_far->size()].reply;
+  return steps_[taken].reply;
 }
 
 Result<std::string> RecordedReplies::deviation() const {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT / "tests/common"))
 
+from chat_model import Model  # noqa: E402
 from stdio_client import StdioClient  # noqa: E402
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -34,6 +37,17 @@ def assay(binary: str, tmp_path: Path) -> Run:
         return subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=timeout, env=environment)
 
     return run
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    """A model behind HTTP that answers as the test wants."""
+    server = Model()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
 
 
 @pytest.fixture(scope="session")

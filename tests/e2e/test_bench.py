@@ -9,85 +9,20 @@ import os
 import re
 import signal
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from chat_model import KEY, Model, env_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-KEY = "sk-secret-of-this-test-0123456789"
 OPERATORS = ["vector_add", "gelu_tanh", "softmax_last_dim", "layer_norm_fwd", "rope_neox", "adamw_step"]
-
-
-class Model(ThreadingHTTPServer):
-    """Speaks chat completions; each answer takes `delay_s` and follows `answers` for its operator."""
-
-    delay_s = 0.0
-    answers: dict[str, str] = {}
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.asked: list[str] = []
-        self.refuse_first = 0
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Model
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.server.refuse_first > 0:
-            self.server.refuse_first -= 1
-            self._answer(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
-            return
-        found = re.search(r"^Operator: (\w+)$", body["messages"][-1]["content"], re.MULTILINE)
-        assert found is not None
-        self.server.asked.append(found[1])
-        time.sleep(self.server.delay_s)
-        code = self.server.answers.get(found[1], "# fake: pass")
-        reply = {"message": {"content": f"```python\n{code}\n```"}, "finish_reason": "stop"}
-        self._answer(200, {"choices": [reply], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}, {})
-
-    def _answer(self, status: int, body: dict[str, Any], headers: dict[str, str]) -> None:
-        payload = json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(payload))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        try:
-            self.wfile.write(payload)
-        except BrokenPipeError:  # the bench was killed meanwhile
-            self.close_connection = True
-
-    def log_message(self, *_: Any) -> None:
-        """Quiet."""
-
-
-@pytest.fixture
-def model() -> Iterator[Model]:
-    server = Model()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
 
 
 def bench_arguments(tmp_path: Path, *more: str) -> list[str]:
     where = ["--store", str(tmp_path / "s.db"), "--out", str(tmp_path / "out"), "--operators", ",".join(OPERATORS)]
     return ["bench", "--model", "openai-compatible:m", "--device", "fake", *where, *more]
-
-
-def env_of(model: Model) -> dict[str, str]:
-    return {"ASSAY_LLM_BASE_URL": model.url, "ASSAY_LLM_API_KEY": KEY}
 
 
 def test_bench_and_report(assay: Run, model: Model, tmp_path: Path) -> None:

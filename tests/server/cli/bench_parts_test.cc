@@ -103,9 +103,11 @@ TEST_CASE("a journal of another bench, of none, or of rubbish is refused") {
   Scratch scratch;
   CHECK(BenchJournal::open(scratch.dir, kIdentity, true).error().message.find("no bench to resume") != std::string::npos);
   REQUIRE(BenchJournal::open(scratch.dir, kIdentity, false));
-  const auto anew = BenchJournal::open(scratch.dir, kIdentity, false);  // the first one never opened a run
-  REQUIRE(anew);
-  REQUIRE((*anew)->add_run(1, {"run_a", {"x"}}));
+  {
+    const auto anew = BenchJournal::open(scratch.dir, kIdentity, false);  // the first one never opened a run
+    REQUIRE(anew);
+    REQUIRE((*anew)->add_run(1, {"run_a", {"x"}}));
+  }
   CHECK(BenchJournal::open(scratch.dir, kIdentity, false).error().message.find("--resume") != std::string::npos);
   BenchIdentity other = kIdentity;
   other.model = "openai:gpt-4o";

@@ -15,8 +15,9 @@ import pytest
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 OPERATORS = ["vector_add", "relu", "gelu_tanh"]
-# Handles, times, and what follows from inputs that the judge draws anew for every verdict.
-VARYING = {"run", "samples", "created_unix_ms", "job", "sandbox_ms", "max_error", "explanation", "wall_ms"}
+# Handles, times, what follows from inputs that the judge draws anew for every verdict, and calls: one that was cut short is made, and counted,
+# again, and slow work is polled more often.
+VARYING = {"run", "samples", "created_unix_ms", "job", "sandbox_ms", "max_error", "explanation", "wall_ms", "tool_calls"}
 
 
 def without_varying(value: Any) -> Any:
@@ -57,14 +58,10 @@ def report_of(assay: Run, folder: Path) -> Any:
     runs = [json.loads(line)["run"] for line in (folder / "out/journal.jsonl").read_text().splitlines() if '"kind":"run"' in line]
     flags = [flag for run in runs for flag in ("--run", run)]
     document = json.loads(assay("report", "--store", str(folder / "s.db"), "--format", "json", *flags).stdout)
-    cut = without_varying(document)
-    for row in cut["operators"]:
-        row.pop("tool_calls")  # a call that was cut short is made, and counted, again
-    cut["totals"].pop("tool_calls")
-    return cut
+    return without_varying(document)
 
 
-@pytest.mark.parametrize("agent", ["one_shot", "leader?rounds=4", "geak?iterations=4"])
+@pytest.mark.parametrize("agent", ["one_shot", "geak?iterations=4"])
 def test_killed_and_resumed_equals_uninterrupted(binary: str, assay: Run, tmp_path: Path, agent: str) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     for folder in (whole, killed):
@@ -74,11 +71,11 @@ def test_killed_and_resumed_equals_uninterrupted(binary: str, assay: Run, tmp_pa
 
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state")}
     kills = 0
-    for at_bytes in (20_000, 60_000, 100_000):  # of transcripts: early, in the middle, late
+    for at_bytes in (30_000, 70_000):  # of transcripts: early and late
         resume = ["--resume"] if (killed / "out/journal.jsonl").exists() else []
         command = [binary, *arguments_of(killed, agent), *resume]
         with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as bench:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 120
             while bench.poll() is None and time.monotonic() < deadline:
                 if sum(file.stat().st_size for file in killed.glob("out/transcripts/*")) >= at_bytes:
                     bench.send_signal(signal.SIGKILL)
@@ -86,7 +83,7 @@ def test_killed_and_resumed_equals_uninterrupted(binary: str, assay: Run, tmp_pa
                     break
                 time.sleep(0.005)
         time.sleep(1.0)  # its server ends once its standard input does
-    assert kills >= 2
+    assert kills == 2
     done = assay(*arguments_of(killed, agent), "--resume")
     assert done.returncode == 0, done.stderr
 

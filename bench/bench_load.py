@@ -2,9 +2,9 @@
 
     python bench/bench_load.py --out bench/results/bench-load.json
 
-Most attempts run on the fake device: everything but the kernels is real (agents, transcripts synced to the disk, journal, protocol, job queue, store). Running
-10,000 kernels in the interpreter takes hours on two cores; a share of attempts (`full`) does so on the CPU device. Each part is a bench of its own, of two
-models at once. Memory is the resident set of the bench and of its server, sampled once a second.
+Most attempts run on the fake device: everything but the kernels is real (agents, transcripts synced to the disk, journal, protocol, job
+queue, store). Running 10,000 kernels in the interpreter takes hours on two cores; a share of attempts (`full`) does so on the CPU device.
+Each part is a bench of its own, of two models at once. Memory is the resident set of the bench and of its server, sampled once a second.
 """
 
 from __future__ import annotations
@@ -64,7 +64,20 @@ def watch(bench: subprocess.Popen[str]) -> list[dict[str, float]]:
 def run_part(binary: str, device: str, samples: int, jobs: int, folder: Path) -> dict[str, Any]:
     models = [flag for model in MODELS for flag in ("--model", model)]
     where = ["--store", str(folder / "assay.db"), "--out", str(folder / "out")]
-    command = [binary, "bench", *models, "--operators", ",".join(OPERATORS), "--samples", str(samples), "--jobs", str(jobs), "--device", device, *where]
+    command = [
+        binary,
+        "bench",
+        *models,
+        "--operators",
+        ",".join(OPERATORS),
+        "--samples",
+        str(samples),
+        "--jobs",
+        str(jobs),
+        "--device",
+        device,
+        *where,
+    ]
     begin = time.perf_counter()
     with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
         environment_ = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
@@ -114,7 +127,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             document[name] = run_part(options.binary, device, samples, options.jobs, Path(folder))
         part = document[name]
-        document["summary"][name] = {key: part[key] for key in ("model_calls", "wall_s", "calls_per_s", "journal_mib", "transcripts_mib", "store_mib")}
+        document["summary"][name] = {
+            key: part[key] for key in ("model_calls", "wall_s", "calls_per_s", "journal_mib", "transcripts_mib", "store_mib")
+        }
         document["summary"][name].update(memory_summary(part["memory"]))
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(document, indent=1) + "\n")

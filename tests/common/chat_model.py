@@ -1,8 +1,8 @@
 """A model behind HTTP for the tests of `assay bench`: chat completions as asked, slowly, or refused.
 
-    model.answers = {"gelu_tanh": "# fake: fail"}     # by operator; else "# fake: pass"
-    model.refuse_first = 2                            # that many requests are answered 429 first
-    model.refuse_with = 401                           # every request, until it is 0 again
+model.answers = {"gelu_tanh": "# fake: fail"}     # by operator; else "# fake: pass"
+model.refuse_first = 2                            # that many requests are answered 429 first
+model.refuse_with = 401                           # every request, until it is 0 again
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ import pytest
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 OPERATORS = ["vector_add", "relu", "gelu_tanh"]
-# Handles, times, what follows from inputs that the judge draws anew for every verdict, and calls: one that was cut short is made, and counted,
-# again, and slow work is polled more often.
+# Handles, times, what follows from inputs that the judge draws anew for every verdict, and calls: one that was cut short is made, and
+# counted, again, and slow work is polled more often.
 VARYING = {"run", "samples", "created_unix_ms", "job", "sandbox_ms", "max_error", "explanation", "wall_ms", "tool_calls"}
 
 

@@ -1,4 +1,4 @@
-"""`assay bench` with several agents and models: a folder and a report each, one purse, one comparison; samples; limits of time and money."""
+"""`assay bench` with several agents and models: a folder and a report each, one purse, one comparison; samples; limits of time, money."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from chat_model import KEY, Model, env_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAIRS = ["one_shot_openai-compatible_m", "one_shot_openai-compatible_n", "leader_rounds_2_openai-compatible_m", "leader_rounds_2_openai-compatible_n"]
+PAIRS = [
+    "one_shot_openai-compatible_m",
+    "one_shot_openai-compatible_n",
+    "leader_rounds_2_openai-compatible_m",
+    "leader_rounds_2_openai-compatible_n",
+]
 
 
 def journal_of(folder: Path) -> list[dict[str, Any]]:

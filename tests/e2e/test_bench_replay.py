@@ -17,7 +17,9 @@ OPERATORS = "vector_add,relu,gelu_tanh"
 
 
 def contents(folder: Path) -> dict[str, str]:
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
 def recorded(assay: Run, model: Model, tmp_path: Path) -> Path:

@@ -1,5 +1,5 @@
-"""`assay bench` when the world fails it: no endpoint, a broken price table, a full disk, a store or a journal that another bench has. Each time it
-says what was wrong, loses nothing, and pays for nothing twice."""
+"""`assay bench` when the world fails it: no endpoint, a broken price table, a full disk, a store or a journal that another bench has.
+Each time it says what was wrong, loses nothing, and pays for nothing twice."""
 
 from __future__ import annotations
 
@@ -120,7 +120,9 @@ def test_a_full_disk_for_transcripts(binary: str, assay: Run, model: Model, tmp_
     """Room for a reply is set aside before it is paid for: what was asked for was kept."""
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
     with full_disk(tmp_path / "out", size) as inside:
-        stopped = subprocess.run([*inside, binary, *arguments_of(tmp_path, "--jobs", "2")], env=environment, capture_output=True, text=True, timeout=120)
+        stopped = subprocess.run(
+            [*inside, binary, *arguments_of(tmp_path, "--jobs", "2")], env=environment, capture_output=True, text=True, timeout=120
+        )
     assert stopped.returncode == 2, stopped.stderr
     assert "No space left on device" in stopped.stderr and "--resume continues" in stopped.stderr
     assert len(model.asked) < 4
@@ -132,7 +134,9 @@ def test_a_full_disk_for_transcripts(binary: str, assay: Run, model: Model, tmp_
 def test_a_store_that_another_bench_has(binary: str, assay: Run, model: Model, tmp_path: Path) -> None:
     model.delay_s = 1.0
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
-    with subprocess.Popen([binary, *arguments_of(tmp_path)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first:
+    with subprocess.Popen(
+        [binary, *arguments_of(tmp_path)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as first:
         deadline = time.monotonic() + 30
         while not model.asked and time.monotonic() < deadline:
             time.sleep(0.01)

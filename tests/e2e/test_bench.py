@@ -106,7 +106,7 @@ def test_feedback_beats_one_shot(assay: Run, tmp_path: Path) -> None:
             "bench", "--agent", agent, "--model", "sim:7", "--device", "cpu", "--operators", "vector_add,relu", "--samples", "2", *where
         )
         assert done.returncode == 0, done.stderr
-        passed[agent] = sum(int(count) for count in re.findall(r"pass@1 .*\((\d) of 2;", done.stdout))
+        passed[agent] = sum(int(count) for count in re.findall(r"pass@1 .*\((\d) of 4;", done.stdout))
         assert "sim:7 (no model)" in done.stdout
     assert passed["one_shot"] < passed["leader"] == 4
 

@@ -27,9 +27,12 @@ std::string verdict_of(const json& line) {
   return is_error != nullptr && is_error->is_boolean() && is_error->get<bool>() ? "refused" : "";
 }
 
-std::string content_of(const json& arguments) {
+/// The code, or whatever else was asked for, without the handle of the run.
+std::string content_of(json arguments) {
   const std::string code = string_field(arguments, "code");
-  return code.empty() ? string_field(arguments, "operator") : code;
+  if (!code.empty() || !arguments.is_object()) return code;
+  arguments.erase("run");
+  return arguments.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 void add_step(const json& line, std::vector<Step>& steps) {

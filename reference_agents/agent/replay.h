@@ -26,7 +26,7 @@ namespace assay::agents {
 /// One step of an attempt, without what differs between any two runs.
 struct Step {
   std::string what;     // "reply" or the tool's name
-  std::string content;  // the reply's text, or the code that was sent
+  std::string content;  // the reply's text, the code that was sent, or else the arguments
   std::string verdict;  // "fail (wrong_result)", "refused"; empty for a reply
   CompletionReply reply;
 };

@@ -30,15 +30,21 @@ bool all_right_ones_have(std::span<const OperatorSamples> suite, Ratio ratio) {
   });
 }
 
-/// Mean over each operator's samples, failures as 0.
-std::optional<Estimate> with_failures(std::span<const OperatorSamples> suite, Ratio ratio) {
+/// Per operator the mean over its samples, failures as 0.
+std::vector<double> with_failures(std::span<const OperatorSamples> suite, Ratio ratio) {
   std::vector<double> values;
   for (const OperatorSamples& op : suite) {
     double sum = 0;
     for (const Sample& sample : op.samples) sum += sample.right ? *(sample.*ratio) : 0;
     values.push_back(op.samples.empty() ? 0 : sum / static_cast<double>(op.samples.size()));
   }
-  return estimate(values);
+  return values;
+}
+
+/// Empty where there is no Perf@1.
+std::vector<double> perfs(std::span<const OperatorSamples> suite) {
+  const bool any_right = std::any_of(suite.begin(), suite.end(), [](const OperatorSamples& op) { return count(op, &Sample::right) > 0; });
+  return any_right && all_right_ones_have(suite, &Sample::perf) ? with_failures(suite, &Sample::perf) : std::vector<double>();
 }
 
 /// Mean over the right samples of each operator that has one.
@@ -84,12 +90,18 @@ Summary summarise(std::span<const OperatorSamples> suite) {
   }
   summary.pass_at_1 = estimate_share(shares(suite, &Sample::right));
   summary.call_accuracy = estimate_share(shares(suite, &Sample::called));
-  if (summary.right > 0 && all_right_ones_have(suite, &Sample::perf)) summary.perf_at_1 = with_failures(suite, &Sample::perf);
+  if (const std::vector<double> values = perfs(suite); !values.empty()) summary.perf_at_1 = estimate(values);
   if (all_right_ones_have(suite, &Sample::speed_up)) summary.speed_up = of_right_ones(suite, &Sample::speed_up);
   if (all_right_ones_have(suite, &Sample::efficiency)) summary.efficiency = of_right_ones(suite, &Sample::efficiency);
   summary.fast_oracle = curve_of_first(suite, &Sample::perf);
   summary.fast_pytorch = curve_of_first(suite, &Sample::speed_up_pytorch);
   return summary;
+}
+
+std::optional<double> perf_at_1(std::span<const OperatorSamples> suite) {
+  const std::vector<double> values = perfs(suite);
+  if (values.empty()) return std::nullopt;
+  return mean(values);
 }
 
 std::vector<PassPoint> pass_curve(std::span<const OperatorSamples> suite) {

@@ -51,6 +51,9 @@ struct Summary {
 
 Summary summarise(std::span<const OperatorSamples> suite);
 
+/// Perf@1 alone, without its interval: the one rule of reports and scorecards for when there is one.
+std::optional<double> perf_at_1(std::span<const OperatorSamples> suite);
+
 /// For k from 1 to the least number of samples of an operator: each up to 8, then doubling, and that number itself. Empty without samples.
 std::vector<PassPoint> pass_curve(std::span<const OperatorSamples> suite);
 

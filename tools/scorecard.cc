@@ -48,6 +48,17 @@ std::string splits_text(const Scorecard& card) {
   return text;
 }
 
+/// Half of the right ones timed would be a number of something else: metrics/summary.h has the rule.
+std::string perf_text(const Scorecard& card) {
+  if (card.perf_at_1) return "Perf@1 " + number_text(*card.perf_at_1) + " (failures count 0)\n";
+  std::int64_t timed = 0;
+  for (const OperatorScore& score : card.operators) {
+    if (score.verdict && score.verdict->outcome == sandbox::Outcome::pass && score.verdict->perf) ++timed;
+  }
+  if (timed == 0) return "no Perf@1: nothing was timed\n";
+  return "no Perf@1: " + std::to_string(card.passed - timed) + " of " + count_text(card.passed, "right submission") + " were not timed\n";
+}
+
 Answer answer_of(const Scorecard& card, const AnswerLimits& limits, Format format) {
   const auto count = static_cast<std::int64_t>(card.operators.size());
   const bool scored = card.run.request.track != Track::practice;
@@ -56,7 +67,7 @@ Answer answer_of(const Scorecard& card, const AnswerLimits& limits, Format forma
   Answer answer;
   answer.text = std::string(scored ? "ok: " : "ok (practice, unscored): ") + "Pass@1 " + percent(card.pass_at_1) + ": " + std::to_string(card.passed) + " of " +
                 count_text(count, "operator") + " pass, " + std::to_string(card.submitted) + " submitted\n";
-  answer.text += card.perf_at_1 ? "Perf@1 " + number_text(*card.perf_at_1) + " (failures count 0)\n" : "no Perf@1: nothing was timed\n";
+  answer.text += perf_text(card);
   answer.text += "by split: " + splits_text(card) + "\nagent " + card.run.request.agent + ", model " + card.run.request.model + ", track " +
                  std::string(to_string(card.run.request.track)) + "; " + std::to_string(card.usage.input_tokens) + " input tokens, " +
                  std::to_string(card.usage.output_tokens) + " output tokens, $" + number_text(card.usage.cost_usd) + "\n";
@@ -91,7 +102,8 @@ Tool scorecard_tool(Services& services) {
   tool.name = "scorecard";
   tool.title = "How a run stands";
   tool.description =
-      "Pass@1 over the whole suite (an operator without a submission is a failure), Perf@1 where the device times, per operator the graded outcome, tokens and "
+      "Pass@1 over the whole suite (an operator without a submission is a failure), Perf@1 where every right submission was timed, per operator the graded "
+      "outcome, tokens and "
       "cost.";
   tool.input_schema = input_object({{"run", run_property("Required")}, {"response_format", format_property()}}, {"run"});
   const json text = {{"type", "string"}};

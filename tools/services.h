@@ -63,7 +63,7 @@ struct Scorecard {
   std::int64_t passed = 0;
   std::int64_t submitted = 0;
   double pass_at_1 = 0;                   // over the whole suite; an operator without a submission is a failure
-  std::optional<double> perf_at_1;        // absent where the device cannot time
+  std::optional<double> perf_at_1;        // absent unless every right submission was timed, as in reports
 };
 
 class RunService {

@@ -14,6 +14,13 @@ using nlohmann::json;
 
 constexpr std::int64_t kJobWaitS = 20;
 
+/// What the server could not do, through no fault of the caller: nothing that an agent should take for an answer. Empty: none of that.
+std::string servers_failure(const mcp::ToolResult& result) {
+  if (!result.is_error) return "";
+  const std::string code = string_field(result.structured, "error", "code");
+  return code == "io" || code == "unavailable" || code == "corrupt" || code == "internal" ? result.text.substr(0, result.text.find('\n')) : "";
+}
+
 /// The handle of work that goes on, or nothing.
 std::string pending_job(const mcp::ToolResult& result) {
   for (const char* key : {"state", "status"}) {
@@ -35,6 +42,10 @@ Result<mcp::ToolResult> ToolSession::call(const std::string& tool, const json& a
   if (!result) {
     (void)transcript_.note(tool + ": " + result.error().message);  // the conversation's error is the one to report
     return result;
+  }
+  if (const std::string failure = servers_failure(*result); !failure.empty()) {
+    (void)transcript_.note(tool + ": " + failure);  // a call without a result in the transcript is made again
+    return fail(ErrorCode::unavailable, "the server failed at " + tool + ": " + failure);
   }
   if (Status written = transcript_.tool_result(tool, result->is_error, result->text, result->structured); !written) return fail(written.error());
   return result;

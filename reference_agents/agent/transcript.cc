@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <system_error>
 
+#include "base/append_line.h"
 #include "reference_agents/llm/json_fields.h"
 
 namespace assay::agents {
@@ -14,6 +16,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kReadChunk = 65'536;
+constexpr std::int64_t kMostBytesPerToken = 8;   // of a reply, escaped as JSON; tokens of code are shorter
+constexpr std::int64_t kReplyLineBytes = 4'096;  // what stands around the text
 
 Result<std::string> read_all(int fd, const std::string& path) {
   std::string bytes;
@@ -112,15 +116,7 @@ Result<std::optional<mcp::ToolResult>> Transcript::replay_tool(const std::string
 
 Status Transcript::append(json line) {
   line["at_unix_ms"] = clock_->unix_ms();
-  const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t put = ::write(fd_.get(), text.data() + done, text.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail_errno("write " + path_);
-    done += static_cast<std::size_t>(put);
-  }
-  return {};
+  return append_line(fd_.get(), path_, line.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 Status Transcript::prompt(const CompletionRequest& request) {
@@ -129,7 +125,9 @@ Status Transcript::prompt(const CompletionRequest& request) {
   json line = {{"kind", "prompt"}, {"system", request.system}, {"messages", std::move(messages)}, {"max_tokens", request.max_tokens}};
   if (!request.attempt.empty()) line["turn"] = request.turn;
   if (request.temperature) line["temperature"] = *request.temperature;
-  return append(std::move(line));
+  if (Status written = append(std::move(line)); !written) return written;
+  // A full disk must show before the reply is paid for, not after.
+  return reserve_space(fd_.get(), path_, request.max_tokens * kMostBytesPerToken + kReplyLineBytes);
 }
 
 Status Transcript::reply(const CompletionReply& reply) {
@@ -141,7 +139,7 @@ Status Transcript::reply(const CompletionReply& reply) {
                            {"usage_known", reply.usage_known}});
   if (!written) return written;
   if (::fdatasync(fd_.get()) != 0) return fail_errno("fdatasync " + path_);  // a reply costs money: it must survive a crash
-  return {};
+  return release_space(fd_.get(), path_);
 }
 
 Status Transcript::tool_call(const std::string& tool, const json& arguments) {

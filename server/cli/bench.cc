@@ -1,4 +1,6 @@
-// `assay bench`: an agent x a model x operators x samples, against a server of its own or a running one.
+// `assay bench`: agents x models x operators x samples, against a server of its own or a running one; or a recorded bench again without a model.
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -8,13 +10,14 @@
 #include <vector>
 
 #include "reference_agents/agent/agents.h"
-#include "reference_agents/llm/provider.h"
 #include "server/cli/bench_journal.h"
 #include "server/cli/bench_options.h"
+#include "server/cli/bench_pairs.h"
+#include "server/cli/bench_replay.h"
+#include "server/cli/bench_report.h"
 #include "server/cli/bench_run.h"
 #include "server/cli/commands.h"
 #include "server/cli/common.h"
-#include "server/cli/report_formats.h"
 #include "server/cli/report_source.h"
 
 namespace assay::server {
@@ -24,11 +27,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCommand = "bench";
 constexpr const char* kTokenVariable = "ASSAY_TOKEN";
-
-int status_of_model_error(const Error& error) {
-  if (error.code == ErrorCode::not_found) return kUnknownName;
-  return error.code == ErrorCode::permission_denied ? kNoCredentials : kUsage;
-}
 
 int status_of_start_error(const Error& error) {
   if (error.code == ErrorCode::not_found) return kUnknownName;
@@ -58,25 +56,6 @@ Result<std::unique_ptr<mcp::Client>> connect(const BenchOptions& options, const 
   return client;
 }
 
-/// The report of each run: from our own store, or in a foreign server's words.
-int print_reports(mcp::Client& client, const BenchOptions& options, const Workspace& workspace, const fs::path& store, const std::vector<std::string>& runs) {
-  for (const std::string& run : runs) {
-    std::string text;
-    if (options.server.empty()) {
-      const Result<Report> report = read_report(store, workspace.catalog, run);
-      if (!report) return complain(kCommand, status_of_report_error(report.error()), report.error().message);
-      text = format_report(*report, ReportFormat::table);
-    } else {
-      const Result<mcp::ToolResult> answer = client.call_tool("scorecard", {{"run", run}});
-      if (!answer) return complain(kCommand, kUnavailable, answer.error().message);
-      text = answer->text + "\n";
-    }
-    std::printf("\n%s", text.c_str());
-  }
-  std::fflush(stdout);
-  return kPass;
-}
-
 std::string agent_names() {
   std::string names;
   for (const agents::AgentEntry& agent : agents::agents()) names += (names.empty() ? "" : ", ") + agent.name;
@@ -91,60 +70,124 @@ Status check_options(const BenchOptions& options) {
   if (options.jobs < 1 || options.jobs > kMostBenchJobs) return fail(ErrorCode::invalid_argument, "--jobs must be from 1 to " + std::to_string(kMostBenchJobs));
   if (options.max_cost_usd && !(*options.max_cost_usd > 0)) return fail(ErrorCode::invalid_argument, "--max-cost must be a positive amount of US dollars");
   if (const auto isolation = isolation_from(options.isolation); !isolation) return fail(isolation.error());
-  return {};
+  if (options.max_time.empty()) return {};
+  const auto seconds = duration_from(options.max_time);
+  return seconds ? Status() : fail(ErrorCode::invalid_argument, "--max-time: " + seconds.error().message);
 }
 
-/// Nothing for providers without a model and for models that prices.toml does not list.
-Result<std::optional<agents::Price>> find_price(const BenchOptions& options, const Paths& paths, const agents::LlmClient& model) {
-  if (!model.is_model()) return std::optional<agents::Price>();
-  const fs::path file = paths.root / "reference_agents/llm/prices.toml";
-  const Result<agents::PriceTable> table = agents::PriceTable::load(file);
-  if (!table) return fail(table.error());
-  std::optional<agents::Price> price = table->find(options.model);
-  if (!price && options.max_cost_usd) {
-    return fail(ErrorCode::invalid_argument, "--max-cost cannot be kept: the price of '" + options.model + "' is not in " + file.string() + "; add it there");
+Result<BenchSetup> make_setup(const BenchOptions& options, const Workspace& workspace, const fs::path& agents_dir) {
+  if (!options.replay.empty()) return recorded_pairs(options);
+  return chosen_pairs(options, options.server.empty() ? &workspace.catalog : nullptr, agents_dir);
+}
+
+int status_of_setup_error(const BenchOptions& options, const Error& error) {
+  if (error.code == ErrorCode::corrupt) return kBadData;
+  if (error.code == ErrorCode::permission_denied) return kNoCredentials;
+  if (error.code == ErrorCode::not_found) return options.replay.empty() ? kUnknownName : kNoInput;
+  return kUsage;
+}
+
+int status_of_journal_error(const Error& error) {
+  if (error.code == ErrorCode::corrupt) return kBadData;
+  return error.code == ErrorCode::invalid_argument ? kUsage : kUnavailable;
+}
+
+using Journals = std::vector<std::unique_ptr<BenchJournal>>;
+
+/// One for each pair. A bench of several that is resumed may have died before it began some of them.
+Result<Journals> open_journals(const BenchOptions& options, const BenchSetup& setup, const fs::path& store) {
+  const bool begun = std::any_of(setup.pairs.begin(), setup.pairs.end(), [](const ChosenPair& pair) { return has_journal(pair.directory); });
+  Journals journals;
+  for (const ChosenPair& pair : setup.pairs) {
+    const bool own_server = options.server.empty();
+    const BenchIdentity identity{
+        pair.agent_name, pair.model_name, setup.suite, own_server ? options.device : "", options.server, own_server ? store.string() : "", setup.samples};
+    auto journal = BenchJournal::open(pair.directory, identity, options.resume && (!begun || has_journal(pair.directory)));
+    if (!journal) return fail(journal.error());
+    journals.push_back(std::move(*journal));
   }
-  if (!price) std::fprintf(stderr, "The price of %s is unknown: costs show as $0. %s lists the known ones.\n", options.model.c_str(), file.c_str());
-  return price;
+  return journals;
+}
+
+BenchPlan make_plan(const BenchOptions& options, const BenchSetup& setup, const Journals& journals, const fs::path& agents_dir) {
+  BenchPlan plan;
+  for (std::size_t i = 0; i < setup.pairs.size(); ++i) {
+    const ChosenPair& pair = setup.pairs[i];
+    plan.pairs.push_back({pair.agent_name, pair.model_label, pair.agent, pair.model == nullptr ? nullptr : pair.model->client.get(),
+                          pair.model == nullptr ? std::nullopt : pair.model->price, pair.directory, journals[i].get(), pair.recorded});
+    std::fprintf(stderr, "%s with %s; transcripts and journal in %s\n", pair.agent_name.c_str(), pair.model_label.c_str(), pair.directory.c_str());
+  }
+  plan.agents_dir = agents_dir;
+  plan.suite = setup.suite;
+  plan.samples = setup.samples;
+  plan.jobs = options.jobs;
+  plan.max_cost_usd = options.max_cost_usd;
+  if (!options.max_time.empty()) plan.max_time = std::chrono::seconds(duration_from(options.max_time).value_or(0));
+  return plan;
+}
+
+/// kFail when an attempt did not go as recorded.
+int tell_replay(const BenchPlan& plan) {
+  int status = kPass;
+  for (const BenchPair& pair : plan.pairs) {
+    const Result<JournalContent> recorded = read_journal(pair.recorded);
+    const Result<JournalContent> replayed = read_journal(pair.directory);
+    if (!recorded || !replayed) return complain(kCommand, kBadData, (recorded ? replayed : recorded).error().message);
+    const ReplayOutcome outcome = compare_replay(*recorded, *replayed);
+    std::printf("\nReplay of %s\n%s", pair.recorded.c_str(), outcome.text.c_str());
+    if (outcome.other + outcome.no_reply > 0) status = kFail;
+  }
+  std::fflush(stdout);
+  return status;
+}
+
+/// Says what is left to do, and why.
+int tell_unfinished(const BenchPlan& plan, const std::vector<PairEnd>& ends, int status) {
+  std::size_t unfinished = 0;
+  std::size_t attempts = 0;
+  std::vector<std::string> reasons;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    unfinished += ends[i].unfinished;
+    attempts += ends[i].attempts;
+    if (ends[i].unfinished == 0 || ends[i].stopped_by.empty()) continue;
+    if (std::find(reasons.begin(), reasons.end(), ends[i].stopped_by) == reasons.end()) reasons.push_back(ends[i].stopped_by);
+  }
+  if (unfinished == 0) return status;
+  std::string why;
+  for (const std::string& reason : reasons) why += "stopped: " + reason + "; ";
+  const std::string all = plan.pairs.size() > 1 ? " attempts of " + std::to_string(plan.pairs.size()) + " pairs" : " attempts";
+  return complain(kCommand, kError,
+                  why + std::to_string(unfinished) + " of " + std::to_string(attempts) + all + " are not finished; the same command with --resume continues");
 }
 
 int run_command(const BenchOptions& options) {
   if (Status ok = check_options(options); !ok) return complain(kCommand, ok.error().code == ErrorCode::not_found ? kUnknownName : kUsage, ok.error().message);
-  const Result<agents::AgentChoice> agent = agents::parse_agent(options.agent);
-  if (!agent) return complain(kCommand, agent.error().code == ErrorCode::not_found ? kUnknownName : kUsage, agent.error().message);
   int status = kPass;
   const std::optional<Workspace> workspace = open_workspace(kCommand, status);
   if (!workspace) return status;
-  const Paths& paths = workspace->paths;
-  agents::ProviderOptions provider;
-  provider.data_dir = paths.root / "reference_agents";
-  const auto model = agents::make_llm_client(options.model, provider);
-  if (!model) return complain(kCommand, status_of_model_error(model.error()), model.error().message);
-  const Result<std::string> suite = suite_of(options, options.server.empty() ? &workspace->catalog : nullptr, (*model)->known_operators());
-  if (!suite) return complain(kCommand, suite.error().code == ErrorCode::not_found ? kUnknownName : kUsage, suite.error().message);
-  const auto price = find_price(options, paths, **model);
-  if (!price) return complain(kCommand, price.error().code == ErrorCode::invalid_argument ? kUsage : kBadConfig, price.error().message);
+  const fs::path agents_dir = workspace->paths.root / "reference_agents";
+  Result<BenchSetup> setup = make_setup(options, *workspace, agents_dir);
+  if (!setup) return complain(kCommand, status_of_setup_error(options, setup.error()), setup.error().message);
+  if (Status priced = find_prices(*setup, options, agents_dir); !priced)
+    return complain(kCommand, priced.error().code == ErrorCode::invalid_argument ? kUsage : kBadConfig, priced.error().message);
 
-  const fs::path store = fs::absolute(options.store.empty() ? paths.default_store() : fs::path(options.store));
-  const bool own_server = options.server.empty();
-  const BenchIdentity identity{options.agent,  options.model, *suite, own_server ? options.device : "", options.server, own_server ? store.string() : "",
-                               options.samples};
-  const fs::path directory = bench_directory(options);
-  const auto journal = BenchJournal::open(directory, identity, options.resume);
-  if (!journal) return complain(kCommand, journal.error().code == ErrorCode::corrupt ? kBadData : kUsage, journal.error().message);
+  const fs::path store = fs::absolute(options.store.empty() ? workspace->paths.default_store() : fs::path(options.store));
+  const Result<Journals> journals = open_journals(options, *setup, store);
+  if (!journals) return complain(kCommand, status_of_journal_error(journals.error()), journals.error().message);
   auto client = connect(options, store);
   if (!client) return complain(kCommand, status_of_start_error(client.error()), client.error().message);
-  std::fprintf(stderr, "%s with %s; transcripts and journal in %s\n", options.agent.c_str(), (*model)->label().c_str(), directory.c_str());
-  const Result<BenchEnd> end =
-      run_bench(**client, **model, *price, options.max_cost_usd, **journal,
-                {directory, provider.data_dir, options.agent, *agent, *suite, options.samples, options.jobs, price->has_value()});
-  if (!end) return complain(kCommand, status_of_start_error(end.error()), end.error().message);
-  status = print_reports(**client, options, *workspace, store, end->runs);
-  if (end->unfinished == 0) return status;
-  const std::string why = end->stopped_by.empty() ? "" : "stopped: " + end->stopped_by + "; ";
-  return complain(
-      kCommand, kError,
-      why + std::to_string(end->unfinished) + " of " + std::to_string(end->attempts) + " attempts are not finished; the same command with --resume continues");
+  const BenchPlan plan = make_plan(options, *setup, *journals, agents_dir);
+  const Result<std::vector<PairEnd>> ends = run_bench(**client, plan);
+  if (!ends) return complain(kCommand, status_of_start_error(ends.error()), ends.error().message);
+  const Result<std::string> reports = options.server.empty() ? reports_text(store, workspace->catalog, plan, *ends) : reports_text(**client, plan, *ends);
+  if (!reports) {
+    status = complain(kCommand, options.server.empty() ? status_of_report_error(reports.error()) : kUnavailable, reports.error().message);
+  } else {
+    std::fputs(reports->c_str(), stdout);
+    std::fflush(stdout);
+    if (!options.replay.empty()) status = tell_replay(plan);
+  }
+  return tell_unfinished(plan, *ends, status);
 }
 
 }  // namespace
@@ -152,15 +195,32 @@ int run_command(const BenchOptions& options) {
 void add_bench(CLI::App& app, int& status) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* command = app.add_subcommand("bench", "Run a reference agent with a model over the operators and report");
-  command->add_option("--agent", options->agent, agent_names() + "; options ride on the name: leader?rounds=4")->capture_default_str();
-  command->add_option("--model", options->model, "PROVIDER:NAME, e.g. anthropic:claude-sonnet-4-5, or without a model scripted:demo or sim:SEED")->required();
-  command->add_option("--split", options->split, "standard, ood or dsl (default: all)");
-  command->add_option("--operators", options->operators, "a comma-separated list (default: all; without a model: those it has answers for)");
-  command->add_option("--samples", options->samples, "independent attempts per operator; each is a run of its own")->capture_default_str();
-  command->add_option("--jobs", options->jobs, "attempts at once")->capture_default_str();
+  CLI::Option* agent = command->add_option("--agent", options->agents, agent_names() + "; options ride on the name: leader?rounds=4; repeat it to compare")
+                           ->capture_default_str()
+                           ->allow_extra_args(false);
+  CLI::Option* model = command
+                           ->add_option("--model", options->models,
+                                        "PROVIDER:NAME, e.g. anthropic:claude-sonnet-4-5, or without a model scripted:demo or sim:SEED; repeat it to compare")
+                           ->allow_extra_args(false);
+  CLI::Option* split = command->add_option("--split", options->split, "standard, ood or dsl (default: all)");
+  CLI::Option* names =
+      command->add_option("--operators", options->operators, "a comma-separated list (default: all; without a model: those it has answers for)");
+  CLI::Option* samples =
+      command->add_option("--samples", options->samples, "independent attempts per operator; each is a run of its own")->capture_default_str();
+  command->add_option("--jobs", options->jobs, "attempts at once, over all pairs of agent and model")->capture_default_str();
   command->add_flag("--resume", options->resume, "continue the bench in --out; repeats no finished operator and pays for no reply twice");
-  command->add_option("--out", options->out, "directory of journal and transcripts (default: bench-out/AGENT_PROVIDER_NAME)");
-  command->add_option("--max-cost", options->max_cost_usd, "US dollars that the bench never exceeds");
+  command->add_option("--out", options->out,
+                      "directory of journal and transcripts (default: bench-out/AGENT_PROVIDER_NAME); of several pairs: of their folders");
+  CLI::Option* cost = command->add_option("--max-cost", options->max_cost_usd, "US dollars that the bench never exceeds, over all pairs");
+  command->add_option("--max-time", options->max_time, "seconds, or 15m, 2h, 1h30m: after it no attempt starts, and those that run come to their end");
+  command
+      ->add_option("--replay", options->replay, "the --out of an earlier bench: its transcripts answer in the place of the model, the verdicts are made anew")
+      ->excludes(agent)
+      ->excludes(model)
+      ->excludes(split)
+      ->excludes(names)
+      ->excludes(samples)
+      ->excludes(cost);
   CLI::Option* device = command->add_option("--device", options->device, "cpu, cuda:N or fake")->capture_default_str();
   CLI::Option* store = command->add_option("--store", options->store, "the store of runs and verdicts (default: the user's)");
   CLI::Option* isolation = command->add_option("--isolation", options->isolation, "strict or best-effort")->capture_default_str();

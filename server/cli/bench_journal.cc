@@ -1,12 +1,16 @@
 #include "server/cli/bench_journal.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
+
+#include "base/append_line.h"
 
 namespace assay::server {
 namespace {
@@ -29,13 +33,70 @@ std::string difference(const json& there, const json& here) {
   return "";
 }
 
+constexpr const char* kJournalFile = "journal.jsonl";
+
+struct Parsed {
+  JournalContent content;
+  json identity;          // the first line; null when there is none
+  std::size_t whole = 0;  // bytes of the whole lines
+};
+
+BenchIdentity identity_of(const json& line) {
+  return {line.at("agent").get<std::string>(), line.at("model").get<std::string>(), line.at("suite").get<std::string>(),   line.at("device").get<std::string>(),
+          line.value("server", std::string()), line.value("store", std::string()),  line.at("samples").get<std::int64_t>()};
+}
+
+void read_line(const json& line, JournalContent& content) {
+  const std::string kind = line.at("kind").get<std::string>();
+  if (kind == "bench") content.identity = identity_of(line);
+  if (kind == "run")
+    content.runs[line.at("sample").get<std::int64_t>()] = {line.at("run").get<std::string>(), line.at("operators").get<std::vector<std::string>>()};
+  if (kind != "finished") return;
+  content.finished[{line.at("sample").get<std::int64_t>(), line.at("operator").get<std::string>()}] = {
+      line.at("outcome").get<std::string>(), line.value("error_kind", std::string()), line.value("explanation", std::string()),
+      line.value("replay", std::string()),   line.at("cost_usd").get<double>(),       line.value("wall_ms", 0.0)};
+}
+
+Result<Parsed> parse(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  Parsed parsed;
+  for (std::string text; std::getline(stream, text) && !stream.eof();) {  // a last line without its end was cut short by a crash
+    const json line = json::parse(text, nullptr, false);
+    if (line.is_discarded() || !line.is_object()) return fail(ErrorCode::corrupt, path + ": a line is not a JSON object");
+    if (parsed.whole == 0) parsed.identity = line;
+    parsed.whole += text.size() + 1;
+    try {
+      read_line(line, parsed.content);
+    } catch (const json::exception& broken) {
+      return fail(ErrorCode::corrupt, path + ": " + broken.what());
+    }
+  }
+  return parsed;
+}
+
 }  // namespace
+
+bool has_journal(const std::filesystem::path& directory) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(directory / kJournalFile, error);
+  return !error && size > 0;
+}
+
+Result<JournalContent> read_journal(const std::filesystem::path& directory) {
+  const std::string path = (directory / kJournalFile).string();
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return fail(ErrorCode::not_found, "there is no journal of a bench at " + path);
+  Result<Parsed> parsed = parse(path);
+  if (!parsed) return fail(parsed.error());
+  if (parsed->whole == 0 || parsed->content.identity.agent.empty()) return fail(ErrorCode::corrupt, path + " does not say which bench it is of");
+  return std::move(parsed->content);
+}
 
 Result<std::unique_ptr<BenchJournal>> BenchJournal::open(const std::filesystem::path& directory, const BenchIdentity& identity, bool resume) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) return fail(ErrorCode::io, "mkdir " + directory.string() + ": " + error.message());
-  std::unique_ptr<BenchJournal> journal(new BenchJournal((directory / "journal.jsonl").string()));
+  std::unique_ptr<BenchJournal> journal(new BenchJournal((directory / kJournalFile).string()));
   if (Status loaded = journal->load(identity, resume); !loaded) return fail(loaded.error());
   return journal;
 }
@@ -43,79 +104,66 @@ Result<std::unique_ptr<BenchJournal>> BenchJournal::open(const std::filesystem::
 Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
   fd_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!fd_) return fail_errno("open " + path_);
-  const Result<std::size_t> whole = read(identity, resume);
-  if (!whole) return fail(whole.error());
-  if (!resume && !runs_.empty()) {
+  // Two benches with one journal would pay for the same replies.
+  if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return fail_errno("flock " + path_);
+    return fail(ErrorCode::unavailable, path_ + " is in use by another bench; wait for it, or name another directory with --out");
+  }
+  Result<Parsed> there = parse(path_);
+  if (!there) return fail(there.error());
+  if (resume && there->whole == 0) return fail(ErrorCode::invalid_argument, "there is no bench to resume in " + path_);
+  const std::string other = resume ? difference(there->identity, identity_json(identity)) : "";
+  if (!other.empty()) return fail(ErrorCode::invalid_argument, path_ + " is of another bench: " + other);
+  if (!resume && !there->content.runs.empty()) {
     return fail(ErrorCode::invalid_argument, path_ + " is of an earlier bench; --resume continues it, --out names another directory");
   }
   // What never opened a run has nothing to lose: it is begun anew.
-  const std::size_t kept = resume ? *whole : 0;
+  const std::size_t kept = resume ? there->whole : 0;
+  if (resume) content_ = std::move(there->content);
   if (::ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0) return fail_errno("ftruncate " + path_);
   return kept == 0 ? append(identity_json(identity).dump()) : Status();
 }
 
-Result<std::size_t> BenchJournal::read(const BenchIdentity& identity, bool resume) {
-  std::ifstream stream(path_, std::ios::binary);
-  std::size_t whole = 0;
-  for (std::string text; std::getline(stream, text) && !stream.eof();) {  // a last line without its end was cut short by a crash
-    const json line = json::parse(text, nullptr, false);
-    if (line.is_discarded() || !line.is_object()) return fail(ErrorCode::corrupt, path_ + ": a line is not a JSON object");
-    const std::string other = whole == 0 && resume ? difference(line, identity_json(identity)) : "";
-    if (!other.empty()) return fail(ErrorCode::invalid_argument, path_ + " is of another bench: " + other);
-    whole += text.size() + 1;
-    try {
-      const std::string kind = line.at("kind").get<std::string>();
-      if (kind == "run") {
-        runs_[line.at("sample").get<std::int64_t>()] = {line.at("run").get<std::string>(), line.at("operators").get<std::vector<std::string>>()};
-      } else if (kind == "finished") {
-        finished_.emplace(line.at("sample").get<std::int64_t>(), line.at("operator").get<std::string>());
-        spent_before_usd_ += line.at("cost_usd").get<double>();
-      }
-    } catch (const json::exception& broken) {
-      return fail(ErrorCode::corrupt, path_ + ": " + broken.what());
-    }
-  }
-  if (resume && whole == 0) return fail(ErrorCode::invalid_argument, "there is no bench to resume in " + path_);
-  return whole;
-}
-
 const agents::RunHandle* BenchJournal::run_of(std::int64_t sample) const {
-  const auto found = runs_.find(sample);
-  return found == runs_.end() ? nullptr : &found->second;
+  const auto found = content_.runs.find(sample);
+  return found == content_.runs.end() ? nullptr : &found->second;
 }
 
-bool BenchJournal::is_finished(std::int64_t sample, const std::string& operator_name) const { return finished_.count({sample, operator_name}) != 0; }
+bool BenchJournal::is_finished(std::int64_t sample, const std::string& operator_name) const { return content_.finished.count({sample, operator_name}) != 0; }
+
+double BenchJournal::spent_before_usd() const {
+  double spent = 0;
+  for (const auto& [which, end] : content_.finished) spent += end.cost_usd;
+  return spent;
+}
 
 Status BenchJournal::add_run(std::int64_t sample, const agents::RunHandle& run) {
   if (Status written = append(json{{"kind", "run"}, {"sample", sample}, {"run", run.run}, {"operators", run.operators}}.dump()); !written) return written;
-  runs_[sample] = run;
+  content_.runs[sample] = run;
   return {};
 }
 
-Status BenchJournal::add_finished(std::int64_t sample, const std::string& operator_name, const agents::Attempt& attempt) {
-  const json line = {{"kind", "finished"},
-                     {"sample", sample},
-                     {"operator", operator_name},
-                     {"outcome", attempt.outcome},
-                     {"error_kind", attempt.error_kind},
-                     {"explanation", attempt.explanation},
-                     {"input_tokens", attempt.input_tokens},
-                     {"output_tokens", attempt.output_tokens},
-                     {"cost_usd", attempt.cost_usd},
-                     {"replies", attempt.replies},
-                     {"tool_calls", attempt.tool_calls}};
+Status BenchJournal::add_finished(std::int64_t sample, const std::string& operator_name, const agents::Attempt& attempt, double wall_ms,
+                                  const std::string& replay) {
+  json line = {{"kind", "finished"},
+               {"sample", sample},
+               {"operator", operator_name},
+               {"outcome", attempt.outcome},
+               {"error_kind", attempt.error_kind},
+               {"explanation", attempt.explanation},
+               {"input_tokens", attempt.input_tokens},
+               {"output_tokens", attempt.output_tokens},
+               {"cost_usd", attempt.cost_usd},
+               {"replies", attempt.replies},
+               {"tool_calls", attempt.tool_calls},
+               {"wall_ms", wall_ms}};
+  if (!replay.empty()) line["replay"] = replay;
   return append(line.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 Status BenchJournal::append(const std::string& line) {
   const std::lock_guard lock(mutex_);
-  const std::string text = line + "\n";
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t put = ::write(fd_.get(), text.data() + done, text.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail_errno("write " + path_);
-    done += static_cast<std::size_t>(put);
-  }
+  if (Status written = append_line(fd_.get(), path_, line); !written) return written;
   if (::fdatasync(fd_.get()) != 0) return fail_errno("fdatasync " + path_);
   return {};
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <limits>
+#include <system_error>
 
 namespace assay::server {
 namespace {
@@ -58,13 +61,55 @@ Result<std::string> suite_of(const BenchOptions& options, const operators::Catal
   return options.split.empty() ? "all" : options.split;
 }
 
-std::filesystem::path bench_directory(const BenchOptions& options) {
-  if (!options.out.empty()) return options.out;
-  std::string name = options.agent + "_" + options.model;
+Result<std::int64_t> duration_from(const std::string& text) {
+  const auto wrong = [&] {
+    return fail(ErrorCode::invalid_argument,
+                "'" + text + "' is no duration; valid: seconds or hours, minutes and seconds, e.g. 90, 90s, 15m, 2h, 1h30m, up to 720h");
+  };
+  std::int64_t seconds = 0;
+  std::int64_t last_unit = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t at = 0; at < text.size();) {
+    std::int64_t amount = 0;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), amount);
+    if (error != std::errc() || amount < 0 || amount > kMostBenchSeconds) return wrong();
+    at = static_cast<std::size_t>(end - text.data());
+    const char unit = at < text.size() ? text[at++] : 's';
+    if (unit != 'h' && unit != 'm' && unit != 's') return wrong();
+    const std::int64_t factor = unit == 'h' ? 3'600 : unit == 'm' ? 60 : 1;
+    if (factor >= last_unit) return wrong();  // "5m1h" and "5m5m" are slips
+    last_unit = factor;
+    seconds += amount * factor;
+  }
+  if (seconds <= 0 || seconds > kMostBenchSeconds) return wrong();
+  return seconds;
+}
+
+std::filesystem::path bench_directory(const BenchOptions& options, const std::string& agent, const std::string& model) {
+  const bool several = options.agents.size() * options.models.size() > 1;
+  if (!options.out.empty() && !several) return options.out;
+  std::string name = agent + "_" + model;
   for (char& character : name) {
     if (std::isalnum(static_cast<unsigned char>(character)) == 0 && character != '.' && character != '-') character = '_';
   }
-  return std::filesystem::path("bench-out") / name;
+  return std::filesystem::path(options.out.empty() ? "bench-out" : options.out) / name;
+}
+
+Result<std::filesystem::path> replay_directory(const BenchOptions& options) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path recorded = fs::weakly_canonical(fs::absolute(options.replay), error);
+  if (error) return fail(ErrorCode::io, "cannot resolve " + options.replay + ": " + error.message());
+  if (recorded.filename().empty()) recorded = recorded.parent_path();  // a name that ends in a slash
+  const fs::path out = options.out.empty() ? fs::path(recorded.string() + ".replay") : fs::path(options.out);
+  const fs::path resolved = fs::weakly_canonical(fs::absolute(out), error);
+  if (error) return fail(ErrorCode::io, "cannot resolve " + out.string() + ": " + error.message());
+  const auto holds = [](const fs::path& outer, const fs::path& inner) {
+    return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+  };
+  if (holds(recorded, resolved) || holds(resolved, recorded)) {
+    return fail(ErrorCode::invalid_argument, "--out " + out.string() + " lies in the bench that --replay reads, or holds it; name a directory beside it");
+  }
+  return out;
 }
 
 }  // namespace assay::server

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
+
+#include "server/cli/text_table.h"
 
 namespace assay::server {
 namespace {
@@ -21,9 +24,18 @@ std::string dollars(double amount) {
   return text;
 }
 
-std::string padded(std::string text, std::size_t width) {
-  text.append(width - std::min(width, width_of(text)), ' ');
-  return text;
+ProgressGroup sum_of(const std::vector<ProgressGroup>& groups) {
+  ProgressGroup sum;
+  for (const ProgressGroup& group : groups) {
+    sum.total += group.total;
+    sum.done += group.done;
+    sum.good += group.good;
+    sum.priced = sum.priced || group.priced;
+    sum.cost_usd += group.cost_usd;
+    sum.timed += group.timed;
+    sum.wall_s += group.wall_s;
+  }
+  return sum;
 }
 
 std::size_t columns_of(std::FILE* stream) {
@@ -40,20 +52,34 @@ std::string duration_text(double seconds) {
   return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
 }
 
-std::string progress_text(std::size_t done, std::size_t before, std::size_t total, std::size_t good, double elapsed_s, double cost_usd, bool priced) {
-  const std::size_t over = std::min(total, before + done);
-  const std::size_t filled = total == 0 ? kBarWidth : kBarWidth * over / total;
-  std::string text = "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '-') + "] " + std::to_string(over) + "/" + std::to_string(total) + ", " +
-                     std::to_string(good) + " pass";
-  if (done == 0) return text;
-  const double share = static_cast<double>(total - over) / static_cast<double>(done);  // what remains, in units of what was done
-  text += ", " + duration_text(elapsed_s * share) + " left";
-  if (priced) text += ", " + dollars(cost_usd) + " of about " + dollars(cost_usd * (1 + share));
+std::string estimate_text(const std::vector<ProgressGroup>& groups, std::int64_t jobs) {
+  const ProgressGroup all = sum_of(groups);
+  if (all.done == 0) return "";
+  double seconds = 0;
+  double dollars_in_all = 0;
+  for (const ProgressGroup& group : groups) {
+    const ProgressGroup& timed = group.timed > 0 ? group : all;  // what never ended is taken to be like the others
+    if (timed.timed > 0) seconds += timed.wall_s / static_cast<double>(timed.timed) * static_cast<double>(group.total - group.done);
+    const ProgressGroup& paid = group.done > 0 ? group : all;
+    if (group.priced) dollars_in_all += paid.cost_usd / static_cast<double>(paid.done) * static_cast<double>(group.total);
+  }
+  std::string text;
+  const std::size_t remaining = all.total - all.done;
+  if (all.timed > 0) text = duration_text(seconds / static_cast<double>(std::clamp<std::size_t>(remaining, 1, static_cast<std::size_t>(jobs)))) + " left";
+  if (all.priced) text += (text.empty() ? "" : ", ") + dollars(all.cost_usd) + " of about " + dollars(dollars_in_all);
   return text;
 }
 
-BenchProgress::BenchProgress(std::FILE* stream, bool terminal, std::size_t total, std::size_t before, bool priced)
-    : stream_(stream), terminal_(terminal), total_(total), before_(before), priced_(priced) {
+std::string progress_text(const std::vector<ProgressGroup>& groups, std::int64_t jobs) {
+  const ProgressGroup all = sum_of(groups);
+  const std::size_t filled = all.total == 0 ? kBarWidth : kBarWidth * all.done / all.total;
+  const std::string estimate = estimate_text(groups, jobs);
+  return "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '-') + "] " + std::to_string(all.done) + "/" + std::to_string(all.total) + ", " +
+         std::to_string(all.good) + " pass" + (estimate.empty() ? "" : ", " + estimate);
+}
+
+BenchProgress::BenchProgress(std::FILE* stream, bool terminal, std::vector<ProgressGroup> groups, std::int64_t jobs)
+    : stream_(stream), terminal_(terminal), jobs_(jobs), groups_(std::move(groups)) {
   const std::lock_guard lock(mutex_);
   draw_bar();
 }
@@ -69,8 +95,7 @@ void BenchProgress::clear_bar() {
 
 void BenchProgress::draw_bar() {
   if (!terminal_) return;
-  const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  std::string text = progress_text(done_, before_, total_, good_, elapsed_s, cost_usd_, priced_);
+  std::string text = progress_text(groups_, jobs_);
   for (const auto& [task, what] : running_) text += " | " + task + ": " + what;
   std::fputs(printable_line(text, columns_of(stream_) - 2).c_str(), stream_);
   std::fflush(stream_);
@@ -90,21 +115,20 @@ void BenchProgress::step(const std::string& task, const std::string& what) {
   draw_bar();
 }
 
-void BenchProgress::finished(const std::string& task, Label label, const std::string& explanation, double cost_usd) {
+void BenchProgress::finished(std::size_t group, const std::string& task, Label label, const std::string& explanation, double cost_usd, double wall_s) {
   const std::lock_guard lock(mutex_);
   running_.erase(task);
-  ++done_;
-  good_ += label == Label::pass || label == Label::slow ? 1 : 0;
-  cost_usd_ += cost_usd;
-  const std::string count = "[" + std::to_string(before_ + done_) + "/" + std::to_string(total_) + "] ";
+  ProgressGroup& its = groups_[group];
+  ++its.done;
+  its.good += label == Label::pass || label == Label::slow ? 1 : 0;
+  its.cost_usd += cost_usd;
+  ++its.timed;
+  its.wall_s += wall_s;
+  const ProgressGroup all = sum_of(groups_);
+  const std::string count = "[" + std::to_string(all.done) + "/" + std::to_string(all.total) + "] ";
   std::string line =
       count + padded(task, kNameColumn) + " " + padded(std::string(to_string(label)), kLabelColumn) + " " + printable_line(explanation, kExplanationCharacters);
-  if (!terminal_ && done_ < total_ - before_) {  // without a bar the estimate goes with the line
-    const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    const double share = static_cast<double>(total_ - before_ - done_) / static_cast<double>(done_);
-    line +=
-        "  (" + duration_text(elapsed_s * share) + " left" + (priced_ ? ", " + dollars(cost_usd_) + " of about " + dollars(cost_usd_ * (1 + share)) : "") + ")";
-  }
+  if (!terminal_ && all.done < all.total) line += "  (" + estimate_text(groups_, jobs_) + ")";  // without a bar the estimate goes with the line
   print(line);
 }
 

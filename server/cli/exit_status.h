@@ -5,8 +5,8 @@ namespace assay::server {
 
 enum ExitStatus : int {
   kPass = 0,            // done; for `eval`: the submission passed
-  kFail = 1,            // `eval`: the submission is wrong; `operators lint`: a check failed; `plan diff`: the plans differ
-  kError = 2,           // `eval`: the submission ended in an error
+  kFail = 1,            // `eval`: the submission is wrong; `operators lint`: a check failed; `plan diff`: the plans differ; `bench --replay`: not as recorded
+  kError = 2,           // `eval`: the submission ended in an error; `bench`: attempts are not finished
   kUsage = 64,          // bad flags or arguments
   kBadData = 65,        // a file is empty, binary or too large
   kNoInput = 66,        // a file is missing or unreadable

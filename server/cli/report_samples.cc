@@ -68,6 +68,12 @@ metrics::Sample sample_of(const Verdict& verdict) {
   return sample;
 }
 
+std::string replay_label(const std::string& model) {
+  std::string label = (model.starts_with(kReplayOf) ? "" : std::string(kReplayOf)) + model;
+  if (!names_no_model(label)) label += " " + std::string(kNoModel);
+  return label;
+}
+
 bool names_no_model(const std::string& model) { return std::string_view(model).ends_with(kNoModel); }
 
 }  // namespace assay::server

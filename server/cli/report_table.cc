@@ -4,37 +4,16 @@
 
 #include "server/cli/report_formats.h"
 #include "server/cli/report_markup.h"
+#include "server/cli/report_samples.h"
+#include "server/cli/text_table.h"
 
 namespace assay::server {
 namespace {
 
 constexpr std::size_t kExplanationColumn = 90;
+constexpr std::size_t kNameColumn = 20;
 
 std::string percent(double ratio) { return number(100 * ratio, "%.1f %%"); }
-
-std::string padded(const std::string& text, std::size_t width) { return text + std::string(width - std::min(width, width_of(text)), ' '); }
-
-using Line = std::vector<std::string>;  // of cells
-
-std::string aligned(const std::vector<Line>& lines) {
-  std::vector<std::size_t> widths(lines.front().size(), 0);
-  for (const Line& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
-  }
-  std::string text;
-  for (std::size_t row = 0; row < lines.size(); ++row) {
-    std::string out;
-    for (std::size_t i = 0; i < lines[row].size(); ++i) out += padded(lines[row][i], widths[i]) + "  ";
-    out.erase(out.find_last_not_of(' ') + 1);
-    text += out + "\n";
-    if (row == 0) {
-      for (const std::size_t width : widths) text += std::string(width, '-') + "  ";
-      text.erase(text.find_last_not_of(' ') + 1);
-      text += "\n";
-    }
-  }
-  return text;
-}
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -55,7 +34,7 @@ std::string error_lines(const ReportTotals& totals) {
 /// Short: families are left to the other forms, and so are a grouping that says no more than the totals and columns of times that nobody took.
 std::string group_lines(const Report& report) {
   const bool timed = report.all.perf_at_1.has_value();
-  std::vector<Line> lines = {{"group", "operators", "pass@1", "call accuracy"}};
+  std::vector<TextRow> lines = {{"group", "operators", "pass@1", "call accuracy"}};
   if (timed) lines.front().insert(lines.front().end(), {"perf@1", "speed-up"});
   const auto add = [&](const char* kind, const Groups& groups) {
     if (groups.size() < 2) return;
@@ -67,7 +46,7 @@ std::string group_lines(const Report& report) {
   };
   add("split ", report.by_split);
   add("difficulty ", report.by_difficulty);
-  return lines.size() == 1 ? "" : "\n" + aligned(lines) + "(95 % intervals over the operators of a group)\n";
+  return lines.size() == 1 ? "" : "\n" + text_table(lines) + "(95 % intervals over the operators of a group)\n";
 }
 
 std::string pass_lines(const Report& report) {
@@ -76,7 +55,7 @@ std::string pass_lines(const Report& report) {
   for (const metrics::PassPoint& point : report.pass_at_k) {
     if (point.k == 1) continue;  // has a line of its own
     const std::string name = "pass@" + std::to_string(point.k);
-    text += padded(name, 20) + share_with_interval(point.execution) + ", call " + share_with_interval(point.call) + "\n";
+    text += padded(name, kNameColumn) + share_with_interval(point.execution) + ", call " + share_with_interval(point.call) + "\n";
   }
   return text;
 }
@@ -88,15 +67,19 @@ std::string report_as_table(const Report& report) {
   std::string text = (report.samples.size() > 1 ? std::to_string(report.samples.size()) + " samples, runs " : "Run ") + joined(report.samples) + ": agent " +
                      printable_line(report.run.request.agent, 60) + ", model " + printable_line(report.run.request.model, 80) + ", track " +
                      std::string(tools::to_string(report.run.request.track)) + (report.devices.empty() ? "" : ", device " + joined(report.devices)) + "\n";
-  if (report.scripted) text += "No model answered: this shows that Assay works, says nothing about any model, and is never ranked.\n";
-  std::vector<Line> lines = {{"operator", "outcome", "error kind", "max error", "perf", "tier", "explanation"}};
+  if (report.run.request.model.starts_with(kReplayOf)) {
+    text += "A replay: recorded replies, graded anew without a model. It is never ranked.\n";
+  } else if (report.scripted) {
+    text += "No model answered: this shows that Assay works, says nothing about any model, and is never ranked.\n";
+  }
+  std::vector<TextRow> lines = {{"operator", "outcome", "error kind", "max error", "perf", "tier", "explanation"}};
   for (const ReportRow& row : report.rows) {
     const std::string sample = report.samples.size() > 1 ? " #" + std::to_string(row.sample) : "";
     lines.push_back({row.operator_name + sample, std::string(to_string(row.label)), row.error_kind.empty() || row.error_kind == "none" ? "-" : row.error_kind,
                      row.max_error ? number(*row.max_error, "%.2g") : "-", row.perf ? number(*row.perf, "%.3f") : "-", row.tier.empty() ? "-" : row.tier,
                      printable_line(row.explanation, kExplanationColumn)});
   }
-  text += "\n" + aligned(lines) + "\n";
+  text += "\n" + text_table(lines) + "\n";
   text += "pass@1              " + percent(totals.pass_at_1) + "  (" + std::to_string(totals.passed) + " of " + std::to_string(totals.attempts) +
           "; 95 % interval " + percent(totals.pass_at_1_interval[0]) + " to " + percent(totals.pass_at_1_interval[1]) + ")\n";
   text += "perf@1              " + (totals.perf_at_1 ? number(*totals.perf_at_1, "%.3f") : "none (" + totals.no_perf_reason + ")") + "\n";

@@ -82,7 +82,8 @@ std::vector<StoredJobs::Load> StoredJobs::load() const {
   loads.reserve(lanes_.size());
   const std::lock_guard lock(mutex_);
   for (const auto& lane : lanes_) {
-    const auto running = std::count_if(live_.begin(), live_.end(), [&](const auto& entry) { return entry.second->lane == lane.get() && entry.second->state == JobState::running; });
+    const auto running = std::count_if(live_.begin(), live_.end(),
+                                       [&](const auto& entry) { return entry.second->lane == lane.get() && entry.second->state == JobState::running; });
     loads.push_back({lane->name, static_cast<std::int64_t>(lane->queue.size()), running});
   }
   return loads;
@@ -125,8 +126,8 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
     const std::lock_guard lock(mutex_);
     if (lane->queue.size() >= limits_.queued_per_device) {
       return refuse(ErrorCode::resource_exhausted, "device " + lane->name + " is busy: " + std::to_string(lane->queue.size()) +
-                                                       " jobs wait, yours would be at position " + std::to_string(lane->queue.size() + 1) +
-                                                       "; try again in " + about(lane->estimate.ms(lane->queue.size() + 1)) + ", nothing was charged");
+                                                       " jobs wait, yours would be at position " + std::to_string(lane->queue.size() + 1) + "; try again in " +
+                                                       about(lane->estimate.ms(lane->queue.size() + 1)) + ", nothing was charged");
     }
   }
   const Status stored = store_.insert_job(job, run, lane->name, clock_.unix_ms());
@@ -256,7 +257,9 @@ void StoredJobs::execute(Lane& lane, const std::shared_ptr<Live>& live) {
   {
     const std::lock_guard lock(mutex_);
     lane.estimate.add((clock_.monotonic_ns() - begin_ns) / 1'000'000);
-    if (stopping_ && verdict.error_kind == ErrorKind::cancelled) return;  // unfinished in the store: the next start takes it up
+    // Unfinished in the store: the next start takes it up. Whatever its verdict says: a step beside the main one may be what was cut short, and
+    // then the verdict is another than that of an undisturbed job.
+    if (stopping_) return;
   }
   finish(live, checked_verdict(live->job, std::move(verdict)));
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/handle.h"
+#include "metrics/summary.h"
 #include "server/runs/tracks.h"
 #include "tools/escape.h"
 
@@ -115,8 +116,7 @@ Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
   tools::Scorecard card;
   card.run = std::move(*info);
   card.usage = *usage;
-  double perf_sum = 0;
-  bool timed = false;
+  std::vector<metrics::OperatorSamples> suite;
   for (const std::string& name : card.run.operators) {
     tools::OperatorScore score;
     score.operator_name = name;
@@ -132,13 +132,15 @@ Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
     const bool passed = score.verdict && score.verdict->outcome == sandbox::Outcome::pass;
     card.submitted += score.submitted ? 1 : 0;
     card.passed += passed ? 1 : 0;
-    if (score.verdict && score.verdict->perf) timed = true;
-    if (passed && score.verdict->perf) perf_sum += *score.verdict->perf;
+    metrics::Sample sample;
+    sample.right = passed;
+    if (passed) sample.perf = score.verdict->perf;
+    suite.push_back({name, score.split, "", 0, {sample}});
     card.operators.push_back(std::move(score));
   }
   const auto count = static_cast<double>(card.operators.size());
   if (count > 0) card.pass_at_1 = static_cast<double>(card.passed) / count;
-  if (timed && count > 0) card.perf_at_1 = perf_sum / count;
+  card.perf_at_1 = metrics::perf_at_1(suite);
   return card;
 }
 

@@ -3,6 +3,8 @@
 with Endpoint() as endpoint:
     endpoint.answers["vector_add"] = "# fake: fail"        # the code for that operator; "# fake: pass" for all others
     endpoint.first = [error(429, "slow down", Retry_After="0")]  # what the first requests get instead
+    endpoint.always = error(401, "no such key")            # what all others get, until it is None again
+    assay("bench", ..., **env_of(endpoint))
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+KEY = "sk-secret-of-this-test-0123456789"
 PROMPT_TOKENS, COMPLETION_TOKENS = 100, 10  # of each reply
 
 
@@ -50,6 +53,7 @@ class Endpoint(ThreadingHTTPServer):
         self.contents: dict[str, str | None] = {}  # whole replies, instead of a block of code
         self.usage: dict[str, int] | None = {"prompt_tokens": PROMPT_TOKENS, "completion_tokens": COMPLETION_TOKENS}
         self.first: list[Reply] = []
+        self.always: Reply | None = None
         self.delay_s = 0.0
         self.lock = threading.Lock()
 
@@ -80,7 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.requests += 1
             self.server.keys.add(self.headers.get("Authorization", ""))
             self.server.models.add(body["model"])
-            reply = self.server.first.pop(0) if self.server.first else None
+            reply = self.server.first.pop(0) if self.server.first else self.server.always
         self._send(reply or self._good(body["messages"][-1]["content"]))
 
     def _good(self, prompt: str) -> Reply:
@@ -105,3 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         """Quiet."""
+
+
+def env_of(endpoint: Endpoint) -> dict[str, str]:
+    return {"ASSAY_LLM_BASE_URL": endpoint.url, "ASSAY_LLM_API_KEY": KEY}

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 for folder in (ROOT / "bench", ROOT / "tests/common", ROOT / "tests/e2e"):
     sys.path.insert(0, str(folder))
 
+from llm_endpoint import Endpoint  # noqa: E402
 from stdio_client import StdioClient  # noqa: E402
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -35,6 +36,13 @@ def assay(binary: str, tmp_path: Path) -> Run:
         return subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=timeout, env=environment)
 
     return run
+
+
+@pytest.fixture
+def model() -> Iterator[Endpoint]:
+    """A model behind HTTP that answers as the test wants."""
+    with Endpoint() as endpoint:
+        yield endpoint
 
 
 @pytest.fixture(scope="session")

@@ -10,30 +10,19 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from llm_endpoint import Endpoint, error
+from llm_endpoint import KEY, Endpoint, env_of, error
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-KEY = "sk-secret-of-this-test-0123456789"
 OPERATORS = ["vector_add", "gelu_tanh", "softmax_last_dim", "layer_norm_fwd", "rope_neox", "adamw_step"]
-
-
-@pytest.fixture
-def model() -> Iterator[Endpoint]:
-    with Endpoint() as endpoint:
-        yield endpoint
 
 
 def bench_arguments(tmp_path: Path, *more: str) -> list[str]:
     where = ["--store", str(tmp_path / "s.db"), "--out", str(tmp_path / "out"), "--operators", ",".join(OPERATORS)]
     return ["bench", "--model", "openai-compatible:m", "--device", "fake", *where, *more]
-
-
-def env_of(model: Endpoint) -> dict[str, str]:
-    return {"ASSAY_LLM_BASE_URL": model.url, "ASSAY_LLM_API_KEY": KEY}
 
 
 def test_bench_and_report(assay: Run, model: Endpoint, tmp_path: Path) -> None:
@@ -117,7 +106,7 @@ def test_feedback_beats_one_shot(assay: Run, tmp_path: Path) -> None:
             "bench", "--agent", agent, "--model", "sim:7", "--device", "cpu", "--operators", "vector_add,relu", "--samples", "2", *where
         )
         assert done.returncode == 0, done.stderr
-        passed[agent] = sum(int(count) for count in re.findall(r"pass@1 .*\((\d) of 2;", done.stdout))
+        passed[agent] = sum(int(count) for count in re.findall(r"pass@1 .*\((\d) of 4;", done.stdout))
         assert "sim:7 (no model)" in done.stdout
     assert passed["one_shot"] < passed["leader"] == 4
 

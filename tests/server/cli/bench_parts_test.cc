@@ -66,10 +66,12 @@ TEST_CASE("a model that can answer some operators only is asked for those") {
 
 TEST_CASE("the default directory is a plain name") {
   BenchOptions options;
-  options.model = "together:../../etc/x y";
-  CHECK(bench_directory(options) == "bench-out/one_shot_together_.._.._etc_x_y");
+  options.models = {"together:../../etc/x y"};
+  CHECK(bench_directory(options, "one_shot", options.models[0]) == "bench-out/one_shot_together_.._.._etc_x_y");
   options.out = "/tmp/here";
-  CHECK(bench_directory(options) == "/tmp/here");
+  CHECK(bench_directory(options, "one_shot", options.models[0]) == "/tmp/here");
+  options.agents.emplace_back("leader?rounds=4");  // several pairs: a folder each
+  CHECK(bench_directory(options, "leader?rounds=4", options.models[0]) == "/tmp/here/leader_rounds_4_together_.._.._etc_x_y");
 }
 
 TEST_CASE("a journal remembers runs, ends and costs, and drops a torn last line") {
@@ -91,7 +93,8 @@ TEST_CASE("a journal remembers runs, ends and costs, and drops a torn last line"
     CHECK((*journal)->is_finished(1, "x"));
     CHECK_FALSE((*journal)->is_finished(1, "y"));
     CHECK((*journal)->is_finished(2, "y"));
-    CHECK((*journal)->finished_before() == 2);
+    CHECK((*journal)->finished_before().size() == 2);
+    CHECK((*journal)->finished_before().at({1, "x"}).outcome == "pass");
     CHECK((*journal)->spent_before_usd() == Approx(0.75));
   }
 }
@@ -100,9 +103,11 @@ TEST_CASE("a journal of another bench, of none, or of rubbish is refused") {
   Scratch scratch;
   CHECK(BenchJournal::open(scratch.dir, kIdentity, true).error().message.find("no bench to resume") != std::string::npos);
   REQUIRE(BenchJournal::open(scratch.dir, kIdentity, false));
-  const auto anew = BenchJournal::open(scratch.dir, kIdentity, false);  // the first one never opened a run
-  REQUIRE(anew);
-  REQUIRE((*anew)->add_run(1, {"run_a", {"x"}}));
+  {
+    const auto anew = BenchJournal::open(scratch.dir, kIdentity, false);  // the first one never opened a run
+    REQUIRE(anew);
+    REQUIRE((*anew)->add_run(1, {"run_a", {"x"}}));
+  }
   CHECK(BenchJournal::open(scratch.dir, kIdentity, false).error().message.find("--resume") != std::string::npos);
   BenchIdentity other = kIdentity;
   other.model = "openai:gpt-4o";
@@ -111,22 +116,84 @@ TEST_CASE("a journal of another bench, of none, or of rubbish is refused") {
   CHECK(BenchJournal::open(scratch.dir, kIdentity, true).error().code == ErrorCode::corrupt);
 }
 
+TEST_CASE("a journal is open for one bench at a time") {
+  Scratch scratch;
+  const auto journal = BenchJournal::open(scratch.dir, kIdentity, false);
+  REQUIRE(journal);
+  const auto second = BenchJournal::open(scratch.dir, kIdentity, true);
+  REQUIRE_FALSE(second);
+  CHECK(second.error().code == ErrorCode::unavailable);
+  CHECK(second.error().message.find("in use by another bench") != std::string::npos);
+}
+
+TEST_CASE("a journal is read without being changed") {
+  Scratch scratch;
+  CHECK(read_journal(scratch.dir).error().code == ErrorCode::not_found);
+  {
+    const auto journal = BenchJournal::open(scratch.dir, kIdentity, false);
+    REQUIRE(journal);
+    REQUIRE((*journal)->add_run(2, {"run_a", {"x", "y"}}));
+    agents::Attempt failed;
+    failed.outcome = "fail";
+    failed.error_kind = "wrong_result";
+    REQUIRE((*journal)->add_finished(2, "x", failed, 1500, "step 3: other"));
+  }
+  { std::ofstream(scratch.dir / "journal.jsonl", std::ios::app) << R"({"kind":"finis)"; }
+  const auto size = std::filesystem::file_size(scratch.dir / "journal.jsonl");
+  const auto content = read_journal(scratch.dir);
+  REQUIRE(content);
+  CHECK(std::filesystem::file_size(scratch.dir / "journal.jsonl") == size);
+  CHECK(content->identity.model == "openai:gpt-5");
+  CHECK(content->identity.samples == 2);
+  CHECK(content->runs.at(2).operators.size() == 2);
+  const JournalledEnd& end = content->finished.at({2, "x"});
+  CHECK(end.error_kind == "wrong_result");
+  CHECK(end.wall_ms == 1500);
+  CHECK(end.replay == "step 3: other");
+}
+
+TEST_CASE("durations as they are given") {
+  CHECK(*duration_from("90") == 90);
+  CHECK(*duration_from("90s") == 90);
+  CHECK(*duration_from("15m") == 900);
+  CHECK(*duration_from("1h30m") == 5'400);
+  CHECK(*duration_from("1h0m5") == 3'605);
+  for (const char* bad : {"", "0", "-5", "5d", "m", "1m1h", "5m5m", "1.5h", "999999999999999999999", "721h", "10 m"}) {
+    INFO(bad);
+    REQUIRE_FALSE(duration_from(bad));
+    CHECK(duration_from(bad).error().message.find("1h30m") != std::string::npos);
+  }
+}
+
 TEST_CASE("progress: bar, estimates, durations") {
   CHECK(duration_text(0.4) == "0 s");
   CHECK(duration_text(200) == "3 min 20 s");
   CHECK(duration_text(7'500) == "2 h 5 min");
-  CHECK(progress_text(0, 0, 16, 0, 1, 0, false) == "[------------------------] 0/16, 0 pass");
-  CHECK(progress_text(4, 4, 16, 3, 10, 0.2, true) == "[############------------] 8/16, 3 pass, 20 s left, $0.20 of about $0.60");
-  CHECK(progress_text(16, 0, 16, 16, 10, 0, false) == "[########################] 16/16, 16 pass, 0 s left");
+  CHECK(progress_text({{.total = 16}}, 1) == "[------------------------] 0/16, 0 pass");
+  const ProgressGroup half{.total = 16, .done = 8, .good = 3, .priced = true, .cost_usd = 0.2, .timed = 8, .wall_s = 20};
+  CHECK(progress_text({half}, 1) == "[############------------] 8/16, 3 pass, 20 s left, $0.20 of about $0.40");
+  CHECK(progress_text({half}, 4) == "[############------------] 8/16, 3 pass, 5 s left, $0.20 of about $0.40");
+  CHECK(progress_text({{.total = 16, .done = 16, .good = 16, .timed = 16, .wall_s = 9}}, 2) == "[########################] 16/16, 16 pass, 0 s left");
+}
+
+TEST_CASE("estimates are made pair by pair, and what never ended is taken to be like the others") {
+  const ProgressGroup slow{.total = 4, .done = 2, .priced = true, .cost_usd = 2, .timed = 1, .wall_s = 100};  // one end from a journal without times
+  const ProgressGroup quick{.total = 4, .done = 4, .priced = false, .timed = 4, .wall_s = 4};
+  CHECK(estimate_text({slow, quick}, 1) == "3 min 20 s left, $2.00 of about $4.00");
+  CHECK(estimate_text({slow, quick}, 8) == "1 min 40 s left, $2.00 of about $4.00");  // two attempts remain: no more than two at once
+  const ProgressGroup fresh{.total = 10, .priced = true};
+  CHECK(estimate_text({quick, fresh}, 1) == "10 s left, $0.0000 of about $0.0000");
+  CHECK(estimate_text({{.total = 3, .done = 1, .priced = true, .cost_usd = 1}}, 1) == "$1.00 of about $3.00");
+  CHECK(estimate_text({fresh}, 1).empty());
 }
 
 TEST_CASE("progress without a terminal is plain lines") {
   std::FILE* file = std::tmpfile();
   REQUIRE(file != nullptr);
   {
-    BenchProgress progress(file, false, 2, 0, false);
+    BenchProgress progress(file, false, {{.total = 2}}, 1);
     progress.step("vector_add", "compile");
-    progress.finished("vector_add", Label::wrong, "3 of 9 elements\x1b differ", 0);
+    progress.finished(0, "vector_add", Label::wrong, "3 of 9 elements\x1b differ", 0, 0.2);
     progress.unfinished("gelu_tanh", "HTTP 503");
   }
   std::rewind(file);

@@ -86,6 +86,31 @@ TEST_CASE("stopping leaves what runs and what waits unfinished, and recover take
   CHECK(services.end_of(waiting).verdict->outcome == Outcome::fail);
 }
 
+TEST_CASE("a verdict that was cut short by the stop is not kept, whatever it says") {
+  /// Asked to stop, it ends with what it has so far: as when a step beside the main one (asking the compiler) is what is cancelled.
+  class HalfDone final : public sandbox::Device {
+   public:
+    sandbox::DeviceInfo info() const override {
+      return {.name = "fake", .description = "", .can_time = false, .best_tier = {}, .default_target = "", .concurrency = 1};
+    }
+    sandbox::Verdict execute(const sandbox::Job& job, sandbox::JobMonitor& monitor) override {
+      while (!monitor.cancel) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return verdict_without_execution(job, ErrorKind::attribute_error, "found before the compiler was asked");
+    }
+  };
+  ServicesFixture services;
+  services.close();
+  services.open("fake", std::make_unique<HalfDone>());
+  const std::string job = submit(services, "# fake: pass\n");
+  wait_until_running(services, job);
+  services.close();
+  services.open();
+  const auto recovered = services->recover();
+  REQUIRE(recovered);
+  CHECK(recovered->requeued == 1);
+  CHECK(services.end_of(job).verdict->outcome == Outcome::pass);
+}
+
 TEST_CASE("a job left by a killed server is re-queued; one that cannot be is aborted and not charged") {
   ServicesFixture services;
   const std::string run = services.start(tools::Track::one_shot);

@@ -104,7 +104,7 @@ TEST_CASE("usage adds up, and nonsense is refused") {
   CHECK_FALSE(runs.report_usage(run, {.input_tokens = 0, .output_tokens = 0, .cost_usd = std::numeric_limits<double>::infinity()}));
 }
 
-TEST_CASE("Pass@1 is over the whole suite, and Perf@1 exists only where something was timed") {
+TEST_CASE("Pass@1 is over the whole suite, and Perf@1 exists only where every right submission was timed") {
   ServicesFixture services;
   auto& runs = services->runs();
   const std::string run = services.start(Track::iterative);
@@ -115,7 +115,7 @@ TEST_CASE("Pass@1 is over the whole suite, and Perf@1 exists only where somethin
     services.end_of(*handle);
   };
   CHECK(runs.scorecard(run)->pass_at_1 == 0);
-  submit("row_sum", "# fake: pass\n");
+  submit("row_sum", "# fake: pass\n");  // right, and without a time
   auto card = runs.scorecard(run);
   REQUIRE(card);
   CHECK(card->pass_at_1 == Approx(0.5));
@@ -124,9 +124,24 @@ TEST_CASE("Pass@1 is over the whole suite, and Perf@1 exists only where somethin
   submit("vector_add", "# fake: perf=1.5\n");
   card = runs.scorecard(run);
   CHECK(card->passed == 2);
+  CHECK_FALSE(card->perf_at_1.has_value());  // not 0.75: that would call the untimed one a failure
+  CHECK(card->operators[1].tool_calls == 1);
+}
+
+TEST_CASE("a failure counts 0 in Perf@1 and needs no time") {
+  ServicesFixture services;
+  auto& runs = services->runs();
+  const std::string run = services.start(Track::iterative);
+  for (const auto& [op, source] : {std::pair<std::string, std::string>("row_sum", "# fake: fail\n"), {"vector_add", "# fake: perf=1.5\n"}}) {
+    REQUIRE(runs.charge(run, op, JobKind::grade, sha256_hex(source)));
+    const auto handle = services->jobs().submit(services.job(source, JobKind::grade, op), run, "");
+    REQUIRE(handle);
+    services.end_of(*handle);
+  }
+  const auto card = runs.scorecard(run);
+  REQUIRE(card);
   REQUIRE(card->perf_at_1.has_value());
   CHECK(*card->perf_at_1 == Approx(0.75));
-  CHECK(card->operators[1].tool_calls == 1);
 }
 
 }  // namespace assay::server

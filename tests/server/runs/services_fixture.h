@@ -4,6 +4,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "base/handle.h"
 #include "sandbox/device/fake.h"
@@ -18,9 +19,10 @@ class ServicesFixture {
 
   server::ServerServices* operator->() { return services_.get(); }
   void close() { services_.reset(); }
-  void open(const std::string& device = "fake") {
+  void open(const std::string& device = "fake") { open(device, sandbox::make_fake_device(concurrency_)); }
+  void open(const std::string& name, std::unique_ptr<sandbox::Device> device) {
     server::Devices devices;
-    devices.emplace_back(device, sandbox::make_fake_device(concurrency_));
+    devices.emplace_back(name, std::move(device));
     server::ServicesOptions options;
     options.queue = queue_;
     options.clock = &clock;

@@ -325,6 +325,10 @@ TEST_CASE("usage and scorecard add up") {
   CHECK(card.text.starts_with("ok: Pass@1 50 %: 1 of 2 operators pass"));
   CHECK(card.structured["pass_at_1"] == 0.5);
   CHECK(card.structured["perf_at_1"] == 0.75);
+  bench.call("submit", {{"operator", "row_sum"}, {"code", "# fake: pass\n"}, {"run", run}});
+  const Answer half_timed = bench.call("scorecard", {{"run", run}});
+  CHECK(half_timed.text.find("no Perf@1: 1 of 2 right submissions were not timed") != std::string::npos);
+  CHECK_FALSE(half_timed.structured.contains("perf_at_1"));
   CHECK(bench.call("scorecard", {{"run", "nope"}}).is_error);
   CHECK(bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"suite", "softmaxx"}}).is_error);
 }

@@ -1,0 +1,55 @@
+#include "base/append_line.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace assay {
+namespace {
+
+Result<off_t> size_of(int fd, const std::string& path) {
+  struct stat about {};
+  if (::fstat(fd, &about) != 0) return fail_errno("fstat " + path);
+  return about.st_size;
+}
+
+}  // namespace
+
+Status append_line(int fd, const std::string& path, const std::string& line) {
+  const Result<off_t> before = size_of(fd, path);
+  if (!before) return fail(before.error());
+  const std::string text = line + "\n";
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t put = ::write(fd, text.data() + done, text.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) {
+      const int why = errno;
+      if (done > 0 && ::ftruncate(fd, *before) != 0) return fail_errno("write " + path + " failed, and so did ftruncate");
+      return fail_errno("write " + path, why);
+    }
+    done += static_cast<std::size_t>(put);
+  }
+  return {};
+}
+
+Status reserve_space(int fd, const std::string& path, std::int64_t bytes) {
+  const Result<off_t> end = size_of(fd, path);
+  if (!end) return fail(end.error());
+  int done = 0;
+  do {
+    done = ::fallocate(fd, FALLOC_FL_KEEP_SIZE, *end, bytes);
+  } while (done != 0 && errno == EINTR);
+  if (done == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return {};
+  return fail_errno("fallocate " + path);
+}
+
+Status release_space(int fd, const std::string& path) {
+  const Result<off_t> end = size_of(fd, path);
+  if (!end) return fail(end.error());
+  if (::ftruncate(fd, *end) != 0) return fail_errno("ftruncate " + path);  // to its own size: what lies behind the end goes
+  return {};
+}
+
+}  // namespace assay

@@ -1,0 +1,92 @@
+"""A bench that was killed and resumed ends like one that was not, bit for bit but for handles, times and the errors of fresh inputs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+OPERATORS = ["vector_add", "relu", "gelu_tanh"]
+# Handles, times, what follows from inputs that the judge draws anew for every verdict, and calls: one that was cut short is made, and
+# counted, again, and slow work is polled more often.
+VARYING = {"run", "samples", "created_unix_ms", "job", "sandbox_ms", "max_error", "explanation", "wall_ms", "tool_calls"}
+
+
+def without_varying(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_varying(inner) for key, inner in value.items() if key not in VARYING}
+    return [without_varying(inner) for inner in value] if isinstance(value, list) else value
+
+
+def arguments_of(folder: Path, agent: str) -> list[str]:
+    where = ["--store", str(folder / "s.db"), "--out", str(folder / "out"), "--operators", ",".join(OPERATORS), "--device", "cpu"]
+    return ["bench", "--agent", agent, "--model", "sim:7", "--samples", "2", "--jobs", "2", *where]
+
+
+def ends_in(folder: Path) -> dict[tuple[str, int], dict[str, Any]]:
+    lines = [json.loads(line) for line in (folder / "out/journal.jsonl").read_text().splitlines()]
+    ends = [line for line in lines if line["kind"] == "finished"]
+    assert len(ends) == 2 * len(OPERATORS)  # each once
+    return {(end["operator"], end["sample"]): without_varying(end) for end in ends}
+
+
+def steps_in(folder: Path) -> dict[str, list[Any]]:
+    """Replies and tools with their code, without what was cut short and made again, polls and notes."""
+    steps: dict[str, list[Any]] = {}
+    for file in sorted((folder / "out/transcripts").iterdir()):
+        mine: list[Any] = []
+        for line in map(json.loads, file.read_text().splitlines()):
+            if line["kind"] == "reply":
+                mine.append(("reply", line["text"]))
+            elif line["kind"] == "tool_call" and line["tool"] not in ("job", "report_usage", "scorecard"):
+                step = (line["tool"], line["arguments"].get("code"))
+                if not mine or mine[-1] != step:
+                    mine.append(step)
+        steps[file.name] = mine
+    return steps
+
+
+def report_of(assay: Run, folder: Path) -> Any:
+    runs = [json.loads(line)["run"] for line in (folder / "out/journal.jsonl").read_text().splitlines() if '"kind":"run"' in line]
+    flags = [flag for run in runs for flag in ("--run", run)]
+    document = json.loads(assay("report", "--store", str(folder / "s.db"), "--format", "json", *flags).stdout)
+    return without_varying(document)
+
+
+@pytest.mark.parametrize("agent", ["one_shot", "geak?iterations=4"])
+def test_killed_and_resumed_equals_uninterrupted(binary: str, assay: Run, tmp_path: Path, agent: str) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    for folder in (whole, killed):
+        folder.mkdir()
+    done = assay(*arguments_of(whole, agent))
+    assert done.returncode == 0, done.stderr
+
+    environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state")}
+    kills = 0
+    for at_bytes in (30_000, 70_000):  # of transcripts: early and late
+        resume = ["--resume"] if (killed / "out/journal.jsonl").exists() else []
+        command = [binary, *arguments_of(killed, agent), *resume]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as bench:
+            deadline = time.monotonic() + 120
+            while bench.poll() is None and time.monotonic() < deadline:
+                if sum(file.stat().st_size for file in killed.glob("out/transcripts/*")) >= at_bytes:
+                    bench.send_signal(signal.SIGKILL)
+                    kills += 1
+                    break
+                time.sleep(0.005)
+        time.sleep(1.0)  # its server ends once its standard input does
+    assert kills == 2
+    done = assay(*arguments_of(killed, agent), "--resume")
+    assert done.returncode == 0, done.stderr
+
+    assert ends_in(killed) == ends_in(whole)
+    assert steps_in(killed) == steps_in(whole)
+    assert report_of(assay, killed) == report_of(assay, whole)

@@ -1,0 +1,45 @@
+#include "server/cli/bench_comparison.h"
+
+#include <string>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::server;
+
+namespace {
+
+metrics::OperatorSamples op(const std::string& name, bool right, std::optional<double> perf) {
+  metrics::Sample sample;
+  sample.called = true;
+  sample.right = right;
+  sample.perf = perf;
+  return {name, "", "", 0, {sample}};
+}
+
+}  // namespace
+
+TEST_CASE("pairs stand side by side, in the order given, with intervals and what each solved operator cost") {
+  ComparisonRow weak = comparison_of("one_shot", "openai:m", {op("a", false, {}), op("b", false, {})}, 0.5);
+  ComparisonRow strong = comparison_of("leader", "openai:m", {op("a", true, 1.2), op("b", true, 0.8)}, 3);
+  for (ComparisonRow* row : {&weak, &strong}) {
+    row->finished = 2;
+    row->priced = true;
+  }
+  const std::string text = comparison_table({weak, strong});
+  CHECK(text.find("one_shot  openai:m  2 of 2    0.0 % (0 to 66)") != std::string::npos);
+  CHECK(text.find("1.000 (") != std::string::npos);
+  CHECK(text.find("$3.0000  $1.5000") != std::string::npos);
+  CHECK(text.find("one_shot") < text.find("leader"));
+  CHECK(text.find("not ranked") != std::string::npos);
+  CHECK(text.find("--resume") == std::string::npos);
+}
+
+TEST_CASE("what is not known is a dash, and an unfinished pair is told of") {
+  ComparisonRow row = comparison_of("one_shot", "sim:7 (no model)", {op("a", true, {})}, 0);
+  row.finished = 0;
+  const std::string text = comparison_table({row});
+  CHECK(text.find("0 of 1    100.0 %") != std::string::npos);
+  CHECK(text.find("–       –     –") != std::string::npos);  // perf, cost, cost per solved
+  CHECK(text.find("Attempts that are not finished count as failures") != std::string::npos);
+}

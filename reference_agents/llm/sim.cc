@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "reference_agents/agent/code_block.h"
+#include "reference_agents/agent/draws.h"
 #include "reference_agents/llm/named_operator.h"
 #include "reference_agents/llm/sim_mutations.h"
 
@@ -18,28 +19,6 @@ namespace {
 constexpr std::string_view kVerdictMark = "\nVerdict: ";
 constexpr std::string_view kProseMark = "Answer without code";
 constexpr std::string_view kEditMark = "<<<<<<< SEARCH";
-
-/// A stream of draws that is the same on every machine, which the standard distributions are not (FNV-1a into SplitMix64).
-class Draws {
- public:
-  Draws(std::uint64_t seed, const std::string& identity) : state_(seed) {
-    std::uint64_t hash = 14'695'981'039'346'656'037ULL;
-    for (const char byte : identity) hash = (hash ^ static_cast<unsigned char>(byte)) * 1'099'511'628'211ULL;
-    state_ += hash;
-    (void)next();
-  }
-  std::uint64_t next() {
-    std::uint64_t mixed = state_ += 0x9e3779b97f4a7c15ULL;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
-    return mixed ^ (mixed >> 31);
-  }
-  /// In [0, 1).
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-
- private:
-  std::uint64_t state_;
-};
 
 enum class Heard { nothing, failure, success };
 

@@ -27,10 +27,10 @@ struct GeakParts {
   std::string system;   // with the knowledge that was injected
   std::string example;  // for the generator; empty: none
   FirstStage first = FirstStage::compile;
-  bool reflect = true;            // false: versions are mended by the verdict alone, and nothing is thought over
-  bool optimize = true;           // false: nobody plans a faster version, and the first correct one ends an instance
-  std::int64_t max_debug = 5;     // failed repairs after which a line of attack is dropped; 0: never
-  std::size_t ancestors = 5;      // 1: only the fastest version
+  bool reflect = true;         // false: versions are mended by the verdict alone, and nothing is thought over
+  bool optimize = true;        // false: nobody plans a faster version, and the first correct one ends an instance
+  std::int64_t max_debug = 5;  // failed repairs after which a line of attack is dropped; 0: never
+  std::size_t ancestors = 5;   // 1: only the fastest version
   std::optional<double> temperature = {};
 };
 

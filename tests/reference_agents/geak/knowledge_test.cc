@@ -13,8 +13,9 @@ using namespace assay::agents::testing;
 
 namespace {
 
-const std::vector<std::string> kListed = {"operator://f/spec",      "guide://atomics",         "guide://gluon",          "guide://hopper-facts",
-                                          "guide://attention",      "guide://reductions-and-scans", "guide://tlx",       "guide://triton-pitfalls"};
+const std::vector<std::string> kListed = {"operator://f/spec",    "guide://atomics",        "guide://gluon",
+                                          "guide://hopper-facts", "guide://attention",      "guide://reductions-and-scans",
+                                          "guide://tlx",          "guide://triton-pitfalls"};
 
 /// Every guide is there, and has `bytes`.
 class Library final : public mcp::Client {

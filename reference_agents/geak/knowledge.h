@@ -13,8 +13,8 @@
 
 namespace assay::agents {
 
-/// Some 6,000 tokens: two thirds of a long specification and its reference, so that the task is not drowned.
-inline constexpr std::size_t kKnowledgeBytes = 20'000;
+/// As much as the longest specification has, so that the task is not drowned: what is always useful, hardware facts and a topic or two.
+inline constexpr std::size_t kKnowledgeBytes = 24'000;
 
 /// The addresses of `resources` that suit the operator, most useful first. Pure function.
 std::vector<std::string> guides_for(const Spec& spec, const std::vector<std::string>& resources);

@@ -13,6 +13,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kJobWaitS = 20;
+constexpr const char* kReadResource = "resources/read";
 
 /// What the server could not do, through no fault of the caller: nothing that an agent should take for an answer. Empty: none of that.
 std::string servers_failure(const mcp::ToolResult& result) {
@@ -47,7 +48,32 @@ Result<mcp::ToolResult> ToolSession::call(const std::string& tool, const json& a
     (void)transcript_.note(tool + ": " + failure);  // a call without a result in the transcript is made again
     return fail(ErrorCode::unavailable, "the server failed at " + tool + ": " + failure);
   }
-  if (Status written = transcript_.tool_result(tool, result->is_error, result->text, result->structured); !written) return fail(written.error());
+  if (Status written = record(tool, *result); !written) return fail(written.error());
+  return result;
+}
+
+Status ToolSession::record(const std::string& tool, const mcp::ToolResult& result) {
+  return transcript_.tool_result(tool, result.is_error, result.text, result.structured);
+}
+
+Result<mcp::ToolResult> ToolSession::read(const std::string& uri) {
+  ++calls_;
+  const json arguments = {{"uri", uri}};
+  Result<std::optional<mcp::ToolResult>> earlier = transcript_.replay_tool(kReadResource, arguments);
+  if (!earlier) return fail(earlier.error());
+  if (*earlier) return std::move(**earlier);
+  if (Status written = transcript_.tool_call(kReadResource, arguments); !written) return fail(written.error());
+  const Result<std::string> text = client_.read_resource(uri);
+  const bool refused = !text && (text.error().code == ErrorCode::not_found || text.error().code == ErrorCode::invalid_argument);
+  if (!text && !refused) {
+    (void)transcript_.note(std::string(kReadResource) + ": " + text.error().message);  // the conversation's error is the one to report
+    return fail(text.error());
+  }
+  mcp::ToolResult result;
+  result.is_error = refused;
+  result.text = refused ? text.error().message : *text;
+  result.structured = json::object();
+  if (Status written = record(kReadResource, result); !written) return fail(written.error());
   return result;
 }
 

@@ -21,9 +21,14 @@ class ToolSession {
   /// The same, then `job` until the work is over; unavailable when that takes longer than `follow_ms`.
   Result<mcp::ToolResult> call_to_end(const std::string& tool, const nlohmann::json& arguments, std::int64_t follow_ms);
 
+  /// A resource's text, written to the transcript like a call of the tool "resources/read"; is_error when the server refuses it.
+  Result<mcp::ToolResult> read(const std::string& uri);
+
   std::int64_t calls() const { return calls_; }
 
  private:
+  Status record(const std::string& tool, const mcp::ToolResult& result);
+
   mcp::Client& client_;
   Transcript& transcript_;
   std::int64_t calls_ = 0;

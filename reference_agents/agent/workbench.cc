@@ -42,7 +42,7 @@ Result<CompletionReply> Workbench::ask(const std::string& system, const std::str
 Result<CompletionReply> Workbench::ask(CompletionRequest prompt) {
   step("model");
   prompt.max_tokens = request_.max_tokens;
-  prompt.attempt = "sample " + std::to_string(request_.sample);
+  prompt.attempt = sample_name();
   prompt.turn = attempt_.replies;
   Result<std::optional<CompletionReply>> earlier = transcript_.replay_reply();
   if (!earlier) return fail(earlier.error());
@@ -88,16 +88,20 @@ Result<mcp::ToolResult> Workbench::call(const std::string& tool, const std::stri
   return answer;
 }
 
-Result<Evaluation> Workbench::evaluate(const std::string& code) {
+Result<Evaluation> Workbench::evaluate(const std::string& code, FirstStage first) {
   if (const auto found = seen_.find(code); found != seen_.end()) return found->second;
   Evaluation evaluation;
-  Result<mcp::ToolResult> answer = call("compile", code);
-  if (!answer) return fail(answer.error());
-  read_answer(*answer, Level::compiles, evaluation);
-  if (evaluation.outcome == "pass") {
+  if (first == FirstStage::compile) {
+    const Result<mcp::ToolResult> compiled = call("compile", code);
+    if (!compiled) return fail(compiled.error());
+    read_answer(*compiled, Level::compiles, evaluation);
+  }
+  Result<mcp::ToolResult> answer = mcp::ToolResult();
+  if (first == FirstStage::run_tests || evaluation.outcome == "pass") {
     answer = call("run_tests", code);
     if (!answer) return fail(answer.error());
     read_answer(*answer, Level::correct, evaluation);
+    if (evaluation.outcome == "fail") evaluation.level = Level::compiles;  // it ran: only its results are wrong
   }
   // Where the tests ran in the interpreter there is no GPU, and `profile` could time nothing.
   if (evaluation.level == Level::correct && string_field(verdict_in(answer->structured), "tier") != kInterpreterTier) {

@@ -12,6 +12,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "reference_agents/agent/attempt.h"
@@ -24,6 +25,9 @@
 #include "server/mcp/client.h"
 
 namespace assay::agents {
+
+/// Where the cascade of an evaluation begins.
+enum class FirstStage { compile, run_tests };
 
 class Workbench {
  public:
@@ -42,12 +46,19 @@ class Workbench {
 
   /// compile, then run_tests, then profile where something is timed: each only if the one before passed. Code that was seen before is
   /// answered from memory and costs no budget.
-  Result<Evaluation> evaluate(const std::string& code);
+  /// `first` leaves out the stages before it: a version that does not compile then costs a test.
+  Result<Evaluation> evaluate(const std::string& code, FirstStage first = FirstStage::compile);
   /// One call with this code, followed to its end. `step` is the tool's name.
   Result<mcp::ToolResult> call(const std::string& tool, const std::string& code);
   /// Any other tool; is_error when the server refuses.
   Result<mcp::ToolResult> call_tool(const std::string& tool, const nlohmann::json& arguments) { return tools_.call(tool, arguments); }
   Result<bool> has_tool(const std::string& tool);
+  /// The addresses that the server lists, and the text of one; is_error when the server refuses.
+  Result<std::vector<std::string>> list_resources() { return client_.list_resources(); }
+  Result<mcp::ToolResult> read_resource(const std::string& uri) { return tools_.read(uri); }
+
+  /// What an agent may draw by: operator and sample, the same however often the attempt is taken up again.
+  std::string identity() const { return request_.operator_name + "\n" + sample_name(); }
 
   /// The graded end of the attempt; without code there is nothing to grade, and `why_no_code` says why.
   Result<Attempt> submit(const std::string& code, const std::string& why_no_code);
@@ -60,6 +71,7 @@ class Workbench {
  private:
   Status count(const CompletionReply& reply, bool paid_before);
   Result<mcp::ToolResult> earlier_submission(mcp::ToolResult refusal);
+  std::string sample_name() const { return "sample " + std::to_string(request_.sample); }
   void step(const std::string& name) const {
     if (request_.step) request_.step(name);
   }

@@ -1,81 +1,76 @@
 #include "reference_agents/alphaevolve/alphaevolve.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "reference_agents/agent/code_block.h"
+#include "reference_agents/agent/draws.h"
 #include "reference_agents/agent/edits.h"
 #include "reference_agents/agent/remarks.h"
+#include "reference_agents/alphaevolve/database.h"
 
 namespace assay::agents {
 namespace {
 
-struct Program {
-  std::string code;
-  Evaluation evaluation;
+std::size_t whole(const NumberValues& options, const char* name) { return static_cast<std::size_t>(options.at(name)); }
+
+/// What one attempt starts from.
+struct Start {
+  std::vector<Program> parent;  // none: the island has no program yet
+  std::vector<Program> others;
+  std::string complaint;  // about the island's last reply; empty: it could be used
 };
 
-/// Of several that are equally good the newest: it has been shown least.
-const Program& best_of(const std::vector<Program>& programs) {
-  const Program* best = &programs.front();
-  for (const Program& program : programs) {
-    if (!is_better(best->evaluation, program.evaluation)) best = &program;
-  }
-  return *best;
-}
-
-/// The newest others, with what was said of each.
-std::string others_text(const std::vector<Program>& programs, const Program& best, std::size_t most) {
+std::string others_text(const std::vector<Program>& others) {
   std::string text;
-  std::size_t shown = 0;
-  for (auto program = programs.rbegin(); program != programs.rend() && shown < most; ++program) {
-    if (&*program == &best) continue;
-    text += "A version that was tried (" + metrics_text(program->evaluation) + "):\n\n```python\n" + program->code + "```\n\nThe server said: " +
-            program->evaluation.feedback + "\n\n";
-    ++shown;
+  for (const Program& program : others) {
+    text += "A version that was tried (" + metrics_text(program.evaluation) + "):\n\n```python\n" + program.code +
+            "```\n\nThe server said: " + program.evaluation.feedback + "\n\n";
   }
   return text.empty() ? "No other version was tried yet.\n" : text;
 }
 
-/// What the reply makes of the best program; an Error is for the model to read.
-Result<std::string> candidate_in(const std::string& reply, const Spec& spec, const std::vector<Program>& programs, bool diff) {
-  if (!diff || programs.empty()) {
+struct Mode {
+  bool diff = false, archive = false;
+};
+
+Result<std::string> prompt_text(Workbench& bench, const Spec& spec, const Start& start, const Mode& mode) {
+  PromptValues values = {{"operator", spec.operator_name}, {"spec", spec.text}};
+  values["complaint"] = start.complaint.empty() ? "" : "Your last reply could not be used: " + start.complaint + "\n";
+  if (start.parent.empty()) return bench.prompt("alphaevolve/prompts/first.md", values);
+  const Program& parent = start.parent.front();
+  values["others"] = others_text(start.others);
+  values["which"] = mode.archive ? "The version to improve" : "The best version so far";
+  values["code"] = parent.code;
+  values["metrics"] = metrics_text(parent.evaluation);
+  values["verdict"] = parent.evaluation.feedback;
+  return bench.prompt(mode.diff ? "alphaevolve/prompts/diff.md" : "alphaevolve/prompts/next.md", values);
+}
+
+/// What the reply makes of the parent; an Error is for the model to read.
+Result<std::string> candidate_in(const std::string& reply, const Spec& spec, const Start& start, bool diff) {
+  if (!diff || start.parent.empty()) {
     std::string code = extract_code(reply, spec.entry);
     if (code.empty()) return fail(ErrorCode::invalid_argument, "the reply holds no code");
     return code;
   }
   const Result<std::vector<Edit>> edits = parse_edits(reply);
   if (!edits) return fail(edits.error());
-  return apply_edits(best_of(programs).code, *edits);
-}
-
-struct Round {
-  std::size_t others = 0;
-  bool diff = false;
-  std::string complaint;  // about the last reply; empty: it could be used
-};
-
-Result<std::string> next_text(Workbench& bench, const Spec& spec, const std::vector<Program>& programs, const Round& round) {
-  PromptValues values = {{"operator", spec.operator_name}, {"spec", spec.text}};
-  values["complaint"] = round.complaint.empty() ? "" : "Your last reply could not be used: " + round.complaint + "\n";
-  if (programs.empty()) return bench.prompt("alphaevolve/prompts/first.md", values);
-  const Program& best = best_of(programs);
-  values["others"] = others_text(programs, best, round.others);
-  values["code"] = best.code;
-  values["metrics"] = metrics_text(best.evaluation);
-  values["verdict"] = best.evaluation.feedback;
-  return bench.prompt(round.diff ? "alphaevolve/prompts/diff.md" : "alphaevolve/prompts/next.md", values);
+  return apply_edits(start.parent.front().code, *edits);
 }
 
 }  // namespace
 
 const std::vector<NumberOption>& alphaevolve_options() {
   static const std::vector<NumberOption> list = {
-      {"attempts", 5, 1, 9, "replies asked for; each may cost one of the track's 10 tests", true},
-      {"others", 2, 0, 8, "earlier versions shown beside the best one", true},
-      {"diff", 0, 0, 1, "1: after the first version, edits of the best one instead of whole modules", true},
+      {"attempts", 5, 1, 20, "replies asked for; each may cost one of the track's 20 compilations and 10 tests", true},
+      {"others", 2, 0, 8, "earlier versions shown beside the parent", true},
+      {"diff", 0, 0, 1, "1: after an island's first version, edits of the parent instead of whole modules", true},
+      {"islands", 1, 1, 8, "populations that evolve apart and take turns", true},
+      {"migrate", 4, 0, 20, "attempts after which each island's best is copied to the next island; 0: never", true},
+      {"archive", 0, 0, 1, "1: parents and others from a MAP-elites archive of each island", true},
+      {"min_perf", 0, 0, 10, "a correct version slower than this (oracle / own time) is no parent while a faster one is there", false},
   };
   return list;
 }
@@ -85,29 +80,37 @@ Result<Attempt> attempt_alphaevolve(Workbench& bench, const NumberValues& option
   if (!spec) return fail(spec.error());
   const Result<std::string> system = bench.prompt("alphaevolve/prompts/system.md", {});
   if (!system) return fail(system.error());
-  const auto attempts = static_cast<std::int64_t>(options.at("attempts"));
-  Round round{static_cast<std::size_t>(options.at("others")), options.at("diff") > 0, ""};
-  std::vector<Program> programs;
-  for (std::int64_t attempt = 1; attempt <= attempts; ++attempt) {
-    const Result<std::string> text = next_text(bench, *spec, programs, round);
+  const std::size_t attempts = whole(options, "attempts"), islands = whole(options, "islands"), migrate = whole(options, "migrate");
+  const Mode mode{options.at("diff") > 0, options.at("archive") > 0};
+  Database database({islands, mode.archive, options.at("min_perf")}, Draws(0, bench.identity()));
+  std::vector<std::string> complaints(islands);
+  for (std::size_t attempt = 1; attempt <= attempts; ++attempt) {
+    const std::size_t island = (attempt - 1) % islands;
+    Start start;
+    start.complaint = std::exchange(complaints[island], "");
+    if (!database.empty(island)) {
+      start.parent.push_back(database.parent(island));
+      start.others = database.others(island, start.parent.front(), whole(options, "others"));
+    }
+    const Result<std::string> text = prompt_text(bench, *spec, start, mode);
     if (!text) return fail(text.error());
     const Result<CompletionReply> reply = bench.ask(*system, *text);
     if (!reply) return fail(reply.error());
-    const Result<std::string> code = candidate_in(reply->text, *spec, programs, round.diff);
-    round.complaint = code ? "" : code.error().message;
-    if (!code) {
-      if (Status noted = bench.note(round.complaint); !noted) return fail(noted.error());
-      continue;
+    if (const Result<std::string> code = candidate_in(reply->text, *spec, start, mode.diff); !code) {
+      complaints[island] = code.error().message;
+      if (Status noted = bench.note(complaints[island]); !noted) return fail(noted.error());
+    } else {
+      const Result<Evaluation> evaluation = bench.evaluate(*code);
+      if (!evaluation) return fail(evaluation.error());
+      database.add(island, {*code, *evaluation});
+      if (!is_worth_more_work(*evaluation)) {
+        if (Status remarked = bench.remark(why_no_more_work(*evaluation)); !remarked) return fail(remarked.error());
+        break;
+      }
     }
-    const Result<Evaluation> evaluation = bench.evaluate(*code);
-    if (!evaluation) return fail(evaluation.error());
-    programs.push_back({*code, *evaluation});
-    if (!is_worth_more_work(*evaluation)) {
-      if (Status remarked = bench.remark(why_no_more_work(*evaluation)); !remarked) return fail(remarked.error());
-      break;
-    }
+    if (migrate > 0 && attempt % migrate == 0) database.migrate();
   }
-  return bench.submit(programs.empty() ? "" : best_of(programs).code, "none of " + std::to_string(attempts) + " replies holds code");
+  return bench.submit(database.empty() ? "" : database.best().code, "none of " + std::to_string(attempts) + " replies holds code");
 }
 
 }  // namespace assay::agents

@@ -18,7 +18,7 @@ std::string Ancestors::text() const {
   std::string text;
   for (std::size_t i = 0; i < pool_.size(); ++i) {
     text += "Version " + std::to_string(i + 1) + " of " + std::to_string(pool_.size()) + " (" + metrics_text(pool_[i].evaluation) + "):\n\n```python\n" +
-            pool_[i].code + "```\n\nWhat was thought of it: " + pool_[i].reflection + "\n\n";
+            pool_[i].code + "```\n\n" + (pool_[i].reflection.empty() ? "" : "What was thought of it: " + pool_[i].reflection + "\n\n");
   }
   return text;
 }

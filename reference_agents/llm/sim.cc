@@ -1,7 +1,7 @@
 #include "reference_agents/llm/sim.h"
 
-#include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -9,37 +9,19 @@
 #include <system_error>
 
 #include "reference_agents/agent/code_block.h"
+#include "reference_agents/agent/draws.h"
 #include "reference_agents/llm/named_operator.h"
-#include "reference_agents/llm/sim_mutations.h"
+#include "reference_agents/llm/sim_attack.h"
+#include "reference_agents/llm/sim_edit.h"
+#include "reference_agents/llm/sim_landscape.h"
 
 namespace assay::agents {
 namespace {
 
 constexpr std::string_view kVerdictMark = "\nVerdict: ";
 constexpr std::string_view kProseMark = "Answer without code";
-constexpr std::string_view kEditMark = "<<<<<<< SEARCH";
-
-/// A stream of draws that is the same on every machine, which the standard distributions are not (FNV-1a into SplitMix64).
-class Draws {
- public:
-  Draws(std::uint64_t seed, const std::string& identity) : state_(seed) {
-    std::uint64_t hash = 14'695'981'039'346'656'037ULL;
-    for (const char byte : identity) hash = (hash ^ static_cast<unsigned char>(byte)) * 1'099'511'628'211ULL;
-    state_ += hash;
-    (void)next();
-  }
-  std::uint64_t next() {
-    std::uint64_t mixed = state_ += 0x9e3779b97f4a7c15ULL;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
-    return mixed ^ (mixed >> 31);
-  }
-  /// In [0, 1).
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-
- private:
-  std::uint64_t state_;
-};
+constexpr std::string_view kReflectionMark = "What a colleague found: ";
+constexpr double kSlowFactor = 0.3;
 
 enum class Heard { nothing, failure, success };
 
@@ -51,63 +33,23 @@ Heard heard_in(const CompletionRequest& request) {
   return text.compare(at + kVerdictMark.size(), 4, "pass") == 0 ? Heard::success : Heard::failure;
 }
 
-Flaw draw_flaw(Heard heard, const NumberValues& odds, Draws& draws) {
+Flaw draw_flaw(Heard heard, double repair, const NumberValues& odds, Draws& draws) {
   const double chance = draws.uniform();
   const double repaired = draws.uniform();
   const double broken = odds.at("compile_error");
   const double wrong = odds.at("wrong");
   const double slow = odds.at("slow");
   if (heard == Heard::failure) {
-    if (repaired < odds.at("repair")) return chance < slow ? Flaw::slow : Flaw::none;
+    if (repaired < repair) return chance < slow ? Flaw::slow : Flaw::none;
     return chance * (broken + wrong) < broken ? Flaw::does_not_compile : Flaw::wrong;
   }
-  if (heard == Heard::success && repaired < odds.at("repair")) return Flaw::none;
+  if (heard == Heard::success && repaired < repair) return Flaw::none;
   if (chance < broken) return Flaw::does_not_compile;
   if (chance < broken + wrong) return Flaw::wrong;
   return chance < broken + wrong + slow ? Flaw::slow : Flaw::none;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
-
-std::string joined(const std::vector<std::string>& lines, std::size_t first, std::size_t last) {
-  std::string text;
-  for (std::size_t i = first; i < last; ++i) text += lines[i] + "\n";
-  return text;
-}
-
-/// One edit that turns `before` into `after`: what differs, with as much around it as makes it unique.
-std::string edit_text(const std::string& before, const std::string& after) {
-  const std::vector<std::string> old_lines = lines_of(before);
-  const std::vector<std::string> new_lines = lines_of(after);
-  const std::size_t shorter = std::min(old_lines.size(), new_lines.size());
-  std::size_t head = 0;
-  while (head < shorter && old_lines[head] == new_lines[head]) ++head;
-  std::size_t tail = 0;
-  while (tail < shorter - head && old_lines[old_lines.size() - 1 - tail] == new_lines[new_lines.size() - 1 - tail]) ++tail;
-  const auto unique = [&] {
-    const std::string text = joined(old_lines, head, old_lines.size() - tail);
-    const std::size_t at = before.find(text);
-    return !text.empty() && at != std::string::npos && before.find(text, at + 1) == std::string::npos;
-  };
-  while (!unique() && (head > 0 || tail > 0)) {
-    if (head > 0) --head;
-    if (tail > 0) --tail;
-  }
-  return std::string(kEditMark) + "\n" + joined(old_lines, head, old_lines.size() - tail) + "=======\n" +
-         joined(new_lines, head, new_lines.size() - tail) + ">>>>>>> REPLACE\n";
-}
-
-bool asks_for_edits(const CompletionRequest& request) {
-  return !request.messages.empty() && request.messages.back().text.find(kEditMark) != std::string::npos;
-}
+bool asks_for_edits(const CompletionRequest& request) { return !request.messages.empty() && request.messages.back().text.find(kEditMark) != std::string::npos; }
 
 }  // namespace
 
@@ -118,6 +60,9 @@ const std::vector<NumberOption>& sim_options() {
       {"slow", 0.2, 0, 1, "share that is right and slow"},
       {"repair", 0.6, 0, 1, "how often an answer to a verdict is better than it"},
       {"bad_edit", 0.1, 0, 1, "share of edits that match nothing"},
+      {"dead_end", 0, 0, 1, "share of lines of attack that no repair makes right"},
+      {"insight", 0, 0, 1, "share of repairs that fail without a reflection and succeed with one"},
+      {"fake", 0, 0, 1, "1: answers carry comments that the device fake takes verdicts and speeds from", true},
   };
   return list;
 }
@@ -149,6 +94,36 @@ std::vector<std::string> SimClient::known_operators() const {
   return names;
 }
 
+/// What a colleague says who does not write code. Of correct code with speeds it names the next version to try.
+std::string SimClient::prose(const CompletionRequest& request, const std::string& operator_name) const {
+  const std::string& newest = request.messages.back().text;
+  const std::vector<Ideas> fastest = ideas_in(extract_code(newest, operator_name));  // it is shown last
+  if (fastest.empty() || heard_in(request) == Heard::failure) return "The verdict names the place: look at the operators, the masks and the launch there.\n";
+  Draws draws(seed_, operator_name + "\n" + request.attempt + "\n" + std::to_string(request.turn) + "\nplan");
+  return plan_sentence(next_ideas(fastest.front(), ideas_in(newest), draws));
+}
+
+std::string SimClient::fake_comments(const std::string& operator_name, Flaw flaw, bool mends, const std::string& base, const std::string& prompt,
+                                     Draws& draws) const {
+  const std::vector<Ideas> shown = ideas_in(base);
+  const std::optional<Ideas> planned = planned_ideas(prompt);
+  Ideas ideas = 0;
+  if (shown.empty()) {
+    ideas = first_ideas(draws);
+  } else if (mends) {
+    ideas = shown.front();
+  } else {
+    ideas = planned ? *planned : next_ideas(shown.front(), ideas_in(prompt), draws);
+  }
+  const double perf = Landscape(seed_, operator_name).perf(ideas) * (flaw == Flaw::slow ? kSlowFactor : 1);
+  char speed[64];
+  std::snprintf(speed, sizeof(speed), "# fake: perf=%.4f\n", perf);
+  std::string comments = ideas_comment(ideas) + speed;
+  if (flaw == Flaw::does_not_compile) comments += "# fake: error=compilation_error\n";
+  if (flaw == Flaw::wrong) comments += "# fake: fail\n";
+  return comments;
+}
+
 Result<CompletionReply> SimClient::complete(const CompletionRequest& request) {
   const std::string name = named_operator(request);
   if (name.empty()) return fail(ErrorCode::not_found, "sim: the prompt names no operator; it needs a line 'Operator: NAME'");
@@ -162,14 +137,28 @@ Result<CompletionReply> SimClient::complete(const CompletionRequest& request) {
   reply.stop_reason = "end_of_simulation";
   reply.usage_known = true;
   const std::string& newest = request.messages.back().text;
+  const std::string identity = name + "\n" + request.attempt;
   if (newest.find(kProseMark) != std::string::npos) {
-    reply.text = "The verdict names the place: look at the operators, the masks and the launch there.\n";
+    reply.text = prose(request, name);
     return reply;
   }
-  Draws draws(seed_, name + "\n" + request.attempt + "\n" + std::to_string(request.turn));
-  const Flaw flaw = draw_flaw(heard_in(request), odds_, draws);
+  Draws draws(seed_, identity + "\n" + std::to_string(request.turn));
+  const Heard heard = heard_in(request);
+  const double insight = newest.find(kReflectionMark) == std::string::npos ? 0 : odds_.at("insight");
+  Flaw flaw = draw_flaw(heard, odds_.at("repair") + insight * (1 - odds_.at("repair")), odds_, draws);
   const bool bad_edit = draws.uniform() < odds_.at("bad_edit");
-  const std::string code = mutate(oracle, flaw, draws.next());
+  const std::uint64_t place = draws.next();
+  // What follows draws after all that was drawn before these options were there, so that old seeds answer as they did.
+  const std::string base = heard == Heard::nothing ? "" : extract_code(newest, name);
+  std::string comments;
+  if (odds_.at("dead_end") > 0) {
+    const std::size_t attack = attack_of(base).value_or(draws.below(kAttacks));
+    const bool is_right = flaw == Flaw::none || flaw == Flaw::slow;
+    if (is_right && is_dead_end(seed_, identity, attack, odds_.at("dead_end"))) flaw = draws.uniform() < 0.5 ? Flaw::does_not_compile : Flaw::wrong;
+    comments += attack_comment(attack);
+  }
+  if (odds_.at("fake") > 0) comments += fake_comments(name, flaw, heard == Heard::failure, base, newest, draws);
+  const std::string code = comments + mutate(oracle, flaw, place);
   const std::string current = asks_for_edits(request) ? extract_code(newest, name) : "";
   if (current.empty()) {
     reply.text = "A simulated answer.\n\n```python\n" + code + "```\n";

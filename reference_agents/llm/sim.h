@@ -4,6 +4,10 @@
 // "Verdict: error ...") is answered with a repair as often as `repair` says; one that asks for edits gets SEARCH/REPLACE blocks; one
 // that says "Answer without code" gets a sentence.
 //
+// Three more effects are there for those who ask, to see what an agent's parts do about them; each is an assumption, put in by its option:
+// `dead_end`, lines of attack that no repair makes right (sim_attack.h); `insight`, what a reflection adds to the odds of a repair; and `fake`,
+// for the device of that name, versions whose speeds differ (sim_landscape.h), of which it tries none twice that the prompt shows.
+//
 //   Result<std::unique_ptr<SimClient>> client = SimClient::make("7?wrong=0.5&repair=1", root / "operators");
 //
 // A reply depends on the seed, the operator, the request's `attempt` and `turn`, and the prompt: not on time, threads or earlier calls.
@@ -18,12 +22,14 @@
 #include <string>
 #include <vector>
 
+#include "reference_agents/agent/draws.h"
 #include "reference_agents/llm/llm_client.h"
 #include "reference_agents/llm/number_options.h"
+#include "reference_agents/llm/sim_mutations.h"
 
 namespace assay::agents {
 
-/// compile_error, wrong, slow, repair, bad_edit: probabilities.
+/// compile_error, wrong, slow, repair, bad_edit, dead_end, insight: probabilities; fake: a switch.
 const std::vector<NumberOption>& sim_options();
 
 class SimClient final : public LlmClient {
@@ -39,6 +45,10 @@ class SimClient final : public LlmClient {
 
  private:
   SimClient(std::string name, std::uint64_t seed, NumberValues odds) : name_(std::move(name)), seed_(seed), odds_(std::move(odds)) {}
+
+  std::string prose(const CompletionRequest& request, const std::string& operator_name) const;
+  /// `mends`: the prompt shows code that fails, `base`.
+  std::string fake_comments(const std::string& operator_name, Flaw flaw, bool mends, const std::string& base, const std::string& prompt, Draws& draws) const;
 
   const std::string name_;
   const std::uint64_t seed_;

@@ -164,6 +164,24 @@ Result<std::vector<std::string>> ProtocolClient::list_tools() {
   return names;
 }
 
+Result<std::vector<std::string>> ProtocolClient::list_resources() {
+  auto resources = list("resources/list", "resources");
+  if (!resources) return fail(resources.error());
+  std::vector<std::string> addresses;
+  for (const json& resource : *resources) addresses.push_back(resource.value("uri", ""));
+  return addresses;
+}
+
+Result<std::string> ProtocolClient::read_resource(const std::string& uri) {
+  return guarded("resources/read", [&]() -> Result<std::string> {
+    const auto result = request("resources/read", {{"uri", uri}});
+    if (!result) return fail(result.error());
+    std::string text;
+    for (const json& part : result->value("contents", json::array())) text += part.value("text", "");
+    return text;
+  });
+}
+
 Result<ToolResult> ProtocolClient::call_tool(const std::string& name, const json& arguments, std::int64_t timeout_ms) {
   return call_tool(name, arguments, {.timeout_ms = timeout_ms});
 }

@@ -43,6 +43,8 @@ class ProtocolClient final : public Client {
   Result<std::vector<std::string>> list_tools() override;
   Result<ToolResult> call_tool(const std::string& name, const nlohmann::json& arguments, std::int64_t timeout_ms) override;
   Result<ToolResult> call_tool(const std::string& name, const nlohmann::json& arguments, const CallOptions& options);
+  Result<std::vector<std::string>> list_resources() override;
+  Result<std::string> read_resource(const std::string& uri) override;
 
   /// The `result` of any request. A JSON-RPC error is an Error: invalid_argument, not_found, or unavailable, with the server's words.
   Result<nlohmann::json> request(const std::string& method, nlohmann::json params, const CallOptions& options = {});

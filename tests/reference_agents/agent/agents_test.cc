@@ -38,6 +38,12 @@ class Judge final : public mcp::Client {
     }
     return answer;
   }
+  Result<std::vector<std::string>> list_resources() override { return std::vector<std::string>{"operator://f/spec", "guide://triton-pitfalls"}; }
+  Result<std::string> read_resource(const std::string& uri) override {
+    if (--calls_left < 0) return fail(ErrorCode::unavailable, "the connection is closed");
+    ++calls["read " + uri];
+    return "# Pitfalls\nMask every load.";
+  }
   bool timed = true;
   int calls_left = 1'000'000;
   std::map<std::string, int> calls;
@@ -140,6 +146,86 @@ TEST_CASE("geak drops a line of attack after so many failed repairs, and plans f
   }
 }
 
+TEST_CASE("geak without a part does without it") {
+  Fixture fixture;
+  const auto text_of = [](const Answers& model, std::size_t i) { return model.prompts.at(i).messages[0].text; };
+  SECTION("no debugging trap: the same line of attack to the end") {
+    Answers model({module_of("broken 0"), "why", module_of("broken 1"), "why", module_of("broken 2")});
+    REQUIRE(fixture.attempt("geak?iterations=9&max_debug=0", model));
+    CHECK(model.prompts.size() == 1 + 2 * 8);
+    for (const CompletionRequest& prompt : model.prompts) CHECK(prompt.messages[0].text.find("was dropped") == std::string::npos);
+  }
+  SECTION("no reflector: one request for each version") {
+    Answers model({module_of("broken"), module_of("wrong"), module_of("perf=0.5"), "plan", module_of("perf=0.8")});
+    REQUIRE(fixture.attempt("geak?iterations=4&reflect=0", model));
+    REQUIRE(model.prompts.size() == 5);
+    CHECK(text_of(model, 1).find("What a colleague found") == std::string::npos);
+    CHECK(text_of(model, 1).find("Verdict: error: syntax_error") != std::string::npos);
+    CHECK(text_of(model, 3).find("What was thought of it") == std::string::npos);
+    CHECK(fixture.server.submitted.find("perf=0.8") != std::string::npos);
+  }
+  SECTION("no optimizer: the first correct version ends it") {
+    Answers model({module_of("broken"), "why", module_of("perf=0.5"), module_of("perf=0.8")});
+    REQUIRE(fixture.attempt("geak?optimize=0", model));
+    CHECK(model.prompts.size() == 3);
+    CHECK(fixture.server.submitted.find("perf=0.5") != std::string::npos);
+  }
+  SECTION("no pool: the optimizer sees the fastest version only") {
+    Answers model({module_of("perf=0.5"), "thought", "plan", module_of("perf=0.8"), "thought", "plan", module_of("perf=0.6")});
+    REQUIRE(fixture.attempt("geak?iterations=3&ancestors=1", model));
+    CHECK(text_of(model, 5).find("perf=0.8") != std::string::npos);
+    CHECK(text_of(model, 5).find("perf=0.5") == std::string::npos);
+  }
+  SECTION("no cascade: what does not compile costs a test") {
+    Answers model({module_of("broken"), "why", module_of("wrong"), "why", module_of("perf=0.5")});
+    REQUIRE(fixture.attempt("geak?iterations=3&cascade=0", model));
+    CHECK(fixture.server.calls["compile"] == 0);
+    CHECK(fixture.server.calls["run_tests"] == 3);
+    CHECK(fixture.server.calls["profile"] == 1);
+  }
+  SECTION("knowledge comes from the server's resources, and only if asked for") {
+    Answers model({module_of("perf=0.5")});
+    REQUIRE(fixture.attempt("geak?iterations=1&knowledge=1", model));
+    CHECK(model.prompts[0].system.find("Mask every load") != std::string::npos);
+    CHECK(fixture.server.calls["read guide://triton-pitfalls"] == 1);
+    CHECK(fixture.server.calls.count("read operator://f/spec") == 0);
+    Fixture other;
+    REQUIRE(other.attempt("geak?iterations=1", model));
+    CHECK(model.prompts.back().system.find("Mask every load") == std::string::npos);
+  }
+}
+
+TEST_CASE("geak's instances take turns, share nothing but the budgets, and the best of all is submitted") {
+  Fixture fixture;
+  Answers model({module_of("broken a"), module_of("perf=0.9"), "why a", module_of("perf=0.4"), "plan b", module_of("perf=0.2")});
+  REQUIRE(fixture.attempt("geak?iterations=2&instances=2&reflect=1", model));
+  REQUIRE(model.prompts.size() >= 4);
+  const auto text_of = [&](std::size_t i) { return model.prompts.at(i).messages[0].text; };
+  CHECK(text_of(1).find("broken a") == std::string::npos);  // the second instance begins anew
+  CHECK(text_of(1).find("Write a version that is right first of all") != std::string::npos);
+  CHECK(text_of(3).find("broken a") != std::string::npos);  // the first one mends its own version
+  CHECK(text_of(3).find("perf=0.9") == std::string::npos);
+  CHECK(model.prompts[0].temperature == 1.0);
+  CHECK(fixture.server.submitted.find("perf=0.9") != std::string::npos);
+  Fixture single;
+  REQUIRE(single.attempt("geak?iterations=1", model));
+  CHECK_FALSE(model.prompts.back().temperature.has_value());  // the provider's default
+}
+
+TEST_CASE("alphaevolve's islands begin apart and hear of each other's best after a migration") {
+  Fixture fixture;
+  Answers model({module_of("broken a"), module_of("perf=0.5"), module_of("wrong c"), module_of("perf=0.4"), module_of("perf=0.3")});
+  REQUIRE(fixture.attempt("alphaevolve?attempts=5&islands=2&migrate=4", model));
+  const auto text_of = [&](std::size_t i) { return model.prompts.at(i).messages[0].text; };
+  CHECK(text_of(1).find("Write the first version") != std::string::npos);
+  CHECK(text_of(2).find("broken a") != std::string::npos);
+  CHECK(text_of(2).find("perf=0.5") == std::string::npos);
+  CHECK(text_of(3).find("perf=0.5") != std::string::npos);
+  CHECK(text_of(3).find("wrong c") == std::string::npos);
+  CHECK(text_of(4).find("perf=0.5") != std::string::npos);  // it came over
+  CHECK(fixture.server.submitted.find("perf=0.5") != std::string::npos);
+}
+
 TEST_CASE("where nothing is timed, correct is the end, and the attempt says so") {
   for (const char* agent : {"leader", "alphaevolve", "geak"}) {
     Fixture fixture;
@@ -155,7 +241,9 @@ TEST_CASE("where nothing is timed, correct is the end, and the attempt says so")
 
 TEST_CASE("an attempt cut short anywhere ends like one that was not, and asks and calls nothing twice") {
   const std::vector<std::string> texts = {module_of("broken"), module_of("wrong"), module_of("perf=0.7"), module_of("perf=0.9"), module_of("perf=0.2")};
-  const std::string agent = GENERATE("one_shot", "leader", "alphaevolve", "geak?iterations=4");
+  const std::string agent = GENERATE("one_shot", "leader", "alphaevolve", "alphaevolve?attempts=9&islands=2&migrate=2&archive=1&min_perf=0.5",
+                                     "alphaevolve?attempts=6&islands=3&diff=1&archive=1&others=4", "geak?iterations=4", "geak?iterations=3&instances=3",
+                                     "geak?iterations=5&max_debug=0&ancestors=1&reflect=0&knowledge=1&example=1", "geak?cascade=0&optimize=0&instances=2");
   Fixture whole;
   Answers once(texts);
   const Result<Attempt> expected = whole.attempt(agent, once);

@@ -27,6 +27,8 @@ class FakeServer final : public mcp::Client {
     if (queue.size() > 1) queue.erase(queue.begin());
     return answer;
   }
+  Result<std::vector<std::string>> list_resources() override { return std::vector<std::string>{}; }
+  Result<std::string> read_resource(const std::string& uri) override { return fail(ErrorCode::not_found, "there is no " + uri); }
   int count(const std::string& name) const {
     int found = 0;
     for (const auto& call : calls) found += call.first == name ? 1 : 0;

@@ -1,10 +1,14 @@
 #include "reference_agents/llm/sim.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "reference_agents/agent/code_block.h"
 #include "reference_agents/agent/edits.h"
+#include "reference_agents/llm/sim_attack.h"
+#include "reference_agents/llm/sim_landscape.h"
 #include "reference_agents/llm/sim_mutations.h"
 #include "tests/catch.h"
 
@@ -97,4 +101,50 @@ TEST_CASE("every flaw of the quick operators changes the code") {
     }
     CHECK(mutate(oracle, Flaw::none, 3) == oracle);
   }
+}
+
+TEST_CASE("a line of attack is kept while its code is mended, and one that is dead stays wrong") {
+  const auto mortal = sim("5?compile_error=0&wrong=1&slow=0&repair=1&dead_end=0.5");
+  int dead = 0;
+  for (std::int64_t turn = 0; turn < 40; ++turn) {
+    const std::string first = code_of(*mortal, asking("gelu_tanh", turn));
+    REQUIRE(attack_of(first));
+    bool repaired_once = false;
+    bool failed_once = false;
+    for (std::int64_t later = 100; later < 105; ++later) {
+      const std::string mended = code_of(*mortal, asking("gelu_tanh", later, "```python\n" + first + "```\n\nVerdict: fail (wrong_result)"));
+      CHECK(attack_of(mended) == attack_of(first));
+      const std::string oracle = code_of(*sim("1?compile_error=0&wrong=0&slow=0"), asking("gelu_tanh", 0));
+      (mended == attack_comment(*attack_of(first)) + oracle ? repaired_once : failed_once) = true;
+    }
+    CHECK(repaired_once != failed_once);
+    dead += failed_once ? 1 : 0;
+  }
+  CHECK(dead > 8);
+  CHECK(dead < 32);
+}
+
+TEST_CASE("insight helps those only who were shown a reflection") {
+  const auto slow_learner = sim("5?compile_error=0&wrong=1&slow=0&repair=0&insight=1");
+  const std::string flawed = code_of(*slow_learner, asking("gelu_tanh", 0));
+  const std::string failure = "```python\n" + flawed + "```\n\nVerdict: fail\n\n";
+  const std::string oracle = code_of(*sim("1?compile_error=0&wrong=0&slow=0"), asking("gelu_tanh", 0));
+  CHECK(code_of(*slow_learner, asking("gelu_tanh", 1, failure)) != oracle);
+  CHECK(code_of(*slow_learner, asking("gelu_tanh", 1, failure + "What a colleague found: the mask")) == oracle);
+}
+
+TEST_CASE("for the device fake, code says what it is, and a plan is carried out") {
+  const auto fake = sim("5?compile_error=0&wrong=0&slow=0&repair=1&fake=1");
+  const std::string code = code_of(*fake, asking("gelu_tanh", 0));
+  REQUIRE(ideas_in(code).size() == 1);
+  CHECK(code.find("# fake: perf=") != std::string::npos);
+  CHECK(code.find("# fake: fail") == std::string::npos);
+  CHECK(code_of(*sim("5?compile_error=0&wrong=1&slow=0&fake=1"), asking("gelu_tanh", 0)).find("# fake: fail") != std::string::npos);
+  CHECK(code_of(*sim("5?compile_error=1&wrong=0&slow=0&fake=1"), asking("gelu_tanh", 0)).find("# fake: error=") != std::string::npos);
+  const std::string shown = "```python\n" + code + "```\n\nVerdict: pass\n\n";
+  const std::string plan = fake->complete(asking("gelu_tanh", 1, shown + "Answer without code."))->text;
+  const std::optional<Ideas> planned = planned_ideas(plan);
+  REQUIRE(planned);
+  CHECK(*planned != ideas_in(code).front());
+  CHECK(ideas_in(code_of(*fake, asking("gelu_tanh", 2, shown + plan))) == std::vector<Ideas>{*planned});
 }

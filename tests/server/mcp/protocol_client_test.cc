@@ -143,6 +143,10 @@ void check_everything(ProtocolClient& client) {
   CHECK(resources->size() == 3);  // of two pages
   CHECK((*client.request("resources/read", {{"uri", "doc://b"}}))["contents"][0]["text"] == "text of doc://b");
   CHECK(client.request("resources/read", {{"uri", "doc://none"}}).error().message.find("doc://none") != std::string::npos);
+  CHECK(client.list_resources()->size() == 3);
+  CHECK(*client.read_resource("doc://b") == "text of doc://b");
+  const ErrorCode missing = client.read_resource("doc://none").error().code;
+  CHECK((missing == ErrorCode::not_found || missing == ErrorCode::invalid_argument));
   CHECK((*client.request("prompts/get", {{"name", "p"}}))["messages"][0]["content"]["text"] == "hello");
   const json reference = {{"ref", {{"type", "ref/prompt"}, {"name", "p"}}}, {"argument", {{"name", "x"}, {"value", "t"}}}};
   CHECK((*client.request("completion/complete", reference))["completion"]["values"] == json{"two"});

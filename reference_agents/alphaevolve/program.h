@@ -1,0 +1,15 @@
+// One version that alphaevolve evaluated. Value.
+#pragma once
+
+#include <string>
+
+#include "reference_agents/agent/evaluation.h"
+
+namespace assay::agents {
+
+struct Program {
+  std::string code;
+  Evaluation evaluation;
+};
+
+}  // namespace assay::agents

@@ -1,0 +1,100 @@
+#include "reference_agents/geak/instance.h"
+
+#include <utility>
+
+#include "reference_agents/agent/code_block.h"
+#include "reference_agents/agent/remarks.h"
+
+namespace assay::agents {
+
+Result<Instance::Next> Instance::iterate() {
+  const Result<std::string> code = failing_ ? repaired() : generated();
+  if (!code) return fail(code.error());
+  if (code->empty()) {
+    if (Status noted = bench_.note("the reply holds no code"); !noted) return fail(noted.error());
+    return Next::iterate;
+  }
+  const Result<Evaluation> evaluation = bench_.evaluate(*code, parts_.first);
+  if (!evaluation) return fail(evaluation.error());
+  if (best_code_.empty() || is_better(*evaluation, best_)) {
+    best_code_ = *code;
+    best_ = *evaluation;
+  }
+  if (!is_worth_more_work(*evaluation)) {
+    if (Status remarked = bench_.remark(why_no_more_work(*evaluation)); !remarked) return fail(remarked.error());
+    return Next::end_attempt;
+  }
+  const bool correct = evaluation->level == Level::correct;
+  if (correct && !parts_.optimize) {
+    if (Status noted = bench_.note("correct, and without an optimizer that is the end: " + metrics_text(*evaluation)); !noted) return fail(noted.error());
+    return Next::end_instance;
+  }
+  if (Status took = correct ? succeeded(*code, *evaluation) : failed(*code, *evaluation); !took) return fail(took.error());
+  return Next::iterate;
+}
+
+Result<std::string> Instance::answer(const char* file, PromptValues values) {
+  values["operator"] = spec_.operator_name;
+  values["spec"] = spec_.text;
+  const Result<std::string> text = bench_.prompt(std::string("geak/prompts/") + file, values);
+  if (!text) return fail(text.error());
+  CompletionRequest request;
+  request.system = parts_.system;
+  request.messages.push_back({"user", *text});
+  request.temperature = parts_.temperature;
+  const Result<CompletionReply> reply = bench_.ask(std::move(request));
+  if (!reply) return fail(reply.error());
+  return reply->text;
+}
+
+Result<std::string> Instance::code_from(const char* file, PromptValues values) {
+  const Result<std::string> reply = answer(file, std::move(values));
+  if (!reply) return fail(reply.error());
+  return extract_code(*reply, spec_.entry);
+}
+
+Result<std::string> Instance::generated() {
+  if (ancestors_.empty()) return code_from("generate.md", {{"plan", plan_}, {"example", parts_.example}});
+  const Result<std::string> plan = answer("optimize.md", {{"ancestors", ancestors_.text()}, {"dropped", dropped_}});
+  if (!plan) return fail(plan.error());
+  plan_ = *plan;
+  const Ancestor& fastest = ancestors_.fastest();
+  return code_from("improve.md", {{"code", fastest.code}, {"verdict", fastest.evaluation.feedback}, {"plan", plan_}});
+}
+
+Result<std::string> Instance::repaired() {
+  PromptValues values = {{"code", failing_->code}, {"verdict", failing_->evaluation.feedback}};
+  std::string found;
+  if (parts_.reflect) {
+    const Result<std::string> reflection = answer("reflect.md", values);
+    if (!reflection) return fail(reflection.error());
+    found = "What a colleague found: " + *reflection + "\n\n";
+  }
+  values["reflection"] = found;
+  return code_from("repair.md", std::move(values));
+}
+
+Status Instance::failed(const std::string& code, const Evaluation& evaluation) {
+  const std::int64_t repairs = failing_ ? failing_->repairs + 1 : 0;
+  failing_ = Failing{code, evaluation, repairs};
+  if (parts_.max_debug == 0 || repairs < parts_.max_debug) return {};
+  failing_.reset();
+  dropped_ += "- " + plan_ + " (ended with: " + metrics_text(evaluation) + ")\n";
+  plan_ = "An earlier line of attack could not be made to work and was dropped (" + metrics_text(evaluation) +
+          "). Take another one: other tiling, other order of the work, simpler code.";
+  return bench_.note("after " + std::to_string(repairs) + " failed repairs this line of attack is dropped");
+}
+
+Status Instance::succeeded(const std::string& code, const Evaluation& evaluation) {
+  failing_.reset();
+  std::string reflection;
+  if (parts_.reflect) {
+    const Result<std::string> thought = answer("consider.md", {{"code", code}, {"metrics", metrics_text(evaluation)}, {"verdict", evaluation.feedback}});
+    if (!thought) return fail(thought.error());
+    reflection = *thought;
+  }
+  ancestors_.add({code, evaluation, reflection});
+  return bench_.note("joined the pool: " + metrics_text(evaluation));
+}
+
+}  // namespace assay::agents

@@ -1,0 +1,78 @@
+#include "reference_agents/geak/knowledge.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace assay::agents {
+namespace {
+
+constexpr std::string_view kScheme = "guide://";
+constexpr std::array<std::string_view, 2> kAlways = {"triton-pitfalls", "memory-bound-kernels"};
+constexpr std::string_view kFacts = "-facts";
+constexpr std::size_t kLeastStem = 4;  // "and" says nothing
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
+  return out;
+}
+
+/// Whether the specification uses a word of the topic, in the singular too: "scan" for "reductions-and-scans".
+bool mentions(const std::string& spec, std::string_view topic) {
+  while (!topic.empty()) {
+    const std::size_t end = std::min(topic.find('-'), topic.size());
+    std::string_view word = topic.substr(0, end);
+    topic.remove_prefix(std::min(end + 1, topic.size()));
+    if (word.ends_with('s')) word.remove_suffix(1);
+    if (word.size() >= kLeastStem && spec.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// The less the more useful; nothing for a guide that does not belong here.
+std::optional<int> rank_of(std::string_view topic, const Spec& spec, const std::string& spec_text) {
+  if (topic == spec.dialect) return 0;
+  if (std::find(kAlways.begin(), kAlways.end(), topic) != kAlways.end()) return 1;
+  if (topic.ends_with(kFacts)) return 2;
+  if (mentions(spec_text, topic)) return 3;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> guides_for(const Spec& spec, const std::vector<std::string>& resources) {
+  const std::string text = lower(spec.text);
+  std::vector<std::pair<int, std::string>> ranked;
+  for (const std::string& uri : resources) {
+    if (!uri.starts_with(kScheme)) continue;
+    const std::optional<int> rank = rank_of(std::string_view(uri).substr(kScheme.size()), spec, text);
+    if (rank) ranked.emplace_back(*rank, uri);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<std::string> uris;
+  for (const auto& [rank, uri] : ranked) uris.push_back(uri);
+  return uris;
+}
+
+Result<std::string> knowledge_for(Workbench& bench, const Spec& spec) {
+  const Result<std::vector<std::string>> resources = bench.list_resources();
+  if (!resources) return fail(resources.error());
+  std::string knowledge;
+  for (const std::string& uri : guides_for(spec, *resources)) {
+    const Result<mcp::ToolResult> guide = bench.read_resource(uri);
+    if (!guide) return fail(guide.error());
+    if (guide->is_error || knowledge.size() + guide->text.size() > kKnowledgeBytes) continue;  // the transcript has it either way
+    knowledge += guide->text + "\n";
+  }
+  if (knowledge.empty()) {
+    if (Status noted = bench.note("no knowledge: the server offers no guides that suit"); !noted) return fail(noted.error());
+    return knowledge;
+  }
+  return "What is known about writing kernels and about the hardware:\n\n" + knowledge;
+}
+
+}  // namespace assay::agents

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from llm_endpoint import Endpoint, Reply, completion, error
+from llm_endpoint import KEY, Endpoint, Reply, completion, error
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -156,7 +156,9 @@ def test_runs_of_several_agents_are_compared(binary: str, assay: Run, tmp_path: 
     assert [one["metrics"]["all"]["pass_at_1"]["value"] for one in document["comparison"]] == [0.5, 1]
     rows = list(csv.DictReader(io.StringIO(report(assay, runs, "--format", "csv"))))
     assert [(row["agent"], row["perf"]) for row in rows] == [("mine", "2"), ("mine", ""), ("theirs", "0.5")]
-    assert "2 agents or models compared" in report(assay, runs, "--format", "html")
+    page = report(assay, runs, "--format", "html")
+    ElementTree.fromstring(page.split("\n", 1)[1])
+    assert "2 agents or models compared" in page
 
 
 def test_runs_that_do_not_go_together(binary: str, assay: Run, tmp_path: Path) -> None:

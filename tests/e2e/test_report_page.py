@@ -200,6 +200,7 @@ def test_nothing_overlaps_or_runs_over(page: Page) -> None:
 def test_on_paper_nothing_is_left_in_a_scroll_box(page: Page) -> None:
     paper = page.looks["print"]
     assert paper["scrollers"] == []
+    assert paper["paper"] == "rgb(255, 255, 255)", "also from a dark screen: printers leave backgrounds out"
     assert [plot["heading"] for plot in paper["plots"]] == [plot["heading"] for plot in page.looks["desktop"]["plots"]]
     for word in page.words().split():
         assert word in paper["text"], f"{word} is not on paper"

@@ -103,6 +103,7 @@ export function measure() {
         language: document.documentElement.lang,
         text: document.body.innerText,
         injected: window.injected ?? null,
+        paper: getComputedStyle(document.body).backgroundColor,
         elements: [...new Set([...document.querySelectorAll('*')].map((element) => element.localName))].sort(),
         headings: [...document.querySelectorAll('h1, h2, h3')].map((heading) => [heading.localName, short(heading.textContent)]),
         plots,

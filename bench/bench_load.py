@@ -79,6 +79,7 @@ def run_part(binary: str, device: str, samples: int, jobs: int, folder: Path) ->
         *where,
     ]
     begin = time.perf_counter()
+    begin_unix_s = time.time()
     with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
         environment_ = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
         with subprocess.Popen(command, stdout=out, stderr=err, env=environment_, text=True) as bench:
@@ -99,6 +100,7 @@ def run_part(binary: str, device: str, samples: int, jobs: int, folder: Path) ->
         "model_calls": calls,
         "tool_calls": sum(end["tool_calls"] for end in ends),
         "outcomes": outcomes,
+        "work_s": round(max(journal.stat().st_mtime for journal in journals) - begin_unix_s, 1),
         "wall_s": round(wall_s, 1),
         "calls_per_s": round(calls / wall_s, 2),
         "journal_mib": round(size_mib(*journals), 2),
@@ -108,10 +110,11 @@ def run_part(binary: str, device: str, samples: int, jobs: int, folder: Path) ->
     }
 
 
-def memory_summary(series: list[dict[str, float]]) -> dict[str, float]:
-    """The start is a tenth into the run, when every thread has worked."""
-    start, end = series[len(series) // 10], series[-1]
-    return {f"{who}_{when}": one[who] for who in ("bench_mib", "server_mib") for when, one in (("start", start), ("end", end))}
+def memory_summary(part: dict[str, Any]) -> dict[str, float]:
+    """The start is a tenth into the work, when every thread has worked; the end is the last attempt's. After it comes the report, of every attempt."""
+    work = [one for one in part["memory"] if one["at_s"] <= part["work_s"]] or part["memory"]
+    moments = (("start", work[len(work) // 10]), ("end", work[-1]), ("report", part["memory"][-1]))
+    return {f"{who}_{when}": one[who] for who in ("bench_mib", "server_mib") for when, one in moments}
 
 
 def main() -> None:
@@ -130,7 +133,7 @@ def main() -> None:
         document["summary"][name] = {
             key: part[key] for key in ("model_calls", "wall_s", "calls_per_s", "journal_mib", "transcripts_mib", "store_mib")
         }
-        document["summary"][name].update(memory_summary(part["memory"]))
+        document["summary"][name].update(memory_summary(part))
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(document, indent=1) + "\n")
     print(json.dumps(document["summary"], indent=1))

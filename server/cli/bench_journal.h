@@ -30,6 +30,9 @@ struct BenchIdentity {
   std::int64_t samples = 1;
 };
 
+/// The outcome of a replayed attempt whose transcript had no reply for it.
+inline constexpr const char* kNoReply = "no_reply";
+
 /// One attempt that is over, as the journal has it.
 struct JournalledEnd {
   std::string outcome, error_kind, explanation;

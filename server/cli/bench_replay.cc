@@ -12,7 +12,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLineCharacters = 300;
-constexpr const char* kNoReply = "no_reply";
 
 std::string end_text(const JournalledEnd& end) {
   return end.error_kind.empty() || end.error_kind == "none" ? end.outcome : end.outcome + " (" + end.error_kind + ")";

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "operators/catalog.h"
-#include "server/cli/bench_run.h"
+#include "server/cli/bench_plan.h"
 #include "server/mcp/client.h"
 
 namespace assay::server {

@@ -12,7 +12,9 @@
 #include <thread>
 
 #include "reference_agents/agent/replay.h"
+#include "reference_agents/llm/metered.h"
 #include "server/cli/bench_progress.h"
+#include "server/cli/bench_tasks.h"
 
 namespace assay::server {
 namespace {
@@ -21,17 +23,6 @@ using std::chrono::steady_clock;
 
 /// After so many attempts in a row that could not be finished, a pair's model or the server is taken as gone.
 constexpr int kMostFailuresInARow = 3;
-/// How an attempt ends whose transcript had no reply for it.
-constexpr const char* kNoReply = "no_reply";
-
-struct Task {
-  std::size_t pair = 0;
-  std::int64_t sample = 1;
-  std::string run;
-  std::string operator_name;
-  std::string name;  // for a person
-  std::filesystem::path transcript;
-};
 
 Label label_of_attempt(const agents::Attempt& attempt) {
   if (attempt.outcome == "no_code" || attempt.outcome == "refused" || attempt.outcome == kNoReply) return Label::missing;
@@ -53,92 +44,12 @@ bool is_hopeless(const Error& error) {
   return error.code == ErrorCode::permission_denied || error.code == ErrorCode::invalid_argument || error.code == ErrorCode::io;
 }
 
-/// The server must still know a run before anything is paid for in its name.
-Status check_run(mcp::Client& client, const std::string& run) {
-  const Result<mcp::ToolResult> answer = client.call_tool("scorecard", {{"run", run}});
-  if (!answer) return fail(answer.error());
-  if (answer->is_error)
-    return fail(ErrorCode::not_found, "the server does not know run " + run + " of this bench (" + answer->text + "); start a bench in another --out");
-  return {};
-}
-
-std::string task_name(const BenchPlan& plan, const BenchPair& pair, std::int64_t sample, const std::string& operator_name) {
-  std::string name = operator_name;
-  if (plan.samples > 1) name += " #" + std::to_string(sample);
-  if (plan.pairs.size() > 1) name += ", " + pair.agent_name + ", " + pair.model_label;
-  return name;
-}
-
-/// Sample by sample, operator by operator, and within that pair by pair: a bench that is stopped early has given each pair as much.
-Result<std::vector<Task>> open_tasks(mcp::Client& client, const BenchPlan& plan, std::vector<PairEnd>& ends) {
-  std::vector<Task> tasks;
-  for (std::int64_t sample = 1; sample <= plan.samples; ++sample) {
-    std::vector<const agents::RunHandle*> runs;
-    for (std::size_t i = 0; i < plan.pairs.size(); ++i) {
-      const BenchPair& pair = plan.pairs[i];
-      if (pair.journal->run_of(sample) == nullptr) {
-        const Result<agents::RunHandle> opened = agents::start_run(client, {pair.agent_name, pair.model_label, pair.agent.entry->track, plan.suite});
-        if (!opened) return fail(opened.error());
-        if (Status written = pair.journal->add_run(sample, *opened); !written) return fail(written.error());
-      }
-      runs.push_back(pair.journal->run_of(sample));
-      if (Status there = check_run(client, runs.back()->run); !there) return fail(there.error());
-      ends[i].runs.push_back(runs.back()->run);
-      ends[i].attempts += runs.back()->operators.size();
-    }
-    const auto longest = std::max_element(runs.begin(), runs.end(), [](const auto* a, const auto* b) { return a->operators.size() < b->operators.size(); });
-    for (std::size_t at = 0; at < (*longest)->operators.size(); ++at) {
-      for (std::size_t i = 0; i < plan.pairs.size(); ++i) {
-        if (at >= runs[i]->operators.size()) continue;
-        const BenchPair& pair = plan.pairs[i];
-        const std::string& name = runs[i]->operators[at];
-        if (pair.journal->is_finished(sample, name)) continue;
-        tasks.push_back({i, sample, runs[i]->run, name, task_name(plan, pair, sample, name), transcript_path(pair.directory, sample, name)});
-      }
-    }
-  }
-  return tasks;
-}
-
-/// What an earlier part of the bench paid: finished attempts, and replies whose attempts were cut short.
-Result<double> spent_before(const BenchPlan& plan, const std::vector<Task>& tasks) {
-  double spent = 0;
-  for (const BenchPair& pair : plan.pairs) spent += pair.journal->spent_before_usd();
-  const SystemClock clock;
-  for (const Task& task : tasks) {
-    const std::optional<agents::Price>& price = plan.pairs[task.pair].price;
-    std::error_code error;
-    if (!price || !std::filesystem::exists(task.transcript, error)) continue;
-    const Result<agents::Transcript> transcript = agents::Transcript::open(task.transcript, clock);
-    if (!transcript) return fail(transcript.error());
-    for (const agents::CompletionReply& reply : transcript->earlier_replies()) spent += price->cost_usd(reply.input_tokens, reply.output_tokens);
-  }
-  return spent;
-}
-
-std::vector<ProgressGroup> progress_groups(const BenchPlan& plan, const std::vector<PairEnd>& ends) {
-  std::vector<ProgressGroup> groups;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    ProgressGroup group;
-    group.total = ends[i].attempts;
-    group.priced = plan.pairs[i].price.has_value();
-    for (const auto& [which, end] : plan.pairs[i].journal->finished_before()) {
-      ++group.done;
-      group.good += end.outcome == "pass" ? 1 : 0;
-      group.cost_usd += end.cost_usd;
-      group.timed += end.wall_ms > 0 ? 1 : 0;
-      group.wall_s += end.wall_ms / 1e3;
-    }
-    groups.push_back(group);
-  }
-  return groups;
-}
-
 class Workers {
  public:
-  Workers(mcp::Client& client, agents::Purse& purse, BenchProgress& progress, const BenchPlan& plan, const std::vector<Task>& tasks, std::vector<PairEnd>& ends)
+  Workers(mcp::Client& client, agents::Purse& purse, BenchProgress& progress, const BenchPlan& plan, const std::vector<BenchTask>& tasks,
+          std::vector<PairEnd>& ends)
       : client_(client), purse_(purse), progress_(progress), plan_(plan), tasks_(tasks), ends_(ends), failures_in_a_row_(ends.size(), 0) {
-    for (const Task& task : tasks) ++ends_[task.pair].unfinished;
+    for (const BenchTask& task : tasks) ++ends_[task.pair].unfinished;
   }
 
   void run() {
@@ -162,7 +73,7 @@ class Workers {
     return ends_[pair].stopped_by.empty();
   }
 
-  void attempt(const Task& task) {
+  void attempt(const BenchTask& task) {
     const BenchPair& pair = plan_.pairs[task.pair];
     const auto begin = steady_clock::now();
     Result<agents::Transcript> transcript = agents::Transcript::open(task.transcript, clock_);
@@ -192,7 +103,7 @@ class Workers {
   }
 
   /// The recorded replies in the place of the model. `how`: in which the attempt differs from the recorded one.
-  Result<agents::Attempt> replayed(const BenchPair& pair, const Task& task, agents::Transcript& transcript, const agents::AttemptRequest& request,
+  Result<agents::Attempt> replayed(const BenchPair& pair, const BenchTask& task, agents::Transcript& transcript, const agents::AttemptRequest& request,
                                    std::string& how) {
     Result<agents::RecordedReplies> replies =
         agents::RecordedReplies::load(transcript_path(pair.recorded, task.sample, task.operator_name), task.transcript, pair.model_label);
@@ -210,7 +121,7 @@ class Workers {
     return end;
   }
 
-  void gave_up(const Task& task, const Error& error) {
+  void gave_up(const BenchTask& task, const Error& error) {
     progress_.unfinished(task.name, error.message);
     const std::lock_guard lock(mutex_);
     PairEnd& end = ends_[task.pair];
@@ -230,7 +141,7 @@ class Workers {
   agents::Purse& purse_;
   BenchProgress& progress_;
   const BenchPlan& plan_;
-  const std::vector<Task>& tasks_;
+  const std::vector<BenchTask>& tasks_;
   const SystemClock clock_;
   const steady_clock::time_point start_ = steady_clock::now();
   std::atomic<std::size_t> next_{0};
@@ -241,13 +152,9 @@ class Workers {
 
 }  // namespace
 
-std::filesystem::path transcript_path(const std::filesystem::path& directory, std::int64_t sample, const std::string& operator_name) {
-  return directory / "transcripts" / (operator_name + "." + std::to_string(sample) + ".jsonl");
-}
-
 Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& plan) {
   std::vector<PairEnd> ends(plan.pairs.size());
-  const Result<std::vector<Task>> tasks = open_tasks(client, plan, ends);
+  const Result<std::vector<BenchTask>> tasks = open_tasks(client, plan, ends);
   if (!tasks) return fail(tasks.error());
   const Result<double> spent = spent_before(plan, *tasks);
   if (!spent) return fail(spent.error());

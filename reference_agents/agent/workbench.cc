@@ -29,7 +29,8 @@ Result<Spec> Workbench::fetch_spec() {
   const Result<mcp::ToolResult> answer = tools_.call("fetch_spec", {{"operator", request_.operator_name}, {"response_format", "detailed"}});
   if (!answer) return fail(answer.error());
   if (answer->is_error) return fail(ErrorCode::not_found, "fetch_spec: " + first_line(answer->text));
-  return Spec{request_.operator_name, string_field(answer->structured, "entry"), string_field(answer->structured, "dialect"), answer->text};
+  const json& said = answer->structured;
+  return Spec{request_.operator_name, string_field(said, "entry"), string_field(said, "dialect"), answer->text, string_field(said, "family")};
 }
 
 Result<CompletionReply> Workbench::ask(const std::string& system, const std::string& text) {

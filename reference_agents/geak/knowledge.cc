@@ -21,14 +21,14 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// Whether the specification uses a word of the topic, in the singular too: "scan" for "reductions-and-scans".
-bool mentions(const std::string& spec, std::string_view topic) {
+/// Whether the text has a word of the topic, in the singular too: "scan" for "reductions-and-scans".
+bool mentions(const std::string& text, std::string_view topic) {
   while (!topic.empty()) {
     const std::size_t end = std::min(topic.find('-'), topic.size());
     std::string_view word = topic.substr(0, end);
     topic.remove_prefix(std::min(end + 1, topic.size()));
     if (word.ends_with('s')) word.remove_suffix(1);
-    if (word.size() >= kLeastStem && spec.find(word) != std::string::npos) return true;
+    if (word.size() >= kLeastStem && text.find(word) != std::string::npos) return true;
   }
   return false;
 }
@@ -37,8 +37,9 @@ bool mentions(const std::string& spec, std::string_view topic) {
 std::optional<int> rank_of(std::string_view topic, const Spec& spec, const std::string& spec_text) {
   if (topic == spec.dialect) return 0;
   if (std::find(kAlways.begin(), kAlways.end(), topic) != kAlways.end()) return 1;
-  if (topic.ends_with(kFacts)) return 2;
-  if (mentions(spec_text, topic)) return 3;
+  if (mentions(spec.family, topic)) return 2;
+  if (topic.ends_with(kFacts)) return 3;
+  if (mentions(spec_text, topic)) return 4;
   return std::nullopt;
 }
 

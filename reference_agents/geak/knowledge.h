@@ -1,6 +1,6 @@
 // Knowledge injection: the guides that the server offers as resources (guide://TOPIC), put into the system text of every role. Chosen are,
-// in this order, the guide of the operator's dialect, what is always useful, hardware facts, and guides whose topic the specification
-// mentions; each whole or not at all, as long as they fit into kKnowledgeBytes. Guides name no operator of the benchmark.
+// in this order, the guide of the operator's dialect, what is always useful, the guide of its family, hardware facts, and guides whose topic
+// the specification mentions; each whole or not at all, as long as they fit into kKnowledgeBytes. Guides name no operator of the benchmark.
 #pragma once
 
 #include <cstddef>

@@ -48,10 +48,12 @@ Result<std::string> knowledge_of(Library& library, const Spec& spec) {
 
 }  // namespace
 
-TEST_CASE("guides by use: the dialect's, what always helps, the hardware, what the specification mentions") {
+TEST_CASE("guides by use: the dialect's, what always helps, the family's, the hardware, what the specification mentions") {
   const Spec spec{"f", "f", "gluon", "An inclusive Scan of each row"};
   CHECK(guides_for(spec, kListed) ==
         std::vector<std::string>{"guide://gluon", "guide://triton-pitfalls", "guide://hopper-facts", "guide://reductions-and-scans"});
+  CHECK(guides_for({"f", "f", "triton", "nothing", "attention"}, kListed) ==
+        std::vector<std::string>{"guide://triton-pitfalls", "guide://attention", "guide://hopper-facts"});
   CHECK(guides_for({"f", "f", "triton", "nothing"}, kListed) == std::vector<std::string>{"guide://triton-pitfalls", "guide://hopper-facts"});
 }
 

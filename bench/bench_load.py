@@ -111,7 +111,7 @@ def run_part(binary: str, device: str, samples: int, jobs: int, folder: Path) ->
 
 
 def memory_summary(part: dict[str, Any]) -> dict[str, float]:
-    """The start is a tenth into the work, when every thread has worked; the end is the last attempt's. After it comes the report, of every attempt."""
+    """The start is a tenth into the work, when every thread has worked; the end is the last attempt's. Then comes the report."""
     work = [one for one in part["memory"] if one["at_s"] <= part["work_s"]] or part["memory"]
     moments = (("start", work[len(work) // 10]), ("end", work[-1]), ("report", part["memory"][-1]))
     return {f"{who}_{when}": one[who] for who in ("bench_mib", "server_mib") for when, one in moments}

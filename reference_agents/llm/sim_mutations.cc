@@ -13,8 +13,8 @@ namespace {
 constexpr int kNeedlessLaunches = 15;
 
 constexpr std::pair<const char*, const char*> kWrongWords[] = {
-    {"(x + y)", "(x - y)"}, {"1.0 + ", "1.5 + "},           {"tl.exp(", "tl.exp2("}, {"tl.sum(", "tl.max("},
-    {"tl.max(", "tl.min("}, {"tl.maximum(", "tl.minimum("}, {" 0.5 * ", " 0.25 * "}, {" + 1.0", " + 1.25"},
+    {"(x + y)", "(x - y)"},  {"1.0 + ", "1.5 + "},           {"tl.exp(", "tl.exp2("}, {"tl.sum(", "tl.max("}, {"tl.max(", "tl.min("},
+    {"tl.maximum(", "tl.minimum("}, {" 0.5 * ", " 0.25 * "}, {" + 1.0", " + 1.25"},
 };
 
 /// One possible change: `length` bytes at `at` become `text`.
@@ -99,7 +99,8 @@ std::vector<Change> slow_changes(const std::vector<Line>& lines) {
     const bool launch = line.text.find("_kernel[") == line.text.find('[') - 7 && line.text.ends_with(')');
     if (indent == std::string_view::npos || indent == 0 || !launch) continue;
     const std::string margin(indent, ' ');
-    changes.push_back({line.at, line.text.size(), margin + "for _ in range(" + std::to_string(kNeedlessLaunches + 1) + "):\n    " + std::string(line.text)});
+    changes.push_back({line.at, line.text.size(),
+                       margin + "for _ in range(" + std::to_string(kNeedlessLaunches + 1) + "):\n    " + std::string(line.text)});
   }
   return changes;
 }

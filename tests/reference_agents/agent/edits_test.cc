@@ -11,7 +11,9 @@ namespace {
 
 const std::string kCode = "def f(x):\n    y = x\n    return y\n\ndef g(x):\n    y = x\n    return -y\n";
 
-std::string edit(const std::string& search, const std::string& replace) { return "<<<<<<< SEARCH\n" + search + "=======\n" + replace + ">>>>>>> REPLACE\n"; }
+std::string edit(const std::string& search, const std::string& replace) {
+  return "<<<<<<< SEARCH\n" + search + "=======\n" + replace + ">>>>>>> REPLACE\n";
+}
 
 /// The changed code, or "error: ...".
 std::string apply(const std::string& reply) {

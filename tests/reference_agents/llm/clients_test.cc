@@ -1,5 +1,6 @@
 // Both protocols against a real HTTP server on the loopback device.
 #include <cstdint>
+
 #include <nlohmann/json.hpp>
 
 #include "reference_agents/llm/anthropic.h"

@@ -22,7 +22,8 @@ Result<CompletionReply> MeteredClient::complete(const CompletionRequest& request
     return fail(ErrorCode::resource_exhausted, text);
   }
   Result<CompletionReply> reply = inner_.complete(request);
-  purse_.settle(amount, reply ? cost_of(*reply) : 0);
+  const double spent = !reply ? 0 : reply->usage_known ? cost_of(*reply) : amount;
+  purse_.settle(amount, spent);
   return reply;
 }
 

@@ -1,6 +1,7 @@
 // MeteredClient wraps another client with a price and a purse (purse.h). Before a request the worst case is set aside (every byte of the
 // prompt a token, every allowed token written); a request that no longer fits is refused with resource_exhausted and limit_reached()
-// becomes true. Thread-safe.
+// becomes true. A reply without token counts uses up its worst case. What a provider bills for a request that it never answered is not seen
+// here. Thread-safe.
 //
 //   MeteredClient client(*inner, price, {.limit_usd = 5.0, .spent_usd = 1.2});   // a purse of its own
 //   MeteredClient one(*openai, price, purse), other(*anthropic, price2, purse);  // one limit over both
@@ -27,6 +28,7 @@ class MeteredClient final : public LlmClient {
   std::string label() const override { return inner_.label(); }
   bool is_model() const override { return inner_.is_model(); }
 
+  /// By the reported tokens: 0 where there are none.
   double cost_of(const CompletionReply& reply) const;
   double spent_usd() const { return purse_.spent_usd(); }
   bool limit_reached() const { return purse_.limit_reached(); }

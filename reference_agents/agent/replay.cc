@@ -29,7 +29,7 @@ std::string verdict_of(const json& line) {
 
 /// The code, or whatever else was asked for, without the handle of the run.
 std::string content_of(json arguments) {
-  const std::string code = string_field(arguments, "code");
+  std::string code = string_field(arguments, "code");
   if (!code.empty() || !arguments.is_object()) return code;
   arguments.erase("run");
   return arguments.dump(-1, ' ', false, json::error_handler_t::replace);

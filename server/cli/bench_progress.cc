@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kBarWidth = 24;
 constexpr std::size_t kExplanationCharacters = 110;
-constexpr std::size_t kNameColumn = 22;
 constexpr std::size_t kLabelColumn = 16;
 constexpr std::size_t kDefaultColumns = 100;
 
@@ -118,6 +117,7 @@ void BenchProgress::step(const std::string& task, const std::string& what) {
 void BenchProgress::finished(std::size_t group, const std::string& task, Label label, const std::string& explanation, double cost_usd, double wall_s) {
   const std::lock_guard lock(mutex_);
   running_.erase(task);
+  name_column_ = std::max(name_column_, width_of(task));
   ProgressGroup& its = groups_[group];
   ++its.done;
   its.good += label == Label::pass || label == Label::slow ? 1 : 0;
@@ -126,8 +126,8 @@ void BenchProgress::finished(std::size_t group, const std::string& task, Label l
   its.wall_s += wall_s;
   const ProgressGroup all = sum_of(groups_);
   const std::string count = "[" + std::to_string(all.done) + "/" + std::to_string(all.total) + "] ";
-  std::string line =
-      count + padded(task, kNameColumn) + " " + padded(std::string(to_string(label)), kLabelColumn) + " " + printable_line(explanation, kExplanationCharacters);
+  std::string line = count + padded(task, name_column_) + " " + padded(std::string(to_string(label)), kLabelColumn) + " " +
+                     printable_line(explanation, kExplanationCharacters);
   if (!terminal_ && all.done < all.total) line += "  (" + estimate_text(groups_, jobs_) + ")";  // without a bar the estimate goes with the line
   print(line);
 }
@@ -135,7 +135,8 @@ void BenchProgress::finished(std::size_t group, const std::string& task, Label l
 void BenchProgress::unfinished(const std::string& task, const std::string& why) {
   const std::lock_guard lock(mutex_);
   running_.erase(task);
-  print("        " + padded(task, kNameColumn) + " " + padded("not finished", kLabelColumn) + " " + printable_line(why, 400));
+  name_column_ = std::max(name_column_, width_of(task));
+  print("        " + padded(task, name_column_) + " " + padded("not finished", kLabelColumn) + " " + printable_line(why, 400));
 }
 
 }  // namespace assay::server

@@ -49,6 +49,7 @@ class BenchProgress {
   std::mutex mutex_;
   std::vector<ProgressGroup> groups_;
   std::map<std::string, std::string> running_;  // task -> step
+  std::size_t name_column_ = 22;                // grows with the names: several agents and models make them long
 };
 
 /// "41 s", "3 min 20 s", "2 h 5 min"

@@ -25,6 +25,17 @@ TEST_CASE("one purse over several models: what one spends the others lack") {
   CHECK(inner.prompts.size() == 2);
 }
 
+TEST_CASE("a reply that does not say its tokens uses up its worst case") {
+  testing::FakeModel inner;
+  inner.reply.usage_known = false;
+  Purse purse({.limit_usd = 5.0, .spent_usd = 0});
+  MeteredClient client(inner, Price{10'000, 0, "s", "d"}, purse);
+  CompletionRequest request;
+  request.system = std::string(200, 'x');
+  REQUIRE(client.complete(request));
+  CHECK(purse.spent_usd() == Approx(2.0));
+}
+
 TEST_CASE("what another has set aside may come back, and is waited for") {
   Purse purse({.limit_usd = 1.0, .spent_usd = 0});
   REQUIRE(purse.set_aside(0.8));

@@ -92,4 +92,10 @@ Result<std::unique_ptr<LlmClient>> make_llm_client(const std::string& model, con
   return std::make_unique<OpenAiClient>(std::move(*endpoint));
 }
 
+void forget_keys() {
+  for (const Provider& provider : providers()) {
+    if (!provider.key_variable.empty()) ::unsetenv(provider.key_variable.c_str());
+  }
+}
+
 }  // namespace assay::agents

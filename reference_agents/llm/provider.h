@@ -48,4 +48,8 @@ Result<ModelName> parse_model(const std::string& text);
 /// Also permission_denied, naming the environment variable, when the key is missing (exit status kNoCredentials).
 Result<std::unique_ptr<LlmClient>> make_llm_client(const std::string& model, const ProviderOptions& options);
 
+/// Takes the providers' keys out of this process's environment, so that a program which it starts does not inherit them. For the time after
+/// the clients are made and before there are threads.
+void forget_keys();
+
 }  // namespace assay::agents

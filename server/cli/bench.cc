@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reference_agents/agent/agents.h"
+#include "reference_agents/llm/provider.h"
 #include "server/cli/bench_journal.h"
 #include "server/cli/bench_options.h"
 #include "server/cli/bench_pairs.h"
@@ -33,13 +34,14 @@ int status_of_start_error(const Error& error) {
   return error.code == ErrorCode::io ? kInternal : kUnavailable;
 }
 
-/// A server of our own: this very executable. It ends when its standard input does.
+/// A server of our own: this very executable. It ends when its standard input does, and has no use for the models' keys.
 Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options, const fs::path& store) {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (error) return fail(ErrorCode::unavailable, "readlink /proc/self/exe: " + error.message());
   std::vector<std::string> command = {self.string(), "serve",        "--stdio",     "--device",       options.device,
                                       "--store",     store.string(), "--isolation", options.isolation};
+  agents::forget_keys();
   auto client = mcp::Client::connect_stdio(command);
   if (client) return client;
   // The server itself has said why on stderr, which is ours as well.

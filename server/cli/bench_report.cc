@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reference_agents/llm/json_fields.h"
-#include "server/cli/bench_comparison.h"
+#include "server/cli/report_compare_table.h"
 #include "server/cli/report_formats.h"
 #include "server/cli/report_source.h"
 

@@ -7,6 +7,7 @@
 #include "server/cli/commands.h"
 #include "server/cli/common.h"
 #include "server/cli/report_compare.h"
+#include "server/cli/report_compare_table.h"
 #include "server/cli/report_formats.h"
 #include "server/cli/report_similarity.h"
 #include "server/cli/report_source.h"
@@ -50,7 +51,9 @@ int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat forma
     case ReportFormat::html: return print(comparison_as_html(*comparison));
     case ReportFormat::table: break;
   }
-  return complain(kCommand, kUsage, "these are runs of several agents or models, which a table has no room for; valid: --format html, json, csv");
+  std::vector<ComparisonRow> rows;
+  for (const Report& report : comparison->reports) rows.push_back(comparison_of(report));
+  return print(comparison_table(rows));
 }
 
 int run_report(const ReportOptions& options) {

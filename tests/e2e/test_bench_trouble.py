@@ -151,3 +151,17 @@ def test_a_store_that_another_bench_has(binary: str, assay: Run, model: Endpoint
     assert same_store.returncode == 69 and "is in use by another Assay" in same_store.stderr and "--store" in same_store.stderr
     assert same_journal.returncode == 69 and "in use by another bench" in same_journal.stderr and "--out" in same_journal.stderr
     assert asked <= 4 and sorted(model.asked) == sorted(OPERATORS)  # neither of them asked for anything
+
+
+def test_no_program_that_a_bench_starts_has_the_key(binary: str, model: Endpoint, tmp_path: Path) -> None:
+    model.delay_s = 1.0
+    environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
+    with subprocess.Popen([binary, *arguments_of(tmp_path)], env=environment, stdout=subprocess.DEVNULL) as bench:
+        deadline = time.monotonic() + 30
+        while not model.asked and time.monotonic() < deadline:
+            time.sleep(0.01)
+        children = Path(f"/proc/{bench.pid}/task/{bench.pid}/children").read_text().split()
+        seen = [Path(f"/proc/{child}/environ").read_bytes() for child in children]
+        model.delay_s = 0.0
+        assert bench.wait(timeout=60) == 0
+    assert seen and all(b"ASSAY_STATE_DIR" in block and KEY.encode() not in block for block in seen)

@@ -1,5 +1,5 @@
-// The table that sets pairs of agent and model side by side at the end of a bench. It ranks nothing: rows keep the order of the command, and
-// intervals say how little a difference may mean. Pure functions.
+// The table that sets pairs of agent and model side by side, at the end of a bench and in `assay report`. It ranks nothing: rows keep the order
+// of the command, and intervals say how little a difference may mean. Pure functions.
 //
 //   comparison_table({comparison_of(report_a), comparison_of(report_b)})
 #pragma once
@@ -24,7 +24,7 @@ struct ComparisonRow {
   std::int64_t right = 0;
 };
 
-/// `finished` is the caller's to set.
+/// Finished is what was submitted, and a cost of 0 none that is known; a bench knows better and sets both.
 ComparisonRow comparison_of(const Report& report);
 /// Where there is no store to read: from what a foreign server says of each operator's samples.
 ComparisonRow comparison_of(const std::string& agent, const std::string& model, const std::vector<metrics::OperatorSamples>& suite, double cost_usd);

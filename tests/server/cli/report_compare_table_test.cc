@@ -1,4 +1,4 @@
-#include "server/cli/bench_comparison.h"
+#include "server/cli/report_compare_table.h"
 
 #include <string>
 

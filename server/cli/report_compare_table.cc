@@ -1,4 +1,4 @@
-#include "server/cli/bench_comparison.h"
+#include "server/cli/report_compare_table.h"
 
 #include <algorithm>
 
@@ -18,12 +18,12 @@ std::string cost_text(const ComparisonRow& row) { return row.priced ? number(row
 ComparisonRow comparison_of(const Report& report) {
   ComparisonRow row{report.run.request.agent,
                     report.run.request.model,
-                    0,
+                    static_cast<std::size_t>(report.totals.submitted),
                     static_cast<std::size_t>(report.totals.attempts),
                     report.all.pass_at_1,
                     report.all.perf_at_1,
                     report.usage.cost_usd,
-                    false,
+                    report.usage.cost_usd > 0,
                     report.totals.passed};
   return row;
 }
@@ -43,7 +43,7 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows) {
   }
   const bool complete = std::all_of(rows.begin(), rows.end(), [](const ComparisonRow& row) { return row.finished == row.attempts; });
   return "Comparison (95 % intervals over the operators; in the order of the command, not ranked)\n" + text_table(table) +
-         (complete ? "" : "Attempts that are not finished count as failures: --resume first, then compare.\n");
+         (complete ? "" : "Attempts that are not finished count as failures: finish a bench with --resume, then compare.\n");
 }
 
 }  // namespace assay::server

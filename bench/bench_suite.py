@@ -1,0 +1,85 @@
+"""Every reference agent over every operator, with the simulated model: how long a maintainer waits for the table.
+
+    python bench/bench_suite.py --out bench/results/bench-suite-cpu.json                               # budget: 25 minutes on 2 cores
+    python bench/bench_suite.py --device cuda:0 --jobs 8 --out bench/results/bench-suite-h200.json     # budget: 10 minutes
+
+One `assay bench` of all pairs, as a user would start it. The wall time of each attempt, by agent and operator, is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from environment import environment
+
+ROOT = Path(__file__).resolve().parent.parent
+AGENTS = ("one_shot", "leader", "alphaevolve", "geak")
+BUDGET_S = {"cpu": 25 * 60, "cuda:0": 10 * 60}
+
+
+def ends_of(journal: Path) -> list[dict[str, Any]]:
+    return [line for line in map(json.loads, journal.read_text().splitlines()) if line["kind"] == "finished"]
+
+
+def summary_of(ends: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "attempts": len(ends),
+        "model_calls": sum(end["replies"] for end in ends),
+        "tool_calls": sum(end["tool_calls"] for end in ends),
+        "outcomes": dict(Counter(end["outcome"] for end in ends)),
+        "median_s": round(statistics.median(end["wall_ms"] for end in ends) / 1e3, 2),
+        "longest": [[end["operator"], round(end["wall_ms"] / 1e3, 1)] for end in sorted(ends, key=lambda end: -end["wall_ms"])[:5]],
+    }
+
+
+def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    command = [options.binary, "bench", "--model", options.model, "--jobs", str(options.jobs), "--device", options.device]
+    command += [flag for agent in AGENTS for flag in ("--agent", agent)]
+    command += ["--operators", options.operators] if options.operators else []
+    command += ["--store", str(folder / "assay.db"), "--out", str(folder / "out")]
+    begin = time.perf_counter()
+    with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
+        done = subprocess.run(command, stdout=out, stderr=err, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")})
+    wall_s = time.perf_counter() - begin
+    if done.returncode != 0:
+        raise SystemExit(f"the bench ended with {done.returncode}:\n" + (folder / "stderr").read_text()[-2000:])
+    ends = {journal.parent.name: ends_of(journal) for journal in sorted(folder.glob("out/*/journal.jsonl"))}
+    table = (folder / "stdout").read_text()
+    budget_s = BUDGET_S.get(options.device)
+    return {
+        "command": " ".join(["assay", *command[1:-4]]),
+        "wall_s": round(wall_s, 1),
+        "budget_s": None if options.operators else budget_s,
+        "pairs": {name: summary_of(of_pair) for name, of_pair in ends.items()},
+        "comparison": table[table.index("Comparison") :].splitlines(),
+        "attempts_s": {name: {end["operator"]: round(end["wall_ms"] / 1e3, 2) for end in of_pair} for name, of_pair in ends.items()},
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--model", default="sim:7")
+    parser.add_argument("--operators", default="", help="comma-separated; all of them unless told otherwise")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        document = {"what": __doc__, **run(options, Path(folder)), "environment": environment()}
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(document, indent=1) + "\n")
+    print("\n".join([f"{document['wall_s']} s", *document["comparison"]]))
+
+
+if __name__ == "__main__":
+    main()

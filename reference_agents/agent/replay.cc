@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "reference_agents/agent/transcript.h"
 #include "reference_agents/agent/verdict.h"
 #include "reference_agents/llm/json_fields.h"
 
@@ -47,15 +48,8 @@ void add_step(const json& line, std::vector<Step>& steps) {
   } else if (kind == "tool_result" && !steps.empty() && steps.back().what != kReply && (tool == "job" || !is_bookkeeping(tool))) {
     const std::string verdict = verdict_of(line);
     if (!verdict.empty()) steps.back().verdict = verdict;
-  } else if (kind == kReply) {
-    CompletionReply reply;
-    reply.text = string_field(line, "text");
-    reply.stop_reason = string_field(line, "stop_reason");
-    reply.input_tokens = integer_field(line, "input_tokens");
-    reply.output_tokens = integer_field(line, "output_tokens");
-    const json* known = field(line, "usage_known");
-    reply.usage_known = known != nullptr && known->is_boolean() && known->get<bool>();
-    steps.push_back({kReply, reply.text, "", reply});
+  } else if (std::optional<CompletionReply> reply = reply_of(line)) {
+    steps.push_back({kReply, reply->text, "", *reply});
   }
 }
 

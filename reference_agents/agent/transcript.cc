@@ -31,6 +31,8 @@ Result<std::string> read_all(int fd, const std::string& path) {
   }
 }
 
+}  // namespace
+
 std::optional<CompletionReply> reply_of(const json& line) {
   if (string_field(line, "kind") != "reply") return std::nullopt;
   CompletionReply reply;
@@ -42,8 +44,6 @@ std::optional<CompletionReply> reply_of(const json& line) {
   reply.usage_known = known != nullptr && known->is_boolean() && known->get<bool>();
   return reply;
 }
-
-}  // namespace
 
 Result<Transcript> Transcript::open(const std::filesystem::path& file, const Clock& clock) {
   std::error_code error;

@@ -28,6 +28,9 @@
 
 namespace assay::agents {
 
+/// The reply in a transcript's line; nothing in a line of another kind.
+std::optional<CompletionReply> reply_of(const nlohmann::json& line);
+
 class Transcript {
  public:
   /// Appends to `file`, creating it and its folder. A last line that was cut short by a crash is dropped.

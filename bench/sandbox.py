@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ class Agent:
     def __init__(self, port: int) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=CALL_S)
         self.count = 0
+        self.run = ""
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         self.count += 1
@@ -89,8 +91,15 @@ class Agent:
         structured: dict[str, Any] = answer["result"]["structuredContent"]
         return structured
 
-    def verdict(self, source: str) -> dict[str, Any]:
-        answer = self.call("run_tests", {"operator": OPERATOR, "code": f"{source}\n# {os.urandom(8).hex()}\n"})
+    def verdict(self, source: str, device: str = "", tool: str = "run_tests") -> dict[str, Any]:
+        """On the server's default device unless one is named. The first `submit` starts a run of its own."""
+        arguments = {"operator": OPERATOR, "code": f"{source}\n# {os.urandom(8).hex()}\n"}
+        if device:
+            arguments["device"] = device
+        if tool == "submit":
+            self.run = self.run or str(self.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})["run"])
+            arguments["run"] = self.run
+        answer = self.call(tool, arguments)
         while answer.get("status") in ("queued", "running"):
             answer = self.call("job", {"job": answer["job"], "wait_s": 20})
         return answer
@@ -119,22 +128,22 @@ class Server:
         self.process.wait(30)
 
 
-def throughput(server: Server, agents: int, seconds: float) -> dict[str, Any]:
-    """Verdicts an hour, and what one agent waits."""
+def throughput(server: Server, agents: int, seconds: float, devices: Sequence[str] = ("",), tool: str = "run_tests") -> dict[str, Any]:
+    """Verdicts an hour, and what one agent waits. The agents take the devices in turns."""
     latencies: list[float] = []
     wrong: list[str] = []
     begin = time.monotonic()
 
-    def work() -> None:
+    def work(device: str) -> None:
         agent = Agent(server.port)
         while time.monotonic() < begin + seconds:
             start = time.perf_counter()
-            verdict = agent.verdict(ORACLE)
+            verdict = agent.verdict(ORACLE, device, tool)
             latencies.append((time.perf_counter() - start) * 1e3)
             if verdict.get("outcome") != "pass":
                 wrong.append(json.dumps(verdict)[:300])
 
-    threads = [threading.Thread(target=work) for _ in range(agents)]
+    threads = [threading.Thread(target=work, args=[devices[index % len(devices)]]) for index in range(agents)]
     for thread in threads:
         thread.start()
     for thread in threads:

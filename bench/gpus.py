@@ -1,0 +1,68 @@
+"""Verdicts an hour of one server with several GPUs, against the same server with one of them.
+
+    python bench/gpus.py --devices cuda:0 cuda:1 --out bench/results/gpus-h200-x2.json     # budget: 1.9 times with two, 3.8 times with four
+
+Agents are those of sandbox.py, so many for each GPU, each of which names its device. Both servers stay for the whole run and are loaded in
+turns, so that what else the machine does meets both. `run_tests` answers from the public cases, `submit` also times them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from environment import environment
+
+from sandbox import ROOT, Server, throughput
+
+TOOLS = ("run_tests", "submit")
+
+
+def ratio(rates: list[dict[str, Any]], tool: str, most: int) -> float:
+    """Verdicts an hour with all GPUs over those with one: medians over the rounds."""
+    by_count = {
+        count: statistics.median(rate["verdicts_per_hour"] for rate in rates if rate["tool"] == tool and rate["gpus"] == count)
+        for count in (1, most)
+    }
+    return round(by_count[most] / by_count[1], 3)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--devices", nargs="+", required=True)
+    parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
+    parser.add_argument("--agents", type=int, default=6, help="for each GPU")
+    parser.add_argument("--seconds", type=float, default=10.0, help="for each load")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    first, *others = options.devices
+    if not others:
+        parser.error("--devices: name at least two")
+    rates: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as many:
+        further = [word for device in others for word in ("--device", device)]
+        several = Server(options.binary, first, Path(many), *further)
+        servers = [(Server(options.binary, first, Path(one)), [first]), (several, options.devices)]
+        for _ in range(options.rounds):
+            for tool in TOOLS:
+                for server, devices in servers:
+                    rate = throughput(server, options.agents * len(devices), options.seconds, devices, tool)
+                    rates.append({"gpus": len(devices), "tool": tool, **rate})
+                    says = f"{rate['verdicts_per_hour']} verdicts an hour, p50 {rate['p50_ms']} ms"
+                    print(f"{tool:10} {len(devices)} GPUs: {says}", flush=True)
+        for server, _ in servers:
+            server.close()
+    summary = {tool: ratio(rates, tool, len(options.devices)) for tool in TOOLS}
+    result = {"what": __doc__, "devices": options.devices, "summary": summary, "environment": environment(), "throughput": rates}
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(result, separators=(",", ":")) + "\n")
+    print(json.dumps(summary))
+
+
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@ at once.
 from __future__ import annotations
 
 import argparse
+import atexit
 import http.client
 import json
 import os
@@ -110,6 +111,7 @@ class Server:
         command = [binary, "serve", "--http", "127.0.0.1:0", "--device", device, "--store", str(folder / "assay.db"), *arguments]
         environment = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+        atexit.register(self.process.kill)  # also when a measurement fails
         assert self.process.stderr is not None
         while line := self.process.stderr.readline():
             if found := re.search(r"http://[^:]+:(\d+)", line):

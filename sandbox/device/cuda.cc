@@ -24,6 +24,7 @@
 #include "sandbox/device/record_memo.h"
 #include "sandbox/device/recording.h"
 #include "sandbox/device/stored_plans.h"
+#include "sandbox/jail/gpu_nodes.h"
 
 namespace assay::sandbox {
 namespace {
@@ -37,9 +38,11 @@ bool is_timed(const Job& job) { return job.kind == JobKind::profile || job.kind 
 
 /// What CUDA opens for one GPU, as far as this machine has it.
 GpuAccess gpu_access(const CudaOptions& options) {
-  GpuAccess access{.index = options.index, .devices = {}};
+  GpuAccess access{.index = options.index, .ordinal = 0, .devices = {}};
   if (options.driver != "cuda") return access;
-  for (const std::string& path : {std::string("/dev/nvidiactl"), std::string("/dev/nvidia-uvm"), "/dev/nvidia" + std::to_string(options.index)}) {
+  const std::string node = gpu_node(options.index).value_or("");
+  access.ordinal = gpu_ordinal(node).value_or(0);
+  for (const std::string& path : {std::string("/dev/nvidiactl"), std::string("/dev/nvidia-uvm"), node}) {
     if (::access(path.c_str(), F_OK) == 0) access.devices.push_back(path);
   }
   return access;
@@ -306,10 +309,12 @@ class CudaDevice final : public Device {
 }  // namespace
 
 Result<std::unique_ptr<Device>> make_cuda_device(const SandboxConfig& config, const CudaOptions& options) {
-  const std::string node = "/dev/nvidia" + std::to_string(options.index);
-  if (options.driver == "cuda" && ::access(node.c_str(), R_OK | W_OK) != 0) {
-    return fail(ErrorCode::unavailable, "device cuda:" + std::to_string(options.index) + " cannot be used: " + node +
-                                            " is not there or not accessible; `assay doctor` lists this machine's devices");
+  if (options.driver == "cuda") {
+    const Result<std::string> node = gpu_node(options.index);
+    const std::string problem = !node ? node.error().message : ::access(node->c_str(), R_OK | W_OK) != 0 ? *node + " is not accessible" : "";
+    if (!problem.empty()) {
+      return fail(ErrorCode::unavailable, "device cuda:" + std::to_string(options.index) + " cannot be used: " + problem + "; `assay doctor` lists this machine's devices");
+    }
   }
   return std::unique_ptr<Device>(std::make_unique<CudaDevice>(config, options));
 }

@@ -44,7 +44,8 @@ enum class Isolation { strict, best_effort };
 
 /// The GPU that the candidates of a pool may use, on the host tier.
 struct GpuAccess {
-  int index = 0;
+  int index = 0;                     // of cuda:N
+  int ordinal = 0;                   // what CUDA calls it where no jail hides the others
   std::vector<std::string> devices;  // its device files; none with the fake driver
 };
 

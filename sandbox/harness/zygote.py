@@ -15,6 +15,7 @@ import gc
 import json
 import os
 import random
+import re
 import select
 import signal
 import socket
@@ -37,6 +38,7 @@ with contextlib.suppress(ImportError):
 Layers = list[dict[str, Any]]
 CHILD_DEFECT = 3
 STDIN, STDOUT, STDERR = 0, 1, 2
+VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES"
 
 
 class UncleanZygote(Exception):
@@ -86,6 +88,13 @@ def open_devices() -> list[str]:
     return found
 
 
+def count_visible_gpus(dev: str = "/dev") -> None:
+    """CUDA counts the GPUs whose files it finds: where the jail shows one alone, that is number 0, whatever it is outside."""
+    nodes = [name for name in os.listdir(dev) if re.fullmatch(r"nvidia\d+", name)]
+    if os.environ.get(VISIBLE_DEVICES) and len(nodes) == 1:
+        os.environ[VISIBLE_DEVICES] = "0"
+
+
 def unknown_descriptors(known: set[int]) -> list[str]:
     """Open descriptors besides the standard three and the known ones."""
     found = []
@@ -105,6 +114,7 @@ class Zygote:
         self._channel = channel
         self._native = _native()
         self._children: dict[int, tuple[int, int]] = {}  # pidfd: (slot, pid)
+        count_visible_gpus()
         torch.set_num_threads(1)
         triton_adapter.warm()
         fake_cuda.preload_guard()

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/jail/launch_jail.h"
 #include "sandbox/jail/mutation.h"
 #include "sandbox/launcher/cuda_api.h"
@@ -137,7 +138,7 @@ int probe(const Arguments& arguments) {
 }
 
 /// The device files that a driver opens for one GPU; those that this machine lacks are not asked for. HIP opens those of all.
-std::vector<std::string> device_files(const Arguments& arguments) {
+std::vector<std::string> device_files(const Arguments& arguments, const std::string& node) {
   std::vector<std::string> files;
   if (arguments.driver == "hip") {
     std::error_code error;
@@ -147,7 +148,7 @@ std::vector<std::string> device_files(const Arguments& arguments) {
     }
   }
   if (arguments.driver != "cuda") return files;
-  for (const std::string& path : {std::string("/dev/nvidiactl"), std::string("/dev/nvidia-uvm"), "/dev/nvidia" + std::to_string(arguments.device)}) {
+  for (const std::string& path : {std::string("/dev/nvidiactl"), std::string("/dev/nvidia-uvm"), node}) {
     if (::access(path.c_str(), F_OK) == 0) files.push_back(path);
   }
   return files;
@@ -159,12 +160,12 @@ std::string own_path() {
   return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
 }
 
-Result<std::vector<LayerReport>> confine(const Arguments& arguments) {
+Result<std::vector<LayerReport>> confine(const Arguments& arguments, const std::string& node) {
   if (::fcntl(arguments.socket, F_GETFD) < 0) return fail_errno("--socket-fd " + std::to_string(arguments.socket));
   if (::fcntl(arguments.socket, F_SETFD, arguments.ncu.empty() ? FD_CLOEXEC : 0) < 0) return fail_errno("fcntl F_SETFD");
   if (arguments.confined) return std::vector<LayerReport>{};  // they are the first launcher's; and ncu's threads come and go
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
-  LaunchJail jail{.strict = arguments.strict, .devices = device_files(arguments), .libraries = {}, .keep_fd = arguments.socket, .profile = !arguments.ncu.empty()};
+  LaunchJail jail{.strict = arguments.strict, .devices = device_files(arguments, node), .libraries = {}, .keep_fd = arguments.socket, .profile = !arguments.ncu.empty()};
   if (jail.profile) {
     jail.libraries = ncu_folders(arguments.ncu);
     jail.libraries.push_back(own_path().substr(0, own_path().rfind('/')));
@@ -181,6 +182,15 @@ Result<std::vector<LayerReport>> confine(const Arguments& arguments) {
   return enter_launch_jail(jail);
 }
 
+/// The file of the GPU; empty for other drivers.
+Result<std::string> node_of(const Arguments& arguments) { return arguments.driver == "cuda" ? gpu_node(arguments.device) : std::string(); }
+
+/// From here on the driver counts GPUs as gpu_ordinal() does. Before the first thread.
+Status count_by_address() {
+  if (::unsetenv(kVisibleDevices) != 0 || ::setenv(kDeviceOrder, kByPciAddress, 1) != 0) return fail_errno("setenv");
+  return {};
+}
+
 LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const Arguments& arguments) {
   if (arguments.driver == "cuda") return open_cuda_driver(arguments.device);
   if (arguments.driver == "hip") return open_hip_driver(arguments.device);
@@ -195,10 +205,18 @@ std::vector<std::string> again(const Arguments& arguments) {
   return {"--socket-fd", std::to_string(arguments.socket), "--device", std::to_string(arguments.device), "--driver", arguments.driver, "--confined"};
 }
 
-int run(const Arguments& arguments) {
+int run(Arguments arguments) {
   const std::string launcher = own_path();
-  const Result<std::vector<LayerReport>> layers = confine(arguments);
+  const Result<std::string> node = node_of(arguments);
+  if (!node) return complain(node.error().message);
+  if (Status counted = count_by_address(); !counted) return complain(counted.error().message);
+  const Result<std::vector<LayerReport>> layers = confine(arguments, *node);
   if (!layers) return complain(layers.error().message);
+  if (!node->empty()) {
+    const Result<int> ordinal = gpu_ordinal(*node);  // another one where the jail shows this GPU alone
+    if (!ordinal) return complain(ordinal.error().message);
+    arguments.device = *ordinal;
+  }
   if (!arguments.ncu.empty()) return complain(become_ncu(arguments.ncu, launcher, again(arguments)).error().message);
   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_driver(arguments);
   if (!gpu) return complain(gpu.error().message);

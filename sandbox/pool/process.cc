@@ -14,6 +14,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/pool/spawn_child.h"
 
 extern char** environ;
@@ -164,9 +165,10 @@ std::vector<std::pair<std::string, std::string>> trusted_environment() {
     const std::string_view text(*entry);
     const std::string_view name = text.substr(0, text.find('='));
     const bool secret = std::any_of(kSecret.begin(), kSecret.end(), [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
-    if (secret || name.size() == text.size()) continue;
+    if (secret || name.size() == text.size() || name == kDeviceOrder) continue;
     out.emplace_back(name, text.substr(name.size() + 1));
   }
+  out.emplace_back(kDeviceOrder, kByPciAddress);  // cuda:N is the same GPU for torch and for the launcher (sandbox/jail/gpu_nodes.h)
   return out;
 }
 

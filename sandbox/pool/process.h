@@ -86,7 +86,8 @@ std::string describe(const ExitStatus& status);
 std::string signal_name(int signal);
 /// The last `bytes` of a log file, for an error message; empty when there is none.
 std::string tail_of(const std::string& log, std::size_t bytes = 2'000);
-/// The variables of this process's environment that trusted Python processes get: everything but keys and tokens.
+/// The variables of this process's environment that trusted Python processes get: everything but keys and tokens,
+/// and CUDA told to count GPUs by their PCI addresses.
 std::vector<std::pair<std::string, std::string>> trusted_environment();
 
 }  // namespace assay::sandbox

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sandbox/jail/jail.h"
+#include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/jail/mutation.h"
 
 namespace assay::sandbox {
@@ -48,7 +49,7 @@ SpawnRequest spawn_request(const SandboxConfig& config, int socket, const std::s
   }
   if (config.gpu) {
     for (const std::string& device : config.gpu->devices) argv.insert(argv.end(), {"--device", device});
-    argv.insert(argv.end(), {"--env", "CUDA_VISIBLE_DEVICES=" + std::to_string(config.gpu->index)});
+    argv.insert(argv.end(), {"--env", kVisibleDevices + ("=" + std::to_string(config.gpu->ordinal)), "--env", kDeviceOrder + std::string("=") + kByPciAddress});
   }
   show_toolkit("ASSAY_CUDA_TOOLKIT", config.cuda_toolkit, argv);
   show_toolkit("CUDA_HOME", config.cuda_home, argv);

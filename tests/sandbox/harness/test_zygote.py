@@ -1,0 +1,28 @@
+"""What the zygote makes of the machine before it serves."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from harness import zygote
+
+
+@pytest.mark.parametrize(
+    ("nodes", "before", "after"),
+    [
+        (["nvidia3", "nvidiactl", "nvidia-uvm"], "3", "0"),  # a jail that shows one GPU
+        (["nvidia0", "nvidia3"], "1", "1"),  # no jail: the number that the machine has for it
+        (["nvidia0"], "", ""),  # a candidate without a GPU
+        ([], "0", "0"),
+    ],
+)
+def test_a_gpu_that_is_seen_alone_is_number_0(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: list[str], before: str, after: str
+) -> None:
+    for name in nodes:
+        (tmp_path / name).touch()
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", before)
+    zygote.count_visible_gpus(str(tmp_path))
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == after

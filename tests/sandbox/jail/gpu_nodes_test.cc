@@ -1,0 +1,91 @@
+#include "sandbox/jail/gpu_nodes.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/handle.h"
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A machine whose PCI order is not the order of the device files.
+struct Machine {
+  std::string folder = fs::temp_directory_path() / new_handle("assay-test");
+  GpuPlaces places{folder + "/proc", folder + "/dev"};
+
+  Machine() { fs::create_directories(places.dev); }
+  ~Machine() { fs::remove_all(folder); }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  void add(const std::string& address, int minor) {
+    fs::create_directories(places.proc + "/" + address);
+    std::ofstream(places.proc + "/" + address + "/information") << "Model: \t\t NVIDIA H200\nDevice Minor: \t " << minor << "\nGPU Excluded:\t No\n";
+    show(minor);
+  }
+  void show(int minor) const { std::ofstream(node(minor)) << ""; }
+  std::string node(int minor) const { return places.dev + "/nvidia" + std::to_string(minor); }
+};
+
+template <typename T>
+bool says(const Result<T>& refused, const std::string& text) {
+  return !refused && refused.error().message.find(text) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("GPUs count in the order of their PCI addresses, among those whose file is there") {
+  Machine machine;
+  machine.add("0000:8d:00.0", 2);
+  machine.add("0000:1b:00.0", 10);
+  machine.add("0001:00:00.0", 0);
+  CHECK(gpu_nodes(machine.places) == std::vector<std::string>{machine.node(10), machine.node(2), machine.node(0)});
+  fs::remove(machine.node(10));
+  CHECK(gpu_nodes(machine.places) == std::vector<std::string>{machine.node(2), machine.node(0)});
+  CHECK(gpu_node(1, std::nullopt, machine.places).value() == machine.node(0));
+}
+
+TEST_CASE("where the driver tells no addresses, their numbers order them") {
+  Machine machine;
+  for (const int minor : {10, 2}) machine.show(minor);
+  for (const char* other : {"/nvidiactl", "/nvidia-uvm", "/nvidia-caps", "/null"}) std::ofstream(machine.places.dev + other) << "";
+  CHECK(gpu_nodes(machine.places) == std::vector<std::string>{machine.node(2), machine.node(10)});
+}
+
+TEST_CASE("in a jail that shows one GPU it is number 0") {
+  Machine machine;
+  machine.add("0000:1b:00.0", 0);
+  machine.add("0000:8d:00.0", 1);
+  const std::string node = gpu_node(1, std::nullopt, machine.places).value();
+  CHECK(gpu_ordinal(node, machine.places).value() == 1);
+  fs::remove(machine.node(0));
+  CHECK(gpu_ordinal(node, machine.places).value() == 0);
+  fs::remove(node);
+  CHECK(says(gpu_ordinal(node, machine.places), "nvidia1 is not there"));
+}
+
+TEST_CASE("CUDA_VISIBLE_DEVICES chooses and orders") {
+  Machine machine;
+  machine.add("0000:1b:00.0", 0);
+  machine.add("0000:8d:00.0", 1);
+  machine.add("0000:9a:00.0", 2);
+  const auto node = [&](int index, const std::string& visible) { return gpu_node(index, visible, machine.places); };
+  CHECK(node(0, "2, 0").value() == machine.node(2));
+  CHECK(node(1, "2, 0").value() == machine.node(0));
+  CHECK(says(node(2, "2, 0"), "valid: cuda:0 to cuda:1 (CUDA_VISIBLE_DEVICES is '2, 0')"));
+  CHECK_FALSE(node(1, "0,7,1"));  // as CUDA does, what follows one that is not there does not count
+  CHECK(says(node(0, ""), "no NVIDIA GPU's device file is here"));
+  CHECK_FALSE(node(0, "-1"));
+  CHECK(node(0, "GPU-6deb1d87").error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("a GPU that is not there is an error that names those that are") {
+  Machine machine;
+  CHECK(says(gpu_node(0, std::nullopt, machine.places), "no NVIDIA GPU's device file"));
+  machine.add("0000:1b:00.0", 0);
+  CHECK(says(gpu_node(1, std::nullopt, machine.places), "there is no cuda:1; valid: cuda:0 to cuda:0"));
+  CHECK_FALSE(gpu_node(-1, std::nullopt, machine.places));
+}

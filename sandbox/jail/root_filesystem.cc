@@ -103,11 +103,32 @@ Status enter_base() {
   return mount_tmpfs(kNew, kRootBytes, kRootInodes, "0755");
 }
 
+/// Whether the way to this path leads through a link that is shown already, such as /usr/local/cuda in /usr.
+bool leads_through_link(const std::string& path) {
+  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    struct stat facts {};
+    if (::lstat((kNew + path.substr(0, slash)).c_str(), &facts) != 0) return false;
+    if (S_ISLNK(facts.st_mode)) return true;
+    if (slash == std::string::npos) return false;
+  }
+}
+
+/// A folder below one that is shown already is there; making a mount point in it would be refused.
+Status show_at(const std::string& place, const Bind& bind) {
+  return exists(kNew + place) ? Status() : bind_read_only(kOld + bind.source, kNew + place, bind.devices);
+}
+
 Status show(const Contents& contents) {
+  std::vector<const Bind*> linked;  // nothing can be mounted on a link: where it leads, once everything is there that it may lead to
   for (const Bind& bind : contents.binds) {
-    // A folder below one that is shown already is there; making a mount point in it would be refused.
-    if (exists(kNew + bind.target)) continue;
-    if (Status bound = bind_read_only(kOld + bind.source, kNew + bind.target, bind.devices); !bound) return bound;
+    if (leads_through_link(bind.target)) {
+      linked.push_back(&bind);
+    } else if (Status shown = show_at(bind.target, bind); !shown) {
+      return shown;
+    }
+  }
+  for (const Bind* bind : linked) {
+    if (Status shown = show_at(bind->source, *bind); !shown) return shown;
   }
   for (const auto& [path, target] : contents.links) {
     if (exists(kNew + path)) continue;

@@ -92,6 +92,25 @@ TEST_CASE("a bound folder is shown at its own path, read-only, without what lies
   std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("a folder that is named by a link below a shown folder is shown where the link leads") {
+  if (!whole_jail()) return;
+  // As /usr/local/cuda is: an absolute link in a folder that is shown already.
+  char pattern[] = "/tmp/assay-jail-test-XXXXXX";
+  const std::string folder = ::mkdtemp(pattern);
+  std::filesystem::create_directories(folder + "/shown/toolkit-13");
+  std::filesystem::create_directories(folder + "/elsewhere/toolkit-12/include");
+  std::ofstream(folder + "/shown/toolkit-13/file") << "thirteen";
+  std::ofstream(folder + "/elsewhere/toolkit-12/include/file") << "twelve";
+  std::ofstream(folder + "/elsewhere/secret") << "hidden";
+  std::filesystem::create_directory_symlink(folder + "/shown/toolkit-13", folder + "/shown/inside");
+  std::filesystem::create_directory_symlink(folder + "/elsewhere/toolkit-12", folder + "/shown/outside");
+  const std::string shown = "--bind " + folder + "/shown --bind " + folder + "/shown";
+  CHECK(inside("cat " + folder + "/shown/inside/file", shown + "/inside").output == "thirteen");
+  CHECK(inside("cat " + folder + "/shown/outside/include/file", shown + "/outside").output == "twelve");
+  CHECK(inside("cat " + folder + "/shown/outside/include/file; ls " + folder + "/elsewhere", shown + "/outside/include").output == "twelvetoolkit-12\n");
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("the command's exit status is the program's, and a wrong command line is its own") {
   CHECK(inside("exit 7").status == 7);
   CHECK(inside("kill -9 $$; exit 3").status != 0);

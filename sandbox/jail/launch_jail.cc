@@ -44,7 +44,7 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   LayerList layers(config.strict);
   layers.apply("launch_descriptors", [&] { return close_other_descriptors({config.keep_fd}); });
   layers.apply("launch_session", enter_session);
-  const Result<SeccompFilter> filter = SeccompFilter::build(SeccompProfile::launcher);
+  const Result<SeccompFilter> filter = SeccompFilter::build(config.profile ? SeccompProfile::profiler : SeccompProfile::launcher);
   layers.apply("launch_user_namespace", [] {
     const Result<int> users = enter_user_namespace(kUsers);
     return users ? Status() : fail(users.error());

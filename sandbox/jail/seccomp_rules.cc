@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -99,9 +100,13 @@ constexpr const char* kDenied[] = {
     "open_by_handle_at",
     "execveat",
     "seccomp",
-    "mknod",
-    "mknodat",
 };
+
+// Nodes of every kind. A profiler talks to what it starts through pipes with names: those alone it may make.
+constexpr struct {
+  const char* name;
+  unsigned mode;  // which of its arguments
+} kMakeNodes[] = {{"mknod", 1}, {"mknodat", 2}};
 
 // For candidates besides. Of a GPU's driver nobody knows which of these it needs tomorrow.
 constexpr const char* kDeniedToCandidates[] = {
@@ -192,6 +197,22 @@ Status deny_by_argument(scmp_filter_ctx filter) {
   return deny_when(filter, "personality", EPERM, SCMP_A0(SCMP_CMP_NE, kQueryPersonality));
 }
 
+Status deny_nodes(scmp_filter_ctx filter, bool pipes) {
+  for (const auto& call : kMakeNodes) {
+    if (!pipes) {
+      if (Status denied = deny_when(filter, call.name, EPERM, {}); !denied) return denied;
+      continue;
+    }
+    // There is no "is not": a kind that lacks the pipes' bit, or has another one.
+    static_assert((S_IFMT & ~S_IFIFO) == (S_IFCHR | S_IFDIR | S_IFREG));
+    if (Status other = deny_when(filter, call.name, EPERM, SCMP_CMP(call.mode, SCMP_CMP_MASKED_EQ, S_IFIFO, 0)); !other) return other;
+    for (const std::uint64_t kind : {S_IFCHR, S_IFDIR, S_IFREG}) {
+      if (Status other = deny_when(filter, call.name, EPERM, SCMP_CMP(call.mode, SCMP_CMP_MASKED_EQ, kind, kind)); !other) return other;
+    }
+  }
+  return {};
+}
+
 Status deny_names(scmp_filter_ctx filter, std::span<const char* const> names) {
   for (const char* name : names) {
     const int call = seccomp_syscall_resolve_name(name);
@@ -240,6 +261,7 @@ Status add_seccomp_rules(scmp_filter_ctx filter, SeccompProfile profile) {
   // Its flags lie in memory, where a filter cannot look; the C library falls back to clone.
   if (Status clone3 = check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), kClone3, 0), "clone3"); !clone3) return clone3;
   if (Status denied = deny_by_argument(filter); !denied) return denied;
+  if (Status nodes = deny_nodes(filter, profile == SeccompProfile::profiler); !nodes) return nodes;
   return profile == SeccompProfile::candidate ? deny_to_candidates(filter) : Status();
 }
 

@@ -6,13 +6,13 @@
 #include <optional>
 
 #include "sandbox/launcher/ncu_metrics.h"
+#include "sandbox/pool/ncu_words.h"
 
 namespace assay::sandbox {
 namespace {
 
 constexpr std::size_t kMaxRows = 4'096;
 constexpr std::size_t kMaxColumns = 512;
-constexpr std::size_t kShownErrorBytes = 300;
 constexpr std::string_view kRefused = "ERR_NVGPUCTRPERM";
 constexpr std::size_t kStalls = 6;
 
@@ -22,8 +22,10 @@ std::vector<std::string> cells_of(std::string_view line) {
   for (std::size_t i = 0; i < line.size() && cells.size() <= kMaxColumns; ++i) {
     const char c = line[i];
     if (c == '"') {
-      if (quoted && i + 1 < line.size() && line[i + 1] == '"') cells.back() += line[++i];
-      else quoted = !quoted;
+      if (quoted && i + 1 < line.size() && line[i + 1] == '"')
+        cells.back() += line[++i];
+      else
+        quoted = !quoted;
     } else if (c == ',' && !quoted) {
       cells.emplace_back();
     } else if (c != '\r') {
@@ -76,7 +78,8 @@ std::optional<double> value_in(const Row& row, std::string_view column) {
 std::string limiter_of(const std::map<std::string, double>& values) {
   std::string limiter;
   double least = 0;
-  for (const auto& [name, shown] : {std::pair("limit_warps", "warps"), std::pair("limit_blocks", "blocks"), std::pair("limit_registers", "registers"), std::pair("limit_shared", "shared memory")}) {
+  for (const auto& [name, shown] : {std::pair("limit_warps", "warps"), std::pair("limit_blocks", "blocks"), std::pair("limit_registers", "registers"),
+                                    std::pair("limit_shared", "shared memory")}) {
     const auto found = values.find(name);
     if (found == values.end() || (!limiter.empty() && found->second >= least)) continue;
     least = found->second;
@@ -118,10 +121,10 @@ KernelCounters counters_of(const Row& row, const std::string& kernel) {
 
 Error why_not(std::string_view text) {
   if (text.find(kRefused) != text.npos)
-    return {ErrorCode::permission_denied, "the GPU's driver keeps its counters from users here (ERR_NVGPUCTRPERM; NVreg_RestrictProfilingToAdminUsers=0 opens them)"};
-  const auto error = text.find("==ERROR==");
-  const std::string_view shown = error == text.npos ? text.substr(text.size() - std::min(text.size(), kShownErrorBytes)) : text.substr(error, kShownErrorBytes);
-  return {ErrorCode::unavailable, "ncu gave no report of its kernels" + (shown.empty() ? std::string() : ": " + std::string(shown.substr(0, shown.find('\n'))))};
+    return {ErrorCode::permission_denied,
+            "the GPU's driver keeps its counters from users here (ERR_NVGPUCTRPERM; NVreg_RestrictProfilingToAdminUsers=0 opens them)"};
+  const std::string words = ncu_words(text);
+  return {ErrorCode::unavailable, "ncu gave no report of its kernels" + (words.empty() ? words : ": " + words)};
 }
 
 }  // namespace

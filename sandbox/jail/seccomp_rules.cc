@@ -102,7 +102,8 @@ constexpr const char* kDenied[] = {
     "seccomp",
 };
 
-// Nodes of every kind. A profiler talks to what it starts through pipes with names: those alone it may make.
+// Files of every kind but plain ones. Nsight Compute speaks with the program that it launches over named pipes, in a folder below /tmp: for a profiler those,
+// and those alone, are allowed. They reach nobody outside: /tmp is the jail's own.
 constexpr struct {
   const char* name;
   unsigned mode;  // which of its arguments
@@ -197,18 +198,26 @@ Status deny_by_argument(scmp_filter_ctx filter) {
   return deny_when(filter, "personality", EPERM, SCMP_A0(SCMP_CMP_NE, kQueryPersonality));
 }
 
-Status deny_nodes(scmp_filter_ctx filter, bool pipes) {
-  for (const auto& call : kMakeNodes) {
-    if (!pipes) {
-      if (Status denied = deny_when(filter, call.name, EPERM, {}); !denied) return denied;
-      continue;
-    }
-    // There is no "is not": a kind that lacks the pipes' bit, or has another one.
-    static_assert((S_IFMT & ~S_IFIFO) == (S_IFCHR | S_IFDIR | S_IFREG));
-    if (Status other = deny_when(filter, call.name, EPERM, SCMP_CMP(call.mode, SCMP_CMP_MASKED_EQ, S_IFIFO, 0)); !other) return other;
-    for (const std::uint64_t kind : {S_IFCHR, S_IFDIR, S_IFREG}) {
-      if (Status other = deny_when(filter, call.name, EPERM, SCMP_CMP(call.mode, SCMP_CMP_MASKED_EQ, kind, kind)); !other) return other;
-    }
+/// A kind is four bits of the mode. A rule cannot say "is not": so every kind that lacks the bit of pipes, or has another one.
+Status deny_other_nodes(scmp_filter_ctx filter, int call, const char* name, unsigned mode) {
+  static_assert((S_IFMT & ~S_IFIFO) == (S_IFCHR | S_IFDIR | S_IFREG));
+  const scmp_arg_cmp others[] = {
+      SCMP_CMP(mode, SCMP_CMP_MASKED_EQ, S_IFIFO, 0),
+      SCMP_CMP(mode, SCMP_CMP_MASKED_EQ, S_IFCHR, S_IFCHR),
+      SCMP_CMP(mode, SCMP_CMP_MASKED_EQ, S_IFDIR, S_IFDIR),
+      SCMP_CMP(mode, SCMP_CMP_MASKED_EQ, S_IFREG, S_IFREG),
+  };
+  for (const scmp_arg_cmp& other : others) {
+    if (Status denied = check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &other), name); !denied) return denied;
+  }
+  return {};
+}
+
+Status deny_nodes(scmp_filter_ctx filter, bool pipes_allowed) {
+  for (const auto& make : kMakeNodes) {
+    const int call = seccomp_syscall_resolve_name(make.name);
+    if (call < 0) continue;
+    if (Status denied = pipes_allowed ? deny_other_nodes(filter, call, make.name, make.mode) : deny(filter, call, make.name); !denied) return denied;
   }
   return {};
 }

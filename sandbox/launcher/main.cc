@@ -46,7 +46,8 @@ constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
 constexpr std::string_view kSickDriver = "fake-sick";  // a fake device whose memory is lost: for tests
 constexpr const char* kUsageText =
-    "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver cuda|hip|fake|fake-sick] [--isolation strict|best_effort] [--counters NCU]\n       assay-launcher --probe "
+    "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver cuda|hip|fake|fake-sick] [--isolation strict|best_effort] [--counters NCU]\n       "
+    "assay-launcher --probe "
     "[--driver cuda|hip|fake|fake-sick]\n";
 
 struct Arguments {
@@ -80,7 +81,8 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
     return std::nullopt;
   }
   if (name == "--counters") {
-    const std::unique_ptr<char, decltype(&::free)> real(::realpath(std::string(value).c_str(), nullptr), &::free);  // links need not lead anywhere inside the jail
+    const std::unique_ptr<char, decltype(&::free)> real(::realpath(std::string(value).c_str(), nullptr),
+                                                        &::free);  // links need not lead anywhere inside the jail
     if (!real || !value.starts_with('/')) return "--counters '" + std::string(value) + "' is no whole path of a program";
     arguments.ncu = real.get();
     return std::nullopt;
@@ -117,7 +119,8 @@ std::optional<std::string> parse(int argc, char** argv, Arguments& arguments) {
       continue;
     }
     const bool without = name == "--without" && mutations_possible();
-    if (!without && name != "--socket-fd" && name != "--device" && name != "--driver" && name != "--isolation" && name != "--counters") return "argument '" + name + "' is unknown";
+    if (!without && name != "--socket-fd" && name != "--device" && name != "--driver" && name != "--isolation" && name != "--counters")
+      return "argument '" + name + "' is unknown";
     if (++i == argc) return name + " needs a value";
     if (auto problem = parse_value(name, argv[i], arguments)) return problem;
   }
@@ -165,7 +168,8 @@ Result<std::vector<LayerReport>> confine(const Arguments& arguments, const std::
   if (::fcntl(arguments.socket, F_SETFD, arguments.ncu.empty() ? FD_CLOEXEC : 0) < 0) return fail_errno("fcntl F_SETFD");
   if (arguments.confined) return std::vector<LayerReport>{};  // they are the first launcher's; and ncu's threads come and go
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
-  LaunchJail jail{.strict = arguments.strict, .devices = device_files(arguments, node), .libraries = {}, .keep_fd = arguments.socket, .profile = !arguments.ncu.empty()};
+  LaunchJail jail{
+      .strict = arguments.strict, .devices = device_files(arguments, node), .libraries = {}, .keep_fd = arguments.socket, .profile = !arguments.ncu.empty()};
   if (jail.profile) {
     jail.libraries = ncu_folders(arguments.ncu);
     jail.libraries.push_back(own_path().substr(0, own_path().rfind('/')));
@@ -217,7 +221,13 @@ int run(Arguments arguments) {
     if (!ordinal) return complain(ordinal.error().message);
     arguments.device = *ordinal;
   }
-  if (!arguments.ncu.empty()) return complain(become_ncu(arguments.ncu, launcher, again(arguments)).error().message);
+  if (!arguments.ncu.empty()) {
+    // The launcher inside does not know of them.
+    for (const LayerReport& layer : *layers) {
+      if (!layer.active) complain("the jail of ncu lacks " + layer.name + ": " + layer.detail);
+    }
+    return complain(become_ncu(arguments.ncu, launcher, again(arguments)).error().message);
+  }
   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_driver(arguments);
   if (!gpu) return complain(gpu.error().message);
   if (LaunchStatus well = check_health(**gpu); !well) return complain(well.error().message);

@@ -43,6 +43,8 @@ std::vector<std::string> ncu_folders(const std::string& ncu) {
 }
 
 Status become_ncu(const std::string& ncu, const std::string& launcher, const std::vector<std::string>& arguments) {
+  // ncu would only say that launching failed. Its user is nobody by now, who may lack rights to a folder that was root's.
+  if (::access(launcher.c_str(), X_OK) != 0) return fail_errno("in the jail of ncu, access " + launcher);
   // It keeps files of its own beside a user's; in here only /tmp can be written.
   for (const char* name : {"HOME", "TMPDIR"}) {
     if (::setenv(name, "/tmp", 1) != 0) return fail_errno("setenv");

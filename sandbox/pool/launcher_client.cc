@@ -5,20 +5,36 @@
 #include <utility>
 
 #include "sandbox/jail/mutation.h"
+#include "sandbox/pool/ncu_words.h"
 
 namespace assay::sandbox {
 namespace {
 
-constexpr std::size_t kReportBytes = 4 << 20;  // of a profiler
-constexpr unsigned kLogs = 8;  // of launchers that live at the same time; then the oldest is overwritten
+constexpr std::size_t kReportBytes = 4 << 20;                          // of a profiler
+constexpr std::size_t kStartWordsBytes = 2'000, kEndWordsBytes = 500;  // of what a launcher without a profiler said
+constexpr unsigned kLogs = 8;                                          // of launchers that live at the same time; then the oldest is overwritten
+constexpr std::int64_t kEndMs = 1'000;                                 // from the end of its stream to its own
 
 }  // namespace
+
+std::string LauncherClient::last_words(std::size_t bytes) const {
+  const std::string words = profiled_ ? ncu_words(tail_of(log_, kReportBytes)) : tail_of(log_, bytes);
+  return words.empty() ? words : ": " + words;
+}
+
+std::string LauncherClient::how_it_ended(const Error& error) {
+  if (error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::cancelled) return error.message;
+  const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(kEndMs));
+  return status ? describe(*status) : error.message;
+}
+
 Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfig& config, Spawner& spawner, int device, const std::string& driver,
                                                               const Deadline& deadline, const std::string& ncu) {
   Result<SocketPair> sockets = make_socket_pair();
   if (!sockets) return fail(sockets.error());
   const int theirs = sockets->theirs.get();
   auto client = std::make_unique<LauncherClient>();
+  client->profiled_ = !ncu.empty();
   static std::atomic<unsigned> started{0};
   client->log_ = config.state_dir + "/launcher-" + std::to_string(device) + "." + std::to_string(started++ % kLogs) + ".log";
   std::vector<std::string> argv = {config.launcher, "--socket-fd",          std::to_string(theirs),
@@ -34,8 +50,8 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
   Result<Frame> frame = receive_frame(client->socket_.get(), deadline);
   Result<LauncherDevice> facts = frame ? parse_launcher_ready(*frame) : fail(frame.error());
   if (!facts) {
-    const std::string tail = tail_of(client->log_);
-    return fail(facts.error().code, "the launcher did not become ready: " + facts.error().message + (tail.empty() ? "" : ": " + tail));
+    const std::string how = client->how_it_ended(facts.error());
+    return fail(facts.error().code, "the launcher did not become ready: " + how + client->last_words(kStartWordsBytes));
   }
   client->device_ = std::move(*facts);
   return client;
@@ -59,10 +75,9 @@ Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const
       kill();
       return fail(frame.error());
     }
-    const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(1'000));
-    const std::string tail = tail_of(log_, 500);
+    const std::string how = how_it_ended(frame.error());
     kill();
-    return fail(ErrorCode::unavailable, "the launcher ended: " + (status ? describe(*status) : frame.error().message) + (tail.empty() ? "" : ": " + tail));
+    return fail(ErrorCode::unavailable, "the launcher ended: " + how + last_words(kEndWordsBytes));
   }
   if (frame->type() == "launch_error") {
     Result<LaunchFailure> failure = parse_launch_failure(*frame);

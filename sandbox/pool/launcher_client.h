@@ -40,10 +40,16 @@ class LauncherClient {
   Result<std::string> finish(const Deadline& deadline);
 
  private:
+  /// ": " and the last `bytes` of what it said, under a profiler ncu_words; or nothing.
+  std::string last_words(std::size_t bytes) const;
+  /// Its exit status, when `error` means that it ended.
+  std::string how_it_ended(const Error& error);
+
   Process process_;
   UniqueFd socket_;
   LauncherDevice device_;
   std::string log_;
+  bool profiled_ = false;
 };
 
 }  // namespace assay::sandbox

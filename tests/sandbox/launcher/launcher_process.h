@@ -24,18 +24,21 @@ inline std::string launcher_path() { return std::string(ASSAY_BINARY_DIR) + "/bi
 
 class LauncherProcess {
  public:
-  explicit LauncherProcess(const std::string& driver, std::int64_t answer_ms = 20'000) : answer_ms_(answer_ms) {
+  explicit LauncherProcess(const std::string& driver, std::int64_t answer_ms = 20'000, const std::vector<std::string>& options = {}) : answer_ms_(answer_ms) {
     Result<SocketPair> pair = make_socket_pair();
     REQUIRE(pair);
     socket_ = std::move(pair->ours);
-    const std::string path = launcher_path();
-    const std::string fd = std::to_string(pair->theirs.get());
-    REQUIRE(::access(path.c_str(), X_OK) == 0);
+    std::vector<std::string> command = {launcher_path(), "--socket-fd", std::to_string(pair->theirs.get()), "--device", "cuda:0", "--driver", driver};
+    command.insert(command.end(), options.begin(), options.end());
+    std::vector<char*> argv;
+    for (std::string& word : command) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    REQUIRE(::access(argv[0], X_OK) == 0);
     pid_ = ::fork();
     REQUIRE(pid_ >= 0);
     if (pid_ == 0) {
       ::fcntl(pair->theirs.get(), F_SETFD, 0);
-      ::execl(path.c_str(), path.c_str(), "--socket-fd", fd.c_str(), "--device", "cuda:0", "--driver", driver.c_str(), static_cast<char*>(nullptr));
+      ::execv(argv[0], argv.data());
       ::_exit(127);
     }
   }

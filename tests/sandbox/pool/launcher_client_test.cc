@@ -1,0 +1,61 @@
+#include "sandbox/pool/launcher_client.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "sandbox/pool/ncu_words.h"
+#include "tests/catch.h"
+#include "tests/sandbox/device/device_fixture.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using assay::sandbox::testing::real_config;
+
+namespace {
+
+Deadline soon() { return Deadline::after_ms(10'000); }
+
+/// A folder with a script in the place of ncu; whoever the launcher is in its jail may run it.
+class Script {
+ public:
+  explicit Script(const std::string& text) {
+    std::string pattern = "/tmp/assay-script-XXXXXX";
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    folder_ = pattern;
+    std::ofstream(folder_ / "ncu") << "#!/bin/sh\n" << text;
+    for (const auto& path : {folder_, folder_ / "ncu"}) std::filesystem::permissions(path, std::filesystem::perms(0755));
+  }
+  Script(const Script&) = delete;
+  Script& operator=(const Script&) = delete;
+  ~Script() { std::filesystem::remove_all(folder_); }
+  std::string path() const { return folder_ / "ncu"; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+std::string why_not_ready(const std::string& script) {
+  Spawner spawner;
+  const Script ncu(script);
+  const auto launcher = LauncherClient::start(real_config(), spawner, 0, "fake", soon(), ncu.path());
+  REQUIRE_FALSE(launcher);
+  return launcher.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("a profiler that does not start its launcher is quoted, its errors first, with how it ended") {
+  const std::string message =
+      why_not_ready("echo '==WARNING== no home'\necho 'loader: no libx.so' >&2\necho '==ERROR== Launching the target application failed.'\nexit 3\n");
+  INFO(message);
+  CHECK(message.starts_with("the launcher did not become ready: exit status 3: "));
+  CHECK(message.ends_with("==ERROR== Launching the target application failed. | ==WARNING== no home | loader: no libx.so"));
+}
+
+TEST_CASE("what a profiler says is bounded in the message") {
+  const std::string message = why_not_ready("i=0; while [ $i -lt 5000 ]; do echo '==PROF== again and again'; i=$((i+1)); done\nexit 1\n");
+  CHECK(message.size() > kNcuWordsBytes);
+  CHECK(message.size() < kNcuWordsBytes + 100);
+}

@@ -49,7 +49,7 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
     const Result<int> users = enter_user_namespace(kUsers);
     return users ? Status() : fail(users.error());
   });
-  layers.apply("launch_network_namespace", enter_network_namespace);
+  const bool own_network = layers.apply("launch_network_namespace", enter_network_namespace);
   layers.apply("launch_ipc_namespace", enter_ipc_namespace);
   layers.apply("launch_uts_namespace", enter_uts_namespace);
   if (layers.apply("launch_mount_namespace", enter_mount_namespace)) {
@@ -72,7 +72,8 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   layers.apply("launch_no_dumps", forbid_dumps);
   layers.apply("launch_parent_death", die_with_parent);
   layers.apply("launch_no_new_privileges", forbid_new_privileges);
-  layers.apply("launch_landlock", [&] { return restrict_with_landlock({"/tmp", "/dev/shm"}, writable_files(config.devices), config.profile); });
+  // TCP is a profiler's only where the loopback is the jail's own.
+  layers.apply("launch_landlock", [&] { return restrict_with_landlock({"/tmp", "/dev/shm"}, writable_files(config.devices), config.profile && own_network); });
   layers.apply("launch_seccomp", [&] { return filter ? filter->load() : fail(filter.error()); });
   if (Status complete = layers.status(); !complete) return fail(complete.error());
   return layers.layers();

@@ -22,7 +22,7 @@ struct LaunchJail {
   std::vector<std::string> devices;    // device files that it may use
   std::vector<std::string> libraries;  // folders of libraries outside the system's own
   int keep_fd = -1;                    // the supervisor's socket
-  bool profile = false;                // a profiler will run in it, with a launcher below: they talk by TCP over the jail's own loopback
+  bool profile = false;  // a profiler will run in it, with a launcher below: they talk by named pipes in /tmp, and may by TCP over the jail's own loopback
   ResourceLimits limits{.processes = 1'024, .open_files = 4'096, .file_bytes = 1LL << 30, .data_bytes = 0};  // threads of a driver, its files
 };
 

@@ -19,7 +19,7 @@ namespace assay::sandbox {
 enum class SeccompProfile {
   candidate,  // untrusted code without a GPU
   launcher,   // a GPU's driver, which parses untrusted binaries
-  profiler,   // the same inside Nsight Compute
+  profiler,   // the same inside Nsight Compute, which makes named pipes
 };
 
 class SeccompFilter {

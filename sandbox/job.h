@@ -136,6 +136,8 @@ struct Job {
   std::optional<ProfileDetail> detail;         // profile: what to show besides the summary
   /// Case -> a launch plan that was recorded before, to be replayed instead of recording `source`. Of one process: a stored job has none.
   std::map<std::string, std::string> plans;
+  /// Cases that profile and grade time; empty: all. Of one process, as above.
+  std::vector<std::string> timed_cases;
   Limits limits;
 };
 

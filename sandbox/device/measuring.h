@@ -35,9 +35,9 @@ class Measuring {
   class Samples;
   bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
   bool refresh(std::size_t i);
-  bool time_submission(std::size_t i, LaunchSession& session, const std::string& plan, const TimedBlock& block, Samples& into);
+  bool time_submission(std::size_t case_index, LaunchSession& session, const std::string& plan, const TimedBlock& block, Samples& into);
   void inspected(CaseRecord& record, Launched& launched);
-  void time_oracle(std::size_t i, const TimedBlock& block, Samples& into);
+  void time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into);
   void time_pytorch(std::size_t i, std::vector<double>& into);
   bool still_right(CaseRecord& record, const Launched& launched, int output);
   bool above_floor(CaseRecord& record);

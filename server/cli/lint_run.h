@@ -1,4 +1,5 @@
 // Lints operators, several at once: each one's own checks by a judge, then its oracle as a real job, then, without a GPU, a launch plan of every case.
+// On a GPU the oracles come after all of the checks: one case of each is timed, and nothing else may use the GPU then.
 //
 //   LintRun run(device, config, options, cache);
 //   std::vector<LintReport> reports = run.lint(operators, [](const LintReport& one, bool known) { print(one); });
@@ -33,7 +34,7 @@ class LintRun {
   std::vector<LintReport> lint(const std::vector<const operators::Operator*>& chosen, std::size_t jobs, const Done& done);
 
  private:
-  LintReport lint_one(const operators::Operator& op, sandbox::Linter& linter);
+  void for_each(const std::vector<std::size_t>& indices, std::size_t jobs, const std::function<void(std::size_t, sandbox::Linter&)>& step) const;
   void check_operator(const operators::Operator& op, sandbox::Linter& linter, LintReport& report) const;
   bool check_oracle(const operators::Operator& op, LintReport& report);
   void check_recording(const operators::Operator& op, LintReport& report);

@@ -6,6 +6,8 @@ import torch
 from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
+BLOCK = 1024
+
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     total, segments, bound = case.axes["total"], case.axes["segments"], case.axes["max_length"]
@@ -40,10 +42,19 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
     return lengths
 
 
+def _prefix_sums(x: Tensor) -> Tensor:
+    """In blocks of rows: torch adds up one long row on a GPU in an order that varies."""
+    if x.numel() <= BLOCK:
+        return x.cumsum(0)
+    blocks = torch.nn.functional.pad(x, (0, -x.numel() % BLOCK)).reshape(-1, BLOCK).cumsum(1)
+    blocks[1:] += _prefix_sums(blocks[:-1, -1])[:, None]
+    return blocks.view(-1)[: x.numel()]
+
+
 def _sums(terms: Tensor, offsets: Tensor) -> Tensor:
     """By float64 prefix: deterministic, where a scatter of floats would not be."""
     prefix = torch.zeros((terms.numel() + 1,), dtype=torch.float64, device=terms.device)
-    prefix[1:] = terms.double().cumsum(0)
+    prefix[1:] = _prefix_sums(terms.double())
     return (prefix[offsets[1:].long()] - prefix[offsets[:-1].long()]).to(terms.dtype)
 
 

@@ -6,6 +6,8 @@ import torch
 from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
+BLOCK = 1024
+
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     total, count, bound = case.axes["total"], case.axes["offset_count"], case.axes["max_length"]
@@ -36,6 +38,15 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
     return lengths
 
 
+def _prefix_sums(x: Tensor) -> Tensor:
+    """In blocks of rows: torch adds up one long row on a GPU in an order that varies."""
+    if x.numel() <= BLOCK:
+        return x.cumsum(0)
+    blocks = torch.nn.functional.pad(x, (0, -x.numel() % BLOCK)).reshape(-1, BLOCK).cumsum(1)
+    blocks[1:] += _prefix_sums(blocks[:-1, -1])[:, None]
+    return blocks.view(-1)[: x.numel()]
+
+
 def reference(values: Tensor, offsets: Tensor, max_length: int) -> Tensor:
     wide = values if values.dtype == torch.float64 else values.float()
     lengths = (offsets[1:] - offsets[:-1]).long()
@@ -45,7 +56,7 @@ def reference(values: Tensor, offsets: Tensor, max_length: int) -> Tensor:
     weight = torch.exp(wide - greatest[segment])
     # Sums by float64 prefix: deterministic, where a scatter of floats would not be.
     prefix = torch.zeros((weight.numel() + 1,), dtype=torch.float64, device=values.device)
-    prefix[1:] = weight.double().cumsum(0)
+    prefix[1:] = _prefix_sums(weight.double())
     total = (prefix[offsets[1:].long()] - prefix[offsets[:-1].long()]).to(wide.dtype)
     return weight / total[segment]
 

@@ -27,8 +27,10 @@ struct Attempt {
   std::vector<std::string> hints;
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
-  double cost_usd = 0;
+  double cost_usd = 0;         // of the replies whose cost is known
+  bool cost_known = true;      // whether that is all of them
   double paid_before_usd = 0;  // the part of it that an earlier, unfinished attempt had paid
+  double charged_usd = 0;      // what the spending limit counts: also the worst case of replies without usage
   std::int64_t replies = 0;    // of the model
   std::int64_t tool_calls = 0;
 };

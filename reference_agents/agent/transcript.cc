@@ -42,6 +42,7 @@ std::optional<CompletionReply> reply_of(const json& line) {
   reply.output_tokens = integer_field(line, "output_tokens");
   const json* known = field(line, "usage_known");
   reply.usage_known = known != nullptr && known->is_boolean() && known->get<bool>();
+  if (const json* charged = field(line, "charged_usd"); charged != nullptr && charged->is_number()) reply.charged_usd = charged->get<double>();
   return reply;
 }
 
@@ -131,13 +132,14 @@ Status Transcript::prompt(const CompletionRequest& request) {
 }
 
 Status Transcript::reply(const CompletionReply& reply) {
-  Status written = append({{"kind", "reply"},
-                           {"text", reply.text},
-                           {"stop_reason", reply.stop_reason},
-                           {"input_tokens", reply.input_tokens},
-                           {"output_tokens", reply.output_tokens},
-                           {"usage_known", reply.usage_known}});
-  if (!written) return written;
+  json line = {{"kind", "reply"},
+               {"text", reply.text},
+               {"stop_reason", reply.stop_reason},
+               {"input_tokens", reply.input_tokens},
+               {"output_tokens", reply.output_tokens},
+               {"usage_known", reply.usage_known}};
+  if (reply.charged_usd) line["charged_usd"] = *reply.charged_usd;
+  if (Status written = append(std::move(line)); !written) return written;
   if (::fdatasync(fd_.get()) != 0) return fail_errno("fdatasync " + path_);  // a reply costs money: it must survive a crash
   return release_space(fd_.get(), path_);
 }

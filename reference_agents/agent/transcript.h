@@ -4,7 +4,7 @@
 // takes the same steps, which it does: it decides by replies and tool results alone.
 //
 //   {"at_unix_ms":1,"kind":"prompt","system":"...","messages":[{"role":"user","text":"..."}]}
-//   {"at_unix_ms":2,"kind":"reply","text":"...","stop_reason":"stop","input_tokens":812,"output_tokens":640,"usage_known":true}
+//   {"at_unix_ms":2,"kind":"reply","text":"...","stop_reason":"stop","input_tokens":812,"output_tokens":640,"usage_known":true,"charged_usd":0.012}
 //   {"at_unix_ms":3,"kind":"tool_call","tool":"submit","arguments":{...}}
 //   {"at_unix_ms":4,"kind":"tool_result","tool":"submit","is_error":false,"text":"...","structured":{...}}
 //   {"at_unix_ms":5,"kind":"note","text":"..."}

@@ -61,17 +61,20 @@ Result<CompletionReply> Workbench::ask(CompletionRequest prompt) {
 }
 
 Status Workbench::count(const CompletionReply& reply, bool paid_before) {
-  const double cost_usd = model_.cost_of(reply);
+  const std::optional<double> cost_usd = model_.cost_of(reply);
   ++attempt_.replies;
   attempt_.input_tokens += reply.input_tokens;
   attempt_.output_tokens += reply.output_tokens;
-  attempt_.cost_usd += cost_usd;
-  if (paid_before) attempt_.paid_before_usd += cost_usd;
+  attempt_.cost_usd += cost_usd.value_or(0);
+  attempt_.cost_known = attempt_.cost_known && cost_usd.has_value();
+  if (paid_before) attempt_.paid_before_usd += cost_usd.value_or(0);
+  attempt_.charged_usd += reply.charged_usd.value_or(cost_usd.value_or(0));
   if (!reply.usage_known && !usage_remarked_) {
     usage_remarked_ = true;
-    if (Status said = remark("the endpoint reported no token usage: tokens and cost are too low"); !said) return said;
+    if (Status said = remark("the endpoint reported no token usage: tokens are too low and the cost is not known"); !said) return said;
   }
-  const json usage = {{"run", request_.run}, {"input_tokens", reply.input_tokens}, {"output_tokens", reply.output_tokens}, {"cost_usd", cost_usd}};
+  json usage = {{"run", request_.run}, {"input_tokens", reply.input_tokens}, {"output_tokens", reply.output_tokens}};
+  if (cost_usd) usage["cost_usd"] = *cost_usd;  // left out: not known
   const Result<mcp::ToolResult> told = tools_.call("report_usage", usage);
   if (!told) return fail(told.error());
   // A run that is over or unknown would refuse the submission as well: better to stop here than to pay for more replies.

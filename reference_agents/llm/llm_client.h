@@ -41,6 +41,9 @@ struct CompletionReply {
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
   bool usage_known = false;  // false: the reply carried no usage, and the token counts are 0
+  // What it took from the spending limit, in US dollars (MeteredClient fills it in): its cost, or its worst case where it carried no usage. Kept with
+  // the reply, so that a bench that goes on counts what was counted. Absent: the model has no price.
+  std::optional<double> charged_usd = {};
 };
 
 class LlmClient {

@@ -5,7 +5,13 @@
 
 namespace assay::agents {
 
-double MeteredClient::cost_of(const CompletionReply& reply) const { return price_ ? price_->cost_usd(reply.input_tokens, reply.output_tokens) : 0; }
+std::optional<double> MeteredClient::cost_of(const CompletionReply& reply) const {
+  if (!inner_.is_model()) return 0;
+  if (!reply.usage_known) return std::nullopt;
+  if (reply.charged_usd) return reply.charged_usd;  // by the price of its time
+  if (!price_) return std::nullopt;
+  return price_->cost_usd(reply.input_tokens, reply.output_tokens);
+}
 
 double MeteredClient::worst_case(const CompletionRequest& request) const {
   if (!price_) return 0;
@@ -22,7 +28,14 @@ Result<CompletionReply> MeteredClient::complete(const CompletionRequest& request
     return fail(ErrorCode::resource_exhausted, text);
   }
   Result<CompletionReply> reply = inner_.complete(request);
-  purse_.settle(amount, !reply ? 0 : reply->usage_known ? cost_of(*reply) : amount);
+  if (!reply) {
+    purse_.settle(amount, 0);
+    return reply;
+  }
+  reply->charged_usd.reset();  // a recorded reply has that of its time
+  const double charged = reply->usage_known ? cost_of(*reply).value_or(0) : amount;
+  purse_.settle(amount, charged);
+  if (price_ || !inner_.is_model()) reply->charged_usd = charged;
   return reply;
 }
 

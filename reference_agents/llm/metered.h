@@ -18,7 +18,7 @@ namespace assay::agents {
 
 class MeteredClient final : public LlmClient {
  public:
-  /// Without a price everything costs 0; the caller says so.
+  /// Without a price nothing is charged, and no cost is known.
   MeteredClient(LlmClient& inner, std::optional<Price> price, Spending spending)
       : inner_(inner), price_(std::move(price)), own_(std::in_place, spending), purse_(*own_) {}
   /// `purse` outlives the client.
@@ -28,8 +28,8 @@ class MeteredClient final : public LlmClient {
   std::string label() const override { return inner_.label(); }
   bool is_model() const override { return inner_.is_model(); }
 
-  /// By the reported tokens: 0 where there are none.
-  double cost_of(const CompletionReply& reply) const;
+  /// What the reply cost: 0 where no model wrote it. Nothing where that is not known: the model has no price, or the reply no token counts.
+  std::optional<double> cost_of(const CompletionReply& reply) const;
   double spent_usd() const { return purse_.spent_usd(); }
   bool limit_reached() const { return purse_.limit_reached(); }
 

@@ -52,9 +52,12 @@ void read_line(const json& line, JournalContent& content) {
   if (kind == "run")
     content.runs[line.at("sample").get<std::int64_t>()] = {line.at("run").get<std::string>(), line.at("operators").get<std::vector<std::string>>()};
   if (kind != "finished") return;
-  content.finished[{line.at("sample").get<std::int64_t>(), line.at("operator").get<std::string>()}] = {
-      line.at("outcome").get<std::string>(), line.value("error_kind", std::string()), line.value("explanation", std::string()),
-      line.value("replay", std::string()),   line.at("cost_usd").get<double>(),       line.value("wall_ms", 0.0)};
+  JournalledEnd& end = content.finished[{line.at("sample").get<std::int64_t>(), line.at("operator").get<std::string>()}];
+  end = {line.at("outcome").get<std::string>(), line.value("error_kind", std::string()), line.value("explanation", std::string()),
+         line.value("replay", std::string())};
+  if (const json& cost = line.at("cost_usd"); !cost.is_null()) end.cost_usd = cost.get<double>();
+  end.charged_usd = line.value("charged_usd", end.cost_usd.value_or(0));
+  end.wall_ms = line.value("wall_ms", 0.0);
 }
 
 Result<Parsed> parse(const std::string& path) {
@@ -133,7 +136,7 @@ bool BenchJournal::is_finished(std::int64_t sample, const std::string& operator_
 
 double BenchJournal::spent_before_usd() const {
   double spent = 0;
-  for (const auto& [which, end] : content_.finished) spent += end.cost_usd;
+  for (const auto& [which, end] : content_.finished) spent += end.charged_usd;
   return spent;
 }
 
@@ -153,7 +156,8 @@ Status BenchJournal::add_finished(std::int64_t sample, const std::string& operat
                {"explanation", attempt.explanation},
                {"input_tokens", attempt.input_tokens},
                {"output_tokens", attempt.output_tokens},
-               {"cost_usd", attempt.cost_usd},
+               {"cost_usd", attempt.cost_known ? json(attempt.cost_usd) : json()},
+               {"charged_usd", attempt.charged_usd},
                {"replies", attempt.replies},
                {"tool_calls", attempt.tool_calls},
                {"wall_ms", wall_ms}};

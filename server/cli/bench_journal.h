@@ -3,7 +3,10 @@
 //
 //   {"kind":"bench","format":1,"agent":"one_shot","model":"openai:gpt-5","suite":"all","samples":2,"device":"cuda:0","server":"","store":"..."}
 //   {"kind":"run","sample":1,"run":"run_...","operators":["vector_add",...]}
-//   {"kind":"finished","sample":1,"operator":"vector_add","outcome":"pass",...,"wall_ms":5210}
+//   {"kind":"finished","sample":1,"operator":"vector_add","outcome":"pass",...,"cost_usd":0.012,"charged_usd":0.012,"wall_ms":5210}
+//
+// `cost_usd` is null where it is not known: the model has no price, or a reply no token counts. `charged_usd` is what --max-cost counts, in which such
+// a reply has its worst case.
 //
 // One process at a time has a journal open for writing. Thread-safe after open.
 #pragma once
@@ -13,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,8 +40,9 @@ inline constexpr const char* kNoReply = "no_reply";
 /// One attempt that is over, as the journal has it.
 struct JournalledEnd {
   std::string outcome, error_kind, explanation;
-  std::string replay;  // of a replayed attempt: how it differs from the recorded one; empty: not at all
-  double cost_usd = 0;
+  std::string replay;                   // of a replayed attempt: how it differs from the recorded one; empty: not at all
+  std::optional<double> cost_usd = {};  // absent: not known
+  double charged_usd = 0;
   double wall_ms = 0;  // 0: an attempt of which only the end was journalled
 };
 
@@ -65,7 +70,7 @@ class BenchJournal {
   bool is_finished(std::int64_t sample, const std::string& operator_name) const;
   /// What earlier parts of the bench finished.
   const std::map<std::pair<std::int64_t, std::string>, JournalledEnd>& finished_before() const { return content_.finished; }
-  /// What those attempts cost.
+  /// What those attempts took from the spending limit.
   double spent_before_usd() const;
 
   Status add_run(std::int64_t sample, const agents::RunHandle& run);

@@ -122,7 +122,7 @@ Status find_prices(BenchSetup& setup, const BenchOptions& options, const fs::pat
     if (options.max_cost_usd) {
       return fail(ErrorCode::invalid_argument, "--max-cost cannot be kept: the price of '" + model->name + "' is not in " + file.string() + "; add it there");
     }
-    std::fprintf(stderr, "The price of %s is unknown: costs show as $0. %s lists the known ones.\n", model->name.c_str(), file.c_str());
+    std::fprintf(stderr, "The price of %s is not known, nor is any cost of this bench. %s lists the known ones.\n", model->name.c_str(), file.c_str());
   }
   return {};
 }

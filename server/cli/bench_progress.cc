@@ -30,7 +30,7 @@ ProgressGroup sum_of(const std::vector<ProgressGroup>& groups) {
     sum.done += group.done;
     sum.good += group.good;
     sum.priced = sum.priced || group.priced;
-    sum.cost_usd += group.cost_usd;
+    sum.cost_usd += group.priced ? group.cost_usd : 0;
     sum.timed += group.timed;
     sum.wall_s += group.wall_s;
   }
@@ -114,14 +114,16 @@ void BenchProgress::step(const std::string& task, const std::string& what) {
   draw_bar();
 }
 
-void BenchProgress::finished(std::size_t group, const std::string& task, Label label, const std::string& explanation, double cost_usd, double wall_s) {
+void BenchProgress::finished(std::size_t group, const std::string& task, Label label, const std::string& explanation, std::optional<double> cost_usd,
+                             double wall_s) {
   const std::lock_guard lock(mutex_);
   running_.erase(task);
   name_column_ = std::max(name_column_, width_of(task));
   ProgressGroup& its = groups_[group];
   ++its.done;
   its.good += label == Label::pass || label == Label::slow ? 1 : 0;
-  its.cost_usd += cost_usd;
+  its.priced = its.priced && cost_usd.has_value();
+  its.cost_usd += cost_usd.value_or(0);
   ++its.timed;
   its.wall_s += wall_s;
   const ProgressGroup all = sum_of(groups_);

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace assay::server {
 /// The attempts of one agent with one model.
 struct ProgressGroup {
   std::size_t total = 0, done = 0, good = 0;  // good: passed
-  bool priced = false;                        // costs mean something
+  bool priced = false;                        // what it costs is known
   double cost_usd = 0;                        // of those that are done
   std::size_t timed = 0;                      // of those that are done, how many have a time, and the sum of these times
   double wall_s = 0;
@@ -35,7 +36,8 @@ class BenchProgress {
 
   /// `task` is what a line is about: an operator, with its sample, agent and model when there are several.
   void step(const std::string& task, const std::string& what);
-  void finished(std::size_t group, const std::string& task, Label label, const std::string& explanation, double cost_usd, double wall_s);
+  /// `cost_usd` absent: not known, and from then on no cost of its group is estimated.
+  void finished(std::size_t group, const std::string& task, Label label, const std::string& explanation, std::optional<double> cost_usd, double wall_s);
   void unfinished(const std::string& task, const std::string& why);
 
  private:

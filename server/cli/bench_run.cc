@@ -91,7 +91,8 @@ class Workers {
     if (Status written = pair.journal->add_finished(task.sample, task.operator_name, *ended, std::round(1e3 * wall_s), replay); !written)
       return gave_up(task, written.error());
     const Label label = label_of_attempt(*ended);
-    progress_.finished(task.pair, task.name, label, explanation_of(*ended, label, replay), ended->cost_usd, wall_s);
+    progress_.finished(task.pair, task.name, label, explanation_of(*ended, label, replay), ended->cost_known ? std::optional(ended->cost_usd) : std::nullopt,
+                       wall_s);
     const std::lock_guard lock(mutex_);
     --ends_[task.pair].unfinished;
     failures_in_a_row_[task.pair] = 0;

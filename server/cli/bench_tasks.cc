@@ -72,7 +72,8 @@ Result<double> spent_before(const BenchPlan& plan, const std::vector<BenchTask>&
     if (!price || !std::filesystem::exists(task.transcript, error)) continue;
     const Result<agents::Transcript> transcript = agents::Transcript::open(task.transcript, clock);
     if (!transcript) return fail(transcript.error());
-    for (const agents::CompletionReply& reply : transcript->earlier_replies()) spent += price->cost_usd(reply.input_tokens, reply.output_tokens);
+    for (const agents::CompletionReply& reply : transcript->earlier_replies())
+      spent += reply.charged_usd.value_or(price->cost_usd(reply.input_tokens, reply.output_tokens));
   }
   return spent;
 }
@@ -86,7 +87,8 @@ std::vector<ProgressGroup> progress_groups(const BenchPlan& plan, const std::vec
     for (const auto& [which, end] : plan.pairs[i].journal->finished_before()) {
       ++group.done;
       group.good += end.outcome == "pass" ? 1 : 0;
-      group.cost_usd += end.cost_usd;
+      group.priced = group.priced && end.cost_usd.has_value();
+      group.cost_usd += end.cost_usd.value_or(0);
       group.timed += end.wall_ms > 0 ? 1 : 0;
       group.wall_s += end.wall_ms / 1e3;
     }

@@ -30,7 +30,8 @@ std::filesystem::path transcript_path(const std::filesystem::path& directory, st
 /// runs that it opens; fills `runs` and `attempts` of `ends`. An Error when the server refuses, or does not know a run any more.
 Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& plan, std::vector<PairEnd>& ends);
 
-/// What an earlier part of the bench paid, in US dollars: finished attempts, and replies whose attempts were cut short.
+/// What earlier parts of the bench took from the spending limit, in US dollars: finished attempts, and replies whose attempts were cut short. Also what
+/// was only charged (a reply without token counts), as it was then.
 Result<double> spent_before(const BenchPlan& plan, const std::vector<BenchTask>& tasks);
 
 /// By pair, with what earlier parts finished.

@@ -179,6 +179,8 @@ def test_the_spending_limit_stops_the_bench_cleanly(bench: Bench, endpoint: Endp
     assert endpoint.requests == 2  # the third could pass the limit
     assert "stopped: the spending limit: $" in done.stderr and "2 of 4 attempts are not finished" in done.stderr
     if not reported:
+        again = bench.run("--jobs", "2", "--max-cost", str(limit), "--resume", ASSAY_ROOT=str(priced_root))
+        assert again.returncode == 2 and endpoint.requests == 2, "the replies without usage were not counted as they had been"
         return
     assert "$0.0200" in done.stdout
     again = bench.run("--jobs", "2", "--max-cost", "17", "--resume", ASSAY_ROOT=str(priced_root))

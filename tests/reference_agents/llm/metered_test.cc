@@ -18,13 +18,15 @@ class FixedClient final : public LlmClient {
     ++calls;
     if (broken) return fail(ErrorCode::unavailable, "down");
     const std::int64_t tokens = usage_known ? 1'000 : 0;
-    return CompletionReply{"text", "stop", tokens, tokens, usage_known};
+    return CompletionReply{"text", "stop", tokens, tokens, usage_known, recorded};
   }
   std::string label() const override { return "fixed:model"; }
-  bool is_model() const override { return true; }
+  bool is_model() const override { return model; }
   std::atomic<int> calls{0};
   bool broken = false;
   bool usage_known = true;
+  bool model = true;
+  std::optional<double> recorded;
 };
 
 const Price kPrice{1'000.0, 1'000.0, "test", "2026-01-01"};  // a dollar per 1000 tokens: each reply costs 2
@@ -41,6 +43,10 @@ TEST_CASE("without a limit or a price everything goes through") {
   MeteredClient unpriced(inner, std::nullopt, {1e-9, 0});
   REQUIRE(unpriced.complete(request_of(1'000, 1'000)));
   CHECK(unpriced.spent_usd() == 0);
+  const Result<CompletionReply> reply = unpriced.complete(request_of(1, 1));
+  REQUIRE(reply);
+  CHECK_FALSE(reply->charged_usd);
+  CHECK_FALSE(unpriced.cost_of(*reply));
   CHECK_FALSE(unpriced.limit_reached());
 }
 
@@ -51,10 +57,30 @@ TEST_CASE("a reply without token counts uses up its worst case, but is not said 
   const Result<CompletionReply> reply = client.complete(request_of(1'000, 2'000));
   REQUIRE(reply);
   CHECK(client.spent_usd() == Approx(3));
-  CHECK(client.cost_of(*reply) == 0);
+  CHECK_FALSE(client.cost_of(*reply));
+  CHECK(reply->charged_usd.value() == Approx(3));
   REQUIRE(client.complete(request_of(1'000, 2'000)));
   CHECK_FALSE(client.complete(request_of(1'000, 2'000)));  // 6 + 3
   CHECK(inner.calls == 2);
+}
+
+TEST_CASE("what no model wrote costs nothing, and that is known") {
+  FixedClient inner;
+  inner.model = false;
+  inner.usage_known = false;
+  inner.recorded = 7;  // a replay's reply cost that once
+  MeteredClient client(inner, std::nullopt, {});
+  const Result<CompletionReply> reply = client.complete(request_of(1'000, 1'000));
+  REQUIRE(reply);
+  CHECK(reply->charged_usd.value() == 0);
+  CHECK(client.cost_of(*reply).value() == 0);
+}
+
+TEST_CASE("an earlier reply costs what it cost, whatever the price is now") {
+  FixedClient inner;
+  const MeteredClient client(inner, kPrice, {});
+  CHECK(client.cost_of({"text", "stop", 1'000, 1'000, true, 0.5}).value() == 0.5);
+  CHECK(client.cost_of({"text", "stop", 1'000, 1'000, true}).value() == Approx(2));
 }
 
 TEST_CASE("a request that could pass the limit is not made") {

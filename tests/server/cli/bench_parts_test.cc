@@ -26,6 +26,7 @@ agents::Attempt attempt_costing(double usd) {
   agents::Attempt attempt;
   attempt.outcome = "pass";
   attempt.cost_usd = usd;
+  attempt.charged_usd = usd;
   return attempt;
 }
 
@@ -97,6 +98,31 @@ TEST_CASE("a journal remembers runs, ends and costs, and drops a torn last line"
     CHECK((*journal)->finished_before().at({1, "x"}).outcome == "pass");
     CHECK((*journal)->spent_before_usd() == Approx(0.75));
   }
+}
+
+TEST_CASE("a journal tells a cost of 0 from one that is not known, and counts what was charged") {
+  Scratch scratch;
+  {
+    const auto journal = BenchJournal::open(scratch.dir, kIdentity, false);
+    REQUIRE(journal);
+    REQUIRE((*journal)->add_run(1, {"run_a", {"free", "unknown", "old"}}));
+    REQUIRE((*journal)->add_finished(1, "free", attempt_costing(0)));
+    agents::Attempt attempt = attempt_costing(0.125);
+    attempt.cost_known = false;
+    attempt.charged_usd = 3;
+    REQUIRE((*journal)->add_finished(1, "unknown", attempt));
+  }
+  {
+    std::ofstream(scratch.dir / "journal.jsonl", std::ios::app) << R"({"kind":"finished","sample":1,"operator":"old","outcome":"pass","cost_usd":0.5})"
+                                                                << "\n";
+  }
+  const auto journal = BenchJournal::open(scratch.dir, kIdentity, true);
+  REQUIRE(journal);
+  const auto& ends = (*journal)->finished_before();
+  CHECK(ends.at({1, "free"}).cost_usd.value() == 0);
+  CHECK_FALSE(ends.at({1, "unknown"}).cost_usd);
+  CHECK(ends.at({1, "old"}).charged_usd == 0.5);
+  CHECK((*journal)->spent_before_usd() == Approx(3.5));
 }
 
 TEST_CASE("a journal of another bench, of none, or of rubbish is refused") {

@@ -88,6 +88,12 @@ std::string duration_text(double ns) {
   return ns < 1e9 ? formatted("%.2f ms", ns / 1e6) : formatted("%.2f s", ns / 1e9);
 }
 
+std::string cost_text(const Usage& usage) {
+  const std::string amount = "$" + number_text(usage.cost_usd);
+  if (usage.cost_known) return amount;
+  return usage.cost_usd > 0 ? "cost not known (" + amount + " of it is)" : "cost not known";
+}
+
 std::string count_text(std::int64_t count, const std::string& noun) { return std::to_string(count) + " " + noun + (count == 1 ? "" : "s"); }
 
 std::string text_argument(const json& arguments, const char* key) {

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "tools/registry.h"
+#include "tools/services.h"
 
 namespace assay::tools {
 
@@ -26,6 +27,8 @@ Answer fitted(Answer answer, std::size_t cap);
 std::string number_text(double value);
 /// "12.34 us", "1.2 ms".
 std::string duration_text(double ns);
+/// "$0.5", "cost not known", "cost not known ($0.5 of it is)".
+std::string cost_text(const Usage& usage);
 /// "1 case", "3 cases".
 std::string count_text(std::int64_t count, const std::string& noun);
 

@@ -70,7 +70,7 @@ Answer answer_of(const Scorecard& card, const AnswerLimits& limits, Format forma
   answer.text += perf_text(card);
   answer.text += "by split: " + splits_text(card) + "\nagent " + card.run.request.agent + ", model " + card.run.request.model + ", track " +
                  std::string(to_string(card.run.request.track)) + "; " + std::to_string(card.usage.input_tokens) + " input tokens, " +
-                 std::to_string(card.usage.output_tokens) + " output tokens, $" + number_text(card.usage.cost_usd) + "\n";
+                 std::to_string(card.usage.output_tokens) + " output tokens, " + cost_text(card.usage) + "\n";
   json entries = json::array();
   for (const OperatorScore& score : card.operators) {
     answer.text += "- " + score.operator_name + ": " + state_of(score) + ", " + count_text(score.tool_calls, "tool call") + "\n";
@@ -88,10 +88,10 @@ Answer answer_of(const Scorecard& card, const AnswerLimits& limits, Format forma
                        {"pass_at_1", card.pass_at_1},
                        {"input_tokens", card.usage.input_tokens},
                        {"output_tokens", card.usage.output_tokens},
-                       {"cost_usd", card.usage.cost_usd},
                        {"operators", std::move(entries)},
                        {"next", next}};
   if (card.perf_at_1) answer.structured["perf_at_1"] = *card.perf_at_1;
+  if (card.usage.cost_known) answer.structured["cost_usd"] = card.usage.cost_usd;  // absent: not known
   return fitted(std::move(answer), cap_of(limits, format));
 }
 

@@ -29,29 +29,31 @@ struct Budgets {
 struct RunRequest {
   std::string agent, model;
   Track track = Track::practice;
-  std::string suite = "all";              // "all", a split, or a comma-separated list of operators
+  std::string suite = "all";  // "all", a split, or a comma-separated list of operators
 };
 
 struct RunInfo {
   std::string handle;
   RunRequest request;
   Budgets budgets;
-  std::vector<std::string> operators;     // the suite, resolved, in catalog order
+  std::vector<std::string> operators;  // the suite, resolved, in catalog order
   std::int64_t created_unix_ms = 0;
   std::int64_t expires_unix_ms = 0;
 };
 
+/// One report, or the sum of all. A cost that nobody named is not known, which is another thing than 0.
 struct Usage {
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
-  double cost_usd = 0;
+  double cost_usd = 0;      // of a sum: of the reports that named one
+  bool cost_known = false;  // of a sum: there are reports, and each named one
 };
 
 struct OperatorScore {
   std::string operator_name;
   std::string split;
   bool submitted = false;
-  std::string job;                        // of the graded submission
+  std::string job;  // of the graded submission
   std::optional<sandbox::Verdict> verdict;
   std::int64_t tool_calls = 0;
 };
@@ -62,8 +64,8 @@ struct Scorecard {
   std::vector<OperatorScore> operators;
   std::int64_t passed = 0;
   std::int64_t submitted = 0;
-  double pass_at_1 = 0;                   // over the whole suite; an operator without a submission is a failure
-  std::optional<double> perf_at_1;        // absent unless every right submission was timed, as in reports
+  double pass_at_1 = 0;             // over the whole suite; an operator without a submission is a failure
+  std::optional<double> perf_at_1;  // absent unless every right submission was timed, as in reports
 };
 
 class RunService {
@@ -84,12 +86,12 @@ std::string_view to_string(JobState state);
 struct JobStatus {
   std::string job;
   JobState state = JobState::queued;
-  std::int64_t queue_position = 0;        // 0 when running or over
+  std::int64_t queue_position = 0;               // 0 when running or over
   std::optional<std::int64_t> expected_wait_ms;  // of a queued job, judged by the last ones
   std::int64_t elapsed_ms = 0;
-  std::string stage;                      // where it is, for a sign of life
-  std::int64_t cases_done = 0;            // through that stage
-  std::int64_t cases_total = 0;           // 0: unknown
+  std::string stage;             // where it is, for a sign of life
+  std::int64_t cases_done = 0;   // through that stage
+  std::int64_t cases_total = 0;  // 0: unknown
   std::optional<sandbox::Verdict> verdict;
 };
 

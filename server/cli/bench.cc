@@ -181,7 +181,7 @@ int run_command(const BenchOptions& options) {
   const BenchPlan plan = make_plan(options, *setup, *journals, agents_dir);
   const Result<std::vector<PairEnd>> ends = run_bench(**client, plan);
   if (!ends) return complain(kCommand, status_of_start_error(ends.error()), ends.error().message);
-  const Result<std::string> reports = options.server.empty() ? reports_text(store, workspace->catalog, plan, *ends) : reports_text(**client, plan, *ends);
+  const Result<std::string> reports = options.server.empty() ? reports_text(store, workspace->catalog, *ends) : reports_text(**client, plan, *ends);
   if (!reports) {
     status = complain(kCommand, options.server.empty() ? status_of_report_error(reports.error()) : kUnavailable, reports.error().message);
   } else {

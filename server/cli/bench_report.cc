@@ -12,13 +12,13 @@ namespace assay::server {
 namespace {
 
 using agents::field;
+using agents::number_field;
 using agents::string_field;
 using nlohmann::json;
 
-void set_progress(ComparisonRow& row, const BenchPair& pair, const PairEnd& end) {
+void set_progress(ComparisonRow& row, const PairEnd& end) {
   row.attempts = end.attempts;
   row.finished = end.attempts - end.unfinished;
-  row.priced = pair.price.has_value();
 }
 
 /// Adds one run's operators as samples. False when the server's answer was cut.
@@ -38,8 +38,7 @@ bool add_samples(const json& card, std::map<std::string, metrics::OperatorSample
 
 }  // namespace
 
-Result<std::string> reports_text(const std::filesystem::path& store, const operators::Catalog& catalog, const BenchPlan& plan,
-                                 const std::vector<PairEnd>& ends) {
+Result<std::string> reports_text(const std::filesystem::path& store, const operators::Catalog& catalog, const std::vector<PairEnd>& ends) {
   std::string text;
   std::vector<ComparisonRow> rows;
   for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -47,7 +46,7 @@ Result<std::string> reports_text(const std::filesystem::path& store, const opera
     if (!report) return fail(report.error());
     text += "\n" + format_report(*report, ReportFormat::table);
     rows.push_back(comparison_of(*report));
-    set_progress(rows.back(), plan.pairs[i], ends[i]);
+    set_progress(rows.back(), ends[i]);
   }
   return rows.size() > 1 ? text + "\n" + comparison_table(rows) : text;
 }
@@ -57,7 +56,7 @@ Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan, con
   std::vector<ComparisonRow> rows;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     std::map<std::string, metrics::OperatorSamples> suite;
-    double cost_usd = 0;
+    tools::Usage usage{.cost_known = true};
     bool whole = true;
     for (const std::string& run : ends[i].runs) {
       const Result<mcp::ToolResult> card = client.call_tool("scorecard", {{"run", run}, {"response_format", "detailed"}});
@@ -66,12 +65,13 @@ Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan, con
       text += "\n" + card->text + "\n";
       whole = add_samples(card->structured, suite) && whole;
       const json* cost = field(card->structured, "cost_usd");
-      if (cost != nullptr && cost->is_number()) cost_usd += cost->get<double>();
+      usage.cost_known = usage.cost_known && cost != nullptr && cost->is_number();
+      usage.cost_usd += number_field(card->structured, "cost_usd");
     }
     std::vector<metrics::OperatorSamples> all;
     for (auto& [name, samples] : suite) all.push_back(std::move(samples));
-    rows.push_back(comparison_of(plan.pairs[i].agent_name, plan.pairs[i].model_label, whole ? all : std::vector<metrics::OperatorSamples>(), cost_usd));
-    set_progress(rows.back(), plan.pairs[i], ends[i]);
+    rows.push_back(comparison_of(plan.pairs[i].agent_name, plan.pairs[i].model_label, whole ? all : std::vector<metrics::OperatorSamples>(), usage));
+    set_progress(rows.back(), ends[i]);
   }
   return rows.size() > 1 ? text + "\n" + comparison_table(rows) : text;
 }

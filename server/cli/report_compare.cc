@@ -83,7 +83,7 @@ std::map<std::string, std::vector<Solved>> solved_by_operator(const Comparison& 
 }
 
 std::optional<double> cost_per_attempt(const Report& report) {
-  if (!(report.usage.cost_usd > 0) || report.totals.attempts == 0) return std::nullopt;
+  if (!report.usage.cost_known || !(report.usage.cost_usd > 0) || report.totals.attempts == 0) return std::nullopt;
   return report.usage.cost_usd / static_cast<double>(report.totals.attempts);
 }
 

@@ -36,7 +36,7 @@ struct Solved {
 /// operator -> per configuration, in the order of the reports.
 std::map<std::string, std::vector<Solved>> solved_by_operator(const Comparison& comparison);
 
-/// US dollars per operator and sample, so that runs with different numbers of samples compare; nothing without a known cost.
+/// US dollars per operator and sample, so that runs with different numbers of samples compare; nothing where it is 0 or not known.
 std::optional<double> cost_per_attempt(const Report& report);
 
 /// By how much Pass@1 of `report` exceeds that of `base`: mean and interval of the differences per operator, which is narrower than what their own

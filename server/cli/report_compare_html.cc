@@ -42,7 +42,7 @@ std::string overview_table(const Comparison& comparison) {
     rows.push_back({"",
                     {numbered(comparison, i), std::to_string(report.samples.size()), share_with_interval(report.all.pass_at_1),
                      i == 0 ? kNothing : difference_text(comparison.reports.front(), report), ratio_with_interval(report.all.perf_at_1),
-                     share_with_interval(report.all.call_accuracy), cost_in_words(report), dollars_or_nothing(cost_per_attempt(report)),
+                     share_with_interval(report.all.call_accuracy), cost_in_words(report.usage, report.scripted), dollars_or_nothing(cost_per_attempt(report)),
                      dollars_or_nothing(report.totals.cost_per_solved), grouped(report.usage.input_tokens + report.usage.output_tokens)}});
   }
   return html_table(
@@ -126,9 +126,9 @@ std::string spending_plot(const Comparison& comparison) {
     const Bar bar = share_bar("", *report.all.pass_at_1);
     spenders.push_back({i + 1, configuration_of(report, kNameCharacters), *cost, bar.value, bar.interval});
   }
-  if (spenders.empty()) return empty_figure(kHeading, "Not drawn: no cost is known. No model answered, or it has no price.");
+  if (spenders.empty()) return empty_figure(kHeading, "Not drawn: no cost above 0 is known. No model answered, it has no price, or it is free.");
   return annotated(cost_plot(kHeading, "dollars per attempt", spenders),
-                   without.empty() ? "" : "Without a known cost: " + without + " (no model answered, or it has no price).");
+                   without.empty() ? "" : "Without a known cost: " + without + " (no model answered, it has no price, or it is free).");
 }
 
 std::string plots(const Comparison& comparison) {

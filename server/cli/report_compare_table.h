@@ -19,15 +19,15 @@ struct ComparisonRow {
   std::string agent, model;
   std::size_t finished = 0, attempts = 0;
   std::optional<metrics::Estimate> pass_at_1, perf_at_1;
-  double cost_usd = 0;
-  bool priced = false;  // whether the cost means something
+  tools::Usage usage;
+  bool no_model = false;
   std::int64_t right = 0;
 };
 
-/// Finished is what was submitted, and a cost of 0 none that is known; a bench knows better and sets both.
+/// Finished is what was submitted; a bench knows better and sets it.
 ComparisonRow comparison_of(const Report& report);
 /// Where there is no store to read: from what a foreign server says of each operator's samples.
-ComparisonRow comparison_of(const std::string& agent, const std::string& model, const std::vector<metrics::OperatorSamples>& suite, double cost_usd);
+ComparisonRow comparison_of(const std::string& agent, const std::string& model, const std::vector<metrics::OperatorSamples>& suite, const tools::Usage& usage);
 
 std::string comparison_table(const std::vector<ComparisonRow>& rows);
 

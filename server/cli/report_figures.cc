@@ -43,12 +43,6 @@ std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, 
   return "95 %: " + number(scale * estimate->interval.low, format) + " to " + number(scale * estimate->interval.high, format) + unit;
 }
 
-std::string cost_in_words(const Report& report) {
-  if (report.usage.cost_usd > 0) return dollars(report.usage.cost_usd);
-  if (report.scripted) return "none";
-  return "not known";
-}
-
 std::string group_name(const std::string& group) { return group.empty() || group == "0" ? "unknown" : group; }
 
 }  // namespace assay::server

@@ -25,9 +25,6 @@ Line fast_line(const std::string& name, const std::vector<metrics::FastPoint>& c
 /// "95 %: 28 to 72 %", or "".
 std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, double scale, const char* format, const char* unit);
 
-/// The cost of all runs, or why it is not known.
-std::string cost_in_words(const Report& report);
-
 /// "unknown" for what has no name.
 std::string group_name(const std::string& group);
 

@@ -93,7 +93,7 @@ std::string figures(const Report& report) {
            interval_in_words(report.all.pass_at_1, 100, "%.0f", " %")},
       {"Perf@1", number(totals.perf_at_1, "%.3f"), totals.perf_at_1 ? interval_in_words(report.all.perf_at_1, 1, "%.2f", "") : totals.no_perf_reason},
       {"Call accuracy", number(100 * totals.call_accuracy, "%.1f %%"), "ran to their end, right or wrong"},
-      {"Cost", cost_in_words(report),
+      {"Cost", cost_in_words(report.usage, report.scripted),
        totals.cost_per_solved ? dollars(*totals.cost_per_solved) + " per solved operator"
        : report.scripted      ? "no model"
                               : ""}};
@@ -175,7 +175,7 @@ std::string totals_table(const Report& report) {
       {"execution accuracy", number(100 * totals.execution_accuracy, "%.1f %%")}};
   if (totals.similarity) facts.emplace_back("CodeBLEU", ratio_with_interval(totals.similarity));
   facts.emplace_back("tokens", grouped(report.usage.input_tokens) + " in, " + grouped(report.usage.output_tokens) + " out");
-  facts.emplace_back("cost", cost_in_words(report));
+  facts.emplace_back("cost", cost_in_words(report.usage, report.scripted));
   if (totals.cost_per_solved) facts.emplace_back("cost per solved operator", dollars(*totals.cost_per_solved));
   if (totals.cost_per_pass_rate) facts.emplace_back("cost / pass rate (TritonGym's $/Pass)", dollars(*totals.cost_per_pass_rate));
   if (totals.cost_per_perf) facts.emplace_back("cost / perf@1 (TritonGym's $/Perf)", dollars(*totals.cost_per_perf));

@@ -44,6 +44,12 @@ std::string grouped(std::int64_t count) {
 
 std::string dollars(double amount) { return number(amount, amount < 1 ? "$%.4f" : "$%.2f"); }
 
+std::string cost_in_words(const tools::Usage& usage, bool no_model) {
+  if (no_model && !(usage.cost_usd > 0)) return "none";
+  if (usage.cost_known) return dollars(usage.cost_usd);
+  return usage.cost_usd > 0 ? "not known, at least " + dollars(usage.cost_usd) : "not known";
+}
+
 std::string share_with_interval(const std::optional<metrics::Estimate>& estimate) {
   if (!estimate) return "–";
   return number(100 * estimate->value, "%.1f %%") + interval_text(*estimate, 100, "%.0f");

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "metrics/estimate.h"
+#include "tools/services.h"
 
 namespace assay::server {
 
@@ -20,6 +21,9 @@ std::string number(const std::optional<double>& value, const char* format);
 std::string grouped(std::int64_t count);
 /// "$12.35"; four decimals below a dollar.
 std::string dollars(double amount);
+
+/// "$0.0120", "not known", "not known, at least $0.0120"; "none" where no model cost anything.
+std::string cost_in_words(const tools::Usage& usage, bool no_model);
 
 /// "50.0 % (28 to 72)"; a dash for nothing.
 std::string share_with_interval(const std::optional<metrics::Estimate>& estimate);

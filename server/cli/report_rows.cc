@@ -141,7 +141,7 @@ void finish_totals(Report& report) {
   totals.no_perf_reason = why_no_perf(report);
   totals.call_accuracy = report.all.call_accuracy ? report.all.call_accuracy->value : 0;
   totals.execution_accuracy = totals.pass_at_1;
-  if (!(report.usage.cost_usd > 0)) return;
+  if (!report.usage.cost_known || (report.scripted && !(report.usage.cost_usd > 0))) return;
   totals.cost_per_pass_rate = metrics::cost_per_rate(report.usage.cost_usd, totals.pass_at_1);
   if (totals.perf_at_1) totals.cost_per_perf = metrics::cost_per_rate(report.usage.cost_usd, *totals.perf_at_1);
   totals.cost_per_solved = metrics::cost_per_solved(report.usage.cost_usd, totals.passed);
@@ -161,18 +161,24 @@ Status check_samples(const std::vector<tools::Scorecard>& samples) {
   return {};
 }
 
+void add_usage(Report& report, const tools::Scorecard& card) {
+  tools::Usage usage = card.usage;
+  usage.cost_known = usage.cost_known || (report.scripted && !(usage.cost_usd > 0));  // no model costs nothing, reported or not
+  report.usage.input_tokens += usage.input_tokens;
+  report.usage.output_tokens += usage.output_tokens;
+  report.usage.cost_usd += usage.cost_usd;
+  report.usage.cost_known = usage.cost_known && (report.samples.empty() || report.usage.cost_known);
+  report.samples.push_back(card.run.handle);
+  report.sample_usage.push_back(usage);
+}
+
 Report report_of(const std::vector<tools::Scorecard>& samples, const operators::Catalog* catalog) {
   Report report;
   report.run = samples.front().run;
   report.scripted = names_no_model(report.run.request.model);
   std::set<std::string> devices;
   std::set<std::string> missing_layers;
-  for (const tools::Scorecard& card : samples) {
-    report.samples.push_back(card.run.handle);
-    report.usage.input_tokens += card.usage.input_tokens;
-    report.usage.output_tokens += card.usage.output_tokens;
-    report.usage.cost_usd += card.usage.cost_usd;
-  }
+  for (const tools::Scorecard& card : samples) add_usage(report, card);
   std::vector<metrics::OperatorSamples> suite;
   for (std::size_t i = 0; i < samples.front().operators.size(); ++i) {
     const std::string& name = samples.front().operators[i].operator_name;

@@ -69,7 +69,8 @@ using Groups = std::map<std::string, metrics::Summary>;
 struct Report {
   tools::RunInfo run;                       // the first one
   std::vector<std::string> samples;         // handles of all runs, in the order of their sample numbers
-  tools::Usage usage;                       // of all runs
+  std::vector<tools::Usage> sample_usage;   // of each of them
+  tools::Usage usage;                       // of all runs; the cost is known where that of each is
   bool scripted = false;                    // no model: shown as such and never ranked
   std::vector<std::string> devices;         // that the graded jobs ran on
   std::vector<std::string> missing_layers;  // of the sandbox, over all graded jobs

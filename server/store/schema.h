@@ -96,4 +96,12 @@ CREATE TABLE IF NOT EXISTS tasks (
 CREATE INDEX IF NOT EXISTS tasks_by_end ON tasks(ends_unix_ms);
 )sql";
 
+/// Tells a cost of 0 from one that nobody named; made like `tasks`.
+inline constexpr const char* kFreeUsageSql = R"sql(
+CREATE TABLE IF NOT EXISTS free_usage (
+  usage INTEGER PRIMARY KEY REFERENCES usage(id) -- a report that said that it cost nothing; where another one has 0, its cost is not known
+) STRICT;
+)sql";
+inline constexpr const char* kFreeUsageTable = "free_usage";
+
 }  // namespace assay::server

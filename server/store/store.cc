@@ -76,6 +76,7 @@ Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
     if (Status made = create_schema(db); !made) return made;
   }
   db.exec(kTasksSql);
+  db.exec(kFreeUsageSql);
   SQLite::Transaction can_write(db, SQLite::TransactionBehavior::IMMEDIATE);  // rolled back
   return {};
 }

@@ -1,10 +1,10 @@
 // Runs, their charged tool calls, usage and graded submissions.
 #include <cstdint>
-
 #include <nlohmann/json.hpp>
 
 #include "server/store/connection.h"
 #include "server/store/rows.h"
+#include "server/store/schema.h"
 #include "server/store/store.h"
 
 namespace assay::server {
@@ -89,17 +89,26 @@ Status Store::add_usage(const std::string& run, const tools::Usage& usage, std::
     SQLite::Statement insert(db, "INSERT INTO usage (run, input_tokens, output_tokens, cost_usd, at_unix_ms) VALUES (?,?,?,?,?)");
     bind_all(insert, run, usage.input_tokens, usage.output_tokens, usage.cost_usd, now_unix_ms);
     insert.exec();
+    if (!usage.cost_known || usage.cost_usd > 0) return {};
+    SQLite::Statement free(db, "INSERT INTO free_usage VALUES (?)");
+    bind_all(free, static_cast<std::int64_t>(db.getLastInsertRowid()));
+    free.exec();
     return {};
   });
 }
 
 Result<tools::Usage> Store::usage(const std::string& run) {
   return connection_->with([&](SQLite::Database& db) -> Result<tools::Usage> {
-    SQLite::Statement query(db, "SELECT coalesce(sum(input_tokens),0), coalesce(sum(output_tokens),0), total(cost_usd) FROM usage WHERE run = ?");
+    // A store that was last written by an older Assay and is opened for reading has no such table.
+    const std::string is_known = db.tableExists(kFreeUsageTable) ? "(cost_usd > 0 OR id IN (SELECT usage FROM free_usage))" : "(cost_usd > 0)";
+    SQLite::Statement query(db, "SELECT coalesce(sum(input_tokens),0), coalesce(sum(output_tokens),0), total(cost_usd), coalesce(min(" + is_known +
+                                    "),0) FROM usage WHERE run = ?");
     bind_all(query, run);
     query.executeStep();
-    return tools::Usage{
-        .input_tokens = query.getColumn(0).getInt64(), .output_tokens = query.getColumn(1).getInt64(), .cost_usd = query.getColumn(2).getDouble()};
+    return tools::Usage{.input_tokens = query.getColumn(0).getInt64(),
+                        .output_tokens = query.getColumn(1).getInt64(),
+                        .cost_usd = query.getColumn(2).getDouble(),
+                        .cost_known = query.getColumn(3).getInt() != 0};
   });
 }
 

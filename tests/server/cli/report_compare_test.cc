@@ -90,13 +90,15 @@ TEST_CASE("the difference is over operators, so that what is hard for both does 
 TEST_CASE("cost per attempt, whatever the number of samples") {
   tools::Scorecard card = card_of("r1", "a", "m", {true, false});
   CHECK_FALSE(cost_per_attempt(make_report(card)));
-  card.usage.cost_usd = 3;
+  card.usage = {.cost_usd = 3, .cost_known = false};
+  CHECK_FALSE(cost_per_attempt(make_report(card)));
+  card.usage.cost_known = true;
   CHECK(cost_per_attempt(make_report(card)).value() == Approx(1.5));
 }
 
 TEST_CASE("forms of a comparison") {
   tools::Scorecard dear = card_of("r1", "<script>", "openai:a", {true, false});
-  dear.usage.cost_usd = 2;
+  dear.usage = {.cost_usd = 2, .cost_known = true};
   const Result<Comparison> comparison = make_comparison({dear, card_of("r2", "b", "sim:7 (no model)", {false, false})}, nullptr);
   REQUIRE(comparison);
   const nlohmann::json document = nlohmann::json::parse(comparison_as_json(*comparison));

@@ -240,7 +240,7 @@ TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
   tools::Scorecard card;
   card.run.handle = "run_timed";
   card.run.request = {"mine", "openai:m", tools::Track::one_shot, "all"};
-  card.usage.cost_usd = 6;
+  card.usage = {.cost_usd = 6, .cost_known = true};
   for (const double perf : {0.5, 1.5}) {
     card.operators.push_back(score_of(perf < 1 ? "slower" : "faster", Outcome::pass, ErrorKind::none, Stage::done));
     sandbox::Verdict& verdict = *card.operators.back().verdict;
@@ -271,4 +271,61 @@ TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
   CHECK(report.totals.no_perf_reason == "1 of 2 right submissions were not timed");
   CHECK(report_as_html(report).find("over the oracle") == std::string::npos);
   CHECK(report_as_html(report).find("Not drawn: 1 of 2 right submissions were not timed.") != std::string::npos);
+}
+
+TEST_CASE("a cost that is not known is never shown as 0, in any form") {
+  tools::Scorecard card = example();
+  card.run.request.model = "openai:gpt-5";
+  const auto forms = [&card](const tools::Usage& usage) {
+    card.usage = usage;
+    const Report report = make_report(card);
+    const nlohmann::json totals = nlohmann::json::parse(report_as_json(report))["totals"];
+    const std::string csv = report_as_csv(report);
+    const std::string row = csv.substr(csv.find('\n') + 1);
+    const std::string first = row.substr(0, row.find("\r\n"));
+    const std::string page = report_as_html(report);
+    const std::size_t at = page.find(">cost</th>");
+    const std::string shown = page.substr(at, page.find("</tr>", at) - at);
+    return std::vector<std::string>{totals["cost_usd"].dump(), totals["known_cost_usd"].dump(), first.substr(first.rfind(',') + 1),
+                                    line_with(report_as_table(report), "cost  "), shown};
+  };
+  const auto has = [](const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; };
+  std::vector<std::string> shown = forms({});
+  CHECK(shown[0] == "null");
+  CHECK(shown[2] == "not known");
+  CHECK(shown[3] == "cost                not known");
+  CHECK(has(shown[4], "not known"));
+  CHECK_FALSE(has(shown[4], "$"));
+  shown = forms({.cost_known = true});
+  CHECK(shown[0] == "0.0");
+  CHECK(shown[2] == "0");
+  CHECK(has(shown[3], "$0.0000 ($0.0000 per solved operator"));
+  CHECK(has(shown[4], "$0.0000"));
+  shown = forms({.cost_usd = 0.5});
+  CHECK(shown[0] == "null");
+  CHECK(shown[1] == "0.5");
+  CHECK(shown[2] == "not known");
+  CHECK(shown[3] == "cost                not known, at least $0.5000");
+  CHECK(has(shown[4], "not known, at least $0.5000"));
+  card.run.request.model = "sim:7 (no model)";
+  shown = forms({});
+  CHECK(shown[0] == "0.0");
+  CHECK(shown[3] == "cost                none");
+}
+
+TEST_CASE("a cost over several runs is known where that of each is") {
+  tools::Scorecard first = example();
+  first.run.request.model = "openai:gpt-5";
+  first.usage = {.cost_usd = 1, .cost_known = true};
+  tools::Scorecard second = first;
+  second.run.handle = "run_second";
+  for (const bool known : {true, false}) {
+    second.usage.cost_known = known;
+    for (const std::vector<tools::Scorecard>& runs : {std::vector{first, second}, std::vector{second, first}}) {
+      const Result<Report> report = make_report(runs, nullptr);
+      REQUIRE(report);
+      CHECK(report->usage.cost_known == known);
+      CHECK(report->usage.cost_usd == 2);
+    }
+  }
 }

@@ -93,13 +93,20 @@ TEST_CASE("usage adds up, and nonsense is refused") {
   ServicesFixture services;
   auto& runs = services->runs();
   const std::string run = services.start(Track::iterative);
-  REQUIRE(runs.report_usage(run, {.input_tokens = 100, .output_tokens = 10, .cost_usd = 0.5}));
-  REQUIRE(runs.report_usage(run, {.input_tokens = 1, .output_tokens = 2, .cost_usd = 0.25}));
+  CHECK_FALSE(runs.scorecard(run)->usage.cost_known);
+  REQUIRE(runs.report_usage(run, {.input_tokens = 100, .output_tokens = 10, .cost_usd = 0.5, .cost_known = true}));
+  REQUIRE(runs.report_usage(run, {.input_tokens = 1, .output_tokens = 2, .cost_usd = 0.25, .cost_known = true}));
   const auto card = runs.scorecard(run);
   REQUIRE(card);
   CHECK(card->usage.input_tokens == 101);
   CHECK(card->usage.output_tokens == 12);
   CHECK(card->usage.cost_usd == Approx(0.75));
+  CHECK(card->usage.cost_known);
+  REQUIRE(runs.report_usage(run, {.input_tokens = 1, .cost_usd = 0, .cost_known = true}));
+  CHECK(runs.scorecard(run)->usage.cost_known);
+  REQUIRE(runs.report_usage(run, {.input_tokens = 1}));
+  CHECK_FALSE(runs.scorecard(run)->usage.cost_known);
+  CHECK(runs.scorecard(run)->usage.cost_usd == Approx(0.75));
   CHECK_FALSE(runs.report_usage(run, {.input_tokens = -1, .output_tokens = 0, .cost_usd = 0}));
   CHECK_FALSE(runs.report_usage(run, {.input_tokens = 0, .output_tokens = 0, .cost_usd = std::numeric_limits<double>::infinity()}));
 }

@@ -158,7 +158,8 @@ TEST_CASE("search_examples takes one of query and code, and nothing of either is
   CHECK(has(bench.call("search_examples", {{"code", "x"}}).text, "five tokens"));
   CHECK_FALSE(bench.call("search_examples", {{"query", "name:x\" OR NEAR(a b) AND NOT ^*"}}).is_error);
   const auto schema = mcp::Schema::compile(bench.tools().at("search_examples").input_schema);
-  for (const json& wrong : {json{{"query", "scan"}, {"k", 0}}, json{{"query", "scan"}, {"k", 11}}, json{{"query", std::string(201, 'x')}}}) CHECK_FALSE(schema->check(wrong).empty());
+  for (const json& wrong : {json{{"query", "scan"}, {"k", 0}}, json{{"query", "scan"}, {"k", 11}}, json{{"query", std::string(201, 'x')}}})
+    CHECK_FALSE(schema->check(wrong).empty());
 }
 
 TEST_CASE("run_tests answers the outcome first, then what failed and what to do") {
@@ -319,7 +320,12 @@ TEST_CASE("usage and scorecard add up") {
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);
   bench.call("report_usage", {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}, {"cost_usd", 0.5}});
-  CHECK(bench.call("report_usage", {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}}).structured["input_tokens"] == 10);
+  CHECK(bench.call("scorecard", {{"run", run}}).structured["cost_usd"] == 0.5);
+  const Answer without_cost = bench.call("report_usage", {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}});
+  CHECK(without_cost.structured["input_tokens"] == 10);
+  CHECK(without_cost.text.find("cost not known ($0.5 of it is)") != std::string::npos);
+  CHECK_FALSE(without_cost.structured.contains("cost_usd"));
+  CHECK_FALSE(bench.call("scorecard", {{"run", run}}).structured.contains("cost_usd"));
   bench.grade("submit", "# fake: perf=1.5\n", run);
   const Answer card = bench.call("scorecard", {{"run", run}});
   CHECK(card.text.starts_with("ok: Pass@1 50 %: 1 of 2 operators pass"));

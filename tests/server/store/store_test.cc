@@ -86,6 +86,26 @@ TEST_CASE("a new store is made, with its folders, and opens again") {
   CHECK((*again)->runs()->size() == 1);
 }
 
+TEST_CASE("a store of an Assay that did not tell a cost of 0 from none is read, and its 0 is not known") {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "older.db";
+  const tools::RunInfo run = run_of();
+  {
+    const auto store = Store::open(path, StoreMode::read_write);
+    REQUIRE(store);
+    REQUIRE((*store)->insert_run(run));
+    REQUIRE((*store)->add_usage(run.handle, {.input_tokens = 3, .cost_usd = 0, .cost_known = true}, 1));
+    CHECK((*store)->usage(run.handle)->cost_known);
+  }
+  { SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("DROP TABLE free_usage"); }
+  const auto store = Store::open(path, StoreMode::read_only);
+  REQUIRE(store);
+  const auto usage = (*store)->usage(run.handle);
+  REQUIRE(usage);
+  CHECK(usage->input_tokens == 3);
+  CHECK_FALSE(usage->cost_known);
+}
+
 TEST_CASE("a store of a newer schema is refused and left as it is") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "newer.db";

@@ -32,10 +32,10 @@ Result<AgentChoice> parse_agent(const std::string& text) {
   return AgentChoice{&*entry, std::move(named->values)};
 }
 
-Result<Attempt> attempt_operator(const AgentChoice& choice, mcp::Client& client, MeteredClient& model, Transcript& transcript,
-                                 const AttemptRequest& request) {
+Result<Attempt> attempt_operator(const AgentChoice& choice, mcp::Client& client, MeteredClient& model, Transcript& transcript, const AttemptRequest& request) {
   Workbench bench(client, model, transcript, request);
-  return choice.entry->attempt(bench, choice.options);
+  Result<Attempt> ended = choice.entry->attempt(bench, choice.options);
+  return ended || !bench.prompt_refused() ? ended : bench.submit_best();
 }
 
 }  // namespace assay::agents

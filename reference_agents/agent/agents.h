@@ -38,8 +38,8 @@ struct AgentChoice {
 /// not_found, naming the agents, for an unknown name; invalid_argument, naming the options, for a bad option.
 Result<AgentChoice> parse_agent(const std::string& text);
 
-/// An Error is an attempt that did not come to its end (the model or the server failed) and may be taken up again.
-Result<Attempt> attempt_operator(const AgentChoice& choice, mcp::Client& client, MeteredClient& model, Transcript& transcript,
-                                 const AttemptRequest& request);
+/// An Error is an attempt that did not come to its end (the model or the server failed) and may be taken up again. A prompt that the endpoint refuses for
+/// good is an end (workbench.h).
+Result<Attempt> attempt_operator(const AgentChoice& choice, mcp::Client& client, MeteredClient& model, Transcript& transcript, const AttemptRequest& request);
 
 }  // namespace assay::agents

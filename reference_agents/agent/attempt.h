@@ -19,9 +19,12 @@ struct AttemptRequest {
   std::function<void(const std::string& step)> step;  // called before each step; may be empty
 };
 
+/// The error kind of an attempt whose prompt the endpoint would not take, and that had no version to submit.
+inline constexpr const char* kPromptRefused = "prompt_refused";
+
 struct Attempt {
-  std::string outcome;      // "pass", "fail", "error" as graded; "no_code" or "refused" when nothing was graded
-  std::string error_kind;   // "none", "wrong_result", ...
+  std::string outcome;      // "pass", "fail", "error" as graded; "no_code", "refused" or "error" (prompt_refused) when nothing was graded
+  std::string error_kind;   // "none", "wrong_result", ...; kPromptRefused
   std::string stage;        // where the job ended
   std::string explanation;  // one line
   std::vector<std::string> hints;

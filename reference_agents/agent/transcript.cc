@@ -42,6 +42,8 @@ std::optional<CompletionReply> reply_of(const json& line) {
   reply.output_tokens = integer_field(line, "output_tokens");
   const json* known = field(line, "usage_known");
   reply.usage_known = known != nullptr && known->is_boolean() && known->get<bool>();
+  const json* refused = field(line, "prompt_refused");
+  reply.prompt_refused = refused != nullptr && refused->is_boolean() && refused->get<bool>();
   if (const json* charged = field(line, "charged_usd"); charged != nullptr && charged->is_number()) reply.charged_usd = charged->get<double>();
   return reply;
 }
@@ -139,6 +141,7 @@ Status Transcript::reply(const CompletionReply& reply) {
                {"output_tokens", reply.output_tokens},
                {"usage_known", reply.usage_known}};
   if (reply.charged_usd) line["charged_usd"] = *reply.charged_usd;
+  if (reply.prompt_refused) line["prompt_refused"] = true;
   if (Status written = append(std::move(line)); !written) return written;
   if (::fdatasync(fd_.get()) != 0) return fail_errno("fdatasync " + path_);  // a reply costs money: it must survive a crash
   return release_space(fd_.get(), path_);

@@ -47,17 +47,32 @@ Result<CompletionReply> Workbench::ask(CompletionRequest prompt) {
   prompt.turn = attempt_.replies;
   Result<std::optional<CompletionReply>> earlier = transcript_.replay_reply();
   if (!earlier) return fail(earlier.error());
-  if (*earlier) {
-    if (Status told = count(**earlier, true); !told) return fail(told.error());
-    return std::move(**earlier);
-  }
-  if (Status written = transcript_.prompt(prompt); !written) return fail(written.error());
-  Result<CompletionReply> reply = model_.complete(prompt);
-  const Status written = reply ? transcript_.reply(*reply) : transcript_.note("no reply: " + reply.error().message);
-  if (!written) return fail(written.error());
+  Result<CompletionReply> reply = *earlier ? Result<CompletionReply>(std::move(**earlier)) : answer_to(prompt);
   if (!reply) return reply;
-  if (Status told = count(*reply, false); !told) return fail(told.error());
+  if (reply->prompt_refused) {
+    refusal_ = reply->text;
+    return fail(ErrorCode::invalid_argument, refusal_);
+  }
+  if (Status told = count(*reply, earlier->has_value()); !told) return fail(told.error());
   return reply;
+}
+
+/// A refused prompt is asked again, and in the end stands in the transcript as a reply of its own kind: an attempt that is taken up again ends there too.
+Result<CompletionReply> Workbench::answer_to(const CompletionRequest& prompt) {
+  for (int refusals = 1;; ++refusals) {
+    if (Status written = transcript_.prompt(prompt); !written) return fail(written.error());
+    Result<CompletionReply> reply = model_.complete(prompt);
+    if (!reply && reply.error().code == ErrorCode::invalid_argument && refusals == kMostPromptRefusals) {
+      CompletionReply refused;
+      refused.text = reply.error().message;
+      refused.usage_known = true;  // nothing was read or written
+      refused.prompt_refused = true;
+      reply = std::move(refused);
+    }
+    const Status written = reply ? transcript_.reply(*reply) : transcript_.note("no reply: " + reply.error().message);
+    if (!written) return fail(written.error());
+    if (reply || reply.error().code != ErrorCode::invalid_argument) return reply;
+  }
 }
 
 Status Workbench::count(const CompletionReply& reply, bool paid_before) {
@@ -150,6 +165,19 @@ Result<Attempt> Workbench::submit(const std::string& code, const std::string& wh
   }
   end.explanation += remarks_;
   end.tool_calls = tools_.calls();
+  return end;
+}
+
+Result<Attempt> Workbench::submit_best() {
+  const auto best = std::max_element(seen_.begin(), seen_.end(), [](const auto& a, const auto& b) { return is_better(b.second, a.second); });
+  if (best != seen_.end()) {
+    if (Status said = remark("then the endpoint refused a prompt: " + refusal_); !said) return fail(said.error());
+    return submit(best->first, "");
+  }
+  Result<Attempt> end = submit("", refusal_);
+  if (!end) return end;
+  end->outcome = "error";
+  end->error_kind = kPromptRefused;
   return end;
 }
 

@@ -29,6 +29,9 @@ namespace assay::agents {
 /// Where the cascade of an evaluation begins.
 enum class FirstStage { compile, run_tests };
 
+/// So often in a row an endpoint may refuse one prompt (HTTP 400, 413 or 422: its length, a filter); filters waver. Then the attempt is over.
+inline constexpr int kMostPromptRefusals = 3;
+
 class Workbench {
  public:
   Workbench(mcp::Client& client, MeteredClient& model, Transcript& transcript, const AttemptRequest& request)
@@ -39,7 +42,8 @@ class Workbench {
 
   /// The text of reference_agents/AGENT/prompts/NAME.md.
   Result<std::string> prompt(const std::string& file, const PromptValues& values) const { return fill_prompt(request_.data_dir / file, values); }
-  /// Sets who asks, which turn it is and how long the reply may be; tells the server what the reply cost.
+  /// Sets who asks, which turn it is and how long the reply may be; tells the server what the reply cost. invalid_argument, and prompt_refused() from then
+  /// on, once the endpoint has refused this prompt kMostPromptRefusals times: there is nothing more to do but submit_best().
   Result<CompletionReply> ask(CompletionRequest prompt);
   /// The same for one system text and one message.
   Result<CompletionReply> ask(const std::string& system, const std::string& text);
@@ -63,12 +67,18 @@ class Workbench {
   /// The graded end of the attempt; without code there is nothing to grade, and `why_no_code` says why.
   Result<Attempt> submit(const std::string& code, const std::string& why_no_code);
 
+  bool prompt_refused() const { return !refusal_.empty(); }
+  /// The end of an attempt whose prompt was refused: the best version that was evaluated is submitted. Where there is none the attempt ends in an error
+  /// of the kind prompt_refused, with the endpoint's words.
+  Result<Attempt> submit_best();
+
   /// Goes to the transcript.
   Status note(const std::string& text);
   /// Also to the end of the attempt's explanation, for whoever reads the bench.
   Status remark(const std::string& text);
 
  private:
+  Result<CompletionReply> answer_to(const CompletionRequest& prompt);
   Status count(const CompletionReply& reply, bool paid_before);
   Result<mcp::ToolResult> earlier_submission(mcp::ToolResult refusal);
   std::string sample_name() const { return "sample " + std::to_string(request_.sample); }
@@ -83,6 +93,7 @@ class Workbench {
   ToolSession tools_;
   Attempt attempt_;
   std::map<std::string, Evaluation> seen_;  // by code
+  std::string refusal_;                     // the endpoint's words
   std::string remarks_;
   bool usage_remarked_ = false;
 };

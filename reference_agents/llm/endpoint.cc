@@ -1,7 +1,9 @@
 #include "reference_agents/llm/endpoint.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <string_view>
 #include <utility>
 
 #include "reference_agents/llm/json_fields.h"
@@ -51,14 +53,21 @@ std::string message_of(const std::string& body) {
   return words.empty() ? body : words;
 }
 
-ErrorCode code_of(int status) {
-  if (status == 401 || status == 403) return ErrorCode::permission_denied;
+/// Some providers say with a 400 that there is no money left, which is nothing about the prompt.
+bool is_about_the_account(const std::string& message) {
+  constexpr std::array<std::string_view, 3> kWords = {"credit balance", "billing", "quota"};
+  std::string lower = message;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
+  return std::any_of(kWords.begin(), kWords.end(), [&lower](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+ErrorCode code_of(int status, const std::string& message) {
   if (status == 404) return ErrorCode::not_found;
-  if (status == 429) return ErrorCode::resource_exhausted;
-  // 400, 413 and 422 may be about this one prompt, most often its length: whether the next one fares better is for the caller to find out.
+  if (status == 408 || status >= 500) return ErrorCode::unavailable;
+  // About this one prompt, most often its length or a filter: the next one may fare better.
   const bool of_this_prompt = status == 400 || status == 413 || status == 422;
-  if (of_this_prompt || status == 408 || status >= 500) return ErrorCode::unavailable;
-  return ErrorCode::invalid_argument;
+  if (status == 429 || (of_this_prompt && is_about_the_account(message))) return ErrorCode::resource_exhausted;
+  return of_this_prompt ? ErrorCode::invalid_argument : ErrorCode::permission_denied;
 }
 
 std::string host_of(const std::string& url) {
@@ -98,12 +107,15 @@ Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& pa
       [&] { return mcp::http_post(url, headers, payload, "application/json", endpoint.policy.request_timeout_ms, endpoint.max_answer_bytes); }, endpoint.policy,
       endpoint.clock);
   if (!response) {
-    const ErrorCode code = response.error().code == ErrorCode::io ? ErrorCode::unavailable : response.error().code;
+    // invalid_argument would say that the prompt is at fault.
+    const bool of_the_connection = response.error().code == ErrorCode::io || response.error().code == ErrorCode::invalid_argument;
+    const ErrorCode code = of_the_connection ? ErrorCode::unavailable : response.error().code;
     return fail(code, endpoint.provider + ": no answer from " + url + ": " + shown(endpoint, response.error().message));
   }
   if (response->status != 200) {
-    return fail(code_of(response->status), endpoint.provider + ": HTTP " + std::to_string(response->status) + " for model '" + endpoint.model +
-                                               "': " + shown(endpoint, message_of(response->body)));
+    const std::string message = message_of(response->body);
+    return fail(code_of(response->status, message),
+                endpoint.provider + ": HTTP " + std::to_string(response->status) + " for model '" + endpoint.model + "': " + shown(endpoint, message));
   }
   nlohmann::json parsed = nlohmann::json::parse(response->body, nullptr, false);
   if (parsed.is_discarded() || !parsed.is_object()) {

@@ -44,14 +44,15 @@ struct CompletionReply {
   // What it took from the spending limit, in US dollars (MeteredClient fills it in): its cost, or its worst case where it carried no usage. Kept with
   // the reply, so that a bench that goes on counts what was counted. Absent: the model has no price.
   std::optional<double> charged_usd = {};
+  bool prompt_refused = false;  // no reply: the endpoint would not take this prompt, and `text` is why (agent/workbench.h)
 };
 
 class LlmClient {
  public:
   virtual ~LlmClient() = default;
-  /// Errors: permission_denied (the key was refused), invalid_argument (no request would be taken), not_found (no such model),
-  /// resource_exhausted (still 429 after the last retry, or an answer beyond its limit), unavailable (5xx, time-out, no connection, or this
-  /// request was refused: another may be taken), corrupt (not a reply).
+  /// Errors: permission_denied (the key was refused, or no request would be taken), invalid_argument (this prompt was refused: another one may be taken),
+  /// not_found (no such model), resource_exhausted (still 429 after the last retry, an account without credit, or an answer beyond its limit),
+  /// unavailable (5xx, time-out, no connection), corrupt (not a reply).
   virtual Result<CompletionReply> complete(const CompletionRequest& request) = 0;
   /// How the model is named wherever it shows: "openai:gpt-5", "scripted (no model)".
   virtual std::string label() const = 0;

@@ -21,11 +21,13 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// After so many attempts in a row that could not be finished, a pair's model or the server is taken as gone.
+/// After so many attempts in a row that could not be finished, or whose prompts were refused, a pair's model or the server is taken as gone.
 constexpr int kMostFailuresInARow = 3;
 
 Label label_of_attempt(const agents::Attempt& attempt) {
-  if (attempt.outcome == "no_code" || attempt.outcome == "refused" || attempt.outcome == kNoReply) return Label::missing;
+  const bool not_submitted =
+      attempt.outcome == "no_code" || attempt.outcome == "refused" || attempt.outcome == kNoReply || attempt.error_kind == agents::kPromptRefused;
+  if (not_submitted) return Label::missing;
   return label_of(sandbox::outcome_from(attempt.outcome).value_or(sandbox::Outcome::error),
                   sandbox::error_kind_from(attempt.error_kind).value_or(sandbox::ErrorKind::none),
                   sandbox::stage_from(attempt.stage).value_or(sandbox::Stage::done), attempt.hints);
@@ -95,7 +97,14 @@ class Workers {
                        wall_s);
     const std::lock_guard lock(mutex_);
     --ends_[task.pair].unfinished;
+    // An endpoint that refuses one prompt after another may mean none of them: it is not given the whole suite to refuse.
+    if (ended->error_kind == agents::kPromptRefused) return failed_in_a_row(task.pair, ended->explanation);
     failures_in_a_row_[task.pair] = 0;
+  }
+
+  /// Under the lock.
+  void failed_in_a_row(std::size_t pair, const std::string& why) {
+    if (++failures_in_a_row_[pair] >= kMostFailuresInARow && ends_[pair].stopped_by.empty()) ends_[pair].stopped_by = why;
   }
 
   Result<agents::Attempt> asked(const BenchPair& pair, agents::Transcript& transcript, const agents::AttemptRequest& request) {
@@ -127,7 +136,7 @@ class Workers {
     const std::lock_guard lock(mutex_);
     PairEnd& end = ends_[task.pair];
     if (purse_.limit_reached() || error.code == ErrorCode::io) return stop_all(error.message);  // a full disk is everyone's
-    if (!is_hopeless(error) && ++failures_in_a_row_[task.pair] < kMostFailuresInARow) return;
+    if (!is_hopeless(error)) return failed_in_a_row(task.pair, error.message);
     if (end.stopped_by.empty()) end.stopped_by = error.message;
   }
 

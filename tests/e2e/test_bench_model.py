@@ -10,6 +10,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from llm_endpoint import KEY, Endpoint, Reply, completion, error
@@ -52,6 +53,10 @@ class Bench:
     def transcript(self, operator: str) -> list[dict[str, str]]:
         return [json.loads(line) for line in (self.folder / f"out/transcripts/{operator}.1.jsonl").read_text().splitlines()]
 
+    def ends(self) -> list[dict[str, Any]]:
+        lines = [json.loads(line) for line in (self.folder / "out/journal.jsonl").read_text().splitlines()]
+        return [line for line in lines if line["kind"] == "finished"]
+
     def rows(self) -> dict[str, dict[str, str]]:
         document = json.loads(self.assay("report", "--store", str(self.folder / "s.db"), "--format", "json").stdout)
         return {row["operator"]: row for row in document["operators"]}
@@ -84,11 +89,40 @@ def test_a_refused_key_stops_the_bench_at_once(bench: Bench, endpoint: Endpoint)
     assert "4 of 4 attempts are not finished; the same command with --resume continues" in done.stderr
 
 
-def test_a_prompt_that_is_too_long_costs_its_operator_only(bench: Bench, endpoint: Endpoint) -> None:
-    endpoint.first = [error(400, "This model's maximum context length is 8192 tokens")]
+TOO_LONG = error(400, "This model's maximum context length is 8192 tokens")
+
+
+def test_a_refused_prompt_is_tried_again(bench: Bench, endpoint: Endpoint) -> None:
+    endpoint.first = [TOO_LONG] * 2
     done = bench.run("--jobs", "1")
-    assert done.returncode == 2 and endpoint.requests == 4 and len(endpoint.asked) == 3
-    assert "maximum context length" in done.stderr and "1 of 4 attempts are not finished" in done.stderr
+    assert done.returncode == 0 and endpoint.requests == 6 and len(endpoint.asked) == 4, done.stderr
+
+
+def test_a_prompt_that_is_always_refused_costs_its_operator_only(bench: Bench, endpoint: Endpoint) -> None:
+    endpoint.first = [TOO_LONG] * 3
+    done = bench.run("--jobs", "1")
+    assert done.returncode == 0 and endpoint.requests == 6 and len(endpoint.asked) == 3, done.stderr
+    assert re.search(r"not submitted +openai-compatible: HTTP 400 for model 'm': This model's maximum context", done.stderr), done.stderr
+    assert "3 of 4" in done.stdout
+    refused = [end for end in bench.ends() if end["outcome"] != "pass"]
+    assert [(end["outcome"], end["error_kind"], end["replies"]) for end in refused] == [("error", "prompt_refused", 0)]
+    again = bench.run("--jobs", "1", "--resume")
+    assert again.returncode == 0 and endpoint.requests == 6, "it is over: nothing is asked again"
+
+
+def test_an_endpoint_that_refuses_every_prompt_is_not_given_the_whole_suite(bench: Bench, endpoint: Endpoint) -> None:
+    endpoint.always = error(400, "max_tokens is too large")
+    done = bench.run("--jobs", "1")
+    assert done.returncode == 2 and endpoint.requests == 9, done.stderr
+    assert "max_tokens is too large; 1 of 4 attempts are not finished" in done.stderr
+
+
+def test_an_account_without_credit_is_resumed(bench: Bench, endpoint: Endpoint) -> None:
+    endpoint.first = [error(400, "Your credit balance is too low to access the API")] * 3
+    done = bench.run("--jobs", "1")
+    assert done.returncode == 2 and "4 of 4 attempts are not finished" in done.stderr and not bench.ends()
+    again = bench.run("--jobs", "1", "--resume")
+    assert again.returncode == 0 and "4 of 4" in again.stdout
 
 
 def test_replies_that_are_none_end_the_bench_and_it_resumes(bench: Bench, endpoint: Endpoint) -> None:

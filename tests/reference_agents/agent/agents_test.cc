@@ -61,11 +61,13 @@ class Answers final : public LlmClient {
   explicit Answers(std::vector<std::string> texts) : texts_(std::move(texts)) {}
   Result<CompletionReply> complete(const CompletionRequest& request) override {
     prompts.push_back(request);
+    if (request.turn >= refused_from) return fail(ErrorCode::invalid_argument, "HTTP 400: too long");
     return CompletionReply{texts_[std::min<std::size_t>(static_cast<std::size_t>(request.turn), texts_.size() - 1)], "stop", 10, 1, true};
   }
   std::string label() const override { return "fake:model"; }
   bool is_model() const override { return true; }
   std::vector<CompletionRequest> prompts;
+  std::int64_t refused_from = 1'000'000;  // turn
 
  private:
   const std::vector<std::string> texts_;
@@ -261,6 +263,33 @@ TEST_CASE("an attempt cut short anywhere ends like one that was not, and asks an
     CHECK(model.prompts.size() == once.prompts.size());
     CHECK(attempt->tool_calls == expected->tool_calls);
     CHECK(attempt->input_tokens == expected->input_tokens);
+    CHECK(fixture.server.calls == whole.server.calls);
+  }
+}
+
+TEST_CASE("where the endpoint refuses a later prompt, the best version so far is submitted, cut short or not") {
+  const std::string agent = GENERATE("leader", "alphaevolve", "geak?iterations=5&reflect=0");
+  Fixture whole;
+  Answers once({module_of("perf=0.7"), module_of("wrong")});
+  once.refused_from = 2;
+  const Result<Attempt> expected = whole.attempt(agent, once);
+  REQUIRE(expected);
+  INFO(agent);
+  CHECK(expected->outcome == "pass");
+  CHECK(whole.server.submitted.find("perf=0.7") != std::string::npos);
+  CHECK(expected->explanation.find("the endpoint refused a prompt: HTTP 400: too long") != std::string::npos);
+  CHECK(once.prompts.size() == 2 + kMostPromptRefusals);
+  for (int cut = 0; cut < static_cast<int>(expected->tool_calls); ++cut) {
+    Fixture fixture;
+    Answers model({module_of("perf=0.7"), module_of("wrong")});
+    model.refused_from = 2;
+    fixture.server.calls_left = cut;
+    REQUIRE_FALSE(fixture.attempt(agent, model));
+    fixture.server.calls_left = 1'000'000;
+    const Result<Attempt> attempt = fixture.attempt(agent, model);
+    REQUIRE(attempt);
+    CHECK(attempt->explanation == expected->explanation);
+    CHECK(model.prompts.size() == once.prompts.size());
     CHECK(fixture.server.calls == whole.server.calls);
   }
 }

@@ -148,3 +148,18 @@ TEST_CASE("what was made again counts once") {
   CHECK((*steps)[0].reply.text == "a");
   CHECK((*steps)[1].verdict == "pass");
 }
+
+TEST_CASE("a prompt that was refused is refused in the replay too, and that is as recorded") {
+  Scratch scratch;
+  FakeModel refusing;
+  refusing.error = {ErrorCode::invalid_argument, "HTTP 400: filtered"};
+  FakeServer server = server_with_tests({verdict("pass", "none")});
+  REQUIRE(scratch.attempt(server, refusing, "recorded.jsonl")->error_kind == kPromptRefused);
+  Result<RecordedReplies> replies = RecordedReplies::load(scratch.dir / "recorded.jsonl", scratch.dir / "replayed.jsonl", kLabel);
+  REQUIRE(replies);
+  const Result<Attempt> ended = scratch.attempt(server, *replies, "replayed.jsonl");
+  REQUIRE(ended);
+  CHECK(ended->error_kind == kPromptRefused);
+  CHECK(ended->explanation == "HTTP 400: filtered");
+  CHECK(replies->deviation()->empty());
+}

@@ -206,12 +206,18 @@ TEST_CASE("a prompt that is refused, most often for its length, says nothing abo
   for (const int status : {400, 413, 422}) {
     Talk talk({{status, R"({"error":{"message":"maximum context length is 8192 tokens"}})", ""}});
     const Error error = talk.refusal();
-    CHECK(error.code == ErrorCode::unavailable);
+    CHECK(error.code == ErrorCode::invalid_argument);
     CHECK(holds(error, "HTTP " + std::to_string(status) + " for model 'm': maximum context length"));
     CHECK(talk.requests() == 1);
   }
-  Talk talk({{405, "", ""}});
-  CHECK(talk.refusal().code == ErrorCode::invalid_argument);
+  for (const int status : {402, 403, 405, 410}) CHECK(Talk({{status, "", ""}}).refusal().code == ErrorCode::permission_denied);
+}
+
+TEST_CASE("an account without credit is no refused prompt, whatever the status") {
+  for (const char* words : {"Your Credit balance is too low", "check your plan and billing details", "quota exceeded"}) {
+    Talk talk({{400, R"({"error":{"message":")" + std::string(words) + R"("}})", ""}});
+    CHECK(talk.refusal().code == ErrorCode::resource_exhausted);
+  }
 }
 
 TEST_CASE("a redirect is not followed: the key stays where it was sent to") {

@@ -11,8 +11,8 @@
 #include "reference_agents/agent/agents.h"
 #include "reference_agents/agent/run.h"
 #include "reference_agents/one_shot/prompt.h"
-#include "tests/reference_agents/agent/fakes.h"
 #include "tests/catch.h"
+#include "tests/reference_agents/agent/fakes.h"
 
 using namespace assay;
 using namespace assay::agents;
@@ -139,6 +139,23 @@ TEST_CASE("a refused submission and a reply without code are ends, not errors") 
     CHECK(fixture.server.count("submit") == 0);
     CHECK(fixture.server.count("report_usage") == 1);  // it cost tokens all the same
   }
+}
+
+TEST_CASE("a prompt that the endpoint refuses again and again is an end, also for an attempt that is taken up again") {
+  Fixture fixture;
+  fixture.model.error = {ErrorCode::invalid_argument, "HTTP 400: too long"};
+  for (int again = 0; again < 2; ++again) {
+    const Result<Attempt> attempt = fixture.attempt();
+    REQUIRE(attempt);
+    CHECK(attempt->outcome == "error");
+    CHECK(attempt->error_kind == kPromptRefused);
+    CHECK(attempt->explanation == "HTTP 400: too long");
+    CHECK(attempt->replies == 0);
+    CHECK(attempt->cost_known);
+    CHECK(attempt->charged_usd == 0);
+    CHECK(fixture.model.prompts.size() == kMostPromptRefusals);
+  }
+  CHECK(fixture.server.count("submit") == 0);
 }
 
 TEST_CASE("an attempt cut short after the reply is taken up without asking the model again") {

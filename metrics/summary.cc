@@ -93,6 +93,7 @@ Summary summarise(std::span<const OperatorSamples> suite) {
   if (const std::vector<double> values = perfs(suite); !values.empty()) summary.perf_at_1 = estimate(values);
   if (all_right_ones_have(suite, &Sample::speed_up)) summary.speed_up = of_right_ones(suite, &Sample::speed_up);
   if (all_right_ones_have(suite, &Sample::efficiency)) summary.efficiency = of_right_ones(suite, &Sample::efficiency);
+  if (all_right_ones_have(suite, &Sample::peak_efficiency)) summary.peak_efficiency = of_right_ones(suite, &Sample::peak_efficiency);
   summary.fast_oracle = curve_of_first(suite, &Sample::perf);
   summary.fast_pytorch = curve_of_first(suite, &Sample::speed_up_pytorch);
   return summary;

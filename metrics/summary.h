@@ -21,12 +21,13 @@ namespace assay::metrics {
 
 /// One submission. The ratios are there where the device timed it.
 struct Sample {
-  bool called = false;                     // ran to its end, right or wrong: TritonBench's call accuracy
-  bool right = false;                      // its execution accuracy
-  std::optional<double> perf;              // geometric mean over the cases of oracle latency / submission latency
-  std::optional<double> speed_up;          // arithmetic mean of the same, as TritonBench and GEAK have it
-  std::optional<double> speed_up_pytorch;  // geometric mean over the cases of PyTorch's latency / submission latency, for fast_p
-  std::optional<double> efficiency;        // mean over the cases of the share of the device's peak
+  bool called = false;                         // ran to its end, right or wrong: TritonBench's call accuracy
+  bool right = false;                          // its execution accuracy
+  std::optional<double> perf;                  // geometric mean over the cases of oracle latency / submission latency
+  std::optional<double> speed_up;              // arithmetic mean of the same, as TritonBench and GEAK have it
+  std::optional<double> speed_up_pytorch;      // geometric mean over the cases of PyTorch's latency / submission latency, for fast_p
+  std::optional<double> efficiency;            // mean over the cases of the share of the device's peak
+  std::optional<double> peak_efficiency = {};  // of the case with the largest share: TritonBench's definition
 };
 
 struct OperatorSamples {
@@ -42,11 +43,12 @@ struct PassPoint {
 
 struct Summary {
   std::int64_t operators = 0, samples = 0, right = 0;
-  std::optional<Estimate> pass_at_1;                 // mean over the operators of the share of right samples
-  std::optional<Estimate> call_accuracy;             // the same of those that ran to their end; execution accuracy is pass_at_1
-  std::optional<Estimate> perf_at_1;                 // failures are 0; absent where a right sample was not timed, or nothing was right
-  std::optional<Estimate> speed_up, efficiency;      // over operators with a right sample; absent where one was not timed
-  std::vector<FastPoint> fast_oracle, fast_pytorch;  // of the first sample; empty where a right one was not timed
+  std::optional<Estimate> pass_at_1;                    // mean over the operators of the share of right samples
+  std::optional<Estimate> call_accuracy;                // the same of those that ran to their end; execution accuracy is pass_at_1
+  std::optional<Estimate> perf_at_1;                    // failures are 0; absent where a right sample was not timed, or nothing was right
+  std::optional<Estimate> speed_up;                     // over operators with a right sample; absent where one was not timed
+  std::optional<Estimate> efficiency, peak_efficiency;  // the same
+  std::vector<FastPoint> fast_oracle, fast_pytorch;     // of the first sample; empty where a right one was not timed
 };
 
 Summary summarise(std::span<const OperatorSamples> suite);

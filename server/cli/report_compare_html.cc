@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "server/cli/report_compare.h"
@@ -213,11 +214,13 @@ std::string comparison_as_html(const Comparison& comparison) {
   const Report& first = comparison.reports.front();
   std::string body = "<p>Track " + std::string(tools::to_string(first.run.request.track)) + ", " + std::to_string(first.totals.operators) +
                      (first.totals.operators == 1 ? " operator" : " operators") + ".</p>\n";
-  std::string scripted;
+  std::map<std::string, std::string> noted;  // note -> the numbers that it is about
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
-    if (comparison.reports[i].scripted) scripted += (scripted.empty() ? "" : ", ") + std::to_string(i + 1);
+    if (!comparison.reports[i].scripted) continue;
+    std::string& numbers = noted[note_of(comparison.reports[i])];
+    numbers += (numbers.empty() ? "" : ", ") + std::to_string(i + 1);
   }
-  if (!scripted.empty()) body += "<p class=\"note\">" + scripted + ": " + kNoModelNote + "</p>\n";
+  for (const auto& [note, numbers] : noted) body += "<p class=\"note\">" + numbers + ": " + note + "</p>\n";
   std::set<std::vector<std::string>> devices;
   for (const Report& report : comparison.reports) devices.insert(report.devices);
   if (devices.size() > 1) body += "<p class=\"note\">These ran on different devices: their times do not compare.</p>\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/cli/report_markup.h"
+#include "server/cli/report_samples.h"
 
 namespace assay::server {
 namespace {
@@ -42,6 +43,8 @@ std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, 
   if (!estimate || estimate->method == metrics::IntervalMethod::none) return "";
   return "95 %: " + number(scale * estimate->interval.low, format) + " to " + number(scale * estimate->interval.high, format) + unit;
 }
+
+const char* note_of(const Report& report) { return report.run.request.model.starts_with(kReplayOf) ? kReplayNote : kNoModelNote; }
 
 std::string group_name(const std::string& group) { return group.empty() || group == "0" ? "unknown" : group; }
 

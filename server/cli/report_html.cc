@@ -104,10 +104,10 @@ std::string group_table(const Report& report) {
   std::vector<TableRow> rows;
   const auto add = [&rows](const std::string& kind, const Groups& groups) {
     for (const auto& [name, summary] : groups)
-      rows.push_back(
-          {"",
-           {kind + group_name(name), std::to_string(summary.operators), share_with_interval(summary.pass_at_1), share_with_interval(summary.call_accuracy),
-            ratio_with_interval(summary.perf_at_1), ratio_with_interval(summary.speed_up), share_with_interval(summary.efficiency)}});
+      rows.push_back({"",
+                      {kind + group_name(name), std::to_string(summary.operators), share_with_interval(summary.pass_at_1),
+                       share_with_interval(summary.call_accuracy), ratio_with_interval(summary.perf_at_1), ratio_with_interval(summary.speed_up),
+                       share_with_interval(summary.efficiency), share_with_interval(summary.peak_efficiency)}});
   };
   add("", {{"all", report.all}});
   add("split ", report.by_split);
@@ -116,8 +116,17 @@ std::string group_table(const Report& report) {
   return html_table(
       {"groups",
        "Groups",
-       {{"Group"}, {"Operators", true}, {"Pass@1", true}, {"Call accuracy", true}, {"Perf@1", true}, {"Speed-up", true}, {"GPU efficiency", true}}},
-      rows, "In brackets: 95 % intervals over the operators of a group. A dash, or no column: nothing was timed.");
+       {{"Group"},
+        {"Operators", true},
+        {"Pass@1", true},
+        {"Call accuracy", true},
+        {"Perf@1", true},
+        {"Speed-up", true},
+        {"GPU efficiency, mean", true},
+        {"GPU efficiency, peak", true}}},
+      rows,
+      "In brackets: 95 % intervals over the operators of a group. GPU efficiency: mean over the cases of an operator, and of the best one (TritonBench). A "
+      "dash, or no column: nothing was timed.");
 }
 
 std::string error_table(const Report& report) {
@@ -203,7 +212,7 @@ std::string report_as_html(const Report& report) {
                      (report.totals.operators == 1 ? " operator" : " operators") +
                      (report.samples.size() > 1 ? ", " + std::to_string(report.samples.size()) + " samples of each" : "") +
                      (report.devices.empty() ? "" : ", device " + escaped(joined(report.devices))) + ".</p>\n";
-  if (report.scripted) body += "<p class=\"note\">" + std::string(kNoModelNote) + "</p>\n";
+  if (report.scripted) body += "<p class=\"note\">" + std::string(note_of(report)) + "</p>\n";
   body += figures(report) + plots(report) + totals_table(report) + group_table(report) + error_table(report) + operator_table(report) + origin_table(report);
   return html_page("Assay: " + configuration_of(report), body);
 }

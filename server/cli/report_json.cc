@@ -50,6 +50,7 @@ ordered_json summary_json(const metrics::Summary& summary) {
           {"perf_at_1", estimate_json(summary.perf_at_1)},
           {"speed_up", estimate_json(summary.speed_up)},
           {"gpu_efficiency", estimate_json(summary.efficiency)},
+          {"gpu_efficiency_peak", estimate_json(summary.peak_efficiency)},
           {"fast_p_oracle", curve_json(summary.fast_oracle)},
           {"fast_p_pytorch", curve_json(summary.fast_pytorch)}};
 }
@@ -96,6 +97,7 @@ ordered_json row_json(const ReportRow& row) {
           {"speed_up", measured(row.speed_up)},
           {"speed_up_pytorch", measured(row.speed_up_pytorch)},
           {"gpu_efficiency", measured(row.efficiency)},
+          {"gpu_efficiency_peak", measured(row.peak_efficiency)},
           {"similarity", similarity_json(row.similarity)},
           {"tier", row.tier},
           {"tier_reason", row.tier_reason},

@@ -75,6 +75,7 @@ ReportRow make_row(const tools::OperatorScore& score) {
   row.speed_up = sample.speed_up;
   row.speed_up_pytorch = sample.speed_up_pytorch;
   row.efficiency = sample.efficiency;
+  row.peak_efficiency = sample.peak_efficiency;
   row.tier = sandbox::to_string(verdict.tier);
   row.tier_reason = printable_line(verdict.tier_reason, kExplanationCharacters);
   row.explanation = printable_line(explain(verdict, row.label), kExplanationCharacters);

@@ -36,8 +36,8 @@ struct ReportRow {
   std::string error_type, error_group;  // TritonBench's; empty without an error
   std::optional<double> max_error;      // largest over the cases, scaled as the spec's tolerance says
   std::optional<double> perf;
-  std::optional<double> speed_up, speed_up_pytorch, efficiency;  // metrics::Sample says what
-  std::optional<Similarity> similarity;                          // only when it was asked for
+  std::optional<double> speed_up, speed_up_pytorch, efficiency, peak_efficiency;  // metrics::Sample says what
+  std::optional<Similarity> similarity;                                           // only when it was asked for
   std::string tier, tier_reason;
   std::string explanation;  // one line
   std::int64_t cases = 0, skipped_cases = 0;

@@ -1,5 +1,6 @@
 #include "server/cli/report_samples.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string_view>
@@ -61,10 +62,12 @@ metrics::Sample sample_of(const Verdict& verdict) {
     if (!record.latency || !record.pytorch_ns) return std::nullopt;
     return *record.pytorch_ns / record.latency->median_ns;
   }));
-  sample.efficiency = arithmetic_mean(per_case(verdict, [](const CaseRecord& record) -> std::optional<double> {
+  const std::vector<double> efficiencies = per_case(verdict, [](const CaseRecord& record) -> std::optional<double> {
     if (!record.latency || !record.floor_ns) return std::nullopt;
     return metrics::efficiency_of_floor(*record.floor_ns, record.latency->median_ns);
-  }));
+  });
+  sample.efficiency = arithmetic_mean(efficiencies);
+  if (!efficiencies.empty()) sample.peak_efficiency = *std::max_element(efficiencies.begin(), efficiencies.end());
   return sample;
 }
 

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <vector>
 
+#include "server/cli/report_figures.h"
 #include "server/cli/report_formats.h"
 #include "server/cli/report_markup.h"
-#include "server/cli/report_samples.h"
 #include "server/cli/text_table.h"
 
 namespace assay::server {
@@ -67,11 +67,7 @@ std::string report_as_table(const Report& report) {
   std::string text = (report.samples.size() > 1 ? std::to_string(report.samples.size()) + " samples, runs " : "Run ") + joined(report.samples) + ": agent " +
                      printable_line(report.run.request.agent, 60) + ", model " + printable_line(report.run.request.model, 80) + ", track " +
                      std::string(tools::to_string(report.run.request.track)) + (report.devices.empty() ? "" : ", device " + joined(report.devices)) + "\n";
-  if (report.run.request.model.starts_with(kReplayOf)) {
-    text += "A replay: recorded replies, graded anew without a model. It is never ranked.\n";
-  } else if (report.scripted) {
-    text += "No model answered: this shows that Assay works, says nothing about any model, and is never ranked.\n";
-  }
+  if (report.scripted) text += std::string(note_of(report)) + "\n";
   std::vector<TextRow> lines = {{"operator", "outcome", "error kind", "max error", "perf", "tier", "explanation"}};
   for (const ReportRow& row : report.rows) {
     const std::string sample = report.samples.size() > 1 ? " #" + std::to_string(row.sample) : "";
@@ -85,7 +81,10 @@ std::string report_as_table(const Report& report) {
   text += "perf@1              " + (totals.perf_at_1 ? number(*totals.perf_at_1, "%.3f") : "none (" + totals.no_perf_reason + ")") + "\n";
   text += pass_lines(report);
   if (report.all.speed_up) text += "speed-up            " + ratio_with_interval(report.all.speed_up) + "  (oracle over submission, right ones only)\n";
-  if (report.all.efficiency) text += "GPU efficiency      " + share_with_interval(report.all.efficiency) + "  (of peak bandwidth or arithmetic)\n";
+  if (report.all.efficiency)
+    text += "GPU efficiency      " + share_with_interval(report.all.efficiency) + "  (of peak bandwidth or arithmetic, mean over the cases)\n";
+  if (report.all.peak_efficiency)
+    text += "peak GPU efficiency " + share_with_interval(report.all.peak_efficiency) + "  (of the best case, as TritonBench has it)\n";
   if (totals.similarity) text += "CodeBLEU            " + ratio_with_interval(totals.similarity) + "  (text, against the oracle)\n";
   text += "call accuracy       " + percent(totals.call_accuracy) + "  (ran to its end, right or wrong)\n";
   text += "execution accuracy  " + percent(totals.execution_accuracy) + "  (and the results are right)\n";

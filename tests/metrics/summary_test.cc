@@ -6,7 +6,7 @@ using namespace assay::metrics;
 
 namespace {
 
-Sample timed(double ratio) { return {true, true, ratio, ratio, 2 * ratio, 0.5}; }
+Sample timed(double ratio) { return {true, true, ratio, ratio, 2 * ratio, 0.5, 0.5 * ratio}; }
 Sample untimed() { return {true, true, {}, {}, {}, {}}; }
 Sample wrong() { return {true, false, {}, {}, {}, {}}; }
 Sample broken() { return {}; }
@@ -25,6 +25,8 @@ TEST_CASE("a suite on a GPU: failures are 0 in perf, absent from the speed-up") 
   CHECK(all.speed_up->value == Approx(1.0));
   CHECK(all.speed_up->count == 2);
   CHECK(all.efficiency->value == 0.5);
+  CHECK(all.peak_efficiency->value == Approx(0.5));
+  CHECK(all.peak_efficiency->count == 2);
   REQUIRE(all.fast_oracle.size() == kFastThresholds.size());
   CHECK(all.fast_oracle.front().share == 0.5);
   CHECK(pass_curve(suite).size() == 1);
@@ -41,6 +43,7 @@ TEST_CASE("without times there is no perf, no speed-up, no curve") {
   CHECK_FALSE(all.perf_at_1);
   CHECK_FALSE(all.speed_up);
   CHECK_FALSE(all.efficiency);
+  CHECK_FALSE(all.peak_efficiency);
   CHECK(all.fast_oracle.empty());
 }
 

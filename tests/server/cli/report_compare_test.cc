@@ -114,6 +114,17 @@ TEST_CASE("forms of a comparison") {
   CHECK(contains(page, "pass@k is over several"));
 }
 
+TEST_CASE("a comparison's page tells replays from simulated models") {
+  const Result<Comparison> comparison =
+      make_comparison({card_of("r1", "a", "sim:7 (no model)", {true}), card_of("r2", "a", "replay of openai:a (no model)", {true}),
+                       card_of("r3", "b", "sim:7 (no model)", {true})},
+                      nullptr);
+  REQUIRE(comparison);
+  const std::string page = comparison_as_html(*comparison);
+  CHECK(contains(page, "2: A replay: recorded replies"));
+  CHECK(contains(page, "1, 3: No model answered"));
+}
+
 TEST_CASE("more agents than a sheet is wide: several tables of operators, none twice") {
   std::vector<tools::Scorecard> runs;
   for (int i = 0; i < 10; ++i) runs.push_back(card_of("r" + std::to_string(i), "agent" + std::to_string(i), "m", {true}));

@@ -30,6 +30,7 @@ TEST_CASE("means over the cases: arithmetic for the speed-up and efficiency, geo
   CHECK(sample.speed_up.value() == Approx(2.5));
   CHECK(sample.speed_up_pytorch.value() == Approx(2.0));
   CHECK(sample.efficiency.value() == Approx(0.75));
+  CHECK(sample.peak_efficiency.value() == Approx(1.0));
 }
 
 TEST_CASE("one case without a time: none, rather than the mean of the others") {
@@ -40,6 +41,7 @@ TEST_CASE("one case without a time: none, rather than the mean of the others") {
   CHECK_FALSE(sample.speed_up);
   CHECK_FALSE(sample.speed_up_pytorch);
   CHECK_FALSE(sample.efficiency);
+  CHECK_FALSE(sample.peak_efficiency);
 }
 
 TEST_CASE("a wrong result was called; an error was not; neither has times") {

@@ -236,6 +236,16 @@ TEST_CASE("whatever calls itself no model is never ranked") {
   CHECK_FALSE(make_report(card).scripted);
 }
 
+TEST_CASE("a replay has a note of its own: a model did answer, once") {
+  tools::Scorecard card = example();
+  card.run.request.model = "replay of openai:gpt-5 (no model)";
+  const Report report = make_report(card);
+  for (const std::string& text : {report_as_table(report), report_as_html(report)}) {
+    CHECK(text.find("A replay: recorded replies, graded anew without a model. It is never ranked.") != std::string::npos);
+    CHECK(text.find("No model answered") == std::string::npos);
+  }
+}
+
 TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
   tools::Scorecard card;
   card.run.handle = "run_timed";
@@ -252,12 +262,24 @@ TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
     record.pytorch_ns = 4'000 * perf;
     record.floor_ns = 250;
     verdict.cases = {record};
+    record.id = "b";
+    record.floor_ns = 750;
+    if (perf < 1) verdict.cases.push_back(record);
   }
   card.operators.push_back(score_of("wrong", Outcome::fail, ErrorKind::wrong_result, Stage::judge));
   Report report = make_report(card);
   CHECK(report.totals.perf_at_1.value() == Approx(2.0 / 3));
   CHECK(report.all.speed_up->value == Approx(1.0));
-  CHECK(report.all.efficiency->value == Approx(0.25));
+  CHECK(report.all.efficiency->value == Approx((0.5 + 0.25) / 2));
+  CHECK(report.all.peak_efficiency->value == Approx((0.75 + 0.25) / 2));
+  const nlohmann::json document = nlohmann::json::parse(report_as_json(report));
+  CHECK(document["operators"][0]["gpu_efficiency"] == Approx(0.5));
+  CHECK(document["operators"][0]["gpu_efficiency_peak"] == Approx(0.75));
+  CHECK(document["metrics"]["all"]["gpu_efficiency_peak"]["value"] == Approx(0.5));
+  CHECK(line_with(report_as_table(report), "peak GPU efficiency").find("50.0 %") != std::string::npos);
+  CHECK(line_with(report_as_table(report), "mean over the cases").find("37.5 %") != std::string::npos);
+  CHECK(line_with(report_as_csv(report), ",slower,").find(",0.75,6") != std::string::npos);
+  CHECK(report_as_html(report).find("GPU efficiency, peak") != std::string::npos);
   CHECK(report.rows[0].speed_up_pytorch.value() == Approx(2.0));
   CHECK(report.totals.cost_per_solved.value() == Approx(3));
   CHECK(report.totals.cost_per_pass_rate.value() == Approx(9));

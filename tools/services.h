@@ -49,6 +49,14 @@ struct Usage {
   bool cost_known = false;  // of a sum: there are reports, and each named one
 };
 
+/// How one call of compile, run_tests, profile or submit ended.
+struct JudgedCall {
+  sandbox::JobKind kind = sandbox::JobKind::test;
+  sandbox::Outcome outcome = sandbox::Outcome::error;
+  sandbox::ErrorKind error_kind = sandbox::ErrorKind::none;
+  sandbox::Stage stage = sandbox::Stage::queue;
+};
+
 struct OperatorScore {
   std::string operator_name;
   std::string split;
@@ -56,6 +64,7 @@ struct OperatorScore {
   std::string job;  // of the graded submission
   std::optional<sandbox::Verdict> verdict;
   std::int64_t tool_calls = 0;
+  std::vector<JudgedCall> calls = {};  // before the graded submission, in order; only in reports
 };
 
 struct Scorecard {

@@ -170,6 +170,18 @@ std::string error_table(const Comparison& comparison) {
   return html_table(head, rows, "Attempts that ended so, of all operators and samples.");
 }
 
+std::string stage_table(const Comparison& comparison) {
+  TableHead head{"stages", "Where attempts died", {{"Agent, model"}}, Narrow::scroll};
+  for (const std::string_view stage : kAttemptStages) head.columns.push_back({std::string(stage), true});
+  std::vector<TableRow> rows;
+  for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
+    TableRow row{"", {numbered(comparison, i)}};
+    for (const StageCount& stage : comparison.reports[i].stages) row.cells.push_back(std::to_string(stage.attempts));
+    rows.push_back(row);
+  }
+  return html_table(head, rows, "Attempts by the first tool that no version of theirs got past.");
+}
+
 /// Of the configurations from `first` on, as many as a sheet of paper has room for.
 std::string operator_table(const Comparison& comparison, const std::map<std::string, std::vector<Solved>>& solved, std::size_t first) {
   const std::size_t all = comparison.reports.size();
@@ -226,7 +238,7 @@ std::string comparison_as_html(const Comparison& comparison) {
   if (devices.size() > 1) body += "<p class=\"note\">These ran on different devices: their times do not compare.</p>\n";
   body += plots(comparison) + overview_table(comparison) + group_table(comparison, "splits", "Pass@1 by split", "", &Report::by_split) +
           group_table(comparison, "difficulties", "Pass@1 by difficulty", "difficulty ", &Report::by_difficulty) + error_table(comparison) +
-          operator_tables(comparison) + origin_table(comparison);
+          stage_table(comparison) + operator_tables(comparison) + origin_table(comparison);
   return html_page("Assay: " + std::to_string(comparison.reports.size()) + " agents or models compared", body);
 }
 

@@ -8,7 +8,7 @@
 
 namespace assay::server {
 
-inline constexpr int kReportFormat = 1;  // of the JSON form; raised when a field changes its meaning
+inline constexpr int kReportFormat = 2;  // of the JSON form; raised when a field changes its meaning
 
 enum class ReportFormat { table, json, csv, html };
 std::optional<ReportFormat> report_format_from(const std::string& text);

@@ -138,6 +138,22 @@ std::string error_table(const Report& report) {
   return html_table({"errors", "Errors", {{"Type"}, {"Group"}, {"Attempts", true}}}, rows);
 }
 
+std::string stage_table(const Report& report) {
+  TableHead head{"stages", "Where attempts died", {{"Stage"}, {"Attempts", true}}};
+  for (const metrics::GroupCount& group : report.stages.front().groups) head.columns.push_back({std::string(group.group), true});
+  head.columns.push_back({"No error", true});
+  std::vector<TableRow> rows;
+  std::int64_t deaths = 0;
+  for (const StageCount& stage : report.stages) {
+    TableRow row{"", {std::string(stage.stage), std::to_string(stage.attempts)}};
+    for (const metrics::GroupCount& group : stage.groups) row.cells.push_back(std::to_string(group.total));
+    row.cells.push_back(std::to_string(stage.without_error));
+    rows.push_back(row);
+    deaths += stage.attempts;
+  }
+  return deaths == 0 ? "" : html_table(head, rows, kStageRemark);
+}
+
 std::string operator_table(const Report& report) {
   const bool similar = report.totals.similarity.has_value();
   TableHead head = {
@@ -213,7 +229,8 @@ std::string report_as_html(const Report& report) {
                      (report.samples.size() > 1 ? ", " + std::to_string(report.samples.size()) + " samples of each" : "") +
                      (report.devices.empty() ? "" : ", device " + escaped(joined(report.devices))) + ".</p>\n";
   if (report.scripted) body += "<p class=\"note\">" + std::string(note_of(report)) + "</p>\n";
-  body += figures(report) + plots(report) + totals_table(report) + group_table(report) + error_table(report) + operator_table(report) + origin_table(report);
+  body += figures(report) + plots(report) + totals_table(report) + group_table(report) + error_table(report) + stage_table(report) + operator_table(report) +
+          origin_table(report);
   return html_page("Assay: " + configuration_of(report), body);
 }
 

@@ -61,22 +61,34 @@ ordered_json groups_json(const Groups& groups) {
   return out;
 }
 
-ordered_json metrics_json(const Report& report) {
-  ordered_json pass = ordered_json::array();
-  for (const metrics::PassPoint& point : report.pass_at_k)
-    pass.push_back({{"k", point.k}, {"call", estimate_json(point.call)}, {"execution", estimate_json(point.execution)}});
+ordered_json errors_json(const std::vector<metrics::GroupCount>& groups) {
   ordered_json errors = ordered_json::object();
-  for (const metrics::GroupCount& group : report.error_groups) {
+  for (const metrics::GroupCount& group : groups) {
     ordered_json types = ordered_json::object();
     for (const auto& [type, count] : group.types) types[std::string(type)] = count;
     errors[std::string(group.group)] = {{"total", group.total}, {"types", types}};
   }
+  return errors;
+}
+
+ordered_json stages_json(const std::vector<StageCount>& stages) {
+  ordered_json out = ordered_json::object();
+  for (const StageCount& stage : stages)
+    out[std::string(stage.stage)] = {{"attempts", stage.attempts}, {"error_groups", errors_json(stage.groups)}, {"without_error", stage.without_error}};
+  return out;
+}
+
+ordered_json metrics_json(const Report& report) {
+  ordered_json pass = ordered_json::array();
+  for (const metrics::PassPoint& point : report.pass_at_k)
+    pass.push_back({{"k", point.k}, {"call", estimate_json(point.call)}, {"execution", estimate_json(point.execution)}});
   return {{"all", summary_json(report.all)},
           {"by_split", groups_json(report.by_split)},
           {"by_family", groups_json(report.by_family)},
           {"by_difficulty", groups_json(report.by_difficulty)},
           {"pass_at_k", pass},
-          {"error_groups", errors},
+          {"error_groups", errors_json(report.error_groups)},
+          {"stages", stages_json(report.stages)},
           {"similarity", estimate_json(report.totals.similarity)},
           {"bootstrap", {{"seed", metrics::kReportSeed}, {"resamples", metrics::kBootstrapResamples}, {"confidence", metrics::kConfidence}}}};
 }
@@ -92,6 +104,8 @@ ordered_json row_json(const ReportRow& row) {
           {"error_kind", row.error_kind},
           {"error_type", row.error_type},
           {"error_group", row.error_group},
+          {"died_at", row.death ? row.death->stage : ""},
+          {"died_of", row.death ? row.death->error_type : ""},
           {"max_error", measured(row.max_error)},
           {"perf", measured(row.perf)},
           {"speed_up", measured(row.speed_up)},

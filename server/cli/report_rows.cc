@@ -54,6 +54,7 @@ ReportRow make_row(const tools::OperatorScore& score) {
   row.split = score.split;
   row.tool_calls = score.tool_calls;
   row.job = score.job;
+  row.death = death_of(score);
   row.outcome = "none";
   if (!score.verdict) {
     row.label = Label::missing;
@@ -130,6 +131,9 @@ void finish_metrics(Report& report, const std::vector<metrics::OperatorSamples>&
   report.by_difficulty = metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return std::to_string(op.difficulty); });
   report.pass_at_k = metrics::pass_curve(suite);
   report.error_groups = groups_of(report.rows);
+  std::vector<std::optional<Death>> deaths;
+  for (const ReportRow& row : report.rows) deaths.push_back(row.death);
+  report.stages = count_stages(deaths);
 }
 
 void finish_totals(Report& report) {

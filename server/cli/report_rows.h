@@ -15,6 +15,7 @@
 #include "metrics/summary.h"
 #include "operators/catalog.h"
 #include "server/cli/report_label.h"
+#include "server/cli/report_stages.h"
 #include "tools/services.h"
 
 namespace assay::server {
@@ -34,6 +35,7 @@ struct ReportRow {
   std::string outcome;                  // "pass" | "fail" | "error" | "none"
   std::string error_kind;               // "" without a verdict, "none" on a pass
   std::string error_type, error_group;  // TritonBench's; empty without an error
+  std::optional<Death> death;           // where it died; of a pass, and where nothing was judged, nowhere
   std::optional<double> max_error;      // largest over the cases, scaled as the spec's tolerance says
   std::optional<double> perf;
   std::optional<double> speed_up, speed_up_pytorch, efficiency, peak_efficiency;  // metrics::Sample says what
@@ -80,6 +82,7 @@ struct Report {
   Groups by_split, by_family, by_difficulty;
   std::vector<metrics::PassPoint> pass_at_k;      // one point where there is one sample
   std::vector<metrics::GroupCount> error_groups;  // TritonBench's four, of all attempts
+  std::vector<StageCount> stages;                 // where attempts died
 };
 
 /// Of one run. Without a catalog, families and difficulties are unknown.

@@ -29,6 +29,13 @@ Result<std::unique_ptr<ServerServices>> open_store(const std::filesystem::path& 
   return ServerServices::open(store, catalog, Devices{}, options);
 }
 
+Status add_calls(Store& store, tools::Scorecard& scorecard) {
+  auto calls = store.judged_calls(scorecard.run.handle);
+  if (!calls) return fail(calls.error());
+  for (tools::OperatorScore& score : scorecard.operators) score.calls = std::move((*calls)[score.operator_name]);
+  return {};
+}
+
 }  // namespace
 
 Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog, const std::string& run) {
@@ -51,6 +58,7 @@ Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& sto
   for (const std::string& handle : runs.empty() ? std::vector<std::string>{known->front().handle} : runs) {
     Result<tools::Scorecard> scorecard = (*services)->runs().scorecard(handle);
     if (scorecard) {
+      if (Status added = add_calls((*services)->store(), *scorecard); !added) return fail(added.error());
       samples.push_back(std::move(*scorecard));
       continue;
     }

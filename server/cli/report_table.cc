@@ -31,6 +31,20 @@ std::string error_lines(const ReportTotals& totals) {
   return text;
 }
 
+std::string stage_lines(const std::vector<StageCount>& stages) {
+  std::vector<TextRow> lines = {{"died at", "attempts"}};
+  for (const metrics::GroupCount& group : stages.front().groups) lines.front().push_back(std::string(group.group));
+  lines.front().push_back("no error");
+  for (const StageCount& stage : stages) {
+    TextRow line = {std::string(stage.stage), std::to_string(stage.attempts)};
+    for (const metrics::GroupCount& group : stage.groups) line.push_back(std::to_string(group.total));
+    line.push_back(std::to_string(stage.without_error));
+    lines.push_back(line);
+  }
+  const bool any = std::any_of(stages.begin(), stages.end(), [](const StageCount& stage) { return stage.attempts > 0; });
+  return any ? "\n" + text_table(lines) + "(the first of these that no version of an attempt got past)\n" : "";
+}
+
 /// Short: families are left to the other forms, and so are a grouping that says no more than the totals and columns of times that nobody took.
 std::string group_lines(const Report& report) {
   const bool timed = report.all.perf_at_1.has_value();
@@ -99,7 +113,7 @@ std::string report_as_table(const Report& report) {
           (totals.cost_per_pass_rate ? number(*totals.cost_per_pass_rate, ", $%.4f over the pass rate)") : "") + "\n";
   text += "tool calls          " + std::to_string(totals.tool_calls) + "\n";
   text += "sandbox time        " + number(totals.sandbox_ms / 1000, "%.1f s") + "  (all stages of the graded jobs, added up)\n";
-  text += group_lines(report);
+  text += stage_lines(report.stages) + group_lines(report);
   if (!report.missing_layers.empty()) text += "sandbox layers that this machine lacks: " + joined(report.missing_layers) + "\n";
   return text;
 }

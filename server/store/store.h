@@ -76,6 +76,8 @@ class Store {
   Status refund_all_unbound();
   Result<std::map<std::string, std::int64_t>> tool_calls(const std::string& run);  // operator -> calls
   Result<std::vector<GradedJob>> graded(const std::string& run);
+  /// operator -> how its compile, run_tests and profile calls ended, in the order of acceptance; those that are unfinished are left out.
+  Result<std::map<std::string, std::vector<tools::JudgedCall>>> judged_calls(const std::string& run);
 
   // store_jobs.cc
   /// Durable (fsync) when it returns. Binds the oldest open charge of the same run, operator, kind and source.

@@ -186,4 +186,24 @@ Result<std::vector<GradedJob>> Store::graded(const std::string& run) {
   });
 }
 
+Result<std::map<std::string, std::vector<tools::JudgedCall>>> Store::judged_calls(const std::string& run) {
+  return connection_->with([&](SQLite::Database& db) -> Result<std::map<std::string, std::vector<tools::JudgedCall>>> {
+    SQLite::Statement query(db,
+                            "SELECT s.operator, s.job, s.kind, v.outcome, v.error_kind, json_extract(v.document, '$.stage') FROM submissions s "
+                            "JOIN verdicts v ON v.job = s.job WHERE s.run = ? AND s.kind <> 'grade' ORDER BY s.rowid");
+    bind_all(query, run);
+    std::map<std::string, std::vector<tools::JudgedCall>> calls;
+    while (query.executeStep()) {
+      const auto kind = sandbox::job_kind_from(query.getColumn(2).getString());
+      const auto outcome = sandbox::outcome_from(query.getColumn(3).getString());
+      const auto error_kind = sandbox::error_kind_from(query.getColumn(4).getString());
+      const auto stage = sandbox::stage_from(query.getColumn(5).getString());
+      if (!kind || !outcome || !error_kind || !stage)
+        return fail(ErrorCode::corrupt, "the verdict of " + query.getColumn(1).getString() + " has an unknown kind, outcome, error kind or stage");
+      calls[query.getColumn(0).getString()].push_back({*kind, *outcome, *error_kind, *stage});
+    }
+    return calls;
+  });
+}
+
 }  // namespace assay::server

@@ -74,6 +74,52 @@ def test_json(assay: Run, filled: tuple[Path, list[str]]) -> None:
     assert document == json.loads(report(assay, filled, "--format", "json")), "the bootstrap is seeded"
 
 
+CALLS = {  # operator -> what each tool was given, in order
+    "vector_add": [("compile", "# fake: error=syntax_error"), ("submit", "# fake: error=indentation_error")],
+    "gelu_tanh": [("compile", "# fake: pass"), ("run_tests", "# fake: fail"), ("submit", "# fake: error=key_error")],
+    "softmax_last_dim": [("compile", "# fake: pass"), ("run_tests", "# fake: pass"), ("submit", "# fake: fail")],
+    "relu": [("run_tests", "# fake: pass")],  # and never submitted
+    "sum_last_dim": [("compile", "# fake: error=type_error"), ("submit", "# fake: pass")],
+    "rope_neox": [],
+}
+
+
+def test_where_attempts_died(binary: str, assay: Run, tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+    client = StdioClient([binary, "serve", "--stdio", "--device", "fake", "--store", str(store)])
+    request = {"agent": "mine", "model": "m", "track": "iterative", "suite": ",".join(CALLS)}
+    run = client.call("start_run", request)["structuredContent"]["run"]
+    for name, calls in CALLS.items():
+        for tool, text in calls:
+            client.call(tool, {"run": run, "operator": name, "code": text + "\ndef f(x):\n    return x\n"})
+    client.close()
+    document = json.loads(report(assay, (store, [run]), "--format", "json"))
+    died = {row["operator"]: (row["died_at"], row["died_of"]) for row in document["operators"]}
+    assert died == {
+        "vector_add": ("compile", "IndentationError"),
+        "gelu_tanh": ("run_tests", "KeyError"),
+        "softmax_last_dim": ("submit", "ResultsError"),
+        "relu": ("submit", ""),
+        "sum_last_dim": ("", ""),
+        "rope_neox": ("", ""),
+    }
+    stages = document["metrics"]["stages"]
+    assert {stage: count["attempts"] for stage, count in stages.items()} == {"compile": 1, "run_tests": 1, "submit": 2}
+    assert stages["run_tests"]["error_groups"]["Name & Reference"]["types"]["KeyError"] == 1 and stages["submit"]["without_error"] == 1
+    rows = list(csv.DictReader(io.StringIO(report(assay, (store, [run]), "--format", "csv"))))
+    assert {row["operator"]: (row["died_at"], row["died_of"]) for row in rows} == died
+    lines = report(assay, (store, [run])).splitlines()
+    first = next(index for index, line in enumerate(lines) if line.startswith("died at"))
+    assert [line.split() for line in lines[first + 2 : first + 5]] == [
+        ["compile", "1", "1", "0", "0", "0", "0"],
+        ["run_tests", "1", "0", "0", "1", "0", "0"],
+        ["submit", "2", "0", "0", "0", "1", "1"],
+    ]
+    page = report(assay, (store, [run]), "--format", "html")
+    assert "Where attempts died" in page
+    ElementTree.fromstring(page.split("\n", 1)[1])
+
+
 def test_csv_and_table(assay: Run, filled: tuple[Path, list[str]]) -> None:
     rows = list(csv.DictReader(io.StringIO(report(assay, filled, "--format", "csv"))))
     assert len(rows) == 8 and {row["sample"] for row in rows} == {"1", "2"}

@@ -55,6 +55,7 @@ tools::Scorecard example() {
   card.operators.back().verdict->hints = {"reads x twice", "would be slow: its widest launch has 1 program"};
   card.operators.push_back(score_of("wrong_one", Outcome::fail, ErrorKind::wrong_result, Stage::judge));
   card.operators.back().verdict->cases = {record_of("a", Outcome::pass, 0.001, ""), record_of("hidden_b", Outcome::fail, 1.5, "3 of 9 elements differ")};
+  card.operators.back().verdict->cases[1].hidden = true;
   card.operators.push_back(score_of("syntax", Outcome::error, ErrorKind::syntax_error, Stage::import));
   card.operators.back().verdict->diagnostic = sandbox::Diagnostic{"SyntaxError", "expected ':'", 18, "def f(x)", ""};
   card.operators.push_back(score_of("compiler", Outcome::error, ErrorKind::compilation_error, Stage::compile));
@@ -199,6 +200,25 @@ TEST_CASE("error groups count every attempt") {
   CHECK(document["metrics"]["error_groups"]["Runtime & Logic"]["types"]["ValueError"] == 0);
 }
 
+TEST_CASE("where attempts died, in every form") {
+  const Report report = make_report(example());
+  const nlohmann::json document = nlohmann::json::parse(report_as_json(report));
+  const nlohmann::json& stages = document["metrics"]["stages"];
+  CHECK(stages["compile"]["attempts"] == 2);
+  CHECK(stages["compile"]["error_groups"]["Syntax"]["types"]["SyntaxError"] == 1);
+  CHECK(stages["compile"]["error_groups"]["Runtime & Logic"]["total"] == 1);
+  CHECK(stages["run_tests"]["attempts"] == 1);  // crashed; its cases are not known
+  CHECK(stages["submit"]["attempts"] == 1);     // wrong on a hidden case
+  CHECK(document["operators"][2]["died_at"] == "submit");
+  CHECK(document["operators"][2]["died_of"] == "ResultsError");
+  CHECK(document["operators"][0]["died_at"] == "");
+  const std::string table = report_as_table(report);
+  CHECK(line_with(table, "run_tests ") == "run_tests  1         0       0                 0                 1                0");
+  CHECK(line_with(report_as_csv(report), ",compiler,").find(",compile,CompilationError,0") != std::string::npos);
+  CHECK(line_with(report_as_csv(report), ",good,").find(",,,0") != std::string::npos);
+  CHECK(report_as_html(report).find("Where attempts died") != std::string::npos);
+}
+
 TEST_CASE("several runs are samples of one configuration") {
   tools::Scorecard second = example();
   second.run.handle = "run_second";
@@ -278,7 +298,7 @@ TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
   CHECK(document["metrics"]["all"]["gpu_efficiency_peak"]["value"] == Approx(0.5));
   CHECK(line_with(report_as_table(report), "peak GPU efficiency").find("50.0 %") != std::string::npos);
   CHECK(line_with(report_as_table(report), "mean over the cases").find("37.5 %") != std::string::npos);
-  CHECK(line_with(report_as_csv(report), ",slower,").find(",0.75,6") != std::string::npos);
+  CHECK(line_with(report_as_csv(report), ",slower,").find(",0.75,,,6") != std::string::npos);
   CHECK(report_as_html(report).find("GPU efficiency, peak") != std::string::npos);
   CHECK(report.rows[0].speed_up_pytorch.value() == Approx(2.0));
   CHECK(report.totals.cost_per_solved.value() == Approx(3));

@@ -234,6 +234,40 @@ TEST_CASE("a job is unfinished until it has a verdict, and has one verdict only"
   CHECK((*store)->finished_job("job_none").error().code == ErrorCode::not_found);
 }
 
+TEST_CASE("how a run's calls ended, in order; gradings, other runs and what is unfinished are left out") {
+  const TemporaryFolder folder;
+  const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
+  REQUIRE(store);
+  const tools::RunInfo run = run_of();
+  REQUIRE((*store)->insert_run(run));
+  const auto insert = [&](sandbox::JobKind kind, const std::string& of_run, std::optional<sandbox::ErrorKind> end) {
+    sandbox::Job job = job_of();
+    job.id = new_handle("job");
+    job.kind = kind;
+    REQUIRE((*store)->insert_job(job, of_run, "cpu", 1));
+    if (!end) return;
+    sandbox::Verdict verdict = verdict_of(job);
+    verdict.outcome = *end == sandbox::ErrorKind::none ? sandbox::Outcome::pass : sandbox::Outcome::error;
+    verdict.error_kind = *end;
+    verdict.stage = sandbox::Stage::record;
+    REQUIRE((*store)->finish_job(job.id, tools::JobState::finished, verdict, false, 2));
+  };
+  insert(sandbox::JobKind::compile, run.handle, sandbox::ErrorKind::key_error);
+  insert(sandbox::JobKind::test, run.handle, sandbox::ErrorKind::none);
+  insert(sandbox::JobKind::test, run.handle, std::nullopt);
+  insert(sandbox::JobKind::grade, run.handle, sandbox::ErrorKind::none);
+  insert(sandbox::JobKind::test, "", sandbox::ErrorKind::none);
+  const auto calls = (*store)->judged_calls(run.handle);
+  REQUIRE(calls);
+  REQUIRE(calls->size() == 1);
+  const std::vector<tools::JudgedCall>& ends = calls->begin()->second;
+  REQUIRE(ends.size() == 2);
+  CHECK(ends[0].kind == sandbox::JobKind::compile);
+  CHECK(ends[0].error_kind == sandbox::ErrorKind::key_error);
+  CHECK(ends[0].stage == sandbox::Stage::record);
+  CHECK(ends[1].outcome == sandbox::Outcome::pass);
+}
+
 TEST_CASE("charges count, lock and come back") {
   const TemporaryFolder folder;
   const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);

@@ -19,9 +19,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kSliceMs = 250;  // how soon a client's cancel is seen
 constexpr std::int64_t kSignOfLifeMs = 1'000;
-constexpr std::int64_t kSettleMs = 150;  // between two places; the protocol takes ten notifications a second
-constexpr std::int64_t kPatientMs = 86'400'000;  // of a task; a run ends before
-constexpr std::int64_t kCancelWaitMs = 2'000;  // what a cancelled job gets to end
+constexpr std::int64_t kSettleMs = 150;          // between two places; the protocol takes ten notifications a second
+constexpr std::int64_t kPatientMs = 86'400'000;  // of a task
+constexpr std::int64_t kCancelWaitMs = 2'000;    // what a cancelled job gets to end
 
 Result<sandbox::Job> make_job(const Services& services, const operators::Operator& op, const GradingRequest& request, const json& arguments) {
   std::string source = text_argument(arguments, "code");

@@ -1,21 +1,16 @@
 #include "tools/services.h"
 
+#include <algorithm>
+
+#include "tools/tracks.h"
+
 namespace assay::tools {
 
-std::string_view to_string(Track track) {
-  switch (track) {
-    case Track::practice: return "practice";
-    case Track::one_shot: return "one_shot";
-    case Track::iterative: return "iterative";
-  }
-  return "?";
-}
+std::string_view to_string(Track track) { return rules_of(track).name; }
 
 std::optional<Track> track_from(std::string_view text) {
-  for (const Track track : {Track::practice, Track::one_shot, Track::iterative}) {
-    if (to_string(track) == text) return track;
-  }
-  return std::nullopt;
+  const auto found = std::find_if(kTracks.begin(), kTracks.end(), [text](const TrackRules& rules) { return rules.name == text; });
+  return found == kTracks.end() ? std::nullopt : std::optional(found->track);
 }
 
 std::string_view to_string(JobState state) {

@@ -13,7 +13,8 @@
 
 namespace assay::tools {
 
-enum class Track { practice, one_shot, iterative };
+/// tools/tracks.h has their rules.
+enum class Track { practice, one_shot, iterative, scaled };
 std::string_view to_string(Track track);
 std::optional<Track> track_from(std::string_view text);
 

@@ -3,6 +3,7 @@
 #include "tools/answers.h"
 #include "tools/schema_parts.h"
 #include "tools/tool_list.h"
+#include "tools/tracks.h"
 
 namespace assay::tools {
 namespace {
@@ -11,24 +12,15 @@ using nlohmann::json;
 
 std::string limit_text(std::int64_t limit) { return limit < 0 ? "unlimited" : std::to_string(limit); }
 
-std::string rule_of(Track track) {
-  switch (track) {
-    case Track::practice: return "unscored: try anything";
-    case Track::one_shot: return "the first source of an operator is the only one";
-    case Track::iterative: return "work with the budgets, then submit once per operator";
-  }
-  return "";
-}
-
 Answer answer_of(const RunInfo& run, const AnswerLimits& limits) {
   const Budgets& budgets = run.budgets;
   const std::int64_t hours = (run.expires_unix_ms - run.created_unix_ms) / 3'600'000;
   const std::string next = "For each operator: `fetch_spec`, write the kernel, `run_tests` and `submit` with this run, then `report_usage` and `scorecard`.";
   Answer answer;
-  answer.text = "ok: run " + run.handle + "\n" + std::string(to_string(run.request.track)) + " track (" + rule_of(run.request.track) + "), " +
-                count_text(static_cast<std::int64_t>(run.operators.size()), "operator") + ", good for " + std::to_string(hours) + " h\nper operator: compile " +
-                limit_text(budgets.compiles) + ", run_tests " + limit_text(budgets.tests) + ", profile " + limit_text(budgets.profiles) + ", submit " +
-                limit_text(budgets.submissions) + "\noperators:";
+  answer.text = "ok: run " + run.handle + "\n" + std::string(to_string(run.request.track)) + " track (" + std::string(rules_of(run.request.track).rule) +
+                "), " + count_text(static_cast<std::int64_t>(run.operators.size()), "operator") + ", good for " + std::to_string(hours) +
+                " h\nper operator: compile " + limit_text(budgets.compiles) + ", run_tests " + limit_text(budgets.tests) + ", profile " +
+                limit_text(budgets.profiles) + ", submit " + limit_text(budgets.submissions) + "\noperators:";
   for (const std::string& name : run.operators) answer.text += " " + name;
   answer.text += "\nnext: " + next;
   answer.structured = {{"status", "ok"},
@@ -55,13 +47,17 @@ Tool start_run_tool(Services& services) {
   tool.name = "start_run";
   tool.title = "Start a scored run";
   tool.description =
-      "Opens a run and answers its handle, which run_tests, profile, submit, report_usage and scorecard take. Tracks: practice (unscored, unlimited), "
-      "one_shot (one source per operator), iterative (20 compiles, 10 tests, 10 profiles, 1 submission per operator). Good for 24 hours.";
+      "Opens a run and answers its handle, which run_tests, profile, submit, report_usage and scorecard take. Tracks, with compiles/tests/profiles per "
+      "operator "
+      "and how long a run is good for: " +
+      tracks_text() + ". practice is not scored; one_shot takes one source per operator.";
   json suite = text_property("\"all\", a split (standard, ood, dsl), or a comma-separated list of operators", 16'384);
   suite["default"] = "all";
+  std::vector<std::string> choices;
+  for (const TrackRules& rules : kTracks) choices.emplace_back(rules.name);
   tool.input_schema = input_object({{"agent", text_property("Your name, as the scorecard shows it")},
                                     {"model", text_property("The model behind it, e.g. anthropic:claude-sonnet")},
-                                    {"track", choice_property("The rules", {"practice", "one_shot", "iterative"}, "practice")},
+                                    {"track", choice_property("The rules", choices, "practice")},
                                     {"suite", std::move(suite)}},
                                    {"agent", "model"});
   const json number = {{"type", "integer"}};
@@ -80,12 +76,13 @@ Tool start_run_tool(Services& services) {
     const std::string track = text_argument(arguments, "track");
     if (!track.empty()) {
       const auto known = track_from(track);
-      if (!known) return error_answer({ErrorCode::invalid_argument, "unknown track '" + track + "'; valid: practice, one_shot, iterative"});
+      if (!known) return error_answer({ErrorCode::invalid_argument, "unknown track '" + track + "'; valid: " + track_names()});
       request.track = *known;
     }
     if (request.track != Track::practice && !context.allows(kScopeScore)) {
-      return error_answer({ErrorCode::permission_denied, "your token lacks the scope 'score', which the " + track +
-                                                             " track needs; start a run of the practice track, or ask the operator of this server for another token"});
+      return error_answer(
+          {ErrorCode::permission_denied, "your token lacks the scope 'score', which the " + track +
+                                             " track needs; start a run of the practice track, or ask the operator of this server for another token"});
     }
     if (arguments.contains("suite")) request.suite = text_argument(arguments, "suite");
     const auto run = services.runs.start(request);

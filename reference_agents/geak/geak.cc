@@ -56,8 +56,8 @@ Result<bool> go_round(std::vector<Instance>& instances, std::vector<bool>& over)
 
 const std::vector<NumberOption>& geak_options() {
   static const std::vector<NumberOption> list = {
-      {"iterations", 9, 1, 9, "versions of one instance; each may cost one of the track's 10 tests", true},
-      {"instances", 1, 1, 9, "independent ones that take turns and share the track's budgets", true},
+      {"iterations", 9, 1, 100, "versions of one instance; each may cost one of the track's tests: 10 of iterative, 100 of scaled", true},
+      {"instances", 1, 1, 100, "independent ones that take turns and share the track's budgets", true},
       {"max_debug", 5, 0, 9, "failed repairs after which a line of attack is dropped; 0: never (no debugging trap)", true},
       {"ancestors", 5, 1, 20, "correct versions shown to the optimizer; 1: only the fastest (no pool)", true},
       {"reflect", 1, 0, 1, "0: repairs from the verdict alone, without the reflector", true},

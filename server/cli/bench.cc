@@ -1,8 +1,5 @@
 // `assay bench`: agents x models x operators x samples, against a server of its own or a running one; or a recorded bench again without a model.
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -10,16 +7,18 @@
 #include <vector>
 
 #include "reference_agents/agent/agents.h"
-#include "reference_agents/llm/provider.h"
-#include "server/cli/bench_journal.h"
+#include "server/cli/bench_begin.h"
+#include "server/cli/bench_end.h"
 #include "server/cli/bench_options.h"
 #include "server/cli/bench_pairs.h"
-#include "server/cli/bench_replay.h"
 #include "server/cli/bench_report.h"
 #include "server/cli/bench_run.h"
+#include "server/cli/bench_server.h"
+#include "server/cli/bench_status.h"
 #include "server/cli/commands.h"
 #include "server/cli/common.h"
 #include "server/cli/report_source.h"
+#include "tools/tracks.h"
 
 namespace assay::server {
 namespace {
@@ -27,143 +26,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kCommand = "bench";
-constexpr const char* kTokenVariable = "ASSAY_TOKEN";
-
-int status_of_start_error(const Error& error) {
-  if (error.code == ErrorCode::not_found) return kUnknownName;
-  return error.code == ErrorCode::io ? kInternal : kUnavailable;
-}
-
-/// A server of our own: this very executable. It ends when its standard input does, and has no use for the models' keys.
-Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options, const fs::path& store) {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (error) return fail(ErrorCode::unavailable, "readlink /proc/self/exe: " + error.message());
-  std::vector<std::string> command = {self.string(), "serve",        "--stdio",     "--device",       options.device,
-                                      "--store",     store.string(), "--isolation", options.isolation};
-  agents::forget_keys();
-  auto client = mcp::Client::connect_stdio(command);
-  if (client) return client;
-  // The server itself has said why on stderr, which is ours as well.
-  return fail(ErrorCode::unavailable, "the server on device " + options.device + " with store " + store.string() + " did not start: " + client.error().message);
-}
-
-Result<std::unique_ptr<mcp::Client>> connect(const BenchOptions& options, const fs::path& store) {
-  if (options.server.empty()) return start_server(options, store);
-  const char* token = std::getenv(kTokenVariable);
-  auto client = mcp::Client::connect_http(options.server, token == nullptr ? "" : token);
-  if (!client) return client;
-  if (const auto tools = (*client)->list_tools(); !tools)
-    return fail(ErrorCode::unavailable, "no server answers at " + options.server + ": " + tools.error().message);
-  return client;
-}
-
-std::string agent_names() {
-  std::string names;
-  for (const agents::AgentEntry& agent : agents::agents()) names += (names.empty() ? "" : ", ") + agent.name;
-  return names;
-}
-
-Status check_options(const BenchOptions& options) {
-  if (Status ok = check_device_name(options.device); !ok) return ok;
-  if (options.samples < 1 || options.samples > kMostBenchSamples) {
-    return fail(ErrorCode::invalid_argument, "--samples must be from 1 to " + std::to_string(kMostBenchSamples));
-  }
-  if (options.jobs < 1 || options.jobs > kMostBenchJobs) return fail(ErrorCode::invalid_argument, "--jobs must be from 1 to " + std::to_string(kMostBenchJobs));
-  if (options.max_cost_usd && !(*options.max_cost_usd > 0)) return fail(ErrorCode::invalid_argument, "--max-cost must be a positive amount of US dollars");
-  if (const auto isolation = isolation_from(options.isolation); !isolation) return fail(isolation.error());
-  if (options.max_time.empty()) return {};
-  const auto seconds = duration_from(options.max_time);
-  return seconds ? Status() : fail(ErrorCode::invalid_argument, "--max-time: " + seconds.error().message);
-}
 
 Result<BenchSetup> make_setup(const BenchOptions& options, const Workspace& workspace, const fs::path& agents_dir) {
   if (!options.replay.empty()) return recorded_pairs(options);
   return chosen_pairs(options, options.server.empty() ? &workspace.catalog : nullptr, agents_dir);
 }
 
-int status_of_setup_error(const BenchOptions& options, const Error& error) {
-  if (error.code == ErrorCode::corrupt) return kBadData;
-  if (error.code == ErrorCode::permission_denied) return kNoCredentials;
-  if (error.code == ErrorCode::not_found) return options.replay.empty() ? kUnknownName : kNoInput;
-  return kUsage;
-}
-
-int status_of_journal_error(const Error& error) {
-  if (error.code == ErrorCode::corrupt) return kBadData;
-  return error.code == ErrorCode::invalid_argument ? kUsage : kUnavailable;
-}
-
-using Journals = std::vector<std::unique_ptr<BenchJournal>>;
-
-/// One for each pair. A bench of several that is resumed may have died before it began some of them.
-Result<Journals> open_journals(const BenchOptions& options, const BenchSetup& setup, const fs::path& store) {
-  const bool begun = std::any_of(setup.pairs.begin(), setup.pairs.end(), [](const ChosenPair& pair) { return has_journal(pair.directory); });
-  Journals journals;
-  for (const ChosenPair& pair : setup.pairs) {
-    const bool own_server = options.server.empty();
-    const BenchIdentity identity{
-        pair.agent_name, pair.model_name, setup.suite, own_server ? options.device : "", options.server, own_server ? store.string() : "", setup.samples};
-    auto journal = BenchJournal::open(pair.directory, identity, options.resume && (!begun || has_journal(pair.directory)));
-    if (!journal) return fail(journal.error());
-    journals.push_back(std::move(*journal));
-  }
-  return journals;
-}
-
-BenchPlan make_plan(const BenchOptions& options, const BenchSetup& setup, const Journals& journals, const fs::path& agents_dir) {
-  BenchPlan plan;
-  for (std::size_t i = 0; i < setup.pairs.size(); ++i) {
-    const ChosenPair& pair = setup.pairs[i];
-    plan.pairs.push_back({pair.agent_name, pair.model_label, pair.agent, pair.model == nullptr ? nullptr : pair.model->client.get(),
-                          pair.model == nullptr ? std::nullopt : pair.model->price, pair.directory, journals[i].get(), pair.recorded});
-    std::fprintf(stderr, "%s with %s; transcripts and journal in %s\n", pair.agent_name.c_str(), pair.model_label.c_str(), pair.directory.c_str());
-  }
-  plan.agents_dir = agents_dir;
-  plan.suite = setup.suite;
-  plan.samples = setup.samples;
-  plan.jobs = options.jobs;
-  plan.max_cost_usd = options.max_cost_usd;
-  if (!options.max_time.empty()) plan.max_time = std::chrono::seconds(duration_from(options.max_time).value_or(0));
-  return plan;
-}
-
-/// kFail when an attempt did not go as recorded.
-int tell_replay(const BenchPlan& plan) {
-  int status = kPass;
-  for (const BenchPair& pair : plan.pairs) {
-    const Result<JournalContent> recorded = read_journal(pair.recorded);
-    const Result<JournalContent> replayed = read_journal(pair.directory);
-    if (!recorded || !replayed) return complain(kCommand, kBadData, (recorded ? replayed : recorded).error().message);
-    const ReplayOutcome outcome = compare_replay(*recorded, *replayed);
-    std::printf("\nReplay of %s\n%s", pair.recorded.c_str(), outcome.text.c_str());
-    if (outcome.other + outcome.no_reply > 0) status = kFail;
-  }
-  std::fflush(stdout);
-  return status;
-}
-
-/// Says what is left to do, and why.
-int tell_unfinished(const BenchPlan& plan, const std::vector<PairEnd>& ends, int status) {
-  std::size_t unfinished = 0;
-  std::size_t attempts = 0;
-  std::vector<std::string> reasons;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    unfinished += ends[i].unfinished;
-    attempts += ends[i].attempts;
-    if (ends[i].unfinished == 0 || ends[i].stopped_by.empty()) continue;
-    if (std::find(reasons.begin(), reasons.end(), ends[i].stopped_by) == reasons.end()) reasons.push_back(ends[i].stopped_by);
-  }
-  if (unfinished == 0) return status;
-  std::string why;
-  for (const std::string& reason : reasons) why += "stopped: " + reason + "; ";
-  const std::string all = plan.pairs.size() > 1 ? " attempts of " + std::to_string(plan.pairs.size()) + " pairs" : " attempts";
-  return complain(kCommand, kError,
-                  why + std::to_string(unfinished) + " of " + std::to_string(attempts) + all + " are not finished; the same command with --resume continues");
-}
-
 int run_command(const BenchOptions& options) {
-  if (Status ok = check_options(options); !ok) return complain(kCommand, ok.error().code == ErrorCode::not_found ? kUnknownName : kUsage, ok.error().message);
+  if (Status ok = check_options(options); !ok) return complain(kCommand, status_of_option_error(ok.error()), ok.error().message);
   int status = kPass;
   const std::optional<Workspace> workspace = open_workspace(kCommand, status);
   if (!workspace) return status;
@@ -171,12 +41,12 @@ int run_command(const BenchOptions& options) {
   Result<BenchSetup> setup = make_setup(options, *workspace, agents_dir);
   if (!setup) return complain(kCommand, status_of_setup_error(options, setup.error()), setup.error().message);
   if (Status priced = find_prices(*setup, options, agents_dir); !priced)
-    return complain(kCommand, priced.error().code == ErrorCode::invalid_argument ? kUsage : kBadConfig, priced.error().message);
+    return complain(kCommand, status_of_price_error(priced.error()), priced.error().message);
 
   const fs::path store = fs::absolute(options.store.empty() ? workspace->paths.default_store() : fs::path(options.store));
-  const Result<Journals> journals = open_journals(options, *setup, store);
+  const Result<BenchJournals> journals = open_journals(options, *setup, store);
   if (!journals) return complain(kCommand, status_of_journal_error(journals.error()), journals.error().message);
-  auto client = connect(options, store);
+  auto client = connect_bench(options, store);
   if (!client) return complain(kCommand, status_of_start_error(client.error()), client.error().message);
   const BenchPlan plan = make_plan(options, *setup, *journals, agents_dir);
   const Result<std::vector<PairEnd>> ends = run_bench(**client, plan);
@@ -192,6 +62,12 @@ int run_command(const BenchOptions& options) {
   return tell_unfinished(plan, *ends, status);
 }
 
+std::string agent_names() {
+  std::string names;
+  for (const agents::AgentEntry& agent : agents::agents()) names += (names.empty() ? "" : ", ") + agent.name;
+  return names;
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, int& status) {
@@ -204,6 +80,7 @@ void add_bench(CLI::App& app, int& status) {
                            ->add_option("--model", options->models,
                                         "PROVIDER:NAME, e.g. anthropic:claude-sonnet-4-5, or without a model scripted:demo or sim:SEED; repeat it to compare")
                            ->allow_extra_args(false);
+  CLI::Option* track = command->add_option("--track", options->track, tools::track_names() + " (default: each agent's own)");
   CLI::Option* split = command->add_option("--split", options->split, "standard, ood or dsl (default: all)");
   CLI::Option* names =
       command->add_option("--operators", options->operators, "a comma-separated list (default: all; without a model: those it has answers for)");
@@ -219,6 +96,7 @@ void add_bench(CLI::App& app, int& status) {
       ->add_option("--replay", options->replay, "the --out of an earlier bench: its transcripts answer in the place of the model, the verdicts are made anew")
       ->excludes(agent)
       ->excludes(model)
+      ->excludes(track)
       ->excludes(split)
       ->excludes(names)
       ->excludes(samples)

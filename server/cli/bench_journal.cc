@@ -20,8 +20,10 @@ using nlohmann::json;
 constexpr int kJournalFormat = 1;
 
 json identity_json(const BenchIdentity& identity) {
-  return {{"kind", "bench"},           {"format", kJournalFormat},  {"agent", identity.agent}, {"model", identity.model},    {"suite", identity.suite},
-          {"device", identity.device}, {"server", identity.server}, {"store", identity.store}, {"samples", identity.samples}};
+  json line = {{"kind", "bench"},           {"format", kJournalFormat},  {"agent", identity.agent}, {"model", identity.model},    {"suite", identity.suite},
+               {"device", identity.device}, {"server", identity.server}, {"store", identity.store}, {"samples", identity.samples}};
+  if (!identity.track.empty()) line["track"] = identity.track;
+  return line;
 }
 
 /// "model is 'a' there and 'b' here"; empty when both describe the same bench.
@@ -30,6 +32,7 @@ std::string difference(const json& there, const json& here) {
     if (!there.contains(key) || there[key] != value)
       return key + " is " + (there.contains(key) ? there[key].dump() : "missing") + " there and " + value.dump() + " here";
   }
+  if (there.contains("track") && !here.contains("track")) return "track is " + there["track"].dump() + " there and missing here";
   return "";
 }
 
@@ -42,8 +45,9 @@ struct Parsed {
 };
 
 BenchIdentity identity_of(const json& line) {
-  return {line.at("agent").get<std::string>(), line.at("model").get<std::string>(), line.at("suite").get<std::string>(),   line.at("device").get<std::string>(),
-          line.value("server", std::string()), line.value("store", std::string()),  line.at("samples").get<std::int64_t>()};
+  return {line.at("agent").get<std::string>(),    line.at("model").get<std::string>(), line.at("suite").get<std::string>(),
+          line.at("device").get<std::string>(),   line.value("server", std::string()), line.value("store", std::string()),
+          line.at("samples").get<std::int64_t>(), line.value("track", std::string())};
 }
 
 void read_line(const json& line, JournalContent& content) {

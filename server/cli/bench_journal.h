@@ -32,6 +32,7 @@ namespace assay::server {
 struct BenchIdentity {
   std::string agent, model, suite, device, server, store;
   std::int64_t samples = 1;
+  std::string track = {};  // empty: the agent's own
 };
 
 /// The outcome of a replayed attempt whose transcript had no reply for it.

@@ -6,6 +6,9 @@
 #include <limits>
 #include <system_error>
 
+#include "server/cli/common.h"
+#include "tools/tracks.h"
+
 namespace assay::server {
 namespace {
 
@@ -45,6 +48,21 @@ Status check_device_name(const std::string& device) {
   const bool cuda = device.starts_with("cuda:") && device.size() > 5 && device.size() <= 8 && device.find_first_not_of("0123456789", 5) == std::string::npos;
   if (cuda || device == "cpu" || device == "fake") return {};
   return fail(ErrorCode::not_found, "unknown device '" + device + "'; valid: cpu, cuda:N, fake");
+}
+
+Status check_options(const BenchOptions& options) {
+  if (Status ok = check_device_name(options.device); !ok) return ok;
+  if (!options.track.empty() && !tools::track_from(options.track))
+    return fail(ErrorCode::not_found, "unknown track '" + options.track + "'; valid: " + tools::track_names());
+  if (options.samples < 1 || options.samples > kMostBenchSamples) {
+    return fail(ErrorCode::invalid_argument, "--samples must be from 1 to " + std::to_string(kMostBenchSamples));
+  }
+  if (options.jobs < 1 || options.jobs > kMostBenchJobs) return fail(ErrorCode::invalid_argument, "--jobs must be from 1 to " + std::to_string(kMostBenchJobs));
+  if (options.max_cost_usd && !(*options.max_cost_usd > 0)) return fail(ErrorCode::invalid_argument, "--max-cost must be a positive amount of US dollars");
+  if (const auto isolation = isolation_from(options.isolation); !isolation) return fail(isolation.error());
+  if (options.max_time.empty()) return {};
+  const auto seconds = duration_from(options.max_time);
+  return seconds ? Status() : fail(ErrorCode::invalid_argument, "--max-time: " + seconds.error().message);
 }
 
 Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog, const std::vector<std::string>& answerable) {

@@ -15,6 +15,7 @@ namespace assay::server {
 struct BenchOptions {
   std::vector<std::string> agents = {"one_shot"};  // each NAME or NAME?option=value&...
   std::vector<std::string> models;                 // each PROVIDER:NAME; every agent runs with every model
+  std::string track;                               // empty: each agent's own
   std::string split;                               // empty: all
   std::string operators;                           // comma-separated; empty: all of the split
   std::int64_t samples = 1;
@@ -38,6 +39,9 @@ inline constexpr std::int64_t kMostBenchSeconds = 30 * 24 * 3'600;
 /// for contradictions. `answerable`: the only operators that the model can answer, which are the default then; empty: it can answer any. `catalog` is null with
 /// --server: that server knows its operators.
 Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog, const std::vector<std::string>& answerable = {});
+
+/// Everything that can be said of the options alone. not_found for a name that is no device or track, invalid_argument for the rest.
+Status check_options(const BenchOptions& options);
 
 /// not_found for a name that is no device; whether the device is there is the server's to say.
 Status check_device_name(const std::string& device);

@@ -9,6 +9,7 @@
 #include "reference_agents/llm/provider.h"
 #include "server/cli/bench_replay.h"
 #include "server/cli/report_samples.h"
+#include "tools/tracks.h"
 
 namespace assay::server {
 namespace {
@@ -21,6 +22,13 @@ Status check_no_repeat(const std::vector<std::string>& names, const std::string&
     if (!seen.insert(name).second) return fail(ErrorCode::invalid_argument, flag + " " + name + " is given twice; several attempts of one pair are --samples");
   }
   return {};
+}
+
+/// An agent that tries several versions cannot work where the first one is the only one.
+Status check_track(const agents::AgentChoice& choice, const std::string& name) {
+  const std::optional<tools::Track> track = tools::track_from(name);
+  if (!track || !tools::rules_of(*track).locks_source || choice.entry->track == name) return {};
+  return fail(ErrorCode::invalid_argument, "--track " + name + " takes one source per operator, and the agent " + choice.entry->name + " tries several");
 }
 
 /// The operators that every model can answer; empty: all can answer any. The pairs of a comparison must have the same ones.
@@ -66,6 +74,7 @@ Result<BenchSetup> chosen_pairs(const BenchOptions& options, const operators::Ca
   for (const std::string& name : options.agents) {
     Result<agents::AgentChoice> choice = agents::parse_agent(name);
     if (!choice) return fail(choice.error());
+    if (Status fits = check_track(*choice, options.track); !fits) return fail(fits.error());
     choices.push_back(std::move(*choice));
   }
   for (const std::string& name : options.models) {
@@ -75,8 +84,14 @@ Result<BenchSetup> chosen_pairs(const BenchOptions& options, const operators::Ca
   }
   for (std::size_t i = 0; i < choices.size(); ++i) {
     for (const auto& model : setup.models) {
-      setup.pairs.push_back(
-          {options.agents[i], choices[i], model->name, model->client->label(), model.get(), bench_directory(options, options.agents[i], model->name), {}});
+      setup.pairs.push_back({options.agents[i],
+                             choices[i],
+                             model->name,
+                             model->client->label(),
+                             model.get(),
+                             bench_directory(options, options.agents[i], model->name),
+                             {},
+                             options.track});
     }
   }
   if (Status apart = check_directories(setup.pairs); !apart) return fail(apart.error());
@@ -101,8 +116,8 @@ Result<BenchSetup> recorded_pairs(const BenchOptions& options) {
     Result<agents::AgentChoice> choice = agents::parse_agent(identity.agent);
     if (!choice) return fail(choice.error());
     const std::string label = replay_label(identity.model);
-    setup.pairs.push_back(
-        {identity.agent, std::move(*choice), label, label, nullptr, recorded->size() == 1 ? *out : *out / bench.directory.filename(), bench.directory});
+    setup.pairs.push_back({identity.agent, std::move(*choice), label, label, nullptr, recorded->size() == 1 ? *out : *out / bench.directory.filename(),
+                           bench.directory, identity.track});
   }
   return setup;
 }

@@ -33,6 +33,7 @@ struct ChosenPair {
   BenchModel* model = nullptr;  // null in a replay
   std::filesystem::path directory;
   std::filesystem::path recorded;  // of a replay
+  std::string track = {};          // empty: the agent's own
 };
 
 struct BenchSetup {

@@ -25,6 +25,7 @@ struct BenchPair {
   std::filesystem::path directory;  // of journal and transcripts
   BenchJournal* journal = nullptr;
   std::filesystem::path recorded;  // of a replay: the folder whose transcripts answer
+  std::string track = {};          // of its runs
 };
 
 struct BenchPlan {

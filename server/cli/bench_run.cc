@@ -11,8 +11,8 @@
 #include <mutex>
 #include <thread>
 
-#include "reference_agents/agent/replay.h"
-#include "reference_agents/llm/metered.h"
+#include "reference_agents/llm/purse.h"
+#include "server/cli/bench_attempt.h"
 #include "server/cli/bench_progress.h"
 #include "server/cli/bench_tasks.h"
 
@@ -23,23 +23,6 @@ using std::chrono::steady_clock;
 
 /// After so many attempts in a row that could not be finished, or whose prompts were refused, a pair's model or the server is taken as gone.
 constexpr int kMostFailuresInARow = 3;
-
-Label label_of_attempt(const agents::Attempt& attempt) {
-  const bool not_submitted =
-      attempt.outcome == "no_code" || attempt.outcome == "refused" || attempt.outcome == kNoReply || attempt.error_kind == agents::kPromptRefused;
-  if (not_submitted) return Label::missing;
-  return label_of(sandbox::outcome_from(attempt.outcome).value_or(sandbox::Outcome::error),
-                  sandbox::error_kind_from(attempt.error_kind).value_or(sandbox::ErrorKind::none),
-                  sandbox::stage_from(attempt.stage).value_or(sandbox::Stage::done), attempt.hints);
-}
-
-/// What a line says beside the label.
-std::string explanation_of(const agents::Attempt& attempt, Label label, const std::string& replay) {
-  const std::string prefix = attempt.outcome + ": ";
-  std::string text = attempt.explanation.starts_with(prefix) ? attempt.explanation.substr(prefix.size()) : attempt.explanation;
-  if (label == Label::slow) text = slow_hint(attempt.hints);
-  return replay.empty() || attempt.outcome == kNoReply ? text : "replay: " + replay + "; " + text;
-}
 
 /// Errors that the pair's next attempt would meet as well.
 bool is_hopeless(const Error& error) {
@@ -78,57 +61,23 @@ class Workers {
   void attempt(const BenchTask& task) {
     const BenchPair& pair = plan_.pairs[task.pair];
     const auto begin = steady_clock::now();
-    Result<agents::Transcript> transcript = agents::Transcript::open(task.transcript, clock_);
-    if (!transcript) return gave_up(task, transcript.error());
-    agents::AttemptRequest request;
-    request.run = task.run;
-    request.operator_name = task.operator_name;
-    request.sample = task.sample;
-    request.data_dir = plan_.agents_dir;
-    request.step = [&](const std::string& step) { progress_.step(task.name, step); };
-    std::string replay;
-    const Result<agents::Attempt> ended = pair.model == nullptr ? replayed(pair, task, *transcript, request, replay) : asked(pair, *transcript, request);
-    if (!ended) return gave_up(task, ended.error());
+    const Result<BenchAttempt> made = make_attempt(client_, purse_, plan_, task, [&](const std::string& step) { progress_.step(task.name, step); });
+    if (!made) return gave_up(task, made.error());
+    const agents::Attempt& end = made->end;
     const double wall_s = std::chrono::duration<double>(steady_clock::now() - begin).count();
-    if (Status written = pair.journal->add_finished(task.sample, task.operator_name, *ended, std::round(1e3 * wall_s), replay); !written)
+    if (Status written = pair.journal->add_finished(task.sample, task.operator_name, end, std::round(1e3 * wall_s), made->replay); !written)
       return gave_up(task, written.error());
-    const Label label = label_of_attempt(*ended);
-    progress_.finished(task.pair, task.name, label, explanation_of(*ended, label, replay), ended->cost_known ? std::optional(ended->cost_usd) : std::nullopt,
-                       wall_s);
+    progress_.finished(task.pair, task.name, label_of(end), explanation_of(*made), end.cost_known ? std::optional(end.cost_usd) : std::nullopt, wall_s);
     const std::lock_guard lock(mutex_);
     --ends_[task.pair].unfinished;
     // An endpoint that refuses one prompt after another may mean none of them: it is not given the whole suite to refuse.
-    if (ended->error_kind == agents::kPromptRefused) return failed_in_a_row(task.pair, ended->explanation);
+    if (end.error_kind == agents::kPromptRefused) return failed_in_a_row(task.pair, end.explanation);
     failures_in_a_row_[task.pair] = 0;
   }
 
   /// Under the lock.
   void failed_in_a_row(std::size_t pair, const std::string& why) {
     if (++failures_in_a_row_[pair] >= kMostFailuresInARow && ends_[pair].stopped_by.empty()) ends_[pair].stopped_by = why;
-  }
-
-  Result<agents::Attempt> asked(const BenchPair& pair, agents::Transcript& transcript, const agents::AttemptRequest& request) {
-    agents::MeteredClient metered(*pair.model, pair.price, purse_);
-    return agents::attempt_operator(pair.agent, client_, metered, transcript, request);
-  }
-
-  /// The recorded replies in the place of the model. `how`: in which the attempt differs from the recorded one.
-  Result<agents::Attempt> replayed(const BenchPair& pair, const BenchTask& task, agents::Transcript& transcript, const agents::AttemptRequest& request,
-                                   std::string& how) {
-    Result<agents::RecordedReplies> replies =
-        agents::RecordedReplies::load(transcript_path(pair.recorded, task.sample, task.operator_name), task.transcript, pair.model_label);
-    if (!replies) return fail(replies.error());
-    agents::MeteredClient metered(*replies, std::nullopt, agents::Spending{});
-    Result<agents::Attempt> ended = agents::attempt_operator(pair.agent, client_, metered, transcript, request);
-    if (!ended && !replies->refused()) return ended;
-    const Result<std::string> deviation = replies->deviation();
-    if (!deviation) return fail(deviation.error());
-    how = *deviation;
-    if (ended) return ended;
-    agents::Attempt end;
-    end.outcome = kNoReply;
-    end.explanation = "replay: " + how;
-    return end;
   }
 
   void gave_up(const BenchTask& task, const Error& error) {
@@ -152,7 +101,6 @@ class Workers {
   BenchProgress& progress_;
   const BenchPlan& plan_;
   const std::vector<BenchTask>& tasks_;
-  const SystemClock clock_;
   const steady_clock::time_point start_ = steady_clock::now();
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;

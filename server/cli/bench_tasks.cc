@@ -39,7 +39,7 @@ Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& 
     for (std::size_t i = 0; i < plan.pairs.size(); ++i) {
       const BenchPair& pair = plan.pairs[i];
       if (pair.journal->run_of(sample) == nullptr) {
-        const Result<agents::RunHandle> opened = agents::start_run(client, {pair.agent_name, pair.model_label, pair.agent.entry->track, plan.suite});
+        const Result<agents::RunHandle> opened = agents::start_run(client, {pair.agent_name, pair.model_label, pair.track, plan.suite});
         if (!opened) return fail(opened.error());
         if (Status written = pair.journal->add_run(sample, *opened); !written) return fail(written.error());
       }

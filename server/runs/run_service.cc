@@ -8,6 +8,7 @@
 #include "metrics/summary.h"
 #include "server/runs/tracks.h"
 #include "tools/escape.h"
+#include "tools/tracks.h"
 
 namespace assay::server {
 namespace {
@@ -52,10 +53,10 @@ Result<tools::RunInfo> StoredRuns::start(const tools::RunRequest& request) {
   run.request = request;
   run.request.agent = tools::escape_text(request.agent);
   run.request.model = tools::escape_text(request.model);
-  run.budgets = budgets_of(request.track);
+  run.budgets = tools::rules_of(request.track).budgets;
   run.operators = std::move(*names);
   run.created_unix_ms = clock_.unix_ms();
-  run.expires_unix_ms = run.created_unix_ms + kRunLifetimeS * 1000;
+  run.expires_unix_ms = run.created_unix_ms + run.budgets.run_wall_s * 1000;
   if (const Status stored = store_.insert_run(run); !stored) return fail(stored.error());
   return run;
 }
@@ -81,7 +82,7 @@ Status StoredRuns::charge(const std::string& run, const std::string& operator_na
                                                   std::to_string(info->operators.size()) + " operators); `scorecard` lists them");
   }
   const std::int64_t limit = limit_of(info->budgets, kind);
-  const bool lock = locks_source(info->request.track);
+  const bool lock = tools::rules_of(info->request.track).locks_source;
   const auto outcome = store_.charge(run, operator_name, kind, source_sha256, limit, lock, clock_.unix_ms());
   if (!outcome) return fail(outcome.error());
   if (outcome->granted) return {};

@@ -26,17 +26,6 @@ std::vector<std::string> split_list(const std::string& text) {
 
 }  // namespace
 
-tools::Budgets budgets_of(tools::Track track) {
-  switch (track) {
-    case tools::Track::practice: return {};
-    case tools::Track::one_shot: return {.compiles = 1, .tests = 1, .profiles = 1, .submissions = 1, .run_wall_s = kRunLifetimeS};
-    case tools::Track::iterative: return {.compiles = 20, .tests = 10, .profiles = 10, .submissions = 1, .run_wall_s = kRunLifetimeS};
-  }
-  return {.compiles = 0, .tests = 0, .profiles = 0, .submissions = 0, .run_wall_s = 0};
-}
-
-bool locks_source(tools::Track track) { return track == tools::Track::one_shot; }
-
 std::int64_t limit_of(const tools::Budgets& budgets, sandbox::JobKind kind) {
   switch (kind) {
     case sandbox::JobKind::compile: return budgets.compiles;

@@ -48,6 +48,11 @@ TEST_CASE("names that are no agent, device, split") {
   CHECK(*suite_of(options, nullptr) == "vector_add,gelu_tanh");
   options.operators = " , ";
   CHECK(suite_of(options, nullptr).error().code == ErrorCode::invalid_argument);
+  options.track = "scaled";
+  CHECK(check_options(options));
+  options.track = "weekend";
+  CHECK(check_options(options).error().code == ErrorCode::not_found);
+  CHECK(check_options(options).error().message.find("practice, one_shot, iterative, scaled") != std::string::npos);
 }
 
 TEST_CASE("a model that can answer some operators only is asked for those") {
@@ -140,6 +145,20 @@ TEST_CASE("a journal of another bench, of none, or of rubbish is refused") {
   CHECK(BenchJournal::open(scratch.dir, other, true).error().message.find("model is \"openai:gpt-5\" there and \"openai:gpt-4o\" here") != std::string::npos);
   { std::ofstream(scratch.dir / "journal.jsonl", std::ios::app) << "rubbish\n"; }
   CHECK(BenchJournal::open(scratch.dir, kIdentity, true).error().code == ErrorCode::corrupt);
+}
+
+TEST_CASE("a bench is resumed on its track") {
+  Scratch scratch;
+  BenchIdentity scaled = kIdentity;
+  scaled.track = "scaled";
+  {
+    const auto journal = BenchJournal::open(scratch.dir, scaled, false);
+    REQUIRE(journal);
+    REQUIRE((*journal)->add_run(1, {"run_a", {"x"}}));
+  }
+  CHECK(read_journal(scratch.dir)->identity.track == "scaled");
+  CHECK(BenchJournal::open(scratch.dir, kIdentity, true).error().message.find("track is \"scaled\" there and missing here") != std::string::npos);
+  CHECK(BenchJournal::open(scratch.dir, scaled, true));
 }
 
 TEST_CASE("a journal is open for one bench at a time") {

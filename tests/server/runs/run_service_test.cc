@@ -89,6 +89,20 @@ TEST_CASE("a run ends after 24 hours, knows its suite, and rejects what is no ha
   CHECK(runs.scorecard(run));
 }
 
+TEST_CASE("the scaled track has room for 10 x 10 versions, and a week for them") {
+  ServicesFixture services;
+  auto& runs = services->runs();
+  const std::string run = services.start(Track::scaled, "vector_add");
+  for (const JobKind kind : {JobKind::compile, JobKind::test, JobKind::profile}) {
+    for (int i = 0; i < 100; ++i) REQUIRE(runs.charge(run, "vector_add", kind, sha256_hex(std::to_string(i))));
+    CHECK_FALSE(runs.charge(run, "vector_add", kind, kA));
+  }
+  services.clock.advance_ms(7 * 86'400'000LL - 1'000);
+  CHECK(runs.charge(run, "vector_add", JobKind::grade, kA));
+  services.clock.advance_ms(2'000);
+  CHECK(runs.report_usage(run, {.input_tokens = 1}).error().code == ErrorCode::permission_denied);
+}
+
 TEST_CASE("usage adds up, and nonsense is refused") {
   ServicesFixture services;
   auto& runs = services->runs();

@@ -316,6 +316,13 @@ TEST_CASE("a client that goes away cancels a test, never a submission") {
   CHECK(bench.call("job", {{"job", submitted.structured["job"]}, {"wait_s", 20}}).structured["outcome"] == "pass");
 }
 
+TEST_CASE("start_run offers every track, and says what it allows") {
+  ToolBench bench;
+  const Answer started = bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"track", "scaled"}});
+  CHECK(started.structured["budgets"]["tests"] == 100);
+  CHECK(started.text.find("good for 168 h") != std::string::npos);
+}
+
 TEST_CASE("usage and scorecard add up") {
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);

@@ -11,30 +11,12 @@
 #include <system_error>
 
 #include "base/append_line.h"
+#include "server/cli/bench_journal_lines.h"
 
 namespace assay::server {
 namespace {
 
 using nlohmann::json;
-
-constexpr int kJournalFormat = 1;
-
-json identity_json(const BenchIdentity& identity) {
-  json line = {{"kind", "bench"},           {"format", kJournalFormat},  {"agent", identity.agent}, {"model", identity.model},    {"suite", identity.suite},
-               {"device", identity.device}, {"server", identity.server}, {"store", identity.store}, {"samples", identity.samples}};
-  if (!identity.track.empty()) line["track"] = identity.track;
-  return line;
-}
-
-/// "model is 'a' there and 'b' here"; empty when both describe the same bench.
-std::string difference(const json& there, const json& here) {
-  for (const auto& [key, value] : here.items()) {
-    if (!there.contains(key) || there[key] != value)
-      return key + " is " + (there.contains(key) ? there[key].dump() : "missing") + " there and " + value.dump() + " here";
-  }
-  if (there.contains("track") && !here.contains("track")) return "track is " + there["track"].dump() + " there and missing here";
-  return "";
-}
 
 constexpr const char* kJournalFile = "journal.jsonl";
 
@@ -43,26 +25,6 @@ struct Parsed {
   json identity;          // the first line; null when there is none
   std::size_t whole = 0;  // bytes of the whole lines
 };
-
-BenchIdentity identity_of(const json& line) {
-  return {line.at("agent").get<std::string>(),    line.at("model").get<std::string>(), line.at("suite").get<std::string>(),
-          line.at("device").get<std::string>(),   line.value("server", std::string()), line.value("store", std::string()),
-          line.at("samples").get<std::int64_t>(), line.value("track", std::string())};
-}
-
-void read_line(const json& line, JournalContent& content) {
-  const std::string kind = line.at("kind").get<std::string>();
-  if (kind == "bench") content.identity = identity_of(line);
-  if (kind == "run")
-    content.runs[line.at("sample").get<std::int64_t>()] = {line.at("run").get<std::string>(), line.at("operators").get<std::vector<std::string>>()};
-  if (kind != "finished") return;
-  JournalledEnd& end = content.finished[{line.at("sample").get<std::int64_t>(), line.at("operator").get<std::string>()}];
-  end = {line.at("outcome").get<std::string>(), line.value("error_kind", std::string()), line.value("explanation", std::string()),
-         line.value("replay", std::string())};
-  if (const json& cost = line.at("cost_usd"); !cost.is_null()) end.cost_usd = cost.get<double>();
-  end.charged_usd = line.value("charged_usd", end.cost_usd.value_or(0));
-  end.wall_ms = line.value("wall_ms", 0.0);
-}
 
 Result<Parsed> parse(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
@@ -73,7 +35,7 @@ Result<Parsed> parse(const std::string& path) {
     if (parsed.whole == 0) parsed.identity = line;
     parsed.whole += text.size() + 1;
     try {
-      read_line(line, parsed.content);
+      read_journal_line(line, parsed.content);
     } catch (const json::exception& broken) {
       return fail(ErrorCode::corrupt, path + ": " + broken.what());
     }
@@ -119,7 +81,7 @@ Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
   Result<Parsed> there = parse(path_);
   if (!there) return fail(there.error());
   if (resume && there->whole == 0) return fail(ErrorCode::invalid_argument, "there is no bench to resume in " + path_);
-  const std::string other = resume ? difference(there->identity, identity_json(identity)) : "";
+  const std::string other = resume ? identity_difference(there->identity, identity_line(identity)) : "";
   if (!other.empty()) return fail(ErrorCode::invalid_argument, path_ + " is of another bench: " + other);
   if (!resume && !there->content.runs.empty()) {
     return fail(ErrorCode::invalid_argument, path_ + " is of an earlier bench; --resume continues it, --out names another directory");
@@ -128,7 +90,7 @@ Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
   const std::size_t kept = resume ? there->whole : 0;
   if (resume) content_ = std::move(there->content);
   if (::ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0) return fail_errno("ftruncate " + path_);
-  return kept == 0 ? append(identity_json(identity).dump()) : Status();
+  return kept == 0 ? append(identity_line(identity).dump()) : Status();
 }
 
 const agents::RunHandle* BenchJournal::run_of(std::int64_t sample) const {
@@ -145,28 +107,14 @@ double BenchJournal::spent_before_usd() const {
 }
 
 Status BenchJournal::add_run(std::int64_t sample, const agents::RunHandle& run) {
-  if (Status written = append(json{{"kind", "run"}, {"sample", sample}, {"run", run.run}, {"operators", run.operators}}.dump()); !written) return written;
+  if (Status written = append(run_line(sample, run).dump()); !written) return written;
   content_.runs[sample] = run;
   return {};
 }
 
 Status BenchJournal::add_finished(std::int64_t sample, const std::string& operator_name, const agents::Attempt& attempt, double wall_ms,
                                   const std::string& replay) {
-  json line = {{"kind", "finished"},
-               {"sample", sample},
-               {"operator", operator_name},
-               {"outcome", attempt.outcome},
-               {"error_kind", attempt.error_kind},
-               {"explanation", attempt.explanation},
-               {"input_tokens", attempt.input_tokens},
-               {"output_tokens", attempt.output_tokens},
-               {"cost_usd", attempt.cost_known ? json(attempt.cost_usd) : json()},
-               {"charged_usd", attempt.charged_usd},
-               {"replies", attempt.replies},
-               {"tool_calls", attempt.tool_calls},
-               {"wall_ms", wall_ms}};
-  if (!replay.empty()) line["replay"] = replay;
-  return append(line.dump(-1, ' ', false, json::error_handler_t::replace));
+  return append(finished_line(sample, operator_name, attempt, wall_ms, replay).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 Status BenchJournal::append(const std::string& line) {

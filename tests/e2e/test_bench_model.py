@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -186,6 +187,16 @@ def test_missing_usage_is_remarked(bench: Bench, endpoint: Endpoint) -> None:
     assert "0 in, 0 out" in done.stdout and done.stderr.count("the endpoint reported no token usage") == len(OPERATORS)
 
 
+def test_a_cost_that_is_not_known_is_no_zero(bench: Bench) -> None:
+    """The model of these tests has no price; what no model answers costs nothing."""
+    done = bench.run()
+    assert "The price of openai-compatible:m is not known" in done.stderr and re.search(r"^cost +not known$", done.stdout, re.MULTILINE)
+    assert [end["cost_usd"] for end in bench.ends()] == [None] * 4
+    shutil.rmtree(bench.folder / "out")
+    done = bench.run(model="sim:7")
+    assert re.search(r"^cost +none$", done.stdout, re.MULTILINE) and [end["cost_usd"] for end in bench.ends()] == [0] * 4
+
+
 @pytest.fixture
 def priced_root(tmp_path: Path) -> Path:
     """The source tree with a price for the model of these tests."""
@@ -216,7 +227,7 @@ def test_the_spending_limit_stops_the_bench_cleanly(bench: Bench, endpoint: Endp
         again = bench.run("--jobs", "2", "--max-cost", str(limit), "--resume", ASSAY_ROOT=str(priced_root))
         assert again.returncode == 2 and endpoint.requests == 2, "the replies without usage were not counted as they had been"
         return
-    assert "$0.0200" in done.stdout
+    assert "$0.0200" in done.stdout and [end["cost_usd"] for end in bench.ends()] == [0.01] * 2
     again = bench.run("--jobs", "2", "--max-cost", "17", "--resume", ASSAY_ROOT=str(priced_root))
     assert again.returncode == 0, again.stderr
     assert endpoint.requests == 4 and "$0.0400" in again.stdout and "4 of 4" in again.stdout

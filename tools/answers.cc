@@ -89,7 +89,7 @@ std::string duration_text(double ns) {
 }
 
 std::string cost_text(const Usage& usage) {
-  const std::string amount = "$" + number_text(usage.cost_usd);
+  std::string amount = "$" + number_text(usage.cost_usd);
   if (usage.cost_known) return amount;
   return usage.cost_usd > 0 ? "cost not known (" + amount + " of it is)" : "cost not known";
 }

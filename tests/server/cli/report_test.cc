@@ -211,7 +211,7 @@ TEST_CASE("where attempts died, in every form") {
   CHECK(stages["submit"]["attempts"] == 1);     // wrong on a hidden case
   CHECK(document["operators"][2]["died_at"] == "submit");
   CHECK(document["operators"][2]["died_of"] == "ResultsError");
-  CHECK(document["operators"][0]["died_at"] == "");
+  CHECK(document["operators"][0]["died_at"].get<std::string>().empty());
   const std::string table = report_as_table(report);
   CHECK(line_with(table, "run_tests ") == "run_tests  1         0       0                 0                 1                0");
   CHECK(line_with(report_as_csv(report), ",compiler,").find(",compile,CompilationError,0") != std::string::npos);

@@ -15,6 +15,7 @@ import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
 from conftest import MAIN
+from harness import judge as judge_module
 from harness.frames import Channel, Frame
 from harness.tensors import MappedFile, create_memfd, descriptor, pack, span_view
 
@@ -377,3 +378,14 @@ def test_the_descriptor_of_a_view_spans_its_storage() -> None:
     base = torch.arange(24.0).reshape(4, 6)
     wire = descriptor("v", base[1:3, ::2], 0)
     assert (wire["shape"], wire["strides"], wire["nbytes"]) == ([2, 3], [6, 2], 4 * (6 + 4 + 1))
+
+
+def test_a_judge_of_the_second_gpu_measures_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Events belong to the current device: on another one they told the time between two calls of the host."""
+    current: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "set_device", current.append)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a GPU")
+    monkeypatch.setattr(judge_module, "open_exchanges", lambda _: None)
+    judge_module.Judge("cuda:1")
+    judge_module.Judge("cpu")
+    assert current == [torch.device("cuda:1")]

@@ -6,6 +6,8 @@
     3. torch/lib            CUDA builds of torch that bring their own, with the headers that come with Triton
     4. CUDA_HOME            and /usr/local/cuda
 
+The first that can compile matrix instructions is taken, else the first.
+
     toolkit = find_toolkit()         # raises UnsupportedHere, which says what to install
 
 Nothing is loaded here. The paths are those of this process's file system: in the jail, what the jail shows.
@@ -24,6 +26,7 @@ SETTING, HOME = "ASSAY_CUDA_TOOLKIT", "CUDA_HOME"
 DEFAULT_HOME = "/usr/local/cuda"
 _LIBRARY_FOLDERS = ("lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", ".")
 _NEEDED_HEADER = "cuda_fp16.h"
+_MATRIX_HEADER = "crt/mma.h"  # what mma.h includes; CUDA 13 has it in a package of its own, which torch does not install
 INSTALL = "install the nvidia-cuda-*-cu12 packages of requirements.txt, or set ASSAY_CUDA_TOOLKIT to the folder of a CUDA toolkit"
 
 
@@ -33,13 +36,16 @@ class Toolkit:
     includes: list[Path]
     origin: str  # which of the places it is from
 
+    def has(self, header: str) -> bool:
+        return any((folder / header).exists() for folder in self.includes)
+
     def builtins(self) -> Path | None:
         """The library that NVRTC opens by its bare name while it compiles."""
         return _newest(self.library.parent, "libnvrtc-builtins.so*") or _newest(self.library.parent, "libnvrtc-builtins-*.so*")
 
 
 def find_toolkit() -> Toolkit:
-    """The first complete one. Raises UnsupportedHere."""
+    """See the module. Raises UnsupportedHere."""
     given = os.environ.get(SETTING)
     if given:
         found = _in_folder(Path(given), SETTING)
@@ -48,10 +54,14 @@ def find_toolkit() -> Toolkit:
                 f"CUDA C++ cannot be compiled here: {SETTING} is {given}, which lacks libnvrtc.so or include/{_NEEDED_HEADER}"
             )
         return found
+    partial: Toolkit | None = None
     for look in (_packages_of_cuda_12, _packages_of_cuda_13, _in_torch, _in_cuda_home):
         found = look()
-        if found is not None:
+        if found is not None and found.has(_MATRIX_HEADER):
             return found
+        partial = partial or found
+    if partial is not None:
+        return partial
     raise UnsupportedHere(f"CUDA C++ cannot be compiled here: there is no NVRTC with its headers; {INSTALL}")
 
 

@@ -63,3 +63,15 @@ def test_packages_come_before_torch_and_torch_before_cuda_home(nothing: pytest.M
     found = find_toolkit()
     assert (found.origin, found.library.name) == ("nvidia-cuda-nvrtc-cu12", "libnvrtc.so.12")
     assert [folder.parent.name for folder in found.includes] == ["cuda_runtime", "cuda_cccl"]
+
+
+def test_one_with_matrix_instructions_is_taken_before_one_without(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As where torch brings CUDA 13's packages, which lack crt/, beside a whole toolkit."""
+    nothing.setattr(toolkit, "_package_roots", lambda: [tmp_path / "nvidia"])
+    make(tmp_path / "nvidia/cu13", "lib/libnvrtc.so.13")
+    nothing.setenv(toolkit.HOME, str(make(tmp_path / "home", "lib64/libnvrtc.so.13", "include/crt/mma.h")))
+    assert find_toolkit().origin == "nvidia-cuda-nvrtc"
+    make(tmp_path / "home", "include/cuda_fp16.h")
+    assert find_toolkit().origin == str(tmp_path / "home")
+    (tmp_path / "home/include/crt/mma.h").unlink()
+    assert find_toolkit().origin == "nvidia-cuda-nvrtc"

@@ -177,8 +177,10 @@ class CudaDevice final : public Device {
     run.verdict().tier = Tier::plan;
     run.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
     figures(run, prepared, std::move(*recorded));
-    if (all_right(run.verdict()) && is_timed(job) && take_gpu(run, hold, true))
-      Measuring(run, {judge_, launchers_, facts_}, prepared, *outputs, record_baseline(run, prepared)).measure(&*session, plans);
+    if (all_right(run.verdict()) && is_timed(job)) {
+      std::vector<std::string> baseline = record_baseline(run, prepared);  // before the GPU is taken from the others
+      if (take_gpu(run, hold, true)) Measuring(run, {judge_, launchers_, facts_}, prepared, *outputs, std::move(baseline)).measure(&*session, plans);
+    }
     if (job.kind == JobKind::profile && !run.verdict().cases.empty()) {
       std::vector<KernelCounters> counters;
       std::map<std::string, std::string> missing;

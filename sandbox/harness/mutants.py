@@ -7,6 +7,7 @@ Each mutant changes one output and leaves the others right, so that a tolerance 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,7 +85,7 @@ def _last_element(right: torch.Tensor) -> torch.Tensor:
         wide = right.double()
         typical = float(wide[wide.isfinite()].square().mean().sqrt()) if bool(wide.isfinite().any()) else 1.0
         last = float(wide.reshape(-1)[-1])
-        changed[-1] = torch.tensor(last + (typical or 1.0)).to(right.dtype) if last == last else torch.tensor(0.0).to(right.dtype)
+        changed[-1] = torch.tensor(last + (typical or 1.0) if math.isfinite(last) else 0.0).to(right.dtype)
     else:
         _bytewise(changed)[-1] ^= 1
     return changed.reshape(right.shape)

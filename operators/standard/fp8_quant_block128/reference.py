@@ -26,7 +26,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # Under a large maximum most of a block is subnormal in e4m3.
         x += 3000.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.0001)
     elif case.distribution == "zero_blocks":
-        x *= _spread((rng.integers(blocks, 0, 2, torch.int32) * (torch.arange(blocks[1], device=rng.device) != 1)).float(), rows, cols)
+        kept = rng.integers(blocks, 0, 2, torch.int32) * (torch.arange(blocks[1], device=rng.device) != 1)
+        kept[-1, -1] = 1  # what lies last is looked at
+        x *= _spread(kept.float(), rows, cols)
         x[: min(rows, SIDE), : min(cols, SIDE)] = 1.0
     # The last element is no maximum, so that an error in it cannot hide in saturation.
     x[-1, -1] = 0.5 * x[-1, -2]

@@ -53,7 +53,8 @@ SPLITS = {
 COLUMNS = """
 Columns: difficulty 1 to 5; dtypes of the cases; mutants that the checks refuse, of those tried on the CPU; the large case on {gpu}:
 median of the oracle's time, what it achieves, and how many times as long PyTorch takes for the reference, eagerly. Achieved: the least
-traffic over the time, or the least arithmetic, whichever is nearer to {bandwidth:.1f} TB/s or {tensor:.0f} TFLOP/s (dense, 16 bits). `-`: not measured.
+traffic over the time, or the least arithmetic, whichever is nearer to {bandwidth:.1f} TB/s or {tensor:.0f} TFLOP/s (dense, 16 bits).
+`-`: not measured.
 """
 HEAD = """
 | operator | family | difficulty | dtypes | what it is | mutants refused | oracle | achieved | PyTorch / oracle |

@@ -42,7 +42,8 @@ def alone(lock: TextIO) -> Any:
         fcntl.flock(lock, fcntl.LOCK_UN)
 
 
-def samples_ns(run: Callable[[], Any]) -> list[float]:
+def samples_ns(run: Callable[[], Any], ahead_cycles: int = 0) -> list[float]:
+    """Device time. `ahead_cycles`: for so many the GPU idles before each sample, so that the host has queued all of it by then."""
     import torch
 
     flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
@@ -54,6 +55,8 @@ def samples_ns(run: Callable[[], Any]) -> list[float]:
     while len(found) < SAMPLES and (len(found) < MIN_SAMPLES or time.perf_counter() < end):
         start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         flush.zero_()
+        if ahead_cycles:
+            torch.cuda._sleep(ahead_cycles)
         start.record()
         run()
         stop.record()
@@ -67,6 +70,7 @@ def measure(folder: Path, device: str, lock: TextIO) -> dict[str, Any]:
     import torch
     from harness.operator import Operator
 
+    torch.cuda.set_device(device)
     operator = Operator.load(folder)
     wire = next(case for case in operator.spec["cases"] if case["id"] == LARGE)
     case = operator.case(wire, device)

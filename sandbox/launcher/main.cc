@@ -10,20 +10,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/jail/launch_jail.h"
-#include "sandbox/jail/mutation.h"
+#include "sandbox/launcher/arguments.h"
 #include "sandbox/launcher/cuda_api.h"
 #include "sandbox/launcher/cuda_driver.h"
 #include "sandbox/launcher/fake_driver.h"
@@ -44,88 +41,14 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
-constexpr std::string_view kSickDriver = "fake-sick";  // a fake device whose memory is lost: for tests
 constexpr const char* kUsageText =
     "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver cuda|hip|fake|fake-sick] [--isolation strict|best_effort] [--counters NCU]\n       "
     "assay-launcher --probe "
     "[--driver cuda|hip|fake|fake-sick]\n";
 
-struct Arguments {
-  int socket = -1;
-  int device = -1;
-  std::string driver = "cuda";
-  std::string ncu;  // empty: no counters
-  bool strict = false;
-  bool confined = false;  // started by ncu, inside the jail that a first launcher built
-  bool probe = false;
-};
-
 int complain(const std::string& message) {
   std::fprintf(stderr, "assay-launcher: %s\n", message.c_str());
   return kFailed;
-}
-
-std::optional<int> to_number(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
-}
-
-/// The problem in words, or nothing.
-std::optional<std::string> parse_value(const std::string& name, std::string_view value, Arguments& arguments) {
-  if (name == "--driver") {
-    arguments.driver = value;
-    if (value != "cuda" && value != "hip" && value != "fake" && value != kSickDriver)
-      return "driver '" + std::string(value) + "' is unknown; valid: cuda, hip, fake, fake-sick";
-    return std::nullopt;
-  }
-  if (name == "--counters") {
-    const std::unique_ptr<char, decltype(&::free)> real(::realpath(std::string(value).c_str(), nullptr),
-                                                        &::free);  // links need not lead anywhere inside the jail
-    if (!real || !value.starts_with('/')) return "--counters '" + std::string(value) + "' is no whole path of a program";
-    arguments.ncu = real.get();
-    return std::nullopt;
-  }
-  if (name == "--isolation") {
-    arguments.strict = value == "strict";
-    if (value != "strict" && value != "best_effort") return "isolation '" + std::string(value) + "' is unknown; valid: strict, best_effort";
-    return std::nullopt;
-  }
-  if (name == "--without") {
-    if (Status left_out = leave_out(std::string(value)); !left_out) return left_out.error().message;
-    return std::nullopt;
-  }
-  if (name == "--device" && value.starts_with("hip:")) {
-    arguments.driver = "hip";
-    value.remove_prefix(4);
-  }
-  if (name == "--device" && value.starts_with("cuda:")) value.remove_prefix(5);
-  const std::optional<int> number = to_number(value);
-  if (!number) return name + " '" + std::string(value) + "' is no number from 0 up";
-  (name == "--device" ? arguments.device : arguments.socket) = *number;
-  return std::nullopt;
-}
-
-std::optional<std::string> parse(int argc, char** argv, Arguments& arguments) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    if (name == "--probe") {
-      arguments.probe = true;
-      continue;
-    }
-    if (name == "--confined") {
-      arguments.confined = true;
-      continue;
-    }
-    const bool without = name == "--without" && mutations_possible();
-    if (!without && name != "--socket-fd" && name != "--device" && name != "--driver" && name != "--isolation" && name != "--counters")
-      return "argument '" + name + "' is unknown";
-    if (++i == argc) return name + " needs a value";
-    if (auto problem = parse_value(name, argv[i], arguments)) return problem;
-  }
-  if (!arguments.probe && (arguments.socket < 0 || arguments.device < 0)) return "--socket-fd and --device are needed";
-  return std::nullopt;
 }
 
 Result<std::vector<DeviceFacts>> list_devices(const std::string& driver) {
@@ -134,14 +57,14 @@ Result<std::vector<DeviceFacts>> list_devices(const std::string& driver) {
   return std::vector<DeviceFacts>{FakeDriver().facts()};
 }
 
-int probe(const Arguments& arguments) {
+int probe(const LauncherArguments& arguments) {
   Result<std::vector<DeviceFacts>> devices = list_devices(arguments.driver);
   std::printf("%s\n", probe_message(devices).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   return devices ? kOk : kNoDevice;
 }
 
 /// The device files that a driver opens for one GPU; those that this machine lacks are not asked for. HIP opens those of all.
-std::vector<std::string> device_files(const Arguments& arguments, const std::string& node) {
+std::vector<std::string> device_files(const LauncherArguments& arguments, const std::string& node) {
   std::vector<std::string> files;
   if (arguments.driver == "hip") {
     std::error_code error;
@@ -163,7 +86,7 @@ std::string own_path() {
   return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
 }
 
-Result<std::vector<LayerReport>> confine(const Arguments& arguments, const std::string& node) {
+Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments, const std::string& node) {
   if (::fcntl(arguments.socket, F_GETFD) < 0) return fail_errno("--socket-fd " + std::to_string(arguments.socket));
   if (::fcntl(arguments.socket, F_SETFD, arguments.ncu.empty() ? FD_CLOEXEC : 0) < 0) return fail_errno("fcntl F_SETFD");
   if (arguments.confined) return std::vector<LayerReport>{};  // they are the first launcher's; and ncu's threads come and go
@@ -187,7 +110,7 @@ Result<std::vector<LayerReport>> confine(const Arguments& arguments, const std::
 }
 
 /// The file of the GPU; empty for other drivers.
-Result<std::string> node_of(const Arguments& arguments) { return arguments.driver == "cuda" ? gpu_node(arguments.device) : std::string(); }
+Result<std::string> node_of(const LauncherArguments& arguments) { return arguments.driver == "cuda" ? gpu_node(arguments.device) : std::string(); }
 
 /// From here on the driver counts GPUs as gpu_ordinal() does. Before the first thread.
 Status count_by_address() {
@@ -195,7 +118,7 @@ Status count_by_address() {
   return {};
 }
 
-LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const Arguments& arguments) {
+LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const LauncherArguments& arguments) {
   if (arguments.driver == "cuda") return open_cuda_driver(arguments.device);
   if (arguments.driver == "hip") return open_hip_driver(arguments.device);
   auto fake = std::make_unique<FakeDriver>();
@@ -205,11 +128,11 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const Arguments& arguments)
 }
 
 /// The arguments of the launcher inside ncu.
-std::vector<std::string> again(const Arguments& arguments) {
+std::vector<std::string> again(const LauncherArguments& arguments) {
   return {"--socket-fd", std::to_string(arguments.socket), "--device", std::to_string(arguments.device), "--driver", arguments.driver, "--confined"};
 }
 
-int run(Arguments arguments) {
+int run(LauncherArguments arguments) {
   const std::string launcher = own_path();
   const Result<std::string> node = node_of(arguments);
   if (!node) return complain(node.error().message);
@@ -239,11 +162,12 @@ int run(Arguments arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Arguments arguments;
-  if (auto problem = parse(argc, argv, arguments)) {
-    std::fprintf(stderr, "assay-launcher: %s\n%s", problem->c_str(), kUsageText);
+  const Result<LauncherArguments> parsed = parse_launcher_arguments({argv + 1, argv + argc});
+  if (!parsed) {
+    std::fprintf(stderr, "assay-launcher: %s\n%s", parsed.error().message.c_str(), kUsageText);
     return kUsage;
   }
+  const LauncherArguments& arguments = *parsed;
   if (arguments.probe) return probe(arguments);
   const int status = run(arguments);
   if (arguments.confined) return status;  // ncu wants to see its end

@@ -1,0 +1,31 @@
+// The command line of assay-launcher (main.cc says what it means).
+//
+//   Result<LauncherArguments> arguments = parse_launcher_arguments({"--socket-fd", "3", "--device", "cuda:0"});
+//
+// Pure but for --without, which is in force from then on (sandbox/jail/mutation.h), and --counters, whose path is resolved.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay::sandbox {
+
+inline constexpr std::string_view kSickDriver = "fake-sick";  // a fake device whose memory is lost: for tests
+
+struct LauncherArguments {
+  int socket = -1;
+  int device = -1;
+  std::string driver = "cuda";
+  std::string ncu;  // empty: no counters
+  bool strict = false;
+  bool confined = false;  // started by ncu, inside the jail that a first launcher built
+  bool probe = false;
+};
+
+/// Errors: invalid_argument, naming what would be valid.
+Result<LauncherArguments> parse_launcher_arguments(const std::vector<std::string>& words);
+
+}  // namespace assay::sandbox

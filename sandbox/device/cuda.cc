@@ -251,7 +251,8 @@ class CudaDevice final : public Device {
     if (run.job().kind == JobKind::profile) describe(run, prepared, "");
   }
 
-  bool launch_and_judge(JobRun& run, LaunchSession& session, const PreparedJob& prepared, const std::vector<std::string>& plans, const std::vector<UniqueFd>& outputs) {
+  bool launch_and_judge(JobRun& run, LaunchSession& session, const PreparedJob& prepared, const std::vector<std::string>& plans,
+                        const std::vector<UniqueFd>& outputs) {
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const std::optional<Launched> launched = session.launch(prepared, i, plans[i], outputs[i].get());
       if (!launched) return false;
@@ -282,7 +283,8 @@ class CudaDevice final : public Device {
     const Job& job = run.job();
     if (job.baseline_source.empty()) return {};
     JobRun beside = run.beside();
-    std::optional<CandidateResults> recorded = oracles_.record(beside, pool_, prepared, facts_.target, job.baseline_source, {.alternatives = true, .candidates = recorders_});
+    std::optional<CandidateResults> recorded =
+        oracles_.record(beside, pool_, prepared, facts_.target, job.baseline_source, {.alternatives = true, .candidates = recorders_});
     if (!recorded) {
       run.verdict().hints.push_back("the oracle could not be recorded: " + beside.finish().detail);
       return {};
@@ -315,7 +317,8 @@ Result<std::unique_ptr<Device>> make_cuda_device(const SandboxConfig& config, co
     const Result<std::string> node = gpu_node(options.index);
     const std::string problem = !node ? node.error().message : ::access(node->c_str(), R_OK | W_OK) != 0 ? *node + " is not accessible" : "";
     if (!problem.empty()) {
-      return fail(ErrorCode::unavailable, "device cuda:" + std::to_string(options.index) + " cannot be used: " + problem + "; `assay doctor` lists this machine's devices");
+      return fail(ErrorCode::unavailable,
+                  "device cuda:" + std::to_string(options.index) + " cannot be used: " + problem + "; `assay doctor` lists this machine's devices");
     }
   }
   return std::unique_ptr<Device>(std::make_unique<CudaDevice>(config, options));

@@ -17,19 +17,19 @@ namespace assay::sandbox {
 
 /// The caller's side of a running job.
 struct JobMonitor {
-  std::function<void(Stage)> stage_changed;      // may be empty; called from the executing thread
+  std::function<void(Stage)> stage_changed;  // may be empty; called from the executing thread
   /// A case is through the current stage: so many of `total` are (0: unknown). As above.
   std::function<void(std::int64_t done, std::int64_t total)> case_done;
-  std::atomic<bool> cancel{false};               // set from any thread; the job ends with ErrorKind::cancelled
+  std::atomic<bool> cancel{false};  // set from any thread; the job ends with ErrorKind::cancelled
 };
 
 struct DeviceInfo {
-  std::string name;                              // "cpu", "cuda:0", "fake"
-  std::string description;                       // "NVIDIA H200, 132 SMs, 139 GiB, driver 580.159"
+  std::string name;         // "cpu", "cuda:0", "fake"
+  std::string description;  // "NVIDIA H200, 132 SMs, 139 GiB, driver 580.159"
   bool can_time = false;
   Tier best_tier = Tier::none;
-  std::string default_target;                    // what it compiles for: "cuda:90"
-  int concurrency = 1;                           // jobs it takes at once
+  std::string default_target;  // what it compiles for: "cuda:90"
+  int concurrency = 1;         // jobs it takes at once
 };
 
 class Device {
@@ -50,23 +50,23 @@ struct GpuAccess {
 };
 
 struct SandboxConfig {
-  std::string python;                            // interpreter with torch and triton
-  std::string harness_dir;                       // sandbox/harness
-  std::string launcher;                          // assay-launcher
-  std::string ncu = {};                          // Nsight Compute's command line, for hardware counters; empty: there are none
-  std::string jail_exec;                         // assay-jail: builds the template jail, then execs the zygote
-  std::string cuda_toolkit;                      // folder with NVRTC and its headers, and no other; empty: it is looked for (harness/cuda_cpp/toolkit.py)
-  std::string cuda_home;                         // where it is looked for last
-  std::string state_dir;                         // writable; scratch and Triton cache live below
+  std::string python;        // interpreter with torch and triton
+  std::string harness_dir;   // sandbox/harness
+  std::string launcher;      // assay-launcher
+  std::string ncu = {};      // Nsight Compute's command line, for hardware counters; empty: there are none
+  std::string jail_exec;     // assay-jail: builds the template jail, then execs the zygote
+  std::string cuda_toolkit;  // folder with NVRTC and its headers, and no other; empty: it is looked for (harness/cuda_cpp/toolkit.py)
+  std::string cuda_home;     // where it is looked for last
+  std::string state_dir;     // writable; scratch and Triton cache live below
   Isolation isolation = Isolation::best_effort;
-  bool spawn = false;                            // a Python process of its own for each candidate: seconds slower, for comparison
-  Limits job_limits = {};                        // of most jobs: candidates are parked with these, others are forked on demand
-  bool host_tier = true;                         // what cannot be recorded gets the GPU inside the jail, instead of an error
-  std::optional<GpuAccess> gpu = {};             // of the host tier's pool
+  bool spawn = false;                 // a Python process of its own for each candidate: seconds slower, for comparison
+  Limits job_limits = {};             // of most jobs: candidates are parked with these, others are forked on demand
+  bool host_tier = true;              // what cannot be recorded gets the GPU inside the jail, instead of an error
+  std::optional<GpuAccess> gpu = {};  // of the host tier's pool
   int parked_candidates = 2;
-  int gpu_sharers = 1;                           // jobs that have one GPU at once, while none is timed
-  int recorders = 1;                             // candidates that record the cases of one submission at once
-  int parked_launchers = 2;                      // each holds a GPU context: some hundred MB of device memory
+  int gpu_sharers = 1;       // jobs that have one GPU at once, while none is timed
+  int recorders = 1;         // candidates that record the cases of one submission at once
+  int parked_launchers = 2;  // each holds a GPU context: some hundred MB of device memory
   std::int64_t zygote_ready_ms = 60'000;
 };
 

@@ -147,7 +147,8 @@ bool Measuring::time_submission(std::size_t case_index, LaunchSession& session, 
     into.add(std::move(*launched));
     return true;
   }
-  return run_.fail(ErrorKind::internal_error, "the clocks disagree, " + std::to_string(kClockTries) + " times: " + std::to_string(median_interval(disagreed->samples_ns).median) + " ns by the device's, " +
+  return run_.fail(ErrorKind::internal_error, "the clocks disagree, " + std::to_string(kClockTries) +
+                                                  " times: " + std::to_string(median_interval(disagreed->samples_ns).median) + " ns by the device's, " +
                                                   std::to_string(disagreed->wall_ns) + " ns by the host's; does another program use this GPU?");
 }
 

@@ -3,8 +3,9 @@
 //   Measuring measuring(run, {judge, launchers, facts}, prepared, outputs, baseline_plans);
 //   bool measured = measuring.measure(&session, plans);      // latencies are in the verdict's cases; false: the verdict says why not
 //
-// A series is rounds; in each round, in random order, one block of samples of each. Before a round the judge puts new inputs in place, where it can, and after a submission's
-// block it compares the outputs of one of its samples, drawn at random when the block was over. The series ends when the medians are known well enough. The caller has the GPU alone.
+// A series is rounds; in each round, in random order, one block of samples of each. Before a round the judge puts new inputs in place, where it can, and after
+// a submission's block it compares the outputs of one of its samples, drawn at random when the block was over. The series ends when the medians are known well
+// enough. The caller has the GPU alone.
 #pragma once
 
 #include <random>

@@ -70,7 +70,9 @@ Result<std::vector<std::string>> chosen(const std::vector<std::string>& nodes, s
     list.remove_prefix(std::min(entry.size() + 1, list.size()));
     if (entry == "-1") break;
     const std::optional<int> number = to_number(entry);
-    if (!number) return fail(ErrorCode::invalid_argument, std::string(kVisibleDevices) + " names '" + std::string(entry) + "'; only numbers are understood here, such as 0,1");
+    if (!number)
+      return fail(ErrorCode::invalid_argument,
+                  std::string(kVisibleDevices) + " names '" + std::string(entry) + "'; only numbers are understood here, such as 0,1");
     if (static_cast<std::size_t>(*number) >= nodes.size()) break;
     found.push_back(nodes[static_cast<std::size_t>(*number)]);
   }
@@ -93,7 +95,8 @@ Result<std::string> gpu_node(int index, const std::optional<std::string>& visibl
   }
   if (index >= 0 && static_cast<std::size_t>(index) < nodes.size()) return nodes[static_cast<std::size_t>(index)];
   const std::string there = nodes.empty() ? "no NVIDIA GPU's device file is here" : "valid: cuda:0 to cuda:" + std::to_string(nodes.size() - 1);
-  return fail(ErrorCode::unavailable, "there is no cuda:" + std::to_string(index) + "; " + there + (visible ? " (CUDA_VISIBLE_DEVICES is '" + *visible + "')" : ""));
+  return fail(ErrorCode::unavailable,
+              "there is no cuda:" + std::to_string(index) + "; " + there + (visible ? " (CUDA_VISIBLE_DEVICES is '" + *visible + "')" : ""));
 }
 
 Result<std::string> gpu_node(int index) {

@@ -1,8 +1,7 @@
 #include "sandbox/launcher/arguments.h"
 
-#include <cstdlib>
-
 #include <charconv>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string_view>

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "sandbox/jail/jail.h"
 #include "sandbox/jail/gpu_nodes.h"
+#include "sandbox/jail/jail.h"
 #include "sandbox/jail/mutation.h"
 
 namespace assay::sandbox {
@@ -79,7 +79,8 @@ Result<std::unique_ptr<Zygote>> Zygote::start(const SandboxConfig& config, Spawn
   static std::atomic<unsigned> started{0};
   const unsigned which = config.spawn ? started++ % kLogs : 0;
   if (config.gpu) zygote->devices_ = config.gpu->devices;
-  zygote->log_ = config.state_dir + "/zygote" + (config.gpu ? "-gpu" + std::to_string(config.gpu->index) : "") + (which == 0 ? "" : "-" + std::to_string(which)) + ".log";
+  zygote->log_ =
+      config.state_dir + "/zygote" + (config.gpu ? "-gpu" + std::to_string(config.gpu->index) : "") + (which == 0 ? "" : "-" + std::to_string(which)) + ".log";
   zygote->socket_ = std::move(sockets->ours);
   Result<Process> process = spawner.spawn(spawn_request(config, sockets->theirs.get(), zygote->log_));
   if (!process) return fail(process.error());

@@ -45,9 +45,7 @@ bool lacks_dialect(const operators::Operator& op, const sandbox::Verdict& verdic
   return op.dialect == "tlx" && verdict.error_kind == sandbox::ErrorKind::unsupported && verdict.stage == sandbox::Stage::import;
 }
 
-bool is_small(const operators::Operator& op, const operators::Case& item) {
-  return volume(item) <= kSmallVolume && elements_of(op, item) <= kSmallElements;
-}
+bool is_small(const operators::Operator& op, const operators::Case& item) { return volume(item) <= kSmallVolume && elements_of(op, item) <= kSmallElements; }
 
 /// A tolerance that the oracle uses up would fail right kernels that sum in another order.
 void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict, LintReport& report) {
@@ -70,8 +68,10 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     std::optional<LintReport> known = cache_ == nullptr ? std::nullopt : cache_->find(*chosen[i]);
     reports[i].name = chosen[i]->name;
-    if (!known) unknown.push_back(i);
-    else done(reports[i] = std::move(*known), true);
+    if (!known)
+      unknown.push_back(i);
+    else
+      done(reports[i] = std::move(*known), true);
   }
   std::mutex one_at_a_time;
   const auto finish = [&](std::size_t i) {

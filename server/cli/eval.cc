@@ -43,7 +43,8 @@ std::string language_of(const std::string& file) { return std::string(file.ends_
 /// The job that the options describe, or an exit status after complaining.
 Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& options, sandbox::JobKind kind, std::string source) {
   sandbox::Job job = tools::operator_job(op, kind, std::move(source));
-  if (const Status chosen = tools::choose_language(job, options.language.empty() ? language_of(options.file) : options.language); !chosen) return fail(chosen.error());
+  if (const Status chosen = tools::choose_language(job, options.language.empty() ? language_of(options.file) : options.language); !chosen)
+    return fail(chosen.error());
   job.targets = options.targets;
   if (kind == sandbox::JobKind::compile && job.targets.empty()) job.targets = {"cuda:90"};
   if (options.case_id.empty()) {
@@ -62,12 +63,15 @@ Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& 
 Result<sandbox::Job> make_replay(const operators::Operator& op, const EvalOptions& options, sandbox::JobKind kind, const std::filesystem::path& store) {
   sandbox::Job job = tools::operator_job(op, kind, "");
   const std::vector<sandbox::CaseRequest> all = tools::operator_job(op, sandbox::JobKind::grade, "").cases;
-  for (const std::string& where : options.plans) {
-    Result<StoredPlan> stored = read_plan(where, store);
+  for (const std::string& word : options.plans) {
+    const NamedPlan given = named_plan(op, word);
+    Result<StoredPlan> stored = read_plan(given.where, store);
     if (!stored) return fail(stored.error());
-    const Result<std::string> id = options.case_id.empty() ? case_of_plan(op, stored->plan) : Result<std::string>(options.case_id);
-    if (!id) return fail(id.error().code, where + ": " + id.error().message);
-    if (!job.plans.emplace(*id, std::move(stored->bytes)).second) return fail(ErrorCode::invalid_argument, where + ": case '" + *id + "' has a plan already");
+    const std::string& named = given.case_id.empty() ? options.case_id : given.case_id;
+    const Result<std::string> id = named.empty() ? case_of_plan(op, stored->plan) : Result<std::string>(named);
+    if (!id) return fail(id.error().code, given.where + ": " + id.error().message);
+    if (!job.plans.emplace(*id, std::move(stored->bytes)).second)
+      return fail(ErrorCode::invalid_argument, given.where + ": case '" + *id + "' has a plan already");
   }
   if (!options.case_id.empty()) {
     job.cases = all;
@@ -156,7 +160,10 @@ void add_eval(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("eval", "Judge one submission: exit status 0 pass, 1 fail, 2 error");
   command->add_option("operator", options->operator_name, "an operator of `assay operators list`")->required();
   command->add_option("file", options->file, "the submission; - reads standard input");
-  command->add_option("--plan", options->plans, "a launch plan that was recorded before, instead of a submission: a file, or an artifact's handle; may be repeated, for as many cases")
+  command
+      ->add_option("--plan", options->plans,
+                   "a launch plan that was recorded before, instead of a submission: a file, or an artifact's handle, after CASE= where its sizes do not tell "
+                   "the case; may be repeated, for as many cases")
       ->allow_extra_args(false);
   command->add_option("--suite", options->suite, "a folder of operators to take instead of Assay's own");
   command->add_option("--store", options->store, "the store that holds the plans' artifacts (default: the user's)");

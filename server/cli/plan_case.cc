@@ -1,5 +1,6 @@
 #include "server/cli/plan_case.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -29,6 +30,14 @@ std::string joined(const std::vector<std::string>& names) {
 
 }  // namespace
 
+NamedPlan named_plan(const operators::Operator& op, const std::string& word) {
+  const std::size_t sign = word.find('=');
+  if (sign == std::string::npos) return {"", word};
+  const std::string name = word.substr(0, sign);
+  const bool known = std::any_of(op.cases.begin(), op.cases.end(), [&](const operators::Case& one) { return one.id == name; });
+  return known ? NamedPlan{name, word.substr(sign + 1)} : NamedPlan{"", word};  // a file's name may have one too
+}
+
 Result<std::string> case_of_plan(const operators::Operator& op, const sandbox::Plan& plan) {
   std::map<std::string, std::uint64_t> inputs;
   for (const sandbox::PlanBuffer& buffer : plan.buffers) {
@@ -42,8 +51,10 @@ Result<std::string> case_of_plan(const operators::Operator& op, const sandbox::P
   }
   if (fitting.size() == 1) return fitting.front();
   if (fitting.empty())
-    return fail(ErrorCode::invalid_argument, "the plan's arguments have the sizes of no case of '" + op.name + "'; --case says which it is for: " + joined(all));
-  return fail(ErrorCode::invalid_argument, "the plan's arguments have the sizes of several cases of '" + op.name + "'; --case says which it is for: " + joined(fitting));
+    return fail(ErrorCode::invalid_argument,
+                "the plan's arguments have the sizes of no case of '" + op.name + "'; --case, or --plan CASE=PLAN, says which it is for: " + joined(all));
+  return fail(ErrorCode::invalid_argument, "the plan's arguments have the sizes of several cases of '" + op.name +
+                                               "'; --case, or --plan CASE=PLAN, says which it is for: " + joined(fitting));
 }
 
 }  // namespace assay::server

@@ -13,7 +13,14 @@
 
 namespace assay::server {
 
-/// The one case whose tensors have the sizes of the plan's inputs. invalid_argument when none or several have, naming what --case can be.
+/// What `--plan` was given: "square=plans/square.plan" names its case, "plans/square.plan" does not.
+struct NamedPlan {
+  std::string case_id;  // empty: by its sizes
+  std::string where;
+};
+NamedPlan named_plan(const operators::Operator& op, const std::string& word);
+
+/// The one case whose tensors have the sizes of the plan's inputs. invalid_argument when none or several have, naming the cases.
 Result<std::string> case_of_plan(const operators::Operator& op, const sandbox::Plan& plan);
 
 }  // namespace assay::server

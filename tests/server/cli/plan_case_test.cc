@@ -35,3 +35,13 @@ TEST_CASE("sizes that fit no case or several are an error that names what can be
   CHECK(several.error().message.find("half, float") != std::string::npos);
   CHECK(several.error().message.find("small") == std::string::npos);
 }
+
+TEST_CASE("a plan's case can be named, and a file's name may have an equals sign") {
+  const operators::Operator op = vector_add();
+  const NamedPlan named = named_plan(op, "half=plans/a=b.plan");
+  CHECK((named.case_id == "half" && named.where == "plans/a=b.plan"));
+  const NamedPlan file = named_plan(op, "other=plans/half.plan");
+  CHECK((file.case_id.empty() && file.where == "other=plans/half.plan"));
+  const NamedPlan plain = named_plan(op, "artifact_0123456789");
+  CHECK((plain.case_id.empty() && plain.where == "artifact_0123456789"));
+}

@@ -89,7 +89,7 @@ def test_what_does_not_go_together_is_a_usage_error(assay: Run, plans: Path) -> 
         (["vector_add", "--plan", plan, "--plan", plan], 64, "has a plan already"),
         (["vector_add", "--plan", f"awkward={plan}", "--plan", f"awkward={plan}"], 64, "'awkward' has a plan already"),
         (["vector_add", "--plan", plan, "--plan", plan, "--mode", "profile"], 64, "take one"),
-        (["gelu_tanh", "--plan", plan], 64, "--case says which"),
+        (["gelu_tanh", "--plan", plan], 64, "--plan CASE=PLAN, says which"),
         (["vector_add", "--plan", plan, "--case", "gigantic"], 67, "gigantic"),
         (["vector_add", "--plan", "artifact_0123456789abcdefghjkmnpqrs", "--store", "/nonexistent.db"], 66, "no store"),
     ):

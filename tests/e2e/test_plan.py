@@ -87,7 +87,7 @@ def test_what_does_not_go_together_is_a_usage_error(assay: Run, plans: Path) -> 
         (["vector_add", str(ORACLE), "--plan", plan], 64, "instead"),
         (["vector_add", "--plan", plan, "--mode", "compile"], 64, "test, profile, grade"),
         (["vector_add", "--plan", plan, "--plan", plan], 64, "has a plan already"),
-        (["vector_add", "--plan", f"awkward={plan}", "--plan", f"awkward={plan}"], 64, "'awkward' has a plan already"),
+        (["vector_add", "--plan", f"small={plan}", "--plan", f"small={plan}"], 64, "'small' has a plan already"),
         (["vector_add", "--plan", plan, "--plan", plan, "--mode", "profile"], 64, "take one"),
         (["gelu_tanh", "--plan", plan], 64, "--plan CASE=PLAN, says which"),
         (["vector_add", "--plan", plan, "--case", "gigantic"], 67, "gigantic"),

@@ -212,6 +212,7 @@ TEST_CASE("an unknown device is named with the valid ones") {
 
 TEST_CASE("wait tells of stages while the job runs, and gives up in time") {
   ServicesFixture services({}, 1);
+  submit(services, "# fake: sleep_ms=1000\n");  // the one worker is busy until the wait has begun
   const std::string job = submit(services, "# fake: sleep_ms=100\n");
   std::vector<std::string> stages;
   const auto status = services->jobs().wait(job, 20'000, [&](const tools::JobStatus& now) { stages.push_back(now.stage); });

@@ -29,12 +29,12 @@ bool asks_for_time_of(const Job& job, const std::string& id) {
   return job.timed_cases.empty() || std::find(job.timed_cases.begin(), job.timed_cases.end(), id) != job.timed_cases.end();
 }
 
+}  // namespace
+
 bool clocks_agree(const Timing& block) {
   const bool real = block.clock_mhz > 0;  // a simulated device's time is made up
   return !real || block.wall_ns == 0 || block.wall_ns >= kClockTolerance * median_interval(block.samples_ns).median;
 }
-
-}  // namespace
 
 /// Of one of them, block after block.
 class Measuring::Samples {

@@ -16,6 +16,10 @@
 
 namespace assay::sandbox {
 
+/// Whether the host saw at least as long as the device says, within a tenth. Another program's turns on the GPU in the middle of most samples
+/// make them too long, and the host's own few not. True for a simulated device, whose times are made up.
+bool clocks_agree(const Timing& block);
+
 class Measuring {
  public:
   struct Parts {

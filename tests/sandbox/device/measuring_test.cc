@@ -1,0 +1,29 @@
+#include "sandbox/device/measuring.h"
+
+#include "tests/catch.h"
+
+using namespace assay::sandbox;
+
+namespace {
+
+Timing block(double wall_ns, double clock_mhz = 1'980) {
+  Timing timing;
+  timing.samples_ns = {35'100, 35'136, 35'200};
+  timing.wall_ns = wall_ns;
+  timing.clock_mhz = clock_mhz;
+  return timing;
+}
+
+}  // namespace
+
+TEST_CASE("the host's clock may show more than the device's, and a tenth less") {
+  CHECK(clocks_agree(block(44'000)));
+  CHECK(clocks_agree(block(32'000)));
+  CHECK_FALSE(clocks_agree(block(31'000)));
+  CHECK_FALSE(clocks_agree(block(22'705)));  // seen where other processes computed on the same GPU
+}
+
+TEST_CASE("without a time of the host, or with made-up ones, there is nothing to disagree") {
+  CHECK(clocks_agree(block(0)));
+  CHECK(clocks_agree(block(22'705, 0)));
+}

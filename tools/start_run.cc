@@ -47,9 +47,8 @@ Tool start_run_tool(Services& services) {
   tool.name = "start_run";
   tool.title = "Start a scored run";
   tool.description =
-      "Opens a run and answers its handle, which run_tests, profile, submit, report_usage and scorecard take. Tracks, with compiles/tests/profiles per "
-      "operator "
-      "and how long a run is good for: " +
+      "Opens a run and answers its handle, which run_tests, profile, submit, report_usage and scorecard take. Tracks, with compiles/tests/profiles "
+      "per operator and how long a run is good for: " +
       tracks_text() + ". practice is not scored; one_shot takes one source per operator.";
   json suite = text_property("\"all\", a split (standard, ood, dsl), or a comma-separated list of operators", 16'384);
   suite["default"] = "all";

@@ -2,7 +2,7 @@
 
     python bench/pytorch_times.py --device cuda:0 --workers 12 --out bench/results/pytorch-h200.json
 
-Compiling takes minutes and is done by several processes; a lock lets one of them at a time have the GPU while it measures. A reference that
+Compiling takes minutes and is done by several processes; nothing else runs on the GPU while one of them measures. A reference that
 torch.compile refuses, or that it computes wrongly, has an `error` and no time.
 """
 
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -34,12 +35,22 @@ FLUSH_BYTES = 256 << 20  # several times the L2 of any GPU of today
 
 
 @contextmanager
-def alone(lock: TextIO) -> Any:
-    fcntl.flock(lock, fcntl.LOCK_EX)
+def held(lock: TextIO, kind: int) -> Any:
+    fcntl.flock(lock, kind)
     try:
         yield
     finally:
         fcntl.flock(lock, fcntl.LOCK_UN)
+
+
+def alone(lock: TextIO) -> Any:
+    """The GPU for a measurement: nobody else computes there."""
+    return held(lock, fcntl.LOCK_EX)
+
+
+def beside_others(lock: TextIO) -> Any:
+    """The GPU for work that is not measured, never while somebody measures."""
+    return held(lock, fcntl.LOCK_SH)
 
 
 def samples_ns(run: Callable[[], Any], ahead_cycles: int = 0) -> list[float]:
@@ -73,25 +84,25 @@ def measure(folder: Path, device: str, lock: TextIO) -> dict[str, Any]:
     torch.cuda.set_device(device)
     operator = Operator.load(folder)
     wire = next(case for case in operator.spec["cases"] if case["id"] == LARGE)
-    case = operator.case(wire, device)
-    arguments = operator.inputs(case, SEED)
     entry: dict[str, Any] = {"operator": operator.name}
-    reference = operator.module.reference
+    reference = compiled = operator.module.reference
     with torch.no_grad():
+        with beside_others(lock):
+            arguments = operator.inputs(operator.case(wire, device), SEED)
+            try:
+                compiled = torch.compile(reference, dynamic=False)
+                expected, got = operator.reference(arguments), compiled(**arguments)
+                outputs = list(got) if isinstance(got, tuple | list) else [got]
+                entry["largest_difference"] = max(
+                    float((a.double() - b.double()).abs().nan_to_num(0.0).max()) for a, b in zip(expected, outputs, strict=True)
+                )
+            except Exception as error:
+                entry["error"] = f"{type(error).__name__}: {error}"[:500]
+            torch.cuda.synchronize()
         with alone(lock):
             entry["eager_ns"] = samples_ns(lambda: reference(**arguments))
-        try:
-            compiled = torch.compile(reference, dynamic=False)
-            expected, got = operator.reference(arguments), compiled(**arguments)
-            torch.cuda.synchronize()
-            outputs = list(got) if isinstance(got, tuple | list) else [got]
-            entry["largest_difference"] = max(
-                float((a.double() - b.double()).abs().nan_to_num(0.0).max()) for a, b in zip(expected, outputs, strict=True)
-            )
-            with alone(lock):
+            if "error" not in entry:
                 entry["compiled_ns"] = samples_ns(lambda: compiled(**arguments))
-        except Exception as error:
-            entry["error"] = f"{type(error).__name__}: {error}"[:500]
     return entry
 
 
@@ -106,6 +117,24 @@ def work(names: list[str], device: str, lock_path: str) -> int:
                 entry = {"operator": name, "error": f"{type(error).__name__}: {error}"[:500]}
             print(json.dumps(entry), flush=True)
     return 0
+
+
+def each_in_a_process(command: list[str], names: list[str], workers: int, seconds: float) -> list[str]:
+    """The line of JSON that `command NAME` prints of each operator; none of one that hangs or dies. So many run at once."""
+    end = time.monotonic() + seconds
+
+    def line_of(name: str) -> str:
+        left = end - time.monotonic()
+        if left <= 0:
+            return ""
+        try:
+            done = subprocess.run([*command, name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=left)
+        except subprocess.TimeoutExpired:
+            return ""
+        return done.stdout.strip()
+
+    with ThreadPoolExecutor(workers) as pool:
+        return [line for line in pool.map(line_of, names) if line.endswith("}")]
 
 
 def microseconds(samples: list[float] | None) -> str:
@@ -123,6 +152,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--operators", nargs="*", default=[])
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--seconds", type=float, default=3600.0, help="then those that are not done are stopped")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = options.operators or sorted(path.parent.name for path in (ROOT / "operators").glob("*/*/spec.toml"))
@@ -130,10 +160,8 @@ def main() -> int:
         return work(names, options.device, options.work)
     with tempfile.NamedTemporaryFile() as lock:
         command = [sys.executable, __file__, "--device", options.device, "--work", lock.name, "--operators"]
-        shares = [names[first :: options.workers] for first in range(min(options.workers, len(names)))]
-        workers = [subprocess.Popen([*command, *share], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for share in shares]
-        outputs = [worker.communicate()[0] for worker in workers]
-    entries = sorted((json.loads(line) for output in outputs for line in output.splitlines()), key=lambda entry: entry["operator"])
+        lines = each_in_a_process(command, names, options.workers, options.seconds)
+    entries = sorted(map(json.loads, lines), key=lambda entry: entry["operator"])
     for entry in entries:
         show(entry)
     missing = sorted(set(names) - {entry["operator"] for entry in entries})

@@ -14,7 +14,10 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import queue
 import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -44,27 +47,37 @@ def tier_of(operators: list[dict[str, Any]]) -> tuple[str, str]:
     return (str(slower[0]["verdict"]["tier"]), str(slower[0]["verdict"]["tier_reason"])) if slower else ("plan", "")
 
 
+def judge_file(clients: queue.Queue[StdioClient], suite: Path, file: dict[str, Any]) -> dict[str, Any]:
+    """The file with a verdict for each of its operators, by whichever server is free."""
+    client = clients.get()
+    for operator in file["operators"]:
+        source = (suite / "standard" / operator["name"] / "oracle.py").read_text(encoding="utf-8")
+        operator["verdict"] = judge(client, operator["name"], source)
+    clients.put(client)
+    file["imported_tier"] = file["tier"]
+    if file["operators"]:
+        file["tier"], file["reason"] = tier_of(file["operators"])
+    print(f"{file['tier']:8}{file['file']:36}{file['reason'][:300]}", flush=True)
+    return file
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Judges an imported suite's oracles on a device.")
     parser.add_argument("suite", type=Path)
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
-    parser.add_argument("--store", type=Path, default=Path("bench-out/tritonbench-tiers.db"))
+    parser.add_argument("--jobs", type=int, default=1, help="servers, each with its own pool, that share the device")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     imported = json.loads((options.suite / "import.json").read_text())
-    options.store.parent.mkdir(parents=True, exist_ok=True)
-    command = [options.binary, "serve", "--stdio", "--device", options.device, "--suite", str(options.suite), "--store", str(options.store)]
-    client = StdioClient(command)
-    for file in imported["files"]:
-        for operator in file["operators"]:
-            source = (options.suite / "standard" / operator["name"] / "oracle.py").read_text(encoding="utf-8")
-            operator["verdict"] = judge(client, operator["name"], source)
-        file["imported_tier"] = file["tier"]
-        if file["operators"]:
-            file["tier"], file["reason"] = tier_of(file["operators"])
-        print(f"{file['tier']:8}{file['file']:36}{file['reason'][:300]}", flush=True)
-    client.close()
+    clients: queue.Queue[StdioClient] = queue.Queue()
+    with tempfile.TemporaryDirectory() as stores, ThreadPoolExecutor(options.jobs) as pool:
+        for number in range(options.jobs):
+            command = [options.binary, "serve", "--stdio", "--device", options.device, "--suite", str(options.suite)]
+            clients.put(StdioClient([*command, "--store", f"{stores}/{number}.db"]))
+        list(pool.map(lambda file: judge_file(clients, options.suite, file), imported["files"]))
+        for _ in range(options.jobs):
+            clients.get().close()
     tiers = collections.Counter(file["tier"] for file in imported["files"])
     judged = sum(bool(file["operators"]) for file in imported["files"])
     counted = ", ".join(f"{tiers[tier]} {tier}" for tier in ("plan", "host", "neither"))

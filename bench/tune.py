@@ -4,7 +4,7 @@
 
 A version is a file OPERATOR.NAME.py, a whole oracle source. Each is called on the cases `large` and one awkward public one, compared with
 the reference by the operator's own rules, and timed on `large` by CUDA events with a cold L2, in turns with the oracle of the repository.
-No sandbox: only for sources of one's own. Workers compile at the same time; a lock lets one of them at a time have the GPU. Of an
+No sandbox: only for sources of one's own. A process for each operator, so many at once; nothing else runs while one measures. Of an
 operator's `*.py` of one name the report has the time over the oracle's; below 1 is faster.
 """
 
@@ -13,19 +13,19 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import signal
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 from environment import environment
-from pytorch_times import LARGE, ROOT, SEED, alone, samples_ns
+from pytorch_times import LARGE, ROOT, SEED, alone, beside_others, each_in_a_process, samples_ns
 
 ROUNDS = 3
 AHEAD_CYCLES = 1_000_000  # half a millisecond, in which the host queues what a version launches
+CHECK_LIMIT_S = 60  # for one version, compiling included
 ORACLE = "oracle"
 
 
@@ -66,19 +66,23 @@ def measure(folder: Path, sources: dict[str, Path], device: str, lock: Any) -> d
     operator = Operator.load(folder)
     public = [case for case in operator.spec["cases"] if case["visibility"] == "public"]
     cases = [operator.case(wire, device) for wire in public if wire["id"] == LARGE or "awkward" in wire["id"]]
-    arguments = {case.id: operator.inputs(case, SEED) for case in cases}
     entries: dict[str, Any] = {}
     wrong: dict[str, str] = {}
-    for name, source in sources.items():
-        try:
-            entry = entry_of(source, operator.spec["entry"])
-            said = [complaint(operator, case, arguments[case.id], entry) for case in cases]
-            if any(said):
-                wrong[name] = "; ".join(filter(None, said))[:500]
-            else:
-                entries[name] = entry
-        except Exception as error:
-            wrong[name] = f"{type(error).__name__}: {error}"[:500]
+    with beside_others(lock):
+        arguments = {case.id: operator.inputs(case, SEED) for case in cases}
+        for name, source in sources.items():
+            signal.alarm(CHECK_LIMIT_S)  # what it ends is this process: nothing less stops a kernel that hangs
+            try:
+                entry = entry_of(source, operator.spec["entry"])
+                said = [complaint(operator, case, arguments[case.id], entry) for case in cases]
+                if any(said):
+                    wrong[name] = "; ".join(filter(None, said))[:500]
+                else:
+                    entries[name] = entry
+            except Exception as error:
+                wrong[name] = f"{type(error).__name__}: {error}"[:500]
+        signal.alarm(0)
+        torch.cuda.empty_cache()
     given = copied(arguments[LARGE])
     samples: dict[str, list[float]] = {name: [] for name in entries}
     with alone(lock):
@@ -119,30 +123,16 @@ def main() -> int:
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--operators", nargs="*", default=[])
-    parser.add_argument("--seconds", type=float, default=3600.0, help="then workers are stopped; what they have is kept")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="then those that are not done are stopped")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--work", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = options.operators or sorted({path.name.partition(".")[0] for path in options.folder.glob("*.*.py")})
     if options.work:
         return work(options.folder, names, options.device, options.work)
-    deadline = time.monotonic() + options.seconds
-    with tempfile.TemporaryDirectory() as scratch:
-        lock = Path(scratch) / "lock"
-        command = [sys.executable, __file__, str(options.folder), "--device", options.device, "--work", str(lock), "--operators"]
-        shares = [names[first :: options.workers] for first in range(min(options.workers, len(names)))]
-        files = [Path(scratch) / f"{number}.jsonl" for number in range(len(shares))]
-        workers = []
-        for file, share in zip(files, shares, strict=True):
-            with file.open("w") as out:
-                workers.append(subprocess.Popen([*command, *share], stdout=out, stderr=subprocess.DEVNULL))
-        for worker in workers:
-            try:
-                worker.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                worker.kill()
-                worker.wait()
-        lines = [line for file in files for line in file.read_text().splitlines() if line.endswith("}")]
+    with tempfile.NamedTemporaryFile() as lock:
+        command = [sys.executable, __file__, str(options.folder), "--device", options.device, "--work", lock.name, "--operators"]
+        lines = each_in_a_process(command, names, options.workers, options.seconds)
     entries = sorted(map(json.loads, lines), key=lambda entry: entry["operator"])
     for entry in entries:
         show(entry)

@@ -25,6 +25,7 @@ from environment import environment
 from stdio_client import StdioClient
 
 ROOT = Path(__file__).resolve().parent.parent
+WAIT_S = 20  # at once, for a verdict
 KEPT = ("outcome", "tier", "tier_reason", "error_kind", "summary", "detail")
 
 
@@ -32,7 +33,7 @@ def judge(client: StdioClient, name: str, source: str) -> dict[str, Any]:
     try:
         answer = client.call("run_tests", {"operator": name, "code": source})["structuredContent"]
         while answer.get("status") == "running":
-            answer = client.call("job", {"job": answer["job"], "wait_s": 30})["structuredContent"]
+            answer = client.call("job", {"job": answer["job"], "wait_s": WAIT_S})["structuredContent"]
     except RuntimeError as error:
         return {"outcome": "error", "tier": "none", "summary": str(error)[:400]}
     return {key: answer.get(key) for key in KEPT}

@@ -126,7 +126,8 @@ def kill_helper(bench: Bench, role: str, rng: random.Random, tally: Tally) -> bo
     return killed
 
 
-def run(binary: str, device: str, kills: int, seed: int) -> Tally:
+def run(binary: str, device: str, kills: int, seconds: float, seed: int) -> Tally:
+    end = time.monotonic() + seconds
     rng = random.Random(seed)
     tally = Tally()
     before = processes.leftovers([])
@@ -136,7 +137,7 @@ def run(binary: str, device: str, kills: int, seed: int) -> Tally:
         ready, why = bench.control()
         if not ready:
             raise SystemExit(f"the control does not pass before anything was killed: {why}")
-        while sum(tally.kills.values()) < kills and not tally.problems:
+        while sum(tally.kills.values()) < kills and time.monotonic() < end and not tally.problems:
             role = rng.choice(roles)
             if role == "server":
                 kill_server(bench, rng, tally)
@@ -161,12 +162,13 @@ def run(binary: str, device: str, kills: int, seed: int) -> Tally:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=36_000.0, help="kill no more after this")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 30))
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    tally = run(options.binary, options.device, options.kills, options.seed)
+    tally = run(options.binary, options.device, options.kills, options.seconds, options.seed)
     result = {"what": __doc__, "seed": options.seed, "device": options.device, **vars(tally), "environment": environment()}
     if options.out:
         options.out.write_text(json.dumps(result, indent=1) + "\n")

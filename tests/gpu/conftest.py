@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "bench"))
-sys.path.insert(0, str(ROOT / "tests/e2e"))
+for folder in (ROOT / "bench", Path(__file__).resolve().parent):
+    sys.path.insert(0, str(folder))
 
+from gpu_server import serve  # noqa: E402
 from stdio_client import StdioClient  # noqa: E402
 
 
@@ -25,14 +26,6 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     if collection_path.name.startswith("test_") and not os.path.exists("/dev/nvidiactl"):
         return True
     return None
-
-
-def serve(store: Path, *options: str) -> Iterator[StdioClient]:
-    binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
-    client = StdioClient([binary, "serve", "--stdio", "--device", "cuda:0", "--store", str(store), *options])
-    yield client
-    client.close()
-    assert client.process.returncode == 0
 
 
 @pytest.fixture(scope="session")

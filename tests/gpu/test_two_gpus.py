@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import serve
+from gpu_server import serve
 from stdio_client import StdioClient
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -19,6 +19,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "negative":
         # Mostly below zero, where the shift's rounding shows, with seldom spikes.
         x = rng.integers(shape, -900, 700, torch.int32)
+        x[-1, -1] = 60_000  # one of them at the very end
         shift, theta = 5, 900
     elif case.distribution == "no_memory":
         # v >> 0 takes all of the old potential away.

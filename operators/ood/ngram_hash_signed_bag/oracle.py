@@ -2,6 +2,8 @@
 
 Gathers wait on memory, so a tile holds as many trigrams as registers allow and only one sum over them is taken, at the end. Where rows
 are few, each is split over several programs; their shares are added by a second kernel, in a fixed order.
+Slices are narrow and the slowest to change, so that the part of the table that is in use at a time fits into L2; hashes are cheap enough
+to be computed again for each.
 """
 
 import torch
@@ -54,9 +56,9 @@ def ngram_hash_signed_bag(tokens: torch.Tensor, lengths: torch.Tensor, table: to
     rows, seq = tokens.shape
     buckets, dim = table.shape
     out = torch.empty((rows, dim), dtype=torch.float32, device=table.device)
-    block_d = min(256, triton.next_power_of_2(dim))
+    block_d = min(64, triton.next_power_of_2(dim))
     slices = triton.cdiv(dim, block_d)
-    block_t = min(max(1, 4096 // block_d), triton.next_power_of_2(seq))
+    block_t = min(max(1, 2048 // block_d), triton.next_power_of_2(seq))
     # Only rows of several tiles are worth splitting.
     split = 1
     while split < 64 and rows * slices * split < PROGRAMS and split * block_t * 4 < seq:

@@ -4,48 +4,96 @@ The decay is exp2(-alpha * log2(1 + i - j)). Blocks left of the diagonal need no
 (last queries) start first, so that the short ones fill the gaps at the end.
 """
 
+import math
+
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
-def _attend(acc, squares, q, k_head, v_head, first, last, rows, seq, alpha, BN: tl.constexpr, D: tl.constexpr, MASKED: tl.constexpr):
-    dims = tl.arange(0, D)
+def _attend(acc, squares, q, k_desc, v_desc, origin, first, last, rows, seq, alpha, BN: tl.constexpr, D: tl.constexpr, MASKED: tl.constexpr):
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
-        if MASKED:
-            k = tl.load(k_head + keys[None, :] * D + dims[:, None], mask=(keys < seq)[None, :], other=0.0)
-            v = tl.load(v_head + keys[:, None] * D + dims[None, :], mask=(keys < seq)[:, None], other=0.0)
-        else:
-            k = tl.load(k_head + keys[None, :] * D + dims[:, None])
-            v = tl.load(v_head + keys[:, None] * D + dims[None, :])
+        k = tl.trans(k_desc.load([origin + start, 0]))
+        v = v_desc.load([origin + start, 0])
         scores = tl.dot(q, k)
-        distance = (rows + 1)[:, None] - keys[None, :]
+        # Positions are exact in float32, and a difference of floats needs no conversion per element.
+        distance = (rows + 1).to(tl.float32)[:, None] - keys.to(tl.float32)[None, :]
         if MASKED:
-            scores = tl.where(distance > 0, scores, 0.0)
-            distance = tl.maximum(distance, 1)
-        weight = scores * scores * tl.exp2(-alpha * tl.log2(distance.to(tl.float32)))
+            scores = tl.where(distance > 0.0, scores, 0.0)
+            distance = tl.maximum(distance, 1.0)
+        weight = scores * scores * tl.exp2(-alpha * tl.log2(distance))
         squares += tl.sum(weight * weight, axis=1)
         acc = tl.dot(weight.to(q.dtype), v, acc)
     return acc, squares
 
 
 @triton.jit
-def _attention_kernel(q_ptr, k_ptr, v_ptr, o_ptr, seq, alpha, eps, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
-    block = tl.num_programs(0) - 1 - tl.program_id(0)
-    head = tl.program_id(1).to(tl.int64) * seq * D
+def _attend_far(
+    acc, squares, q, k_desc, v_desc, origin, last, diagonal, alpha, c0, c1, c2, c3, c4, c5, c6, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr
+):
+    """Far blocks without special functions: with x = 1 + diagonal - start, (x + r - c)^-alpha = x^-alpha (1 + (r - c) / x)^-alpha, and the
+    second factor is a polynomial of degree 6, good to 3e-5 (alpha = 2) while |r - c| / x is at most a quarter."""
+    r = tl.arange(0, BM).to(tl.float32)
+    c = tl.arange(0, BN).to(tl.float32)
+    for start in range(0, last, BN):
+        k = tl.trans(k_desc.load([origin + start, 0]))
+        v = v_desc.load([origin + start, 0])
+        scores = tl.dot(q, k)
+        x = (1 + diagonal - start).to(tl.float32)
+        scale = tl.exp2(-alpha * tl.log2(x))
+        t = (r / x)[:, None] - (c / x)[None, :]
+        decay = c6 * scale
+        decay = decay * t + c5 * scale
+        decay = decay * t + c4 * scale
+        decay = decay * t + c3 * scale
+        decay = decay * t + c2 * scale
+        decay = decay * t + c1 * scale
+        decay = decay * t + c0 * scale
+        weight = scores * scores * decay
+        squares += tl.sum(weight * weight, axis=1)
+        acc = tl.dot(weight.to(q.dtype), v, acc)
+    return acc, squares
+
+
+@triton.jit
+def _attention_kernel(
+    q_desc, k_desc, v_desc, o_ptr, seq, alpha, eps, c0, c1, c2, c3, c4, c5, c6,
+    BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, FAR: tl.constexpr,
+):  # fmt: skip
+    block = tl.num_programs(1) - 1 - tl.program_id(1)
+    origin = tl.program_id(0) * seq
+    head = origin.to(tl.int64) * D
     rows = block * BM + tl.arange(0, BM)
     dims = tl.arange(0, D)
     tile = head + rows[:, None] * D + dims[None, :]
-    q = tl.load(q_ptr + tile, mask=(rows < seq)[:, None], other=0.0)
+    q = q_desc.load([origin + block * BM, 0])
     acc = tl.zeros((BM, D), tl.float32)
     squares = tl.zeros((BM,), tl.float32)
     diagonal = block * BM
-    acc, squares = _attend(acc, squares, q, k_ptr + head, v_ptr + head, 0, diagonal, rows, seq, alpha, BN, D, False)
+    far = max(diagonal - FAR + BN, 0)
+    acc, squares = _attend_far(
+        acc, squares, q, k_desc, v_desc, origin, far, diagonal, alpha, c0, c1, c2, c3, c4, c5, c6, BM, BN, D
+    )
+    acc, squares = _attend(acc, squares, q, k_desc, v_desc, origin, far, diagonal, rows, seq, alpha, BN, D, False)
     end = min(diagonal + BM, seq)
-    acc, squares = _attend(acc, squares, q, k_ptr + head, v_ptr + head, diagonal, end, rows, seq, alpha, BN, D, True)
+    acc, squares = _attend(acc, squares, q, k_desc, v_desc, origin, diagonal, end, rows, seq, alpha, BN, D, True)
     tl.store(o_ptr + tile, acc * (1.0 / tl.sqrt(squares + eps))[:, None], mask=(rows < seq)[:, None])
+
+
+def _polynomial(alpha: float, reach: float) -> list[float]:
+    """Coefficients of the polynomial that meets (1 + t)^-alpha at the Chebyshev nodes of -reach .. reach, lowest first."""
+    nodes = [reach * math.cos(math.pi * (2 * i + 1) / 14) for i in range(7)]
+    newton = [(1.0 + t) ** -alpha for t in nodes]
+    for level in range(1, 7):
+        for i in range(6, level - 1, -1):
+            newton[i] = (newton[i] - newton[i - 1]) / (nodes[i] - nodes[i - level])
+    out = [0.0] * 7
+    for i in range(6, -1, -1):
+        out = [newton[i] - nodes[i] * out[0]] + [out[j - 1] - nodes[i] * out[j] for j in range(1, 7)]
+    return out
 
 
 def powerlaw_square_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, alpha: float, eps: float) -> torch.Tensor:
@@ -53,7 +101,13 @@ def powerlaw_square_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor,
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
     bm, bn, warps, stages = (128, 128, 8, 2) if seq > 512 else (64, 64, 4, 2) if seq > 32 else (16, 16, 2, 2)
-    _attention_kernel[(triton.cdiv(seq, bm), batch * heads)](
-        q, k, v, o, seq, alpha, eps, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages
+    far = 4 * max(bm, bn)
+    c = _polynomial(alpha, max(bm, bn) / (far + 1))
+    # One view of all heads' rows. What a block reads past its head's end is finite, and hidden by the causal mask or never stored.
+    q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
+    k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
+    v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])
+    _attention_kernel[(batch * heads, triton.cdiv(seq, bm))](
+        q_desc, k_desc, v_desc, o, seq, alpha, eps, *c, BM=bm, BN=bn, D=dim, FAR=far, num_warps=warps, num_stages=stages
     )
     return o

@@ -7,6 +7,7 @@ counted from the block's first row to keep it small. Exponentials are base 2; bl
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
@@ -15,8 +16,9 @@ def _attend(
     total,
     greatest,
     q,
-    k_head,
-    v_head,
+    k_desc,
+    v_desc,
+    origin_row,
     first,
     last,
     rows,
@@ -28,15 +30,10 @@ def _attend(
     D: tl.constexpr,
     MASKED: tl.constexpr,
 ):
-    dims = tl.arange(0, D)
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
-        if MASKED:
-            k = tl.load(k_head + keys[None, :] * D + dims[:, None], mask=(keys < seq)[None, :], other=0.0)
-            v = tl.load(v_head + keys[:, None] * D + dims[None, :], mask=(keys < seq)[:, None], other=0.0)
-        else:
-            k = tl.load(k_head + keys[None, :] * D + dims[:, None])
-            v = tl.load(v_head + keys[:, None] * D + dims[None, :])
+        k = tl.trans(k_desc.load([origin_row + start, 0]))
+        v = v_desc.load([origin_row + start, 0])
         bias = slope * (keys - origin).to(tl.float32)
         scores = tl.dot(q, k) * scale + bias[None, :]
         if MASKED:
@@ -52,25 +49,24 @@ def _attend(
 
 
 @triton.jit
-def _alibi_kernel(q_ptr, k_ptr, v_ptr, o_ptr, seq, heads, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
-    diagonal = (tl.num_programs(0) - 1 - tl.program_id(0)) * BM
-    head = tl.program_id(1)
+def _alibi_kernel(q_desc, k_desc, v_desc, o_ptr, seq, heads, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    diagonal = (tl.num_programs(1) - 1 - tl.program_id(1)) * BM
+    head = tl.program_id(0)
+    origin_row = head * seq
     # log2(e) is folded into the slope, as into the scale.
     slope = tl.exp2(-8.0 * (head % heads + 1).to(tl.float32) / heads) * 1.4426950408889634
     start = head.to(tl.int64) * seq * D
     rows = diagonal + tl.arange(0, BM)
     dims = tl.arange(0, D)
     tile = start + rows[:, None] * D + dims[None, :]
-    q = tl.load(q_ptr + tile, mask=(rows < seq)[:, None], other=0.0)
-    k_head = k_ptr + start
-    v_head = v_ptr + start
+    q = q_desc.load([origin_row + diagonal, 0])
     acc = tl.zeros((BM, D), tl.float32)
     total = tl.zeros((BM,), tl.float32)
     greatest = tl.full((BM,), -float("inf"), tl.float32)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_head, v_head, 0, diagonal, rows, diagonal, seq, slope, scale, BN, D, False)
+    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, 0, diagonal, rows, diagonal, seq, slope, scale, BN, D, False)
     end = min(diagonal + BM, seq)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_head, v_head, diagonal, end, rows, diagonal, seq, slope, scale, BN, D, True)
-    tl.store(o_ptr + tile, acc / total[:, None], mask=(rows < seq)[:, None])
+    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, diagonal, end, rows, diagonal, seq, slope, scale, BN, D, True)
+    tl.store(o_ptr + tile, acc * (1.0 / total)[:, None], mask=(rows < seq)[:, None])
 
 
 def alibi_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -78,7 +74,11 @@ def alibi_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tenso
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     scale = dim**-0.5 * 1.4426950408889634
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
-    bm, bn, warps, stages = (128, 128, 8, 3) if seq > 512 else (64, 64, 4, 2)
-    grid = (triton.cdiv(seq, bm), batch * heads)
-    _alibi_kernel[grid](q, k, v, o, seq, heads, scale, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
+    bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 else (64, 64, 4, 2)
+    grid = (batch * heads, triton.cdiv(seq, bm))
+    # One view of all heads' rows. What a block reads past its head's end is finite and hidden by the causal mask, or never stored.
+    q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
+    k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
+    v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])
+    _alibi_kernel[grid](q_desc, k_desc, v_desc, o, seq, heads, scale, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
     return o

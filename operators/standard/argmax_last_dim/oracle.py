@@ -42,6 +42,21 @@ def _argmax_kernel(x_ptr, values_ptr, indices_ptr, rows, cols, width, ROWS: tl.c
 
 
 @triton.jit
+def _tiles_kernel(x_ptr, values_ptr, indices_ptr, rows, cols, ROWS: tl.constexpr, BLOCK: tl.constexpr, STAGES: tl.constexpr):
+    # Rows of one block: nothing is kept per lane, and the next tiles are on their way into shared memory while this one is reduced.
+    column = tl.arange(0, BLOCK)[None, :]
+    for tile in tl.range(tl.program_id(0), tl.cdiv(rows, ROWS), tl.num_programs(0), num_stages=STAGES):
+        row = tile * ROWS + tl.arange(0, ROWS)
+        mask = (row < rows)[:, None] & (column < cols)
+        x = tl.load(x_ptr + row.to(tl.int64)[:, None] * cols + column, mask=mask, other=-float("inf"))
+        greatest = tl.max(x, axis=1)
+        # A row of -inf finds its first column too.
+        index = tl.min(tl.where(x == greatest[:, None], column, NOWHERE), axis=1)
+        tl.store(values_ptr + row, greatest, mask=row < rows)
+        tl.store(indices_ptr + row, index.to(tl.int64), mask=row < rows)
+
+
+@triton.jit
 def _combine_kernel(partial_ptr, where_ptr, values_ptr, indices_ptr, splits, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     split = tl.arange(0, BLOCK)[None, :]
@@ -67,6 +82,11 @@ def argmax_last_dim(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     values = torch.empty((rows,), dtype=torch.float32, device=x.device)
     indices = torch.empty((rows,), dtype=torch.int64, device=x.device)
     tile_rows, block, width, splits = _cut(rows, cols)
+    if cols <= block:
+        tile_rows = min(triton.next_power_of_2(rows), max(1, 4096 // block))
+        tiles = triton.cdiv(rows, tile_rows)
+        _tiles_kernel[(tiles,)](x, values, indices, rows, cols, ROWS=tile_rows, BLOCK=block, STAGES=1, num_warps=8)
+        return values, indices
     grid = (triton.cdiv(rows, tile_rows), splits)
     if splits == 1:
         _argmax_kernel[grid](x, values, indices, rows, cols, width, ROWS=tile_rows, BLOCK=block, num_warps=4)

@@ -1,7 +1,7 @@
 """3 x 3 convolution as a matrix product that builds its right operand on the fly, from reordered inputs.
 
-The first two kernels put channels last, pad them to whole blocks and give images a border of zeros. That costs one pass over memory,
-and leaves the third kernel loads of whole vectors without a mask: a shift by a filter place is an offset. Its tiles are filters x
+The first kernel puts channels last, pads them to whole blocks and gives images a border of zeros. That costs one pass over memory,
+and leaves the second kernel loads of whole vectors without a mask: a shift by a filter place is an offset. Its tiles are filters x
 pixels, so that stores to NCHW run along pixels.
 """
 
@@ -11,27 +11,36 @@ import triton.language as tl
 
 
 @triton.jit
-def _reorder_image_kernel(x_ptr, out_ptr, channels, height, width, padded, BW: tl.constexpr, BC: tl.constexpr):
+def _reorder_kernel(
+    x_ptr, image_ptr, weight_ptr, place_ptr, rows, filters, channels, height, width, area, padded,
+    BW: tl.constexpr, BC: tl.constexpr, EIGHTS: tl.constexpr,
+):
     row = tl.program_id(0)
+    depth = tl.program_id(1) * BC + tl.arange(0, BC)
+    if row >= rows:
+        # The last programs reorder the weights: one launch less.
+        f = row - rows
+        for place in range(9):
+            w = tl.load(weight_ptr + (f * channels + depth) * 9 + place, mask=depth < channels, other=0.0)
+            tl.store(place_ptr + (place * filters + f) * padded + depth, w)
+        return
     image = row // (height + 2)
     i = row % (height + 2) - 1
-    columns = tl.program_id(1) * BW + tl.arange(0, BW)
-    depth = tl.program_id(2) * BC + tl.arange(0, BC)
-    j = columns - 1
-    inside = ((i >= 0) & (i < height)) & ((j >= 0) & (j < width))[:, None] & (depth < channels)[None, :]
-    source = image.to(tl.int64) * channels * height * width + i * width + depth[None, :] * (height * width) + j[:, None]
-    x = tl.load(x_ptr + source, mask=inside, other=0.0)
-    target = (row.to(tl.int64) * (width + 2) + columns[:, None]) * padded + depth[None, :]
-    tl.store(out_ptr + target, x, mask=(columns < width + 2)[:, None])
-
-
-@triton.jit
-def _reorder_weight_kernel(weight_ptr, out_ptr, filters, channels, padded, BC: tl.constexpr):
-    f = tl.program_id(0)
-    depth = tl.program_id(1) * BC + tl.arange(0, BC)
-    for place in range(9):
-        w = tl.load(weight_ptr + (f * channels + depth) * 9 + place, mask=depth < channels, other=0.0)
-        tl.store(out_ptr + (place * filters + f) * padded + depth, w)
+    source = image.to(tl.int64) * channels * area + i * width
+    if EIGHTS:
+        source = tl.multiple_of(source, 8)
+    target = row.to(tl.int64) * (width + 2) * padded
+    edge = tl.zeros((BC,), x_ptr.dtype.element_ty)
+    tl.store(image_ptr + target + depth, edge)
+    tl.store(image_ptr + target + (width + 1) * padded + depth, edge)
+    # Reads begin at the row's first pixel, not at the border: vectors of pixels are aligned. The shift is in the store, along channels.
+    for first in range(0, width, BW):
+        j = first + tl.arange(0, BW)
+        # Stated so that eight neighbours share one condition: else the loads are of 2 bytes.
+        in_row = j // 8 < width // 8 if EIGHTS else j < width
+        inside = ((i >= 0) & (i < height)) & in_row[:, None] & (depth < channels)[None, :]
+        x = tl.load(x_ptr + source + depth[None, :] * area + j[:, None], mask=inside, other=0.0)
+        tl.store(image_ptr + target + (j + 1)[:, None] * padded + depth[None, :], x, mask=(j < width)[:, None])
 
 
 @triton.jit
@@ -89,10 +98,12 @@ def conv2d_3x3(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     images = torch.empty((batch, height + 2, width + 2, padded), dtype=x.dtype, device=x.device)
     places = torch.empty((9, filters, padded), dtype=x.dtype, device=x.device)
     y = torch.empty((batch, filters, height, width), dtype=x.dtype, device=x.device)
-    bw = min(64, triton.next_power_of_2(width + 2))
-    grid = (batch * (height + 2), triton.cdiv(width + 2, bw), padded // bc)
-    _reorder_image_kernel[grid](x, images, channels, height, width, padded, BW=bw, BC=bc, num_warps=4)
-    _reorder_weight_kernel[(filters, padded // bc)](weight, places, filters, channels, padded, BC=bc, num_warps=1)
+    bw = min(64, triton.next_power_of_2(width))
+    rows = batch * (height + 2)
+    _reorder_kernel[(rows + filters, padded // bc)](
+        x, images, weight, places, rows, filters, channels, height, width, height * width, padded,
+        BW=bw, BC=bc, EIGHTS=width % 8 == 0, num_warps=4,
+    )
     pixels = batch * height * width
     # Large tiles for much work; small ones where few would leave SMs idle.
     bf, bp, warps, stages = (128, 256, 8, 3) if filters > 64 and pixels * filters >= 128 * 256 * 132 else (64, 64, 4, 4)

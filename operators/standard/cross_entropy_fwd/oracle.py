@@ -1,59 +1,87 @@
-"""Cross entropy in one pass over the logits: each lane of a row's program keeps a running maximum, the rescaled sum and the plain sum.
+"""Cross entropy with each row cut into chunks that stay in registers: one exponential an entry, all loads of a chunk in flight at once, and
+enough programs that others read while one computes.
 
-They are combined once at the end. A second kernel adds up the rows' losses in a fixed order, without atomics.
+A second kernel merges the chunks of each row and adds up the losses in a fixed order; it is a programmatic dependent launch, which starts
+while the first one drains. Many short rows share a program.
 """
 
 import torch
 import triton
 import triton.language as tl
 
+CHUNK = 8192
+LOWEST = tl.constexpr(-3.0e38)  # finite: a row that is not read is all -inf and must not become NaN
+
 
 @triton.jit
-def _row_kernel(logits_ptr, targets_ptr, rows_ptr, classes, smoothing, ignore_index, BLOCK: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64)
-    target = tl.load(targets_ptr + row)
-    loss = 0.0
+def _chunk_kernel(
+    logits_ptr, targets_ptr, tops_ptr, sums_ptr, linear_ptr, rows, classes, chunks, smoothing, ignore_index,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr, GPU: tl.constexpr,
+):
+    if GPU:
+        tl.extra.cuda.gdc_launch_dependents()
+    row = tl.program_id(0) // chunks * ROWS + tl.arange(0, ROWS)
+    chunk = tl.program_id(0) % chunks
+    target = tl.load(targets_ptr + row, mask=row < rows, other=ignore_index)
+    counts = target != ignore_index
+    column = chunk * BLOCK + tl.arange(0, BLOCK)
+    place = row.to(tl.int64) * classes
     # An ignored row is not read at all.
-    if target != ignore_index:
-        x_row = logits_ptr + row * classes
-        lane = tl.arange(0, BLOCK)
-        # The finite start keeps lanes that see nothing free of NaN.
-        greatest = tl.full((BLOCK,), -3.0e38, tl.float32)
-        total = tl.zeros((BLOCK,), tl.float32)
-        plain = tl.zeros((BLOCK,), tl.float32)
-        for first in range(0, classes, BLOCK):
-            mask = first + lane < classes
-            x = tl.load(x_row + first + lane, mask=mask, other=-float("inf")).to(tl.float32)
-            new = tl.maximum(greatest, x)
-            total = total * tl.exp(greatest - new) + tl.exp(x - new)
-            greatest = new
-            plain += tl.where(mask, x, 0.0)
-        top = tl.max(greatest, axis=0)
-        lse = top + tl.log(tl.sum(total * tl.exp(greatest - top), axis=0))
-        picked = tl.load(x_row + target).to(tl.float32)
-        loss = (1.0 - smoothing) * (lse - picked) + smoothing * (lse - tl.sum(plain, axis=0) / classes)
-    tl.store(rows_ptr + row, loss)
+    mask = counts[:, None] & (column < classes)[None, :]
+    x = tl.load(logits_ptr + place[:, None] + column[None, :], mask=mask, other=-float("inf")).to(tl.float32)
+    picked = tl.load(logits_ptr + place + target, mask=counts & (chunk == 0), other=0.0).to(tl.float32)
+    top = tl.maximum(tl.max(x, axis=1), LOWEST)
+    plain = tl.sum(tl.where(mask, x, 0.0), axis=1)
+    out = row * chunks + chunk
+    tl.store(tops_ptr + out, top, mask=row < rows)
+    tl.store(sums_ptr + out, tl.sum(tl.exp(x - top[:, None]), axis=1), mask=row < rows)
+    # What the loss takes off the logarithm of the sum.
+    tl.store(linear_ptr + out, (1.0 - smoothing) * picked + smoothing * plain / classes, mask=row < rows)
 
 
 @triton.jit
-def _mean_kernel(rows_ptr, targets_ptr, loss_ptr, rows, ignore_index, BLOCK: tl.constexpr):
-    lane = tl.arange(0, BLOCK)
-    total = tl.zeros((BLOCK,), tl.float32)
-    count = tl.zeros((BLOCK,), tl.float32)
-    for first in range(0, rows, BLOCK):
-        mask = first + lane < rows
-        total += tl.load(rows_ptr + first + lane, mask=mask, other=0.0)
-        target = tl.load(targets_ptr + first + lane, mask=mask, other=0)
-        count += (mask & (target != ignore_index)).to(tl.float32)
+def _mean_kernel(
+    tops_ptr, sums_ptr, linear_ptr, targets_ptr, loss_ptr, rows, chunks, ignore_index,
+    ROWS: tl.constexpr, CHUNKS: tl.constexpr, GPU: tl.constexpr,
+):
+    if GPU:
+        tl.extra.cuda.gdc_wait()
+    chunk = tl.arange(0, CHUNKS)
+    total = tl.zeros((ROWS,), tl.float32)
+    count = tl.zeros((ROWS,), tl.float32)
+    for first in range(0, rows, ROWS):
+        row = first + tl.arange(0, ROWS)
+        place = row[:, None] * chunks + chunk[None, :]
+        mask = (row < rows)[:, None] & (chunk < chunks)[None, :]
+        tops = tl.load(tops_ptr + place, mask=mask, other=LOWEST)
+        sums = tl.load(sums_ptr + place, mask=mask, other=0.0)
+        linear = tl.load(linear_ptr + place, mask=mask, other=0.0)
+        target = tl.load(targets_ptr + row, mask=row < rows, other=ignore_index)
+        counts = target != ignore_index
+        top = tl.max(tops, axis=1)
+        weight = tl.sum(sums * tl.exp(tops - top[:, None]), axis=1)
+        lse = top + tl.log(tl.where(counts, weight, 1.0))
+        total += tl.where(counts, lse - tl.sum(linear, axis=1), 0.0)
+        count += counts.to(tl.float32)
     tl.store(loss_ptr, tl.sum(total, axis=0) / tl.sum(count, axis=0))
 
 
 def cross_entropy_fwd(logits: torch.Tensor, targets: torch.Tensor, label_smoothing: float, ignore_index: int) -> torch.Tensor:
+    gpu = not triton.knobs.runtime.interpret
     rows, classes = logits.shape
-    row_losses = torch.empty((rows,), dtype=torch.float32, device=logits.device)
+    block = min(CHUNK, triton.next_power_of_2(classes))
+    tile_rows = min(triton.next_power_of_2(rows), max(1, 2048 // block))
+    chunks = triton.cdiv(classes, block)
+    tops, sums, linear = (torch.empty((rows, chunks), dtype=torch.float32, device=logits.device) for _ in range(3))
     loss = torch.empty((1,), dtype=torch.float32, device=logits.device)
-    block = min(4096, triton.next_power_of_2(classes))
-    warps = 1 if block <= 256 else 4 if block <= 2048 else 8
-    _row_kernel[(rows,)](logits, targets, row_losses, classes, label_smoothing, ignore_index, BLOCK=block, num_warps=warps)
-    _mean_kernel[(1,)](row_losses, targets, loss, rows, ignore_index, BLOCK=min(4096, triton.next_power_of_2(rows)), num_warps=16)
+    _chunk_kernel[(triton.cdiv(rows, tile_rows) * chunks,)](
+        logits, targets, tops, sums, linear, rows, classes, chunks, label_smoothing, ignore_index,
+        ROWS=tile_rows, BLOCK=block, GPU=gpu, num_warps=8 if block == CHUNK else 4,
+    )
+    merged = triton.next_power_of_2(chunks)
+    early = {"launch_pdl": True} if gpu else {}
+    _mean_kernel[(1,)](
+        tops, sums, linear, targets, loss, rows, chunks, ignore_index,
+        ROWS=min(triton.next_power_of_2(rows), max(1, 4096 // merged)), CHUNKS=merged, GPU=gpu, num_warps=16, **early,
+    )
     return loss

@@ -1,7 +1,7 @@
 """CSR times dense: a program owns a row of A and a block of columns of b.
 
 Several rows of b are in flight at a time, each coalesced; their products gather in separate registers and are
-added up at the end. b is read from L2 far more often than from memory, so neighbouring rows should not march in
+added up at the end, all by one warp, so that the sum stays within threads. b is read from L2 far more often than from memory, so neighbouring rows should not march in
 step over different columns: the column block is the slower grid axis.
 """
 
@@ -34,6 +34,5 @@ def csr_spmm(offsets: torch.Tensor, columns: torch.Tensor, values: torch.Tensor,
     block_n = min(256, triton.next_power_of_2(n))
     # A narrow b leaves lanes for more entries of the row at a time.
     block_e = min(32, max(8, 512 // block_n))
-    warps = 4 if block_n >= 128 else 1
-    _row_kernel[(m, triton.cdiv(n, block_n))](offsets, columns, values, b, c, n, BLOCK_E=block_e, BLOCK_N=block_n, num_warps=warps)
+    _row_kernel[(m, triton.cdiv(n, block_n))](offsets, columns, values, b, c, n, BLOCK_E=block_e, BLOCK_N=block_n, num_warps=1)
     return c

@@ -1,6 +1,7 @@
-"""Delta rule: rows of the state do not depend on each other, so one warp owns eight of them and walks through time with them in registers.
+"""Delta rule: rows of the state do not depend on each other, so one warp owns 16 of them and walks through time with them in registers.
 
-The state is held transposed, keys by values: lanes lie along values first, so most of a sum over keys is inside a thread. A step's output
+The state is held transposed, in a tile of (keys of a thread, threads that share a row, rows): a thread has consecutive keys, so that the
+vectors k and q reach it in wide loads, and most of a sum over keys is inside a thread. A step's output
 is S_old q + error (k . q), so its three sums are independent, and only one of them, S_old k, is on the path to the next step. Loads
 run several steps ahead (num_stages).
 """
@@ -12,22 +13,35 @@ import triton.language as tl
 
 @triton.jit
 def _recurrent_kernel(
-    q_ptr, k_ptr, v_ptr, beta_ptr, o_ptr, last_ptr, seq, DK: tl.constexpr, DV: tl.constexpr, BV: tl.constexpr, STAGES: tl.constexpr
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    beta_ptr,
+    o_ptr,
+    last_ptr,
+    seq,
+    DK: tl.constexpr,
+    DV: tl.constexpr,
+    BV: tl.constexpr,
+    SHARE: tl.constexpr,
+    STAGES: tl.constexpr,
 ):
     head = tl.program_id(1).to(tl.int64)
-    keys = tl.arange(0, DK)
+    OWN: tl.constexpr = DK // SHARE
+    keys = tl.arange(0, OWN)[:, None] + OWN * tl.arange(0, SHARE)[None, :]
     values = tl.program_id(0) * BV + tl.arange(0, BV)
-    state = tl.zeros((DK, BV), tl.float32)
+    state = tl.zeros((OWN, SHARE, BV), tl.float32)
     for t in tl.range(0, seq, num_stages=STAGES):
         step = head * seq + t
         k = tl.load(k_ptr + step * DK + keys)
         q = tl.load(q_ptr + step * DK + keys)
         v = tl.load(v_ptr + step * DV + values)
         beta = tl.load(beta_ptr + step)
-        error = beta * (v - tl.sum(state * k[:, None], axis=0))
-        tl.store(o_ptr + step * DV + values, tl.sum(state * q[:, None], axis=0) + error * tl.sum(k * q, axis=0))
-        state += k[:, None] * error[None, :]
-    tl.store(last_ptr + (head * DV + values)[None, :] * DK + keys[:, None], state)
+        error = beta * (v - tl.sum(tl.sum(state * k[:, :, None], axis=0), axis=0))
+        seen = tl.sum(tl.sum(state * q[:, :, None], axis=0), axis=0)
+        tl.store(o_ptr + step * DV + values, seen + error * tl.sum(tl.sum(k * q, axis=0), axis=0))
+        state += k[:, :, None] * error[None, None, :]
+    tl.store(last_ptr + (head * DV + values)[None, None, :] * DK + keys[:, :, None], state)
 
 
 def delta_rule_recurrent(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, beta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -35,8 +49,8 @@ def delta_rule_recurrent(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, beta
     value_dim = v.shape[3]
     o = torch.empty_like(v)
     last = torch.empty((batch, heads, value_dim, key_dim), dtype=q.dtype, device=q.device)
-    block = 8
+    block = min(16, value_dim)
     _recurrent_kernel[(value_dim // block, batch * heads)](
-        q, k, v, beta, o, last, seq, DK=key_dim, DV=value_dim, BV=block, STAGES=4, num_warps=1
+        q, k, v, beta, o, last, seq, DK=key_dim, DV=value_dim, BV=block, SHARE=32 // block, STAGES=12, num_warps=1
     )
     return o, last

@@ -12,7 +12,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     p, bound = 0.3, 2.6
     bits = rng.integers((words,), -(2**31), 2**31, torch.int32)
     if case.distribution == "keep_all":
-        p, bound = 0.0, 3.9
+        p, bound = 0.25, 2.9
         bits = torch.full_like(bits, -1)
     elif case.distribution == "sparse":
         # One bit in eight; the factor is large.

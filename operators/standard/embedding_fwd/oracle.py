@@ -1,4 +1,8 @@
-"""Embedding lookup: each program copies a few rows, wide enough that every thread moves several 16-byte vectors."""
+"""Embedding lookup: each program copies a slice of a few rows, every thread several 16-byte vectors.
+
+Slices are the slower grid axis: while one is worked on, only that slice of the table has to stay in L2, which holds it where it could not
+hold the whole table beside a stream of writes.
+"""
 
 import torch
 import triton
@@ -20,7 +24,7 @@ def _lookup_kernel(table_ptr, indices_ptr, y_ptr, tokens, dim, BLOCK_T: tl.const
 def embedding_fwd(table: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
     tokens, dim = indices.numel(), table.shape[1]
     y = torch.empty((tokens, dim), dtype=table.dtype, device=table.device)
-    block_d = min(2048, triton.next_power_of_2(dim))
+    block_d = min(512, triton.next_power_of_2(dim))
     block_t = max(1, 4096 // block_d)
     grid = (triton.cdiv(tokens, block_t), triton.cdiv(dim, block_d))
     _lookup_kernel[grid](table, indices, y, tokens, dim, BLOCK_T=block_t, BLOCK_D=block_d, num_warps=4)

@@ -1,4 +1,4 @@
-"""Gated linear attention, 64 steps at a time, with the state in registers; heads and blocks of value columns run side by side.
+"""Gated linear attention, 64 steps at a time, with the state in registers; heads, segments and blocks of value columns run side by side.
 
 Within a chunk the decay between two steps is a quotient of two running products. Both are taken relative to the middle of the chunk's
 decay, so with g >= -1 neither factor passes e^32: too much for float16, but not for TF32, which has float32's range. Decays towards
@@ -11,14 +11,49 @@ import triton.language as tl
 
 
 @triton.jit
-def _chunk_kernel(q_ptr, k_ptr, v_ptr, g_ptr, o_ptr, seq, scale, C: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, BV: tl.constexpr):
+def _segment_kernel(k_ptr, v_ptr, g_ptr, state_ptr, total_ptr, seq, segment, C: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, BV: tl.constexpr):
+    """What one segment adds to the state, and by how much it lets the state before it decay."""
+    part = tl.program_id(2)
+    slot = (tl.program_id(1) * tl.num_programs(2) + part).to(tl.int64)
+    head = tl.program_id(1).to(tl.int64) * seq
+    steps = tl.arange(0, C)
+    keys = tl.arange(0, DK)
+    columns = tl.program_id(0) * BV + tl.arange(0, BV)
+    state = tl.zeros((DK, BV), tl.float32)
+    gone = tl.zeros((DK,), tl.float32)
+    for first in tl.range(part * segment, part * segment + segment, C, num_stages=2):
+        rows = first + steps
+        inside = (rows < seq)[:, None]
+        at = (head + rows)[:, None] * DK + keys[None, :]
+        g = tl.load(g_ptr + at, mask=inside, other=0.0).to(tl.float32)
+        k = tl.load(k_ptr + at, mask=inside, other=0.0).to(tl.float32)
+        v = tl.load(v_ptr + (head + rows)[:, None] * DV + columns[None, :], mask=inside, other=0.0)
+        total = tl.sum(g, axis=0)
+        remembered = (k * tl.exp(total[None, :] - tl.cumsum(g, axis=0))).to(tl.float16)
+        state = tl.dot(tl.trans(remembered), v, state * tl.exp(total)[:, None])
+        gone += total
+    tl.store(state_ptr + (slot * DK + keys)[:, None] * DV + columns[None, :], state)
+    if tl.program_id(0) == 0:
+        tl.store(total_ptr + slot * DK + keys, gone)
+
+
+@triton.jit
+def _chunk_kernel(
+    q_ptr, k_ptr, v_ptr, g_ptr, o_ptr, state_ptr, total_ptr, seq, segment, scale,
+    C: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, BV: tl.constexpr,
+):  # fmt: skip
+    part = tl.program_id(2)
     head = tl.program_id(1).to(tl.int64) * seq
     steps = tl.arange(0, C)
     keys = tl.arange(0, DK)
     columns = tl.program_id(0) * BV + tl.arange(0, BV)
     causal = steps[:, None] >= steps[None, :]
     state = tl.zeros((DK, BV), tl.float32)
-    for first in range(0, seq, C):
+    for before in range(0, part):
+        slot = (tl.program_id(1) * (tl.num_programs(2) - 1) + before).to(tl.int64)
+        gone = tl.load(total_ptr + slot * DK + keys)
+        state = state * tl.exp(gone)[:, None] + tl.load(state_ptr + (slot * DK + keys)[:, None] * DV + columns[None, :])
+    for first in tl.range(part * segment, min(part * segment + segment, seq), C, num_stages=2):
         rows = first + steps
         inside = (rows < seq)[:, None]
         at = (head + rows)[:, None] * DK + keys[None, :]
@@ -46,9 +81,20 @@ def gated_linear_attn_chunk(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g
     batch, heads, seq, key_dim = q.shape
     value_dim = v.shape[3]
     o = torch.empty(v.shape, dtype=torch.float32, device=q.device)
-    # Narrow blocks of columns repeat the scores, but a chunk waits for the one before: more programs per SM hide that better.
-    block = min(32, value_dim)
-    _chunk_kernel[(value_dim // block, batch * heads)](
-        q, k, v, g, o, seq, scale, C=64, DK=key_dim, DV=value_dim, BV=block, num_warps=8 if key_dim > 64 else 4, num_stages=2
+    # A chunk waits for the one before. Segments of the sequence do not: a first kernel makes what each adds to the state (it reads k, v and g
+    # once more), and the second begins each segment from the states of those before it.
+    parts = max(1, min(4, triton.cdiv(seq, 256)))
+    segment = triton.cdiv(triton.cdiv(seq, parts), 64) * 64
+    parts = triton.cdiv(seq, segment)
+    block = min(64, value_dim)
+    warps = 8 if key_dim > 64 else 4
+    state = torch.empty((batch * heads, max(1, parts - 1), key_dim, value_dim), dtype=torch.float32, device=q.device)
+    total = torch.empty((batch * heads, max(1, parts - 1), key_dim), dtype=torch.float32, device=q.device)
+    if parts > 1:
+        _segment_kernel[(value_dim // block, batch * heads, parts - 1)](
+            k, v, g, state, total, seq, segment, C=64, DK=key_dim, DV=value_dim, BV=block, num_warps=warps
+        )
+    _chunk_kernel[(value_dim // block, batch * heads, parts)](
+        q, k, v, g, o, state, total, seq, segment, scale, C=64, DK=key_dim, DV=value_dim, BV=block, num_warps=warps
     )
     return o

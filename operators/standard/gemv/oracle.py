@@ -39,15 +39,15 @@ def _sum_kernel(shares_ptr, y_ptr, m, splits, BM: tl.constexpr, BS: tl.constexpr
 def gemv(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     y = torch.empty((m,), dtype=a.dtype, device=a.device)
-    # 4096 entries a step, 32 for each thread; short rows are taken many at a time.
-    bk = min(1024, max(16, triton.next_power_of_2(k)))
-    bm = min(4096 // bk, triton.next_power_of_2(m))
+    # 16384 entries a step, 64 for each thread; short rows are taken many at a time.
+    bk = min(4096, max(16, triton.next_power_of_2(k)))
+    bm = min(16384 // bk, triton.next_power_of_2(m))
     blocks = triton.cdiv(m, bm)
     splits = max(1, min(WANTED_PROGRAMS // blocks, k // (4 * bk)))
     chunk = triton.cdiv(triton.cdiv(k, splits), bk) * bk
     splits = triton.cdiv(k, chunk)
     out = y if splits == 1 else torch.empty((splits, m), dtype=torch.float32, device=a.device)
-    _rows_kernel[(blocks, splits)](a, x, out, m, k, chunk, BM=bm, BK=bk, num_warps=4)
+    _rows_kernel[(blocks, splits)](a, x, out, m, k, chunk, BM=bm, BK=bk, num_warps=8)
     if splits > 1:
         _sum_kernel[(triton.cdiv(m, 16),)](out, y, m, splits, BM=16, BS=64, num_warps=4)
     return y

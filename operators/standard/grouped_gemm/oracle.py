@@ -4,6 +4,7 @@ enough, and each program finds its group by a prefix sum over all group sizes in
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
@@ -54,6 +55,46 @@ def _grouped_kernel(
         tl.store(y_tile, acc.to(tl.float16), mask=(local < height)[:, None] & (columns < n)[None, :])
 
 
+@triton.jit
+def _tma_kernel(
+    x_desc,
+    w_desc,
+    offsets_ptr,
+    y_ptr,
+    groups,
+    n,
+    k,
+    GROUPS: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+):
+    tiles_n = tl.cdiv(n, BN)
+    tile = tl.program_id(0) // tiles_n
+    tile_n = tl.program_id(0) % tiles_n
+    lane = tl.arange(0, GROUPS)
+    starts = tl.load(offsets_ptr + lane, mask=lane < groups, other=0)
+    ends = tl.load(offsets_ptr + lane + 1, mask=lane < groups, other=0)
+    tiles = tl.cdiv(ends - starts, BM)
+    group = tl.sum((tl.cumsum(tiles, axis=0) <= tile).to(tl.int32), axis=0)
+    if group < groups:
+        tile_m = tile - tl.sum(tl.where(lane < group, tiles, 0), axis=0)
+        start = tl.load(offsets_ptr + group)
+        height = tl.load(offsets_ptr + group + 1) - start
+        local = tile_m * BM + tl.arange(0, BM)
+        columns = tile_n * BN + tl.arange(0, BN)
+        top = start + tile_m * BM
+        left = tile_n * BN
+        deep = group * k
+        acc = tl.zeros((BM, BN), tl.float32)
+        # Rows past the end of a group are the next group's and never stored. Past k, w goes on with the next group's matrix (finite), and x
+        # is zero there.
+        for first in range(0, k, BK):
+            acc = tl.dot(x_desc.load([top, first]), w_desc.load([deep + first, left]), acc)
+        y_tile = y_ptr + (start + local).to(tl.int64)[:, None] * n + columns[None, :]
+        tl.store(y_tile, acc.to(tl.float16), mask=(local < height)[:, None] & (columns < n)[None, :])
+
+
 def grouped_gemm(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
     total, k = x.shape
     groups, _, n = w.shape
@@ -68,6 +109,11 @@ def grouped_gemm(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> tor
         bm, bn, bk, warps, stages = 16, 64, 128, 4, 4
     grid = ((triton.cdiv(total, bm) + groups) * triton.cdiv(n, bn),)
     block = triton.next_power_of_2(groups)
+    if bn == 256 and k % 8 == 0 and n % 8 == 0:
+        x_desc = TensorDescriptor.from_tensor(x, [bm, bk])
+        w_desc = TensorDescriptor.from_tensor(w.view(groups * k, n), [bk, bn])
+        _tma_kernel[grid](x_desc, w_desc, offsets, y, groups, n, k, GROUPS=block, BM=bm, BN=bn, BK=bk, num_warps=warps, num_stages=4)
+        return y
     _grouped_kernel[grid](
         x, w, offsets, y, groups, n, k, GROUPS=block, BM=bm, BN=bn, BK=bk, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages
     )

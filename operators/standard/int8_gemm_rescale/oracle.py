@@ -3,6 +3,7 @@
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
@@ -54,6 +55,29 @@ def _gemm_kernel(
     tl.store(c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], c.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
 
 
+@triton.jit
+def _tma_kernel(a_desc, b_desc, a_scale_ptr, b_scale_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+    # Operand tiles by TMA: no pointers in registers, zeros past the end, one stage more than the pointer form has room for.
+    tiles_m = tl.cdiv(m, BM)
+    tiles_n = tl.cdiv(n, BN)
+    program = tl.program_id(0)
+    group = program // (GROUP * tiles_n)
+    height = min(tiles_m - group * GROUP, GROUP)
+    top = (group * GROUP + (program % (GROUP * tiles_n)) % height) * BM
+    left = (program % (GROUP * tiles_n)) // height * BN
+    acc = tl.zeros((BM, BN), tl.int32)
+    for first in range(0, k, BK):
+        a = a_desc.load([top, first])
+        b = b_desc.load([left, first])
+        acc = tl.dot(a, b.T, acc, out_dtype=tl.int32)
+    a_scale = tl.load(a_scale_ptr + top + tl.arange(0, BM), mask=top + tl.arange(0, BM) < m, other=0.0)
+    b_scale = tl.load(b_scale_ptr + left + tl.arange(0, BN), mask=left + tl.arange(0, BN) < n, other=0.0)
+    rows = top + tl.arange(0, BM)
+    columns = left + tl.arange(0, BN)
+    mask = (rows < m)[:, None] & (columns < n)[None, :]
+    tl.store(c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], (acc.to(tl.float32) * a_scale[:, None] * b_scale[None, :]).to(tl.float16), mask=mask)
+
+
 def int8_gemm_rescale(a: torch.Tensor, b: torch.Tensor, a_scale: torch.Tensor, b_scale: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[0]
@@ -67,6 +91,11 @@ def int8_gemm_rescale(a: torch.Tensor, b: torch.Tensor, a_scale: torch.Tensor, b
     else:
         bm, bn, bk, warps, stages = 64, 32, 128, 4, 5
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
+    if m * n >= 2048 * 2048 and k % 16 == 0:
+        a_desc = TensorDescriptor.from_tensor(a, [bm, bk])
+        b_desc = TensorDescriptor.from_tensor(b, [bn, bk])
+        _tma_kernel[grid](a_desc, b_desc, a_scale, b_scale, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=4)
+        return c
     _gemm_kernel[grid](
         a, b, a_scale, b_scale, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages
     )

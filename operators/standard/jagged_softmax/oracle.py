@@ -1,5 +1,9 @@
 """Softmax per segment, one program each. A segment that fits into registers is read once; if the longest does not, all take the
-online form."""
+online form.
+
+Segments start anywhere, but 16-byte vectors do not: the part of a segment that whole vectors cover is loaded and stored as such, and the
+few entries before and after it are a tile of their own. A program takes the smallest tile that holds its segment.
+"""
 
 import torch
 import triton
@@ -9,16 +13,36 @@ MAX_IN_REGISTERS = 8192
 
 
 @triton.jit
-def _one_block_kernel(values_ptr, offsets_ptr, y_ptr, BLOCK: tl.constexpr):
+def _softmax(values_ptr, y_ptr, start, end, BLOCK: tl.constexpr):
+    # Whole vectors lie in first .. last; multiples of 4 that the compiler can see.
+    first = (start + 3) // 4 * 4
+    last = tl.maximum(end // 4 * 4, first)
+    lane = tl.arange(0, BLOCK)
+    inside = lane < last - first
+    x = tl.load(values_ptr + first + lane, mask=inside, other=-float("inf"))
+    # Up to three entries on either side; a segment within one vector is all before `first`.
+    edge = tl.arange(0, 8)
+    at = tl.where(edge < 4, start + edge, last + edge - 4)
+    at_edge = at < tl.where(edge < 4, tl.minimum(first, end), end)
+    z = tl.load(values_ptr + at, mask=at_edge, other=-float("inf"))
+    top = tl.maximum(tl.max(x, axis=0), tl.max(z, axis=0))
+    # An empty segment computes NaN from -inf - -inf, and stores nothing of it.
+    weight = tl.exp(x - top)
+    share = tl.exp(z - top)
+    scale = 1.0 / (tl.sum(weight, axis=0) + tl.sum(share, axis=0))
+    tl.store(y_ptr + first + lane, weight * scale, mask=inside)
+    tl.store(y_ptr + at, share * scale, mask=at_edge)
+
+
+@triton.jit
+def _one_block_kernel(values_ptr, offsets_ptr, y_ptr, BLOCK: tl.constexpr, HALF: tl.constexpr):
     segment = tl.program_id(0)
     start = tl.load(offsets_ptr + segment)
-    length = tl.load(offsets_ptr + segment + 1) - start
-    lane = tl.arange(0, BLOCK)
-    mask = lane < length
-    x = tl.load(values_ptr + start + lane, mask=mask, other=-float("inf"))
-    # An empty segment computes NaN from -inf - -inf, and stores nothing of it.
-    weight = tl.exp(x - tl.max(x, axis=0))
-    tl.store(y_ptr + start + lane, weight * (1.0 / tl.sum(weight, axis=0)), mask=mask)
+    end = tl.load(offsets_ptr + segment + 1)
+    if end - start <= HALF:
+        _softmax(values_ptr, y_ptr, start, end, HALF)
+    else:
+        _softmax(values_ptr, y_ptr, start, end, BLOCK)
 
 
 @triton.jit
@@ -50,6 +74,7 @@ def jagged_softmax(values: torch.Tensor, offsets: torch.Tensor, max_length: int)
     if block > MAX_IN_REGISTERS:
         _online_kernel[(segments,)](values, offsets, y, BLOCK=1024, num_warps=4)
         return y
-    warps = 1 if block <= 256 else 4 if block <= 2048 else 8
-    _one_block_kernel[(segments,)](values, offsets, y, BLOCK=block, num_warps=warps)
+    block = max(block, 16)
+    warps = 1 if block <= 256 else 4 if block <= 4096 else 8
+    _one_block_kernel[(segments,)](values, offsets, y, BLOCK=block, HALF=block // 2, num_warps=warps)
     return y

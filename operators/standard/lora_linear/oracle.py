@@ -4,24 +4,32 @@ step of its inner loop, on the accumulator that is there already. Doing x A in t
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
-def _thin_kernel(x_ptr, a_ptr, out_ptr, m, k, r, s, BM: tl.constexpr, R: tl.constexpr, BK: tl.constexpr):
+def _thin_kernel(x_ptr, a_ptr, out_ptr, m, k, share, r, s, BM: tl.constexpr, R: tl.constexpr, BK: tl.constexpr, EVEN_K: tl.constexpr):
+    # One program per block of rows would leave the memory idle: each takes a share of k, and the product's kernel adds the shares up.
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     ranks = tl.arange(0, R)
-    depth = tl.arange(0, BK)
+    begin = tl.program_id(1) * share
+    depth = begin + tl.arange(0, BK)
     x_tile = x_ptr + (rows % m)[:, None] * k + depth[None, :]
     a_tile = a_ptr + depth[:, None] * r + ranks[None, :]
     acc = tl.zeros((BM, R), tl.float32)
-    for first in range(0, k, BK):
-        x = tl.load(x_tile, mask=(first + depth)[None, :] < k, other=0.0)
-        a = tl.load(a_tile, mask=((first + depth) < k)[:, None] & (ranks < r)[None, :], other=0.0)
+    for first in range(0, min(share, k - begin), BK):
+        if EVEN_K:
+            x = tl.load(x_tile)
+            a = tl.load(a_tile, mask=(ranks < r)[None, :], other=0.0)
+        else:
+            x = tl.load(x_tile, mask=(first + depth)[None, :] < k, other=0.0)
+            a = tl.load(a_tile, mask=((first + depth) < k)[:, None] & (ranks < r)[None, :], other=0.0)
         acc = tl.dot(x, a, acc)
         x_tile += BK
         a_tile += BK * r
     # Columns past the rank are stored too: they are zero, and the second kernel needs no mask.
-    tl.store(out_ptr + rows[:, None] * R + ranks[None, :], (acc * s).to(tl.float16), mask=(rows < m)[:, None])
+    out_tile = out_ptr + (tl.program_id(1) * m + rows)[:, None] * R + ranks[None, :]
+    tl.store(out_tile, acc * s, mask=(rows < m)[:, None])
 
 
 @triton.jit
@@ -39,6 +47,7 @@ def _lora_kernel(
     BN: tl.constexpr,
     BK: tl.constexpr,
     R: tl.constexpr,
+    SHARES: tl.constexpr,
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
@@ -68,11 +77,42 @@ def _lora_kernel(
         x_tile += BK
         w_tile += BK * n
     ranks = tl.arange(0, R)
-    thin = tl.load(thin_ptr + rows[:, None] * R + ranks[None, :])
+    thin_tile = thin_ptr + rows[:, None] * R + ranks[None, :]
+    thin = tl.load(thin_tile)
+    for _ in tl.static_range(1, SHARES):
+        thin_tile += m * R
+        thin += tl.load(thin_tile)
     b = tl.load(b_ptr + ranks[:, None] * n + columns[None, :], mask=(ranks < r)[:, None], other=0.0)
-    acc = tl.dot(thin, b, acc)
+    acc = tl.dot(thin.to(tl.float16), b, acc)
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
+    tl.store(y_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+
+
+@triton.jit
+def _tma_kernel(
+    x_desc, w_desc, thin_ptr, b_desc, y_ptr, m, n, k,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, R: tl.constexpr, SHARES: tl.constexpr, GROUP: tl.constexpr,
+):  # fmt: skip
+    tiles_m = tl.cdiv(m, BM)
+    tiles_n = tl.cdiv(n, BN)
+    program = tl.program_id(0)
+    group = program // (GROUP * tiles_n)
+    height = min(tiles_m - group * GROUP, GROUP)
+    top = (group * GROUP + (program % (GROUP * tiles_n)) % height) * BM
+    left = (program % (GROUP * tiles_n)) // height * BN
+    rows = top + tl.arange(0, BM)
+    columns = left + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for first in range(0, k, BK):
+        acc = tl.dot(x_desc.load([top, first]), w_desc.load([first, left]), acc)
+    thin_tile = thin_ptr + (rows % m)[:, None] * R + tl.arange(0, R)[None, :]
+    thin = tl.load(thin_tile)
+    for _ in tl.static_range(1, SHARES):
+        thin_tile += m * R
+        thin += tl.load(thin_tile)
+    # Rows of b past the rank come as zeros.
+    acc = tl.dot(thin.to(tl.float16), b_desc.load([0, left]), acc)
     tl.store(y_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
 
 
@@ -81,9 +121,13 @@ def lora_linear(x: torch.Tensor, w: torch.Tensor, a: torch.Tensor, b: torch.Tens
     r, n = b.shape
     y = torch.empty((m, n), dtype=x.dtype, device=x.device)
     rank = max(16, triton.next_power_of_2(r))
-    thin = torch.empty((m, rank), dtype=x.dtype, device=x.device)
-    thin_bm = 32 if m >= 2048 else 16
-    _thin_kernel[(triton.cdiv(m, thin_bm),)](x, a, thin, m, k, r, s, BM=thin_bm, R=rank, BK=128, num_warps=4, num_stages=4)
+    shares = 4 if k >= 1024 else 1
+    share = triton.cdiv(triton.cdiv(k, shares), 64) * 64
+    thin = torch.empty((shares, m, rank), dtype=torch.float32, device=x.device)
+    thin_bm = 64 if m >= 2048 else 16
+    _thin_kernel[(triton.cdiv(m, thin_bm), shares)](
+        x, a, thin, m, k, share, r, s, BM=thin_bm, R=rank, BK=64, EVEN_K=k % (shares * 64) == 0, num_warps=4, num_stages=5
+    )
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
     elif m <= 16:
@@ -93,7 +137,15 @@ def lora_linear(x: torch.Tensor, w: torch.Tensor, a: torch.Tensor, b: torch.Tens
     else:
         bm, bn, bk, warps, stages = 64, 32, 64, 4, 5
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
+    if m * n >= 2048 * 2048 and k % 8 == 0 and n % 8 == 0:
+        x_desc = TensorDescriptor.from_tensor(x, [bm, bk])
+        w_desc = TensorDescriptor.from_tensor(w, [bk, bn])
+        b_desc = TensorDescriptor.from_tensor(b, [rank, bn])
+        _tma_kernel[grid](
+            x_desc, w_desc, thin, b_desc, y, m, n, k, BM=bm, BN=bn, BK=bk, R=rank, SHARES=shares, GROUP=8, num_warps=warps, num_stages=3
+        )
+        return y
     _lora_kernel[grid](
-        x, w, thin, b, y, m, n, k, r, BM=bm, BN=bn, BK=bk, R=rank, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages
+        x, w, thin, b, y, m, n, k, r, BM=bm, BN=bn, BK=bk, R=rank, SHARES=shares, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages
     )
     return y

@@ -1,12 +1,12 @@
 """float16 GEMM of odd sizes. Rows at odd addresses allow 2-byte loads only, which neither the asynchronous copies nor the pipeline take.
 
-So a first kernel copies both operands into scratch with rows padded (by zeros) to whole tiles, and the product runs on aligned, unmasked
-loads. The copy is O(mk + kn) against O(mnk), and its result is still in L2 for all but the largest sizes.
+So a first kernel copies both operands into scratch with rows padded (by zeros) to 16 bytes, and the product's tiles come by TMA. The copy is O(mk + kn) against O(mnk), and its result is still in L2 for all but the largest sizes.
 """
 
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
@@ -14,40 +14,36 @@ def _pad_kernel(x_ptr, out_ptr, rows, cols, stride, BLOCK_R: tl.constexpr, BLOCK
     row = tl.program_id(0) * BLOCK_R + tl.arange(0, BLOCK_R)[:, None]
     column = tl.program_id(1) * BLOCK_C + tl.arange(0, BLOCK_C)[None, :]
     x = tl.load(x_ptr + row * cols + column, mask=(row < rows) & (column < cols), other=0.0)
-    # The grid covers the padded rows exactly: nothing to mask.
-    tl.store(out_ptr + row * stride + column, x)
+    tl.store(out_ptr + row * stride + column, x, mask=(row < rows) & (column < stride))
 
 
 @triton.jit
-def _matmul_kernel(
-    a_ptr, b_ptr, c_ptr, m, n, a_stride, b_stride, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr
-):
+def _tma_kernel(a_desc, b_desc, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+    # Operand tiles by TMA: no pointers in registers, zeros past the end, one stage more than the pointer form has room for.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
     group = program // (GROUP * tiles_n)
     height = min(tiles_m - group * GROUP, GROUP)
-    tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
-    tile_n = (program % (GROUP * tiles_n)) // height
-    rows = tile_m * BM + tl.arange(0, BM)
-    columns = tile_n * BN + tl.arange(0, BN)
-    depth = tl.arange(0, BK)
-    a_tile = a_ptr + rows[:, None] * a_stride + depth[None, :]
-    b_tile = b_ptr + depth[:, None] * b_stride + columns[None, :]
+    top = (group * GROUP + (program % (GROUP * tiles_n)) % height) * BM
+    left = (program % (GROUP * tiles_n)) // height * BN
     acc = tl.zeros((BM, BN), tl.float32)
-    for _first in range(0, a_stride, BK):
-        acc = tl.dot(tl.load(a_tile), tl.load(b_tile), acc)
-        a_tile += BK
-        b_tile += BK * b_stride
-    tl.store(c_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+    for first in range(0, k, BK):
+        a = a_desc.load([top, first])
+        b = b_desc.load([first, left])
+        acc = tl.dot(a, b, acc)
+    rows = top + tl.arange(0, BM)
+    columns = left + tl.arange(0, BN)
+    mask = (rows < m)[:, None] & (columns < n)[None, :]
+    tl.store(c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], acc.to(tl.float16), mask=mask)
 
 
-def _padded(x: torch.Tensor, row_step: int, column_step: int) -> torch.Tensor:
+def _padded(x: torch.Tensor) -> torch.Tensor:
+    # Rows only have to start at multiples of 16 bytes: TMA supplies the zeros past the end itself.
     rows, cols = x.shape
-    height, width = triton.cdiv(rows, row_step) * row_step, triton.cdiv(cols, column_step) * column_step
-    out = torch.empty((height, width), dtype=x.dtype, device=x.device)
-    block_c = min(column_step, 128)
-    _pad_kernel[(height // 16, width // block_c)](x, out, rows, cols, width, BLOCK_R=16, BLOCK_C=block_c, num_warps=4)
+    width = triton.cdiv(cols, 8) * 8
+    out = torch.empty((rows, width), dtype=x.dtype, device=x.device)
+    _pad_kernel[(triton.cdiv(rows, 8), triton.cdiv(width, 256))](x, out, rows, cols, width, BLOCK_R=8, BLOCK_C=256, num_warps=4)
     return out
 
 
@@ -61,7 +57,10 @@ def matmul_irregular(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         bm, bn, bk, warps, stages = 128, 64, 64, 4, 4
     else:
         bm, bn, bk, warps, stages = 32, 32, 64, 4, 5
-    a, b = _padded(a, bm, bk), _padded(b, bk, bn)
+    a, b = _padded(a), _padded(b)
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
-    _matmul_kernel[grid](a, b, c, m, n, a.shape[1], b.shape[1], BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=stages)
+    a_desc = TensorDescriptor.from_tensor(a, [bm, bk])
+    b_desc = TensorDescriptor.from_tensor(b, [bk, bn])
+    stages = 4
+    _tma_kernel[grid](a_desc, b_desc, c, m, n, a.shape[1], BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=stages)
     return c

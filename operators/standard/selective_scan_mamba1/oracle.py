@@ -1,4 +1,5 @@
-"""Selective scan: one warp owns 16 channels and walks through time with their states in registers.
+"""Selective scan: each thread owns a channel and walks through time with all of its states in registers, so that a sum over states
+needs no other thread.
 
 A step depends on the one before, so what counts is how many warps an SM can switch between, and that a step's loads are on their way
 several steps ahead (num_stages). Exponentials are base 2, with log2(e) folded into a.
@@ -31,20 +32,20 @@ def _scan_kernel(
     batch = tl.program_id(1).to(tl.int64)
     n = tl.arange(0, STATE)
     inside = channels < dim
-    a = tl.load(a_ptr + channels[:, None] * STATE + n[None, :], mask=inside[:, None], other=0.0) * LOG2_E
+    a = tl.load(a_ptr + channels[None, :] * STATE + n[:, None], mask=inside[None, :], other=0.0) * LOG2_E
     skip = tl.load(skip_ptr + channels, mask=inside, other=0.0)
     rows = batch * seq * dim + channels
     shared = batch * seq * STATE + n
-    h = tl.zeros((BLOCK, STATE), tl.float32)
+    h = tl.zeros((STATE, BLOCK), tl.float32)
     for t in tl.range(0, seq, num_stages=STAGES):
         u = tl.load(u_ptr + rows + t * dim, mask=inside, other=0.0)
         delta = tl.load(delta_ptr + rows + t * dim, mask=inside, other=0.0)
         b = tl.load(b_ptr + shared + t * STATE)
         c = tl.load(c_ptr + shared + t * STATE)
-        h = tl.exp2(delta[:, None] * a) * h + (delta * u)[:, None] * b[None, :]
-        tl.store(y_ptr + rows + t * dim, tl.sum(h * c[None, :], axis=1) + skip * u, mask=inside)
-    target = last_ptr + (batch * dim + channels)[:, None] * STATE + n[None, :]
-    tl.store(target, h, mask=inside[:, None])
+        h = tl.exp2(delta[None, :] * a) * h + (delta * u)[None, :] * b[:, None]
+        tl.store(y_ptr + rows + t * dim, tl.sum(h * c[:, None], axis=0) + skip * u, mask=inside)
+    target = last_ptr + (batch * dim + channels)[None, :] * STATE + n[:, None]
+    tl.store(target, h, mask=inside[None, :])
 
 
 def selective_scan_mamba1(
@@ -54,8 +55,8 @@ def selective_scan_mamba1(
     state = a.shape[1]
     y = torch.empty_like(u)
     last = torch.empty((batch, dim, state), dtype=u.dtype, device=u.device)
-    block = 16
+    block = 32
     _scan_kernel[(triton.cdiv(dim, block), batch)](
-        u, delta, a, b, c, skip, y, last, seq, dim, BLOCK=block, STATE=state, STAGES=4, num_warps=1
+        u, delta, a, b, c, skip, y, last, seq, dim, BLOCK=block, STATE=state, STAGES=10, num_warps=1
     )
     return y, last

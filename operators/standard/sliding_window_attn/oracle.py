@@ -7,6 +7,7 @@ most of a long window, needs no mask. Exponentials are base 2, with log2(e) fold
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
@@ -15,8 +16,9 @@ def _attend(
     total,
     greatest,
     q,
-    k_head,
-    v_head,
+    k_desc,
+    v_desc,
+    origin_row,
     first,
     last,
     rows,
@@ -27,15 +29,10 @@ def _attend(
     D: tl.constexpr,
     MASKED: tl.constexpr,
 ):
-    dims = tl.arange(0, D)
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
-        if MASKED:
-            k = tl.load(k_head + keys[None, :] * D + dims[:, None], mask=(keys < seq)[None, :], other=0.0)
-            v = tl.load(v_head + keys[:, None] * D + dims[None, :], mask=(keys < seq)[:, None], other=0.0)
-        else:
-            k = tl.load(k_head + keys[None, :] * D + dims[:, None])
-            v = tl.load(v_head + keys[:, None] * D + dims[None, :])
+        k = tl.trans(k_desc.load([origin_row + start, 0]))
+        v = v_desc.load([origin_row + start, 0])
         scores = tl.dot(q, k)
         if MASKED:
             distance = rows[:, None] - keys[None, :]
@@ -50,15 +47,14 @@ def _attend(
 
 
 @triton.jit
-def _window_kernel(q_ptr, k_ptr, v_ptr, o_ptr, seq, window, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
-    diagonal = tl.program_id(0) * BM
-    head = tl.program_id(1).to(tl.int64) * seq * D
+def _window_kernel(q_desc, k_desc, v_desc, o_ptr, seq, window, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    diagonal = tl.program_id(1) * BM
+    origin_row = tl.program_id(0) * seq
+    head = origin_row.to(tl.int64) * D
     rows = diagonal + tl.arange(0, BM)
     dims = tl.arange(0, D)
     tile = head + rows[:, None] * D + dims[None, :]
-    q = tl.load(q_ptr + tile, mask=(rows < seq)[:, None], other=0.0)
-    k_head = k_ptr + head
-    v_head = v_ptr + head
+    q = q_desc.load([origin_row + diagonal, 0])
     acc = tl.zeros((BM, D), tl.float32)
     total = tl.zeros((BM,), tl.float32)
     # A late row may see nothing of the first block: the finite start keeps it free of -inf - -inf.
@@ -66,11 +62,11 @@ def _window_kernel(q_ptr, k_ptr, v_ptr, o_ptr, seq, window, scale, BM: tl.conste
     # From `low` on some row sees the key, from `inner` on all rows do (as far as the diagonal).
     low = max(diagonal - window + 1, 0) // BN * BN
     inner = min((max(diagonal + BM - window, 0) + BN - 1) // BN * BN, diagonal)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_head, v_head, low, inner, rows, seq, window, scale, BN, D, True)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_head, v_head, inner, diagonal, rows, seq, window, scale, BN, D, False)
+    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, low, inner, rows, seq, window, scale, BN, D, True)
+    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, inner, diagonal, rows, seq, window, scale, BN, D, False)
     end = min(diagonal + BM, seq)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_head, v_head, diagonal, end, rows, seq, window, scale, BN, D, True)
-    tl.store(o_ptr + tile, acc / total[:, None], mask=(rows < seq)[:, None])
+    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, diagonal, end, rows, seq, window, scale, BN, D, True)
+    tl.store(o_ptr + tile, acc * (1.0 / total)[:, None], mask=(rows < seq)[:, None])
 
 
 def sliding_window_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, window: int) -> torch.Tensor:
@@ -78,7 +74,11 @@ def sliding_window_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, windo
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     scale = dim**-0.5 * 1.4426950408889634
     # A window much shorter than a tile would make most of the tile masked work.
-    bm, bn, warps, stages = (128, 64, 8, 3) if seq > 512 and window > 128 else (64, 64, 4, 3)
-    grid = (triton.cdiv(seq, bm), batch * heads)
-    _window_kernel[grid](q, k, v, o, seq, window, scale, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
+    bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 and window > 128 else (64, 64, 4, 3)
+    grid = (batch * heads, triton.cdiv(seq, bm))
+    # One view of all heads' rows. What a block reads past its head's end is finite and hidden by the causal mask, or never stored.
+    q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
+    k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
+    v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])
+    _window_kernel[grid](q_desc, k_desc, v_desc, o, seq, window, scale, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
     return o

@@ -7,6 +7,7 @@ division per score; an exponential that overflows gives the limit, 0. Blocks lef
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
@@ -15,8 +16,9 @@ def _attend(
     total,
     greatest,
     q,
-    k_head,
-    v_head,
+    k_desc,
+    v_desc,
+    origin_row,
     first,
     last,
     rows,
@@ -27,15 +29,10 @@ def _attend(
     D: tl.constexpr,
     MASKED: tl.constexpr,
 ):
-    dims = tl.arange(0, D)
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
-        if MASKED:
-            k = tl.load(k_head + keys[None, :] * D + dims[:, None], mask=(keys < seq)[None, :], other=0.0)
-            v = tl.load(v_head + keys[:, None] * D + dims[None, :], mask=(keys < seq)[:, None], other=0.0)
-        else:
-            k = tl.load(k_head + keys[None, :] * D + dims[:, None])
-            v = tl.load(v_head + keys[:, None] * D + dims[None, :])
+        k = tl.trans(k_desc.load([origin_row + start, 0]))
+        v = v_desc.load([origin_row + start, 0])
         scores = outer / (tl.exp2(tl.dot(q, k) * inner) + 1.0)
         if MASKED:
             # Every query sees at least key 0 of an earlier or this block, so the running maximum is finite from the first block on.
@@ -50,22 +47,21 @@ def _attend(
 
 
 @triton.jit
-def _softcap_kernel(q_ptr, k_ptr, v_ptr, o_ptr, seq, inner, outer, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
-    diagonal = (tl.num_programs(0) - 1 - tl.program_id(0)) * BM
-    head = tl.program_id(1).to(tl.int64) * seq * D
+def _softcap_kernel(q_desc, k_desc, v_desc, o_ptr, seq, inner, outer, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    diagonal = (tl.num_programs(1) - 1 - tl.program_id(1)) * BM
+    origin_row = tl.program_id(0) * seq
+    head = origin_row.to(tl.int64) * D
     rows = diagonal + tl.arange(0, BM)
     dims = tl.arange(0, D)
     tile = head + rows[:, None] * D + dims[None, :]
-    q = tl.load(q_ptr + tile, mask=(rows < seq)[:, None], other=0.0)
-    k_head = k_ptr + head
-    v_head = v_ptr + head
+    q = q_desc.load([origin_row + diagonal, 0])
     acc = tl.zeros((BM, D), tl.float32)
     total = tl.zeros((BM,), tl.float32)
     greatest = tl.full((BM,), -float("inf"), tl.float32)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_head, v_head, 0, diagonal, rows, seq, inner, outer, BN, D, False)
+    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, 0, diagonal, rows, seq, inner, outer, BN, D, False)
     end = min(diagonal + BM, seq)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_head, v_head, diagonal, end, rows, seq, inner, outer, BN, D, True)
-    tl.store(o_ptr + tile, acc / total[:, None], mask=(rows < seq)[:, None])
+    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, diagonal, end, rows, seq, inner, outer, BN, D, True)
+    tl.store(o_ptr + tile, acc * (1.0 / total)[:, None], mask=(rows < seq)[:, None])
 
 
 def softcap_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, cap: float) -> torch.Tensor:
@@ -75,7 +71,11 @@ def softcap_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, cap: float) 
     inner = 2.0 * log2e * dim**-0.5 / cap
     outer = -2.0 * log2e * cap
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
-    bm, bn, warps, stages = (128, 128, 8, 3) if seq > 512 else (64, 64, 4, 2)
-    grid = (triton.cdiv(seq, bm), batch * heads)
-    _softcap_kernel[grid](q, k, v, o, seq, inner, outer, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
+    bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 else (64, 64, 4, 2)
+    grid = (batch * heads, triton.cdiv(seq, bm))
+    # One view of all heads' rows. What a block reads past its head's end is finite and hidden by the causal mask, or never stored.
+    q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
+    k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
+    v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])
+    _softcap_kernel[grid](q_desc, k_desc, v_desc, o, seq, inner, outer, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
     return o

@@ -6,6 +6,7 @@ silu(gate) * up is formed from the two accumulators, so neither product goes to 
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
@@ -48,6 +49,28 @@ def _gate_up_kernel(
     tl.store(y_ptr + rows[:, None] * n + columns[None, :], y, mask=(rows < m)[:, None] & (columns < n)[None, :])
 
 
+@triton.jit
+def _tma_kernel(x_desc, gate_desc, up_desc, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+    # Operand tiles by TMA: no pointers in registers, zeros past the end, one stage more than the pointer form has room for.
+    tiles_m = tl.cdiv(m, BM)
+    tiles_n = tl.cdiv(n, BN)
+    program = tl.program_id(0)
+    group = program // (GROUP * tiles_n)
+    height = min(tiles_m - group * GROUP, GROUP)
+    top = (group * GROUP + (program % (GROUP * tiles_n)) % height) * BM
+    left = (program % (GROUP * tiles_n)) // height * BN
+    gate = tl.zeros((BM, BN), tl.float32)
+    up = tl.zeros((BM, BN), tl.float32)
+    for first in range(0, k, BK):
+        x = x_desc.load([top, first])
+        gate = tl.dot(x, gate_desc.load([first, left]), gate)
+        up = tl.dot(x, up_desc.load([first, left]), up)
+    rows = top + tl.arange(0, BM)
+    columns = left + tl.arange(0, BN)
+    mask = (rows < m)[:, None] & (columns < n)[None, :]
+    tl.store(c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], gate * tl.sigmoid(gate) * up, mask=mask)
+
+
 def swiglu_mlp_gate_up(x: torch.Tensor, w_gate: torch.Tensor, w_up: torch.Tensor) -> torch.Tensor:
     m, k = x.shape
     n = w_gate.shape[1]
@@ -62,5 +85,11 @@ def swiglu_mlp_gate_up(x: torch.Tensor, w_gate: torch.Tensor, w_up: torch.Tensor
     else:
         bm, bn, bk, warps, stages = 64, 32, 64, 4, 4
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
+    if m * n >= 2048 * 2048 and k % 8 == 0 and n % 8 == 0:
+        x_desc = TensorDescriptor.from_tensor(x, [bm, bk])
+        gate_desc = TensorDescriptor.from_tensor(w_gate, [bk, bn])
+        up_desc = TensorDescriptor.from_tensor(w_up, [bk, bn])
+        _tma_kernel[grid](x_desc, gate_desc, up_desc, y, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=4)
+        return y
     _gate_up_kernel[grid](x, w_gate, w_up, y, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages)
     return y

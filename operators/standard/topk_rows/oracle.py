@@ -1,8 +1,10 @@
 """Top k over 64-bit keys: the value's bits, in an order that integers share, above the complement of the column. One comparison then
 settles value and tie together.
 
-The k best entries lie in the k groups of neighbours whose maxima are best (an earlier group wins a tie, as an earlier column does). So long
-rows are read once for the maxima of groups, and the costly bitonic selection sees only those and the entries of k groups.
+Long rows are read once for the maxima of groups of neighbours. The k-th best maximum, found bit by bit with counts, is a bound below which
+no entry can be among the k best, and hardly more than k entries reach it: these are collected, and only they are sorted. Rows in which too
+many do (equal entries) take the k best groups, an earlier one first, and select among all of their entries. One program does all of a row,
+so that a single launch suffices; rows that fit at once keep memory busy.
 """
 
 import torch
@@ -42,18 +44,70 @@ def _short_kernel(x_ptr, values_ptr, indices_ptr, rows, cols, k, ROWS: tl.conste
 
 
 @triton.jit
-def _maxima_kernel(x_ptr, maxima_ptr, cols, groups, TILE: tl.constexpr, GROUP: tl.constexpr):
-    row = tl.program_id(1).to(tl.int64)
-    group = tl.program_id(0) * TILE + tl.arange(0, TILE)
-    column = group[:, None] * GROUP + tl.arange(0, GROUP)[None, :]
-    x = tl.load(x_ptr + row * cols + column, mask=column < cols, other=-float("inf"))
-    tl.store(maxima_ptr + row * groups + group, tl.max(x, axis=1), mask=group < groups)
+def _unsigned(x):
+    """A float's bits as an unsigned integer of the same order."""
+    bits = x.to(tl.int32, bitcast=True)
+    return (bits ^ ((bits >> 31) | -0x80000000)).to(tl.uint32, bitcast=True)
 
 
 @triton.jit
-def _select_kernel(
+def _select(
     x_ptr,
     maxima_ptr,
+    scratch_ptr,
+    values_ptr,
+    indices_ptr,
+    row,
+    rows,
+    cols,
+    groups,
+    k,
+    BLOCK: tl.constexpr,
+    K: tl.constexpr,
+    GROUP: tl.constexpr,
+):
+    group = tl.arange(0, BLOCK)
+    best = tl.load(maxima_ptr + row * groups + group, mask=group < groups, other=0.0)
+    order = tl.where(group < groups, _unsigned(best), 0)
+    bound = tl.zeros((), tl.uint32)
+    for i in tl.static_range(32):
+        higher = bound | (1 << (31 - i))
+        bound = tl.where(tl.sum((order >= higher).to(tl.int32), axis=0) >= k, higher, bound)
+    chosen = (order >= bound) & (group < groups)
+    rank = tl.cumsum(chosen.to(tl.int32), axis=0)
+    many = tl.sum(chosen.to(tl.int32), axis=0)
+    scratch = scratch_ptr + row * (3 * K)
+    tl.store(scratch + rank - 1, group.to(tl.int64), mask=chosen & (rank <= K))
+    tl.debug_barrier()
+    slot = tl.arange(0, K)
+    picked = tl.load(scratch + slot, mask=slot < many, other=0)
+    column = picked[:, None] * GROUP + tl.arange(0, GROUP)[None, :]
+    mask = (slot < many)[:, None] & (column < cols)
+    x = tl.load(x_ptr + row * cols + column, mask=mask, other=0.0)
+    candidate = tl.ravel(mask & (_unsigned(x) >= bound))
+    place = tl.cumsum(candidate.to(tl.int32), axis=0)
+    found = tl.sum(candidate.to(tl.int32), axis=0)
+    if (many <= K) & (found <= 2 * K):
+        tl.store(scratch + K + place - 1, tl.ravel(_keys(x, column, mask)), mask=candidate)
+        tl.debug_barrier()
+        lane = tl.arange(0, 2 * K)[None, :]
+        few = tl.load(scratch + K + lane, mask=lane < found, other=LOWEST)
+        _write(tl.topk(few, K), values_ptr, indices_ptr, row + tl.zeros((1, 1), tl.int64), rows, k, K)
+    else:
+        top = tl.topk(_keys(best, group, group < groups), K)
+        column = (0xFFFFFFFF - (top & 0xFFFFFFFF))[:, None] * GROUP + tl.arange(0, GROUP)[None, :]
+        # There may be fewer than K groups.
+        mask = (top != LOWEST)[:, None] & (column < cols)
+        x = tl.load(x_ptr + row * cols + column, mask=mask, other=0.0)
+        every = tl.reshape(_keys(x, column, mask), (1, K * GROUP))
+        _write(tl.topk(every, K), values_ptr, indices_ptr, row + tl.zeros((1, 1), tl.int64), rows, k, K)
+
+
+@triton.jit
+def _row_kernel(
+    x_ptr,
+    maxima_ptr,
+    scratch_ptr,
     values_ptr,
     indices_ptr,
     rows,
@@ -63,17 +117,16 @@ def _select_kernel(
     BLOCK: tl.constexpr,
     K: tl.constexpr,
     GROUP: tl.constexpr,
+    TILE: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64)
-    group = tl.arange(0, BLOCK)
-    best = tl.load(maxima_ptr + row * groups + group, mask=group < groups, other=0.0)
-    top = tl.topk(_keys(best, group, group < groups), K)
-    column = (0xFFFFFFFF - (top & 0xFFFFFFFF))[:, None] * GROUP + tl.arange(0, GROUP)[None, :]
-    # There may be fewer than K groups.
-    mask = (top != LOWEST)[:, None] & (column < cols)
-    x = tl.load(x_ptr + row * cols + column, mask=mask, other=0.0)
-    keys = tl.reshape(_keys(x, column, mask), (1, K * GROUP))
-    _write(tl.topk(keys, K), values_ptr, indices_ptr, row + tl.zeros((1, 1), tl.int64), rows, k, K)
+    for first in range(0, groups, TILE):
+        group = first + tl.arange(0, TILE)
+        column = group[:, None] * GROUP + tl.arange(0, GROUP)[None, :]
+        x = tl.load(x_ptr + row * cols + column, mask=column < cols, other=-float("inf"))
+        tl.store(maxima_ptr + row * groups + group, tl.max(x, axis=1), mask=group < groups)
+    tl.debug_barrier()  # maxima pass through memory to other threads of this program
+    _select(x_ptr, maxima_ptr, scratch_ptr, values_ptr, indices_ptr, row, rows, cols, groups, k, BLOCK, K, GROUP)
 
 
 def topk_rows(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -87,9 +140,12 @@ def topk_rows(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
         _short_kernel[(triton.cdiv(rows, tile),)](x, values, indices, rows, cols, k, ROWS=tile, BLOCK=block, K=width, num_warps=4)
         return values, indices
     groups = triton.cdiv(cols, GROUP)
+    scratch = torch.empty((rows, 3 * width), dtype=torch.int64, device=x.device)
     maxima = torch.empty((rows, groups), dtype=torch.float32, device=x.device)
-    _maxima_kernel[(triton.cdiv(groups, 128), rows)](x, maxima, cols, groups, TILE=128, GROUP=GROUP, num_warps=4)
     # One block size for all but the longest rows: bitonic kernels are slow to compile.
     block = max(1024, triton.next_power_of_2(groups))
-    _select_kernel[(rows,)](x, maxima, values, indices, rows, cols, groups, k, BLOCK=block, K=width, GROUP=GROUP, num_warps=4)
+    # Four rows at a time on an SM need registers; only the rare path with equal entries wants more.
+    _row_kernel[(rows,)](
+        x, maxima, scratch, values, indices, rows, cols, groups, k, BLOCK=block, K=width, GROUP=GROUP, TILE=256, num_warps=8, maxnreg=64
+    )
     return values, indices

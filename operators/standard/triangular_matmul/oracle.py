@@ -22,16 +22,15 @@ def _triangular_kernel(a_ptr, b_ptr, c_ptr, n, cols, BM: tl.constexpr, BN: tl.co
     a_tile = a_ptr + (rows % n)[:, None] * n + depth[None, :]
     b_tile = b_ptr + depth[:, None] * cols + (columns % cols)[None, :]
     acc = tl.zeros((BM, BN), tl.float32)
-    for _first in range(0, tile_m * BM, BK):
-        acc = tl.dot(tl.load(a_tile), tl.load(b_tile), acc)
-        a_tile += BK
-        b_tile += BK * cols
+    # The diagonal block first: what lies above the diagonal may be NaN, so it is replaced in registers, not multiplied by zero. A mask in
+    # the load would differ from element to element and break the 16-byte copies.
     for first in range(tile_m * BM, min(tile_m * BM + BM, n), BK):
         here = first + depth
-        # Masked in the load, not multiplied by zero: what lies above the diagonal may be NaN.
-        a = tl.load(a_tile, mask=(here[None, :] <= rows[:, None]) & (rows < n)[:, None], other=0.0)
-        b = tl.load(b_tile, mask=(here < n)[:, None], other=0.0)
-        acc = tl.dot(a, b, acc)
+        a = tl.load(a_tile + first, mask=(here < n)[None, :], other=0.0)
+        b = tl.load(b_tile + first * cols, mask=(here < n)[:, None], other=0.0)
+        acc = tl.dot(tl.where(here[None, :] <= rows[:, None], a, 0.0), b, acc)
+    for _first in range(0, tile_m * BM, BK):
+        acc = tl.dot(tl.load(a_tile), tl.load(b_tile), acc)
         a_tile += BK
         b_tile += BK * cols
     tl.store(c_ptr + rows[:, None] * cols + columns[None, :], acc.to(tl.float16), mask=(rows < n)[:, None] & (columns < cols)[None, :])

@@ -32,10 +32,12 @@ def _gemm_kernel(x_ptr, packed_ptr, scale_ptr, zero_ptr, c_ptr, m, n, groups, BM
         x_low = tl.load(x_tile)
         x_high = tl.load(x_tile + 64)
         scale = tl.load(scale_tile)[:, None]
-        zero = tl.load(zero_tile).to(tl.float16)[:, None]
-        # q - zero is exact in float16; its product with the scale is rounded once.
-        acc = tl.dot(((packed & 15).to(tl.float16) - zero) * scale, x_low, acc)
-        acc = tl.dot(((packed >> 4).to(tl.float16) - zero) * scale, x_high, acc)
+        # 0x6400 | q is 1024 + q in float16, without a conversion. The difference of two such numbers is exact; times the scale, rounded once.
+        zero = (tl.load(zero_tile).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)[:, None]
+        low = ((packed & 15).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)
+        high = ((packed >> 4).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)
+        acc = tl.dot((low - zero) * scale, x_low, acc)
+        acc = tl.dot((high - zero) * scale, x_high, acc)
         packed_tile += 64
         x_tile += 128
         scale_tile += 1
@@ -51,7 +53,7 @@ def w4a16_gemm(x: torch.Tensor, packed: torch.Tensor, scale: torch.Tensor, zero:
     n, groups = scale.shape
     c = torch.empty((m, n), dtype=torch.float16, device=x.device)
     if m * n >= 2048 * 2048:
-        bm, bn, warps, stages = 128, 128, 8, 3
+        bm, bn, warps, stages = 256, 128, 8, 3
     elif m <= 32:
         # Decoding reads the weights once and little else: small tiles, many in flight.
         bm, bn, warps, stages = 16 if m <= 16 else 32, 64, 4, 5

@@ -47,7 +47,9 @@ def _gemm_kernel(
             w = tl.load(w_tile, mask=(first + depth)[None, :] < k, other=0)
             x = tl.load(x_tile, mask=(first + depth)[:, None] < k, other=0.0)
         # int8 values are exact in float16; the scale waits until the sum is done.
-        acc = tl.dot(w.to(tl.float16), x, acc)
+        # Without a conversion instruction: 0x6400 | (w + 128) is 1024 + 128 + w in float16, and the difference is exact.
+        biased = ((w.to(tl.uint8, bitcast=True) ^ 128).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)
+        acc = tl.dot(biased - 1152.0, x, acc)
         w_tile += BK
         x_tile += BK
     c = acc * tl.load(scale_ptr + channels)[:, None]

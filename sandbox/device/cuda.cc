@@ -170,6 +170,7 @@ class CudaDevice final : public Device {
       // Perhaps it was the others' memory: once more, without them.
       run.take_back();
       run.verdict().cases.clear();
+      run.enter(Stage::queue);
       if (!take_gpu(run, hold, true)) return;
       session.emplace(run, launchers_);
       if (!launch_and_judge(run, *session, prepared, plans, *outputs)) return;

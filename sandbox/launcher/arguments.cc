@@ -22,8 +22,8 @@ std::optional<int> to_number(std::string_view text) {
 std::optional<std::string> parse_value(const std::string& name, std::string_view value, LauncherArguments& arguments) {
   if (name == "--driver") {
     arguments.driver = value;
-    if (value != "cuda" && value != "hip" && value != "fake" && value != kSickDriver)
-      return "driver '" + std::string(value) + "' is unknown; valid: cuda, hip, fake, fake-sick";
+    if (value != "cuda" && value != "hip" && value != "fake" && value != kSickDriver && value != kFullDriver)
+      return "driver '" + std::string(value) + "' is unknown; valid: cuda, hip, fake, fake-sick, fake-full";
     return std::nullopt;
   }
   if (name == "--counters") {

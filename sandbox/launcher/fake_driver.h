@@ -60,6 +60,8 @@ class FakeDriver : public GpuDriver {
   void set_kernel_ns(const std::string& name, double ns) { kernel_ns_[name] = ns; }
   /// From now on every call fails, as on a device that fell off the bus.
   void lose_memory() { lost_ = LaunchError{LaunchErrorKind::internal_error, "FAKE_ERROR_DEVICE_UNAVAILABLE (the device is gone)"}; }
+  /// Others have all of the memory but so much.
+  void leave_memory(std::uint64_t bytes) { taken_ = static_cast<std::uint64_t>(facts_.memory_bytes) - bytes; }
   /// What a copy or a kernel may touch; null when the range is in no allocation.
   std::byte* translate(DevicePtr address, std::uint64_t bytes);
 
@@ -105,6 +107,7 @@ class FakeDriver : public GpuDriver {
 
   DeviceFacts facts_;
   std::uint64_t allocated_ = 0;
+  std::uint64_t taken_ = 0;  // by other processes
   DevicePtr next_address_;
   std::map<DevicePtr, std::vector<std::byte>> memory_;
   std::map<DevicePtr, Mapping> shared_;

@@ -1,9 +1,9 @@
 // assay-launcher: performs launch plans on one device. Trusted host code, started by the supervisor, one process per submission.
 //
-//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|hip|fake|fake-sick] [--isolation strict|best_effort]
+//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|hip|fake|fake-sick|fake-full] [--isolation strict|best_effort]
 //                                                                       serves frames on descriptor N until its end
 //   ... --counters NCU                                                   the same, inside Nsight Compute, which reports to standard output at the end
-//   assay-launcher --probe [--driver cuda|hip|fake|fake-sick]                       one line of JSON about the devices
+//   assay-launcher --probe [--driver cuda|hip|fake|fake-sick|fake-full]                       one line of JSON about the devices
 //
 // Exit status: 0 served to the end of the stream, or devices found; 1 the conversation or the device failed; 2 wrong arguments;
 // 3 --probe found no device.
@@ -41,10 +41,12 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
+constexpr std::uint64_t kLeftOfFullBytes = 1 << 20;  // of a full fake device: enough to check that it works
 constexpr const char* kUsageText =
-    "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver cuda|hip|fake|fake-sick] [--isolation strict|best_effort] [--counters NCU]\n       "
+    "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver cuda|hip|fake|fake-sick|fake-full] [--isolation strict|best_effort] [--counters "
+    "NCU]\n       "
     "assay-launcher --probe "
-    "[--driver cuda|hip|fake|fake-sick]\n";
+    "[--driver cuda|hip|fake|fake-sick|fake-full]\n";
 
 int complain(const std::string& message) {
   std::fprintf(stderr, "assay-launcher: %s\n", message.c_str());
@@ -124,6 +126,7 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const LauncherArguments& ar
   auto fake = std::make_unique<FakeDriver>();
   add_fake_kernels(*fake);
   if (arguments.driver == kSickDriver) fake->lose_memory();
+  if (arguments.driver == kFullDriver) fake->leave_memory(kLeftOfFullBytes);
   return fake;
 }
 

@@ -43,14 +43,29 @@ class SickSwitch {
   }
   const SandboxConfig& config() const { return config_; }
   void set(bool sick) const {
-    if (sick) std::ofstream(file_) << "sick";
-    else std::filesystem::remove(file_);
+    if (sick)
+      std::ofstream(file_) << "sick";
+    else
+      std::filesystem::remove(file_);
   }
 
  private:
   SandboxConfig config_;
   std::string file_;
 };
+
+/// A device that others have filled by the time that its second launcher starts, and only then. Launchers start one by one.
+inline SandboxConfig filled_at_second_launcher(const std::string& name) {
+  SandboxConfig config = real_config();
+  config.parked_launchers = 1;
+  const std::string mark = config.state_dir + "/" + name + ".start", script = config.state_dir + "/" + name + ".sh";
+  for (const char* number : {"1", "2"}) std::filesystem::remove(mark + number);
+  std::ofstream(script) << "#!/bin/sh\nif mkdir " << mark << "1 2>/dev/null; then :; elif mkdir " << mark
+                        << "2 2>/dev/null; then set -- \"$@\" --driver fake-full; fi\nexec " << config.launcher << " \"$@\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  config.launcher = script;
+  return config;
+}
 
 /// Two small public cases, a hidden one, and one that only a GPU can run.
 inline Job vector_add(JobKind kind, const std::string& source) {

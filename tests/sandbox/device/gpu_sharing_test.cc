@@ -34,8 +34,7 @@ class Meeting {
   std::condition_variable changed_;
 };
 
-std::unique_ptr<Device> shared_gpu(int sharers) {
-  SandboxConfig config = real_config();
+std::unique_ptr<Device> shared_gpu(int sharers, SandboxConfig config = real_config()) {
   config.gpu_sharers = sharers;
   Result<std::unique_ptr<Device>> made = make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
   if (!made) throw std::runtime_error(made.error().message);
@@ -96,4 +95,43 @@ TEST_CASE("while one is timed, no other job is on the GPU") {
   CHECK(other.get().outcome == Outcome::pass);
   CHECK(other_launched);
   CHECK_FALSE(seen_beside);
+}
+
+TEST_CASE("a job that found the memory taken while others had the GPU as well is run once more, alone") {
+  const std::unique_ptr<Device> device = shared_gpu(2, filled_at_second_launcher("filled"));
+  constexpr auto kHeld = std::chrono::milliseconds(500);
+  Meeting meeting(2);
+  std::atomic<bool> other_done{false}, seen_beside{false};
+  std::future<Verdict> other = std::async(std::launch::async, [&] {  // it has the first launcher, and keeps its share for a while
+    JobMonitor monitor;
+    bool met = false;
+    monitor.stage_changed = [&](Stage stage) {
+      if (stage != Stage::judge || met) return;
+      met = meeting.arrive();
+      std::this_thread::sleep_for(kHeld);
+      other_done = true;
+    };
+    Job job = copy_job(JobKind::test, kCopy);
+    job.cases.resize(1);
+    return device->execute(job, monitor);
+  });
+  int launches = 0;
+  JobMonitor monitor;
+  monitor.stage_changed = [&](Stage stage) {
+    if (stage != Stage::launch) return;
+    if (++launches == 1)
+      CHECK(meeting.arrive());
+    else
+      seen_beside = seen_beside || !other_done;
+  };
+  Job job = copy_job(JobKind::test, kCopy);
+  job.cases.resize(1);
+  job.cases[0].axes["n"] = 1 << 20;
+  const Verdict verdict = device->execute(job, monitor);
+  INFO(verdict.summary << " " << verdict.detail);
+  CHECK(verdict.outcome == Outcome::pass);
+  CHECK(verdict.cases.size() == 1);
+  CHECK(launches >= 2);
+  CHECK_FALSE(seen_beside);
+  CHECK(other.get().outcome == Outcome::pass);
 }

@@ -26,7 +26,7 @@ TEST_CASE("the launcher names what is wrong with an argument") {
   CHECK(said({"--device"}) == "--device needs a value");
   CHECK(said({"--device", "-1"}) == "--device '-1' is no number from 0 up");
   CHECK(said({"--device", "cuda:x"}) == "--device 'x' is no number from 0 up");
-  CHECK(said({"--driver", "metal", "--probe"}) == "driver 'metal' is unknown; valid: cuda, hip, fake, fake-sick");
+  CHECK(said({"--driver", "metal", "--probe"}) == "driver 'metal' is unknown; valid: cuda, hip, fake, fake-sick, fake-full");
   CHECK(said({"--isolation", "some", "--probe"}) == "isolation 'some' is unknown; valid: strict, best_effort");
   CHECK(said({"--counters", "ncu", "--probe"}) == "--counters 'ncu' is no whole path of a program");
   CHECK(said({"--counters", "/no/such/ncu", "--probe"}) == "--counters '/no/such/ncu' is no whole path of a program");

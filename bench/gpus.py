@@ -12,12 +12,13 @@ import argparse
 import json
 import statistics
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from environment import environment
 
-from sandbox import ROOT, Server, throughput
+from sandbox import ORACLE, ROOT, Agent, Server, throughput
 
 TOOLS = ("run_tests", "submit")
 
@@ -29,6 +30,15 @@ def ratio(rates: list[dict[str, Any]], tool: str, most: int) -> float:
         for count in (1, most)
     }
     return round(by_count[most] / by_count[1], 3)
+
+
+def warm(server: Server, devices: list[str]) -> None:
+    """Every device has its processes started, and every tool has been used there."""
+    with ThreadPoolExecutor(len(devices)) as pool:
+        for tool in TOOLS:
+            for verdict in pool.map(lambda device: Agent(server.port).verdict(ORACLE, device, tool), devices):  # noqa: B023
+                if verdict.get("outcome") != "pass":
+                    raise SystemExit(f"a correct submission does not pass: {json.dumps(verdict)[:300]}")
 
 
 def main() -> None:
@@ -48,6 +58,8 @@ def main() -> None:
         further = [word for device in others for word in ("--device", device)]
         several = Server(options.binary, first, Path(many), *further)
         servers = [(Server(options.binary, first, Path(one)), [first]), (several, options.devices)]
+        for server, devices in servers:
+            warm(server, devices)
         for _ in range(options.rounds):
             for tool in TOOLS:
                 for server, devices in servers:

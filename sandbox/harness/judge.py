@@ -1,7 +1,7 @@
 """The judge: owns seeds, inputs and references, and alone says whether outputs are right. It never runs a submission.
 
 One request at a time over one socket (docs/frames.md). Whatever an operator's own code raises is answered with `judge_error`, and
-the judge lives on; outputs that are not inside their memfd are the submission's `output_mismatch`.
+the judge lives on, unless its CUDA context is lost, which the answer then says; outputs that are not inside their memfd are the submission's `output_mismatch`.
 """
 
 from __future__ import annotations
@@ -51,6 +51,16 @@ def serve(socket_fd: int, device: str) -> int:
     except Exception:
         traceback.print_exc()
         return 1
+
+
+def context_is_lost(device: torch.device) -> bool:
+    """Whether a kernel that ran here did what no CUDA context survives, such as an illegal access: then every later call fails as well."""
+    try:
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+    except Exception:
+        return True
+    return False
 
 
 def open_exchanges(device: torch.device) -> Exchanges | None:
@@ -110,7 +120,8 @@ class Judge:
             reply = handlers[frame.type](frame)
         except Exception as error:
             traceback.print_exc()
-            reply = {"type": "judge_error", "job": job, "message": f"{type(error).__name__}: {error}"[:REASON_CHARS]}, []
+            message = f"{type(error).__name__}: {error}"[:REASON_CHARS]
+            reply = {"type": "judge_error", "job": job, "message": message, "lost": context_is_lost(self.device)}, []
         finally:
             frame.close()
         if reply is None:

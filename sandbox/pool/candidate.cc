@@ -93,8 +93,12 @@ Status Candidate::fork(Isolation isolation, const Deadline& deadline) {
   cgroup_ = Cgroup::create(cgroup_name(slot_), {limits_.memory_bytes, limits_.processes, limits_.cpu_percent}, layers);
   if (Status complete = layers.status(); !complete) return complete;
   // The cgroup is to be reached first: it says so afterwards.
-  const ForkRequest request{slot_, isolation == Isolation::strict, limits_.tmp_bytes, limits_.processes + (cgroup_.limits_processes() ? limits_.processes : 0),
-                            cgroup_.limits_memory() ? 0 : limits_.memory_bytes, zygote_->devices()};
+  const ForkRequest request{slot_,
+                            isolation == Isolation::strict,
+                            limits_.tmp_bytes,
+                            limits_.processes + (cgroup_.limits_processes() ? limits_.processes : 0),
+                            cgroup_.limits_memory() ? 0 : limits_.memory_bytes,
+                            zygote_->devices()};
   Result<UniqueFd> pidfd = zygote_->fork(request, sockets->theirs.get(), out->write_end.get(), err->write_end.get(), deadline);
   if (!pidfd) return fail(pidfd.error());
   pidfd_ = std::move(*pidfd);

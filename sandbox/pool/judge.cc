@@ -92,13 +92,19 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
       return reply;
     }
     if (!answers(*reply, job, case_id)) continue;
-    if (reply->type() == "judge_error") return fail(ErrorCode::internal, judge_error_text(*reply));
+    if (reply->type() == "judge_error") {
+      const JudgeComplaint complaint = parse_judge_error(*reply);
+      if (complaint.lost) stop();  // the next request finds a new one
+      return fail(complaint.lost ? ErrorCode::unavailable : ErrorCode::internal, complaint.message);
+    }
     return reply;
   }
 }
 
 Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const Deadline& deadline) {
   Result<Frame> reply = ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
+  // Perhaps an earlier job's operator broke the context, and this one is the first to see it.
+  if (!reply && reply.error().code == ErrorCode::unavailable) reply = ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
   if (!reply) return fail(reply.error());
   Result<Prepared> prepared = parse_prepared(*reply);
   if (!prepared) return fail(prepared.error());
@@ -152,7 +158,8 @@ Result<std::vector<double>> Judge::time_reference(const std::string& job, const 
   return parse_timed_reference(*reply);
 }
 
-Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases, std::uint32_t seed, const Deadline& deadline) {
+Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases, std::uint32_t seed,
+                                           const Deadline& deadline) {
   Result<Frame> reply = ask(lint_header(operator_dir, device_, cases, seed), {}, {}, {}, deadline);
   if (!reply) return fail(reply.error());
   return parse_linted(*reply);

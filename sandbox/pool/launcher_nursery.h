@@ -5,8 +5,8 @@
 //   ...
 //   launchers.retire(std::move(*launcher));         // never used again; returns at once
 //
-// Making and unmaking a context keeps the driver busy for some hundred milliseconds, and whoever uses the GPU meanwhile waits. So while launchers are in use only
-// one is made ready ahead, unless somebody waits for one, and quiet() is there for those who time. Thread-safe.
+// Making and unmaking a context keeps the driver busy for some hundred milliseconds, and whoever uses the GPU meanwhile waits. So while launchers are in use
+// only one is made ready ahead, unless somebody waits for one, and quiet() is there for those who time. Thread-safe.
 #pragma once
 
 #include <atomic>

@@ -81,7 +81,7 @@ enum class CandidateMode {
   interpret,
   ablate,  // interpret, with launches that do nothing
   record,
-  host,    // with the GPU
+  host,         // with the GPU
   disassemble,  // the payload is a launch plan: its binaries as text, in artifacts
 };
 /// What a host job has besides.
@@ -223,8 +223,12 @@ Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 Result<LauncherDevice> parse_launcher_ready(const Frame& frame);
 Result<Launched> parse_launched(const Frame& frame);
 Result<LaunchFailure> parse_launch_failure(const Frame& frame);
-/// The text of a `judge_error`.
-std::string judge_error_text(const Frame& frame);
+/// A `judge_error`.
+struct JudgeComplaint {
+  std::string message;
+  bool lost = false;  // its CUDA context is broken for good: nothing that it is asked from now on can work
+};
+JudgeComplaint parse_judge_error(const Frame& frame);
 /// Whether a judge's reply belongs to this request; `case_id` may be empty.
 bool answers(const Frame& frame, const std::string& job, const std::string& case_id);
 

@@ -171,8 +171,15 @@ json to_header(const ForkRequest& request) {
 json to_header(const CandidateJob& job) {
   json cases = json::array();
   for (const CandidateCase& one : job.cases) cases.push_back(case_json(one));
-  json out = {{"type", "job"},        {"mode", mode_name(job.mode)},  {"entry", job.entry},           {"dialect", job.dialect},     {"language", job.language},
-              {"target", job.target}, {"artifacts", job.artifacts}, {"alternatives", job.alternatives}, {"cases", cases}};
+  json out = {{"type", "job"},
+              {"mode", mode_name(job.mode)},
+              {"entry", job.entry},
+              {"dialect", job.dialect},
+              {"language", job.language},
+              {"target", job.target},
+              {"artifacts", job.artifacts},
+              {"alternatives", job.alternatives},
+              {"cases", cases}};
   if (job.host) {
     out["device"] = job.host->device;
     out["rounds_fd"] = job.host->rounds_fd;

@@ -175,9 +175,9 @@ Result<std::string> parse_refreshed(const Frame& frame) {
   return seed;
 }
 
-std::string judge_error_text(const Frame& frame) {
+JudgeComplaint parse_judge_error(const Frame& frame) {
   HeaderReader in(frame.header, "judge_error");
-  return in.optional_text("message");
+  return {.message = in.optional_text("message"), .lost = in.optional_flag("lost").value_or(false)};
 }
 
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame) {

@@ -102,7 +102,8 @@ json to_header(const LaunchRequest& request) {
   json inputs = json::array();
   for (const Argument& input : request.inputs) {
     if (!input.is_tensor || !input.fd) continue;
-    inputs.push_back({{"name", input.name}, {"fd", *input.fd}, {"offset", input.offset}, {"nbytes", input.nbytes}, {"inout", request.inout.contains(input.name)}});
+    inputs.push_back(
+        {{"name", input.name}, {"fd", *input.fd}, {"offset", input.offset}, {"nbytes", input.nbytes}, {"inout", request.inout.contains(input.name)}});
   }
   const TimedBlock block = request.time.value_or(TimedBlock{});
   return {{"type", "launch"},

@@ -16,12 +16,12 @@
 namespace assay::sandbox {
 
 struct Probe {
-  std::string sandbox_error;               // why no candidate could be parked; empty when one was
+  std::string sandbox_error;  // why no candidate could be parked; empty when one was
   Versions versions;
   std::vector<Layer> layers;
   std::vector<LauncherDevice> gpus;
-  std::string gpu_reason;                  // why there is none
-  std::vector<LauncherDevice> hip_gpus;    // seen by HIP; there is no device for jobs on them yet
+  std::string gpu_reason;                // why there is none
+  std::vector<LauncherDevice> hip_gpus;  // seen by HIP; there is no device for jobs on them yet
   std::string hip_reason;
 };
 

@@ -56,7 +56,7 @@ void check_all(const Frame& frame) {
   (void)parse_launcher_ready(frame);
   (void)parse_launched(frame);
   (void)parse_launch_failure(frame);
-  (void)judge_error_text(frame);
+  (void)parse_judge_error(frame);
   (void)answers(frame, "job", "case");
   if (const Result<LaunchMessage> launch = parse_launch(copy_of(frame)); launch) must(launch->fds.empty());
 }

@@ -67,9 +67,12 @@ def _in_order(graph: ctypes.c_void_p) -> list[int]:
     _check(_cuda.cuGraphGetNodes(graph, None, ctypes.byref(count)), "cuGraphGetNodes")
     nodes = (ctypes.c_void_p * count.value)()
     _check(_cuda.cuGraphGetNodes(graph, nodes, ctypes.byref(count)), "cuGraphGetNodes")
-    _check(_cuda.cuGraphGetEdges(graph, None, None, ctypes.byref(count)), "cuGraphGetEdges")
+    # The second version of the call: edges of dependent launches say more than the first can, which then refuses.
+    _check(_cuda.cuGraphGetEdges_v2(graph, None, None, None, ctypes.byref(count)), "cuGraphGetEdges_v2")
     before, after = (ctypes.c_void_p * count.value)(), (ctypes.c_void_p * count.value)()
-    _check(_cuda.cuGraphGetEdges(graph, before, after, ctypes.byref(count)), "cuGraphGetEdges")
+    kinds = (ctypes.c_uint64 * count.value)()  # CUgraphEdgeData: 8 bytes
+    if count.value:  # it takes no empty arrays
+        _check(_cuda.cuGraphGetEdges_v2(graph, before, after, kinds, ctypes.byref(count)), "cuGraphGetEdges_v2")
     waits: dict[int, int] = defaultdict(int)
     followers: dict[int, list[int]] = defaultdict(list)
     for first, second in zip(before, after, strict=True):

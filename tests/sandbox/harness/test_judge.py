@@ -293,6 +293,27 @@ def test_defects_of_the_operator_are_judge_errors_and_the_judge_lives(judge: Jud
     assert judge.prepare(write_operator(tmp_path / "g")).type == "prepared"
 
 
+def test_a_lost_context_is_told_apart_from_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def lost(device: str) -> object:
+        ours, theirs = socket.socketpair()
+        judge = judge_module.Judge("cpu")
+        judge.device = torch.device(device)
+        judge.answer(Channel(theirs), Frame({"type": "prepare", "job": "j", "operator_dir": str(tmp_path / "none"), "cases": []}))
+        reply = Channel(ours).receive()
+        assert reply is not None and reply.type == "judge_error"
+        return reply.header["lost"]
+
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda _: None)
+    assert lost("cuda:0") is False
+
+    def gone(_: torch.device) -> None:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(torch.cuda, "synchronize", gone)
+    assert lost("cuda:0") is True
+    assert lost("cpu") is False
+
+
 def test_time_and_release(judge: JudgeClient, operator: Path) -> None:
     judge.prepare(operator).close()
     timed = judge.ask({"type": "time_reference", "job": "job_1", "case": "small"}).header

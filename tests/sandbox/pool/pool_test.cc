@@ -176,3 +176,28 @@ TEST_CASE("the judge answers for its operators and survives a broken one") {
   judge.release(job.id);
   CHECK_FALSE(judge.compare(job.id, "small", {}, prepared->fds[0].get(), deadline));
 }
+
+TEST_CASE("a judge whose context an operator has broken is replaced, and the job that found out is prepared by the new one") {
+  namespace fs = std::filesystem;
+  Spawner spawner;
+  Judge judge(real_config(), spawner, "cpu");
+  const Deadline deadline = Deadline::after_ms(60'000);
+  Job job = vector_add(JobKind::test, "");
+  job.cases.resize(1);
+  // Says of its judge what only a GPU's can know, once.
+  const fs::path folder = fs::path(real_config().state_dir) / "breaks_once";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  fs::copy_file(fs::path(job.operator_dir) / "spec.toml", folder / "spec.toml");
+  std::ifstream reference(fs::path(job.operator_dir) / "reference.py");
+  std::ofstream(folder / "reference.py")
+      << reference.rdbuf() << "\nimport pathlib, harness.judge\n_mark = pathlib.Path(__file__).with_name('mark')\n"
+      << "if not _mark.exists():\n    _mark.touch()\n    harness.judge.context_is_lost = lambda device: True\n    raise RuntimeError('broken')\n";
+  Job breaks = job;
+  breaks.operator_dir = folder.string();
+  const auto prepared = judge.prepare(breaks, false, deadline);
+  if (!prepared) FAIL(prepared.error().message);
+  CHECK(prepared->cases.size() == 1);
+  CHECK(fs::exists(folder / "mark"));
+  judge.release(job.id);
+}

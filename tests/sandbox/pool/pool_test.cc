@@ -190,9 +190,15 @@ TEST_CASE("a judge whose context an operator has broken is replaced, and the job
   fs::create_directories(folder);
   fs::copy_file(fs::path(job.operator_dir) / "spec.toml", folder / "spec.toml");
   std::ifstream reference(fs::path(job.operator_dir) / "reference.py");
-  std::ofstream(folder / "reference.py")
-      << reference.rdbuf() << "\nimport pathlib, harness.judge\n_mark = pathlib.Path(__file__).with_name('mark')\n"
-      << "if not _mark.exists():\n    _mark.touch()\n    harness.judge.context_is_lost = lambda device: True\n    raise RuntimeError('broken')\n";
+  std::ofstream(folder / "reference.py") << reference.rdbuf() << R"(
+import os, pathlib, harness.judge
+_mark = pathlib.Path(__file__).with_name("mark")
+_judge = str(os.getpid())
+if not _mark.exists() or _mark.read_text() == _judge:
+    _mark.write_text(_judge)
+    harness.judge.context_is_lost = lambda device: True
+    raise RuntimeError("broken")
+)";
   Job breaks = job;
   breaks.operator_dir = folder.string();
   const auto prepared = judge.prepare(breaks, false, deadline);

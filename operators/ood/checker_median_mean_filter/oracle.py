@@ -1,12 +1,17 @@
-"""A program walks down a strip of rows and keeps the last three rows of neighbours in registers, so each row is loaded once per strip.
+"""A thread owns four neighbouring columns and a short strip of rows, and requests all it needs at once: of each row its four pixels as one
+vector and the two beside them, which L1 has.
 
 The median needs no full sort: with each column of three sorted, the median of nine is the median of (greatest of the three smallest,
-median of the three medians, smallest of the three greatest).
+median of the three medians, smallest of the three greatest). Columns are sorted once for the windows that share them, and of two
+neighbouring pixels only one has its median computed, since a checkerboard tells by the row which.
 """
 
 import torch
 import triton
 import triton.language as tl
+
+ROWS = 8
+BLOCK = 128
 
 
 @triton.jit
@@ -16,44 +21,83 @@ def _sort3(a, b, c):
 
 
 @triton.jit
-def _load_row(row_ptr, left, middle, right):
-    # Clamped columns replicate the border; the three accesses overlap in L1.
-    return tl.load(row_ptr + left).to(tl.float32), tl.load(row_ptr + middle).to(tl.float32), tl.load(row_ptr + right).to(tl.float32)
+def _median(low_a, middle_a, high_a, low_b, middle_b, high_b, low_c, middle_c, high_c):
+    low = tl.maximum(tl.maximum(low_a, low_b), low_c)
+    high = tl.minimum(tl.minimum(high_a, high_b), high_c)
+    inner = tl.maximum(tl.minimum(middle_a, middle_b), tl.minimum(tl.maximum(middle_a, middle_b), middle_c))
+    return tl.maximum(tl.minimum(low, inner), tl.minimum(tl.maximum(low, inner), high))
 
 
 @triton.jit
-def _filter_kernel(x_ptr, y_ptr, height, width, strips, BLOCK: tl.constexpr, ROWS: tl.constexpr):
-    image = tl.program_id(0) // strips
-    first = tl.program_id(0) % strips * ROWS
-    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    middle = tl.minimum(columns, width - 1)
-    left = tl.maximum(middle - 1, 0)
-    right = tl.minimum(columns + 1, width - 1)
+def _quads_kernel(x_ptr, y_ptr, total, height, width, quads, strips, EVEN: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    here = index < total
+    strip = index // quads
+    image = strip // strips
+    top = strip % strips * ROWS
+    column = index % quads * 4
+    lane = tl.arange(0, 4)[None, :]
     start = image.to(tl.int64) * height * width
-    a0, b0, c0 = _load_row(x_ptr + start + tl.maximum(first - 1, 0) * width, left, middle, right)
-    a1, b1, c1 = _load_row(x_ptr + start + first * width, left, middle, right)
-    for row in range(first, min(first + ROWS, height)):
-        a2, b2, c2 = _load_row(x_ptr + start + tl.minimum(row + 1, height - 1) * width, left, middle, right)
-        low_a, middle_a, high_a = _sort3(a0, a1, a2)
-        low_b, middle_b, high_b = _sort3(b0, b1, b2)
-        low_c, middle_c, high_c = _sort3(c0, c1, c2)
-        low = tl.maximum(tl.maximum(low_a, low_b), low_c)
-        high = tl.minimum(tl.minimum(high_a, high_b), high_c)
-        inner = _sort3(middle_a, middle_b, middle_c)[1]
-        median = _sort3(low, inner, high)[1]
-        mean = ((a0 + a1 + a2) + (b0 + b1 + b2) + (c0 + c1 + c2)) * (1.0 / 9.0)
-        y = tl.where((row + columns) % 2 == 0, median, mean)
-        tl.store(y_ptr + start + row * width + columns, y.to(y_ptr.dtype.element_ty), mask=columns < width)
-        a0, b0, c0, a1, b1, c1 = a1, b1, c1, a2, b2, c2
+    before = tl.maximum(column - 1, 0)
+    after = tl.minimum(column + 4, width - 1)
+    rows = ()
+    for r in tl.static_range(-1, ROWS + 1):
+        # Clamped rows and columns replicate the border.
+        line = start + tl.minimum(tl.maximum(top + r, 0), height - 1) * width
+        left = tl.load(x_ptr + line + before, mask=here, other=0.0).to(tl.float32)
+        right = tl.load(x_ptr + line + after, mask=here, other=0.0).to(tl.float32)
+        if EVEN:
+            quad = tl.load(x_ptr + (line + column)[:, None] + lane, mask=here[:, None], other=0.0)
+        else:
+            quad = tl.load(x_ptr + line[:, None] + tl.minimum(column[:, None] + lane, width - 1), mask=here[:, None], other=0.0)
+        even, odd = tl.split(tl.reshape(quad.to(tl.float32), (BLOCK, 2, 2)))
+        a, c = tl.split(even)
+        b, d = tl.split(odd)
+        rows = rows + (left, a, b, c, d, right)
+    for r in tl.static_range(ROWS):
+        low = ()
+        middle = ()
+        high = ()
+        sums = ()
+        for k in tl.static_range(6):
+            p, q, s = rows[6 * r + k], rows[6 * r + 6 + k], rows[6 * r + 12 + k]
+            l3, m3, h3 = _sort3(p, q, s)
+            low = low + (l3,)
+            middle = middle + (m3,)
+            high = high + (h3,)
+            sums = sums + (p + q + s,)
+        y = ()
+        for k in tl.static_range(4):
+            # Strips start at even rows and quads at even columns.
+            if (r + k) % 2 == 0:
+                value = _median(low[k], middle[k], high[k], low[k + 1], middle[k + 1], high[k + 1], low[k + 2], middle[k + 2], high[k + 2])
+            else:
+                value = (sums[k] + sums[k + 1] + sums[k + 2]) * (1.0 / 9.0)
+            y = y + (value,)
+        joined = tl.reshape(tl.join(tl.join(y[0], y[2]), tl.join(y[1], y[3])), (BLOCK, 4)).to(y_ptr.dtype.element_ty)
+        whole = (here & (top + r < height))[:, None]
+        if not EVEN:
+            whole = whole & (column[:, None] + lane < width)
+        tl.store(y_ptr + (start + (top + r) * width + column)[:, None] + lane, joined, mask=whole)
 
 
 def checker_median_mean_filter(x: torch.Tensor) -> torch.Tensor:
     y = torch.empty_like(x)
     images, height, width = x.shape
-    rows = 16
-    block = min(256, max(32, triton.next_power_of_2(width)))
-    strips = triton.cdiv(height, rows)
-    _filter_kernel[(images * strips, triton.cdiv(width, block))](
-        x, y, height, width, strips, BLOCK=block, ROWS=rows, num_warps=block // 64 or 1
+    quads = triton.cdiv(width, 4)
+    strips = triton.cdiv(height, ROWS)
+    total = images * strips * quads
+    _quads_kernel[(triton.cdiv(total, BLOCK),)](
+        x,
+        y,
+        total,
+        height,
+        width,
+        quads,
+        strips,
+        EVEN=width % 4 == 0,
+        ROWS=ROWS,
+        BLOCK=BLOCK,
+        num_warps=BLOCK // 32,
     )
     return y

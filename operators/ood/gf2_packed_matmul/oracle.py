@@ -1,4 +1,9 @@
-"""Bits over GF(2): XOR whole words along k and take the parity once, at the end.
+"""Large products: bits as int8 on tensor cores, whose int32 sums are exact; the last bit of a sum is its parity.
+
+Two rows of A share one int8, as bits 0 and 7. Sums over 64 products cannot run from one into the other, so the sums of each block of k are
+folded by one XOR, and bits 0 and 7 of what comes out are the parities of both rows.
+
+Small products: XOR whole words along k and take the parity once, at the end.
 
 parity(x) xor parity(y) = parity(x xor y), so no population count is needed inside the loop: acc ^= a & b is a single three-input logic
 instruction for 32 terms. The rest is a register-tiled product. A small kernel transposes a first: a thread's BM words are contiguous
@@ -9,6 +14,7 @@ k, so that the main loop has no masks.
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
@@ -43,11 +49,94 @@ def _gf2_kernel(at_ptr, b_ptr, c_ptr, m, n, k, width, BM: tl.constexpr, BN: tl.c
     tl.store(out, tl.sum(bits, axis=2), mask=(rows < m)[:, None] & (words < n // 32)[None, :])
 
 
+@triton.jit
+def _four(words):
+    """Words of 32 bits as 8 words each of 4 bytes 0 or 1, along a new last axis."""
+    nibbles = (words[:, :, None] >> (4 * tl.arange(0, 8))[None, None, :]) & 15
+    # Bit i of a nibble to bit 8 * i: shifts by 0, 7, 14 and 21 at once.
+    return (nibbles * 0x00204081) & 0x01010101
+
+
+@triton.jit
+def _unpack_a_kernel(a_ptr, out_ptr, m, half, k, ROWS: tl.constexpr, WORDS: tl.constexpr, PAIR: tl.constexpr):
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    words = tl.program_id(1) * WORDS + tl.arange(0, WORDS)
+    mask = (rows < half)[:, None] & (words < k)[None, :]
+    at = rows.to(tl.int64)[:, None] * k + words[None, :]
+    bits = _four(tl.load(a_ptr + at, mask=mask, other=0))
+    if PAIR:
+        other = (rows + half).to(tl.int64)[:, None] * k + words[None, :]
+        bits |= _four(tl.load(a_ptr + other, mask=mask & (rows + half < m)[:, None], other=0)) << 7
+    tl.store(out_ptr + at[:, :, None] * 8 + tl.arange(0, 8)[None, None, :], bits, mask=mask[:, :, None])
+
+
+@triton.jit
+def _unpack_b_kernel(b_ptr, out_ptr, n, k, COLS: tl.constexpr, WORDS: tl.constexpr):
+    # Transposed: tensor cores want both int8 operands with k contiguous.
+    columns = tl.program_id(0) * COLS + tl.arange(0, COLS)
+    words = tl.program_id(1) * WORDS + tl.arange(0, WORDS)
+    b = tl.load(b_ptr + words.to(tl.int64)[:, None] * n + columns[None, :], mask=(words < k)[:, None] & (columns < n)[None, :], other=0)
+    at = (columns.to(tl.int64)[:, None] * k + words[None, :])[:, :, None] * 8 + tl.arange(0, 8)[None, None, :]
+    tl.store(out_ptr + at, _four(tl.trans(b)), mask=((columns < n)[:, None] & (words < k)[None, :])[:, :, None])
+
+
+@triton.jit
+def _store_bits(c_ptr, bits, rows, left, rows_end, words_end, BM: tl.constexpr, BN: tl.constexpr):
+    """One bit an entry, 32 columns to a word."""
+    packed = tl.sum(tl.reshape(bits, (BM, BN // 32, 32)) << tl.arange(0, 32)[None, None, :], axis=2)
+    words = left // 32 + tl.arange(0, BN // 32)
+    tl.store(
+        c_ptr + rows.to(tl.int64)[:, None] * words_end + words[None, :],
+        packed,
+        mask=(rows < rows_end)[:, None] & (words < words_end)[None, :],
+    )
+
+
+@triton.jit
+def _tensor_kernel(a_desc, b_desc, c_ptr, m, half, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+    # Two tiles side by side: rows of A are fetched once for both, and both take turns with the registers of one block's sums.
+    tiles_m = tl.cdiv(half, BM)
+    tiles_n = tl.cdiv(n, 2 * BN)
+    program = tl.program_id(0)
+    group = program // (GROUP * tiles_n)
+    height = min(tiles_m - group * GROUP, GROUP)
+    top = (group * GROUP + (program % (GROUP * tiles_n)) % height) * BM
+    left = (program % (GROUP * tiles_n)) // height * (2 * BN)
+    acc0 = tl.zeros((BM, BN), tl.int32)
+    acc1 = tl.zeros((BM, BN), tl.int32)
+    for first in range(0, k, BK):
+        a = a_desc.load([top, first])
+        b0 = b_desc.load([left, first])
+        b1 = b_desc.load([left + BN, first])
+        acc0 ^= tl.dot(a, b0.T, out_dtype=tl.int32)
+        acc1 ^= tl.dot(a, b1.T, out_dtype=tl.int32)
+    rows = top + tl.arange(0, BM)
+    _store_bits(c_ptr, acc0 & 1, rows, left, half, n // 32, BM, BN)
+    _store_bits(c_ptr, (acc0 >> 7) & 1, rows + half, left, m, n // 32, BM, BN)
+    _store_bits(c_ptr, acc1 & 1, rows, left + BN, half, n // 32, BM, BN)
+    _store_bits(c_ptr, (acc1 >> 7) & 1, rows + half, left + BN, m, n // 32, BM, BN)
+
+
 def gf2_packed_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[1]
     c = torch.empty((m, n // 32), dtype=torch.int32, device=a.device)
-    bm, bn, warps = (32, 512, 4) if m * n >= 4096 * 4096 else (16, 256, 4) if m * n >= 1024 * 1024 else (8, 64, 2)
+    if m * n >= 2048 * 2048:
+        half = triton.cdiv(m, 2)
+        a_bytes = torch.empty((half, 32 * k), dtype=torch.int8, device=a.device)
+        b_bytes = torch.empty((n, 32 * k), dtype=torch.int8, device=a.device)
+        words = triton.cdiv(k, 16)
+        _unpack_a_kernel[(triton.cdiv(half, 32), words)](
+            a, a_bytes.view(torch.int32), m, half, k, ROWS=32, WORDS=16, PAIR=True, num_warps=4
+        )
+        _unpack_b_kernel[(triton.cdiv(n, 32), words)](b, b_bytes.view(torch.int32), n, k, COLS=32, WORDS=16, num_warps=4)
+        bm, bn, bk = 128, 128, 64
+        grid = (triton.cdiv(half, bm) * triton.cdiv(n, 2 * bn),)
+        a_desc = TensorDescriptor.from_tensor(a_bytes, [bm, bk])
+        b_desc = TensorDescriptor.from_tensor(b_bytes, [bn, bk])
+        _tensor_kernel[grid](a_desc, b_desc, c, m, half, n, 32 * k, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=8, num_stages=6)
+        return c
+    bm, bn, warps = (16, 256, 4) if m * n >= 1024 * 1024 else (8, 64, 2)
     block = 64
     width = triton.cdiv(m, 32) * 32
     depth = triton.cdiv(k, block) * block

@@ -1,6 +1,6 @@
 """One thread per neuron; the recurrence is exact and not associative, so steps follow one another.
 
-What can run ahead are the loads: inputs of DEPTH steps are requested before the first of them is used, since a compiler may not move them
+What can run ahead are the loads: while DEPTH steps are taken, the inputs of the next DEPTH are on their way. A compiler may not move them
 over the stores by itself.
 """
 
@@ -17,17 +17,21 @@ def _spike_kernel(x_ptr, v0_ptr, spike_ptr, v_ptr, steps, neurons, shift, theta,
     x_row = x_ptr + neuron
     spike_row = spike_ptr + neuron
     stride = neurons.to(tl.int64)
+    ahead = ()
+    for step in tl.static_range(DEPTH):
+        ahead = ahead + (tl.load(x_row + step * stride, mask=mask & (step < steps), other=0),)
     for first in range(0, steps, DEPTH):
+        x_row += DEPTH * stride
+        now = ahead
         ahead = ()
         for step in tl.static_range(DEPTH):
-            ahead = ahead + (tl.load(x_row + step * stride, mask=mask & (first + step < steps), other=0),)
+            ahead = ahead + (tl.load(x_row + step * stride, mask=mask & (first + DEPTH + step < steps), other=0),)
         for step in tl.static_range(DEPTH):
             real = first + step < steps
-            new = v + ahead[step] - (v >> shift)
+            new = v + now[step] - (v >> shift)
             fired = new >= theta
             v = tl.where(real, tl.where(fired, new - theta, new), v)
             tl.store(spike_row + step * stride, fired.to(tl.int8), mask=mask & real)
-        x_row += DEPTH * stride
         spike_row += DEPTH * stride
     tl.store(v_ptr + neuron, v, mask=mask)
 
@@ -37,8 +41,8 @@ def int_lif_spike_scan(x: torch.Tensor, v0: torch.Tensor, shift: int, theta: int
     spike = torch.empty((steps, neurons), dtype=torch.int8, device=x.device)
     v = torch.empty_like(v0)
     # Small programs spread few neurons over all SMs.
-    block = 128 if neurons >= 32768 else 32
+    block = 64 if neurons >= 32768 else 32
     _spike_kernel[(triton.cdiv(neurons, block),)](
-        x, v0, spike, v, steps, neurons, shift, theta, BLOCK=block, DEPTH=16, num_warps=block // 32
+        x, v0, spike, v, steps, neurons, shift, theta, BLOCK=block, DEPTH=32, num_warps=block // 32
     )
     return spike, v

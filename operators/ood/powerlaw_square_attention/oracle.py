@@ -13,7 +13,9 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
-def _attend(acc, squares, q, k_desc, v_desc, origin, first, last, rows, seq, alpha, BN: tl.constexpr, D: tl.constexpr, MASKED: tl.constexpr):
+def _attend(
+    acc, squares, q, k_desc, v_desc, origin, first, last, rows, seq, alpha, BN: tl.constexpr, D: tl.constexpr, MASKED: tl.constexpr
+):
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
         k = tl.trans(k_desc.load([origin + start, 0]))
@@ -32,7 +34,25 @@ def _attend(acc, squares, q, k_desc, v_desc, origin, first, last, rows, seq, alp
 
 @triton.jit
 def _attend_far(
-    acc, squares, q, k_desc, v_desc, origin, last, diagonal, alpha, c0, c1, c2, c3, c4, c5, c6, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr
+    acc,
+    squares,
+    q,
+    k_desc,
+    v_desc,
+    origin,
+    last,
+    diagonal,
+    alpha,
+    c0,
+    c1,
+    c2,
+    c3,
+    c4,
+    c5,
+    c6,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    D: tl.constexpr,
 ):
     """Far blocks without special functions: with x = 1 + diagonal - start, (x + r - c)^-alpha = x^-alpha (1 + (r - c) / x)^-alpha, and the
     second factor is a polynomial of degree 6, good to 3e-5 (alpha = 2) while |r - c| / x is at most a quarter."""
@@ -74,9 +94,7 @@ def _attention_kernel(
     squares = tl.zeros((BM,), tl.float32)
     diagonal = block * BM
     far = max(diagonal - FAR + BN, 0)
-    acc, squares = _attend_far(
-        acc, squares, q, k_desc, v_desc, origin, far, diagonal, alpha, c0, c1, c2, c3, c4, c5, c6, BM, BN, D
-    )
+    acc, squares = _attend_far(acc, squares, q, k_desc, v_desc, origin, far, diagonal, alpha, c0, c1, c2, c3, c4, c5, c6, BM, BN, D)
     acc, squares = _attend(acc, squares, q, k_desc, v_desc, origin, far, diagonal, rows, seq, alpha, BN, D, False)
     end = min(diagonal + BM, seq)
     acc, squares = _attend(acc, squares, q, k_desc, v_desc, origin, diagonal, end, rows, seq, alpha, BN, D, True)

@@ -1,6 +1,8 @@
 """Running products of quaternions as an associative scan; the order of factors is kept, since the product does not commute.
 
-Many rows: a program takes a row, block after block, and carries the last product on. Few rows: one program per chunk of a row. A first
+Many rows: a program takes a row, block after block, and carries the last product on. If rows are whole vectors long, a lane takes four
+neighbouring steps: three products of its own, a scan of one product per lane, and all of q, v and y as 16-byte vectors, those of
+the next block on their way before the scan. Few rows: one program per chunk of a row. A first
 kernel multiplies each chunk, a second one scans the chunks of a row, a third one scans inside the chunk and starts with the product of
 everything before it.
 """
@@ -10,6 +12,7 @@ import triton
 import triton.language as tl
 
 ROWS_TO_FILL_A_GPU = 512
+MOST_LANES = 32
 
 
 @triton.jit
@@ -67,6 +70,86 @@ def _row_kernel(q_ptr, v_ptr, y_ptr, steps, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def _four(ptr, lane4, mask, T: tl.constexpr):
+    # One 16-byte vector per lane, taken apart.
+    even, odd = tl.split(tl.reshape(tl.load(ptr + lane4, mask=mask[:, None], other=0.0), (T, 2, 2)))
+    a, c = tl.split(even)
+    b, d = tl.split(odd)
+    return a, b, c, d
+
+
+@triton.jit
+def _store_four(ptr, lane4, mask, a, b, c, d, T: tl.constexpr):
+    tl.store(ptr + lane4, tl.reshape(tl.join(tl.join(a, c), tl.join(b, d)), (T, 4)), mask=mask[:, None])
+
+
+@triton.jit
+def _rotate(w, x, y, z, a, b, c):
+    # Dividing by the squared norm undoes the drift of a long product.
+    double = 2.0 / (w * w + x * x + y * y + z * z)
+    p, q, r = (y * c - z * b) * double, (z * a - x * c) * double, (x * b - y * a) * double
+    return a + w * p + (y * r - z * q), b + w * q + (z * p - x * r), c + w * r + (x * q - y * p)
+
+
+@triton.jit
+def _fetch(q_row, v_row, lane, first, steps, T: tl.constexpr):
+    part = tl.arange(0, 4)[None, :]
+    step = first + lane * 4
+    mask = step < steps
+    at = (step * 4)[:, None] + part
+    v_at = (step * 3)[:, None] + part
+    w0, x0, y0, z0 = _four(q_row, at, mask, T)
+    w1, x1, y1, z1 = _four(q_row + 4, at, mask, T)
+    w2, x2, y2, z2 = _four(q_row + 8, at, mask, T)
+    w3, x3, y3, z3 = _four(q_row + 12, at, mask, T)
+    a0, b0, c0, a1 = _four(v_row, v_at, mask, T)
+    b1, c1, a2, b2 = _four(v_row + 4, v_at, mask, T)
+    c2, a3, b3, c3 = _four(v_row + 8, v_at, mask, T)
+    return (
+        (w0, x0, y0, z0, w1, x1, y1, z1, w2, x2, y2, z2, w3, x3, y3, z3),
+        (a0, b0, c0, a1, b1, c1, a2, b2, c2, a3, b3, c3),
+    )
+
+
+@triton.jit
+def _fours_kernel(q_ptr, v_ptr, y_ptr, steps, T: tl.constexpr, LOOP: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    q_row = q_ptr + row * steps * 4
+    v_row = v_ptr + row * steps * 3
+    y_row = y_ptr + row * steps * 3
+    lane = tl.arange(0, T)
+    part = tl.arange(0, 4)[None, :]
+    wc, xc, yc, zc = 1.0, 0.0, 0.0, 0.0
+    q, v = _fetch(q_row, v_row, lane, 0, steps, T)
+    for first in range(0, steps, 4 * T):
+        if LOOP:
+            q_next, v_next = _fetch(q_row, v_row, lane, first + 4 * T, steps, T)
+        w1, x1, y1, z1 = _times(q[0], q[1], q[2], q[3], q[4], q[5], q[6], q[7])
+        w2, x2, y2, z2 = _times(w1, x1, y1, z1, q[8], q[9], q[10], q[11])
+        w3, x3, y3, z3 = _times(w2, x2, y2, z2, q[12], q[13], q[14], q[15])
+        w, x, y, z = tl.associative_scan((w3, x3, y3, z3), 0, _times)
+        w, x, y, z = _times(wc, xc, yc, zc, w, x, y, z)
+        # What comes before a lane's four: the product up to and with them, times their inverse.
+        we, xe, ye, ze = _times(w, x, y, z, w3, -x3, -y3, -z3)
+        w0, x0, y0, z0 = _times(we, xe, ye, ze, q[0], q[1], q[2], q[3])
+        w1, x1, y1, z1 = _times(we, xe, ye, ze, w1, x1, y1, z1)
+        w2, x2, y2, z2 = _times(we, xe, ye, ze, w2, x2, y2, z2)
+        a0, b0, c0 = _rotate(w0, x0, y0, z0, v[0], v[1], v[2])
+        a1, b1, c1 = _rotate(w1, x1, y1, z1, v[3], v[4], v[5])
+        a2, b2, c2 = _rotate(w2, x2, y2, z2, v[6], v[7], v[8])
+        a3, b3, c3 = _rotate(w, x, y, z, v[9], v[10], v[11])
+        step = first + lane * 4
+        mask = step < steps
+        at = (step * 3)[:, None] + part
+        _store_four(y_row, at, mask, a0, b0, c0, a1, T)
+        _store_four(y_row + 4, at, mask, b1, c1, a2, b2, T)
+        _store_four(y_row + 8, at, mask, c2, a3, b3, c3, T)
+        if LOOP:
+            wc, xc, yc, zc = _last(w, lane, T), _last(x, lane, T), _last(y, lane, T), _last(z, lane, T)
+            q, v = q_next, v_next
+
+
+@triton.jit
 def _chunk_kernel(q_ptr, chunk_ptr, steps, BLOCK: tl.constexpr):
     row = tl.program_id(1)
     lane = tl.arange(0, BLOCK)
@@ -117,6 +200,10 @@ def _finish_kernel(q_ptr, v_ptr, y_ptr, prefix_ptr, steps, BLOCK: tl.constexpr):
 def quaternion_cumprod_rotate(q: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     rows, steps = q.shape[:2]
     y = torch.empty_like(v)
+    if rows >= ROWS_TO_FILL_A_GPU and steps % 4 == 0:
+        lanes = min(MOST_LANES, max(32, triton.next_power_of_2(steps // 4)))
+        _fours_kernel[(rows,)](q, v, y, steps, T=lanes, LOOP=steps > 4 * lanes, num_warps=lanes // 32)
+        return y
     block = min(512, max(16, triton.next_power_of_2(steps)))
     chunks = triton.cdiv(steps, block)
     if rows >= ROWS_TO_FILL_A_GPU or chunks == 1:

@@ -63,9 +63,13 @@ def _alibi_kernel(q_desc, k_desc, v_desc, o_ptr, seq, heads, scale, BM: tl.const
     acc = tl.zeros((BM, D), tl.float32)
     total = tl.zeros((BM,), tl.float32)
     greatest = tl.full((BM,), -float("inf"), tl.float32)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, 0, diagonal, rows, diagonal, seq, slope, scale, BN, D, False)
+    acc, total, greatest = _attend(
+        acc, total, greatest, q, k_desc, v_desc, origin_row, 0, diagonal, rows, diagonal, seq, slope, scale, BN, D, False
+    )
     end = min(diagonal + BM, seq)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, diagonal, end, rows, diagonal, seq, slope, scale, BN, D, True)
+    acc, total, greatest = _attend(
+        acc, total, greatest, q, k_desc, v_desc, origin_row, diagonal, end, rows, diagonal, seq, slope, scale, BN, D, True
+    )
     tl.store(o_ptr + tile, acc * (1.0 / total)[:, None], mask=(rows < seq)[:, None])
 
 

@@ -1,39 +1,85 @@
-"""Two launches: a copy of all logits at full bandwidth, then the few that a history names.
+"""One launch: a program copies a slice of a row's logits and then corrects the few of them that the history names.
 
-A token's count is found by comparing it with its whole sequence, a tile of 128 x 128 at a time. Repeats compute and store the same value,
-from the logits that are never written, so their order does not matter.
+Counting needs no table: after the copy, every occurrence adds 1 to the bits of its copied logit, as an integer, so that afterwards the
+count is the difference of those bits and the logit's own. Repeats then compute and store the same value, so their order does not matter.
+Barriers between the steps are enough, since nobody else touches the slice. A history is held in registers; a very long one is read in
+rounds, and its counts wait in memory until all of them are known.
 """
 
 import torch
 import triton
 import triton.language as tl
 
-
-@triton.jit
-def _copy_kernel(logits_ptr, y_ptr, n, BLOCK: tl.constexpr):
-    index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(y_ptr + index, tl.load(logits_ptr + index, mask=index < n), mask=index < n)
+SLICE = 16384
+WARPS = 16
+MOST_IN_REGISTERS = 4096
 
 
 @triton.jit
-def _penalise_kernel(logits_ptr, history_ptr, offsets_ptr, repetition_ptr, frequency_ptr, presence_ptr, y_ptr, vocab, BLOCK: tl.constexpr):
-    sequence = tl.program_id(1)
+def _penalised(x, count, repetition, frequency, presence):
+    return tl.where(x > 0.0, x / repetition, x * repetition) - (frequency * count.to(tl.float32) + presence)
+
+
+@triton.jit
+def _slice_kernel(
+    logits_ptr,
+    history_ptr,
+    offsets_ptr,
+    repetition_ptr,
+    frequency_ptr,
+    presence_ptr,
+    y_ptr,
+    bits_ptr,
+    counts_ptr,
+    vocab,
+    ONE_ROUND: tl.constexpr,
+    BLOCK: tl.constexpr,
+    TOKENS: tl.constexpr,
+):
+    slices = tl.cdiv(vocab, BLOCK)
+    sequence = tl.program_id(0) // slices
+    low = tl.program_id(0) % slices * BLOCK
+    base = sequence.to(tl.int64) * vocab
+    column = low + tl.arange(0, BLOCK)
+    x = tl.load(logits_ptr + base + column, mask=column < vocab)
     start = tl.load(offsets_ptr + sequence)
     end = tl.load(offsets_ptr + sequence + 1)
-    mine = start + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    if start + tl.program_id(0) * BLOCK < end:
-        token = tl.load(history_ptr + mine, mask=mine < end, other=-1)
-        count = tl.zeros((BLOCK,), tl.int32)
-        for first in range(start, end, BLOCK):
-            index = first + tl.arange(0, BLOCK)
-            other = tl.load(history_ptr + index, mask=index < end, other=-2)
-            count += tl.sum((token[:, None] == other[None, :]).to(tl.int32), axis=1)
-        at = sequence.to(tl.int64) * vocab + token
-        x = tl.load(logits_ptr + at, mask=mine < end, other=0.0)
-        repetition = tl.load(repetition_ptr + sequence)
-        x = tl.where(x > 0.0, x / repetition, x * repetition)
-        x -= tl.load(frequency_ptr + sequence) * count.to(tl.float32) + tl.load(presence_ptr + sequence)
-        tl.store(y_ptr + at, x, mask=mine < end)
+    repetition = tl.load(repetition_ptr + sequence)
+    frequency = tl.load(frequency_ptr + sequence)
+    presence = tl.load(presence_ptr + sequence)
+    lane = tl.arange(0, TOKENS)
+    if ONE_ROUND:
+        token = tl.load(history_ptr + start + lane, mask=start + lane < end, other=-1)
+        mine = (token >= low) & (token < low + BLOCK)
+        before = tl.load(logits_ptr + base + token, mask=mine, other=0.0)
+        tl.store(y_ptr + base + column, x, mask=column < vocab)
+        tl.debug_barrier()
+        tl.atomic_add(bits_ptr + base + token, 1, mask=mine, sem="relaxed")
+        tl.debug_barrier()
+        count = tl.load(bits_ptr + base + token, mask=mine, other=0, volatile=True) - before.to(tl.int32, bitcast=True)
+        tl.debug_barrier()
+        tl.store(y_ptr + base + token, _penalised(before, count, repetition, frequency, presence), mask=mine)
+    else:
+        tl.store(y_ptr + base + column, x, mask=column < vocab)
+        tl.debug_barrier()
+        for first in range(start, end, TOKENS):
+            token = tl.load(history_ptr + first + lane, mask=first + lane < end, other=-1)
+            mine = (token >= low) & (token < low + BLOCK)
+            tl.atomic_add(bits_ptr + base + token, 1, mask=mine, sem="relaxed")
+        tl.debug_barrier()
+        for first in range(start, end, TOKENS):
+            token = tl.load(history_ptr + first + lane, mask=first + lane < end, other=-1)
+            mine = (token >= low) & (token < low + BLOCK)
+            before = tl.load(logits_ptr + base + token, mask=mine, other=0.0)
+            count = tl.load(bits_ptr + base + token, mask=mine, other=0, volatile=True) - before.to(tl.int32, bitcast=True)
+            tl.store(counts_ptr + first + lane, count, mask=mine)
+        tl.debug_barrier()
+        for first in range(start, end, TOKENS):
+            token = tl.load(history_ptr + first + lane, mask=first + lane < end, other=-1)
+            mine = (token >= low) & (token < low + BLOCK)
+            before = tl.load(logits_ptr + base + token, mask=mine, other=0.0)
+            count = tl.load(counts_ptr + first + lane, mask=mine, other=0, volatile=True)
+            tl.store(y_ptr + base + token, _penalised(before, count, repetition, frequency, presence), mask=mine)
 
 
 def apply_penalties(
@@ -46,10 +92,23 @@ def apply_penalties(
     max_history: int,
 ) -> torch.Tensor:
     y = torch.empty_like(logits)
+    counts = torch.empty_like(history)
     batch, vocab = logits.shape
-    n = batch * vocab
-    _copy_kernel[(triton.cdiv(n, 4096),)](logits, y, n, BLOCK=4096, num_warps=8)
-    _penalise_kernel[(triton.cdiv(max_history, 128), batch)](
-        logits, history, offsets, repetition, frequency, presence, y, vocab, BLOCK=128, num_warps=4
+    one_round = max_history <= MOST_IN_REGISTERS
+    _slice_kernel[(batch * triton.cdiv(vocab, SLICE),)](
+        logits,
+        history,
+        offsets,
+        repetition,
+        frequency,
+        presence,
+        y,
+        y.view(torch.int32),
+        counts,
+        vocab,
+        ONE_ROUND=one_round,
+        BLOCK=SLICE,
+        TOKENS=max(256, triton.next_power_of_2(max_history)) if one_round else 1024,
+        num_warps=WARPS,
     )
     return y

@@ -1,21 +1,53 @@
-"""Three launches: squares of each chunk to their tensors, norms and the common factor, scaling.
+"""One launch: squares of every program's span, a barrier of all programs, scaling.
 
-Chunks are cut out of the whole vector, so one huge tensor keeps all of the GPU busy. Each adds one number per tensor it touches, by an
-atomic: the order of these few additions is free, so the last bits of the norms are not deterministic.
+There are no more programs than run at the same time (a cooperative launch, so that this is checked), so they can wait for each other. Each
+keeps the last blocks of its span in registers and walks back through the others, of which the cache still holds many. Squares are added to
+their tensors by atomics: the order of these few additions is free, so the last bits of the norms are not deterministic.
 """
 
 import torch
 import triton
 import triton.language as tl
 
+PROGRAMS = 2 * 132
+
 
 @triton.jit
-def _squares_kernel(grads_ptr, offsets_ptr, squares_ptr, total, tensors, BLOCK: tl.constexpr):
-    first = tl.program_id(0) * BLOCK
-    index = first + tl.arange(0, BLOCK)
-    g = tl.load(grads_ptr + index, mask=index < total, other=0.0)
+def _add_squares(g, index, first, last, tensor, offsets_ptr, squares_ptr):
+    """Adds the squares of one block to its tensors, of which `tensor` is the first; returns where the next block continues."""
     square = g * g
-    # The last tensor that starts at or before the chunk.
+    start = first
+    while start < last:
+        end = tl.load(offsets_ptr + tensor + 1)
+        if end > start:
+            share = tl.sum(tl.where((index >= start) & (index < end), square, 0.0), axis=0)
+            tl.atomic_add(squares_ptr + tensor, share, sem="relaxed")
+            start = tl.minimum(end, last)
+        if end <= last:
+            tensor += 1
+    return tensor
+
+
+@triton.jit
+def _clip_kernel(
+    grads_ptr,
+    offsets_ptr,
+    squares_ptr,
+    counter_ptr,
+    norms_ptr,
+    total_norm_ptr,
+    total,
+    tensors,
+    span,
+    inverse_scale,
+    max_norm,
+    BLOCK: tl.constexpr,
+    TENSORS: tl.constexpr,
+):
+    lane = tl.arange(0, BLOCK)
+    first = tl.program_id(0) * span
+    last = tl.minimum(first + span, total)
+    # The last tensor that starts at or before the span.
     low = 0
     high = tensors
     while high - low > 1:
@@ -24,48 +56,64 @@ def _squares_kernel(grads_ptr, offsets_ptr, squares_ptr, total, tensors, BLOCK: 
             low = middle
         else:
             high = middle
-    last = tl.minimum(first + BLOCK, total)
-    start = first
     tensor = low
-    while start < last:
-        end = tl.load(offsets_ptr + tensor + 1)
-        if end > start:
-            share = tl.sum(tl.where((index >= start) & (index < end), square, 0.0), axis=0)
-            tl.atomic_add(squares_ptr + tensor, share, sem="relaxed")
-            start = end
-        tensor += 1
-
-
-@triton.jit
-def _norms_kernel(squares_ptr, norms_ptr, total_norm_ptr, factor_ptr, tensors, inverse_scale, max_norm, BLOCK: tl.constexpr):
-    tensor = tl.arange(0, BLOCK)
-    square = tl.load(squares_ptr + tensor, mask=tensor < tensors, other=0.0)
-    tl.store(norms_ptr + tensor, inverse_scale * tl.sqrt_rn(square), mask=tensor < tensors)
+    # The span's last block stays in registers.
+    kept = first + ((last - first - 1) // BLOCK - 0) * BLOCK
+    kept = tl.maximum(kept, first)
+    for start in range(first, kept, BLOCK):
+        g = tl.load(grads_ptr + start + lane)
+        tensor = _add_squares(g, start + lane, start, start + BLOCK, tensor, offsets_ptr, squares_ptr)
+    index0 = kept + 0 * BLOCK + lane
+    g0 = tl.load(grads_ptr + index0, mask=index0 < last, other=0.0)
+    tensor = _add_squares(g0, index0, kept + 0 * BLOCK, tl.minimum(kept + 1 * BLOCK, last), tensor, offsets_ptr, squares_ptr)
+    programs = tl.num_programs(0)
+    tl.debug_barrier()  # the thread that counts may not be the one that added
+    tl.atomic_add(counter_ptr, 1, sem="acq_rel")
+    while tl.atomic_add(counter_ptr, 0, sem="acq_rel") < programs:
+        pass
+    tl.debug_barrier()
+    each = tl.arange(0, TENSORS)
+    square = tl.load(squares_ptr + each, mask=each < tensors, other=0.0, volatile=True)
     norm = inverse_scale * tl.sqrt_rn(tl.sum(square, axis=0))
-    tl.store(total_norm_ptr, norm)
-    tl.store(factor_ptr, inverse_scale * tl.minimum(tl.div_rn(max_norm, norm + 1e-6), 1.0))
-
-
-@triton.jit
-def _scale_kernel(grads_ptr, factor_ptr, total, BLOCK: tl.constexpr):
-    # Backwards: the end of the vector was read last and is still in L2.
-    index = (tl.num_programs(0) - 1 - tl.program_id(0)) * BLOCK + tl.arange(0, BLOCK)
-    g = tl.load(grads_ptr + index, mask=index < total)
-    tl.store(grads_ptr + index, g * tl.load(factor_ptr), mask=index < total)
+    factor = inverse_scale * tl.minimum(tl.div_rn(max_norm, norm + 1e-6), 1.0)
+    tl.store(grads_ptr + index0, g0 * factor, mask=index0 < last, eviction_policy="evict_first")
+    for back in range(0, kept - first, BLOCK):
+        index = kept - BLOCK - back + lane
+        g = tl.load(grads_ptr + index)
+        tl.store(grads_ptr + index, g * factor, eviction_policy="evict_first")
+    if tl.program_id(0) == 0:
+        tl.store(norms_ptr + each, inverse_scale * tl.sqrt_rn(square), mask=each < tensors)
+        tl.store(total_norm_ptr, norm)
 
 
 def clip_grad_norm_fused(
     grads: torch.Tensor, offsets: torch.Tensor, inverse_scale: float, max_norm: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
     total, tensors = grads.numel(), offsets.numel() - 1
-    squares = torch.zeros((tensors,), dtype=torch.float32, device=grads.device)
+    scratch = torch.zeros((tensors + 1,), dtype=torch.float32, device=grads.device)
+    squares, counter = scratch[:tensors], scratch.view(torch.int32)[tensors:]
     norms = torch.empty((tensors,), dtype=torch.float32, device=grads.device)
     total_norm = torch.empty((1,), dtype=torch.float32, device=grads.device)
-    factor = torch.empty((1,), dtype=torch.float32, device=grads.device)
-    block = 8192 if total >= 1 << 22 else 2048
-    _squares_kernel[(triton.cdiv(total, block),)](grads, offsets, squares, total, tensors, BLOCK=block, num_warps=8)
-    _norms_kernel[(1,)](
-        squares, norms, total_norm, factor, tensors, inverse_scale, max_norm, BLOCK=triton.next_power_of_2(tensors), num_warps=4
+    block = 8192
+    programs = min(PROGRAMS, triton.cdiv(total, block))
+    span = triton.cdiv(triton.cdiv(total, programs), block) * block
+    together = {} if triton.knobs.runtime.interpret else {"launch_cooperative_grid": True}
+    _clip_kernel[(triton.cdiv(total, span),)](
+        grads,
+        offsets,
+        squares,
+        counter,
+        norms,
+        total_norm,
+        total,
+        tensors,
+        span,
+        inverse_scale,
+        max_norm,
+        BLOCK=block,
+        TENSORS=triton.next_power_of_2(tensors),
+        num_warps=8,
+        maxnreg=128,
+        **together,
     )
-    _scale_kernel[(triton.cdiv(total, 2048),)](grads, factor, total, BLOCK=2048, num_warps=8)
     return norms, total_norm

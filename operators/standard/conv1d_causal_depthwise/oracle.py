@@ -1,35 +1,49 @@
-"""Causal depthwise convolution: a tile of steps x channels per program, read four times at shifts of one step.
+"""Causal depthwise convolution: short strips of time in registers, so that a step is read once for its strip, not four times.
 
-Channels are contiguous, so a shift in time keeps every load a whole aligned vector, and the three shifted reads come from L1.
+A thread owns a vector of channels and the steps of a strip; it requests all of them, and the three before, at once. The four weights of a
+channel lie side by side and are read as whole vectors too, then split, once for all steps of the program.
 """
 
 import torch
 import triton
 import triton.language as tl
 
+ROWS = 8
+ELEMENTS = 512
+WARPS = 4
+
 
 @triton.jit
-def _conv_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, seq, channels, BT: tl.constexpr, BC: tl.constexpr):
-    steps = tl.program_id(1) * BT + tl.arange(0, BT)
+def _strips_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, seq, channels, ROWS: tl.constexpr, STRIPS: tl.constexpr, BC: tl.constexpr):
+    first = (tl.program_id(1) * STRIPS + tl.arange(0, STRIPS)) * ROWS
     lane = tl.program_id(0) * BC + tl.arange(0, BC)
     inside = lane < channels
     base = tl.program_id(2).to(tl.int64) * seq * channels
-    tile = base + steps[:, None] * channels + lane[None, :]
-    mask = (steps < seq)[:, None] & inside[None, :]
-    acc = tl.zeros((BT, BC), tl.float32) + tl.load(bias_ptr + lane, mask=inside, other=0.0).to(tl.float32)[None, :]
-    for k in tl.static_range(4):
-        weight = tl.load(weight_ptr + lane * 4 + k, mask=inside, other=0.0).to(tl.float32)
-        x = tl.load(x_ptr + tile + (k - 3) * channels, mask=mask & (steps >= 3 - k)[:, None], other=0.0)
-        acc += x.to(tl.float32) * weight[None, :]
-    y = acc / (1.0 + tl.exp(-acc))
-    tl.store(y_ptr + tile, y.to(y_ptr.dtype.element_ty), mask=mask)
+    tile = base + first[:, None] * channels + lane[None, :]
+    rows = ()
+    for step in tl.static_range(-3, ROWS):
+        real = (first + step >= 0) & (first + step < seq)
+        rows = rows + (tl.load(x_ptr + tile + step * channels, mask=real[:, None] & inside[None, :], other=0.0),)
+    tap = lane[:, None] * 4 + tl.arange(0, 4)[None, :]
+    weights = tl.load(weight_ptr + tap, mask=inside[:, None], other=0.0).to(tl.float32)
+    even, odd = tl.split(tl.reshape(weights, (BC, 2, 2)))
+    w0, w2 = tl.split(even)
+    w1, w3 = tl.split(odd)
+    bias = tl.load(bias_ptr + lane, mask=inside, other=0.0).to(tl.float32)
+    for step in tl.static_range(ROWS):
+        acc = bias[None, :] + rows[step].to(tl.float32) * w0[None, :]
+        acc += rows[step + 1].to(tl.float32) * w1[None, :]
+        acc += rows[step + 2].to(tl.float32) * w2[None, :]
+        acc += rows[step + 3].to(tl.float32) * w3[None, :]
+        y = acc / (1.0 + tl.exp(-acc))
+        tl.store(y_ptr + tile + step * channels, y.to(y_ptr.dtype.element_ty), mask=(first + step < seq)[:, None] & inside[None, :])
 
 
 def conv1d_causal_depthwise(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     batch, seq, channels = x.shape
     y = torch.empty_like(x)
-    bc = min(128, triton.next_power_of_2(channels))
-    bt = 4096 // bc if seq * channels >= 4096 else 16
-    grid = (triton.cdiv(channels, bc), triton.cdiv(seq, bt), batch)
-    _conv_kernel[grid](x, weight, bias, y, seq, channels, BT=bt, BC=bc, num_warps=4)
+    bc = min(128, max(8, triton.next_power_of_2(channels)))
+    strips = min(ELEMENTS // bc, triton.next_power_of_2(triton.cdiv(seq, ROWS)))
+    grid = (triton.cdiv(channels, bc), triton.cdiv(seq, strips * ROWS), batch)
+    _strips_kernel[grid](x, weight, bias, y, seq, channels, ROWS=ROWS, STRIPS=strips, BC=bc, num_warps=WARPS)
     return y

@@ -12,8 +12,20 @@ import triton.language as tl
 
 @triton.jit
 def _reorder_kernel(
-    x_ptr, image_ptr, weight_ptr, place_ptr, rows, filters, channels, height, width, area, padded,
-    BW: tl.constexpr, BC: tl.constexpr, EIGHTS: tl.constexpr,
+    x_ptr,
+    image_ptr,
+    weight_ptr,
+    place_ptr,
+    rows,
+    filters,
+    channels,
+    height,
+    width,
+    area,
+    padded,
+    BW: tl.constexpr,
+    BC: tl.constexpr,
+    EIGHTS: tl.constexpr,
 ):
     row = tl.program_id(0)
     depth = tl.program_id(1) * BC + tl.arange(0, BC)
@@ -101,8 +113,21 @@ def conv2d_3x3(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     bw = min(64, triton.next_power_of_2(width))
     rows = batch * (height + 2)
     _reorder_kernel[(rows + filters, padded // bc)](
-        x, images, weight, places, rows, filters, channels, height, width, height * width, padded,
-        BW=bw, BC=bc, EIGHTS=width % 8 == 0, num_warps=4,
+        x,
+        images,
+        weight,
+        places,
+        rows,
+        filters,
+        channels,
+        height,
+        width,
+        height * width,
+        padded,
+        BW=bw,
+        BC=bc,
+        EIGHTS=width % 8 == 0,
+        num_warps=4,
     )
     pixels = batch * height * width
     # Large tiles for much work; small ones where few would leave SMs idle.

@@ -15,8 +15,19 @@ LOWEST = tl.constexpr(-3.0e38)  # finite: a row that is not read is all -inf and
 
 @triton.jit
 def _chunk_kernel(
-    logits_ptr, targets_ptr, tops_ptr, sums_ptr, linear_ptr, rows, classes, chunks, smoothing, ignore_index,
-    ROWS: tl.constexpr, BLOCK: tl.constexpr, GPU: tl.constexpr,
+    logits_ptr,
+    targets_ptr,
+    tops_ptr,
+    sums_ptr,
+    linear_ptr,
+    rows,
+    classes,
+    chunks,
+    smoothing,
+    ignore_index,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    GPU: tl.constexpr,
 ):
     if GPU:
         tl.extra.cuda.gdc_launch_dependents()
@@ -41,8 +52,17 @@ def _chunk_kernel(
 
 @triton.jit
 def _mean_kernel(
-    tops_ptr, sums_ptr, linear_ptr, targets_ptr, loss_ptr, rows, chunks, ignore_index,
-    ROWS: tl.constexpr, CHUNKS: tl.constexpr, GPU: tl.constexpr,
+    tops_ptr,
+    sums_ptr,
+    linear_ptr,
+    targets_ptr,
+    loss_ptr,
+    rows,
+    chunks,
+    ignore_index,
+    ROWS: tl.constexpr,
+    CHUNKS: tl.constexpr,
+    GPU: tl.constexpr,
 ):
     if GPU:
         tl.extra.cuda.gdc_wait()
@@ -75,13 +95,36 @@ def cross_entropy_fwd(logits: torch.Tensor, targets: torch.Tensor, label_smoothi
     tops, sums, linear = (torch.empty((rows, chunks), dtype=torch.float32, device=logits.device) for _ in range(3))
     loss = torch.empty((1,), dtype=torch.float32, device=logits.device)
     _chunk_kernel[(triton.cdiv(rows, tile_rows) * chunks,)](
-        logits, targets, tops, sums, linear, rows, classes, chunks, label_smoothing, ignore_index,
-        ROWS=tile_rows, BLOCK=block, GPU=gpu, num_warps=8 if block == CHUNK else 4,
+        logits,
+        targets,
+        tops,
+        sums,
+        linear,
+        rows,
+        classes,
+        chunks,
+        label_smoothing,
+        ignore_index,
+        ROWS=tile_rows,
+        BLOCK=block,
+        GPU=gpu,
+        num_warps=8 if block == CHUNK else 4,
     )
     merged = triton.next_power_of_2(chunks)
     early = {"launch_pdl": True} if gpu else {}
     _mean_kernel[(1,)](
-        tops, sums, linear, targets, loss, rows, chunks, ignore_index,
-        ROWS=min(triton.next_power_of_2(rows), max(1, 4096 // merged)), CHUNKS=merged, GPU=gpu, num_warps=16, **early,
+        tops,
+        sums,
+        linear,
+        targets,
+        loss,
+        rows,
+        chunks,
+        ignore_index,
+        ROWS=min(triton.next_power_of_2(rows), max(1, 4096 // merged)),
+        CHUNKS=merged,
+        GPU=gpu,
+        num_warps=16,
+        **early,
     )
     return loss

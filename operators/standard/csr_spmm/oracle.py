@@ -1,8 +1,8 @@
 """CSR times dense: a program owns a row of A and a block of columns of b.
 
-Several rows of b are in flight at a time, each coalesced; their products gather in separate registers and are
-added up at the end, all by one warp, so that the sum stays within threads. b is read from L2 far more often than from memory, so neighbouring rows should not march in
-step over different columns: the column block is the slower grid axis.
+Several rows of b are in flight at a time, each coalesced; their products gather in separate registers and are added up at the end, all by
+one warp, so that the sum stays within threads. b is read from L2 far more often than from memory, so neighbouring rows should not march
+in step over different columns: the column block is the slower grid axis.
 """
 
 import torch

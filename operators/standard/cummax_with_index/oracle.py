@@ -1,6 +1,7 @@
 """Running maximum with index, an associative scan over pairs (value, column), in two forms.
 
-Many rows: one program per row, block after block with a running pair, one pass over memory.
+Many rows: one warp per row, block after block with a running pair, one pass over memory. A warp scans by shuffles alone and waits for
+nobody; what hides the latency are the other warps, and the next DEPTH blocks of its row, which are requested before a block is scanned.
 Few long rows: first each tile's maximum and its column; then each tile takes the best of the tiles before it, a few KB of L2, and scans.
 The second read of x costs a quarter more traffic, but no tile waits for another.
 """
@@ -10,6 +11,9 @@ import triton
 import triton.language as tl
 
 ROWS_TO_FILL_A_GPU = 256
+ROWS_FOR_WARPS = 1024
+BLOCK = 512
+DEPTH = 1
 
 
 @triton.jit
@@ -41,6 +45,30 @@ def _row_kernel(x_ptr, values_ptr, indices_ptr, cols, BLOCK: tl.constexpr):
         best, where = tl.max(x, axis=0, return_indices=True)
         before_at = tl.where(best > before, first + where, before_at)
         before = tl.maximum(before, best)
+
+
+@triton.jit
+def _warp_kernel(x_ptr, values_ptr, indices_ptr, cols, BLOCK: tl.constexpr, DEPTH: tl.constexpr):
+    start = tl.program_id(0).to(tl.int64) * cols
+    x_row = x_ptr + start
+    lane = tl.arange(0, BLOCK)
+    ahead = ()
+    for step in tl.static_range(DEPTH):
+        columns = step * BLOCK + lane
+        ahead = ahead + (tl.load(x_row + columns, mask=columns < cols, other=-float("inf")),)
+    before = -float("inf")
+    before_at = 0
+    for first in range(0, cols, BLOCK):
+        columns = first + DEPTH * BLOCK + lane
+        ahead = ahead + (tl.load(x_row + columns, mask=columns < cols, other=-float("inf")),)
+        columns = first + lane
+        value, at = _scan(ahead[0], columns, before, before_at)
+        tl.store(values_ptr + start + columns, value, mask=columns < cols)
+        tl.store(indices_ptr + start + columns, at, mask=columns < cols)
+        # Both grow along the row, so the last of them is the greatest.
+        before = tl.max(value, axis=0)
+        before_at = tl.max(at, axis=0)
+        ahead = ahead[1:]
 
 
 @triton.jit
@@ -79,6 +107,10 @@ def cummax_with_index(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     rows, cols = x.shape
     values = torch.empty_like(x)
     indices = torch.empty((rows, cols), dtype=torch.int32, device=x.device)
+    if rows >= ROWS_FOR_WARPS:
+        block = min(BLOCK, max(32, triton.next_power_of_2(cols)))
+        _warp_kernel[(rows,)](x, values, indices, cols, BLOCK=block, DEPTH=DEPTH, num_warps=1)
+        return values, indices
     if rows >= ROWS_TO_FILL_A_GPU or cols <= 2048:
         block = min(2048, triton.next_power_of_2(cols))
         _row_kernel[(rows,)](x, values, indices, cols, BLOCK=block, num_warps=8 if block > 1024 else 4)

@@ -1,66 +1,86 @@
-"""Gather instead of scatter: tokens are listed by their index, and each row of the table has one owner, which adds up the rows of its
-tokens and writes the sum once; nothing of the table is zeroed, read back or added by atomics.
+"""Gather instead of scatter: every row of the table has a few places for the numbers of its tokens, and one owner, which adds up their
+rows and writes the sum once; nothing of the table is zeroed, read back or added by atomics. Atomics only hand out the places, one per
+token.
 
-The lists take three small kernels. Tokens count themselves, which also gives each a rank among its equals; blocks of counts reserve room
-for their lists (in whatever order they come, since lists need only be disjoint); and tokens put themselves into their lists.
+A row with more tokens than places looks through all indices for its own; that is slow only for rows that are many times as hot as the
+others.
 """
 
 import torch
 import triton
 import triton.language as tl
 
+PLACES = 32
+BLOCK_T = 4
+BLOCK_D = 1024
+
 
 @triton.jit
-def _count_kernel(indices_ptr, counts_ptr, rank_ptr, tokens, BLOCK: tl.constexpr):
+def _place_kernel(indices_ptr, counts_ptr, list_ptr, tokens, PLACES: tl.constexpr, BLOCK: tl.constexpr):
     token = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     index = tl.load(indices_ptr + token, mask=token < tokens, other=0)
-    rank = tl.atomic_add(counts_ptr + 1 + index, 1, mask=token < tokens, sem="relaxed")
-    tl.store(rank_ptr + token, rank, mask=token < tokens)
+    rank = tl.atomic_add(counts_ptr + index, 1, mask=token < tokens, sem="relaxed")
+    tl.store(list_ptr + index.to(tl.int64) * PLACES + rank, token, mask=(token < tokens) & (rank < PLACES))
 
 
 @triton.jit
-def _reserve_kernel(counts_ptr, start_ptr, vocab, BLOCK: tl.constexpr):
-    row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    count = tl.load(counts_ptr + 1 + row, mask=row < vocab, other=0)
-    base = tl.atomic_add(counts_ptr, tl.sum(count, axis=0), sem="relaxed")
-    tl.store(start_ptr + row, base + tl.cumsum(count, axis=0) - count, mask=row < vocab)
-
-
-@triton.jit
-def _place_kernel(indices_ptr, rank_ptr, start_ptr, list_ptr, tokens, BLOCK: tl.constexpr):
-    token = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    index = tl.load(indices_ptr + token, mask=token < tokens, other=0)
-    start = tl.load(start_ptr + index, mask=token < tokens, other=0)
-    rank = tl.load(rank_ptr + token, mask=token < tokens, other=0)
-    tl.store(list_ptr + start + rank, token, mask=token < tokens)
-
-
-@triton.jit
-def _gather_kernel(dy_ptr, list_ptr, start_ptr, counts_ptr, dw_ptr, dim, BLOCK_T: tl.constexpr, BLOCK_D: tl.constexpr):
-    row = tl.program_id(0)
-    columns = tl.program_id(1) * BLOCK_D + tl.arange(0, BLOCK_D)
-    start = tl.load(start_ptr + row)
-    end = start + tl.load(counts_ptr + 1 + row)
-    lane = tl.arange(0, BLOCK_T)
+def _gather_kernel(
+    dy_ptr,
+    indices_ptr,
+    counts_ptr,
+    list_ptr,
+    dw_ptr,
+    tokens,
+    dim,
+    PLACES: tl.constexpr,
+    BLOCK_T: tl.constexpr,
+    BLOCK_D: tl.constexpr,
+    SCAN: tl.constexpr,
+):
+    blocks = tl.cdiv(dim, BLOCK_D)
+    row = tl.program_id(0) // blocks
+    columns = tl.program_id(0) % blocks * BLOCK_D + tl.arange(0, BLOCK_D)
+    real = columns < dim
+    named = tl.load(counts_ptr + row)
     acc = tl.zeros((BLOCK_T, BLOCK_D), tl.float32)
-    for first in range(start, end, BLOCK_T):
-        inside = first + lane < end
-        token = tl.load(list_ptr + first + lane, mask=inside, other=0).to(tl.int64)
-        acc += tl.load(dy_ptr + token[:, None] * dim + columns[None, :], mask=inside[:, None] & (columns < dim)[None, :], other=0.0)
-    tl.store(dw_ptr + row.to(tl.int64) * dim + columns, tl.sum(acc, axis=0), mask=columns < dim)
+    lane = tl.arange(0, BLOCK_T)
+    if named <= PLACES:
+        for first in range(0, named, BLOCK_T):
+            inside = first + lane < named
+            token = tl.load(list_ptr + row.to(tl.int64) * PLACES + first + lane, mask=inside, other=0).to(tl.int64)
+            acc += tl.load(dy_ptr + token[:, None] * dim + columns[None, :], mask=inside[:, None] & real[None, :], other=0.0)
+    else:
+        for block in range(0, tokens, SCAN):
+            candidates = block + tl.arange(0, SCAN)
+            if tl.max((tl.load(indices_ptr + candidates, mask=candidates < tokens, other=-1) == row).to(tl.int32), axis=0) > 0:
+                for first in range(block, block + SCAN, BLOCK_T):
+                    token = first + lane
+                    inside = tl.load(indices_ptr + token, mask=token < tokens, other=-1) == row
+                    at = token.to(tl.int64)[:, None] * dim + columns[None, :]
+                    acc += tl.load(dy_ptr + at, mask=inside[:, None] & real[None, :], other=0.0)
+    tl.store(dw_ptr + row.to(tl.int64) * dim + columns, tl.sum(acc, axis=0), mask=real)
 
 
 def embedding_bwd(dy: torch.Tensor, indices: torch.Tensor, vocab: int) -> torch.Tensor:
     tokens, dim = dy.shape
     dw = torch.empty((vocab, dim), dtype=torch.float32, device=dy.device)
-    # counts[0] is how much of the list is reserved.
-    counts = torch.zeros((vocab + 1,), dtype=torch.int32, device=dy.device)
-    start = torch.empty((vocab,), dtype=torch.int32, device=dy.device)
-    rank, listed = torch.empty((2, tokens), dtype=torch.int32, device=dy.device)
-    _count_kernel[(triton.cdiv(tokens, 256),)](indices, counts, rank, tokens, BLOCK=256, num_warps=4)
-    _reserve_kernel[(triton.cdiv(vocab, 512),)](counts, start, vocab, BLOCK=512, num_warps=4)
-    _place_kernel[(triton.cdiv(tokens, 256),)](indices, rank, start, listed, tokens, BLOCK=256, num_warps=4)
-    block_d = min(128, triton.next_power_of_2(dim))
-    block_t = min(64, max(8, 1024 // block_d))
-    _gather_kernel[(vocab, triton.cdiv(dim, block_d))](dy, listed, start, counts, dw, dim, BLOCK_T=block_t, BLOCK_D=block_d, num_warps=1)
+    counts = torch.zeros((vocab,), dtype=torch.int32, device=dy.device)
+    places = torch.empty((vocab, PLACES), dtype=torch.int32, device=dy.device)
+    _place_kernel[(triton.cdiv(tokens, 256),)](indices, counts, places, tokens, PLACES=PLACES, BLOCK=256, num_warps=4)
+    block_d = min(BLOCK_D, triton.next_power_of_2(dim))
+    block_t = BLOCK_T if block_d >= 128 else 512 // block_d
+    _gather_kernel[(vocab * triton.cdiv(dim, block_d),)](
+        dy,
+        indices,
+        counts,
+        places,
+        dw,
+        tokens,
+        dim,
+        PLACES=PLACES,
+        BLOCK_T=block_t,
+        BLOCK_D=block_d,
+        SCAN=512,
+        num_warps=max(1, block_d // 128),
+    )
     return dw

@@ -1,8 +1,9 @@
 """Causal attention without a score matrix: one block of queries per program walks over the keys with a running maximum and sum.
 
-Queries, keys and values come by TMA from a (batch * heads * seq) x head_dim view: no pointers and no masks on loads. What a block reads past
-the end of its head are the next head's rows (or zeros): finite, and hidden by the causal mask. Blocks left of the diagonal need no mask at
-all and have a loop of their own; the longest blocks (last queries) start first. Exponentials are base 2, log2(e) is folded into the scale.
+Queries, keys and values come by TMA from a (batch * heads * seq) x head_dim view: no pointers and no masks on loads. What a block reads
+past the end of its head are the next head's rows (or zeros): finite, and hidden by the causal mask. Blocks left of the diagonal need no
+mask at all and have a loop of their own; the longest blocks (last queries) start first. Exponentials are base 2, log2(e) is folded into
+the scale.
 """
 
 import torch

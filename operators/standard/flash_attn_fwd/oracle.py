@@ -11,7 +11,9 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
-def _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, first, last, seq_k, scale, BN: tl.constexpr, D: tl.constexpr, MASKED: tl.constexpr):
+def _attend(
+    acc, total, greatest, q, k_desc, v_desc, origin_row, first, last, seq_k, scale, BN: tl.constexpr, D: tl.constexpr, MASKED: tl.constexpr
+):
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
         k = tl.trans(k_desc.load([origin_row + start, 0]))

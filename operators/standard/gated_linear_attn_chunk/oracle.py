@@ -11,7 +11,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _segment_kernel(k_ptr, v_ptr, g_ptr, state_ptr, total_ptr, seq, segment, C: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, BV: tl.constexpr):
+def _segment_kernel(
+    k_ptr, v_ptr, g_ptr, state_ptr, total_ptr, seq, segment, C: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, BV: tl.constexpr
+):
     """What one segment adds to the state, and by how much it lets the state before it decay."""
     part = tl.program_id(2)
     slot = (tl.program_id(1) * tl.num_programs(2) + part).to(tl.int64)
@@ -81,8 +83,8 @@ def gated_linear_attn_chunk(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g
     batch, heads, seq, key_dim = q.shape
     value_dim = v.shape[3]
     o = torch.empty(v.shape, dtype=torch.float32, device=q.device)
-    # A chunk waits for the one before. Segments of the sequence do not: a first kernel makes what each adds to the state (it reads k, v and g
-    # once more), and the second begins each segment from the states of those before it.
+    # A chunk waits for the one before. Segments of the sequence do not: a first kernel makes what each adds to the state (it reads k, v
+    # and g once more), and the second begins each segment from the states of those before it.
     parts = max(1, min(4, triton.cdiv(seq, 256)))
     segment = triton.cdiv(triton.cdiv(seq, parts), 64) * 64
     parts = triton.cdiv(seq, segment)

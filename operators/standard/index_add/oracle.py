@@ -1,23 +1,89 @@
-"""Scatter-add by relaxed atomics, straight into `out`: the order of additions, and so the last bits, may differ between runs."""
+"""Gather instead of scatter: every row of `out` has a few places for the numbers of the rows of x that name it, and one owner, which adds
+them up in registers and touches its row once. Atomics only hand out the places, one per row of x.
+
+A row that is named more often than it has places looks through all indices for its own; that is slow only for rows that are many times as
+hot as the others.
+"""
 
 import torch
 import triton
 import triton.language as tl
 
+PLACES = 32
+BLOCK_T = 4
+BLOCK_D = 512
+
 
 @triton.jit
-def _scatter_kernel(out_ptr, indices_ptr, x_ptr, alpha, count, dim, BLOCK_T: tl.constexpr, BLOCK_D: tl.constexpr):
-    rows = tl.program_id(0) * BLOCK_T + tl.arange(0, BLOCK_T)
-    columns = tl.program_id(1) * BLOCK_D + tl.arange(0, BLOCK_D)
-    mask = (rows < count)[:, None] & (columns < dim)[None, :]
-    target = tl.load(indices_ptr + rows, mask=rows < count, other=0).to(tl.int64)
-    x = tl.load(x_ptr + rows.to(tl.int64)[:, None] * dim + columns[None, :], mask=mask, other=0.0)
-    tl.atomic_add(out_ptr + target[:, None] * dim + columns[None, :], alpha * x, mask=mask, sem="relaxed")
+def _place_kernel(indices_ptr, counts_ptr, list_ptr, count, PLACES: tl.constexpr, BLOCK: tl.constexpr):
+    t = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    index = tl.load(indices_ptr + t, mask=t < count, other=0)
+    rank = tl.atomic_add(counts_ptr + index, 1, mask=t < count, sem="relaxed")
+    tl.store(list_ptr + index.to(tl.int64) * PLACES + rank, t, mask=(t < count) & (rank < PLACES))
+
+
+@triton.jit
+def _add_kernel(
+    out_ptr,
+    indices_ptr,
+    x_ptr,
+    counts_ptr,
+    list_ptr,
+    alpha,
+    count,
+    dim,
+    PLACES: tl.constexpr,
+    BLOCK_T: tl.constexpr,
+    BLOCK_D: tl.constexpr,
+    SCAN: tl.constexpr,
+):
+    blocks = tl.cdiv(dim, BLOCK_D)
+    row = tl.program_id(0) // blocks
+    columns = tl.program_id(0) % blocks * BLOCK_D + tl.arange(0, BLOCK_D)
+    real = columns < dim
+    place = out_ptr + row.to(tl.int64) * dim + columns
+    # On its way before it is known whether the row is named at all: nearly all are.
+    old = tl.load(place, mask=real, other=0.0)
+    named = tl.load(counts_ptr + row)
+    acc = tl.zeros((BLOCK_T, BLOCK_D), tl.float32)
+    lane = tl.arange(0, BLOCK_T)
+    if named <= PLACES:
+        for first in range(0, named, BLOCK_T):
+            inside = first + lane < named
+            t = tl.load(list_ptr + row.to(tl.int64) * PLACES + first + lane, mask=inside, other=0).to(tl.int64)
+            acc += tl.load(x_ptr + t[:, None] * dim + columns[None, :], mask=inside[:, None] & real[None, :], other=0.0)
+    else:
+        for block in range(0, count, SCAN):
+            candidates = block + tl.arange(0, SCAN)
+            if tl.max((tl.load(indices_ptr + candidates, mask=candidates < count, other=-1) == row).to(tl.int32), axis=0) > 0:
+                for first in range(block, block + SCAN, BLOCK_T):
+                    t = first + lane
+                    inside = tl.load(indices_ptr + t, mask=t < count, other=-1) == row
+                    at = t.to(tl.int64)[:, None] * dim + columns[None, :]
+                    acc += tl.load(x_ptr + at, mask=inside[:, None] & real[None, :], other=0.0)
+    tl.store(place, old + alpha * tl.sum(acc, axis=0), mask=real & (named > 0))
 
 
 def index_add(out: torch.Tensor, indices: torch.Tensor, x: torch.Tensor, alpha: float) -> None:
     count, dim = x.shape
-    block_d = min(1024, triton.next_power_of_2(dim))
-    block_t = max(1, 1024 // block_d)
-    grid = (triton.cdiv(count, block_t), triton.cdiv(dim, block_d))
-    _scatter_kernel[grid](out, indices, x, alpha, count, dim, BLOCK_T=block_t, BLOCK_D=block_d, num_warps=4)
+    rows = out.shape[0]
+    counts = torch.zeros((rows,), dtype=torch.int32, device=x.device)
+    places = torch.empty((rows, PLACES), dtype=torch.int32, device=x.device)
+    _place_kernel[(triton.cdiv(count, 256),)](indices, counts, places, count, PLACES=PLACES, BLOCK=256, num_warps=4)
+    block_d = min(BLOCK_D, triton.next_power_of_2(dim))
+    block_t = BLOCK_T if block_d >= 128 else 512 // block_d
+    _add_kernel[(rows * triton.cdiv(dim, block_d),)](
+        out,
+        indices,
+        x,
+        counts,
+        places,
+        alpha,
+        count,
+        dim,
+        PLACES=PLACES,
+        BLOCK_T=block_t,
+        BLOCK_D=block_d,
+        SCAN=512,
+        num_warps=max(1, block_d // 128),
+    )

@@ -56,7 +56,9 @@ def _gemm_kernel(
 
 
 @triton.jit
-def _tma_kernel(a_desc, b_desc, a_scale_ptr, b_scale_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+def _tma_kernel(
+    a_desc, b_desc, a_scale_ptr, b_scale_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr
+):
     # Operand tiles by TMA: no pointers in registers, zeros past the end, one stage more than the pointer form has room for.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
@@ -75,7 +77,11 @@ def _tma_kernel(a_desc, b_desc, a_scale_ptr, b_scale_ptr, c_ptr, m, n, k, BM: tl
     rows = top + tl.arange(0, BM)
     columns = left + tl.arange(0, BN)
     mask = (rows < m)[:, None] & (columns < n)[None, :]
-    tl.store(c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], (acc.to(tl.float32) * a_scale[:, None] * b_scale[None, :]).to(tl.float16), mask=mask)
+    tl.store(
+        c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :],
+        (acc.to(tl.float32) * a_scale[:, None] * b_scale[None, :]).to(tl.float16),
+        mask=mask,
+    )
 
 
 def int8_gemm_rescale(a: torch.Tensor, b: torch.Tensor, a_scale: torch.Tensor, b_scale: torch.Tensor) -> torch.Tensor:

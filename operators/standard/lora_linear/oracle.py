@@ -146,6 +146,23 @@ def lora_linear(x: torch.Tensor, w: torch.Tensor, a: torch.Tensor, b: torch.Tens
         )
         return y
     _lora_kernel[grid](
-        x, w, thin, b, y, m, n, k, r, BM=bm, BN=bn, BK=bk, R=rank, SHARES=shares, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages
+        x,
+        w,
+        thin,
+        b,
+        y,
+        m,
+        n,
+        k,
+        r,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        R=rank,
+        SHARES=shares,
+        GROUP=8,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=stages,
     )
     return y

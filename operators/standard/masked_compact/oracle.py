@@ -1,57 +1,127 @@
 """Stream compaction in two kernels: selected elements per tile, then the work.
 
-Every program adds up all counts, a few KB of L2: those before its tile give its first target, the sum of all where the fill begins. Its own
-loads are on their way before that. Elements are taken as quads, so that the mask's wide vectors (16 bytes are 16 elements) do not become the
-layout of the values, whose loads would then be scattered. Selected elements are written one by one; the fill is
-written where the tile itself reaches into it, as whole vectors.
+The mask is taken as words of four bools: one multiplication by 0x01010101 gives a word's running counts, so that only a quarter of the
+elements goes through the scan. The first kernel leaves counts of tiles and of spans of eight tiles; a program then adds up the spans before
+its own and a few tiles, instead of thousands of counts. Selected elements are written one by one; the fill is written where the tile itself
+reaches into it, as whole vectors.
 """
 
 import torch
 import triton
 import triton.language as tl
 
-
-@triton.jit
-def _count_kernel(mask_ptr, counts_ptr, n, BLOCK: tl.constexpr):
-    tile = tl.program_id(0)
-    offsets = tile * BLOCK + tl.arange(0, BLOCK)
-    selected = tl.load(mask_ptr + offsets, mask=offsets < n, other=0).to(tl.int32)
-    tl.store(counts_ptr + tile, tl.sum(selected, axis=0))
+TILE = 2048
+SPAN = 16  # tiles
+WARPS = 4
+FLAT = True
 
 
 @triton.jit
-def _compact_kernel(values_ptr, mask_ptr, counts_ptr, y_ptr, count_ptr, n, tiles, fill, BLOCK: tl.constexpr, WIDTH: tl.constexpr):
+def _words(mask_ptr, words_ptr, word, n, EVEN: tl.constexpr):
+    if EVEN:
+        words = tl.load(words_ptr + word, mask=word < n // 4, other=0)
+    else:
+        part = tl.arange(0, 4)[None, :]
+        place = word[:, None] * 4 + part
+        words = tl.sum(tl.load(mask_ptr + place, mask=place < n, other=0).to(tl.int32) << (8 * part), axis=1)
+    return words
+
+
+@triton.jit
+def _count_kernel(mask_ptr, words_ptr, tiles_ptr, spans_ptr, n, EVEN: tl.constexpr, TILE: tl.constexpr, SPAN: tl.constexpr):
+    span = tl.program_id(0)
+    words = _words(mask_ptr, words_ptr, span * (SPAN * TILE // 4) + tl.arange(0, SPAN * TILE // 4), n, EVEN)
+    counts = tl.sum(tl.reshape((words * 0x01010101) >> 24, (SPAN, TILE // 4)), axis=1)
+    tl.store(tiles_ptr + span * SPAN + tl.arange(0, SPAN), counts)
+    tl.store(spans_ptr + span, tl.sum(counts, axis=0))
+
+
+@triton.jit
+def _compact_kernel(
+    values_ptr,
+    mask_ptr,
+    words_ptr,
+    tiles_ptr,
+    spans_ptr,
+    y_ptr,
+    count_ptr,
+    n,
+    spans,
+    fill,
+    EVEN: tl.constexpr,
+    FLAT: tl.constexpr,
+    TILE: tl.constexpr,
+    SPAN: tl.constexpr,
+    WIDTH: tl.constexpr,
+):
     tile = tl.program_id(0)
-    offsets = tile * BLOCK + tl.arange(0, BLOCK // 4)[:, None] * 4 + tl.arange(0, 4)[None, :]
-    inside = offsets < n
-    mask = tl.load(mask_ptr + offsets, mask=inside, other=0)
+    word = tile * (TILE // 4) + tl.arange(0, TILE // 4)
+    words = _words(mask_ptr, words_ptr, word, n, EVEN)
+    part = tl.arange(0, 4)[None, :]
+    offsets = word[:, None] * 4 + part
     # Read as whole vectors: a mask per element would cost more instructions than it saves traffic.
+    if EVEN:
+        inside = (word < n // 4)[:, None]
+    else:
+        inside = offsets < n
     values = tl.load(values_ptr + offsets, mask=inside)
+    mine = tile // SPAN
+    near = tl.arange(0, SPAN)
+    counts = tl.load(tiles_ptr + mine * SPAN + near)
+    before = tl.sum(tl.where(near < tile % SPAN, counts, 0), axis=0)
+    total = 0
     lane = tl.arange(0, WIDTH)
-    earlier = tl.zeros((WIDTH,), tl.int32)
-    all_counts = tl.zeros((WIDTH,), tl.int32)
-    for first in range(0, tiles, WIDTH):
-        counts = tl.load(counts_ptr + first + lane, mask=first + lane < tiles, other=0)
-        all_counts += counts
-        earlier += tl.where(first + lane < tile, counts, 0)
-    total = tl.sum(all_counts, axis=0)
-    selected = mask.to(tl.int32)
-    rank = tl.sum(earlier, axis=0) + tl.reshape(tl.cumsum(tl.ravel(selected), axis=0), (BLOCK // 4, 4)) - selected
-    tl.store(y_ptr + rank, values, mask=inside & (selected != 0))
-    if (tile + 1) * BLOCK > total:
-        tl.store(y_ptr + offsets, tl.full((BLOCK // 4, 4), fill, tl.float32), mask=inside & (offsets >= total))
+    for first in range(0, spans, WIDTH):
+        sums = tl.load(spans_ptr + first + lane, mask=first + lane < spans, other=0)
+        total += tl.sum(sums, axis=0)
+        before += tl.sum(tl.where(first + lane < mine, sums, 0), axis=0)
+    # Byte k holds how many of bytes 0 .. k are set.
+    running = words * 0x01010101
+    count = running >> 24
+    base = before + tl.cumsum(count, axis=0) - count - 1
+    rank = base[:, None] + ((running[:, None] >> (8 * part)) & 7)
+    chosen = (words[:, None] >> (8 * part)) & 1 != 0
+    if FLAT:
+        # Neighbouring lanes take neighbouring elements: their targets are neighbours too, and a store touches few sectors.
+        rank = tl.reshape(tl.where(chosen, rank, -1), (TILE,))
+        tl.store(y_ptr + rank, tl.reshape(values, (TILE,)), mask=rank >= 0)
+    else:
+        tl.store(y_ptr + rank, values, mask=chosen)
+    if (tile + 1) * TILE > total:
+        tl.store(y_ptr + offsets, tl.full((TILE // 4, 4), fill, tl.float32), mask=(word * 4 >= total)[:, None] & inside)
     if tile == 0:
         tl.store(count_ptr, total)
+        # What lies before the first whole vector of the fill.
+        edge = total + tl.arange(0, 4)
+        tl.store(y_ptr + edge, tl.full((4,), fill, tl.float32), mask=edge < tl.minimum((total + 3) // 4 * 4, n))
 
 
 def masked_compact(values: torch.Tensor, mask: torch.Tensor, fill: float) -> tuple[torch.Tensor, torch.Tensor]:
     n = values.numel()
-    # Large tiles keep the list of counts short, which every program reads.
-    block, warps = (4096, 4) if n >= 1 << 20 else (2048, 4)
-    tiles = triton.cdiv(n, block)
+    spans = triton.cdiv(n, TILE * SPAN)
+    even = n % 4 == 0
+    words = mask.view(torch.int32) if even else mask
     y = torch.empty_like(values)
     count = torch.empty((1,), dtype=torch.int32, device=values.device)
-    counts = torch.empty((tiles,), dtype=torch.int32, device=values.device)
-    _count_kernel[(tiles,)](mask, counts, n, BLOCK=block, num_warps=4)
-    _compact_kernel[(tiles,)](values, mask, counts, y, count, n, tiles, fill, BLOCK=block, WIDTH=4096 if n >= 1 << 20 else 1024, num_warps=warps)
+    tile_counts = torch.empty((spans * SPAN,), dtype=torch.int32, device=values.device)
+    span_counts = torch.empty((spans,), dtype=torch.int32, device=values.device)
+    _count_kernel[(spans,)](mask, words, tile_counts, span_counts, n, EVEN=even, TILE=TILE, SPAN=SPAN, num_warps=8)
+    _compact_kernel[(triton.cdiv(n, TILE),)](
+        values,
+        mask,
+        words,
+        tile_counts,
+        span_counts,
+        y,
+        count,
+        n,
+        spans,
+        fill,
+        EVEN=even,
+        FLAT=FLAT,
+        TILE=TILE,
+        SPAN=SPAN,
+        WIDTH=512,
+        num_warps=WARPS,
+    )
     return y, count

@@ -1,6 +1,7 @@
 """float16 GEMM of odd sizes. Rows at odd addresses allow 2-byte loads only, which neither the asynchronous copies nor the pipeline take.
 
-So a first kernel copies both operands into scratch with rows padded (by zeros) to 16 bytes, and the product's tiles come by TMA. The copy is O(mk + kn) against O(mnk), and its result is still in L2 for all but the largest sizes.
+So a first kernel copies both operands into scratch with rows padded (by zeros) to 16 bytes, and the product's tiles come by TMA. The copy
+is O(mk + kn) against O(mnk), and its result is still in L2 for all but the largest sizes.
 """
 
 import torch

@@ -1,41 +1,57 @@
-"""Maximum pooling: a tile of output rows x columns per program, nine loads each.
+"""Maximum pooling: a thread reads four neighbouring pixels as one vector, in each of three rows, and the pixel left of them.
 
-Rows of all images are counted through, so that small images share a program and the divisions are one per row, not one per pixel. Eight of
-the nine loads are repeats that L1 serves.
+That is all that two neighbouring windows need: three vectors and three single loads for two results, instead of nine single loads for
+each. Quads of all images are counted through, so that no lane idles whatever the sizes are. The row that windows share with
+those below them, and the pixels left of a vector, come from L1.
 """
 
 import torch
 import triton
 import triton.language as tl
 
+BLOCK = 128
+
 
 @triton.jit
-def _pool_kernel(x_ptr, y_ptr, rows, height, width, out_height, out_width, BH: tl.constexpr, BW: tl.constexpr):
-    row = tl.program_id(0) * BH + tl.arange(0, BH)
-    column = tl.program_id(1) * BW + tl.arange(0, BW)
-    plane = (row // out_height).to(tl.int64) * height * width
+def _quads_kernel(x_ptr, y_ptr, total, quads, height, width, out_height, out_width, EVEN: tl.constexpr, BLOCK: tl.constexpr):
+    index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    row = index // quads
+    column = index % quads * 4
     i = 2 * (row % out_height)
-    j = 2 * column
-    best = tl.full((BH, BW), -float("inf"), tl.float32)
-    for r in tl.static_range(-1, 2):
-        inside = (row < rows) & (i + r >= 0) & (i + r < height)
-        line = x_ptr + (plane + (i + r) * width)[:, None]
-        for s in tl.static_range(-1, 2):
-            mask = inside[:, None] & ((j + s >= 0) & (j + s < width))[None, :]
-            x = tl.load(line + (j + s)[None, :], mask=mask, other=-float("inf"))
-            best = tl.maximum(best, x.to(tl.float32))
-    mask = (row < rows)[:, None] & (column < out_width)[None, :]
-    target = row.to(tl.int64)[:, None] * out_width + column[None, :]
-    tl.store(y_ptr + target, best.to(y_ptr.dtype.element_ty), mask=mask)
+    here = index < total
+    above = here & (i > 0)
+    below = here & (i + 1 < height)
+    # The first pixel of the quad, in the middle one of the three rows.
+    place = ((row // out_height).to(tl.int64) * height + i) * width + column
+    lane = tl.arange(0, 4)
+    quad = x_ptr + place[:, None] + lane[None, :]
+    real = column[:, None] + lane[None, :] < width
+    low = -float("inf")
+    best = tl.load(quad, mask=here[:, None] & real, other=low)
+    best = tl.maximum(best, tl.load(quad - width, mask=above[:, None] & real, other=low))
+    best = tl.maximum(best, tl.load(quad + width, mask=below[:, None] & real, other=low))
+    inner = column > 0
+    left = tl.load(x_ptr + place - 1, mask=here & inner, other=low)
+    left = tl.maximum(left, tl.load(x_ptr + place - 1 - width, mask=above & inner, other=low))
+    left = tl.maximum(left, tl.load(x_ptr + place - 1 + width, mask=below & inner, other=low))
+    even, odd = tl.split(tl.reshape(best, (BLOCK, 2, 2)))
+    first, third = tl.split(even)
+    second, fourth = tl.split(odd)
+    pair = tl.join(tl.maximum(tl.maximum(left, first), second), tl.maximum(tl.maximum(second, third), fourth))
+    if EVEN:  # no row of results ends within a pair
+        tl.store(y_ptr + (2 * index.to(tl.int64))[:, None] + tl.arange(0, 2)[None, :], pair, mask=here[:, None])
+    else:
+        out = (column // 2)[:, None] + tl.arange(0, 2)[None, :]
+        tl.store(y_ptr + row.to(tl.int64)[:, None] * out_width + out, pair, mask=here[:, None] & (out < out_width))
 
 
 def max_pool2d(x: torch.Tensor) -> torch.Tensor:
     batch, channels, height, width = x.shape
     out_height, out_width = (height - 1) // 2 + 1, (width - 1) // 2 + 1
     y = torch.empty((batch, channels, out_height, out_width), dtype=x.dtype, device=x.device)
-    rows = batch * channels * out_height
-    bw = min(128, triton.next_power_of_2(out_width))
-    bh = max(1, 1024 // bw)
-    grid = (triton.cdiv(rows, bh), triton.cdiv(out_width, bw))
-    _pool_kernel[grid](x, y, rows, height, width, out_height, out_width, BH=bh, BW=bw, num_warps=4)
+    quads = triton.cdiv(width, 4)
+    total = batch * channels * out_height * quads
+    _quads_kernel[(triton.cdiv(total, BLOCK),)](
+        x, y, total, quads, height, width, out_height, out_width, EVEN=out_width == 2 * quads, BLOCK=BLOCK, num_warps=4
+    )
     return y

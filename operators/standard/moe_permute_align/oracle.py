@@ -1,65 +1,69 @@
-"""Stable counting sort in four kernels: slots per tile and expert; their running sums; every slot's place; padding and block owners.
+"""Stable counting sort in three kernels: slots per tile and expert; their running sums; then every tile is sorted and written out.
 
-Within a tile, 128 slots at a time are ranked by comparing all pairs, and a counter per expert, held in registers, carries over to the next
-128. So the order is fixed, which atomics could not promise.
+A tile belongs to one warp, which sorts keys in its registers: the expert above the slot's number in the tile. So the order is fixed, which
+atomics could not promise, and an expert's slots come out as neighbours and are written together, at a place that depends on the expert
+alone. Most compare-exchanges of the bitonic network are one minimum or maximum within a thread: low bits of a key's place name a register.
+Programs behind those of the tiles write padding and block owners meanwhile.
 """
 
 import torch
 import triton
 import triton.language as tl
 
-PIECE: tl.constexpr = tl.constexpr(128)
+LANES = 32
+
+
+@triton.jit
+def _side(LOG: tl.constexpr, BIT: tl.constexpr):
+    """0 and 1 along the dimension of the hypercube that is this bit of a key's place."""
+    return tl.reshape(tl.arange(0, 2), [1] * (LOG - BIT - 1) + [2] + [1] * BIT)
+
+
+@triton.jit
+def _sort(h, LOG: tl.constexpr):
+    """Bitonic sort of a hypercube of int32; descending runs are ascending ones of complements."""
+    for stage in tl.static_range(1, LOG + 1):
+        # Stage runs are 2^stage long; every second one is complemented, and the last stage has a single run.
+        if stage == 1:
+            h ^= -_side(LOG, 1)
+        elif stage < LOG:
+            h ^= -(_side(LOG, stage - 1) ^ _side(LOG, stage))
+        else:
+            h ^= -_side(LOG, LOG - 1)
+        for i in tl.static_range(stage):
+            other = h ^ tl.xor_sum(h, LOG - stage + i, True)
+            h = tl.where(_side(LOG, stage - 1 - i) != 0, tl.maximum(h, other), tl.minimum(h, other))
+    return h
 
 
 @triton.jit
 def _count_kernel(expert_ptr, counts_ptr, n, experts, tiles, TILE: tl.constexpr, BINS: tl.constexpr):
     tile = tl.program_id(0)
     offsets = tile * TILE + tl.arange(0, TILE)
-    # Lanes behind the end count for a bin that no expert has.
-    counts = tl.histogram(tl.load(expert_ptr + offsets, mask=offsets < n, other=BINS - 1), BINS)
+    mask = offsets < n
+    counts = tl.histogram(tl.load(expert_ptr + offsets, mask=mask, other=0), BINS, mask=mask)
     bins = tl.arange(0, BINS)
     tl.store(counts_ptr + bins * tiles + tile, counts, mask=bins < experts)
 
 
 @triton.jit
-def _scan_kernel(counts_ptr, totals_ptr, tiles, BLOCK: tl.constexpr):
-    row = counts_ptr + tl.program_id(0) * tiles
+def _scan_kernel(counts_ptr, before_ptr, totals_ptr, tiles, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * tiles
     lane = tl.arange(0, BLOCK)
     total = 0
     for first in range(0, tiles, BLOCK):
         mask = first + lane < tiles
-        counts = tl.load(row + first + lane, mask=mask, other=0)
-        tl.store(row + first + lane, total + tl.cumsum(counts, axis=0) - counts, mask=mask)
+        counts = tl.load(counts_ptr + row + first + lane, mask=mask, other=0)
+        tl.store(before_ptr + row + first + lane, total + tl.cumsum(counts, axis=0) - counts, mask=mask)
         total += tl.sum(counts, axis=0)
     tl.store(totals_ptr + tl.program_id(0), total)
 
 
 @triton.jit
-def _place_kernel(expert_ptr, counts_ptr, totals_ptr, slots_ptr, n, experts, tiles, block, TILE: tl.constexpr, BINS: tl.constexpr):
-    tile = tl.program_id(0)
-    bins = tl.arange(0, BINS)
-    lane = tl.arange(0, PIECE)
-    room = tl.cdiv(tl.load(totals_ptr + bins, mask=bins < experts, other=0), block) * block
-    following = tl.cumsum(room, axis=0) - room + tl.load(counts_ptr + bins * tiles + tile, mask=bins < experts, other=0)
-    for first in range(tile * TILE, min(tile * TILE + TILE, n), PIECE):
-        slot = first + lane
-        expert = tl.load(expert_ptr + slot, mask=slot < n, other=BINS - 1)
-        same = (expert[:, None] == expert[None, :]) & (lane[:, None] > lane[None, :])
-        rank = tl.sum(same.to(tl.int32), axis=1)
-        tl.store(slots_ptr + tl.gather(following, expert, 0) + rank, slot, mask=slot < n)
-        following += tl.histogram(expert, BINS)
-
-
-@triton.jit
-def _pad_kernel(
-    totals_ptr, slots_ptr, owner_ptr, used_ptr, n, experts, block, max_blocks, BLOCKS: tl.constexpr, WIDTH: tl.constexpr, BINS: tl.constexpr
-):
-    bins = tl.arange(0, BINS)
-    totals = tl.load(totals_ptr + bins, mask=bins < experts, other=0)
-    room = tl.cdiv(totals, block) * block
+def _pad(program, room, totals, slots_ptr, owner_ptr, used_ptr, n, block, max_blocks, BLOCKS: tl.constexpr, WIDTH: tl.constexpr):
     ends = tl.cumsum(room, axis=0)
     used = tl.sum(room, axis=0)
-    number = tl.program_id(0) * BLOCKS + tl.arange(0, BLOCKS)
+    number = program * BLOCKS + tl.arange(0, BLOCKS)
     start = number * block
     inside = start < used
     owner = tl.sum((ends[None, :] <= start[:, None]).to(tl.int32), axis=1)
@@ -69,29 +73,60 @@ def _pad_kernel(
     lane = tl.arange(0, WIDTH)
     empty = (lane[None, :] >= filled[:, None]) & (lane < block)[None, :] & (number < max_blocks)[:, None]
     tl.store(slots_ptr + start[:, None] + lane[None, :], tl.full((BLOCKS, WIDTH), 0, tl.int32) + n, mask=empty)
-    if tl.program_id(0) == 0:
+    if program == 0:
         tl.store(used_ptr, used)
+
+
+@triton.jit
+def _place_kernel(
+    expert_ptr, counts_ptr, before_ptr, totals_ptr, slots_ptr, owner_ptr, used_ptr, n, experts, tiles, block, max_blocks,
+    LOG: tl.constexpr, HIGH: tl.constexpr, THREADS: tl.constexpr, BINS: tl.constexpr, BLOCKS: tl.constexpr, WIDTH: tl.constexpr,
+):  # fmt: skip
+    tile = tl.program_id(0)
+    bins = tl.arange(0, BINS)
+    known = bins < experts
+    totals = tl.load(totals_ptr + bins, mask=known, other=0)
+    room = tl.cdiv(totals, block) * block
+    if tile >= tiles:
+        _pad(tile - tiles, room, totals, slots_ptr, owner_ptr, used_ptr, n, block, max_blocks, BLOCKS, WIDTH)
+    else:
+        place = tl.arange(0, 1 << LOG)
+        slot = (tile << LOG) + place
+        # What lies behind the end sorts behind all experts.
+        expert = tl.load(expert_ptr + slot, mask=slot < n, other=0x3FFFF)
+        key = (expert << LOG) | place
+        counts = tl.load(counts_ptr + bins * tiles + tile, mask=known, other=0)
+        # From a key's place in the sorted tile to its place in the layout.
+        shift = tl.load(before_ptr + bins * tiles + tile, mask=known, other=0) + tl.cumsum(room - counts, axis=0) - (room - counts)
+        # Keys have no order yet: renaming their places costs nothing, and threads become the highest bits.
+        key = tl.permute(tl.reshape(key, (HIGH, THREADS, 4)), (1, 0, 2))
+        key = tl.reshape(_sort(tl.reshape(key, [2] * LOG), LOG), (1 << LOG,))
+        expert = key >> LOG
+        target = place + tl.gather(shift, tl.minimum(expert, BINS - 1), 0)
+        tl.store(slots_ptr + target, (tile << LOG) | (key & ((1 << LOG) - 1)), mask=expert < BINS)
 
 
 def moe_permute_align(
     expert_of: torch.Tensor, experts: int, block: int, max_blocks: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     n = expert_of.numel()
-    tile = 2048 if n >= 1 << 18 else 512
+    log = 10 if n >= 1 << 18 else 9
+    tile = 1 << log
     tiles = triton.cdiv(n, tile)
-    bins = triton.next_power_of_2(experts + 1)
+    bins = max(LANES, triton.next_power_of_2(experts))
     width = triton.next_power_of_2(block)
-    blocks = max(1, 4096 // max(width, bins))
+    blocks = max(1, 1024 // max(width, bins))
     like = {"dtype": torch.int32, "device": expert_of.device}
     slots = torch.empty((max_blocks * block,), **like)
     owner = torch.empty((max_blocks,), **like)
     used = torch.empty((1,), **like)
     counts = torch.empty((experts, tiles), **like)
+    before = torch.empty((experts, tiles), **like)
     totals = torch.empty((experts,), **like)
     _count_kernel[(tiles,)](expert_of, counts, n, experts, tiles, TILE=tile, BINS=bins, num_warps=4)
-    _scan_kernel[(experts,)](counts, totals, tiles, BLOCK=1024, num_warps=4)
-    _place_kernel[(tiles,)](expert_of, counts, totals, slots, n, experts, tiles, block, TILE=tile, BINS=bins, num_warps=4)
-    _pad_kernel[(triton.cdiv(max_blocks, blocks),)](
-        totals, slots, owner, used, n, experts, block, max_blocks, BLOCKS=blocks, WIDTH=width, BINS=bins, num_warps=4
-    )
+    _scan_kernel[(experts,)](counts, before, totals, tiles, BLOCK=4096, num_warps=8)
+    _place_kernel[(tiles + triton.cdiv(max_blocks, blocks),)](
+        expert_of, counts, before, totals, slots, owner, used, n, experts, tiles, block, max_blocks,
+        LOG=log, HIGH=tile // (LANES * 4), THREADS=LANES, BINS=bins, BLOCKS=blocks, WIDTH=width, num_warps=1, maxnreg=128,
+    )  # fmt: skip
     return slots, owner, used

@@ -1,10 +1,10 @@
-"""Top-k gating with a few tokens per program and their logits in registers: k rounds of minimum and removal, one read of memory.
+"""Top-k gating with a few tokens per program and their logits in registers: a bitonic network that keeps the best eight, one read of
+memory.
 
-The rounds are what costs. A logit's distance below the row's greatest, whose bits are ordered like integers, gives its last bits away to
-the expert's number: one minimum of integers, for which a warp has a single instruction, then finds logit and expert together, the lower
-expert first. Distances below LIMIT still differ then where logits do (by at least 0.0009). In the rare tile in which a chosen one is further
-off, a second form takes whole logits. Only the k chosen ones are exponentiated: the softmax's denominator cancels when weights are
-renormalised.
+Compare-exchanges are what costs. A logit's distance below the row's greatest, whose bits are ordered like integers, gives its last bits
+away to the expert's number: a minimum and a maximum of integers then order logits and experts together, the lower expert first. Distances
+below LIMIT still differ then where logits do (by at least 0.0009). In the rare tile in which a chosen one is further off, a second form
+takes whole logits. Only the k chosen ones are exponentiated: the softmax's denominator cancels when weights are renormalised.
 """
 
 import torch
@@ -36,6 +36,42 @@ def _exact(logits, columns, slots, K: tl.constexpr, SLOTS: tl.constexpr, BLOCK_T
 
 
 @triton.jit
+def _side(N: tl.constexpr, BIT: tl.constexpr):
+    """0 and 1 along the dimension that is this bit of a key's place in its row."""
+    return tl.reshape(tl.arange(0, 2), [1] * (N - BIT) + [2] + [1] * BIT)
+
+
+@triton.jit
+def _merge(h, N: tl.constexpr, STAGE: tl.constexpr):
+    """Bitonic runs of 2^STAGE to ascending ones; in a row of a tile with 2^N keys."""
+    for i in tl.static_range(STAGE):
+        other = h ^ tl.xor_sum(h, N - STAGE + 1 + i, True)
+        h = tl.where(_side(N, STAGE - 1 - i) != 0, tl.maximum(h, other), tl.minimum(h, other))
+    return h
+
+
+@triton.jit
+def _least_eight(keys, T: tl.constexpr, N: tl.constexpr):
+    """The 8 least of each row's 2^N keys, ascending: runs of 8 are sorted, then pairs of runs keep the least 8 of both. Descending runs
+    are ascending ones of complements; the least of a pair of an ascending and a descending run are the minima place by place."""
+    h = tl.reshape(keys, [T] + [2] * N)
+    h = _merge(h ^ -_side(N, 1), N, 1)
+    h = _merge(h ^ -(_side(N, 1) ^ _side(N, 2)), N, 2)
+    if N == 3:
+        h = _merge(h ^ -_side(N, 2), N, 3)
+    else:
+        h = _merge(h ^ -(_side(N, 2) ^ _side(N, 3)), N, 3)
+        for stage in tl.static_range(3, N):
+            # Every second run is of complements: back, and the pair's minima.
+            h = tl.min(h ^ -_side(N - stage + 3, 3), axis=N - stage + 3 - 3)
+            if stage < N - 1:
+                h = _merge(h ^ -_side(N - stage + 2, 3), N - stage + 2, 3)
+            else:
+                h = _merge(h, 3, 3)
+    return tl.reshape(h, (T, 8))
+
+
+@triton.jit
 def _gating_kernel(
     logits_ptr,
     weights_ptr,
@@ -43,29 +79,35 @@ def _gating_kernel(
     tokens,
     experts,
     K: tl.constexpr,
-    SLOTS: tl.constexpr,
     LIMIT: tl.constexpr,
     BLOCK_T: tl.constexpr,
-    BLOCK_E: tl.constexpr,
+    LOG: tl.constexpr,
+    PIECE: tl.constexpr,
 ):
+    # A row is cut into pieces of 64 bytes, one after another in the same threads: four threads hold all of a row, and a warp loads eight
+    # rows at a time.
+    BLOCK_E: tl.constexpr = 1 << LOG
     rows = tl.program_id(0) * BLOCK_T + tl.arange(0, BLOCK_T)
-    columns = tl.arange(0, BLOCK_E)
-    slots = tl.arange(0, SLOTS)
-    mask = (rows < tokens)[:, None] & (columns < experts)[None, :]
-    logits = tl.load(logits_ptr + rows.to(tl.int64)[:, None] * experts + columns[None, :], mask=mask, other=-float("inf"))
+    columns = tl.arange(0, BLOCK_E // PIECE)[None, :, None] * PIECE + tl.arange(0, PIECE)[None, None, :]
+    mask = (rows < tokens)[:, None, None] & (columns < experts)
+    at = rows.to(tl.int64)[:, None, None] * experts + columns
+    logits = tl.load(logits_ptr + at, mask=mask, other=-float("inf"))
+    greatest = tl.max(tl.max(logits, axis=1), axis=1)
     # Lanes behind the end of a row, and rows behind the end, are infinitely far off.
-    distance = tl.where(mask, tl.max(logits, axis=1)[:, None] - logits, float("inf"))
-    keys = (distance.to(tl.int32, bitcast=True) & -BLOCK_E) | columns[None, :]
-    chosen = tl.full((BLOCK_T, SLOTS), FAR, tl.int32)
-    for i in tl.static_range(K):
-        best = tl.min(keys, axis=1)
-        chosen = tl.where(slots[None, :] == i, best[:, None], chosen)
-        keys = tl.where(keys == best[:, None], FAR, keys)
+    distance = tl.where(mask, greatest[:, None, None] - logits, float("inf"))
+    keys = (distance.to(tl.int32, bitcast=True) & -BLOCK_E) | columns
+    # Keys carry their columns, so their order in the row is free: what a thread holds comes last.
+    keys = tl.permute(tl.reshape(keys, (BLOCK_T, BLOCK_E // PIECE, PIECE // 4, 4)), (0, 2, 1, 3))
+    chosen = _least_eight(tl.reshape(keys, (BLOCK_T, BLOCK_E)), BLOCK_T, LOG)
+    slots = tl.arange(0, 8)
     indices = chosen & (BLOCK_E - 1)
     present = (rows < tokens)[:, None] & (slots < K)[None, :]
     values = tl.where(present, -(chosen & -BLOCK_E).to(tl.float32, bitcast=True), -3.0e38)
     if tl.min(tl.min(tl.where(present, values, 0.0), axis=1), axis=0) <= -LIMIT:
-        values, indices = _exact(logits, columns, slots, K, SLOTS, BLOCK_T, BLOCK_E)
+        every = tl.arange(0, BLOCK_E)
+        known = (rows < tokens)[:, None] & (every < experts)[None, :]
+        whole = tl.load(logits_ptr + rows.to(tl.int64)[:, None] * experts + every[None, :], mask=known, other=-float("inf"))
+        values, indices = _exact(whole, every, slots, K, 8, BLOCK_T, BLOCK_E)
         values = tl.where(present, values, -3.0e38)
     weights = tl.exp(values - tl.max(values, axis=1)[:, None])
     weights = weights / tl.sum(weights, axis=1)[:, None]
@@ -78,19 +120,21 @@ def moe_topk_gating(logits: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.T
     tokens, experts = logits.shape
     weights = torch.empty((tokens, k), dtype=torch.float32, device=logits.device)
     indices = torch.empty((tokens, k), dtype=torch.int32, device=logits.device)
-    block_e = triton.next_power_of_2(experts)
-    block_t = max(1, 1024 // block_e)
-    _gating_kernel[(triton.cdiv(tokens, block_t),)](
+    block_e = max(8, triton.next_power_of_2(experts))
+    piece = min(16, block_e)
+    warps = 2
+    tile = max(1, min(8, 1024 // block_e)) * warps
+    _gating_kernel[(triton.cdiv(tokens, tile),)](
         logits,
         weights,
         indices,
         tokens,
         experts,
         K=k,
-        SLOTS=triton.next_power_of_2(k),
         LIMIT=8192.0 / block_e,  # of 23 bits, this many are left for a resolution of 2^-11
-        BLOCK_T=block_t,
-        BLOCK_E=block_e,
-        num_warps=2,
+        BLOCK_T=tile,
+        LOG=block_e.bit_length() - 1,
+        PIECE=piece,
+        num_warps=warps,
     )
     return weights, indices

@@ -1,6 +1,6 @@
 """WKV recurrence: columns of the state do not depend on each other, so one warp owns 16 of them and walks through time with them in
-registers, as a tile of (keys of a thread, threads that share a column, columns). A thread has consecutive keys, so that the vectors r, k and
-w reach it in wide loads, and most of a sum over keys is inside a thread.
+registers, as a tile of (keys of a thread, threads that share a column, columns). A thread has consecutive keys, so that the vectors r,
+k and w reach it in wide loads, and most of a sum over keys is inside a thread.
 
 Threads of all columns would need the same exponentials, more than the few units for them can do: a first kernel does each once. The bonus
 term is v times a scalar, r . (bonus * k), so no second outer product is formed. Loads run several steps ahead (num_stages).

@@ -63,9 +63,13 @@ def _window_kernel(q_desc, k_desc, v_desc, o_ptr, seq, window, scale, BM: tl.con
     low = max(diagonal - window + 1, 0) // BN * BN
     inner = min((max(diagonal + BM - window, 0) + BN - 1) // BN * BN, diagonal)
     acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, low, inner, rows, seq, window, scale, BN, D, True)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, inner, diagonal, rows, seq, window, scale, BN, D, False)
+    acc, total, greatest = _attend(
+        acc, total, greatest, q, k_desc, v_desc, origin_row, inner, diagonal, rows, seq, window, scale, BN, D, False
+    )
     end = min(diagonal + BM, seq)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, diagonal, end, rows, seq, window, scale, BN, D, True)
+    acc, total, greatest = _attend(
+        acc, total, greatest, q, k_desc, v_desc, origin_row, diagonal, end, rows, seq, window, scale, BN, D, True
+    )
     tl.store(o_ptr + tile, acc * (1.0 / total)[:, None], mask=(rows < seq)[:, None])
 
 

@@ -9,8 +9,8 @@ import torch
 import triton
 import triton.language as tl
 
-CHUNK = 8192
-WARPS = 8
+CHUNK = 4096
+WARPS = 4
 MOST_WAITING = 264  # chunks of a row: two programs an SM are always there
 ONE_BLOCK = 32768
 LOWEST = tl.constexpr(-3.0e38)  # finite, so that a chunk of -inf weighs exp(-inf) = 0 instead of a NaN

@@ -4,6 +4,7 @@ diagonal block has a loop of its own. The longest tiles (last rows) start first,
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
@@ -36,6 +37,31 @@ def _triangular_kernel(a_ptr, b_ptr, c_ptr, n, cols, BM: tl.constexpr, BN: tl.co
     tl.store(c_ptr + rows[:, None] * cols + columns[None, :], acc.to(tl.float16), mask=(rows < n)[:, None] & (columns < cols)[None, :])
 
 
+@triton.jit
+def _tma_kernel(
+    a_square, b_square, a_desc, b_desc, c_ptr, n, cols, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr
+):  # fmt: skip
+    tiles_m = tl.cdiv(n, BM)
+    tiles_n = tl.cdiv(cols, BN)
+    program = tl.program_id(0)
+    group = program // (GROUP * tiles_n)
+    height = min(tiles_m - group * GROUP, GROUP)
+    top = (tiles_m - 1 - group * GROUP - (program % (GROUP * tiles_n)) % height) * BM
+    left = (program % (GROUP * tiles_n)) // height * BN
+    rows = top + tl.arange(0, BM)
+    # The diagonal block first, all of it in one step, its upper part replaced in registers. TMA brings zeros for what lies past the end.
+    # Not in a loop: there the next step's a would be written to the registers that the tensor cores still read for this one.
+    a = a_square.load([top, top])
+    b = b_square.load([top, left])
+    acc = tl.dot(tl.where(tl.arange(0, BM)[None, :] <= tl.arange(0, BM)[:, None], a, 0.0), b)
+    # Every warp is through with that block's shared memory before TMA fills it again.
+    tl.debug_barrier()
+    for first in range(0, top, BK):
+        acc = tl.dot(a_desc.load([top, first]), b_desc.load([first, left]), acc)
+    columns = left + tl.arange(0, BN)
+    tl.store(c_ptr + rows[:, None] * cols + columns[None, :], acc.to(tl.float16), mask=(rows < n)[:, None] & (columns < cols)[None, :])
+
+
 def triangular_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     n, cols = b.shape
     c = torch.empty((n, cols), dtype=a.dtype, device=a.device)
@@ -47,5 +73,13 @@ def triangular_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     else:
         bm, bn, bk, warps, stages = 64, 32, 64, 4, 4
     grid = (triton.cdiv(n, bm) * triton.cdiv(cols, bn),)
+    if n * cols >= 2048 * 2048 and n % 8 == 0 and cols % 8 == 0:
+        # Rows of 16-byte multiples: whole tiles by TMA, one stage deeper, no pointers in registers.
+        a_desc = TensorDescriptor.from_tensor(a, [bm, bk])
+        b_desc = TensorDescriptor.from_tensor(b, [bk, bn])
+        a_square = TensorDescriptor.from_tensor(a, [bm, bm])
+        b_square = TensorDescriptor.from_tensor(b, [bm, bn])
+        _tma_kernel[grid](a_square, b_square, a_desc, b_desc, c, n, cols, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=3)
+        return c
     _triangular_kernel[grid](a, b, c, n, cols, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=stages)
     return c

@@ -1,8 +1,8 @@
 """Bilinear resampling: a tile of output rows x columns per program, four gathers each.
 
-Positions come from integer divisions, exactly; they are made once per row and once per column of a tile. Neighbouring outputs read the same
-pixels, which L1 serves, so the traffic is that of x and y. When both sizes double,
-a program owns input pixels instead: nine loads make four outputs, with constant weights. Rows of all images are counted through, so that small images share a program.
+Positions come from integer divisions, exactly; they are made once per row and once per column of a tile. Neighbouring outputs read the
+same pixels, which L1 serves, so the traffic is that of x and y. When both sizes double, a program owns input pixels instead: nine loads
+make four outputs, with constant weights. Rows of all images are counted through, so that small images share a program.
 """
 
 import torch

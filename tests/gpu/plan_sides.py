@@ -1,9 +1,10 @@
-"""One submission on both sides of the cross-check, each in a process of its own, since recording replaces Triton's driver.
+"""Submissions on one side of the cross-check. A process for each side, as recording replaces Triton's driver; a fork for each submission.
 
-    python plan_sides.py record  OPERATOR_DIR SOURCE OUT.json     # without a GPU: a launch plan per public case
-    python plan_sides.py capture OPERATOR_DIR SOURCE OUT.json     # with one: the kernels of a captured CUDA graph per public case
+    python plan_sides.py record  TASKS.json OUT cuda:90     # without a GPU: a launch plan per public case
+    python plan_sides.py capture TASKS.json OUT             # with one: the kernels of a captured CUDA graph per public case
 
-Both draw the same inputs on the CPU, so that host code which reads structural ones does the same. Autotuners take their first
+TASKS.json: [{"name", "operator" (its folder), "source"}]. OUT/NAME.json has what was found, or OUT/NAME.error why nothing was.
+Both sides draw the same inputs on the CPU, so that host code which reads structural ones does the same. Autotuners take their first
 configuration.
 """
 
@@ -15,6 +16,7 @@ import json
 import os
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -109,13 +111,28 @@ def capture(operator: Operator, source: str) -> dict[str, Any]:
     return captured
 
 
-def main() -> None:
-    mode, folder, source, out = sys.argv[1:5]
-    operator = Operator.load(Path(folder))
-    found = record(operator, source, sys.argv[5]) if mode == "record" else capture(operator, source)
-    Path(out).write_text(json.dumps(found))
-    sys.stdout.flush()
+def perform(task: dict[str, str], mode: str, out: Path, target: str) -> None:
+    """In a child of its own, which ends here."""
+    try:
+        operator = Operator.load(Path(task["operator"]))
+        found = record(operator, task["source"], target) if mode == "record" else capture(operator, task["source"])
+        part = out / f"{task['name']}.part"
+        part.write_text(json.dumps(found))
+        part.rename(out / f"{task['name']}.json")
+    except BaseException:
+        (out / f"{task['name']}.error").write_text(traceback.format_exc())
     os._exit(0)  # leftovers of a recording may crash at the interpreter's own exit
+
+
+def main() -> None:
+    mode, tasks, out, *target = sys.argv[1:]
+    for task in json.loads(Path(tasks).read_text()):
+        child = os.fork()
+        if child == 0:
+            perform(task, mode, Path(out), *target or [""])
+        _, status = os.waitpid(child, 0)
+        if not any((Path(out) / f"{task['name']}.{kind}").exists() for kind in ("json", "error")):
+            (Path(out) / f"{task['name']}.error").write_text(f"it ended with status {status}")
 
 
 if __name__ == "__main__":

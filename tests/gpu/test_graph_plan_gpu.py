@@ -7,6 +7,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,18 +23,74 @@ from graph_agreement import differences  # noqa: E402
 from plan_reader import read_plan  # noqa: E402
 
 OPERATORS = {path.parent.name: path.parent for path in sorted((ROOT / "operators").glob("*/*/spec.toml"))}
-HONEST = [case for case in honest_ones() if not case.refused]
-SECONDS = 300
+HONEST = {case.name: case for case in honest_ones() if not case.refused}
+MODES = ("record", "capture")
+WORKERS = max(1, min(8, (os.cpu_count() or 1) // 2))  # for each mode; on one GPU
+SECONDS = 600  # until a side has been found, those before it included
+Found = dict[str, dict[str, object]]
 
 
-def side(mode: str, operator: Path, source: Path, out: Path, **env: str) -> dict[str, dict[str, object]]:
-    python = os.environ.get("ASSAY_PYTHON", sys.executable)
-    arguments = [python, str(HERE / "plan_sides.py"), mode, str(operator), str(source), str(out)]
-    if mode == "record":
-        arguments.append(target())
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=SECONDS, env={**os.environ, **env})
-    assert out.exists(), f"{mode}: exit status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
-    return json.loads(out.read_text())  # type: ignore[no-any-return]
+class Sides:
+    """Both sides of every test that was chosen, found by processes that run ahead of the tests."""
+
+    def __init__(self, tasks: list[dict[str, str]], folder: Path) -> None:
+        self.folder = folder
+        self.processes: list[subprocess.Popen[bytes]] = []
+        for mode in MODES:
+            (folder / mode).mkdir()
+            for number in range(min(WORKERS, len(tasks))):
+                listed = folder / f"{mode}.{number}.json"
+                listed.write_text(json.dumps(tasks[number::WORKERS]))
+                arguments = [
+                    os.environ.get("ASSAY_PYTHON", sys.executable),
+                    str(HERE / "plan_sides.py"),
+                    mode,
+                    str(listed),
+                    str(folder / mode),
+                ]
+                no_gpu = {"CUDA_VISIBLE_DEVICES": ""} if mode == "record" else {}
+                log = (folder / f"{mode}.{number}.log").open("wb")
+                command = [*arguments, *([target()] if mode == "record" else [])]
+                self.processes.append(subprocess.Popen(command, env={**os.environ, **no_gpu}, stdout=log, stderr=log))
+
+    def of(self, mode: str, name: str) -> Found:
+        found, error = self.folder / mode / f"{name}.json", self.folder / mode / f"{name}.error"
+        end = time.monotonic() + SECONDS
+        while not found.exists():
+            assert not error.exists(), f"{mode}: {error.read_text()}"
+            ended = all(process.poll() is not None for process in self.processes) and not found.exists() and not error.exists()
+            assert not ended, "\n".join(log.read_text(errors="replace")[-2000:] for log in self.folder.glob(f"{mode}.*.log"))
+            assert time.monotonic() < end, f"{mode}: nothing after {SECONDS} s"
+            time.sleep(0.05)
+        return json.loads(found.read_text())  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+def task_of(item: pytest.Item, folder: Path) -> dict[str, str] | None:
+    """What a chosen test of this file needs."""
+    if not isinstance(item, pytest.Function) or Path(item.fspath) != Path(__file__):
+        return None
+    name = str(item.callspec.params["name"])
+    if item.originalname == "test_oracles":
+        operator = OPERATORS[name]
+        return (
+            None if needs_tlx(operator / "oracle.py") else {"name": name, "operator": str(operator), "source": str(operator / "oracle.py")}
+        )
+    source = folder / f"{name}.py"
+    source.write_text(HONEST[name].source())
+    return {"name": f"honest.{name}", "operator": str(OPERATORS[HONEST[name].operator]), "source": str(source)}
+
+
+@pytest.fixture(scope="module")
+def sides(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
+    folder = tmp_path_factory.mktemp("sides")
+    both = Sides([task for item in request.session.items if (task := task_of(item, folder))], folder)
+    yield both
+    both.close()
 
 
 def needs_tlx(source: Path) -> bool:
@@ -45,9 +103,8 @@ def target() -> str:
     return "cuda:" + subprocess.run(query, check=True, capture_output=True, text=True).stdout.strip().replace(".", "")
 
 
-def compare(operator: Path, source: Path, folder: Path, may_refuse: bool) -> None:
-    recorded = side("record", operator, source, folder / "recorded.json", CUDA_VISIBLE_DEVICES="")
-    captured = side("capture", operator, source, folder / "captured.json")
+def compare(sides: Sides, name: str, may_refuse: bool) -> None:
+    recorded, captured = (sides.of(mode, name) for mode in MODES)
     assert recorded and recorded.keys() == captured.keys()
     refused = {case: found["error"] for case, found in captured.items() if "error" in found}
     problems = {
@@ -62,16 +119,14 @@ def compare(operator: Path, source: Path, folder: Path, may_refuse: bool) -> Non
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("operator", OPERATORS)
-def test_oracles(operator: str, tmp_path: Path) -> None:
-    if needs_tlx(OPERATORS[operator] / "oracle.py"):
+@pytest.mark.parametrize("name", OPERATORS)
+def test_oracles(name: str, sides: Sides) -> None:
+    if needs_tlx(OPERATORS[name] / "oracle.py"):
         pytest.skip("this Triton has no TLX")
-    compare(OPERATORS[operator], OPERATORS[operator] / "oracle.py", tmp_path, may_refuse=False)
+    compare(sides, name, may_refuse=False)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("case", HONEST, ids=lambda case: case.name)
-def test_honest_submissions(case: object, tmp_path: Path) -> None:
-    source = tmp_path / "submission.py"
-    source.write_text(case.source())  # type: ignore[attr-defined]
-    compare(OPERATORS[case.operator], source, tmp_path, may_refuse=True)  # type: ignore[attr-defined]
+@pytest.mark.parametrize("name", HONEST)
+def test_honest_submissions(name: str, sides: Sides) -> None:
+    compare(sides, f"honest.{name}", may_refuse=True)

@@ -24,6 +24,8 @@ struct Scratch {
 
 LintReport sound() {
   LintReport report;
+  report.checks_s = 1.5;
+  report.oracle_s = 0.25;
   report.name = "demo";
   report.checks = 12;
   report.mutants = report.killed = 9;
@@ -46,7 +48,7 @@ TEST_CASE("a lint report for people and as JSON") {
   CHECK(lint_to_json(*again) == lint_to_json(report));
   CHECK(again->failures == report.failures);
   CHECK(lint_to_json(report).at("sound") == false);
-  for (const char* field : {"name", "checks", "mutants", "killed", "failures", "oracle", "recorded", "verdict"}) {
+  for (const char* field : {"name", "checks", "mutants", "killed", "failures", "oracle", "recorded", "verdict", "checks_s", "oracle_s"}) {
     nlohmann::json broken = lint_to_json(report);
     broken.erase(field);
     CHECK(lint_from_json(broken).error().message.find(field) != std::string::npos);

@@ -59,8 +59,8 @@ def summary(verdicts: dict[str, Any], library: dict[str, Any]) -> str:
     rates = ", ".join(f"`{name}` {rate / 1e12:.2f}" for rate, name in below)
     points = [
         f"A copy of 1 GiB moves {copy / 1e12:.2f} TB/s. Of {len(bound)} oracles whose least traffic takes longer than their least "
-        f"arithmetic {len(bound) - len(below)} reach {100 * COPY_SHARE:.0f} % of that. Below it are those that wait for something else than "
-        "memory (steps in time, sorting, atomics, exact arithmetic without tensor cores), or that have more to do than their least: "
+        f"arithmetic {len(bound) - len(below)} reach {100 * COPY_SHARE:.0f} % of that. Below it are those that wait for something else "
+        "than memory (steps in time, sorting, atomics, exact arithmetic without tensor cores), or that have more to do than their least: "
         f"{rates} TB/s.",
         "Products beside cuBLAS, share of its speed (`bench/results/library-h200.json`, an earlier revision; several are faster since): "
         + against_libraries(library, attention=False)

@@ -237,6 +237,8 @@ class CudaDevice final : public Device {
     run.take_back();
     run.verdict().tier = Tier::host;
     run.verdict().tier_reason = "it could not be recorded (" + why + "), so it had the GPU inside the jail; its times are wall clock of whole calls";
+    // Before the GPU is taken from the others.
+    std::vector<std::string> baseline = is_timed(run.job()) ? record_baseline(run, prepared) : std::vector<std::string>();
     run.enter(Stage::queue);
     if (!take_gpu(run, hold, true)) return;
     const bool judged = host_.run(run, judge_, prepared, is_timed(run.job()));
@@ -248,7 +250,7 @@ class CudaDevice final : public Device {
       run.fail_ours(outputs.error(), "making output files");
       return;
     }
-    Measuring(run, {judge_, launchers_, facts_}, prepared, *outputs, record_baseline(run, prepared)).measure(nullptr, {});
+    Measuring(run, {judge_, launchers_, facts_}, prepared, *outputs, std::move(baseline)).measure(nullptr, {});
     if (run.job().kind == JobKind::profile) describe(run, prepared, "");
   }
 

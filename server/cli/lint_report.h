@@ -12,13 +12,14 @@ namespace assay::server {
 
 struct LintReport {
   std::string name;
-  std::size_t checks = 0;             // of the operator itself, on all linted cases
+  std::size_t checks = 0;  // of the operator itself, on all linted cases
   std::size_t mutants = 0;
   std::size_t killed = 0;
   std::vector<std::string> failures;  // one line each; none: the operator is sound
   std::string oracle;                 // how its job ended: "pass", "compiles; ...", "fail"
   std::string recorded;               // without a GPU: which cases became launch plans; else empty
   nlohmann::json verdict;             // the oracle's, assay.verdict/1
+  double checks_s = 0, oracle_s = 0;  // wall clock, waiting for others included; the recording belongs to the oracle's
 
   bool is_sound() const { return failures.empty(); }
 };

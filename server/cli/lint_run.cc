@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/clock.h"
 #include "tools/operator_job.h"
 #include "tools/verdict_json.h"
 
@@ -15,11 +16,21 @@ namespace {
 // twice. The larger ones are linted on a GPU.
 constexpr double kSmallVolume = 1 << 20;
 constexpr double kSmallElements = 1 << 22;
+constexpr double kNsPerS = 1e9;
 // Of the tolerance, for the oracle; the rest is for right kernels that sum in another order.
 constexpr double kMostOfTolerance = 0.5;
 constexpr const char* kRecordTarget = "cuda:90";
 constexpr const char* kCpu = "cpu";
 constexpr const char* kTimedCase = "large";  // the one that tables show: timing all of them takes seconds for each
+
+/// Seconds since it was made.
+class Stopwatch {
+ public:
+  double seconds() const { return static_cast<double>(SystemClock().monotonic_ns() - begin_) / kNsPerS; }
+
+ private:
+  std::int64_t begin_ = SystemClock().monotonic_ns();
+};
 
 double elements_of(const std::vector<std::string>& shape, const operators::Case& item) {
   double product = 1;
@@ -79,18 +90,26 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
     if (cache_ != nullptr) cache_->keep(*chosen[i], reports[i]);
     done(reports[i], false);
   };
-  const auto check = [&](std::size_t i, sandbox::Linter& linter) { check_operator(*chosen[i], linter, reports[i]); };
+  const auto check = [&](std::size_t i, sandbox::Linter& linter) {
+    const Stopwatch watch;
+    check_operator(*chosen[i], linter, reports[i]);
+    reports[i].checks_s = watch.seconds();
+  };
   if (device_.info().name == kCpu) {
     for_each(unknown, jobs, [&](std::size_t i, sandbox::Linter& linter) {
       check(i, linter);
+      const Stopwatch watch;
       if (check_oracle(*chosen[i], reports[i])) check_recording(*chosen[i], reports[i]);
+      reports[i].oracle_s = watch.seconds();
       finish(i);
     });
   } else {
     // One after the other: oracles are timed, and nothing else may use the GPU meanwhile.
     for_each(unknown, jobs, check);
     for_each(unknown, jobs, [&](std::size_t i, sandbox::Linter&) {
+      const Stopwatch watch;
       check_oracle(*chosen[i], reports[i]);
+      reports[i].oracle_s = watch.seconds();
       finish(i);
     });
   }

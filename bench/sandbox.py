@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import http.client
+import itertools
 import json
 import os
 import re
@@ -92,9 +93,9 @@ class Agent:
         structured: dict[str, Any] = answer["result"]["structuredContent"]
         return structured
 
-    def verdict(self, source: str, device: str = "", tool: str = "run_tests") -> dict[str, Any]:
+    def verdict(self, source: str, device: str = "", tool: str = "run_tests", operator: str = OPERATOR) -> dict[str, Any]:
         """On the server's default device unless one is named. The first `submit` starts a run of its own."""
-        arguments = {"operator": OPERATOR, "code": f"{source}\n# {os.urandom(8).hex()}\n"}
+        arguments = {"operator": operator, "code": f"{source}\n# {os.urandom(8).hex()}\n"}
         if device:
             arguments["device"] = device
         if tool == "submit":
@@ -130,17 +131,31 @@ class Server:
         self.process.wait(30)
 
 
-def throughput(server: Server, agents: int, seconds: float, devices: Sequence[str] = ("",), tool: str = "run_tests") -> dict[str, Any]:
-    """Verdicts an hour, and what one agent waits. The agents take the devices in turns."""
+def oracle_of(operator: str) -> str:
+    return next((ROOT / "operators").glob(f"*/{operator}/oracle.py")).read_text()
+
+
+def throughput(
+    server: Server,
+    agents: int,
+    seconds: float,
+    devices: Sequence[str] = ("",),
+    tool: str = "run_tests",
+    operators: Sequence[str] = (OPERATOR,),
+) -> dict[str, Any]:
+    """Verdicts an hour, and what one agent waits. Agents take the devices in turns, each the operators, with the oracles' code."""
+    codes = [(operator, oracle_of(operator)) for operator in operators]
     latencies: list[float] = []
     wrong: list[str] = []
     begin = time.monotonic()
 
     def work(device: str) -> None:
         agent = Agent(server.port)
+        turns = itertools.cycle(codes)
         while time.monotonic() < begin + seconds:
+            operator, code = next(turns)
             start = time.perf_counter()
-            verdict = agent.verdict(ORACLE, device, tool)
+            verdict = agent.verdict(code, device, tool, operator)
             latencies.append((time.perf_counter() - start) * 1e3)
             if verdict.get("outcome") != "pass":
                 wrong.append(json.dumps(verdict)[:300])

@@ -11,14 +11,16 @@ step() { printf '\033[1m== [%4ds] %s\033[0m\n' $((SECONDS - started)) "$*" >&2; 
 background() {  # background NAME COMMAND...
   local name=$1
   shift
+  set -m  # a process group of its own: what it starts ends with it
   (renice -n 19 "$BASHPID" >/dev/null && "$@") >"build/$name.log" 2>&1 &
   background_of[$name]=$!
+  set +m
 }
 finish() {  # finish NAME: its end, and what it said if that was a bad one
   wait "${background_of[$1]}" || { cat "build/$1.log" >&2; return 1; }
 }
 declare -A background_of
-trap 'jobs -p | xargs -r kill 2>/dev/null' EXIT
+trap 'for group in "${background_of[@]}"; do kill -- "-$group" 2>/dev/null || true; done' EXIT
 
 tidy() {
   # The build's flags name a warning of GCC's that clang does not know.

@@ -62,7 +62,7 @@ def summary(verdicts: dict[str, Any], library: dict[str, Any]) -> str:
         f"arithmetic {len(bound) - len(below)} reach {100 * COPY_SHARE:.0f} % of that. Below it are those that wait for something else "
         "than memory (steps in time, sorting, atomics, exact arithmetic without tensor cores), or that have more to do than their least: "
         f"{rates} TB/s.",
-        "Products beside cuBLAS, share of its speed (`bench/results/library-h200.json`, an earlier revision; several are faster since): "
+        "Products beside cuBLAS, share of its speed (`bench/results/library-h200.json`, at the revision that it names): "
         + against_libraries(library, attention=False)
         + ".",
         f"Attention beside PyTorch's fastest backend, in the same run: {against_libraries(library, attention=True)}.",

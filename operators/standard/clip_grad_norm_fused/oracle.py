@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 2 * 132
+PER_SM = 2  # programs that are there at once, as a barrier among all of them needs
 
 
 @triton.jit
@@ -86,6 +86,13 @@ def _clip_kernel(
         tl.store(total_norm_ptr, norm)
 
 
+def _registers(most: int) -> dict[str, int]:
+    """A bound for the compiler, where it takes one: ptxas does."""
+    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "cuda":
+        return {}
+    return {"maxnreg": most}
+
+
 def clip_grad_norm_fused(
     grads: torch.Tensor, offsets: torch.Tensor, inverse_scale: float, max_norm: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -95,7 +102,8 @@ def clip_grad_norm_fused(
     norms = torch.empty((tensors,), dtype=torch.float32, device=grads.device)
     total_norm = torch.empty((1,), dtype=torch.float32, device=grads.device)
     block = 8192
-    programs = min(PROGRAMS, triton.cdiv(total, block))
+    sms = 1 if triton.knobs.runtime.interpret else torch.cuda.get_device_properties(grads.device).multi_processor_count
+    programs = min(PER_SM * sms, triton.cdiv(total, block))
     span = triton.cdiv(triton.cdiv(total, programs), block) * block
     together = {} if triton.knobs.runtime.interpret else {"launch_cooperative_grid": True}
     _clip_kernel[(triton.cdiv(total, span),)](
@@ -113,7 +121,7 @@ def clip_grad_norm_fused(
         BLOCK=block,
         TENSORS=triton.next_power_of_2(tensors),
         num_warps=8,
-        maxnreg=128,
+        **_registers(128),
         **together,
     )
     return norms, total_norm

@@ -106,6 +106,13 @@ def _place_kernel(
         tl.store(slots_ptr + target, (tile << LOG) | (key & ((1 << LOG) - 1)), mask=expert < BINS)
 
 
+def _registers(most: int) -> dict[str, int]:
+    """A bound for the compiler, where it takes one: ptxas does."""
+    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "cuda":
+        return {}
+    return {"maxnreg": most}
+
+
 def moe_permute_align(
     expert_of: torch.Tensor, experts: int, block: int, max_blocks: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -127,6 +134,6 @@ def moe_permute_align(
     _scan_kernel[(experts,)](counts, before, totals, tiles, BLOCK=4096, num_warps=8)
     _place_kernel[(tiles + triton.cdiv(max_blocks, blocks),)](
         expert_of, counts, before, totals, slots, owner, used, n, experts, tiles, block, max_blocks,
-        LOG=log, HIGH=tile // (LANES * 4), THREADS=LANES, BINS=bins, BLOCKS=blocks, WIDTH=width, num_warps=1, maxnreg=128,
+        LOG=log, HIGH=tile // (LANES * 4), THREADS=LANES, BINS=bins, BLOCKS=blocks, WIDTH=width, num_warps=1, **_registers(128),
     )  # fmt: skip
     return slots, owner, used

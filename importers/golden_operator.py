@@ -37,6 +37,10 @@ def reference(**arguments):
     return _GOLDEN.reference(arguments)
 
 
+def open_elements(**arguments):
+    return _GOLDEN.open_elements(arguments)
+
+
 def cost(case):
     return _GOLDEN.cost(case)
 '''

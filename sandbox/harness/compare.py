@@ -3,8 +3,9 @@
     result = compare(rules, expected, actual, float64)
 
 An element is right when its error times the output's scale is at most `max_abs_error` (0: when it is equal). NaN and infinity are
-right exactly where the reference has the same. Elements that are open (operator.py) count for nothing. The strict rule: the error against float64 is at most four times that of the
-reference in the case's own dtype, or one unit in the last place of the output's largest value. Pure functions.
+right exactly where the reference has the same. Elements that are open (operator.py) count for nothing. The strict rule: the error against
+float64 is at most four times that of the reference in the case's own dtype, or one unit in the last place of the output's largest value.
+Pure functions.
 """
 
 from __future__ import annotations

@@ -29,7 +29,14 @@ POISON = 0xFF  # NaN as a float, -1 as an integer
 
 def rules_for(operator: Operator, case: Case) -> list[Rule]:
     return [
-        Rule(o.name, operator.dtype_of(o.dtype, case), operator.output_shape(o, case), o.max_abs_error, operator.scale(o, case), operator.imported)
+        Rule(
+            o.name,
+            operator.dtype_of(o.dtype, case),
+            operator.output_shape(o, case),
+            o.max_abs_error,
+            operator.scale(o, case),
+            operator.imported,
+        )
         for o in operator.outputs
     ]
 

@@ -2,10 +2,10 @@
 
     masks = open_elements(run, [0.01, 0.0])        # run(contents): the outputs, with such contents in all memory that nobody wrote
 
-The outputs are computed with several contents, and with the first of them once more at the end. An element is open when it is the same with
-the same contents and another with others. Code may also differ from itself, by the order of atomic additions or a race: what is not the same
-with the same contents is never open, and in an output that has any such element only what differs by more than the output's tolerance counts
-as another. So rounding opens nothing, and who races is not let off.
+The outputs are computed with several contents, and with the first of them once more at the end. An element is open when it is the same
+with the same contents and another with others. Code may also differ from itself, by the order of atomic additions or a race: then, in
+such an output, only what differs by more than the output's tolerance counts as another. So rounding opens nothing, and a race is not
+let off.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def open_elements(run: Callable[[Contents], Outputs], allowed: Sequence[float]) 
     first, *others = [run(contents) for contents in Contents]
     again = run(next(iter(Contents)))
     return [
-        _of_output(output, [other[position] for other in others], again[position], allowed[position]) for position, output in enumerate(first)
+        _of_output(output, [other[position] for other in others], again[position], allowed[position])
+        for position, output in enumerate(first)
     ]
 
 

@@ -234,7 +234,9 @@ class Operator:
         if not hasattr(self.module, "open_elements"):
             return []
         if not self.imported:
-            raise OperatorError(f"{self.name}: reference.py defines open_elements(), which is for imported operators: it excuses wrong answers")
+            raise OperatorError(
+                f"{self.name}: reference.py defines open_elements(), which is for imported operators: it excuses wrong answers"
+            )
         with torch.no_grad():
             masks = list(self.module.open_elements(**arguments))
         wanted = [(torch.bool, x.shape) for x in expected]

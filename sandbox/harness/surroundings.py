@@ -4,9 +4,9 @@
         x = torch.empty(3, device="cuda")        # NaNs, and a margin of NaNs before and behind
     given = placed(value, value.dtype, Contents.NOT_A_NUMBER)       # a copy of a tensor in such a margin
 
-Code that runs twice, with other contents, shows by its results which of them depend on what nobody gave it: elements that it never writes,
-elements that it computes from such, or from what it reads beyond a tensor (open_elements.py). Integers stay small and positive, since what is
-read as an index should lead to memory that there is. One thread at a time.
+Code that runs twice, with other contents, shows by its results which of them depend on what nobody gave it: elements that it never
+writes, elements that it computes from such, or from what it reads beyond a tensor (open_elements.py). Integers stay small and positive,
+since what is read as an index should lead to memory that there is. One thread at a time.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map_only
 
@@ -24,8 +25,7 @@ from harness.tensors import WORDS, span_bytes, span_view
 MARGIN_BYTES = 1 << 20  # before and behind a tensor: kernels that go beyond theirs go by a few rows
 FINITE = 400.0  # larger than what test parts draw, and within every type of float
 _UNINITIALISED = frozenset(
-    getattr(torch.ops.aten, name)
-    for name in ("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided")
+    getattr(torch.ops.aten, name) for name in ("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided")
 )
 
 
@@ -63,7 +63,7 @@ def placed(value: torch.Tensor, dtype: torch.dtype, contents: Contents) -> torch
 
 
 class Surroundings(TorchDispatchMode):
-    """While entered, every tensor that torch makes on the device lies amid such contents, and holds them where torch would not initialise it."""
+    """While entered, each tensor that torch makes on the device lies amid such contents, and holds them where torch initialises nothing."""
 
     def __init__(self, contents: Contents, device_type: str) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class Surroundings(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         returned = func(*args, **(kwargs or {}))
         given = {x.untyped_storage()._cdata for x in tree_flatten((args, kwargs))[0] if self._is_ours(x)}
-        uninitialised = func.overloadpacket in _UNINITIALISED
+        uninitialised = getattr(func, "overloadpacket", None) in _UNINITIALISED
 
         def settled(made: torch.Tensor) -> torch.Tensor:
             if not self._is_ours(made) or made.untyped_storage()._cdata in given:
@@ -85,6 +85,6 @@ class Surroundings(TorchDispatchMode):
         return tree_map_only(torch.Tensor, settled, returned)
 
     def _is_ours(self, x: Any) -> bool:
-        if not isinstance(x, torch.Tensor) or x.device.type != self._device_type or x.layout != torch.strided:
+        if not isinstance(x, torch.Tensor) or isinstance(x, FakeTensor) or x.device.type != self._device_type or x.layout != torch.strided:
             return False
         return x.numel() > 0 and not x.is_complex()

@@ -273,7 +273,11 @@ def test_open_elements_count_for_nothing(judge: JudgeClient, tmp_path: Path) -> 
     ("spec", "hook", "words"),
     [
         (SPEC, OPEN, "is for imported operators"),
-        ("imported = true" + SPEC, "def open_elements(a, x, index):\n    return torch.zeros(x.shape, dtype=torch.bool),\n", "a mask of bool"),
+        (
+            "imported = true" + SPEC,
+            "def open_elements(a, x, index):\n    return torch.zeros(x.shape, dtype=torch.bool),\n",
+            "a mask of bool",
+        ),
         (
             "imported = true" + SPEC,
             "def open_elements(a, x, index):\n    return [torch.ones(y.shape, dtype=torch.bool) for y in (x, index)]\n",
@@ -298,10 +302,14 @@ def test_what_is_open_or_as_it_was_given_tells_nothing() -> None:
     assert operator.open_elements([torch.tensor([0.0, 5.0, 1.0])], {"x": x})[0] is mask
 
 
-@pytest.mark.parametrize(("dtype", "spec", "ok"), [("bfloat16", "imported = true", True), ("bfloat16", "", False), ("float32", "imported = true", False)])
+@pytest.mark.parametrize(
+    ("dtype", "spec", "ok"), [("bfloat16", "imported = true", True), ("bfloat16", "", False), ("float32", "imported = true", False)]
+)
 def test_a_float_of_two_bytes_may_be_off_by_its_last_place(judge: JudgeClient, tmp_path: Path, dtype: str, spec: str, ok: bool) -> None:
     reference = REFERENCE.replace("a * x, index", "torch.full_like(x, -2.453125), index")
-    frame = judge.prepare(write_operator(tmp_path / "axpy", spec + SPEC.replace("scale = 10", "scale = 1"), reference), case={"dtype": dtype})
+    frame = judge.prepare(
+        write_operator(tmp_path / "axpy", spec + SPEC.replace("scale = 10", "scale = 1"), reference), case={"dtype": dtype}
+    )
     right = torch.full((4, 6), -2.453125, dtype=getattr(torch, dtype))
     count = prepared_inputs(frame)["index"] + 1
     near, far = right.clone(), right.clone()

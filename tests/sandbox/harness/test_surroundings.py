@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from harness.surroundings import FINITE, MARGIN_BYTES, Contents, Surroundings, placed
 from harness.tensors import DTYPES
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 
 def beyond(x: torch.Tensor, elements: int) -> torch.Tensor:
@@ -55,6 +58,31 @@ def test_they_lie_around_every_fresh_tensor() -> None:
     assert view.untyped_storage().data_ptr() == given.untyped_storage().data_ptr()
     assert beyond(fresh, 6) == FINITE and beyond(fresh, -1) == FINITE and beyond(fresh, MARGIN_BYTES // 4) == FINITE
     assert bool((filled == 2).all()) and beyond(filled, 5) == FINITE
+
+
+def test_gradients_and_views_are_as_ever() -> None:
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            out = torch.empty_like(x)
+            out.copy_(2 * x)
+            return out
+
+        @staticmethod
+        def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+            return 2 * grads[0]
+
+    with Surroundings(Contents.NOT_A_NUMBER, "cpu"):
+        x = torch.ones(4, 4, requires_grad=True)
+        Double.apply(x.t()[1:]).sum().backward()
+        y = torch.zeros(4, 4)
+        y[1:3].t().fill_(3)
+        first, second = y.split(2)
+        first += 1
+    assert x.is_leaf and x.grad is not None and x.grad.sum() == 24
+    assert y.sum() == 8 * 3 + 8 and second.sum() == 12
+    with FakeTensorMode(), Surroundings(Contents.LARGE, "cpu"):
+        assert torch.empty(3).add(1).shape == (3,)
 
 
 def test_arguments_keep_form_and_values() -> None:

@@ -41,6 +41,10 @@ def open_elements(**arguments):
     return _GOLDEN.open_elements(arguments)
 
 
+def output_axes(case, arguments):
+    return _GOLDEN.output_axes(case, arguments)
+
+
 def cost(case):
     return _GOLDEN.cost(case)
 '''

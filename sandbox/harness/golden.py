@@ -4,6 +4,7 @@
     arguments = golden.inputs(case, rng)
     outputs = golden.reference(arguments)
     masks = golden.open_elements(arguments)         # what no submission can be asked for
+    axes = golden.output_axes(case, arguments)      # of outputs whose shapes depend on values
 
 The judge's: a case is one call that the test part makes of the kernel part. To have its arguments, the test part runs up to that call, with
 random numbers from the case's seed. The expected outputs are what the golden kernel part returns for them: it is the reference that the
@@ -168,6 +169,19 @@ class Golden:
         allowed = [float(output["max_abs_error"]) for output in self._spec()["outputs"]]
         return open_elements(lambda contents: self.computed(arguments, contents, device_type), allowed)
 
+    def output_axes(self, case: Case, arguments: dict[str, Any]) -> dict[str, int]:
+        """The extents of what is returned, where host code may take them from values: a test part of another seed then returns other shapes
+        than the one that was imported. Without a GPU these have to do."""
+        if case.device.type != "cuda" or not any(argument["role"] == "structural" for argument in self._spec()["arguments"]):
+            return {}
+        return self.extents(arguments, "cuda")
+
+    def extents(self, arguments: dict[str, Any], device_type: str) -> dict[str, int]:
+        """By axis, of what is returned for the arguments."""
+        outputs = self.computed(arguments, Contents.ZERO, device_type)
+        returned = outputs[: len(outputs) - len(self._interface["written"])]
+        return {f"y{i}_{dim}": extent for i, x in enumerate(returned) for dim, extent in enumerate(x.shape)}
+
     def computed(self, arguments: dict[str, Any], contents: Contents, device_type: str) -> tuple[torch.Tensor, ...]:
         """The outputs, where memory of the device that nobody wrote has these contents. The golden kernel part is compiled for the types of
         the test part: wider ones are narrowed."""
@@ -196,7 +210,9 @@ class Golden:
     def cost(self, case: Case) -> Cost:
         """What is returned has to be written; how much of the arguments is read, or written in place, nobody said."""
         returned = self._calls[_number(case)]
-        return Cost(bytes=float(sum(DTYPES[dtype].itemsize * math.prod(shape) for dtype, shape in returned)), flops=0)
+        shapes = [[case.axes.get(f"y{i}_{dim}", extent) for dim, extent in enumerate(shape)] for i, (_, shape) in enumerate(returned)]
+        written = sum(DTYPES[dtype].itemsize * math.prod(shape) for (dtype, _), shape in zip(returned, shapes, strict=True))
+        return Cost(bytes=float(written), flops=0)
 
 
 def _number(case: Case) -> int:

@@ -76,10 +76,10 @@ class CaseState:
     def __init__(self, operator: Operator, case: Case, structural_only: bool = False) -> None:
         """`structural_only`: the arguments need shapes, and values only where host code may read them."""
         self.operator = operator
-        self.case = case
-        self.rules = rules_for(operator, case)
         self.seed = int.from_bytes(os.urandom(SEED_BYTES), "little")
         self.arguments = _shapes_only(operator, case, self.seed) if structural_only else operator.inputs(case, self.seed)
+        self.case = case if structural_only else operator.settled(case, self.arguments)
+        self.rules = rules_for(operator, self.case)
         self._expected: list[torch.Tensor] | None = None
         self._float64: list[torch.Tensor] | None = None
         self._yardsticks: list[Yardstick | None] = []

@@ -15,7 +15,7 @@ import itertools
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -228,17 +228,31 @@ class Operator:
                 )
         return outputs
 
+    def _hook(self, name: str) -> Any:
+        """A function that imported operators may define; both excuse answers that would be wrong."""
+        if hasattr(self.module, name) and not self.imported:
+            raise OperatorError(f"{self.name}: reference.py defines {name}(), which is for imported operators")
+        return getattr(self.module, name, None)
+
+    def settled(self, case: Case, arguments: Arguments) -> Case:
+        """The case with the axes of outputs whose shapes depend on values, where an imported operator's `output_axes` tells them."""
+        hook = self._hook("output_axes")
+        if hook is None:
+            return case
+        with torch.no_grad():
+            axes = hook(case, arguments)
+        if unknown := sorted(set(axes) - set(case.axes)):
+            raise OperatorError(f"{self.name}, case {case.id}: output_axes() has {', '.join(unknown)}, which is no axis")
+        return replace(case, axes={**case.axes, **axes})
+
     def open_elements(self, expected: Sequence[torch.Tensor], arguments: Arguments) -> list[torch.Tensor]:
         """For an imported operator whose reference.py defines `open_elements`, a mask of each output's elements that nobody can be asked
         for; else nothing."""
-        if not hasattr(self.module, "open_elements"):
+        hook = self._hook("open_elements")
+        if hook is None:
             return []
-        if not self.imported:
-            raise OperatorError(
-                f"{self.name}: reference.py defines open_elements(), which is for imported operators: it excuses wrong answers"
-            )
         with torch.no_grad():
-            masks = list(self.module.open_elements(**arguments))
+            masks = list(hook(**arguments))
         wanted = [(torch.bool, x.shape) for x in expected]
         if [(getattr(mask, "dtype", None), getattr(mask, "shape", None)) for mask in masks] != wanted:
             raise OperatorError(f"{self.name}: open_elements() must return a mask of bool for each output, of its shape")

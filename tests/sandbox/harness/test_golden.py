@@ -25,6 +25,9 @@ TEST = "import torch\n\nx = torch.randn(6)\nfirst_half(x, torch.zeros(3))\nfirst
 SPEC = """
 entry = "call_first_half"
 adapter = "import torch\\n\\ndef call_first_half(a0, a1):\\n    return first_half(a0, a1)\\n"
+[[arguments]]
+name = "a0"
+role = "structural"
 [[outputs]]
 name = "y0"
 max_abs_error = 0.01
@@ -63,6 +66,13 @@ def test_what_nobody_wrote_and_what_lies_beyond_an_argument_are_open(golden: Gol
 def test_wide_arguments_are_narrowed(golden: Golden) -> None:
     half, _ = golden.computed({name: x.double() for name, x in arguments().items()}, Contents.ZERO, "cpu")
     assert half.dtype == torch.float32
+
+
+def test_extents_are_those_of_what_is_returned(golden: Golden) -> None:
+    assert golden.extents({**arguments(), "a0": torch.arange(10.0)}, "cpu") == {"y0_0": 10}
+    case = Case("call_0", {"y0_0": 9}, torch.float32, "call_0", torch.device("cpu"))
+    assert golden.output_axes(case, arguments()) == {}  # without a GPU nothing can be computed
+    assert golden.cost(case).bytes == 36
 
 
 def test_both_need_a_gpu(golden: Golden) -> None:

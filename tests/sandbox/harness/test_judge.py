@@ -291,6 +291,27 @@ def test_open_elements_excuse_no_operator(judge: JudgeClient, tmp_path: Path, sp
     assert refused["type"] == "judge_error" and words in refused["message"], refused
 
 
+OUTPUT_AXES = """
+def output_axes(case, arguments):
+    return {"count": int(arguments["index"].max()) - 1}
+"""
+
+
+def test_shapes_that_depend_on_values_are_those_of_this_seed(judge: JudgeClient, tmp_path: Path) -> None:
+    reference = REFERENCE.replace("index + 1", "index[:2] + 1") + OUTPUT_AXES
+    spec = SPEC.replace('name = "count"\ndtype = "int32"\nshape = ["rows"]', 'name = "count"\ndtype = "int32"\nshape = ["count"]')
+    axes = {"axes": {"rows": 4, "cols": 3, "count": 1}}
+    frame = judge.prepare(write_operator(tmp_path / "axpy", "imported = true" + spec, reference), case=axes)
+    assert frame.header["cases"][0]["outputs"][1]["shape"] == [2]
+    right = right_answer(frame)
+    assert judge.compare([right[0], right[1][:2]])["ok"]
+    assert "want int32 [2]" in judge.compare([right[0], right[1][:1]])["reason"]
+    refused = judge.prepare(write_operator(tmp_path / "native", spec, reference), case=axes)
+    assert "is for imported operators" in refused.header["message"]
+    unknown = judge.prepare(write_operator(tmp_path / "unknown", "imported = true" + SPEC, reference))
+    assert "count, which is no axis" in unknown.header["message"]
+
+
 def test_what_is_open_or_as_it_was_given_tells_nothing() -> None:
     output = {"name": "x_after", "dtype": "float32", "shape": ["n"], "from": "x"}
     spec = {"imported": True, "arguments": [{"name": "x", "type": "tensor", "dtype": "float32", "role": "inout"}], "outputs": [output]}

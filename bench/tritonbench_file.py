@@ -32,6 +32,7 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
 from harness.errors import NotRecordable, Source, describe  # noqa: E402
+from harness.golden import run_tests  # noqa: E402
 from harness.interpret import CudaOnCpu  # noqa: E402
 from harness.record import RecordRunner  # noqa: E402
 from torch.utils._pytree import tree_flatten, tree_map  # noqa: E402
@@ -358,6 +359,8 @@ def _run(path: Path, folder: str, target: str, plans: Path | None, cache: Path, 
     try:
         with part.side:
             exec(compile(test_text, str(path), "exec"), names)
+            if not part.calls:
+                run_tests(names)
     except BaseException as error:
         whole = Source(path.read_text(encoding="utf-8"), str(path))
         return {**report, **(_refused(part.calls) or _told(error, whole, "test part"))}

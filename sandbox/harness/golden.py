@@ -30,7 +30,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -81,8 +81,25 @@ class TestPart:
 
     def run(self, module: ModuleType, called: Callable[[str, Any, Any, Any], Any]) -> None:
         """`called(name, function, args, kwargs)` answers each call that it makes of the module's functions."""
-        names = {name: proxied(name, value, module, called) for name, value in vars(module).items() if not name.startswith("__")}
-        exec(self._code, {**names, "__name__": "__main__"})
+        was_called = False
+
+        def noted(*call: Any) -> Any:
+            nonlocal was_called
+            was_called = True
+            return called(*call)
+
+        names = {name: proxied(name, value, module, noted) for name, value in vars(module).items() if not name.startswith("__")}
+        names["__name__"] = "__main__"
+        exec(self._code, names)
+        if not was_called:
+            run_tests(names)
+
+
+def run_tests(names: dict[str, Any]) -> None:
+    """For a test part that defines its tests and calls none: as pytest would, by their names. `names`: what it was executed in."""
+    for name, value in list(names.items()):
+        if name.startswith("test_") and isinstance(value, FunctionType) and value.__globals__ is names and not value.__code__.co_argcount:
+            value()
 
 
 def proxied(name: str, value: Any, module: ModuleType, called: Callable[[str, Any, Any, Any], Any]) -> Any:

@@ -62,6 +62,7 @@ test_scale()
         KERNEL + "\ndef prepare(x):\n    return x.t().contiguous() / x.abs().amax()\n",
         "scale(prepare(torch.randn(8, 4, device='cuda')), 2.0)\n",
     ),
+    "uncalled.py": (KERNEL, "def test_scale():\n    return scale(torch.randn(8, device='cuda'), 2.0)\n"),
     "no_blocks.py": (
         KERNEL.replace("triton.cdiv(x.numel(), 128)", "x.numel() // 128"),
         "scale(torch.randn(8, device='cuda'), 2.0)\nscale(torch.randn(256, device='cuda'), 2.0)\n",
@@ -85,7 +86,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=environment)
     assert done.returncode == 0, done.stderr
     assert [path.name for path in scratch.iterdir() if path.name.startswith(("golden-", "tritonbench-", "triton-cache-"))] == []
-    assert "7 files: 4 plan, 2 host, 1 neither; operators of 4 files" in done.stdout, done.stdout
+    assert "8 files: 5 plan, 2 host, 1 neither; operators of 5 files" in done.stdout, done.stdout
     return out
 
 
@@ -102,6 +103,7 @@ def test_tiers_have_reasons(reports: dict[str, Any]) -> None:
         "does_not_compile.py": "neither",
         "no_blocks.py": "plan",
         "shared_memory.py": "plan",
+        "uncalled.py": "plan",
         "with_helper.py": "plan",
     }
     assert reports["with_helper.py"]["left_out"] == ["prepare launches no kernel"]
@@ -144,6 +146,8 @@ def test_inputs_come_from_the_test_part_and_the_seed(suite: Path) -> None:
     operator.inputs(case, 3)
     assert torch.equal(state, torch.random.get_rng_state())
     assert operator.cost(case).bytes == 400
+    uncalled = Operator.load(suite / "standard/uncalled")  # its test part defines a test and leaves it at that
+    assert uncalled.inputs(uncalled.case(uncalled.spec["cases"][0], "cpu"), 1)["a0"].shape == (8,)
     helped = Operator.load(suite / "standard/with_helper")
     assert helped.inputs(helped.case(helped.spec["cases"][0], "cpu"), 1)["a0"].shape == (4, 8)
     with pytest.raises(OperatorError, match="needs a GPU"):
@@ -181,7 +185,7 @@ def test_the_server_loads_the_suite(suite: Path) -> None:
     done = subprocess.run([binary, "operators", "--suite", str(suite), "list"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     listed = [line.split()[0] for line in done.stdout.splitlines()]
-    assert listed == ["no_blocks", "several_calls", "several_calls_2", "several_calls_3", "torch_arithmetic", "with_helper"], done.stdout
+    assert listed == ["no_blocks", "several_calls", "several_calls_2", "several_calls_3", "torch_arithmetic", "uncalled", "with_helper"], done.stdout
     compiled = subprocess.run(
         [binary, "eval", "several_calls", str(suite / "standard/several_calls/oracle.py"), "--suite", str(suite), "--mode", "compile"],
         capture_output=True,

@@ -33,7 +33,7 @@ def unattributed(
     """Why an output counts as not made by kernels; "" when all were. `outputs` have the right dtypes and shapes; `masks`: what is open."""
     if len(without) != len(outputs):
         return ""  # without its kernels it returns something else altogether
-    given = list(arguments)
+    given = [argument.to(outputs[0].device) for argument in arguments] if outputs else []
     for position, (name, full, rest) in enumerate(zip(names, outputs, without, strict=True)):
         if full.dtype != rest.dtype or full.shape != rest.shape or full.numel() == 0:
             continue

@@ -185,9 +185,8 @@ def test_the_server_loads_the_suite(suite: Path) -> None:
     done = subprocess.run([binary, "operators", "--suite", str(suite), "list"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     listed = [line.split()[0] for line in done.stdout.splitlines()]
-    assert listed == ["no_blocks", "several_calls", "several_calls_2", "several_calls_3", "torch_arithmetic", "uncalled", "with_helper"], (
-        done.stdout
-    )
+    made = ["no_blocks", "several_calls", "several_calls_2", "several_calls_3", "torch_arithmetic", "uncalled", "with_helper"]
+    assert listed == made, done.stdout
     compiled = subprocess.run(
         [binary, "eval", "several_calls", str(suite / "standard/several_calls/oracle.py"), "--suite", str(suite), "--mode", "compile"],
         capture_output=True,

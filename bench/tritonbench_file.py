@@ -117,12 +117,11 @@ class Arguments:
 class KernelPart:
     """The kernel part as a submission, and the calls that were made of it."""
 
-    def __init__(self, text: str, path: str, target: str, plans: Path | None, cache: Path | None, arithmetic: bool = True) -> None:
+    def __init__(self, text: str, path: str, target: str, plans: Path | None, cache: Path, arithmetic: bool = True) -> None:
         self.source = Source(text, path)
         self.calls: list[dict[str, Any]] = []
         self._plans = plans
-        folder = str(cache or tempfile.mkdtemp(prefix="triton-cache-"))
-        self.runner = RecordRunner(target, folder, alternatives=False, arithmetic=arithmetic)
+        self.runner = RecordRunner(target, str(cache), alternatives=False, arithmetic=arithmetic)
         self._recorder = self.runner.recorder
         self._arithmetic = arithmetic
         self.side = TestSide()
@@ -341,8 +340,12 @@ def _bound(function: Any, arguments: Arguments) -> Any:
 def run(
     path: Path, target: str, plans: Path | None, cache: Path | None, arithmetic: bool = True, kind: type[KernelPart] = KernelPart
 ) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="tritonbench-") as folder:
+        return _run(path, folder, target, plans, cache or Path(folder) / "triton-cache", arithmetic, kind)
+
+
+def _run(path: Path, folder: str, target: str, plans: Path | None, cache: Path, arithmetic: bool, kind: type[KernelPart]) -> dict[str, Any]:
     kernel_text, test_text = split(path.read_text(encoding="utf-8"))
-    folder = tempfile.mkdtemp(prefix="tritonbench-")
     report: dict[str, Any] = {"file": path.name, "recorded": False, "calls": []}
     source = Source(kernel_text, os.path.join(folder, f"{path.stem}.py"))
     try:

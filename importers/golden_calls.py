@@ -3,9 +3,9 @@
     calls = trace(path, target, cache)            # runs the file on a recorder that lets torch's arithmetic through
     for group in groups(calls): ...               # calls of one form: one operator
 
-A call can be a case when it is a call of a function (or an autograd.Function's `apply`), its tensors share no memory, and the rest of its
-arguments are numbers or constants that Python can write down. Calls of one form have the same function, structure, constants, dtypes and
-ranks; shapes and numbers are what tells their cases apart.
+A call can be a case when it is a call of a function (or an autograd.Function's `apply`) that launches a kernel, its tensors share no
+memory, and the rest of its arguments are numbers or constants that Python can write down. Calls of one form have the same function,
+structure, constants, dtypes and ranks; shapes and numbers are what tells their cases apart.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Tracer(KernelPart):
         self.traced.append(call)
         call.why_not = unwritable(call)
         result = super().record(name, function, args, kwargs)
-        if self.calls[-1].get("helper"):
+        if not self.calls[-1]["kernels"]:
             call.why_not = f"{name} launches no kernel"
         storages = {tensor.untyped_storage()._cdata: buffer for buffer, tensor in self._seen.items()}
         written = {self._recorder.record_of(fake).argument for fake in self._recorder.written_arguments()}

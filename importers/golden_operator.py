@@ -37,6 +37,14 @@ def reference(**arguments):
     return _GOLDEN.reference(arguments)
 
 
+def open_elements(**arguments):
+    return _GOLDEN.open_elements(arguments)
+
+
+def output_axes(case, arguments):
+    return _GOLDEN.output_axes(case, arguments)
+
+
 def cost(case):
     return _GOLDEN.cost(case)
 '''

@@ -14,6 +14,7 @@ import argparse
 import collections
 import json
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -85,6 +86,19 @@ def line(report: dict[str, Any]) -> str:
     return f"{report['tier']:8}{report['file']:36}{what}{'  ' + report['reason'] if report['reason'] else ''}"
 
 
+def earlier(out: Path, files: list[Path]) -> list[dict[str, Any]]:
+    """What an earlier import of other files left there; the operators that it made of these go."""
+    kept = []
+    found = json.loads((out / "import.json").read_text())["files"] if (out / "import.json").exists() else []
+    for report in found:
+        if report["file"] not in {file.name for file in files}:
+            kept.append(report)
+            continue
+        for operator in report["operators"]:
+            shutil.rmtree(out / "standard" / operator["name"], ignore_errors=True)
+    return kept
+
+
 def guard(build: Path) -> str:
     """The fake CUDA guard, which a CPU build of torch needs."""
     found = sorted(build.glob(f"**/{GUARD}"))
@@ -97,7 +111,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--target", default="cuda:90")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--only", action="append", default=[], help="name of a file; may be repeated")
+    parser.add_argument("--only", action="append", default=[], help="name of a file; may be repeated. Others that were imported stay")
     parser.add_argument("--timeout-s", type=float, default=600)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release", help="where the fake CUDA guard was built")
     arguments = parser.parse_args()
@@ -107,12 +121,14 @@ def main() -> int:
         return 66
     arguments.out.mkdir(parents=True, exist_ok=True)
     settings = Settings(arguments.out, arguments.target, arguments.out / ".cache", guard(arguments.build), arguments.timeout_s)
-    reports = []
+    reports: list[dict[str, Any]] = []
+    others = earlier(arguments.out, files) if arguments.only else []
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for report in pool.map(lambda file: import_file(file, settings), files):
             reports.append(report)
             print(line(report), flush=True)
-            (arguments.out / "import.json").write_text(json.dumps({"target": arguments.target, "files": reports}, indent=1) + "\n")
+            known = sorted(reports + others, key=lambda one: str(one["file"]))
+            (arguments.out / "import.json").write_text(json.dumps({"target": arguments.target, "files": known}, indent=1) + "\n")
     tiers = collections.Counter(report["tier"] for report in reports)
     with_operators = sum(bool(report["operators"]) for report in reports)
     counted = ", ".join(f"{tiers[tier]} {tier}" for tier in ("plan", "host", "neither"))

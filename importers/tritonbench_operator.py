@@ -83,13 +83,15 @@ def record_operators(folders: list[Path], target: str, cache: Path | None) -> di
             failed[folder.name] = {"recorded": False, "kind": "no_inputs", "message": f"{type(error).__name__}: {error}"[:400]}
     from harness.record import RecordRunner
 
-    runner = RecordRunner(target, str(cache or tempfile.mkdtemp(prefix="triton-cache-")), alternatives=False)
-    return {**failed, **{folder.name: record_operator(folder, operator, cases, runner) for folder, (operator, cases) in inputs.items()}}
+    with tempfile.TemporaryDirectory(prefix="golden-") as scratch:
+        runner = RecordRunner(target, str(cache or Path(scratch) / "triton-cache"), alternatives=False)
+        recorded = {folder.name: record_operator(folder, operator, cases, runner, scratch) for folder, (operator, cases) in inputs.items()}
+    return {**failed, **recorded}
 
 
-def record_operator(folder: Path, operator: Operator, cases: list[dict[str, Any]], runner: Any) -> dict[str, Any]:
+def record_operator(folder: Path, operator: Operator, cases: list[dict[str, Any]], runner: Any, scratch: str) -> dict[str, Any]:
     text = (folder / "oracle.py").read_text(encoding="utf-8") + "\n\n" + operator.spec["adapter"]
-    source = Source(text, os.path.join(tempfile.mkdtemp(prefix="golden-"), f"{folder.name}.py"))
+    source = Source(text, os.path.join(scratch, f"{folder.name}.py"))
     Path(source.path).write_text(text, encoding="utf-8")
     structural = {argument.name for argument in operator.arguments if argument.role == "structural"}
     try:

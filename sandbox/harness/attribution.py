@@ -1,11 +1,13 @@
 """Did the submission's own kernels make these outputs? The judge's half of the ablation on a machine without a GPU.
 
-    reason = unattributed(names, outputs, without, arguments)      # "" when they did
+    reason = unattributed(names, outputs, without, arguments, masks)      # "" when they did
 
 `without` are the outputs of a second run, in a process of its own, whose kernel launches did nothing and whose fresh memory held random
 bytes. What is right there all the same was not made by a kernel. Two rules per output:
   - some element has to change: `operators lint` proves that neither zeros, a constant nor an input is ever a right answer;
   - most elements that are neither zero nor what an argument holds at the same place (work in place, a clone to start from) have to.
+Operators that were imported know no such proof. An output that is right and, bit for bit, an argument of its type and shape calls for no
+kernel: the golden code hands it through, or leaves it as it was. Nor do open elements, which nobody can be asked for.
 Pure functions.
 """
 
@@ -15,44 +17,48 @@ from collections.abc import Iterable, Sequence
 
 import torch
 
+from harness.tensors import bits
+
 MOST = 0.5  # of the elements that call for an explanation
 COINCIDES = (torch.bool,)  # too few values: random ones are right half of the time
 
-_WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-
-
-def bits(values: torch.Tensor) -> torch.Tensor:
-    """The elements in index order as integers of their size: NaNs compare, and zeros have signs."""
-    return values.contiguous().reshape(-1).view(_WORDS[values.element_size()])
-
 
 def unattributed(
-    names: Sequence[str], outputs: Sequence[torch.Tensor], without: Sequence[torch.Tensor], arguments: Iterable[torch.Tensor]
+    names: Sequence[str],
+    outputs: Sequence[torch.Tensor],
+    without: Sequence[torch.Tensor],
+    arguments: Iterable[torch.Tensor],
+    masks: Sequence[torch.Tensor] = (),
 ) -> str:
-    """Why an output counts as not made by kernels; "" when all were. `outputs` have the right dtypes and shapes."""
+    """Why an output counts as not made by kernels; "" when all were. `outputs` have the right dtypes and shapes; `masks`: what is open."""
     if len(without) != len(outputs):
         return ""  # without its kernels it returns something else altogether
     given = list(arguments)
-    for name, full, rest in zip(names, outputs, without, strict=True):
+    for position, (name, full, rest) in enumerate(zip(names, outputs, without, strict=True)):
         if full.dtype != rest.dtype or full.shape != rest.shape or full.numel() == 0:
             continue
-        if reason := _of_output(name, full, rest, given):
+        asked = ~masks[position].reshape(-1).to(full.device) if masks else torch.ones(full.numel(), dtype=torch.bool, device=full.device)
+        if reason := _of_output(name, full, rest, given, asked):
             return reason
     return ""
 
 
-def _of_output(name: str, full: torch.Tensor, rest: torch.Tensor, given: Sequence[torch.Tensor]) -> str:
+def _of_output(name: str, full: torch.Tensor, rest: torch.Tensor, given: Sequence[torch.Tensor], asked: torch.Tensor) -> str:
     got = bits(full)
     same = got == bits(rest)
-    if bool(same.all()):
+    if not bool(asked.any()):
+        return ""
+    if bool((same | ~asked).all()):
+        if any(x.dtype == full.dtype and x.shape == full.shape and bool(((got == bits(x)) | ~asked).all()) for x in given):
+            return ""
         return f"output {name} is the same, bit for bit, when none of the submission's kernels run"
     if full.dtype in COINCIDES:
         return ""
-    open_ = got != 0
+    unexplained = asked & (got != 0)
     for argument in given:
         if argument.dtype == full.dtype and argument.numel() == full.numel():
-            open_ &= got != bits(argument)
-    unexplained, total = int((same & open_).sum()), int(open_.sum())
-    if unexplained <= MOST * total:
+            unexplained &= got != bits(argument)
+    unchanged, total = int((same & unexplained).sum()), int(unexplained.sum())
+    if unchanged <= MOST * total:
         return ""
-    return f"{unexplained} of {full.numel()} elements of output {name} are the same when none of the submission's kernels run"
+    return f"{unchanged} of {full.numel()} elements of output {name} are the same when none of the submission's kernels run"

@@ -3,8 +3,9 @@
     result = compare(rules, expected, actual, float64)
 
 An element is right when its error times the output's scale is at most `max_abs_error` (0: when it is equal). NaN and infinity are
-right exactly where the reference has the same. The strict rule: the error against float64 is at most four times that of the
-reference in the case's own dtype, or one unit in the last place of the output's largest value. Pure functions.
+right exactly where the reference has the same. Elements that are open (operator.py) count for nothing. The strict rule: the error against
+float64 is at most four times that of the reference in the case's own dtype, or one unit in the last place of the output's largest value.
+Pure functions.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from typing import Any
 
 import torch
 
-from harness.tensors import name_of
+from harness.tensors import bits, name_of
 
 STRICT_FACTOR = 4.0
+TWO_BYTES = (torch.float16, torch.bfloat16)
 CHUNK = {"cpu": 1 << 20, "cuda": 1 << 24}  # elements compared at a time: errors are float64, eight bytes each
 
 
@@ -31,6 +33,7 @@ class Rule:
     shape: list[int]
     max_abs_error: float
     scale: float
+    last_place: bool = False  # a float of two bytes may always be off by a unit in its last place
 
 
 @dataclass(frozen=True)
@@ -79,16 +82,20 @@ def compare(
     actual: Sequence[torch.Tensor],
     float64: Sequence[torch.Tensor] | None,
     known: Sequence[Yardstick | None] = (),
+    masks: Sequence[torch.Tensor] = (),
 ) -> Result:
-    """Judges all outputs of a case. `actual` may be of any dtype, shape and stride; the rest is trusted. `known`: yardsticks() of them."""
+    """Judges all outputs of a case. `actual` may be of any dtype, shape and stride; the rest is trusted. `known`: yardsticks() of them.
+    `masks`: true where an output's element is open; none when nothing is."""
     if problem := _mismatch(rules, actual):
         return Result(False, "output_mismatch", problem)
-    known = known or yardsticks(rules, expected, float64)
+    known = known or yardsticks(rules, expected, float64, masks)
     result = Result(True, max_abs_error=0.0, strict_pass=True)
     for position, (rule, right, got) in enumerate(zip(rules, expected, actual, strict=True)):
         got = got.to(right.device)
+        if masks:
+            got = closed(right, got, masks[position])
         count, worst, first = _tally(rule, right, got)
-        result.elements += right.numel()
+        result.elements += right.numel() - (int(masks[position].sum()) if masks else 0)
         result.mismatches += count
         result.max_abs_error = max(result.max_abs_error or 0.0, worst)
         if count and result.ok:
@@ -97,19 +104,30 @@ def compare(
             result.reason = _reason(rule, count, worst, right, got, result.first_mismatch)
         yardstick = known[position]
         if float64 is not None and yardstick is not None:
-            error = _worst(float64[position], got, rule.scale)
+            truth = closed(right, float64[position], masks[position]) if masks else float64[position]
+            error = _worst(truth, got, rule.scale)
             result.float64_error = max(result.float64_error or 0.0, error)
             result.strict_pass = result.strict_pass and error <= yardstick.allowed
     result.strict_pass = bool(result.strict_pass and result.ok)
     return result
 
 
-def yardsticks(rules: Sequence[Rule], expected: Sequence[torch.Tensor], float64: Sequence[torch.Tensor] | None) -> list[Yardstick | None]:
+def yardsticks(
+    rules: Sequence[Rule], expected: Sequence[torch.Tensor], float64: Sequence[torch.Tensor] | None, masks: Sequence[torch.Tensor] = ()
+) -> list[Yardstick | None]:
     """One an output; None for those that the strict rule does not judge."""
     if float64 is None:
         return [None] * len(rules)
+    if masks:
+        float64 = [closed(*these) for these in zip(expected, float64, masks, strict=True)]
     pairs = zip(rules, expected, float64, strict=True)
     return [_yardstick(rule, right, truth) if right.is_floating_point() else None for rule, right, truth in pairs]
+
+
+def closed(right: torch.Tensor, values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """The values, but where the mask is true what is right."""
+    merged = torch.where(mask.reshape(-1), bits(right.to(values.dtype)), bits(values))
+    return merged.view(values.dtype).reshape(values.shape)
 
 
 def _yardstick(rule: Rule, right: torch.Tensor, truth: torch.Tensor) -> Yardstick:
@@ -123,7 +141,7 @@ def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, flo
     chunks = [
         (start, torch.stack([wrong.sum(), wrong.to(torch.uint8).argmax()]), error.max())
         for start, error in _chunks(right, got, rule.scale)
-        for wrong in [error > rule.max_abs_error]
+        for wrong in [error > _limit(rule, right, start, error.numel())]
     ]
     if not chunks:
         return 0, 0.0, -1
@@ -137,11 +155,20 @@ def is_wrong(rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Se
     if _mismatch(rules, actual):
         return True
     return any(
-        bool((error > rule.max_abs_error).any())
+        bool((error > _limit(rule, right, start, error.numel())).any())
         for rule, right, got in zip(rules, expected, actual, strict=True)
         if right is not got
-        for _, error in _chunks(right, got, rule.scale)
+        for start, error in _chunks(right, got, rule.scale)
     )
+
+
+def _limit(rule: Rule, right: torch.Tensor, start: int, count: int) -> float | torch.Tensor:
+    """The largest scaled error that is right, for the elements from `start` on."""
+    if not rule.last_place or rule.max_abs_error == 0 or rule.dtype not in TWO_BYTES:
+        return rule.max_abs_error
+    exponent = torch.frexp(right.reshape(-1)[start : start + count].double().nan_to_num(0.0, 0.0, 0.0))[1]
+    last_place = torch.ldexp(torch.tensor(torch.finfo(rule.dtype).eps * rule.scale, device=right.device).double(), exponent - 1)
+    return last_place.clamp_min(rule.max_abs_error)
 
 
 def _chunks(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> Iterator[tuple[int, torch.Tensor]]:

@@ -3,11 +3,17 @@
     golden = Golden(Path(__file__).parent, TEST_SHA256, INTERFACE, CALLS)     # in a reference.py that an importer wrote
     arguments = golden.inputs(case, rng)
     outputs = golden.reference(arguments)
+    masks = golden.open_elements(arguments)         # what no submission can be asked for
+    axes = golden.output_axes(case, arguments)      # of outputs whose shapes depend on values
 
 The judge's: a case is one call that the test part makes of the kernel part. To have its arguments, the test part runs up to that call, with
 random numbers from the case's seed. The expected outputs are what the golden kernel part returns for them: it is the reference that the
 benchmark itself uses. Both need a GPU. Without one the arguments have the right form, which is enough to record a submission: calls before
 the wanted one then return zeros.
+
+Golden files leave parts of their outputs unwritten, read what nobody wrote, and go beyond their tensors. So their code runs amid memory
+of known contents (surroundings.py), which also keeps what it writes there from the judge's own tensors, and the elements that depend on
+these contents are told apart (open_elements.py).
 
 `INTERFACE`: `leaves` (of the call's arguments in order: the spec's name, or none for a constant of the adapter), `dtypes` and `written`
 (arguments that are outputs too, after what is returned). `CALLS`: dtype and shape of what each call returns, in the order of the calls;
@@ -31,7 +37,9 @@ import torch
 from torch.utils._pytree import tree_flatten
 
 from harness.interpret import CudaOnCpu
+from harness.open_elements import open_elements
 from harness.operator import Case, Cost, OperatorError, Rng
+from harness.surroundings import Contents, Surroundings, placed
 from harness.tensors import DTYPES
 
 if sys.version_info >= (3, 11):
@@ -93,6 +101,7 @@ def import_kernel_part(path: Path, name: str) -> ModuleType:
         raise OperatorError(f"{path}: cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    vars(module)["torch"] = torch  # the test part imports it for a kernel part that does not, as the adapter does for a submission
     spec.loader.exec_module(module)
     return module
 
@@ -133,7 +142,7 @@ class Golden:
             return function(*args, **kwargs) if real else self._blank(made - 1, args, kwargs)
 
         module = self._module()
-        with _seeded(seed), contextlib.nullcontext() if real else CudaOnCpu():
+        with _seeded(seed), Surroundings(Contents.ZERO, "cuda") if real else CudaOnCpu():
             try:
                 self._test.run(module, called)
             except _Reached as reached:
@@ -151,29 +160,59 @@ class Golden:
         return tensors[0] if len(tensors) == 1 else tuple(tensors) or None
 
     def reference(self, arguments: dict[str, Any]) -> tuple[torch.Tensor, ...]:
-        """What the golden kernel part makes of the arguments. It is compiled for the types of the test part: wider ones are narrowed."""
-        given = {name: self._as_given(name, value) for name, value in arguments.items()}
-        if not any(isinstance(value, torch.Tensor) and value.is_cuda for value in given.values()):
-            raise OperatorError(f"{self._folder.name}: its reference is a golden kernel, which needs a GPU")
-        spec = tomllib.loads((self._folder / "spec.toml").read_text(encoding="utf-8"))
+        """What the golden kernel part makes of the arguments."""
+        return self.computed(arguments, Contents.ZERO, self._device_type(arguments))
+
+    def open_elements(self, arguments: dict[str, Any]) -> list[torch.Tensor]:
+        """A mask for each output: the elements that follow from memory that nobody wrote."""
+        device_type = self._device_type(arguments)
+        allowed = [float(output["max_abs_error"]) for output in self._spec()["outputs"]]
+        return open_elements(lambda contents: self.computed(arguments, contents, device_type), allowed)
+
+    def output_axes(self, case: Case, arguments: dict[str, Any]) -> dict[str, int]:
+        """The extents of what is returned, where host code may take them from values: a test part of another seed then returns other shapes
+        than the one that was imported. Without a GPU these have to do."""
+        if case.device.type != "cuda" or not any(argument["role"] == "structural" for argument in self._spec()["arguments"]):
+            return {}
+        return self.extents(arguments, "cuda")
+
+    def extents(self, arguments: dict[str, Any], device_type: str) -> dict[str, int]:
+        """By axis, of what is returned for the arguments."""
+        outputs = self.computed(arguments, Contents.ZERO, device_type)
+        returned = outputs[: len(outputs) - len(self._interface["written"])]
+        return {f"y{i}_{dim}": extent for i, x in enumerate(returned) for dim, extent in enumerate(x.shape)}
+
+    def computed(self, arguments: dict[str, Any], contents: Contents, device_type: str) -> tuple[torch.Tensor, ...]:
+        """The outputs, where memory of the device that nobody wrote has these contents. The golden kernel part is compiled for the types of
+        the test part: wider ones are narrowed."""
+        spec = self._spec()
+        given = {name: self._as_given(name, value, contents) for name, value in arguments.items()}
         names: dict[str, Any] = dict(vars(self._module()))
         exec(compile(spec["adapter"], f"{self._folder.name}, adapter", "exec"), names)
-        returned = names[spec["entry"]](**given)
+        with Surroundings(contents, device_type):
+            returned = names[spec["entry"]](**given)
         outputs = [x for x in tree_flatten(returned)[0] if isinstance(x, torch.Tensor)]
         written = [given[name] for name in self._interface["written"]]
         return tuple(x.detach().clone() for x in outputs + written)
 
-    def _as_given(self, name: str, value: Any) -> Any:
+    def _device_type(self, arguments: dict[str, Any]) -> str:
+        if not any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments.values()):
+            raise OperatorError(f"{self._folder.name}: its reference is a golden kernel, which needs a GPU")
+        return "cuda"
+
+    def _spec(self) -> dict[str, Any]:
+        return tomllib.loads((self._folder / "spec.toml").read_text(encoding="utf-8"))
+
+    def _as_given(self, name: str, value: Any, contents: Contents) -> Any:
         """A copy with the same strides, for the golden kernel may write to it."""
-        if not isinstance(value, torch.Tensor):
-            return value
-        fresh = torch.empty_strided(value.shape, value.stride(), dtype=DTYPES[self._interface["dtypes"][name]], device=value.device)
-        return fresh.copy_(value)
+        return placed(value, DTYPES[self._interface["dtypes"][name]], contents) if isinstance(value, torch.Tensor) else value
 
     def cost(self, case: Case) -> Cost:
         """What is returned has to be written; how much of the arguments is read, or written in place, nobody said."""
         returned = self._calls[_number(case)]
-        return Cost(bytes=float(sum(DTYPES[dtype].itemsize * math.prod(shape) for dtype, shape in returned)), flops=0)
+        shapes = [[case.axes.get(f"y{i}_{dim}", extent) for dim, extent in enumerate(shape)] for i, (_, shape) in enumerate(returned)]
+        written = sum(DTYPES[dtype].itemsize * math.prod(shape) for (dtype, _), shape in zip(returned, shapes, strict=True))
+        return Cost(bytes=float(written), flops=0)
 
 
 def _number(case: Case) -> int:

@@ -18,11 +18,10 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from harness import fake_cuda, triton_adapter
-from harness.attribution import bits
 from harness.cases import CaseInput, collect_outputs
 from harness.errors import BadOutputs, UnsupportedHere
 from harness.host_watch import Poison
-from harness.tensors import NAMES, MappedFile, aligned, descriptor
+from harness.tensors import NAMES, MappedFile, aligned, bits, descriptor
 
 TARGET = "cuda:90"  # what host code is told that it runs on
 _CUDA = torch.device("cuda", 0)

@@ -29,7 +29,14 @@ POISON = 0xFF  # NaN as a float, -1 as an integer
 
 def rules_for(operator: Operator, case: Case) -> list[Rule]:
     return [
-        Rule(o.name, operator.dtype_of(o.dtype, case), operator.output_shape(o, case), o.max_abs_error, operator.scale(o, case))
+        Rule(
+            o.name,
+            operator.dtype_of(o.dtype, case),
+            operator.output_shape(o, case),
+            o.max_abs_error,
+            operator.scale(o, case),
+            operator.imported,
+        )
         for o in operator.outputs
     ]
 
@@ -69,13 +76,14 @@ class CaseState:
     def __init__(self, operator: Operator, case: Case, structural_only: bool = False) -> None:
         """`structural_only`: the arguments need shapes, and values only where host code may read them."""
         self.operator = operator
-        self.case = case
-        self.rules = rules_for(operator, case)
         self.seed = int.from_bytes(os.urandom(SEED_BYTES), "little")
         self.arguments = _shapes_only(operator, case, self.seed) if structural_only else operator.inputs(case, self.seed)
+        self.case = case if structural_only else operator.settled(case, self.arguments)
+        self.rules = rules_for(operator, self.case)
         self._expected: list[torch.Tensor] | None = None
         self._float64: list[torch.Tensor] | None = None
         self._yardsticks: list[Yardstick | None] = []
+        self._open: list[torch.Tensor] = []  # masks of what nobody can be asked for
         self._output: torch.Tensor | None = None  # room in the exchange
         self._kept: list[torch.Tensor] = []  # outputs that were compared there
         self._inputs: dict[str, torch.Tensor] = {}  # the inputs' bytes there
@@ -147,7 +155,7 @@ class CaseState:
         if [layout_of(value) for _, value in other.tensors()] != [layout_of(value) for _, value in self.tensors()]:
             return ""
         self.seed, self.arguments = other.seed, other.arguments
-        self._expected, self._float64, self._yardsticks = None, None, []
+        self._expected, self._float64, self._yardsticks, self._open = None, None, [], []
         for name, value in self.tensors():
             self._inputs[name].copy_(span_view(value))
         return f"{self.seed:#x}"
@@ -156,7 +164,7 @@ class CaseState:
         """Judges outputs of the spec's types and shapes."""
         self.work_ahead()
         assert self._expected is not None
-        return compare(self.rules, self._expected, outputs, self._float64, self._yardsticks)
+        return compare(self.rules, self._expected, outputs, self._float64, self._yardsticks, self._open)
 
     def _described(self, position: int) -> dict[str, Any]:
         rule, source = self.rules[position], self.operator.outputs[position].source
@@ -167,7 +175,8 @@ class CaseState:
         if self._expected is None:
             self._float64 = self.operator.in_float64(self.arguments)
             expected = self.operator.expected(self.case, self.arguments)
-            self._yardsticks = yardsticks(self.rules, expected, self._float64)
+            self._open = self.operator.open_elements(expected, self.arguments)
+            self._yardsticks = yardsticks(self.rules, expected, self._float64, self._open)
             self._expected = expected
 
     def compare(self, wires: list[dict[str, Any]], fd: int | None, keep: bool = False) -> Result:
@@ -192,7 +201,7 @@ class CaseState:
         return reason
 
     def _whose(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> str:
-        return unattributed([rule.name for rule in self.rules], outputs, without, [value for _, value in self.tensors()])
+        return unattributed([rule.name for rule in self.rules], outputs, without, [value for _, value in self.tensors()], self._open)
 
     def _outputs(self, fd: int | None) -> Memory:
         if fd is not None:

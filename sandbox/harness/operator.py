@@ -15,20 +15,23 @@ import itertools
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import torch
 
-from harness.tensors import DTYPES, name_of
+from harness.tensors import DTYPES, bits, name_of
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
+NOTHING_TO_JUDGE = (
+    "no answer to this case can be judged: every element of its outputs follows from memory that nobody wrote, or is as it was given"
+)
 _SCALARS: dict[str, type] = {"int": int, "float": float, "bool": bool}
 _ROLES = ("input", "inout", "structural")
 _counter = itertools.count()
@@ -142,6 +145,7 @@ class Operator:
         self.spec = spec
         self.name = str(spec.get("name", folder.name))
         self.module = module
+        self.imported = spec.get("imported") is True
         where = folder / "spec.toml"
         self.arguments = [_argument(table, where) for table in _tables(spec, "arguments", where)]
         self.outputs = [_output(table, where) for table in _tables(spec, "outputs", where)]
@@ -223,6 +227,47 @@ class Operator:
                     f"{self.name}, case {case.id}: reference gave {output.name} as {got}; the spec says {name_of(dtype)} {shape}"
                 )
         return outputs
+
+    def _hook(self, name: str) -> Any:
+        """A function that imported operators may define; both excuse answers that would be wrong."""
+        if hasattr(self.module, name) and not self.imported:
+            raise OperatorError(f"{self.name}: reference.py defines {name}(), which is for imported operators")
+        return getattr(self.module, name, None)
+
+    def settled(self, case: Case, arguments: Arguments) -> Case:
+        """The case with the axes of outputs whose shapes depend on values, where an imported operator's `output_axes` tells them."""
+        hook = self._hook("output_axes")
+        if hook is None:
+            return case
+        with torch.no_grad():
+            axes = hook(case, arguments)
+        if unknown := sorted(set(axes) - set(case.axes)):
+            raise OperatorError(f"{self.name}, case {case.id}: output_axes() has {', '.join(unknown)}, which is no axis")
+        return replace(case, axes={**case.axes, **axes})
+
+    def open_elements(self, expected: Sequence[torch.Tensor], arguments: Arguments) -> list[torch.Tensor]:
+        """For an imported operator whose reference.py defines `open_elements`, a mask of each output's elements that nobody can be asked
+        for; else nothing."""
+        hook = self._hook("open_elements")
+        if hook is None:
+            return []
+        with torch.no_grad():
+            masks = list(hook(**arguments))
+        wanted = [(torch.bool, x.shape) for x in expected]
+        if [(getattr(mask, "dtype", None), getattr(mask, "shape", None)) for mask in masks] != wanted:
+            raise OperatorError(f"{self.name}: open_elements() must return a mask of bool for each output, of its shape")
+        pairs = list(zip(self.outputs, expected, masks, strict=True))
+        if any(bool(mask.any()) for mask in masks) and not any(self._asks(*pair, arguments) for pair in pairs):
+            raise OperatorError(f"{self.name}: {NOTHING_TO_JUDGE}")
+        return masks
+
+    @staticmethod
+    def _asks(output: Output, right: torch.Tensor, mask: torch.Tensor, arguments: Arguments) -> bool:
+        """Whether an output has an element that is not open, nor what the argument that holds it held before."""
+        if not output.source:
+            return not bool(mask.all())
+        before = arguments[output.source].reshape(right.shape).to(right.dtype)
+        return bool((~mask.reshape(-1) & (bits(right) != bits(before))).any())
 
     def in_float64(self, arguments: Arguments) -> list[torch.Tensor] | None:
         """The reference's outputs with every floating tensor as float64; None when there is no floating tensor to widen."""

@@ -39,6 +39,7 @@ DTYPES: dict[str, torch.dtype] = {
     "bool": torch.bool,
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
+WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 ALIGNMENT = 256
 MAX_RANK = 8
 F_ADD_SEALS, F_GET_SEALS = 1033, 1034
@@ -84,6 +85,11 @@ def descriptor(name: str, tensor: torch.Tensor, offset: int) -> dict[str, Any]:
         "offset": offset,
         "nbytes": span_bytes(shape, strides, tensor.element_size()),
     }
+
+
+def bits(values: torch.Tensor) -> torch.Tensor:
+    """The elements in index order as integers of their size: NaNs compare, and zeros have signs."""
+    return values.contiguous().reshape(-1).view(WORDS[values.element_size()])
 
 
 def span_view(tensor: torch.Tensor) -> torch.Tensor:

@@ -17,7 +17,7 @@ namespace assay::sandbox {
 namespace {
 
 constexpr long kPidfdSendSignal = 424;
-constexpr std::int64_t kReapMs = 3'000;
+constexpr std::int64_t kReapMs = 15'000;  // a killed process that had a GPU takes its context down first: seconds where others share the driver
 constexpr std::size_t kDrainBytes = 64U << 10;
 constexpr int kDrainRounds = 64;  // per pipe and pass, so that a flood cannot keep the supervisor from its other duties
 

@@ -62,6 +62,10 @@ test_scale()
         KERNEL + "\ndef prepare(x):\n    return x.t().contiguous() / x.abs().amax()\n",
         "scale(prepare(torch.randn(8, 4, device='cuda')), 2.0)\n",
     ),
+    "no_blocks.py": (
+        KERNEL.replace("triton.cdiv(x.numel(), 128)", "x.numel() // 128"),
+        "scale(torch.randn(8, device='cuda'), 2.0)\nscale(torch.randn(256, device='cuda'), 2.0)\n",
+    ),
     "shared_memory.py": (KERNEL, "x = torch.randn(8, device='cuda')\nscale(x, 2.0, x)\n"),
 }
 
@@ -76,9 +80,12 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (golden.parent / "TritonBench_G_v1.json").write_text(json.dumps(index))
     out = tmp_path_factory.mktemp("suite")
     script = ROOT / "importers/tritonbench_g.py"
-    done = subprocess.run([sys.executable, str(script), str(golden), "--out", str(out)], capture_output=True, text=True, timeout=900)
+    scratch = tmp_path_factory.mktemp("scratch")
+    command, environment = [sys.executable, str(script), str(golden), "--out", str(out)], {**os.environ, "TMPDIR": str(scratch)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=environment)
     assert done.returncode == 0, done.stderr
-    assert "6 files: 3 plan, 2 host, 1 neither; operators of 3 files" in done.stdout, done.stdout
+    assert [path.name for path in scratch.iterdir() if path.name.startswith(("golden-", "tritonbench-", "triton-cache-"))] == []
+    assert "7 files: 4 plan, 2 host, 1 neither; operators of 4 files" in done.stdout, done.stdout
     return out
 
 
@@ -93,6 +100,7 @@ def test_tiers_have_reasons(reports: dict[str, Any]) -> None:
         "torch_arithmetic.py": "host",
         "reads_values.py": "host",
         "does_not_compile.py": "neither",
+        "no_blocks.py": "plan",
         "shared_memory.py": "plan",
         "with_helper.py": "plan",
     }
@@ -101,6 +109,8 @@ def test_tiers_have_reasons(reports: dict[str, Any]) -> None:
     assert reports["torch_arithmetic.py"]["arithmetic"] == ["aten::add"]
     assert "not_recordable" in reports["reads_values.py"]["reason"]
     assert "no_such_thing" in reports["does_not_compile.py"]["reason"]
+    assert reports["no_blocks.py"]["left_out"] == ["scale launches no kernel"]  # of eight elements
+    assert [(one["name"], one["cases"]) for one in reports["no_blocks.py"]["operators"]] == [("no_blocks", 1)]
     assert reports["shared_memory.py"]["operators"] == [] and "share memory" in reports["shared_memory.py"]["left_out"][0]
 
 
@@ -138,6 +148,23 @@ def test_inputs_come_from_the_test_part_and_the_seed(suite: Path) -> None:
     assert helped.inputs(helped.case(helped.spec["cases"][0], "cpu"), 1)["a0"].shape == (4, 8)
     with pytest.raises(OperatorError, match="needs a GPU"):
         operator.reference(one)
+    with pytest.raises(OperatorError, match="needs a GPU"):  # the hook is there
+        operator.open_elements([one["a0"]], one)
+
+
+def test_one_file_can_be_imported_again(suite: Path, reports: dict[str, Any]) -> None:
+    """Before the tests that change the suite."""
+    golden = next(suite.parent.glob("data*/TritonBench_G_v1"))
+    stale = suite / "standard/no_blocks_2"
+    stale.mkdir()
+    known = json.loads((suite / "import.json").read_text())
+    next(one for one in known["files"] if one["file"] == "no_blocks.py")["operators"].append({"name": stale.name})
+    (suite / "import.json").write_text(json.dumps(known))
+    command = [sys.executable, str(ROOT / "importers/tritonbench_g.py"), str(golden), "--out", str(suite), "--only", "no_blocks.py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "1 files: 1 plan" in done.stdout, done.stdout + done.stderr
+    assert {report["file"]: report for report in json.loads((suite / "import.json").read_text())["files"]} == reports
+    assert not stale.exists() and (suite / "standard/no_blocks/spec.toml").exists()
 
 
 def test_a_test_part_that_was_changed_is_refused(suite: Path) -> None:
@@ -154,7 +181,7 @@ def test_the_server_loads_the_suite(suite: Path) -> None:
     done = subprocess.run([binary, "operators", "--suite", str(suite), "list"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     listed = [line.split()[0] for line in done.stdout.splitlines()]
-    assert listed == ["several_calls", "several_calls_2", "several_calls_3", "torch_arithmetic", "with_helper"], done.stdout
+    assert listed == ["no_blocks", "several_calls", "several_calls_2", "several_calls_3", "torch_arithmetic", "with_helper"], done.stdout
     compiled = subprocess.run(
         [binary, "eval", "several_calls", str(suite / "standard/several_calls/oracle.py"), "--suite", str(suite), "--mode", "compile"],
         capture_output=True,

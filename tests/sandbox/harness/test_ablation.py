@@ -114,3 +114,22 @@ def test_zeros_and_work_in_place_may_stay() -> None:
     mask = torch.arange(100) % 3 == 0
     assert unattributed(["z"], [mask], [torch.randint(0, 2, (100,)).bool()], [x]) == ""
     assert unattributed(["z"], [torch.empty(0)], [torch.empty(0)], [x]) == ""
+
+
+def test_an_argument_handed_through_calls_for_no_kernel() -> None:
+    x, y = torch.randn(10, 10), torch.randn(100)
+    right = x * 2
+    assert unattributed(["z", "x_after"], [right, x], [torch.randn(10, 10), x.clone()], [x, y]) == ""
+    assert "output z" in unattributed(["z", "x_after"], [right, x], [right.clone(), x.clone()], [x, y])
+    assert "bit for bit" in unattributed(["z"], [y.reshape(10, 10)], [y.reshape(10, 10)], [x, y])  # only what lint proves: of one shape
+    assert "bit for bit" in unattributed(["z"], [-x], [-x], [x])
+
+
+def test_open_elements_are_left_out_of_attribution() -> None:
+    x, right = torch.randn(100), torch.randn(100)
+    rest, mask = torch.randn(100), torch.arange(100) >= 40
+    rest[40:] = right[40:]
+    assert "60 of 100 elements" in unattributed(["z"], [right], [rest], [x])
+    assert unattributed(["z"], [right], [rest], [x], [mask]) == ""
+    assert "bit for bit" in unattributed(["z"], [right], [torch.where(mask, rest, right)], [x], [mask])
+    assert unattributed(["z"], [right], [right], [x], [torch.ones(100, dtype=torch.bool)]) == ""

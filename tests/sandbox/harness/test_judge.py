@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from conftest import MAIN
 from harness import judge as judge_module
 from harness.frames import Channel, Frame
+from harness.operator import Operator, OperatorError
 from harness.tensors import MappedFile, create_memfd, descriptor, pack, span_view
 
 SPEC = """
@@ -240,6 +242,101 @@ def test_nan_and_infinity_are_right_only_where_the_reference_has_them(judge: Jud
         assert result["first_mismatch"]["actual"] == (shown if isinstance(shown, str) else pytest.approx(shown))
         assert result["max_abs_error"] == "inf"
     frame.close()
+
+
+OPEN = """
+def open_elements(a, x, index):
+    mask = torch.zeros(x.shape, dtype=torch.bool)
+    mask[:, 1] = True
+    return mask, torch.zeros(index.shape, dtype=torch.bool)
+"""
+
+
+def test_open_elements_count_for_nothing(judge: JudgeClient, tmp_path: Path) -> None:
+    folder = write_operator(tmp_path / "axpy", "imported = true" + SPEC, REFERENCE + OPEN)
+    right = right_answer(judge.prepare(folder))
+    answer = [right[0].clone(), right[1]]
+    answer[0][:, 1] = float("nan")
+    result = judge.compare(answer)
+    assert (result["ok"], result["strict_pass"], result["elements"], result["max_abs_error"]) == (True, True, 4 * 6 + 4 - 4, 0.0)
+    assert result["float64_error"] < 1e-5
+    answer[0][2, 0] += 1
+    result = judge.compare(answer)
+    assert (result["ok"], result["mismatches"], result["first_mismatch"]["index"]) == (False, 1, [2, 0])
+    assert "NaN" not in result["reason"]
+    half = [torch.randn_like(right[0]), right[1] + 1]
+    half[0][:, 1] = right[0][:, 1]
+    assert judge.attribute(right, half)["ok"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "hook", "words"),
+    [
+        (SPEC, OPEN, "is for imported operators"),
+        (
+            "imported = true" + SPEC,
+            "def open_elements(a, x, index):\n    return torch.zeros(x.shape, dtype=torch.bool),\n",
+            "a mask of bool",
+        ),
+        (
+            "imported = true" + SPEC,
+            "def open_elements(a, x, index):\n    return [torch.ones(y.shape, dtype=torch.bool) for y in (x, index)]\n",
+            "no answer to this case can be judged",
+        ),
+    ],
+)
+def test_open_elements_excuse_no_operator(judge: JudgeClient, tmp_path: Path, spec: str, hook: str, words: str) -> None:
+    right = right_answer(judge.prepare(write_operator(tmp_path / "axpy", spec, REFERENCE + hook)))
+    refused = judge.compare(right)
+    assert refused["type"] == "judge_error" and words in refused["message"], refused
+
+
+OUTPUT_AXES = """
+def output_axes(case, arguments):
+    return {"count": int(arguments["index"].max()) - 1}
+"""
+
+
+def test_shapes_that_depend_on_values_are_those_of_this_seed(judge: JudgeClient, tmp_path: Path) -> None:
+    reference = REFERENCE.replace("index + 1", "index[:2] + 1") + OUTPUT_AXES
+    spec = SPEC.replace('name = "count"\ndtype = "int32"\nshape = ["rows"]', 'name = "count"\ndtype = "int32"\nshape = ["count"]')
+    axes = {"axes": {"rows": 4, "cols": 3, "count": 1}}
+    frame = judge.prepare(write_operator(tmp_path / "axpy", "imported = true" + spec, reference), case=axes)
+    assert frame.header["cases"][0]["outputs"][1]["shape"] == [2]
+    right = right_answer(frame)
+    assert judge.compare([right[0], right[1][:2]])["ok"]
+    assert "want int32 [2]" in judge.compare([right[0], right[1][:1]])["reason"]
+    refused = judge.prepare(write_operator(tmp_path / "native", spec, reference), case=axes)
+    assert "is for imported operators" in refused.header["message"]
+    unknown = judge.prepare(write_operator(tmp_path / "unknown", "imported = true" + SPEC, reference))
+    assert "count, which is no axis" in unknown.header["message"]
+
+
+def test_what_is_open_or_as_it_was_given_tells_nothing() -> None:
+    output = {"name": "x_after", "dtype": "float32", "shape": ["n"], "from": "x"}
+    spec = {"imported": True, "arguments": [{"name": "x", "type": "tensor", "dtype": "float32", "role": "inout"}], "outputs": [output]}
+    x, mask = torch.zeros(3), torch.tensor([False, True, False])
+    module = types.SimpleNamespace(open_elements=lambda x: [mask])
+    operator = Operator(Path("x"), spec, module)  # type: ignore[arg-type]
+    with pytest.raises(OperatorError, match="as it was given"):
+        operator.open_elements([torch.tensor([0.0, 5.0, 0.0])], {"x": x})
+    assert operator.open_elements([torch.tensor([0.0, 5.0, 1.0])], {"x": x})[0] is mask
+
+
+@pytest.mark.parametrize(
+    ("dtype", "spec", "ok"), [("bfloat16", "imported = true", True), ("bfloat16", "", False), ("float32", "imported = true", False)]
+)
+def test_a_float_of_two_bytes_may_be_off_by_its_last_place(judge: JudgeClient, tmp_path: Path, dtype: str, spec: str, ok: bool) -> None:
+    reference = REFERENCE.replace("a * x, index", "torch.full_like(x, -2.453125), index")
+    frame = judge.prepare(
+        write_operator(tmp_path / "axpy", spec + SPEC.replace("scale = 10", "scale = 1"), reference), case={"dtype": dtype}
+    )
+    right = torch.full((4, 6), -2.453125, dtype=getattr(torch, dtype))
+    count = prepared_inputs(frame)["index"] + 1
+    near, far = right.clone(), right.clone()
+    near[1, 1], far[1, 1] = -2.4375, -2.421875
+    assert judge.compare([near, count])["ok"] is ok
+    assert not judge.compare([far, count])["ok"]
 
 
 @pytest.mark.parametrize("change", ["dtype", "shape", "count", "outside", "offset", "strides", "nonsense", "endless", "long"])

@@ -1,6 +1,6 @@
 """Lints every operator on a device and keeps what was found: what is sound, in which tier each oracle passes, how fast.
 
-    python bench/oracles.py --device cuda:0 --jobs 8 --out bench/results/oracles-h200.json
+    python bench/oracles.py --device cuda:0 --out bench/results/oracles-h200.json
 
 With --operators only those, in place of what the file holds of them. Exit status 1 when an operator is not sound.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from environment import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_S = 3600
+MOST_JOBS = 16  # each has a judge process with a context on the GPU
 
 
 def lint(binary: str, names: list[str], device: str, jobs: int) -> list[dict[str, Any]]:
@@ -59,7 +61,7 @@ def main() -> int:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--operators", nargs="*", default=[])
-    parser.add_argument("--jobs", type=int, default=4, help="operators at once")
+    parser.add_argument("--jobs", type=int, default=min(MOST_JOBS, os.cpu_count() or 1), help="operators at once")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     begin = time.perf_counter()

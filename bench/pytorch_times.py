@@ -3,7 +3,7 @@
     python bench/pytorch_times.py --device cuda:0 --workers 12 --out bench/results/pytorch-h200.json
 
 Compiling takes minutes and is done by several processes; nothing else runs on the GPU while one of them measures. A reference that
-torch.compile refuses, or that it computes wrongly, has an `error` and no time.
+torch.compile refuses, or does not finish in --each seconds, has an `error` and no time of its own.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import argparse
 import fcntl
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +33,8 @@ SEED = 20_261_122
 SAMPLES, MIN_SAMPLES, MAX_TIMING_S = 50, 5, 0.5
 WARM_UP = 3
 FLUSH_BYTES = 256 << 20  # several times the L2 of any GPU of today
+EACH_S = 150.0  # loops that are unrolled take minutes to compile, and nobody would wait for them
+UNFINISHED = "torch.compile had not finished when its time was over"
 
 
 @contextmanager
@@ -76,8 +79,44 @@ def samples_ns(run: Callable[[], Any], ahead_cycles: int = 0) -> list[float]:
     return found
 
 
-def measure(folder: Path, device: str, lock: TextIO) -> dict[str, Any]:
-    """One operator, in a process of its own choosing."""
+class Compiled:
+    """torch.compile by its default backend, with two differences: compiling waits for nobody, and what was compiled runs beside others
+    until `measured` says that the GPU is this process's alone."""
+
+    def __init__(self, reference: Callable[..., Any], lock: TextIO) -> None:
+        import torch
+
+        self.measured = False
+        self._lock = lock
+        self._call = torch.compile(reference, dynamic=False, backend=self._backend)
+
+    def __call__(self, **arguments: Any) -> Any:
+        return self._call(**arguments)
+
+    def _backend(self, graph: Any, examples: Any) -> Callable[..., Any]:
+        import torch
+        from torch._inductor.compile_fx import compile_fx
+
+        compiled: Any = compile_fx(graph, examples)
+
+        def run(*values: Any) -> Any:
+            if self.measured:
+                return compiled(*values)
+            with beside_others(self._lock):
+                result = compiled(*values)
+                torch.cuda.synchronize()
+                return result
+
+        return run
+
+
+def difference(expected: list[Any], returned: Any) -> float:
+    outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
+    return max(float((a.double() - b.double()).abs().nan_to_num(0.0).max()) for a, b in zip(expected, outputs, strict=True))
+
+
+def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]:
+    """One operator, in a process of its own choosing: first without, then with what torch.compile makes of it."""
     import torch
     from harness.operator import Operator
 
@@ -85,56 +124,61 @@ def measure(folder: Path, device: str, lock: TextIO) -> dict[str, Any]:
     operator = Operator.load(folder)
     wire = next(case for case in operator.spec["cases"] if case["id"] == LARGE)
     entry: dict[str, Any] = {"operator": operator.name}
-    reference = compiled = operator.module.reference
+    reference = operator.module.reference
     with torch.no_grad():
         with beside_others(lock):
             arguments = operator.inputs(operator.case(wire, device), SEED)
-            try:
-                compiled = torch.compile(reference, dynamic=False)
-                expected, got = operator.reference(arguments), compiled(**arguments)
-                outputs = list(got) if isinstance(got, tuple | list) else [got]
-                entry["largest_difference"] = max(
-                    float((a.double() - b.double()).abs().nan_to_num(0.0).max()) for a, b in zip(expected, outputs, strict=True)
-                )
-            except Exception as error:
-                entry["error"] = f"{type(error).__name__}: {error}"[:500]
             torch.cuda.synchronize()
         with alone(lock):
             entry["eager_ns"] = samples_ns(lambda: reference(**arguments))
-            if "error" not in entry:
+        yield {**entry, "error": UNFINISHED}
+        try:
+            compiled = Compiled(reference, lock)
+            returned = compiled(**arguments)
+            with beside_others(lock):
+                entry["largest_difference"] = difference(operator.reference(arguments), returned)
+            del returned
+            compiled.measured = True
+            with alone(lock):
                 entry["compiled_ns"] = samples_ns(lambda: compiled(**arguments))
-    return entry
+        except Exception as error:
+            entry["error"] = f"{type(error).__name__}: {error}"[:500]
+    yield entry
 
 
 def work(names: list[str], device: str, lock_path: str) -> int:
-    """A worker: one line of JSON for each operator."""
+    """A worker: lines of JSON for each operator, the last of which counts."""
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # there are workers enough
     folders = {path.parent.name: path.parent for path in (ROOT / "operators").glob("*/*/spec.toml")}
     with Path(lock_path).open("w") as lock:
         for name in names:
             try:
-                entry = measure(folders[name], device, lock)
+                for entry in measure(folders[name], device, lock):
+                    print(json.dumps(entry), flush=True)
             except Exception as error:
-                entry = {"operator": name, "error": f"{type(error).__name__}: {error}"[:500]}
-            print(json.dumps(entry), flush=True)
+                print(json.dumps({"operator": name, "error": f"{type(error).__name__}: {error}"[:500]}), flush=True)
     return 0
 
 
-def each_in_a_process(command: list[str], names: list[str], workers: int, seconds: float) -> list[str]:
-    """The line of JSON that `command NAME` prints of each operator; none of one that hangs or dies. So many run at once."""
+def each_in_a_process(command: list[str], names: list[str], workers: int, seconds: float, each_s: float = 3600.0) -> list[str]:
+    """The last line of JSON that `command NAME` prints of each operator, even if it dies or is stopped. So many run at once."""
     end = time.monotonic() + seconds
 
     def line_of(name: str) -> str:
-        left = end - time.monotonic()
+        left = min(each_s, end - time.monotonic())
         if left <= 0:
             return ""
-        try:
-            done = subprocess.run([*command, name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=left)
-        except subprocess.TimeoutExpired:
-            return ""
-        return done.stdout.strip()
+        with subprocess.Popen([*command, name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            try:
+                printed = process.communicate(timeout=left)[0]
+            except subprocess.TimeoutExpired:
+                process.kill()
+                printed = process.communicate()[0]
+        whole = [line for line in printed.decode().splitlines() if line.endswith("}")]
+        return whole[-1] if whole else ""
 
     with ThreadPoolExecutor(workers) as pool:
-        return [line for line in pool.map(line_of, names) if line.endswith("}")]
+        return [line for line in pool.map(line_of, names) if line]
 
 
 def microseconds(samples: list[float] | None) -> str:
@@ -153,6 +197,7 @@ def main() -> int:
     parser.add_argument("--operators", nargs="*", default=[])
     parser.add_argument("--out", type=Path)
     parser.add_argument("--seconds", type=float, default=3600.0, help="then those that are not done are stopped")
+    parser.add_argument("--each", type=float, default=EACH_S, help="seconds for one operator")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = options.operators or sorted(path.parent.name for path in (ROOT / "operators").glob("*/*/spec.toml"))
@@ -160,7 +205,7 @@ def main() -> int:
         return work(names, options.device, options.work)
     with tempfile.NamedTemporaryFile() as lock:
         command = [sys.executable, __file__, "--device", options.device, "--work", lock.name, "--operators"]
-        lines = each_in_a_process(command, names, options.workers, options.seconds)
+        lines = each_in_a_process(command, names, options.workers, options.seconds, options.each)
     entries = sorted(map(json.loads, lines), key=lambda entry: entry["operator"])
     for entry in entries:
         show(entry)

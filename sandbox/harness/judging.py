@@ -84,6 +84,7 @@ class CaseState:
         self._float64: list[torch.Tensor] | None = None
         self._yardsticks: list[Yardstick | None] = []
         self._open: list[torch.Tensor] = []  # masks of what nobody can be asked for
+        self._strict = True
         self._output: torch.Tensor | None = None  # room in the exchange
         self._kept: list[torch.Tensor] = []  # outputs that were compared there
         self._inputs: dict[str, torch.Tensor] = {}  # the inputs' bytes there
@@ -148,7 +149,11 @@ class CaseState:
         return other
 
     def refresh(self) -> str:
-        """Inputs of a new seed in the exchange; its text. Nothing where there is no exchange, or a recording hangs on them."""
+        """Inputs of a new seed in the exchange; its text. Nothing where there is no exchange, or a recording hangs on them.
+
+        From here on answers are compared with the reference alone. The strict rule is about an algorithm's accuracy, which the first inputs
+        have shown, and takes float64 computations several times as long as what is timed; a stale answer is wrong by the other rule too.
+        """
         if not self._inputs or any(argument.role == "structural" for argument in self.operator.arguments):
             return ""
         other = self.fresh()
@@ -156,6 +161,7 @@ class CaseState:
             return ""
         self.seed, self.arguments = other.seed, other.arguments
         self._expected, self._float64, self._yardsticks, self._open = None, None, [], []
+        self._strict = False
         for name, value in self.tensors():
             self._inputs[name].copy_(span_view(value))
         return f"{self.seed:#x}"
@@ -173,7 +179,7 @@ class CaseState:
     def work_ahead(self) -> None:
         """Computes what a comparison needs. Raises what the operator's reference raises."""
         if self._expected is None:
-            self._float64 = self.operator.in_float64(self.arguments)
+            self._float64 = self.operator.in_float64(self.arguments) if self._strict else None
             expected = self.operator.expected(self.case, self.arguments)
             self._open = self.operator.open_elements(expected, self.arguments)
             self._yardsticks = yardsticks(self.rules, expected, self._float64, self._open)

@@ -77,6 +77,7 @@ std::string content_of_judges(const Paths& paths, const sandbox::DeviceInfo& dev
 fs::path LintCache::path_of(const operators::Operator& op) const { return folder_ / (both(judges_, content_of_folder(op.directory)) + ".json"); }
 
 std::optional<LintReport> LintCache::find(const operators::Operator& op) const {
+  if (fresh_) return std::nullopt;
   const nlohmann::json document = nlohmann::json::parse(bytes_of(path_of(op)), nullptr, false);
   Result<LintReport> report = lint_from_json(document);
   if (!report || report->name != op.name || !report->is_sound()) return std::nullopt;

@@ -23,7 +23,8 @@ std::string content_of_judges(const Paths& paths, const sandbox::DeviceInfo& dev
 
 class LintCache {
  public:
-  LintCache(std::filesystem::path folder, std::string judges) : folder_(std::move(folder)), judges_(std::move(judges)) {}
+  /// `fresh`: finds nothing, and keeps all the same.
+  LintCache(std::filesystem::path folder, std::string judges, bool fresh = false) : folder_(std::move(folder)), judges_(std::move(judges)), fresh_(fresh) {}
 
   std::optional<LintReport> find(const operators::Operator& op) const;
   /// Only of sound ones: a failure may have been the machine's.
@@ -34,6 +35,7 @@ class LintCache {
 
   const std::filesystem::path folder_;
   const std::string judges_;
+  const bool fresh_;
 };
 
 }  // namespace assay::server

@@ -77,7 +77,7 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
   std::vector<LintReport> reports(chosen.size());
   std::vector<std::size_t> unknown;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    std::optional<LintReport> known = cache_ == nullptr ? std::nullopt : cache_->find(*chosen[i]);
+    std::optional<LintReport> known = cache_.find(*chosen[i]);
     reports[i].name = chosen[i]->name;
     if (!known)
       unknown.push_back(i);
@@ -87,7 +87,7 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
   std::mutex one_at_a_time;
   const auto finish = [&](std::size_t i) {
     const std::lock_guard lock(one_at_a_time);
-    if (cache_ != nullptr) cache_->keep(*chosen[i], reports[i]);
+    cache_.keep(*chosen[i], reports[i]);
     done(reports[i], false);
   };
   const auto check = [&](std::size_t i, sandbox::Linter& linter) {

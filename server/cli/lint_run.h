@@ -1,8 +1,8 @@
 // Lints operators, several at once: each one's own checks by a judge, then its oracle as a real job, then, without a GPU, a launch plan of every case.
 // On a GPU the oracles come after all of the checks: one case of each is timed, and nothing else may use the GPU then.
 //
-//   LintRun run(device, config, options, cache);
-//   std::vector<LintReport> reports = run.lint(operators, [](const LintReport& one, bool known) { print(one); });
+//   LintRun run(device, config, cache, seed);
+//   std::vector<LintReport> reports = run.lint(operators, jobs, [](const LintReport& one, bool known) { print(one); });
 #pragma once
 
 #include <atomic>
@@ -26,8 +26,8 @@ class LintRun {
   /// `done` is called for one operator at a time, in the order in which they end; `known` says that the report is from the cache.
   using Done = std::function<void(const LintReport& report, bool known)>;
 
-  /// `cache` null: everything is linted. `seed`: of the inputs on which mutants are tried.
-  LintRun(sandbox::Device& device, const sandbox::SandboxConfig& config, const LintCache* cache, std::uint32_t seed)
+  /// `seed`: of the inputs on which mutants are tried.
+  LintRun(sandbox::Device& device, const sandbox::SandboxConfig& config, const LintCache& cache, std::uint32_t seed)
       : device_(device), config_(config), cache_(cache), seed_(seed) {}
 
   /// Reports in the order of `chosen`. `jobs`: operators at once; each takes a judge process, about 400 MiB.
@@ -41,7 +41,7 @@ class LintRun {
 
   sandbox::Device& device_;
   const sandbox::SandboxConfig& config_;
-  const LintCache* cache_;
+  const LintCache& cache_;
   const std::uint32_t seed_;
 };
 

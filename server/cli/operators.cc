@@ -11,6 +11,7 @@
 #include "server/cli/commands.h"
 #include "server/cli/common.h"
 #include "server/cli/lint_run.h"
+#include "server/cli/sandbox_options.h"
 
 namespace assay::server {
 namespace {
@@ -94,14 +95,15 @@ int lint(const OperatorsOptions& options) {
   if (!workspace) return status;
   const auto chosen = choose(workspace->catalog, options.names, status);
   if (!chosen) return status;
-  const Result<IsolationChoice> isolation = isolation_from(options.isolation);
-  if (!isolation) return complain("operators lint", kUsage, isolation.error().message);
-  sandbox::SandboxConfig config = sandbox_config(workspace->paths, isolation->isolation);
-  config.spawn = isolation->spawn;
-  const auto device = sandbox::make_device(options.device, config);
+  SandboxOptions sandbox;
+  sandbox.isolation = options.isolation;
+  sandbox.gpu_sharers = std::min(options.jobs, kMostGpuSharers);  // most of an oracle's verdict is compiling and references: only its times need the GPU alone
+  const Result<sandbox::SandboxConfig> config = sandbox_config(sandbox, workspace->paths);
+  if (!config) return complain("operators lint", kUsage, config.error().message);
+  const auto device = sandbox::make_device(options.device, *config);
   if (!device) return complain("operators lint", status_of_device_error(device.error()), device.error().message);
-  const LintCache cache(workspace->paths.state / "lint", content_of_judges(workspace->paths, (*device)->info()) + std::to_string(options.seed));
-  LintRun run(**device, config, options.fresh ? nullptr : &cache, options.seed);
+  const LintCache cache(workspace->paths.state / "lint", content_of_judges(workspace->paths, (*device)->info()) + std::to_string(options.seed), options.fresh);
+  LintRun run(**device, *config, cache, options.seed);
   std::size_t known = 0;
   const std::vector<LintReport> reports = run.lint(*chosen, static_cast<std::size_t>(options.jobs), [&](const LintReport& report, bool is_known) {
     known += is_known;

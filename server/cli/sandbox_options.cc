@@ -20,7 +20,6 @@ constexpr std::int64_t kMostCpuPercent = 100'000;
 constexpr int kMostRecorders = 8;
 constexpr unsigned kCoresForTwoRecorders = 8;
 constexpr int kSharers = 4;
-constexpr int kMostSharers = 16;
 
 }  // namespace
 
@@ -55,7 +54,7 @@ void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
   command
       .add_option("--gpu-sharers", options.gpu_sharers,
                   "jobs that have one GPU at once, while none is timed; each takes cores for its recorders (" + std::to_string(kSharers) + " from " + std::to_string(kCoresForTwoRecorders) + " cores on)")
-      ->check(CLI::Range(1, kMostSharers))
+      ->check(CLI::Range(1, kMostGpuSharers))
       ->capture_default_str();
   command.add_flag("!--no-host-tier", options.host_tier, "a submission that cannot be recorded is an error, instead of having the GPU inside the jail");
   command.add_option("--ncu", options.ncu, "Nsight Compute, for `profile` with detail=counters: the whole path of ncu, auto to look for it, or none")->capture_default_str();

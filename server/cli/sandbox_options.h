@@ -18,6 +18,7 @@ namespace assay::server {
 /// Several where the machine has cores for it: recording is compiling, on one core per candidate.
 int default_recorders();
 int default_gpu_sharers();
+inline constexpr int kMostGpuSharers = 16;
 
 struct SandboxOptions {
   std::string isolation = "best-effort";

@@ -12,7 +12,7 @@ from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared,
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
 MULTIPROCESSORS = 132
-GROUP = 8
+GROUP = 16
 
 
 @gluon.jit

@@ -2,7 +2,7 @@
 
 Many rows: a program takes a row, block after block, and carries the last product on. If rows are whole vectors long, a lane takes four
 neighbouring steps: three products of its own, a scan of one product per lane, and all of q, v and y as 16-byte vectors, those of
-the next block on their way before the scan. Few rows: one program per chunk of a row. A first
+the next two blocks on their way before the scan. Few rows: one program per chunk of a row. A first
 kernel multiplies each chunk, a second one scans the chunks of a row, a third one scans inside the chunk and starts with the product of
 everything before it.
 """
@@ -121,9 +121,11 @@ def _fours_kernel(q_ptr, v_ptr, y_ptr, steps, T: tl.constexpr, LOOP: tl.constexp
     part = tl.arange(0, 4)[None, :]
     wc, xc, yc, zc = 1.0, 0.0, 0.0, 0.0
     q, v = _fetch(q_row, v_row, lane, 0, steps, T)
+    if LOOP:
+        q_next, v_next = _fetch(q_row, v_row, lane, 4 * T, steps, T)
     for first in range(0, steps, 4 * T):
         if LOOP:
-            q_next, v_next = _fetch(q_row, v_row, lane, first + 4 * T, steps, T)
+            q_later, v_later = _fetch(q_row, v_row, lane, first + 8 * T, steps, T)
         w1, x1, y1, z1 = _times(q[0], q[1], q[2], q[3], q[4], q[5], q[6], q[7])
         w2, x2, y2, z2 = _times(w1, x1, y1, z1, q[8], q[9], q[10], q[11])
         w3, x3, y3, z3 = _times(w2, x2, y2, z2, q[12], q[13], q[14], q[15])
@@ -147,6 +149,7 @@ def _fours_kernel(q_ptr, v_ptr, y_ptr, steps, T: tl.constexpr, LOOP: tl.constexp
         if LOOP:
             wc, xc, yc, zc = _last(w, lane, T), _last(x, lane, T), _last(y, lane, T), _last(z, lane, T)
             q, v = q_next, v_next
+            q_next, v_next = q_later, v_later
 
 
 @triton.jit

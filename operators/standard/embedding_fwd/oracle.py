@@ -17,15 +17,17 @@ def _lookup_kernel(table_ptr, indices_ptr, y_ptr, tokens, dim, BLOCK_T: tl.const
     mask = (rows < tokens)[:, None] & (columns < dim)[None, :]
     # A padded row is masked out of the load, so its zeros cost no read.
     present = mask & (source >= 0)[:, None]
-    values = tl.load(table_ptr + source.to(tl.int64)[:, None] * dim + columns[None, :], mask=present, other=0.0)
-    tl.store(y_ptr + rows.to(tl.int64)[:, None] * dim + columns[None, :], values, mask=mask)
+    values = tl.load(
+        table_ptr + source.to(tl.int64)[:, None] * dim + columns[None, :], mask=present, other=0.0, eviction_policy="evict_last"
+    )
+    tl.store(y_ptr + rows.to(tl.int64)[:, None] * dim + columns[None, :], values, mask=mask, eviction_policy="evict_first")
 
 
 def embedding_fwd(table: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
     tokens, dim = indices.numel(), table.shape[1]
     y = torch.empty((tokens, dim), dtype=table.dtype, device=table.device)
     block_d = min(512, triton.next_power_of_2(dim))
-    block_t = max(1, 4096 // block_d)
+    block_t = max(1, 2048 // block_d)
     grid = (triton.cdiv(tokens, block_t), triton.cdiv(dim, block_d))
     _lookup_kernel[grid](table, indices, y, tokens, dim, BLOCK_T=block_t, BLOCK_D=block_d, num_warps=4)
     return y

@@ -1,5 +1,7 @@
 """Few bins: each program keeps a histogram of its own and adds it to the result once, so global atomics are rare whatever the values.
-Many bins: an atomic per element, since then neighbours seldom meet."""
+With at most 256 of them the tensor cores count: a bin is a pair of nibbles, and the sum of products of one-hot rows is a 16 by 16
+histogram. Many bins: an atomic per element, since then neighbours seldom meet.
+"""
 
 import torch
 import triton
@@ -7,6 +9,8 @@ import triton.language as tl
 
 PROGRAMS = 1056  # eight for each SM of the largest part
 MOST_BINS = 1024
+TENSOR_PROGRAMS = 3696  # of one warp; 28 for each SM of the largest part
+TENSOR_LEAST = 1 << 20  # elements; with fewer, undoing the products costs more than they save
 
 
 @triton.jit
@@ -26,6 +30,177 @@ def _private_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr, BINS: tl.co
     tl.atomic_add(counts_ptr + b, total, mask=(b < bins) & (total > 0), sem="relaxed")
 
 
+# At most 256 bins are 16 x 16: the sum over elements of (one-hot upper nibble) x (one-hot lower nibble) is a matrix product. A program is
+# one warp; a tensor of 256 words is eight registers of each lane, and inline assembly takes all eight at once. Of each four elements the
+# upper nibbles and then the lower ones are packed into a word. PRMT, which looks four nibbles up in a table of eight bytes, makes one-hot
+# rows of them: the table of row i holds 1 at place i. For i >= 8 it holds 128 at place i - 8: the top bit of a nibble copies the sign of
+# what it finds, so nibble i gives -1 (and i - 8 gives -128, which _UNDO takes off). Lanes that hold other rows of the same elements
+# shuffle for them.
+_PACK = """
+{
+    .reg .b32 p, q, u, v, w, z, s, t, lane, at, a0, a1, a2, a3, b0, b1;
+    .reg .b32 w0, w1;
+    prmt.b32 p, $16, $17, 0x0040;
+    prmt.b32 q, $18, $19, 0x0040;
+    prmt.b32 p, p, q, 0x5410;
+    shr.b32 v, p, 4;
+    and.b32 u, p, 0x0F0F0F0F;
+    and.b32 v, v, 0x0F0F0F0F;
+    shr.b32 p, u, 4;
+    shr.b32 q, v, 4;
+    or.b32 u, u, p;
+    or.b32 v, v, q;
+    prmt.b32 w0, v, u, 0x6420;
+    prmt.b32 p, $20, $21, 0x0040;
+    prmt.b32 q, $22, $23, 0x0040;
+    prmt.b32 p, p, q, 0x5410;
+    shr.b32 v, p, 4;
+    and.b32 u, p, 0x0F0F0F0F;
+    and.b32 v, v, 0x0F0F0F0F;
+    shr.b32 p, u, 4;
+    shr.b32 q, v, 4;
+    or.b32 u, u, p;
+    or.b32 v, v, q;
+    prmt.b32 w1, v, u, 0x6420;
+    mov.u32 lane, %laneid;
+    and.b32 at, lane, 3;
+"""
+# One of the eight pairs of rows that a lane meets.
+_ROUND = """
+    shfl.sync.idx.b32 w, w0, at, 31, 0xFFFFFFFF;
+    shfl.sync.idx.b32 z, w1, at, 31, 0xFFFFFFFF;
+    prmt.b32 a0, $24, $25, w;
+    prmt.b32 a1, $26, $27, w;
+    prmt.b32 a2, $24, $25, z;
+    prmt.b32 a3, $26, $27, z;
+    shr.b32 s, w, 16;
+    shr.b32 t, z, 16;
+    prmt.b32 b0, $24, $25, s;
+    prmt.b32 b1, $24, $25, t;
+    mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {$0, $1, $2, $3}, {a0, a1, a2, a3}, {b0, b1}, {$0, $1, $2, $3};
+    prmt.b32 b0, $26, $27, s;
+    prmt.b32 b1, $26, $27, t;
+    mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {$4, $5, $6, $7}, {a0, a1, a2, a3}, {b0, b1}, {$4, $5, $6, $7};
+    add.u32 at, at, 4;
+"""
+_COUNT: tl.constexpr = tl.constexpr(_PACK + 8 * _ROUND + "}")
+
+# The one-hot rows of a lane's two row numbers, as tables of eight bytes.
+_TABLES: tl.constexpr = tl.constexpr(
+    """
+    {
+    .reg .b32 g, s;
+    .reg .pred p;
+    mov.u32 g, %laneid;
+    shr.b32 g, g, 2;
+    and.b32 s, g, 3;
+    shl.b32 s, s, 3;
+    mov.b32 $0, 1;
+    shl.b32 $0, $0, s;
+    mov.b32 $1, $0;
+    setp.lt.u32 p, g, 4;
+    selp.b32 $0, $0, 0, p;
+    selp.b32 $1, 0, $1, p;
+    shl.b32 $2, $0, 7;
+    shl.b32 $3, $1, 7;
+    mov.b32 $4, 0;
+    mov.b32 $5, 0;
+    mov.b32 $6, 0;
+    mov.b32 $7, 0;
+    }
+    """
+)
+
+# The bin of each accumulator: a lane holds rows lane / 4 and that plus 8, columns lane % 4 * 2 and the next one, and those plus 8.
+_PLACES: tl.constexpr = tl.constexpr(
+    """
+    {
+    .reg .b32 g, t;
+    mov.u32 g, %laneid;
+    and.b32 t, g, 3;
+    shr.b32 g, g, 2;
+    shl.b32 g, g, 4;
+    shl.b32 t, t, 1;
+    add.u32 $0, g, t;
+    add.u32 $1, $0, 1;
+    add.u32 $2, $0, 128;
+    add.u32 $3, $0, 129;
+    add.u32 $4, $0, 8;
+    add.u32 $5, $0, 9;
+    add.u32 $6, $0, 136;
+    add.u32 $7, $0, 137;
+    }
+    """
+)
+
+# Back from the tables' 1, -1 and -128: exact, since all is modulo 2^32. First along columns, then along rows.
+_UNDO: tl.constexpr = tl.constexpr(
+    """
+    {
+    .reg .b32 a, b, c, d;
+    mad.lo.s32 a, $8, 128, $12;
+    mad.lo.s32 b, $9, 128, $13;
+    mad.lo.s32 c, $10, 128, $14;
+    mad.lo.s32 d, $11, 128, $15;
+    neg.s32 $4, a;
+    neg.s32 $5, b;
+    neg.s32 c, c;
+    neg.s32 d, d;
+    mov.b32 $0, $8;
+    mov.b32 $1, $9;
+    mad.lo.s32 $2, $8, 128, $10;
+    mad.lo.s32 $3, $9, 128, $11;
+    neg.s32 $2, $2;
+    neg.s32 $3, $3;
+    mad.lo.s32 $6, $4, 128, c;
+    mad.lo.s32 $7, $5, 128, d;
+    neg.s32 $6, $6;
+    neg.s32 $7, $7;
+    }
+    """
+)
+
+_EIGHTS: tl.constexpr = tl.constexpr("=&r,=&r,=&r,=&r,=&r,=&r,=&r,=&r,r,r,r,r,r,r,r,r")
+
+
+@triton.jit
+def _tensor_kernel(x_ptr, counts_ptr, n, bins, STEPS: tl.constexpr):
+    lane = tl.arange(0, 256)
+    acc = tl.zeros((256,), tl.int32)
+    outside = tl.zeros((256,), tl.int32)
+    tables = tl.inline_asm_elementwise(
+        _TABLES, "=&r,=&r,=&r,=&r,=r,=r,=r,=r,r,r,r,r,r,r,r,r", [lane], dtype=tl.int32, is_pure=False, pack=8
+    )
+    next = ()
+    for step in tl.static_range(STEPS):
+        index = (tl.program_id(0) * STEPS + step) * 256 + lane
+        next = next + (tl.load(x_ptr + index, mask=index < n, other=-1),)
+    for block in range(tl.program_id(0), tl.cdiv(n, 256 * STEPS), tl.num_programs(0)):
+        now = next
+        next = ()
+        for step in tl.static_range(STEPS):
+            index = ((block + tl.num_programs(0)) * STEPS + step) * 256 + lane
+            next = next + (tl.load(x_ptr + index, mask=index < n, other=-1),)
+        for step in tl.static_range(STEPS):
+            # What is outside counts as bin 0 here, and is taken off at the end.
+            wrong = now[step].to(tl.uint32, bitcast=True) >= bins.to(tl.uint32)
+            outside += wrong.to(tl.int32)
+            acc = tl.inline_asm_elementwise(
+                _COUNT,
+                "=r,=r,=r,=r,=r,=r,=r,=r,0,1,2,3,4,5,6,7,r,r,r,r,r,r,r,r,r,r,r,r,r,r,r,r",
+                [acc, tl.where(wrong, 0, now[step]), tables],
+                dtype=tl.int32,
+                is_pure=False,
+                pack=8,
+            )
+
+    count = tl.inline_asm_elementwise(_UNDO, _EIGHTS, [acc], dtype=tl.int32, is_pure=False, pack=8)
+    # Takes the counts as a source only to stay in their layout: another one would have other numbers in its lanes.
+    place = tl.inline_asm_elementwise(_PLACES, _EIGHTS, [count], dtype=tl.int32, is_pure=False, pack=8)
+    count -= tl.where(place == 0, tl.sum(outside, axis=0), 0)
+    tl.atomic_add(counts_ptr + place, count, mask=(place < bins) & (count != 0), sem="relaxed")
+
+
 @triton.jit
 def _atomic_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr):
     index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -33,10 +208,16 @@ def _atomic_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr):
     tl.atomic_add(counts_ptr + x, 1, mask=(x >= 0) & (x < bins), sem="relaxed")
 
 
+def _has_ptx() -> bool:
+    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "cuda"
+
+
 def histogram_bins(x: torch.Tensor, bins: int) -> torch.Tensor:
     n = x.numel()
     counts = torch.zeros((bins,), dtype=torch.int32, device=x.device)
-    if bins <= MOST_BINS:
+    if bins <= 256 and n >= TENSOR_LEAST and _has_ptx():
+        _tensor_kernel[(TENSOR_PROGRAMS,)](x, counts, n, bins, STEPS=4, num_warps=1)
+    elif bins <= MOST_BINS:
         block = 4096 if n >= 1 << 22 else 1024
         grid = (min(PROGRAMS, triton.cdiv(n, block)),)
         _private_kernel[grid](x, counts, n, bins, BLOCK=block, BINS=max(32, triton.next_power_of_2(bins)), num_warps=4)

@@ -1,48 +1,127 @@
 """Masked scatter in two kernels: masked elements per tile, then the work.
 
-A tile's first rank is the sum over the counts before it, a few KB of L2 that every program adds up for itself;
-that is cheaper than a third kernel. The mask is read twice, but a byte per element is little beside the values,
-and the second read mostly hits L2. Elements are taken as quads, so that the mask's wide vectors (16 bytes are 16
-elements) do not become the layout of the values, whose loads would then be scattered; and the loads that depend on
-nothing start before the counts are added up.
+The mask is taken as words of four bools: one multiplication by 0x01010101 gives a word's running counts, so that only a quarter of the
+elements goes through the scan. The first kernel leaves counts of tiles and of spans of tiles; a program then adds up the spans before its
+own and a few tiles, instead of thousands of counts. What depends on neither is fetched before.
 """
 
 import torch
 import triton
 import triton.language as tl
 
-
-@triton.jit
-def _count_kernel(mask_ptr, counts_ptr, n, BLOCK: tl.constexpr):
-    tile = tl.program_id(0)
-    offsets = tile * BLOCK + tl.arange(0, BLOCK)
-    masked = tl.load(mask_ptr + offsets, mask=offsets < n, other=0).to(tl.int32)
-    tl.store(counts_ptr + tile, tl.sum(masked, axis=0))
+TILE = 2048
+SPAN = 16  # tiles
+WARPS = 4
 
 
 @triton.jit
-def _scatter_kernel(x_ptr, mask_ptr, source_ptr, counts_ptr, y_ptr, n, source_count, fill, BLOCK: tl.constexpr, WIDTH: tl.constexpr):
+def _words(mask_ptr, words_ptr, word, n, EVEN: tl.constexpr):
+    if EVEN:
+        words = tl.load(words_ptr + word, mask=word < n // 4, other=0)
+    else:
+        part = tl.arange(0, 4)[None, :]
+        place = word[:, None] * 4 + part
+        words = tl.sum(tl.load(mask_ptr + place, mask=place < n, other=0).to(tl.int32) << (8 * part), axis=1)
+    return words
+
+
+@triton.jit
+def _count_kernel(
+    mask_ptr, words_ptr, tiles_ptr, spans_ptr, n, EVEN: tl.constexpr, TILE: tl.constexpr, SPAN: tl.constexpr, HOPPER: tl.constexpr
+):
+    if HOPPER:
+        # The second kernel may start and fetch what it needs of the inputs; it waits for the counts by itself.
+        tl.extra.cuda.gdc_launch_dependents()
+    span = tl.program_id(0)
+    words = _words(mask_ptr, words_ptr, span * (SPAN * TILE // 4) + tl.arange(0, SPAN * TILE // 4), n, EVEN)
+    counts = tl.sum(tl.reshape((words * 0x01010101) >> 24, (SPAN, TILE // 4)), axis=1)
+    tl.store(tiles_ptr + span * SPAN + tl.arange(0, SPAN), counts)
+    tl.store(spans_ptr + span, tl.sum(counts, axis=0))
+
+
+@triton.jit
+def _scatter_kernel(
+    x_ptr,
+    mask_ptr,
+    words_ptr,
+    source_ptr,
+    tiles_ptr,
+    spans_ptr,
+    y_ptr,
+    n,
+    source_count,
+    fill,
+    EVEN: tl.constexpr,
+    TILE: tl.constexpr,
+    SPAN: tl.constexpr,
+    WIDTH: tl.constexpr,
+    HOPPER: tl.constexpr,
+):
     tile = tl.program_id(0)
-    offsets = tile * BLOCK + tl.arange(0, BLOCK // 4)[:, None] * 4 + tl.arange(0, 4)[None, :]
-    inside = offsets < n
-    mask = tl.load(mask_ptr + offsets, mask=inside, other=0)
+    word = tile * (TILE // 4) + tl.arange(0, TILE // 4)
+    words = _words(mask_ptr, words_ptr, word, n, EVEN)
+    part = tl.arange(0, 4)[None, :]
+    offsets = word[:, None] * 4 + part
+    # Read and written as whole vectors.
+    if EVEN:
+        inside = (word < n // 4)[:, None]
+    else:
+        inside = offsets < n
     x = tl.load(x_ptr + offsets, mask=inside)
+    # Byte k holds how many of bytes 0 .. k are set.
+    running = words * 0x01010101
+    count = running >> 24
+    rank = tl.cumsum(count, axis=0) - count - 1
+    if HOPPER:
+        tl.extra.cuda.gdc_wait()
+    mine = tile // SPAN
+    near = tl.arange(0, SPAN)
+    before = tl.sum(tl.where(near < tile % SPAN, tl.load(tiles_ptr + mine * SPAN + near), 0), axis=0)
     lane = tl.arange(0, WIDTH)
-    earlier = tl.zeros((WIDTH,), tl.int32)
-    for first in range(0, tile, WIDTH):
-        earlier += tl.load(counts_ptr + first + lane, mask=first + lane < tile, other=0)
-    masked = mask.to(tl.int32)
-    rank = tl.sum(earlier, axis=0) + tl.reshape(tl.cumsum(tl.ravel(masked), axis=0), (BLOCK // 4, 4)) - masked
-    taken = tl.load(source_ptr + rank, mask=(masked != 0) & (rank < source_count), other=fill)
-    tl.store(y_ptr + offsets, tl.where(masked != 0, taken, x), mask=inside)
+    for first in range(0, mine, WIDTH):
+        before += tl.sum(tl.load(spans_ptr + first + lane, mask=first + lane < mine, other=0), axis=0)
+    rank = (rank + before)[:, None] + ((running[:, None] >> (8 * part)) & 7)
+    masked = (words[:, None] >> (8 * part)) & 1 != 0
+    taken = tl.load(source_ptr + rank, mask=masked & (rank < source_count), other=fill)
+    tl.store(y_ptr + offsets, tl.where(masked, taken, x), mask=inside)
+
+
+def _is_hopper() -> bool:
+    """Or newer: kernels that are launched before those that they wait for have ended. The interpreter and other GPUs have none."""
+    if triton.knobs.runtime.interpret:
+        return False
+    target = triton.runtime.driver.active.get_current_target()
+    return target.backend == "cuda" and target.arch >= 90
 
 
 def masked_fill_scatter(x: torch.Tensor, mask: torch.Tensor, source: torch.Tensor, fill: float) -> torch.Tensor:
+    hopper = _is_hopper()
+    early = {"launch_pdl": True} if hopper else {}
     n = x.numel()
-    block = 4096
-    tiles = triton.cdiv(n, block)
+    spans = triton.cdiv(n, TILE * SPAN)
+    even = n % 4 == 0
+    words = mask.view(torch.int32) if even else mask
     y = torch.empty_like(x)
-    counts = torch.empty((tiles,), dtype=torch.int32, device=x.device)
-    _count_kernel[(tiles,)](mask, counts, n, BLOCK=block, num_warps=4)
-    _scatter_kernel[(tiles,)](x, mask, source, counts, y, n, source.numel(), fill, BLOCK=block, WIDTH=2048, num_warps=4)
+    tile_counts = torch.empty((spans * SPAN,), dtype=torch.int32, device=x.device)
+    span_counts = torch.empty((spans,), dtype=torch.int32, device=x.device)
+    _count_kernel[(spans,)](mask, words, tile_counts, span_counts, n, EVEN=even, TILE=TILE, SPAN=SPAN, HOPPER=hopper, num_warps=8)
+    _scatter_kernel[(triton.cdiv(n, TILE),)](
+        x,
+        mask,
+        words,
+        source,
+        tile_counts,
+        span_counts,
+        y,
+        n,
+        source.numel(),
+        fill,
+        EVEN=even,
+        TILE=TILE,
+        SPAN=SPAN,
+        WIDTH=512,
+        HOPPER=hopper,
+        num_warps=WARPS,
+        **early,
+    )
     return y

@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 1056  # eight for each SM of the largest part
+PROGRAMS = 264  # two for each SM of the largest part: all run at once, and many sequences need no second kernel
 
 
 @triton.jit
@@ -97,7 +97,7 @@ def paged_attn_decode(
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     bn = 64
     # At least 128 keys a part: shorter ones would cost more in combining than they win.
-    wanted = min(triton.cdiv(PROGRAMS, batch * kv_heads), triton.cdiv(capacity, 128))
+    wanted = max(1, min(PROGRAMS // (batch * kv_heads), triton.cdiv(capacity, 128)))
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)
     final = parts == 1
@@ -124,7 +124,7 @@ def paged_attn_decode(
         D=dim,
         FINAL=final,
         num_warps=4,
-        num_stages=3,
+        num_stages=5,  # a look-up and what it finds share the depth of the pipeline
     )
     if not final:
         grid = (batch * heads,)

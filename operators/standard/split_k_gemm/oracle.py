@@ -1,11 +1,16 @@
 """Split-K GEMM: the inner axis is shared out over two programs for each SM, which read disjoint slices and write a partial product each. A
-second kernel adds the partial products in a fixed order, so that two runs agree bit for bit."""
+second kernel adds the partial products in a fixed order, so that two runs agree bit for bit. On Hopper the operands of a result of one tile
+come by TMA, which keeps deep slices of them on their way without registers."""
 
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
-WANTED_PROGRAMS = 264
+WANTED_PROGRAMS = 264  # two
+TMA_PROGRAMS = 132  # one for each SM of the largest part
+TMA_BK = 128
+TMA_STAGES = 4
 
 
 @triton.jit
@@ -31,7 +36,24 @@ def _share_kernel(a_ptr, b_ptr, shares_ptr, m, n, k, chunk, tiles_n, BM: tl.cons
 
 
 @triton.jit
-def _sum_kernel(shares_ptr, c_ptr, size, splits, BLOCK: tl.constexpr, BS: tl.constexpr):
+def _tma_kernel(a_desc, b_desc, shares_ptr, m, n, k, chunk, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, HOPPER: tl.constexpr):
+    # One tile is all of c, and its operands come by TMA: deep slices of them are on their way without a thread's work.
+    if HOPPER:
+        tl.extra.cuda.gdc_launch_dependents()
+    split = tl.program_id(0)
+    first = split * chunk
+    acc = tl.zeros((BM, BN), tl.float32)
+    for start in range(first, min(first + chunk, k), BK):
+        acc = tl.dot(a_desc.load([0, start]), b_desc.load([start, 0]), acc)
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    tl.store(shares_ptr + split * m * n + rows[:, None] * n + columns[None, :], acc, mask=(rows < m)[:, None] & (columns < n)[None, :])
+
+
+@triton.jit
+def _sum_kernel(shares_ptr, c_ptr, size, splits, BLOCK: tl.constexpr, BS: tl.constexpr, HOPPER: tl.constexpr):
+    if HOPPER:
+        tl.extra.cuda.gdc_wait()
     entries = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     acc = tl.zeros((BS, BLOCK), tl.float32)
     for first in range(0, splits, BS):
@@ -41,12 +63,31 @@ def _sum_kernel(shares_ptr, c_ptr, size, splits, BLOCK: tl.constexpr, BS: tl.con
     tl.store(c_ptr + entries, tl.sum(acc, axis=0), mask=entries < size)
 
 
+def _is_hopper() -> bool:
+    """Or newer: kernels that are launched before those that they wait for have ended. The interpreter and other GPUs have none."""
+    if triton.knobs.runtime.interpret:
+        return False
+    target = triton.runtime.driver.active.get_current_target()
+    return target.backend == "cuda" and target.arch >= 90
+
+
 def split_k_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[1]
     c = torch.empty((m, n), dtype=torch.float32, device=a.device)
     bm = min(64, max(16, triton.next_power_of_2(m)))
     bn = min(128, max(16, triton.next_power_of_2(n)))
+    if m <= 64 and m * n > 1024 and k % 8 == 0 and n % 8 == 0 and _is_hopper():
+        bk = TMA_BK
+        chunk = triton.cdiv(triton.cdiv(k, TMA_PROGRAMS), bk) * bk
+        splits = triton.cdiv(k, chunk)
+        shares = torch.empty((splits, m, n), dtype=torch.float32, device=a.device)
+        a_desc = TensorDescriptor.from_tensor(a, [64, bk])
+        b_desc = TensorDescriptor.from_tensor(b, [bk, bn])
+        _tma_kernel[(splits,)](a_desc, b_desc, shares, m, n, k, chunk, BM=64, BN=bn, BK=bk, HOPPER=True, num_warps=4, num_stages=TMA_STAGES)
+        grid = (triton.cdiv(m * n, 32),)
+        _sum_kernel[grid](shares, c, m * n, splits, BLOCK=32, BS=64, HOPPER=True, num_warps=4, launch_pdl=True)
+        return c
     bk = 128
     tiles_n = triton.cdiv(n, bn)
     tiles = triton.cdiv(m, bm) * tiles_n
@@ -57,5 +98,5 @@ def split_k_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     shares = torch.empty((splits, m, n), dtype=torch.float32, device=a.device)
     stages = 2 if bm + bn > 128 else 4
     _share_kernel[(tiles, splits)](a, b, shares, m, n, k, chunk, tiles_n, BM=bm, BN=bn, BK=bk, num_warps=4, num_stages=stages)
-    _sum_kernel[(triton.cdiv(m * n, 32),)](shares, c, m * n, splits, BLOCK=32, BS=64, num_warps=4)
+    _sum_kernel[(triton.cdiv(m * n, 32),)](shares, c, m * n, splits, BLOCK=32, BS=64, HOPPER=False, num_warps=4)
     return c

@@ -68,6 +68,14 @@ TEST_CASE("a sound report is found again until the operator or the judges change
   REQUIRE(cache.find(op));
   CHECK(lint_to_json(*cache.find(op)) == lint_to_json(sound()));
 
+  SECTION("asked for a fresh one, which it keeps") {
+    const LintCache fresh(scratch.dir / "cache", "judges", true);
+    CHECK_FALSE(fresh.find(op));
+    LintReport later = sound();
+    later.checks = 13;
+    fresh.keep(op, later);
+    CHECK(cache.find(op)->checks == 13);
+  }
   SECTION("another judge") { CHECK_FALSE(LintCache(scratch.dir / "cache", "other").find(op)); }
   SECTION("another file") {
     scratch.write("op/oracle.py", "");

@@ -155,7 +155,7 @@ def _queries_kernel(
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory hold walking blocks of 32 rows; the next ones wait in registers."""
+    """Whose 64 KiB of shared memory and 512 registers a lane hold blocks of 64 rows, and 32 that walk."""
     return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
 
 
@@ -173,7 +173,7 @@ def flash_attn_bwd(
     # The wide side of a tile stays in a program, the narrow one walks: wide is a multiple of narrow, so loops end at the diagonal.
     wide, narrow, warps = (128, 64, 8) if seq > 512 else (64, 64, 4)
     if _is_amd():
-        narrow = 32
+        wide, narrow, warps = 64, 32, 4
     grid = (triton.cdiv(seq, wide), batch * heads)
     _delta_kernel[(triton.cdiv(rows, 64),)](o, do, delta, rows, BM=64, D=dim, num_warps=4)
     _keys_kernel[grid](
@@ -195,7 +195,5 @@ def flash_attn_bwd(
         num_warps=warps,
         num_stages=2,
     )
-    _queries_kernel[grid](
-        q, k, v, do, lse, delta, dq, seq, scale, scale * log2e, BM=wide, BN=narrow, D=dim, num_warps=warps, num_stages=2 if _is_amd() else 3
-    )
+    _queries_kernel[grid](q, k, v, do, lse, delta, dq, seq, scale, scale * log2e, BM=wide, BN=narrow, D=dim, num_warps=warps, num_stages=3)
     return dq, dk, dv

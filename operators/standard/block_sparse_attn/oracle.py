@@ -46,6 +46,13 @@ def _block_sparse_kernel(
     tl.store(o_ptr + tile, o, mask=(queries < seq)[:, None])
 
 
+def _stages(most: int) -> int:
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
+    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+        return most
+    return min(most, 2)
+
+
 def block_sparse_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, row_offsets: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
     batch, heads, seq, dim = q.shape
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
@@ -53,6 +60,6 @@ def block_sparse_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, row_off
     scale = dim**-0.5 * 1.4426950408889634
     grid = (triton.cdiv(seq, block), batch * heads)
     _block_sparse_kernel[grid](
-        q, k, v, o, row_offsets, columns, seq, scale, B=block, D=dim, WHOLE=seq % block == 0, num_warps=4, num_stages=3
+        q, k, v, o, row_offsets, columns, seq, scale, B=block, D=dim, WHOLE=seq % block == 0, num_warps=4, num_stages=_stages(3)
     )
     return o

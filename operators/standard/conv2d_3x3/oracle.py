@@ -102,6 +102,13 @@ def _conv_kernel(
     tl.store(y_ptr + target, acc.to(tl.float16), mask=(rows < filters)[:, None] & (places < pixels)[None, :])
 
 
+def _stages(most: int) -> int:
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
+    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+        return most
+    return min(most, 2)
+
+
 def conv2d_3x3(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     batch, channels, height, width = x.shape
     filters = weight.shape[0]
@@ -146,6 +153,6 @@ def conv2d_3x3(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         BC=bc,
         VECTORS=height * width % 8 == 0,
         num_warps=warps,
-        num_stages=stages,
+        num_stages=_stages(stages),
     )
     return y

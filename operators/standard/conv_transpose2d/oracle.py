@@ -101,6 +101,11 @@ def _transpose_kernel(
     tl.store(y_ptr + target[None, :] + f[:, None] * (4 * size), y, mask=(f < filters)[:, None] & (pixel < pixels)[None, :])
 
 
+def _is_amd() -> bool:
+    """Whose 64 KiB of shared memory hold a step's eleven tiles if they are half as large."""
+    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+
+
 def conv_transpose2d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     batch, channels, height, width = x.shape
     filters = weight.shape[1]
@@ -112,6 +117,8 @@ def conv_transpose2d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) 
     pixels = batch * height * width
     bp = 128 if pixels >= 1 << 14 else 64
     bf = 64 if filters > 32 else 32 if filters > 16 else 16
+    if _is_amd():
+        bp, bf = 64, min(bf, 32)
     _transpose_kernel[(triton.cdiv(pixels, bp), 2, triton.cdiv(filters, bf))](
         x, parts[0], parts[1], bias, y, pixels, channels, filters, height, width, BF=bf, BP=bp, BC=32, num_warps=8, num_stages=2
     )

@@ -154,6 +154,11 @@ def _queries_kernel(
     tl.store(dq_ptr + tile, dq * scale, mask=(rows < seq)[:, None])
 
 
+def _is_amd() -> bool:
+    """Whose 64 KiB of shared memory and 512 registers a lane hold blocks of 64 rows, and 32 that walk."""
+    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+
+
 def flash_attn_bwd(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, o: torch.Tensor, lse: torch.Tensor, do: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -167,6 +172,8 @@ def flash_attn_bwd(
     log2e = 1.4426950408889634
     # The wide side of a tile stays in a program, the narrow one walks: wide is a multiple of narrow, so loops end at the diagonal.
     wide, narrow, warps = (128, 64, 8) if seq > 512 else (64, 64, 4)
+    if _is_amd():
+        wide, narrow, warps = 64, 32, 4
     grid = (triton.cdiv(seq, wide), batch * heads)
     _delta_kernel[(triton.cdiv(rows, 64),)](o, do, delta, rows, BM=64, D=dim, num_warps=4)
     _keys_kernel[grid](

@@ -67,6 +67,11 @@ def _combine_kernel(sums_ptr, stats_ptr, o_ptr, lse_ptr, parts, P: tl.constexpr,
     tl.store(lse_ptr + head, (top + tl.log2(whole)) * 0.6931471805599453)
 
 
+def _is_amd() -> bool:
+    """Whose 64 KiB of shared memory hold one block of keys and values; the next one waits in registers."""
+    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+
+
 def flash_decode_splitkv(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     batch, heads, dim = q.shape
     seq = k.shape[2]
@@ -78,6 +83,8 @@ def flash_decode_splitkv(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> t
     sums = torch.empty((batch * heads, parts, dim), dtype=torch.float32, device=q.device)
     stats = torch.empty((batch * heads, parts, 2), dtype=torch.float32, device=q.device)
     scale = dim**-0.5 * 1.4426950408889634
-    _parts_kernel[(parts, batch * heads)](q, k, v, sums, stats, seq, parts, chunk, scale, BN=BN, D=dim, STAGES=STAGES, num_warps=WARPS)
+    _parts_kernel[(parts, batch * heads)](
+        q, k, v, sums, stats, seq, parts, chunk, scale, BN=BN, D=dim, STAGES=2 if _is_amd() else STAGES, num_warps=WARPS
+    )
     _combine_kernel[(batch * heads,)](sums, stats, o, lse, parts, P=triton.next_power_of_2(parts), D=dim, num_warps=8)
     return o, lse

@@ -91,6 +91,13 @@ def _mean_kernel(shares_ptr, loss_ptr, count, tokens, BLOCK: tl.constexpr):
     tl.store(loss_ptr, tl.sum(total, axis=0) / tokens)
 
 
+def _stages(most: int) -> int:
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
+    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+        return most
+    return min(most, 2)
+
+
 def fused_linear_cross_entropy(x: torch.Tensor, w: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     tokens, k = x.shape
     vocab = w.shape[0]
@@ -111,7 +118,7 @@ def fused_linear_cross_entropy(x: torch.Tensor, w: torch.Tensor, targets: torch.
     even = k % bk == 0
     _tile_kernel[grid](
         x, w, targets, top, total, picked, tokens, vocab, k,
-        BM=bm, BN=bn, BK=bk, GROUP=16, EVEN_K=even, num_warps=warps, num_stages=stages,
+        BM=bm, BN=bn, BK=bk, GROUP=16, EVEN_K=even, num_warps=warps, num_stages=_stages(stages),
     )  # fmt: skip
     _token_kernel[(blocks,)](top, total, picked, shares, tokens, tiles, BT=16, BS=32, num_warps=4)
     _mean_kernel[(1,)](shares, loss, blocks, tokens, BLOCK=256, num_warps=4)

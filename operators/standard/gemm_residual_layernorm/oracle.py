@@ -80,6 +80,13 @@ def _norm_kernel(h_ptr, gamma_ptr, beta_ptr, y_ptr, n, eps, BLOCK: tl.constexpr)
     tl.store(y_ptr + start + columns, (centred * rstd * gamma + beta).to(tl.float16), mask=mask)
 
 
+def _stages(most: int) -> int:
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
+    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+        return most
+    return min(most, 2)
+
+
 def gemm_residual_layernorm(
     a: torch.Tensor, b: torch.Tensor, r: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor, eps: float
 ) -> torch.Tensor:
@@ -100,7 +107,7 @@ def gemm_residual_layernorm(
     even = k % bk == 0
     _product_kernel[grid](
         a, b, r, gamma, beta, out, m, n, k, eps,
-        BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=even, WHOLE_ROWS=whole_rows, num_warps=warps, num_stages=stages,
+        BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=even, WHOLE_ROWS=whole_rows, num_warps=warps, num_stages=_stages(stages),
     )  # fmt: skip
     if not whole_rows:
         _norm_kernel[(m,)](out, gamma, beta, y, n, eps, BLOCK=triton.next_power_of_2(n), num_warps=2)

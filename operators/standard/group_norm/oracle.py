@@ -107,6 +107,12 @@ def _registers(most: int) -> dict[str, int]:
     return {"maxnreg": most}
 
 
+def _warps(most: int) -> int:
+    """As many of them as a program may have: 1024 threads are 32 warps of 32, or 16 of 64."""
+    lanes = 32 if triton.knobs.runtime.interpret else triton.runtime.driver.active.get_current_target().warp_size
+    return min(most, 1024 // lanes)
+
+
 def group_norm(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor, groups: int, eps: float) -> torch.Tensor:
     y = torch.empty_like(x)
     batch, channels, height, width = x.shape
@@ -115,12 +121,13 @@ def group_norm(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor, groups: int, e
     tile_channels, tile_pixels = triton.next_power_of_2(group_channels), triton.next_power_of_2(pixels)
     tile = tile_channels * tile_pixels
     if tile == group_channels * pixels and 8192 <= tile <= 16384:
+        warps = _warps(32 if tile > 8192 else 16)
         _whole_tile_kernel[(batch * groups,)](
-            x, w, b, y, groups, eps, CHANNELS=tile_channels, PIXELS=tile_pixels, num_warps=32 if tile > 8192 else 16, **_registers(32)
+            x, w, b, y, groups, eps, CHANNELS=tile_channels, PIXELS=tile_pixels, num_warps=warps, **_registers(32)
         )
         return y
     if tile <= MAX_IN_REGISTERS:
-        warps = 1 if tile <= 512 else 4 if tile <= 2048 else 8 if tile <= 8192 else 16 if tile <= 16384 else 32
+        warps = _warps(1 if tile <= 512 else 4 if tile <= 2048 else 8 if tile <= 8192 else 16 if tile <= 16384 else 32)
         _one_tile_kernel[(batch * groups,)](
             x, w, b, y, groups, group_channels, pixels, eps, CHANNELS=tile_channels, PIXELS=tile_pixels, num_warps=warps
         )

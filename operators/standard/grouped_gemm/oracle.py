@@ -95,6 +95,13 @@ def _tma_kernel(
         tl.store(y_tile, acc.to(tl.float16), mask=(local < height)[:, None] & (columns < n)[None, :])
 
 
+def _stages(most: int) -> int:
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
+    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+        return most
+    return min(most, 2)
+
+
 def grouped_gemm(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
     total, k = x.shape
     groups, _, n = w.shape
@@ -115,6 +122,6 @@ def grouped_gemm(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> tor
         _tma_kernel[grid](x_desc, w_desc, offsets, y, groups, n, k, GROUPS=block, BM=bm, BN=bn, BK=bk, num_warps=warps, num_stages=4)
         return y
     _grouped_kernel[grid](
-        x, w, offsets, y, groups, n, k, GROUPS=block, BM=bm, BN=bn, BK=bk, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages
+        x, w, offsets, y, groups, n, k, GROUPS=block, BM=bm, BN=bn, BK=bk, EVEN_K=k % bk == 0, num_warps=warps, num_stages=_stages(stages)
     )
     return y

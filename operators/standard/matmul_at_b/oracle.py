@@ -40,6 +40,13 @@ def _at_b_kernel(
     tl.store(c_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
 
 
+def _stages(most: int) -> int:
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
+    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+        return most
+    return min(most, 2)
+
+
 def matmul_at_b(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     k, m = a.shape
     n = b.shape[1]
@@ -51,5 +58,5 @@ def matmul_at_b(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     else:
         bm, bn, bk, warps, stages = 64, 32, 64, 4, 5
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
-    _at_b_kernel[grid](a, b, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages)
+    _at_b_kernel[grid](a, b, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=_stages(stages))
     return c

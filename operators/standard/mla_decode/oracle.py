@@ -83,12 +83,17 @@ def _combine_kernel(sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk
     tl.store(o_ptr + head * 512 + dims, tl.sum(sums * weight[:, None], axis=0) / tl.sum(total * weight, axis=0))
 
 
+def _is_amd() -> bool:
+    """Whose 64 KiB of shared memory hold one block of 32 keys; with 16 nothing of the accumulators has to leave the registers."""
+    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+
+
 def mla_decode(q: torch.Tensor, cache: torch.Tensor, lengths: torch.Tensor, scale: float) -> torch.Tensor:
     batch, heads = q.shape[0], q.shape[1]
     capacity = cache.shape[1]
     o = torch.empty((batch, heads, 512), dtype=torch.float32, device=q.device)
     bh = 16 if heads <= 16 else 32 if heads <= 32 else 64
-    bn = 64
+    bn = 16 if _is_amd() else 64
     tiles = triton.cdiv(heads, bh)
     # At least 128 keys a part: shorter ones would cost more in combining than they win.
     wanted = max(1, min(PROGRAMS // (batch * tiles), triton.cdiv(capacity, 128)))

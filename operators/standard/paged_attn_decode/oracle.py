@@ -87,6 +87,11 @@ def _combine_kernel(sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk
     tl.store(o_ptr + head * D + dims, tl.sum(sums * weight[:, None], axis=0) / tl.sum(total * weight, axis=0))
 
 
+def _is_amd() -> bool:
+    """Whose 64 KiB of shared memory hold one block of keys and values; the next one waits in registers."""
+    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+
+
 def paged_attn_decode(
     q: torch.Tensor, k_cache: torch.Tensor, v_cache: torch.Tensor, block_table: torch.Tensor, lengths: torch.Tensor
 ) -> torch.Tensor:
@@ -124,7 +129,7 @@ def paged_attn_decode(
         D=dim,
         FINAL=final,
         num_warps=4,
-        num_stages=5,  # a look-up and what it finds share the depth of the pipeline
+        num_stages=3 if _is_amd() else 5,  # a look-up and what it finds share the depth of the pipeline
     )
     if not final:
         grid = (batch * heads,)

@@ -52,6 +52,11 @@ def _state_kernel(
     tl.store(states_ptr + start + p[:, None] * N + n[None, :], acc)
 
 
+def _is_amd() -> bool:
+    """Whose matrix cores take float32 as it is, and whose 64 KiB of shared memory hold one block of steps; the next waits in registers."""
+    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+
+
 def ssd_chunk_state(x: torch.Tensor, b: torch.Tensor, dt: torch.Tensor, a: torch.Tensor, chunk: int) -> torch.Tensor:
     batch, seq, heads, head_dim = x.shape
     groups, state = b.shape[2], b.shape[3]
@@ -59,6 +64,7 @@ def ssd_chunk_state(x: torch.Tensor, b: torch.Tensor, dt: torch.Tensor, a: torch
     states = torch.empty((batch, chunks, heads, head_dim, state), dtype=torch.float32, device=x.device)
     half = x.dtype == torch.float16
     warps = 8 if head_dim * state > 8192 else 4
+    amd = _is_amd()
     _state_kernel[(heads, chunks, batch)](
         x,
         b,
@@ -73,8 +79,8 @@ def ssd_chunk_state(x: torch.Tensor, b: torch.Tensor, dt: torch.Tensor, a: torch
         P=head_dim,
         N=state,
         STEPS=64 if half else 32,
-        PRECISION="tf32" if half else "tf32x3",  # says nothing for float16
+        PRECISION="tf32" if half else "ieee" if amd else "tf32x3",  # says nothing for float16
         num_warps=warps,
-        num_stages=3,
+        num_stages=2 if amd else 3,
     )
     return states

@@ -62,6 +62,13 @@ def _tma_kernel(
     tl.store(c_ptr + rows[:, None] * cols + columns[None, :], acc.to(tl.float16), mask=(rows < n)[:, None] & (columns < cols)[None, :])
 
 
+def _stages(most: int) -> int:
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
+    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+        return most
+    return min(most, 2)
+
+
 def triangular_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     n, cols = b.shape
     c = torch.empty((n, cols), dtype=a.dtype, device=a.device)
@@ -81,5 +88,5 @@ def triangular_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         b_square = TensorDescriptor.from_tensor(b, [bm, bn])
         _tma_kernel[grid](a_square, b_square, a_desc, b_desc, c, n, cols, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=3)
         return c
-    _triangular_kernel[grid](a, b, c, n, cols, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=stages)
+    _triangular_kernel[grid](a, b, c, n, cols, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=_stages(stages))
     return c

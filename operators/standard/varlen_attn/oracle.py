@@ -60,12 +60,19 @@ def _varlen_kernel(q_ptr, k_ptr, v_ptr, o_ptr, offsets_ptr, heads, scale, BM: tl
     tl.store(o_ptr + tile, acc / total[:, None], mask=(rows < length)[:, None])
 
 
+def _is_amd() -> bool:
+    """Whose 64 KiB of shared memory hold blocks of 64 keys and their values; the next ones wait in registers."""
+    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+
+
 def varlen_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, cu_seqlens: torch.Tensor, max_seqlen: int) -> torch.Tensor:
     heads, dim = q.shape[1], q.shape[2]
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     scale = dim**-0.5 * 1.4426950408889634
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
     bm, bn, warps, stages = (128, 128, 8, 3) if max_seqlen > 512 else (64, 64, 4, 2)
+    if _is_amd():
+        bn, stages = 64, 2
     grid = (heads, cu_seqlens.numel() - 1, triton.cdiv(max_seqlen, bm))
     _varlen_kernel[grid](q, k, v, o, cu_seqlens, heads, scale, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
     return o

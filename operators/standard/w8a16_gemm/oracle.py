@@ -59,6 +59,13 @@ def _gemm_kernel(
     tl.store(c_ptr + tokens.to(tl.int64)[:, None] * n + channels[None, :], tl.trans(c.to(tl.float16)), mask=mask)
 
 
+def _stages(most: int) -> int:
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
+    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+        return most
+    return min(most, 2)
+
+
 def w8a16_gemm(x: torch.Tensor, w: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
     m, k = x.shape
     n = w.shape[0]
@@ -73,5 +80,7 @@ def w8a16_gemm(x: torch.Tensor, w: torch.Tensor, scale: torch.Tensor) -> torch.T
     else:
         bm, bn, bk, warps, stages = 32, 64, 64, 4, 5
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
-    _gemm_kernel[grid](x, w, scale, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages)
+    _gemm_kernel[grid](
+        x, w, scale, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=_stages(stages)
+    )
     return c

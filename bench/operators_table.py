@@ -3,7 +3,8 @@
     python bench/operators_table.py --linted bench/results/operators-cpu.json --measured bench/results/oracles-h200.json
 
 --linted is what `assay operators lint --out` wrote on the CPU; --measured is what bench/oracles.py wrote on a GPU, --tlx what
-bench/tlx_plans.py wrote, --library what bench/library_times.py wrote there. What they do not know has a dash: nothing is guessed.
+bench/tlx_plans.py wrote, --library what bench/library_times.py and --pytorch what bench/pytorch_times.py wrote there. What they do not
+know has a dash: nothing is guessed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from operators_figures import PEAK_BYTES_PER_S, PEAK_FLOPS_PER_S, baselines, bytes_per_s, is_memory_bound, large_of, summary
+from operators_figures import PEAK_BYTES_PER_S, PEAK_FLOPS_PER_S, baselines, bytes_per_s, compiled_ns, is_memory_bound, large_of, summary
 
 ROOT = Path(__file__).resolve().parent.parent
 TITLE = """# Operators: splits, families, and what is here
@@ -52,14 +53,15 @@ SPLITS = {
 }
 COLUMNS = """
 Columns: difficulty 1 to 5; dtypes of the cases; mutants that the checks refuse, of those tried on the CPU; the large case on {gpu}:
-median of the oracle's time, what it achieves, and how many times as long PyTorch takes for the reference, eagerly. Achieved: the least
-traffic over the time, or the least arithmetic, whichever is nearer to {bandwidth:.1f} TB/s or {tensor:.0f} TFLOP/s (dense, 16 bits).
+median of the oracle's time, what it achieves, and how many times as long PyTorch takes for the reference: eagerly, and by torch.compile.
+Achieved: the least traffic over the time, or the least arithmetic, whichever is nearer to {bandwidth:.1f} TB/s or {tensor:.0f} TFLOP/s
+(dense, 16 bits).
 `-`: not measured. The oracles in TLX were recorded without a GPU and replayed. The same figures for programs:
 `operators/baselines/nvidia-h200.toml`.
 """
 HEAD = """
-| operator | family | difficulty | dtypes | what it is | mutants refused | oracle | achieved | PyTorch / oracle |
-|---|---|---|---|---|---|---|---|---|
+| operator | family | difficulty | dtypes | what it is | mutants refused | oracle | achieved | eager / oracle | compiled / oracle |
+|---|---|---|---|---|---|---|---|---|---|
 """
 FAMILY_HEAD = """
 | family | what belongs to it | operators |
@@ -77,16 +79,16 @@ def specs() -> list[dict[str, Any]]:
     return sorted(found, key=lambda spec: (list(FAMILIES).index(spec["family"]), spec["difficulty"], spec["name"]))
 
 
-def measured_of(verdict: dict[str, Any]) -> tuple[str, str, str]:
-    """Time, what it achieves, and PyTorch's multiple, of the large case."""
+def measured_of(verdict: dict[str, Any], compiled: float | None) -> tuple[str, str, str, str]:
+    """Time, what it achieves, and PyTorch's multiples, of the large case. `compiled`: nanoseconds of torch.compile's version."""
     case = large_of(verdict)
     if case is None:
-        return "-", "-", "-"
+        return "-", "-", "-", "-"
     latency = case["latency"]["median_ns"]
     arithmetic = case["cost_flops"] / latency * 1e9
     achieved = f"{bytes_per_s(case) / 1e12:.2f} TB/s" if is_memory_bound(case) else f"{arithmetic / 1e12:.1f} TFLOP/s"
     eager = f"{case['pytorch_ns'] / latency:.2f}" if case.get("pytorch_ns") else "-"
-    return f"{latency / 1e3:.1f} us", achieved, eager
+    return f"{latency / 1e3:.1f} us", achieved, eager, f"{compiled / latency:.2f}" if compiled else "-"
 
 
 def dtypes_of(spec: dict[str, Any]) -> str:
@@ -94,13 +96,14 @@ def dtypes_of(spec: dict[str, Any]) -> str:
     return ", ".join(sorted(SHORT.get(name, name) for name in names))
 
 
-def row(spec: dict[str, Any], linted: dict[str, Any] | None, verdict: dict[str, Any]) -> str:
+def row(spec: dict[str, Any], linted: dict[str, Any] | None, verdict: dict[str, Any], compiled: float | None) -> str:
     killed = f"{linted['killed']} of {linted['mutants']}" if linted else "-"
-    cells = [f"`{spec['name']}`", spec["family"], str(spec["difficulty"]), dtypes_of(spec), spec["summary"], killed, *measured_of(verdict)]
+    cells = [f"`{spec['name']}`", spec["family"], str(spec["difficulty"]), dtypes_of(spec), spec["summary"], killed]
+    cells += measured_of(verdict, compiled)
     return "| " + " | ".join(cells) + " |"
 
 
-def table(linted: dict[str, Any], measured: dict[str, Any], tlx: dict[str, Any], library: dict[str, Any]) -> str:
+def table(linted: dict[str, Any], measured: dict[str, Any], tlx: dict[str, Any], library: dict[str, Any], pytorch: dict[str, Any]) -> str:
     checks = {entry["name"]: entry for entry in linted["operators"]}
     verdicts = verdicts_of(measured, tlx)
     all_specs = specs()
@@ -109,11 +112,14 @@ def table(linted: dict[str, Any], measured: dict[str, Any], tlx: dict[str, Any],
     text += SCALE + COLUMNS.format(
         gpu=measured["environment"]["gpu"].split(",")[0], bandwidth=PEAK_BYTES_PER_S / 1e12, tensor=PEAK_FLOPS_PER_S / 1e12
     )
-    text += summary(verdicts, library)
+    text += summary(verdicts, library, pytorch)
+    compiled = compiled_ns(pytorch)
     for split, title in SPLITS.items():
         chosen = [spec for spec in all_specs if spec["split"] == split]
         text += f"\n## {title} ({len(chosen)})\n" + HEAD
-        text += "".join(row(spec, checks.get(spec["name"]), verdicts.get(spec["name"], {})) + "\n" for spec in chosen)
+        for spec in chosen:
+            name = spec["name"]
+            text += row(spec, checks.get(name), verdicts.get(name, {}), compiled.get(name)) + "\n"
     return text
 
 
@@ -128,15 +134,15 @@ def main() -> int:
     parser.add_argument("--measured", type=Path, default=results / "oracles-h200.json")
     parser.add_argument("--tlx", type=Path, default=results / "tlx-h200.json")
     parser.add_argument("--library", type=Path, default=results / "library-h200.json")
+    parser.add_argument("--pytorch", type=Path, default=results / "pytorch-h200.json")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/operators.md")
     parser.add_argument("--baselines", type=Path, default=ROOT / "operators/baselines/nvidia-h200.toml")
     options = parser.parse_args()
-    linted, measured, tlx, library = (
-        json.loads(path.read_text()) for path in (options.linted, options.measured, options.tlx, options.library)
-    )
-    options.out.write_text(table(linted, measured, tlx, library), encoding="utf-8")
+    paths = (options.linted, options.measured, options.tlx, options.library, options.pytorch)
+    linted, measured, tlx, library, pytorch = (json.loads(path.read_text()) for path in paths)
+    options.out.write_text(table(linted, measured, tlx, library, pytorch), encoding="utf-8")
     options.baselines.parent.mkdir(exist_ok=True)
-    options.baselines.write_text(baselines(specs(), verdicts_of(measured, tlx), measured["environment"]), encoding="utf-8")
+    options.baselines.write_text(baselines(specs(), verdicts_of(measured, tlx), pytorch, measured["environment"]), encoding="utf-8")
     return 0
 
 

@@ -130,6 +130,7 @@ def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]
             arguments = operator.inputs(operator.case(wire, device), SEED)
             torch.cuda.synchronize()
         with alone(lock):
+            entry["empty_ns"] = samples_ns(lambda: None)  # what the events themselves take
             entry["eager_ns"] = samples_ns(lambda: reference(**arguments))
         yield {**entry, "error": UNFINISHED}
         try:

@@ -6,8 +6,8 @@
 bytes. What is right there all the same was not made by a kernel. Two rules per output:
   - some element has to change: `operators lint` proves that neither zeros, a constant nor an input is ever a right answer;
   - most elements that are neither zero nor what an argument holds at the same place (work in place, a clone to start from) have to.
-Operators that were imported know no such proof. An output that is right and, bit for bit, an argument of its type and shape calls for no
-kernel: the golden code hands it through, or leaves it as it was. Nor do open elements, which nobody can be asked for.
+Of an imported operator (`imported`) nobody proved the first: there an output that is right and, bit for bit, an argument of its type and
+shape calls for no kernel: the golden code hands it through, or leaves it as it was. Open elements call for none in any operator.
 Pure functions.
 """
 
@@ -29,8 +29,10 @@ def unattributed(
     without: Sequence[torch.Tensor],
     arguments: Iterable[torch.Tensor],
     masks: Sequence[torch.Tensor] = (),
+    imported: bool = False,
 ) -> str:
-    """Why an output counts as not made by kernels; "" when all were. `outputs` have the right dtypes and shapes; `masks`: what is open."""
+    """Why an output counts as not made by kernels; "" when all were. `outputs` have the right dtypes and shapes; `masks`: what is open;
+    `imported`: of an operator whose answers may be its arguments."""
     if len(without) != len(outputs):
         return ""  # without its kernels it returns something else altogether
     given = [argument.to(outputs[0].device) for argument in arguments] if outputs else []
@@ -38,18 +40,20 @@ def unattributed(
         if full.dtype != rest.dtype or full.shape != rest.shape or full.numel() == 0:
             continue
         asked = ~masks[position].reshape(-1).to(full.device) if masks else torch.ones(full.numel(), dtype=torch.bool, device=full.device)
-        if reason := _of_output(name, full, rest, given, asked):
+        if reason := _of_output(name, full, rest, given, asked, imported):
             return reason
     return ""
 
 
-def _of_output(name: str, full: torch.Tensor, rest: torch.Tensor, given: Sequence[torch.Tensor], asked: torch.Tensor) -> str:
+def _of_output(
+    name: str, full: torch.Tensor, rest: torch.Tensor, given: Sequence[torch.Tensor], asked: torch.Tensor, imported: bool
+) -> str:
     got = bits(full)
     same = got == bits(rest)
     if not bool(asked.any()):
         return ""
     if bool((same | ~asked).all()):
-        if any(x.dtype == full.dtype and x.shape == full.shape and bool(((got == bits(x)) | ~asked).all()) for x in given):
+        if imported and any(x.dtype == full.dtype and x.shape == full.shape and bool(((got == bits(x)) | ~asked).all()) for x in given):
             return ""
         return f"output {name} is the same, bit for bit, when none of the submission's kernels run"
     if full.dtype in COINCIDES:

@@ -207,7 +207,8 @@ class CaseState:
         return reason
 
     def _whose(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> str:
-        return unattributed([rule.name for rule in self.rules], outputs, without, [value for _, value in self.tensors()], self._open)
+        given = [value for _, value in self.tensors()]
+        return unattributed([rule.name for rule in self.rules], outputs, without, given, self._open, self.operator.imported)
 
     def _outputs(self, fd: int | None) -> Memory:
         if fd is not None:

@@ -116,13 +116,16 @@ def test_zeros_and_work_in_place_may_stay() -> None:
     assert unattributed(["z"], [torch.empty(0)], [torch.empty(0)], [x]) == ""
 
 
-def test_an_argument_handed_through_calls_for_no_kernel() -> None:
+def test_an_argument_handed_through_by_an_imported_operator_calls_for_no_kernel() -> None:
     x, y = torch.randn(10, 10), torch.randn(100)
-    right = x * 2
-    assert unattributed(["z", "x_after"], [right, x], [torch.randn(10, 10), x.clone()], [x, y]) == ""
-    assert "output z" in unattributed(["z", "x_after"], [right, x], [right.clone(), x.clone()], [x, y])
-    assert "bit for bit" in unattributed(["z"], [y.reshape(10, 10)], [y.reshape(10, 10)], [x, y])  # only what lint proves: of one shape
-    assert "bit for bit" in unattributed(["z"], [-x], [-x], [x])
+    right, rest = x * 2, torch.randn(10, 10)
+    names = ["z", "x_after"]
+    assert unattributed(names, [right, x], [rest, x.clone()], [x, y], imported=True) == ""
+    assert "output x_after" in unattributed(names, [right, x], [rest, x.clone()], [x, y])  # where lint proves that no input is an answer
+    assert "output z" in unattributed(names, [right, x], [right.clone(), x.clone()], [x, y], imported=True)
+    reshaped = y.reshape(10, 10)  # an argument's values in another shape are not that argument
+    assert "bit for bit" in unattributed(["z"], [reshaped], [reshaped], [x, y], imported=True)
+    assert "bit for bit" in unattributed(["z"], [-x], [-x], [x], imported=True)
 
 
 def test_open_elements_are_left_out_of_attribution() -> None:

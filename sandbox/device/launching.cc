@@ -70,7 +70,8 @@ LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::
 
 bool LaunchSession::ensure_launcher() {
   if (launcher_) return true;
-  Result<std::unique_ptr<LauncherClient>> taken = launchers_.take(run_.deadline(kTakeMs));
+  const Deadline deadline = run_.deadline(kTakeMs);
+  Result<std::unique_ptr<LauncherClient>> taken = whose_ == Whose::oracle ? launchers_.take_for_oracle(deadline) : launchers_.take(deadline);
   if (!taken) {
     if (const auto sickness = launchers_.sickness(); sickness && taken.error().code != ErrorCode::cancelled)
       return run_.fail(ErrorKind::device_unhealthy, "the device does not work and is tried again every few seconds: " + *sickness);
@@ -81,7 +82,11 @@ bool LaunchSession::ensure_launcher() {
 }
 
 void LaunchSession::end() {
-  if (launcher_) launchers_.retire(std::move(launcher_));
+  if (!launcher_) return;
+  if (whose_ == Whose::oracle && !run_.failed())
+    launchers_.keep(std::move(launcher_));
+  else
+    launchers_.retire(std::move(launcher_));
 }
 
 std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
@@ -121,7 +126,7 @@ std::optional<Launched> LaunchSession::perform(LaunchRequest request, const Prep
 }
 
 std::optional<Launched> LaunchSession::failed(const Error& error, const std::string& case_id) {
-  end();
+  launchers_.retire(std::move(launcher_));
   if (error.code != ErrorCode::cancelled) launchers_.distrust();
   const std::string where = " (case '" + case_id + "')";
   switch (error.code) {

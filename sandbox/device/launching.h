@@ -4,7 +4,7 @@
 //   std::optional<Launched> launched = session.launch(prepared, i, plan, output_file, TimedBlock{});
 //   if (!launched) return;                          // run's verdict says why
 //
-// A session is one launcher process: the plans of one submission, nothing of any other. Belongs to one thread.
+// A session is one launcher process: the plans of one submission, nothing of any other; or of one oracle, whose launcher goes on to the next. Belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ namespace assay::sandbox {
 
 class LaunchSession {
  public:
-  LaunchSession(JobRun& run, LauncherNursery& launchers) : run_(run), launchers_(launchers) {}
+  enum class Whose { submission, oracle };
+  LaunchSession(JobRun& run, LauncherNursery& launchers, Whose whose = Whose::submission) : run_(run), launchers_(launchers), whose_(whose) {}
   LaunchSession(const LaunchSession&) = delete;
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
@@ -41,6 +42,7 @@ class LaunchSession {
 
   JobRun& run_;
   LauncherNursery& launchers_;
+  const Whose whose_;
   std::unique_ptr<LauncherClient> launcher_;
 };
 

@@ -79,7 +79,7 @@ Measuring::Measuring(JobRun& run, Parts parts, const PreparedJob& prepared, cons
       outputs_(outputs),
       baseline_(std::move(baseline)),
       beside_(run.beside()),
-      oracle_(beside_, parts.launchers),
+      oracle_(beside_, parts.launchers, LaunchSession::Whose::oracle),
       random_(std::random_device{}()) {}
 
 Measuring::~Measuring() {

@@ -67,6 +67,7 @@ Result<std::string> LauncherClient::finish(const Deadline& deadline) {
 }
 
 Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const std::string& plan, const std::vector<int>& fds, const Deadline& deadline) {
+  ++launches_;
   Status sent = send_frame(socket_.get(), to_header(request), plan, fds, deadline);
   Result<Frame> frame = sent ? receive_frame(socket_.get(), deadline) : fail(sent.error());
   if (!frame) {

@@ -1,4 +1,4 @@
-// LauncherClient: one assay-launcher process, which performs the launch plans of one submission on one GPU.
+// LauncherClient: one assay-launcher process, which performs the launch plans of one submission, or of oracles, on one GPU.
 //
 //   Result<std::unique_ptr<LauncherClient>> launcher = LauncherClient::start(config, spawner, 0, "cuda", deadline);
 //   Result<LaunchOutcome> outcome = (*launcher)->launch(request, plan, fds, deadline);
@@ -30,6 +30,11 @@ class LauncherClient {
                                                        const Deadline& deadline, const std::string& ncu = "");
 
   const LauncherDevice& device() const { return device_; }
+  /// How many it was asked for.
+  int launches() const { return launches_; }
+  /// What the nursery knows it by: how many faults of the device came before it.
+  int faults_before() const { return faults_before_; }
+  void set_faults_before(int faults) { faults_before_ = faults; }
   bool alive() { return process_.alive(); }
   ~LauncherClient() { kill(); }
   /// With what it started, which is what a profiler runs.
@@ -48,6 +53,7 @@ class LauncherClient {
   Process process_;
   UniqueFd socket_;
   LauncherDevice device_;
+  int launches_ = 0, faults_before_ = 0;
   std::string log_;
   bool profiled_ = false;
 };

@@ -74,6 +74,32 @@ Result<std::unique_ptr<LauncherClient>> LauncherNursery::take(const Deadline& de
   return taken;
 }
 
+Result<std::unique_ptr<LauncherClient>> LauncherNursery::take_for_oracle(const Deadline& deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (kept_ && kept_->alive()) {
+      ++in_use_;
+      return std::move(kept_);
+    }
+    if (kept_) retired_.push_back(std::move(kept_));
+  }
+  return take(deadline);
+}
+
+void LauncherNursery::keep(std::unique_ptr<LauncherClient> used) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!kept_ && used->launches() < kMostKeptLaunches && used->faults_before() == faults_) {
+      kept_ = std::move(used);
+      --in_use_;
+    }
+  }
+  if (used)
+    retire(std::move(used));
+  else
+    changed_.notify_all();
+}
+
 void LauncherNursery::retire(std::unique_ptr<LauncherClient> used) {
   used->kill();
   {
@@ -88,6 +114,7 @@ void LauncherNursery::distrust() {
   {
     const std::lock_guard lock(mutex_);
     ++faults_;
+    if (kept_) parked_.push_back(std::move(kept_));
     for (std::unique_ptr<LauncherClient>& one : parked_) {
       one->kill();
       retired_.push_back(std::move(one));
@@ -141,6 +168,7 @@ void LauncherNursery::start_one(std::unique_lock<std::mutex>& lock) {
   if (started) {
     device_ = (*started)->device();
     const bool trusted = faults == faults_;  // else it may have looked before the fault
+    (*started)->set_faults_before(faults);
     (trusted ? parked_ : retired_).push_back(std::move(*started));
     if (trusted) sickness_.reset();
   } else {

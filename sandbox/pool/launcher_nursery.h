@@ -5,8 +5,12 @@
 //   ...
 //   launchers.retire(std::move(*launcher));         // never used again; returns at once
 //
+//   launcher = launchers.take_for_oracle(deadline); // the one that was kept, if there is one
+//   launchers.keep(std::move(*launcher));           // for the next oracle
+//
 // Making and unmaking a context keeps the driver busy for some hundred milliseconds, and whoever uses the GPU meanwhile waits. So while launchers are in use
-// only one is made ready ahead, unless somebody waits for one, and quiet() is there for those who time. Thread-safe.
+// only one is made ready ahead, unless somebody waits for one, and quiet() is there for those who time. Oracles are ours: they need no context of their own
+// each, which would be every other context of those who are graded. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -27,6 +31,9 @@ namespace assay::sandbox {
 
 class LauncherNursery {
  public:
+  /// Of one that is kept: some fifty graded submissions. Whatever a driver may leave behind ends with the context.
+  static constexpr int kMostKeptLaunches = 1'000;
+
   /// Starts parking `config.parked_launchers` of them. `driver`: "cuda", or "fake" for tests.
   LauncherNursery(const SandboxConfig& config, Spawner& spawner, int device, std::string driver = "cuda");
   ~LauncherNursery();
@@ -35,11 +42,15 @@ class LauncherNursery {
 
   /// Waits until the first one is parked and tells the device's facts.
   Result<LauncherDevice> ready(const Deadline& deadline);
-  /// Each one that is taken must be retired.
+  /// One that nobody used. Each one that is taken must be retired, or kept.
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
+  /// For plans of our own: one that has performed nothing else.
+  Result<std::unique_ptr<LauncherClient>> take_for_oracle(const Deadline& deadline);
   /// Kills it; its context ends behind the caller.
   void retire(std::unique_ptr<LauncherClient> used);
-  /// After a fault of the device: those that are parked are not handed out any more. Each new one checks its device before it is ready.
+  /// Of one that was taken for an oracle and did all that it was asked for. Retires it when one is kept already, or after kMostKeptLaunches.
+  void keep(std::unique_ptr<LauncherClient> used);
+  /// After a fault of the device: those that are parked or kept are not handed out any more. Each new one checks its device before it is ready.
   void distrust();
   /// Why no launcher of this device became ready, the last time that one was started; nothing while the device is well.
   std::optional<std::string> sickness() const;
@@ -76,6 +87,7 @@ class LauncherNursery {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::unique_ptr<LauncherClient>> parked_, retired_;
+  std::unique_ptr<LauncherClient> kept_;
   std::optional<LauncherDevice> device_;
   struct Failure {
     Error error;

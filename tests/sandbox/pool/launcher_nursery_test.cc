@@ -23,6 +23,13 @@ std::unique_ptr<LauncherClient> taken(LauncherNursery& nursery) {
   return std::move(*launcher);
 }
 
+std::unique_ptr<LauncherClient> taken_for_oracle(LauncherNursery& nursery) {
+  Result<std::unique_ptr<LauncherClient>> launcher = nursery.take_for_oracle(soon());
+  REQUIRE(launcher);
+  REQUIRE((*launcher)->alive());
+  return std::move(*launcher);
+}
+
 }  // namespace
 
 TEST_CASE("parked launchers are handed out at once, and more are started for who waits") {
@@ -89,6 +96,60 @@ TEST_CASE("after a fault no launcher from before it is handed out") {
   nursery.retire(std::move(used));
   nursery.retire(taken(nursery));  // alive, so started since
   CHECK_FALSE(nursery.sickness());
+}
+
+TEST_CASE("the launcher of an oracle is kept for the next one, and for nobody else") {
+  Spawner spawner;
+  LauncherNursery nursery(real_config(), spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> first = taken_for_oracle(nursery), second = taken_for_oracle(nursery);
+  const LauncherClient* const kept = first.get();
+  nursery.keep(std::move(first));
+  nursery.keep(std::move(second));  // one is enough
+  std::vector<std::unique_ptr<LauncherClient>> all;
+  for (int i = 0; i < 4; ++i) all.push_back(taken(nursery));
+  for (auto& one : all) {
+    CHECK(one.get() != kept);
+    nursery.retire(std::move(one));
+  }
+  std::unique_ptr<LauncherClient> again = taken_for_oracle(nursery);
+  CHECK(again.get() == kept);
+  nursery.retire(std::move(again));
+  REQUIRE(nursery.quiet(soon()));
+}
+
+TEST_CASE("a launcher is not kept after a fault during its work, nor handed out after one since") {
+  Spawner spawner;
+  LauncherNursery nursery(real_config(), spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> during = taken_for_oracle(nursery);
+  nursery.distrust();
+  CHECK(during->alive());  // it goes on for its own submission
+  nursery.keep(std::move(during));
+  std::unique_ptr<LauncherClient> since = taken_for_oracle(nursery);
+  CHECK(since->faults_before() == 1);
+  nursery.keep(std::move(since));
+  nursery.distrust();
+  std::unique_ptr<LauncherClient> last = taken_for_oracle(nursery);
+  CHECK(last->faults_before() == 2);
+  last->kill();
+  nursery.keep(std::move(last));  // it died while nobody used it
+  nursery.retire(taken_for_oracle(nursery));
+}
+
+TEST_CASE("a launcher is kept for so many launches") {
+  Spawner spawner;
+  LauncherNursery nursery(real_config(), spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> launcher = taken_for_oracle(nursery);
+  LaunchRequest request;
+  request.case_id = "none";
+  while (launcher->launches() < LauncherNursery::kMostKeptLaunches) {
+    nursery.keep(std::move(launcher));
+    launcher = taken_for_oracle(nursery);
+    REQUIRE(std::get<LaunchFailure>(launcher->launch(request, "no plan", {}, soon()).value()).kind == ErrorKind::invalid_plan);
+  }
+  nursery.keep(std::move(launcher));
+  launcher = taken_for_oracle(nursery);
+  CHECK(launcher->launches() == 0);
+  nursery.retire(std::move(launcher));
 }
 
 TEST_CASE("a device that fails its check is sick until a launcher finds it well") {

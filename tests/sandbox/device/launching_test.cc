@@ -1,0 +1,88 @@
+#include "sandbox/device/launching.h"
+
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/sandbox/device/cuda_fixture.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
+
+namespace {
+
+/// A GPU that writes down the process of each launcher that it starts.
+class Counted {
+ public:
+  explicit Counted(const std::string& name) {
+    SandboxConfig config = real_config();
+    config.parked_launchers = 1;
+    list_ = config.state_dir + "/" + name + ".pids";
+    std::filesystem::remove(list_);
+    const std::string script = config.state_dir + "/" + name + ".sh";
+    std::ofstream(script) << "#!/bin/sh\necho $$ >> " << list_ << "\nexec " << config.launcher << " \"$@\"\n";
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    config.launcher = script;
+    Result<std::unique_ptr<Device>> made = make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+    REQUIRE(made);
+    device_ = std::move(*made);
+  }
+  std::vector<pid_t> started() const {
+    std::ifstream file(list_);
+    return {std::istream_iterator<pid_t>(file), {}};
+  }
+  Verdict grade(const std::string& source, const std::string& oracle) {
+    Job job = copy_job(JobKind::grade, source);
+    job.baseline_source = oracle;
+    JobMonitor monitor;
+    return device_->execute(job, monitor);
+  }
+
+ private:
+  std::string list_;
+  std::unique_ptr<Device> device_;
+};
+
+/// A GPU fault instead of a copy.
+const std::string kFaulting =
+    kImports + "@triton.jit\ndef fake_illegal_address():\n    pass\ndef plain_copy(x):\n    fake_illegal_address[(1,)]()\n    return x.clone()\n";
+
+bool oracle_was_timed(const Verdict& verdict) {
+  INFO(verdict.summary << " " << verdict.detail);
+  for (const std::string& hint : verdict.hints) UNSCOPED_INFO(hint);
+  REQUIRE(verdict.outcome == Outcome::pass);
+  return verdict.cases[0].baseline_latency.has_value();
+}
+
+}  // namespace
+
+TEST_CASE("each submission has a launcher of its own, and oracles share one") {
+  constexpr std::size_t kGrades = 5, kAhead = 2;
+  Counted gpu("shared-oracle");
+  for (std::size_t i = 0; i < kGrades; ++i) CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
+  CHECK(gpu.started().size() > kGrades);
+  CHECK(gpu.started().size() <= kGrades + 1 + kAhead);
+}
+
+TEST_CASE("an oracle's launcher that was killed while it waited is replaced") {
+  Counted gpu("killed-oracle");
+  CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
+  for (const pid_t pid : gpu.started()) ::kill(pid, SIGKILL);
+  CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
+}
+
+TEST_CASE("after an oracle that faults the next one is timed") {
+  Counted gpu("faulting-oracle");
+  const Verdict without = gpu.grade(kCopy, kFaulting);
+  CHECK_FALSE(oracle_was_timed(without));
+  REQUIRE_FALSE(without.hints.empty());
+  CHECK(without.hints.back().find("the oracle was not timed: ") == 0);
+  CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
+}

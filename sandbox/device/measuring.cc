@@ -19,7 +19,7 @@ constexpr int kMinRounds = 3;
 constexpr int kMaxRounds = 8;
 constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);  // of one case; a round that has begun is finished
 constexpr double kSteady = 0.005;                              // half of the interval of a median that is known well enough, relative
-constexpr std::int64_t kLaterWarmUpMs = 3;                     // in rounds after the first, between which the device rests for milliseconds
+constexpr std::int64_t kLaterWarmUpMs = 3;                     // after the first round of the first case: between rounds the device rests for milliseconds
 constexpr double kClockTolerance = 0.9;                        // the host's clock may not show less than this of the device's
 constexpr int kClockTries = 4;                                 // blocks until both agree: another program's turn on the GPU is in the marks of one alone
 
@@ -106,13 +106,14 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
     if (round > 0 && std::chrono::steady_clock::now() >= end) break;
     if (!refresh(i)) return false;
     TimedBlock block;
-    if (round > 0) block.warm_up_ms = kLaterWarmUpMs;
+    if (warm_) block.warm_up_ms = kLaterWarmUpMs;
     std::shuffle(order.begin(), order.end(), random_);
     for (const Who who : order) {
       if (who == Who::submission && session != nullptr && !time_submission(i, *session, plan, block, submission)) return false;
       if (who == Who::oracle) time_oracle(i, block, oracle);
       if (who == Who::pytorch) time_pytorch(i, pytorch);
     }
+    warm_ = true;
   }
   if (!submission.empty()) record.latency = submission.timing();
   if (!oracle.empty()) record.baseline_latency = oracle.timing();

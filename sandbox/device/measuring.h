@@ -55,6 +55,7 @@ class Measuring {
   JobRun beside_;  // what becomes of the oracle is no matter of the submission's
   LaunchSession oracle_;
   std::mt19937 random_;
+  bool warm_ = false;  // the device was at work just now
 };
 
 }  // namespace assay::sandbox

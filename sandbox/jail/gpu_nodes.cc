@@ -14,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kNode = "nvidia";
+constexpr std::string_view kCudaPrefix = "cuda:";
 constexpr std::string_view kMinor = "Device Minor:";  // a line of a GPU's `information`
 
 std::optional<int> to_number(std::string_view text) {
@@ -79,6 +80,12 @@ Result<std::vector<std::string>> chosen(const std::vector<std::string>& nodes, s
   return found;
 }
 
+/// As this process's environment has it.
+std::optional<std::string> visible_here() {
+  const char* visible = std::getenv(kVisibleDevices);
+  return visible == nullptr ? std::nullopt : std::optional<std::string>(visible);
+}
+
 }  // namespace
 
 std::vector<std::string> gpu_nodes(const GpuPlaces& places) {
@@ -99,16 +106,23 @@ Result<std::string> gpu_node(int index, const std::optional<std::string>& visibl
               "there is no cuda:" + std::to_string(index) + "; " + there + (visible ? " (CUDA_VISIBLE_DEVICES is '" + *visible + "')" : ""));
 }
 
-Result<std::string> gpu_node(int index) {
-  const char* visible = std::getenv(kVisibleDevices);
-  return gpu_node(index, visible == nullptr ? std::nullopt : std::optional<std::string>(visible));
-}
+Result<std::string> gpu_node(int index) { return gpu_node(index, visible_here(), {}); }
 
 Result<int> gpu_ordinal(const std::string& node, const GpuPlaces& places) {
   const std::vector<std::string> nodes = gpu_nodes(places);
   const auto found = std::find(nodes.begin(), nodes.end(), node);
   if (found == nodes.end()) return fail(ErrorCode::unavailable, node + " is not there");
   return static_cast<int>(found - nodes.begin());
+}
+
+std::optional<LoneGpu> lone_gpu(const std::string& device, const GpuPlaces& places) {
+  if (!device.starts_with(kCudaPrefix)) return std::nullopt;
+  const std::optional<int> index = to_number(std::string_view(device).substr(kCudaPrefix.size()));
+  if (!index) return std::nullopt;
+  const Result<std::string> node = gpu_node(*index, visible_here(), places);
+  const Result<int> ordinal = node ? gpu_ordinal(*node, places) : fail(node.error());
+  if (!ordinal) return std::nullopt;
+  return LoneGpu{"cuda:0", {{kVisibleDevices, std::to_string(*ordinal)}, {kDeviceOrder, kByPciAddress}}};
 }
 
 }  // namespace assay::sandbox

@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -36,5 +37,13 @@ Result<std::string> gpu_node(int index, const std::optional<std::string>& visibl
 Result<std::string> gpu_node(int index);
 /// What CUDA_DEVICE_ORDER=PCI_BUS_ID without CUDA_VISIBLE_DEVICES calls this GPU in this process. Errors: unavailable when its file is not there.
 Result<int> gpu_ordinal(const std::string& node, const GpuPlaces& places = {});
+
+/// A process outside of a jail that sees one GPU: what it calls that GPU, and what its environment has to say for it.
+struct LoneGpu {
+  std::string device;
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+/// `device`: cuda:N, in this process's count. Nothing for a device of another kind, and for a GPU that is not there.
+std::optional<LoneGpu> lone_gpu(const std::string& device, const GpuPlaces& places = {});
 
 }  // namespace assay::sandbox

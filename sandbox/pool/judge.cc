@@ -18,8 +18,8 @@ std::string log_name(const SandboxConfig& config, std::string device) {
 
 }  // namespace
 
-Judge::Judge(const SandboxConfig& config, Spawner& spawner, std::string device)
-    : config_(config), spawner_(spawner), device_(std::move(device)), log_(log_name(config, device_)), warm_up_([this] {
+Judge::Judge(const SandboxConfig& config, Spawner& spawner, const std::string& device)
+    : config_(config), spawner_(spawner), gpu_(lone_gpu(device)), device_(gpu_ ? gpu_->device : device), log_(log_name(config, device)), warm_up_([this] {
         ready(Deadline::after_ms(kStartMs, &cancel_));
       }) {}
 
@@ -52,7 +52,7 @@ Status Judge::ensure_started(const Deadline& deadline) {
   const int theirs = sockets->theirs.get();
   Result<Process> process = spawner_.spawn(
       {.argv = {config_.python, "-I", "-B", "-u", config_.harness_dir + "/main.py", "judge", "--socket-fd", std::to_string(theirs), "--device", device_},
-       .environment = trusted_environment(),
+       .environment = trusted_environment(gpu_ ? gpu_->environment : Environment{}),
        .inherit = {theirs},
        .log = log_});
   if (!process) return fail(process.error());

@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "sandbox/device/device.h"
+#include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/pool/messages.h"
 #include "sandbox/pool/process.h"
 
@@ -30,8 +31,8 @@ struct PreparedJob {
 
 class Judge {
  public:
-  /// `device`: "cpu" or "cuda:N".
-  Judge(const SandboxConfig& config, Spawner& spawner, std::string device);
+  /// `device`: "cpu" or "cuda:N", the only GPU that it then sees, as number 0: code that was imported names it so.
+  Judge(const SandboxConfig& config, Spawner& spawner, const std::string& device);
   ~Judge();
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
@@ -66,7 +67,8 @@ class Judge {
 
   const SandboxConfig config_;
   Spawner& spawner_;
-  const std::string device_;
+  const std::optional<LoneGpu> gpu_;
+  const std::string device_;  // as the judge calls it
   std::timed_mutex mutex_;
   Process process_;
   UniqueFd socket_;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <string_view>
 
 #include "sandbox/jail/gpu_nodes.h"
@@ -158,17 +159,19 @@ std::string tail_of(const std::string& log, std::size_t bytes) {
   return text;
 }
 
-std::vector<std::pair<std::string, std::string>> trusted_environment() {
+Environment trusted_environment(const Environment& other) {
   constexpr std::array<std::string_view, 5> kSecret = {"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"};
-  std::vector<std::pair<std::string, std::string>> out;
+  std::map<std::string, std::string> instead(other.begin(), other.end());
+  instead.insert_or_assign(kDeviceOrder, kByPciAddress);  // cuda:N is the same GPU for torch and for the launcher (sandbox/jail/gpu_nodes.h)
+  Environment out;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::string_view name = text.substr(0, text.find('='));
     const bool secret = std::any_of(kSecret.begin(), kSecret.end(), [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
-    if (secret || name.size() == text.size() || name == kDeviceOrder) continue;
+    if (secret || name.size() == text.size() || instead.contains(std::string(name))) continue;
     out.emplace_back(name, text.substr(name.size() + 1));
   }
-  out.emplace_back(kDeviceOrder, kByPciAddress);  // cuda:N is the same GPU for torch and for the launcher (sandbox/jail/gpu_nodes.h)
+  out.insert(out.end(), instead.begin(), instead.end());
   return out;
 }
 

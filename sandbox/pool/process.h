@@ -26,9 +26,11 @@
 
 namespace assay::sandbox {
 
+using Environment = std::vector<std::pair<std::string, std::string>>;  // names and values
+
 struct SpawnRequest {
   std::vector<std::string> argv;                                 // argv[0] is the program's path
-  std::vector<std::pair<std::string, std::string>> environment;  // the whole environment
+  Environment environment;  // all of it
   std::vector<int> inherit;                                      // descriptors that stay open, under the same numbers
   std::string log;                                               // file for stdout and stderr, truncated at start
 };
@@ -87,7 +89,7 @@ std::string signal_name(int signal);
 /// The last `bytes` of a log file, for an error message; empty when there is none.
 std::string tail_of(const std::string& log, std::size_t bytes = 2'000);
 /// The variables of this process's environment that trusted Python processes get: everything but keys and tokens,
-/// and CUDA told to count GPUs by their PCI addresses.
-std::vector<std::pair<std::string, std::string>> trusted_environment();
+/// and CUDA told to count GPUs by their PCI addresses. `other`: what they get instead of what is there, or besides.
+Environment trusted_environment(const Environment& other = {});
 
 }  // namespace assay::sandbox

@@ -1,5 +1,7 @@
 #include "sandbox/jail/gpu_nodes.h"
 
+#include <stdlib.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -88,4 +90,22 @@ TEST_CASE("a GPU that is not there is an error that names those that are") {
   machine.add("0000:1b:00.0", 0);
   CHECK(says(gpu_node(1, std::nullopt, machine.places), "there is no cuda:1; valid: cuda:0 to cuda:0"));
   CHECK_FALSE(gpu_node(-1, std::nullopt, machine.places));
+}
+
+TEST_CASE("a process that is to see one GPU is told its number among all, and calls it number 0") {
+  Machine machine;
+  machine.add("0000:1b:00.0", 0);
+  machine.add("0000:8d:00.0", 1);
+  machine.add("0000:9a:00.0", 2);
+  ::unsetenv(kVisibleDevices);
+  const std::optional<LoneGpu> second = lone_gpu("cuda:1", machine.places);
+  REQUIRE(second);
+  CHECK(second->device == "cuda:0");
+  using Words = std::vector<std::pair<std::string, std::string>>;
+  CHECK(second->environment == Words{{"CUDA_VISIBLE_DEVICES", "1"}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}});
+  ::setenv(kVisibleDevices, "2,0", 1);
+  CHECK(lone_gpu("cuda:0", machine.places)->environment.front().second == "2");
+  CHECK_FALSE(lone_gpu("cuda:2", machine.places));
+  ::unsetenv(kVisibleDevices);
+  for (const char* other : {"cpu", "fake", "cuda:3", "cuda:", "cuda:x"}) CHECK_FALSE(lone_gpu(other, machine.places));
 }

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "sandbox/pool/judge.h"
 #include "tests/catch.h"
@@ -82,6 +83,17 @@ TEST_CASE("keys and tokens do not go to trusted processes") {
     plain |= name == "ASSAY_TEST_PLAIN" && value == "yes";
   }
   CHECK(plain);
+}
+
+TEST_CASE("a trusted process is told once what it is told instead") {
+  ::setenv("ASSAY_TEST_PLAIN", "yes", 1);
+  ::setenv("CUDA_DEVICE_ORDER", "FASTEST_FIRST", 1);
+  std::map<std::string, std::vector<std::string>> seen;
+  for (const auto& [name, value] : trusted_environment({{"ASSAY_TEST_PLAIN", "no"}, {"ASSAY_TEST_MORE", "1"}})) seen[name].push_back(value);
+  ::unsetenv("CUDA_DEVICE_ORDER");
+  CHECK(seen["ASSAY_TEST_PLAIN"] == std::vector<std::string>{"no"});
+  CHECK(seen["ASSAY_TEST_MORE"] == std::vector<std::string>{"1"});
+  CHECK(seen["CUDA_DEVICE_ORDER"] == std::vector<std::string>{"PCI_BUS_ID"});
 }
 
 TEST_CASE("output beyond the budget keeps head and tail") {

@@ -90,7 +90,7 @@ void LaunchSession::end() {
 }
 
 std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
-                                             const std::optional<TimedBlock>& time, const std::vector<std::int64_t>& answers, bool inspect) {
+                                              const std::optional<TimedBlock>& time, const std::vector<std::int64_t>& answers, bool inspect) {
   LaunchRequest request;
   request.time = time;
   request.inspect = inspect;

@@ -4,7 +4,8 @@
 //   std::optional<Launched> launched = session.launch(prepared, i, plan, output_file, TimedBlock{});
 //   if (!launched) return;                          // run's verdict says why
 //
-// A session is one launcher process: the plans of one submission, nothing of any other; or of one oracle, whose launcher goes on to the next. Belongs to one thread.
+// A session is one launcher process: the plans of one submission, nothing of any other; or of an oracle, whose launcher goes on to the next one.
+// Belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,8 @@ class LaunchSession {
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
 
-  /// `time`: with samples, taken so. `answers`: to the plan's questions, where an earlier launch has found them out. `inspect`: after the samples, its timeline and
-  /// whether it is deterministic.
+  /// `time`: with samples, taken so. `answers`: to the plan's questions, where an earlier launch has found them out. `inspect`: after the samples, its timeline
+  /// and whether it is deterministic.
   std::optional<Launched> launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
                                  const std::optional<TimedBlock>& time = std::nullopt, const std::vector<std::int64_t>& answers = {}, bool inspect = false);
   /// Without the submission's kernels.

@@ -29,10 +29,10 @@ namespace assay::sandbox {
 using Environment = std::vector<std::pair<std::string, std::string>>;  // names and values
 
 struct SpawnRequest {
-  std::vector<std::string> argv;                                 // argv[0] is the program's path
-  Environment environment;  // all of it
-  std::vector<int> inherit;                                      // descriptors that stay open, under the same numbers
-  std::string log;                                               // file for stdout and stderr, truncated at start
+  std::vector<std::string> argv;  // argv[0] is the program's path
+  Environment environment;        // all of it
+  std::vector<int> inherit;       // descriptors that stay open, under the same numbers
+  std::string log;                // file for stdout and stderr, truncated at start
 };
 
 class Process {

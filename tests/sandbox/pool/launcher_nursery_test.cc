@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "sandbox/wire/memfd.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/device_fixture.h"
 
@@ -141,10 +142,13 @@ TEST_CASE("a launcher is kept for so many launches") {
   std::unique_ptr<LauncherClient> launcher = taken_for_oracle(nursery);
   LaunchRequest request;
   request.case_id = "none";
+  request.output_bytes = 64;
+  const Result<UniqueFd> outputs = create_memfd("assay-test", 64);
+  REQUIRE(outputs);
   while (launcher->launches() < LauncherNursery::kMostKeptLaunches) {
     nursery.keep(std::move(launcher));
     launcher = taken_for_oracle(nursery);
-    REQUIRE(std::get<LaunchFailure>(launcher->launch(request, "no plan", {}, soon()).value()).kind == ErrorKind::invalid_plan);
+    REQUIRE(std::get<LaunchFailure>(launcher->launch(request, "no plan", {outputs->get()}, soon()).value()).kind == ErrorKind::invalid_plan);
   }
   nursery.keep(std::move(launcher));
   launcher = taken_for_oracle(nursery);

@@ -10,6 +10,7 @@
 
 #include "sandbox/launcher/cuda_api.h"
 #include "sandbox/launcher/cuda_device.h"
+#include "sandbox/launcher/device_list.h"
 
 namespace assay::sandbox {
 namespace {
@@ -295,33 +296,13 @@ class CudaDriver final : public GpuDriver {
 }  // namespace
 
 LaunchResult<std::unique_ptr<GpuDriver>> open_cuda_driver(int index) {
-  const auto unavailable = [](const Error& error) { return launch_fail(LaunchErrorKind::internal_error, error.message); };
-  Result<const CudaApi*> api = open_cuda_api();
-  if (!api) return unavailable(api.error());
-  Result<int> count = count_devices(**api);
-  if (!count) return unavailable(count.error());
-  if (index < 0 || index >= *count) {
-    return launch_fail(LaunchErrorKind::internal_error, "there is no CUDA device " + std::to_string(index) + "; valid: 0 to " + std::to_string(*count - 1));
-  }
-  Result<DeviceFacts> facts = read_device_facts(**api, index);
-  if (!facts) return unavailable(facts.error());
-  auto driver = std::make_unique<CudaDriver>(**api, std::move(*facts));
+  LaunchResult<DeviceFacts> facts = device_at(list_cuda_devices(), index, "CUDA");
+  if (!facts) return tl::unexpected(facts.error());
+  auto driver = std::make_unique<CudaDriver>(**open_cuda_api(), std::move(*facts));
   if (LaunchStatus opened = driver->open(index); !opened) return launch_fail(LaunchErrorKind::internal_error, opened.error().message);
   return driver;
 }
 
-Result<std::vector<DeviceFacts>> list_cuda_devices() {
-  Result<const CudaApi*> api = open_cuda_api();
-  if (!api) return fail(api.error());
-  Result<int> count = count_devices(**api);
-  if (!count) return fail(count.error());
-  std::vector<DeviceFacts> devices;
-  for (int i = 0; i < *count; ++i) {
-    Result<DeviceFacts> facts = read_device_facts(**api, i);
-    if (!facts) return fail(facts.error());
-    devices.push_back(std::move(*facts));
-  }
-  return devices;
-}
+Result<std::vector<DeviceFacts>> list_cuda_devices() { return list_devices(open_cuda_api()); }
 
 }  // namespace assay::sandbox

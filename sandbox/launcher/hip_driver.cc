@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "sandbox/launcher/device_list.h"
 #include "sandbox/launcher/hip_device.h"
 
 namespace assay::sandbox {
@@ -242,26 +243,11 @@ LaunchResult<std::unique_ptr<GpuDriver>> make_hip_driver(const HipApi& api, int 
 }
 
 LaunchResult<std::unique_ptr<GpuDriver>> open_hip_driver(int index) {
-  Result<std::vector<DeviceFacts>> devices = list_hip_devices();
-  if (!devices) return launch_fail(LaunchErrorKind::internal_error, devices.error().message);
-  if (index < 0 || static_cast<std::size_t>(index) >= devices->size()) {
-    return launch_fail(LaunchErrorKind::internal_error, "there is no HIP device " + std::to_string(index) + "; valid: 0 to " + std::to_string(devices->size() - 1));
-  }
-  return make_hip_driver(**open_hip_api(), index, (*devices)[static_cast<std::size_t>(index)]);
+  LaunchResult<DeviceFacts> facts = device_at(list_hip_devices(), index, "HIP");
+  if (!facts) return tl::unexpected(facts.error());
+  return make_hip_driver(**open_hip_api(), index, std::move(*facts));
 }
 
-Result<std::vector<DeviceFacts>> list_hip_devices() {
-  Result<const HipApi*> api = open_hip_api();
-  if (!api) return fail(api.error());
-  Result<int> count = count_devices(**api);
-  if (!count) return fail(count.error());
-  std::vector<DeviceFacts> devices;
-  for (int i = 0; i < *count; ++i) {
-    Result<DeviceFacts> facts = read_device_facts(**api, i);
-    if (!facts) return fail(facts.error());
-    devices.push_back(std::move(*facts));
-  }
-  return devices;
-}
+Result<std::vector<DeviceFacts>> list_hip_devices() { return list_devices(open_hip_api()); }
 
 }  // namespace assay::sandbox

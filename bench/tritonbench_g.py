@@ -3,7 +3,7 @@
     python bench/tritonbench_g.py DIR --target cuda:90 --out bench/results/tritonbench-g.json
 
 DIR holds the golden files (`data/TritonBench_G_v1` of that repository; none is part of this one). Each runs in a fresh process with a
-time-out (tritonbench_file.py says how), so one file's failure is its own. Torch arithmetic in wrappers is recorded as launches of
+time-out (importers/golden_file.py says how), so one file's failure is its own. Torch arithmetic in wrappers is recorded as launches of
 kernels of ours, which scored submissions may not do; the report lists the files that need it. With --no-arithmetic it is refused, but for
 functions that launch no kernel at all: those are helpers of the test part, and run for real. Prints one line a file and a summary of
 the reasons.
@@ -17,6 +17,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -34,13 +35,15 @@ def guard() -> str:
 
 
 def record(file: Path, timeout_s: float, options: list[str]) -> dict[str, Any]:
-    command = [sys.executable, str(ROOT / "bench/tritonbench_file.py"), str(file), *options]
+    command = [sys.executable, str(ROOT / "importers/golden_file.py"), str(file), *options]
     environment = {"ASSAY_FAKE_CUDA_GUARD": guard(), "OMP_NUM_THREADS": "1", **os.environ}
     failed = {"file": file.name, "recorded": False, "stage": "process", "calls": [], "line": None}
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, env=environment, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        return {**failed, "kind": "timeout", "message": f"took over {timeout_s:.0f} s"}
+    with tempfile.TemporaryDirectory(prefix="assay-record-") as scratch:  # which a process that crashes leaves as it is
+        environment["TMPDIR"] = scratch
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, env=environment, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            return {**failed, "kind": "timeout", "message": f"took over {timeout_s:.0f} s"}
     last = done.stdout.strip().rpartition("\n")[2]
     try:
         return json.loads(last)  # type: ignore[no-any-return]

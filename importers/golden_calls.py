@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 ROOT = Path(__file__).resolve().parent.parent
-for folder in (ROOT / "bench", ROOT / "sandbox"):
-    sys.path.insert(0, str(folder))
+sys.path.insert(0, str(ROOT / "sandbox"))
 
+import golden_file  # noqa: E402
 import torch  # noqa: E402
-import tritonbench_file  # noqa: E402
+from golden_kernel_part import MODULE, KernelPart  # noqa: E402
 from harness.tensors import NAMES  # noqa: E402
 from torch.utils._pytree import tree_flatten  # noqa: E402
-from tritonbench_file import MODULE, KernelPart  # noqa: E402
 
 NUMBERS = {int: "int", float: "float", bool: "bool"}
 
@@ -152,7 +151,7 @@ def groups(calls: list[Call]) -> Iterator[list[Call]]:
 
 
 def trace(path: Path, target: str, cache: Path | None, arithmetic: bool) -> tuple[list[Call], dict[str, Any]]:
-    """The calls, and tritonbench_file's report of the file. Once per process."""
+    """The calls, and golden_file's report of the file. Once per process."""
     Tracer.latest = []
-    report = tritonbench_file.run(path, target, None, cache, arithmetic, Tracer)
+    report = golden_file.run(path, target, None, cache, arithmetic, Tracer)
     return Tracer.latest, report

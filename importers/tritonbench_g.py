@@ -17,6 +17,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,12 +42,14 @@ def step(settings: Settings, *words: str) -> dict[str, Any]:
     options = ["--target", settings.target, "--cache", str(settings.cache)]
     command = [sys.executable, str(ROOT / "importers/tritonbench_operator.py"), *words, *options]
     environment = {"ASSAY_FAKE_CUDA_GUARD": settings.guard, "OMP_NUM_THREADS": "1", **os.environ, "CUDA_VISIBLE_DEVICES": ""}
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=settings.timeout_s, env=environment, stdin=subprocess.DEVNULL
-        )
-    except subprocess.TimeoutExpired:
-        return {"recorded": False, "kind": "timeout", "message": f"took over {settings.timeout_s:.0f} s"}
+    with tempfile.TemporaryDirectory(prefix="assay-import-") as scratch:  # which a process that crashes leaves as it is
+        environment["TMPDIR"] = scratch
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=settings.timeout_s, env=environment, stdin=subprocess.DEVNULL
+            )
+        except subprocess.TimeoutExpired:
+            return {"recorded": False, "kind": "timeout", "message": f"took over {settings.timeout_s:.0f} s"}
     try:
         return json.loads(done.stdout.strip().rpartition("\n")[2])  # type: ignore[no-any-return]
     except ValueError:

@@ -20,15 +20,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-for folder in (ROOT / "bench", ROOT / "sandbox"):
-    sys.path.insert(0, str(folder))
+sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
 from golden_calls import groups, trace  # noqa: E402
+from golden_file import split  # noqa: E402
 from golden_operator import Parts, write_operator  # noqa: E402
 from harness.errors import Source, describe  # noqa: E402
 from harness.operator import Operator  # noqa: E402
-from tritonbench_file import split  # noqa: E402
 
 MAX_NAME_CHARS = 56  # of 64: a number may follow
 

@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,7 +81,8 @@ class Supervisor:
         ours, theirs = socket.socketpair()
         command = [sys.executable, str(MAIN), "zygote", "--control-fd", str(theirs.fileno())]
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("ASSAY_", "TRITON_"))}
-        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env={**clean, **env})
+        self.scratch = tempfile.TemporaryDirectory(prefix="assay-zygote-")  # candidates leave theirs to the jail, and here there is none
+        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env={**clean, "TMPDIR": self.scratch.name, **env})
         theirs.close()
         self.control = Channel(ours)
         ready = self.control.receive()
@@ -144,7 +146,9 @@ class Supervisor:
 
     def close(self) -> int:
         self.control.close()
-        return self.process.wait(timeout=30)
+        status = self.process.wait(timeout=30)
+        self.scratch.cleanup()
+        return status
 
 
 def drain(fd: int) -> str:

@@ -1,0 +1,84 @@
+"""The two sides of a golden file's call: the test part's real tensors, and the recorder's fake ones.
+
+with TestSide(): ...                              # the test part; `side.off = True` while the kernel part runs
+arguments = Arguments(recorder, structural)       # of one call
+fake_args = arguments.tree(args)                  # arguments.real has the memory behind them
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "sandbox"))
+
+import torch  # noqa: E402
+from harness.interpret import CudaOnCpu  # noqa: E402
+from torch.utils._pytree import tree_map  # noqa: E402
+
+MADE = "_assay_made"  # attribute: how an object of the kernel part's class was made
+SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
+
+
+class TestSide(CudaOnCpu):
+    """What the test part runs in; off while the kernel part runs, whose tensors are the recorder's."""
+
+    off = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {})) if self.off else super().__torch_function__(func, types, args, kwargs)
+
+
+class Arguments:
+    """The arguments of one call as the recorder's fake tensors; tensors that share memory share a buffer."""
+
+    def __init__(self, recorder: Any, structural: set[str]) -> None:
+        self._recorder = recorder
+        self._structural = structural
+        self._wholes: dict[int, torch.Tensor] = {}
+        self.real: dict[str, torch.Tensor] = {}  # a flat view of the whole storage, by the name of its buffer
+        self.fakes: list[tuple[torch.Tensor, torch.Tensor]] = []  # (real, fake) of every tensor that wants a gradient
+
+    def convert(self, value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value)
+        if isinstance(value, SCALARS) or (callable(value) and not isinstance(value, torch.nn.Module)):
+            return value
+        if isinstance(value, torch.nn.Module) or hasattr(value, "__dict__"):
+            return self._object(value)
+        return value
+
+    def tree(self, value: Any) -> Any:
+        return tree_map(self.convert, value)
+
+    def _tensor(self, real: torch.Tensor) -> torch.Tensor:
+        key = real.untyped_storage()._cdata
+        if key not in self._wholes:
+            count = real.untyped_storage().nbytes() // real.element_size()
+            flat = torch.empty(0, dtype=real.dtype).set_(real.untyped_storage(), 0, (count,), (1,))
+            name = f"arg{len(self._wholes)}"
+            self.real[name] = flat
+            self._wholes[key] = self._recorder.argument(name, flat.dtype, [count], [1], flat if name in self._structural else None)
+        with self._recorder.fake_mode:
+            whole = self._wholes[key]
+            whole = whole if whole.dtype == real.dtype else whole.view(real.dtype)
+            fake = torch.as_strided(whole, real.shape, real.stride(), real.storage_offset())
+            if real.requires_grad:
+                fake = fake.detach().requires_grad_()
+                self.fakes.append((real, fake))
+        return fake
+
+    def _object(self, value: Any) -> Any:
+        """An object of the test part, or of a class of the kernel part: its tensors are arguments too."""
+        if MADE in vars(value):
+            kind, args, kwargs = vars(value)[MADE]
+            return kind(*self.tree(args), **self.tree(kwargs))
+        twin = copy.copy(value)
+        twin.__dict__ = {
+            name: {k: self.convert(v) for k, v in item.items()} if isinstance(item, dict) else self.convert(item)
+            for name, item in vars(value).items()
+        }
+        return twin

@@ -12,7 +12,18 @@
 namespace assay::sandbox {
 namespace {
 
-std::int64_t size_of(const CaseDone& done) { return static_cast<std::int64_t>(sizeof done + done.plan.size()); }
+constexpr std::size_t kKeptKeys = 2;                         // of one recording: in the map, and in the order
+constexpr std::size_t kKeyBytes = 64 + sizeof(std::string);  // SHA-256 in hexadecimal
+
+/// All of it: the lists and texts are as long as a candidate likes.
+std::int64_t size_of(const CaseDone& done) {
+  std::size_t bytes = sizeof done + done.id.size() + done.plan.size() + kKeptKeys * kKeyBytes;
+  for (const KernelReport& kernel : done.kernels) {
+    bytes += sizeof kernel + kernel.grid.size() * sizeof(std::int64_t);
+    for (const std::string* text : {&kernel.name, &kernel.symbol, &kernel.target, &kernel.occupancy_limiter}) bytes += text->size();
+  }
+  return static_cast<std::int64_t>(bytes);
+}
 
 /// Values one after the other, each with its length before it, so that no two lists of values read the same.
 class KeyText {
@@ -77,6 +88,7 @@ std::optional<CaseDone> RecordMemo::find(const std::string& key) const {
 }
 
 void RecordMemo::put(const std::string& key, CaseDone done) {
+  done.outputs.clear();  // a recording has none
   const std::lock_guard lock(mutex_);
   const std::int64_t size = size_of(done);
   if (size > max_bytes_ || known_.count(key) > 0) return;

@@ -296,7 +296,7 @@ class CudaDriver final : public GpuDriver {
 }  // namespace
 
 LaunchResult<std::unique_ptr<GpuDriver>> open_cuda_driver(int index) {
-  LaunchResult<DeviceFacts> facts = device_at(list_cuda_devices(), index, "CUDA");
+  LaunchResult<DeviceFacts> facts = device_at(open_cuda_api(), index, "CUDA");
   if (!facts) return tl::unexpected(facts.error());
   auto driver = std::make_unique<CudaDriver>(**open_cuda_api(), std::move(*facts));
   if (LaunchStatus opened = driver->open(index); !opened) return launch_fail(LaunchErrorKind::internal_error, opened.error().message);

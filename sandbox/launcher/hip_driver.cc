@@ -243,7 +243,7 @@ LaunchResult<std::unique_ptr<GpuDriver>> make_hip_driver(const HipApi& api, int 
 }
 
 LaunchResult<std::unique_ptr<GpuDriver>> open_hip_driver(int index) {
-  LaunchResult<DeviceFacts> facts = device_at(list_hip_devices(), index, "HIP");
+  LaunchResult<DeviceFacts> facts = device_at(open_hip_api(), index, "HIP");
   if (!facts) return tl::unexpected(facts.error());
   return make_hip_driver(**open_hip_api(), index, std::move(*facts));
 }

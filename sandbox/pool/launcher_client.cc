@@ -1,7 +1,9 @@
 #include "sandbox/pool/launcher_client.h"
 
-#include <atomic>
+#include <algorithm>
 #include <cstdint>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "sandbox/jail/mutation.h"
@@ -12,10 +14,44 @@ namespace {
 
 constexpr std::size_t kReportBytes = 4 << 20;                          // of a profiler
 constexpr std::size_t kStartWordsBytes = 2'000, kEndWordsBytes = 500;  // of what a launcher without a profiler said
-constexpr unsigned kLogs = 8;                                          // of launchers that live at the same time; then the oldest is overwritten
+constexpr unsigned kLogs = 8;                                          // that are kept at least; as many more as launchers live
 constexpr std::int64_t kEndMs = 1'000;                                 // from the end of its stream to its own
 
+/// Of log files. One that a launcher writes to is nobody else's, however long it lives; else the oldest is overwritten.
+class LogNumbers {
+ public:
+  unsigned take() {
+    const std::lock_guard lock(mutex_);
+    const unsigned count = std::max(kLogs, static_cast<unsigned>(taken_.size()) + 1);
+    do next_ = (next_ + 1) % count;
+    while (taken_.count(next_) > 0);
+    taken_.insert(next_);
+    return next_;
+  }
+  void give_back(unsigned number) {
+    const std::lock_guard lock(mutex_);
+    taken_.erase(number);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<unsigned> taken_;
+  unsigned next_ = 0;
+};
+
+LogNumbers& log_numbers() {
+  static LogNumbers numbers;
+  return numbers;
+}
+
 }  // namespace
+
+LauncherClient::LauncherClient() : log_number_(log_numbers().take()) {}
+
+LauncherClient::~LauncherClient() {
+  kill();
+  log_numbers().give_back(log_number_);
+}
 
 std::string LauncherClient::last_words(std::size_t bytes) const {
   const std::string words = profiled_ ? ncu_words(tail_of(log_, kReportBytes)) : tail_of(log_, bytes);
@@ -35,8 +71,7 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
   const int theirs = sockets->theirs.get();
   auto client = std::make_unique<LauncherClient>();
   client->profiled_ = !ncu.empty();
-  static std::atomic<unsigned> started{0};
-  client->log_ = config.state_dir + "/launcher-" + std::to_string(device) + "." + std::to_string(started++ % kLogs) + ".log";
+  client->log_ = config.state_dir + "/launcher-" + std::to_string(device) + "." + std::to_string(client->log_number_) + ".log";
   std::vector<std::string> argv = {config.launcher, "--socket-fd",          std::to_string(theirs),
                                    "--device",      std::to_string(device), "--driver",
                                    driver,          "--isolation",          config.isolation == Isolation::strict ? "strict" : "best_effort"};

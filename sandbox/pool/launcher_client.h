@@ -22,7 +22,7 @@ using LaunchOutcome = std::variant<Launched, LaunchFailure>;
 
 class LauncherClient {
  public:
-  LauncherClient() = default;
+  LauncherClient();
   LauncherClient(const LauncherClient&) = delete;
   LauncherClient& operator=(const LauncherClient&) = delete;
   /// Starts one and waits until its device is ready. `driver`: "cuda", or "fake" for tests. `ncu`: the profiler to run it in, or empty.
@@ -36,7 +36,8 @@ class LauncherClient {
   int faults_before() const { return faults_before_; }
   void set_faults_before(int faults) { faults_before_ = faults; }
   bool alive() { return process_.alive(); }
-  ~LauncherClient() { kill(); }
+  ~LauncherClient();
+  const std::string& log() const { return log_; }
   /// With what it started, which is what a profiler runs.
   void kill() { process_.kill_group(); }
   /// Errors: resource_exhausted (the deadline passed: it is killed), cancelled (killed), unavailable (it died; the message says how), corrupt.
@@ -54,6 +55,7 @@ class LauncherClient {
   UniqueFd socket_;
   LauncherDevice device_;
   int launches_ = 0, faults_before_ = 0;
+  const unsigned log_number_;
   std::string log_;
   bool profiled_ = false;
 };

@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t kCancelledForkMs = 1'000;
 constexpr unsigned kLogs = 8;  // of zygotes that live at the same time; then the oldest is overwritten
 constexpr int kSlotUsers = kMaxSlots;
 constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
@@ -117,9 +118,16 @@ Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int ou
     if (Status sent = send_frame(socket_.get(), to_header(request), {}, {job_socket, out, err}, deadline); !sent) return fail(sent.error());
   }
   std::unique_lock lock(mutex_);
+  std::optional<Deadline> last;  // of who is cancelled: an answer is milliseconds away, and a zygote serves many
   while (forked_.count(request.slot) == 0) {
     if (closed_) return fail(ErrorCode::unavailable, "the zygote ended: " + tail_of(log_));
-    if (deadline.over()) return fail(ErrorCode::resource_exhausted, "the zygote did not fork in time");
+    if (deadline.cancelled() && !last) last = Deadline::after_ms(kCancelledForkMs);
+    if (deadline.expired() || (last && last->expired())) {
+      // Its answer may come yet, and would be taken for that of the next child in this slot: nobody asks this zygote again.
+      closed_ = true;
+      changed_.notify_all();
+      return fail(ErrorCode::resource_exhausted, "the zygote did not fork in time");
+    }
     changed_.wait_for(lock, kWaitSlice);
   }
   UniqueFd pidfd = std::move(forked_[request.slot]);

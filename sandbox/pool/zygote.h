@@ -32,7 +32,7 @@ class Zygote {
   /// Device files that its children may use.
   const std::vector<std::string>& devices() const { return devices_; }
 
-  /// Forks a child into a slot that is free; its pidfd. The three descriptors stay the caller's.
+  /// Forks a child into a slot that is free; its pidfd. The three descriptors stay the caller's. A zygote that misses the deadline is not alive any more.
   Result<UniqueFd> fork(const ForkRequest& request, int job_socket, int out, int err, const Deadline& deadline);
   /// The child's end, once; nothing when the deadline passed or the zygote died first.
   std::optional<ExitStatus> wait_exit(int slot, const Deadline& deadline);

@@ -92,3 +92,22 @@ TEST_CASE("the memo is bounded and forgets the oldest first") {
   CHECK(memo.find("c"));
   CHECK(memo.bytes() <= 10'000);
 }
+
+TEST_CASE("all that a candidate sent counts, not its plan alone") {
+  RecordMemo memo(100'000);
+  CaseDone many = plan_of(1), wordy = plan_of(1), outputs = plan_of(1);
+  many.kernels.resize(1'000);
+  wordy.kernels.resize(1);
+  wordy.kernels[0].symbol.assign(60'000, 's');
+  outputs.outputs.resize(1'000);
+  memo.put("many", many);
+  CHECK_FALSE(memo.find("many"));  // more than all that is kept
+  memo.put("wordy", wordy);
+  CHECK(memo.bytes() > 60'000);
+  memo.put("wordy too", wordy);
+  CHECK_FALSE(memo.find("wordy"));
+  CHECK(memo.find("wordy too"));
+  memo.put("outputs", outputs);
+  CHECK(memo.find("outputs")->outputs.empty());
+  CHECK(memo.bytes() <= 100'000);
+}

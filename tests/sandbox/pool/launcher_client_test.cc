@@ -4,6 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <set>
+#include <string>
 
 #include "sandbox/pool/ncu_words.h"
 #include "tests/catch.h"
@@ -52,6 +55,16 @@ TEST_CASE("a profiler that does not start its launcher is quoted, its errors fir
   INFO(message);
   CHECK(message.starts_with("the launcher did not become ready: exit status 3: "));
   CHECK(message.ends_with("==ERROR== Launching the target application failed. | ==WARNING== no home | loader: no libx.so"));
+}
+
+TEST_CASE("no launcher writes to the log of one that lives") {
+  Spawner spawner;
+  const auto start = [&] { return LauncherClient::start(real_config(), spawner, 0, "fake", soon()).value(); };
+  const std::unique_ptr<LauncherClient> old = start();
+  std::set<std::string> logs;
+  for (int i = 0; i < 20; ++i) logs.insert(start()->log());
+  CHECK(logs.count(old->log()) == 0);
+  CHECK(logs.size() <= 8);
 }
 
 TEST_CASE("what a profiler says is bounded in the message") {

@@ -66,6 +66,8 @@ class Conversation {
       return run_.fail(ErrorKind::protocol_error, "it sent a result that was not due (case '" + done.id.substr(0, 64) + "')");
     }
     results_.cases.push_back(std::move(done));
+    // The judge's rounds with a host candidate are in its time: each case has the limit to itself.
+    if (request_.mode == CandidateMode::host) deadline_ = run_.deadline(run_.job().limits.run_wall_ms);
     run_.case_done(results_.cases.size(), announced_cases_);
     return true;
   }

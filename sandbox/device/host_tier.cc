@@ -26,7 +26,7 @@ Observed observe(JobRun& run, Judge& judge, const PreparedJob& prepared, bool ti
   const Limits& limits = run.job().limits;
   for (const PreparedCase& one : prepared.cases) {
     Result<HostJudged> judged =
-        judge.host_case(run.job().id, one.id, line.get(), timed, limits.import_wall_ms + limits.run_wall_ms, run.deadline(limits.judge_wall_ms));
+        judge.host_case(run.job().id, one.id, line.get(), timed, limits, run.deadline(limits.judge_wall_ms));
     if (!judged) {
       observed.error = judged.error();
       break;
@@ -39,6 +39,14 @@ Observed observe(JobRun& run, Judge& judge, const PreparedJob& prepared, bool ti
   return observed;
 }
 
+ErrorKind kind_of(HostJudged::Broken broken) {
+  switch (broken) {
+    case HostJudged::Broken::late: return ErrorKind::timeout;
+    case HostJudged::Broken::memory: return ErrorKind::gpu_memory_limit;
+    default: return ErrorKind::protocol_error;
+  }
+}
+
 /// Where the judge ended the conversation the candidate's end only follows from it, and the verdict is the judge's.
 bool ended_by_itself(JobRun& run, const Observed& observed) {
   if (observed.error) {
@@ -49,7 +57,7 @@ bool ended_by_itself(JobRun& run, const Observed& observed) {
   const HostJudged& last = observed.cases.back();
   if (last.broken == HostJudged::Broken::no) return true;
   run.take_back();
-  return run.fail(last.broken == HostJudged::Broken::late ? ErrorKind::timeout : ErrorKind::protocol_error, last.message);
+  return run.fail(kind_of(last.broken), last.message);
 }
 
 void add_cases(JobRun& run, const PreparedJob& prepared, std::vector<HostJudged> cases) {

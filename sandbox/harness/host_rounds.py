@@ -24,9 +24,10 @@ import torch
 
 from harness import shared_memory
 from harness.compare import Result
+from harness.device_memory import DeviceMemoryError
 from harness.host import dense
 from harness.judging import POISON, SEED_BYTES, CaseState, bytes_of
-from harness.rounds import Go, JudgeLine, lay_out
+from harness.rounds import Go, JudgeLine, RoundError, lay_out
 from harness.tensors import Memory, span_view
 
 ROOM_BYTES = 4 << 30  # of one round, at most
@@ -37,6 +38,7 @@ CHECKED_SETS = 2  # of a timed round, chosen when it is over; of the first round
 WATCHED_BYTES = 4096  # of each set's outputs, at random places
 MAX_TIMING_S = 10.0
 CONFIDENCE = 0.95
+CONTEXTS_BYTES = 8 << 30  # of the GPU's memory, that are nobody's data: contexts of launchers, of the candidate and of the judge
 
 
 @dataclass
@@ -71,19 +73,28 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
 
 
 class HostCase:
-    """See the module. Raises RoundError when the candidate does not keep to the rounds."""
+    """See the module. Raises RoundError when the candidate does not keep to the rounds, or to `memory_limit` bytes of the GPU."""
 
-    def __init__(self, template: CaseState, line: JudgeLine, round_s: float) -> None:
+    def __init__(self, template: CaseState, line: JudgeLine, round_s: float, memory_limit: int | None = None) -> None:
         self._template = template
         self._line = line
         self._round_s = round_s
+        self._memory_limit = memory_limit
         self._device = template.case.device
         entry = template.described()
         self._arguments, self._outputs = entry["arguments"], entry["outputs"]
         self._layout = lay_out(self._arguments, self._outputs)
 
     def judge(self, timed: bool) -> Seen:
-        seen = self._rounds(timed)
+        try:
+            seen = self._rounds(timed)
+        except (torch.cuda.OutOfMemoryError, DeviceMemoryError) as error:
+            # torch keeps a candidate to its share; what it asks the driver for by itself is missing here.
+            taken = taken_by_others(self._device)
+            if self._memory_limit is None or taken <= self._memory_limit + CONTEXTS_BYTES:
+                raise
+            told = f"it holds about {taken >> 30} GiB of the GPU's memory, and may have {self._memory_limit >> 30}"
+            raise RoundError("memory", f"{told}: nothing is left to judge it with") from error
         self._line.finish()
         return seen
 
@@ -171,6 +182,14 @@ class HostCase:
     def _synchronize(self) -> None:
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
+
+
+def taken_by_others(device: torch.device) -> int:
+    """Bytes of a GPU's memory that are neither free nor this process's tensors'."""
+    if device.type != "cuda":
+        return 0
+    free, total = torch.cuda.mem_get_info(device)
+    return total - free - torch.cuda.memory_reserved(device)
 
 
 def bytes_of_span(value: torch.Tensor) -> int:

@@ -210,7 +210,8 @@ class Judge:
         reply = {"type": "host_judged", "job": header["job"], "case": header["case"]}
         try:
             with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
-                seen = HostCase(state, line, float(header["round_ms"]) / 1e3).judge(bool(header["time"]))
+                limit = header.get("gpu_memory_bytes")
+                seen = HostCase(state, line, float(header["round_ms"]) / 1e3, limit).judge(bool(header["time"]))
         except RoundError as error:
             return {**reply, "broken": error.how, "message": str(error)}, []
         return {**reply, **seen.wire()}, []

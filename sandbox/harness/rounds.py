@@ -30,7 +30,7 @@ DONE = b"D"
 
 
 class RoundError(Exception):
-    """The candidate ended, was late, or said what was not due: `how` is ended, late or protocol."""
+    """The candidate ended, was late, said what was not due, or left no memory: `how` is ended, late, protocol or memory."""
 
     def __init__(self, how: str, message: str) -> None:
         super().__init__(message)

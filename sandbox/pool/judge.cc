@@ -127,8 +127,8 @@ Result<Compared> Judge::compare(const std::string& job, const std::string& case_
   return parse_compared(*reply);
 }
 
-Result<HostJudged> Judge::host_case(const std::string& job, const std::string& case_id, int line, bool time, std::int64_t round_ms, const Deadline& deadline) {
-  Result<Frame> reply = ask(host_case_header(job, case_id, time, round_ms), {line}, job, case_id, deadline);
+Result<HostJudged> Judge::host_case(const std::string& job, const std::string& case_id, int line, bool time, const Limits& limits, const Deadline& deadline) {
+  Result<Frame> reply = ask(host_case_header(job, case_id, time, limits.import_wall_ms + limits.run_wall_ms, limits.gpu_memory_bytes), {line}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_host_judged(*reply);
 }

@@ -45,7 +45,7 @@ class Judge {
   Result<Compared> compare(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd, const Deadline& deadline,
                            bool keep = false);
   /// All rounds of a case with a candidate that has the GPU, over `line`; returns when the judge has seen enough, or the candidate has ended.
-  Result<HostJudged> host_case(const std::string& job, const std::string& case_id, int line, bool time, std::int64_t round_ms, const Deadline& deadline);
+  Result<HostJudged> host_case(const std::string& job, const std::string& case_id, int line, bool time, const Limits& limits, const Deadline& deadline);
   /// Are outputs that compare() found right the work of kernels? `without`: those of a run whose kernels did nothing.
   Result<Attributed> attribute(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd,
                                const std::vector<Argument>& without, int without_fd, const Deadline& deadline);

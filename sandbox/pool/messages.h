@@ -153,7 +153,7 @@ struct Compared {
 
 /// What the judge saw of a case on the host tier.
 struct HostJudged {
-  enum class Broken { no, ended, late, protocol } broken = Broken::no;
+  enum class Broken { no, ended, late, protocol, memory } broken = Broken::no;
   std::string message;           // of a broken conversation
   Compared compared;             // else
   std::optional<Timing> timing;  // wall clock per call
@@ -247,7 +247,8 @@ nlohmann::json attribute_kept_header(const std::string& job, const std::string& 
 nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
 /// The line to the candidate goes with the frame. `round_ms`: how long one round may take.
-nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time, std::int64_t round_ms);
+/// `gpu_memory_bytes`: what the candidate may hold.
+nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time, std::int64_t round_ms, std::int64_t gpu_memory_bytes);
 nlohmann::json lint_header(const std::string& operator_dir, const std::string& device, const std::vector<CaseRequest>& cases, std::uint32_t seed);
 nlohmann::json release_header(const std::string& job);
 

@@ -143,7 +143,8 @@ Result<HostJudged> parse_host_judged(const Frame& frame) {
     judged.seed = in.text("seed");
   } else {
     judged.message = in.text("message");
-    judged.broken = broken == "ended" ? HostJudged::Broken::ended : broken == "late" ? HostJudged::Broken::late : HostJudged::Broken::protocol;
+    using Broken = HostJudged::Broken;
+    judged.broken = broken == "ended" ? Broken::ended : broken == "late" ? Broken::late : broken == "memory" ? Broken::memory : Broken::protocol;
   }
   if (Status read = in.status(); !read) return fail(read.error());
   return judged;
@@ -233,8 +234,8 @@ json refresh_header(const std::string& job, const std::string& case_id) { return
 
 json time_reference_header(const std::string& job, const std::string& case_id) { return {{"type", "time_reference"}, {"job", job}, {"case", case_id}}; }
 
-json host_case_header(const std::string& job, const std::string& case_id, bool time, std::int64_t round_ms) {
-  return {{"type", "host_case"}, {"job", job}, {"case", case_id}, {"time", time}, {"round_ms", round_ms}};
+json host_case_header(const std::string& job, const std::string& case_id, bool time, std::int64_t round_ms, std::int64_t gpu_memory_bytes) {
+  return {{"type", "host_case"}, {"job", job}, {"case", case_id}, {"time", time}, {"round_ms", round_ms}, {"gpu_memory_bytes", gpu_memory_bytes}};
 }
 
 json release_header(const std::string& job) { return {{"type", "release"}, {"job", job}}; }

@@ -208,6 +208,26 @@ def test_an_answer_before_the_question_is_refused(talk: Talk) -> None:
         HostCase(talk.state, talk.line, 1.0).judge(False)
 
 
+def out_of_memory(*_: Any) -> None:
+    raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+
+
+def test_who_takes_the_gpus_memory_is_told_so(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the driver's own calls, which torch's limit does not see; the judge then finds no room for a round."""
+    monkeypatch.setattr(shared_memory, "create", out_of_memory)
+    monkeypatch.setattr(host_rounds, "taken_by_others", lambda _: 130 << 30)
+    with pytest.raises(RoundError, match="about 130 GiB of the GPU's memory, and may have 32") as broken:
+        HostCase(talk.state, talk.line, 1.0, 32 << 30).judge(False)
+    assert broken.value.how == "memory"
+
+
+def test_memory_that_others_lack_is_the_judges_own_matter(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_memory, "create", out_of_memory)
+    monkeypatch.setattr(host_rounds, "taken_by_others", lambda _: 33 << 30)
+    with pytest.raises(torch.cuda.OutOfMemoryError):
+        HostCase(talk.state, talk.line, 1.0, 32 << 30).judge(False)
+
+
 def test_two_answers_to_one_question_are_refused(talk: Talk) -> None:
     def twice() -> None:
         CandidateLine(talk.theirs).wait()

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "tests/catch.h"
 
@@ -280,4 +282,17 @@ TEST_CASE("the launcher's word counts only when it is complete") {
   CHECK(refuses(parse_launched, touched));
   CHECK(parse_launch_failure(frame({{"type", "launch_error"}, {"case", "a"}, {"kind", "gpu_fault"}, {"message", "m"}}))->kind == ErrorKind::gpu_fault);
   CHECK(refuses(parse_launch_failure, {{"type", "launch_error"}, {"case", "a"}, {"kind", "none"}, {"message", "m"}}));
+}
+
+TEST_CASE("how a conversation with a host candidate broke is told apart") {
+  using Broken = HostJudged::Broken;
+  const std::map<std::string, Broken> kinds = {
+      {"ended", Broken::ended}, {"late", Broken::late}, {"protocol", Broken::protocol}, {"memory", Broken::memory}, {"anything else", Broken::protocol}};
+  for (const auto& [word, kind] : kinds) {
+    const Frame frame{{{"type", "host_judged"}, {"job", "j"}, {"case", "c"}, {"broken", word}, {"message", "why"}}, {}, {}};
+    const Result<HostJudged> judged = parse_host_judged(frame);
+    REQUIRE(judged);
+    CHECK(judged->broken == kind);
+    CHECK(judged->message == "why");
+  }
 }

@@ -8,7 +8,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "21_restart": (
         "the supervisor is killed in the middle of a job and started again",
-        "sweep at start: test_supervisor_death.py, bench/sandbox's crash run",
+        "sweep at start: test_supervisor_death.py, tests/crash/crash.py",
     ),
     "48_names_and_sources": ("names with `..`, zero bytes, options; sources that are empty, binary, 20 MiB", "tools: test_api_border.py"),
     "50_file_locks": (

@@ -25,6 +25,9 @@ from harness.live_memory import LiveMemory
 
 FAR_BYTES = 1 << 40  # so far from all arguments that none of them can have been meant
 
+_UNMASKED = "mask it (a block pointer: boundary_check)"
+_MASKED = "its mask, or its descriptor's shape, lets them through"
+
 
 @dataclass(frozen=True)
 class _Span:
@@ -80,7 +83,8 @@ class Bounds:
             return
         outside = self._outside(touched, size)
         if outside.any():
-            raise OutOfBounds(self._explain(doing, touched, outside, size, bool(masked.all())))
+            hint = "is an index too large?" if mask is None else _UNMASKED if masked.all() else _MASKED
+            raise OutOfBounds(f"the {doing} " + self._explain(touched, outside, size, hint))
 
     def _inside(self, addresses: np.ndarray[Any, Any], size: int) -> bool:
         """Whether all are in one range: the usual case, by two numbers."""
@@ -99,23 +103,19 @@ class Bounds:
         found = np.maximum(at, 1) - 1
         return (at == 0) | (touched - starts[found] + np.uint64(size) > ends[found] - starts[found])  # type: ignore[no-any-return]
 
-    def _explain(self, doing: str, touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int, unmasked: bool) -> str:
+    def _explain(self, touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int, too_high: str) -> str:
         first = int(touched[outside][0])
         spans = [_span(name, tensor) for name, tensor in _tensors("", self._arguments)]
         # Other lanes tell which tensor was meant, or else how near it is.
         spans.sort(key=lambda span: (-int(span.holds(touched, size).sum()), span.distance(first, size)))
         if not spans or spans[0].distance(first, size) > FAR_BYTES:
             count = _elements(int(outside.sum()))
-            return f"the {doing} {count} at addresses of no tensor, the first at {first:#x}: is a pointer wrong, or not written yet?"
+            return f"{count} at addresses of no tensor, the first at {first:#x}: is a pointer wrong, or not written yet?"
         meant = spans[0]
-        missed = ~meant.holds(touched, size)
-        if not missed[outside].any():
-            missed = outside
-        at = int(touched[missed][0])
-        where = f"{_elements(int(missed.sum()))} outside of {meant.text(size)}, the first at element {(at - meant.pointer) // size:,}"
-        if at < meant.start:
-            return f"the {doing} {where}: is an index negative?"
-        return f"the {doing} {where}: " + ("mask it (a block pointer: boundary_check)" if unmasked else "its mask lets them through")
+        missed = touched[~meant.holds(touched, size)]
+        at = int(missed[0])
+        where = f"{_elements(missed.size)} outside of {meant.text(size)}, the first at element {(at - meant.pointer) // size:,}"
+        return f"{where}: {'is an index negative?' if at < meant.start else too_high}"
 
 
 def _elements(count: int) -> str:

@@ -71,8 +71,8 @@ class LiveMemory:
             storage = torch.UntypedStorage._new_with_weak_ptr(reference.cdata)  # type: ignore[attr-defined]
             if storage is None:
                 del self._seen[identity]
-            elif storage.nbytes() > 0:
-                spans.append((storage.data_ptr(), storage.data_ptr() + storage.nbytes()))
+            elif (start := _address(storage)) != 0:
+                spans.append((start, start + storage.nbytes()))
         starts: list[int] = []
         ends: list[int] = []
         for start, end in sorted(spans):
@@ -82,6 +82,14 @@ class LiveMemory:
                 starts.append(start)
                 ends.append(end)
         return starts, ends
+
+
+def _address(storage: torch.UntypedStorage) -> int:
+    """0: it has no memory. Of wrapper subclasses and zeros that were never made, torch does not say it otherwise than by an exception."""
+    try:
+        return storage.data_ptr()
+    except RuntimeError:
+        return 0
 
 
 class _Results(TorchDispatchMode):

@@ -88,8 +88,7 @@ class Bounds:
 
     def _inside(self, addresses: np.ndarray[Any, Any], size: int) -> bool:
         """Whether all are in one range: the usual case, by two numbers."""
-        low = int(addresses.min())
-        high = int(addresses.max()) if addresses.size > 1 else low
+        low, high = (int(addresses.min()), int(addresses.max())) if addresses.size > 1 else (int(addresses.item()),) * 2
         starts, ends = self._live.ranges()
         at = bisect_right(starts, low) - 1
         return at >= 0 and high + size <= ends[at]
@@ -105,17 +104,29 @@ class Bounds:
 
     def _explain(self, touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int, too_high: str) -> str:
         first = int(touched[outside][0])
-        spans = [_span(name, tensor) for name, tensor in _tensors("", self._arguments)]
-        # Other lanes tell which tensor was meant, or else how near it is.
-        spans.sort(key=lambda span: (-int(span.holds(touched, size).sum()), span.distance(first, size)))
-        if not spans or spans[0].distance(first, size) > FAR_BYTES:
+        meant = _meant([_span(name, tensor) for name, tensor in _tensors("", self._arguments)], touched, outside, size)
+        if meant is None:
             count = _elements(int(outside.sum()))
             return f"{count} at addresses of no tensor, the first at {first:#x}: is a pointer wrong, or not written yet?"
-        meant = spans[0]
         missed = touched[~meant.holds(touched, size)]
         at = int(missed[0])
         where = f"{_elements(missed.size)} outside of {meant.text(size)}, the first at element {(at - meant.pointer) // size:,}"
         return f"{where}: {'is an index negative?' if at < meant.start else too_high}"
+
+
+def _meant(spans: list[_Span], touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int) -> _Span | None:
+    """The argument that the lane before the first wrong one hits, else the lane after the wrong ones, else the nearest.
+
+    Not the one that most lanes hit: a block that overruns one tensor may cover another behind it.
+    """
+    wrong = int(np.argmax(outside))
+    right = np.flatnonzero(~outside)
+    for neighbour in (*right[right < wrong][-1:], *right[right > wrong][:1]):
+        for span in spans:
+            if span.distance(int(touched[neighbour]), size) == 0:
+                return span
+    nearest = min(spans, key=lambda span: span.distance(int(touched[wrong]), size), default=None)
+    return nearest if nearest and nearest.distance(int(touched[wrong]), size) <= FAR_BYTES else None
 
 
 def _elements(count: int) -> str:

@@ -124,6 +124,14 @@ def test_an_access_outside_of_all_tensors_names_its_line(supervisor: Supervisor,
     assert f"line {error['line']}, in kernel" in error["traceback"]
 
 
+def test_the_tensor_that_was_left_is_named_whatever_lies_behind_it(supervisor: Supervisor) -> None:
+    """Both are pieces of one array, with eight bytes between them, so that most lanes of the block hit the second."""
+    before = "array = np.zeros(5000, np.float32); y = torch.from_numpy(array[:1001]); behind = torch.from_numpy(array[1003:])"
+    body = "tl.store(y + at, 1.0)"
+    error = run(supervisor, submission(body, "kernel[(1,)](behind, y, n, BLOCK=4096)", before)).error()
+    assert "the store writes 3,095 elements outside of y (1,001 elements), the first at element 1,001: mask it" in error["message"]
+
+
 def test_the_line_in_a_function_that_the_kernel_calls_is_named(supervisor: Supervisor) -> None:
     helper = "@triton.jit\ndef put(pointer, at):\n    tl.store(pointer + at, 1.0)\n\n"
     source = submission("put(y, at)").replace(HEAD, HEAD + helper)

@@ -82,7 +82,7 @@ enum class ErrorKind {
   not_recordable,    // needs the host tier; `detail` names the operation and line
   launch_failure,    // the driver refused a launch
   gpu_fault,         // illegal address, device assert, misaligned access
-  canary_violation,  // wrote outside its buffers
+  canary_violation,  // wrote outside its buffers; in the interpreter: read or wrote
   floor_violation,   // faster than physics allows
   unsupported,       // this device cannot do it (a Hopper dialect on the CPU); `detail` says what would
   // ours

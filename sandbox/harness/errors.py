@@ -88,6 +88,10 @@ class CudaCompilationError(Exception):
         self.line = line
 
 
+class OutOfBounds(Exception):
+    """An interpreted kernel reads or writes memory that belongs to no tensor."""
+
+
 class OutputsTooLarge(BadOutputs):
     """The outputs do not fit the memory that their sizes in the spec call for."""
 
@@ -186,6 +190,8 @@ def _kind(chain: list[BaseException], cause: BaseException) -> str:
         return "output_mismatch"
     if isinstance(cause, UnsupportedHere):
         return "unsupported"
+    if isinstance(cause, OutOfBounds):
+        return "canary_violation"
     if isinstance(cause, ManifestError):
         return cause.kind
     if type(cause).__name__ in _COMPILER or _from_compiler(cause):

@@ -5,7 +5,8 @@
     reply = runner.run_case(case, entry)          # outputs are in the case's output memfd
 
 Submissions are written for a GPU: inside `context`, a device `cuda` in any torch call lands on the CPU, tensors say that they are on
-`cuda:0`, and fresh allocations are poisoned. bfloat16 is refused, because the interpreter computes it wrongly without saying so.
+`cuda:0`, and fresh allocations are poisoned. A kernel's access to what is no tensor's memory is an error (bounds.py). bfloat16 is refused,
+because the interpreter computes it wrongly without saying so.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from harness import fake_cuda, triton_adapter
+from harness.bounds import Bounds
 from harness.cases import CaseInput, collect_outputs
 from harness.errors import BadOutputs, UnsupportedHere
 from harness.host_watch import Poison
+from harness.live_memory import LiveMemory
 from harness.tensors import NAMES, MappedFile, aligned, bits, descriptor
 
 TARGET = "cuda:90"  # what host code is told that it runs on
@@ -75,10 +78,12 @@ class InterpretRunner:
         triton_adapter.install_driver(TARGET, None, cache_dir)
         triton_adapter.patch_autotuner(None, 0)
         triton_adapter.switch_to_interpreter()
+        self._live = LiveMemory()
+        triton_adapter.check_accesses(Bounds(self._live))
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
-        with CudaOnCpu(), Poison():
+        with CudaOnCpu(), Poison(), self._live.watching():
             yield
 
     def run_case(self, case: CaseInput, entry: Callable[..., Any]) -> tuple[dict[str, Any], bytes]:
@@ -98,12 +103,13 @@ class InterpretRunner:
         """The interpreter compiles nothing."""
         yield from ()
 
-    @staticmethod
-    def _fresh(case: CaseInput, wire: dict[str, Any]) -> torch.Tensor:
+    def _fresh(self, case: CaseInput, wire: dict[str, Any]) -> torch.Tensor:
         if wire["dtype"] == "bfloat16":
             raise UnsupportedHere(f"argument {wire['name']} is bfloat16, which Triton's CPU interpreter computes wrongly; it needs a GPU")
         source = case.tensor(wire)
-        return torch.empty_strided(source.shape, source.stride(), dtype=source.dtype).copy_(source)
+        tensor = torch.empty_strided(source.shape, source.stride(), dtype=source.dtype).copy_(source)
+        self._live.saw(tensor)
+        return tensor
 
     @staticmethod
     def _check_inputs(case: CaseInput, arguments: dict[str, Any]) -> None:

@@ -17,10 +17,10 @@ import torch
 import triton
 
 from harness.triton_adapter.autotuner import patch_autotuner
-from harness.triton_adapter.interpreter import switch_to_interpreter
+from harness.triton_adapter.interpreter import check_accesses, switch_to_interpreter
 from harness.triton_adapter.recording_driver import install_driver, nvdisasm, warm
 
-__all__ = ["install_driver", "nvdisasm", "patch_autotuner", "switch_to_interpreter", "tlx_missing", "versions", "warm"]
+__all__ = ["check_accesses", "install_driver", "nvdisasm", "patch_autotuner", "switch_to_interpreter", "tlx_missing", "versions", "warm"]
 
 
 def versions() -> dict[str, str]:

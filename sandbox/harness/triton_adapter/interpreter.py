@@ -1,6 +1,7 @@
 """Triton's interpreter, switched on after Triton was imported.
 
 switch_to_interpreter()
+check_accesses(bounds)   # bounds.launch(arguments) around each launch, bounds.check(...) before each access to memory
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ import os
 import sys
 from typing import Any
 
+import numpy as np
 import triton.language as tl
 from triton import knobs
 from triton.runtime import interpreter
-from triton.runtime.interpreter import InterpretedFunction
+from triton.runtime.interpreter import GridExecutor, InterpretedFunction
 from triton.runtime.jit import JITFunction
+
+from harness.bounds import Bounds
 
 
 def switch_to_interpreter() -> None:
@@ -57,3 +61,45 @@ def _member(function: Any) -> Any:
         return function(*args, **kwargs)
 
     return call
+
+
+def check_accesses(bounds: Bounds) -> None:
+    """Loads, stores and atomics of all forms (pointers, block pointers, descriptors) end in four functions of one native module."""
+    interpreter._interpreter = _Checked(interpreter._interpreter, bounds)
+    launch = GridExecutor.__call__
+
+    def bounded(executor: Any, *args: Any, **kwargs: Any) -> Any:
+        with bounds.launch({**dict(zip(executor.arg_names, args, strict=False)), **kwargs}):
+            return launch(executor, *args, **kwargs)
+
+    GridExecutor.__call__ = bounded
+
+
+_ATOMICS = {"FADD": "add", "UMIN": "min", "UMAX": "max"}  # the others are called as in tl
+
+
+class _Checked:
+    """Triton's native module, with its accesses to memory checked first."""
+
+    def __init__(self, native: Any, bounds: Bounds) -> None:
+        self._native = native
+        self._bounds = bounds
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._native, name)
+
+    def load(self, pointers: Any, mask: Any, other: Any, dtype: Any) -> Any:
+        self._bounds.check("load reads", pointers, mask, np.dtype(dtype).itemsize)
+        return self._native.load(pointers, mask, other, dtype)
+
+    def store(self, pointers: Any, value: Any, mask: Any) -> Any:
+        self._bounds.check("store writes", pointers, mask, value.dtype.itemsize)
+        return self._native.store(pointers, value, mask)
+
+    def atomic_rmw(self, operation: Any, pointers: Any, value: Any, mask: Any, order: Any) -> Any:
+        self._bounds.check(f"atomic_{_ATOMICS.get(operation.name, operation.name.lower())} updates", pointers, mask, value.dtype.itemsize)
+        return self._native.atomic_rmw(operation, pointers, value, mask, order)
+
+    def atomic_cas(self, pointers: Any, expected: Any, value: Any, order: Any) -> Any:
+        self._bounds.check("atomic_cas updates", pointers, None, value.dtype.itemsize)
+        return self._native.atomic_cas(pointers, expected, value, order)

@@ -40,8 +40,9 @@ const json kCompared = {{"type", "compared"},
 
 json prepared_header() {
   const json argument = {{"name", "x"}, {"kind", "tensor"}, {"dtype", "float32"}, {"shape", {4}}, {"strides", {1}}, {"fd", 0}, {"offset", 0}, {"nbytes", 16}};
-  const json one = {{"id", "a"},           {"seed", "0x1"}, {"arguments", {argument}}, {"structural", json::array()}, {"inout", json::array()}, {"outputs", json::array()},
-                    {"output_bytes", 4096}};
+  const json one = {
+      {"id", "a"},           {"seed", "0x1"}, {"arguments", {argument}}, {"structural", json::array()}, {"inout", json::array()}, {"outputs", json::array()},
+      {"output_bytes", 4096}};
   return {{"type", "prepared"}, {"job", "j"}, {"cases", {one}}};
 }
 
@@ -95,13 +96,15 @@ TEST_CASE("what a candidate must not say is refused") {
   CHECK(candidate_refuses({{"type", "case"}, {"id", "a"}, {"outputs", json::array_t(1000, json::object())}}));
   const json error = {{"type", "error"}, {"stage", "run"}, {"kind", "value_error"}, {"exception", "E"}, {"message", "m"}};
   CHECK_FALSE(candidate_refuses(error));
-  for (const char* kind :
-       {"none", "wrong_result", "unattributed", "internal_error", "device_unhealthy", "gpu_fault", "canary_violation", "cancelled", "nonsense"}) {
+  for (const char* kind : {"none", "wrong_result", "unattributed", "internal_error", "device_unhealthy", "gpu_fault", "cancelled", "nonsense"}) {
     json forged = error;
     forged["kind"] = kind;
     INFO(kind);
     CHECK(candidate_refuses(forged));
   }
+  json outside = error;
+  outside["kind"] = "canary_violation";  // the interpreter checks addresses
+  CHECK_FALSE(candidate_refuses(outside));
   for (const char* stage : {"queue", "launch", "judge", "done"}) {
     json elsewhere = error;
     elsewhere["stage"] = stage;

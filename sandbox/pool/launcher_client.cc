@@ -40,7 +40,7 @@ class LogNumbers {
 };
 
 LogNumbers& log_numbers() {
-  static LogNumbers numbers;
+  static LogNumbers& numbers = *new LogNumbers;  // never destroyed: launchers may live until after the end of main
   return numbers;
 }
 

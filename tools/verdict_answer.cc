@@ -109,7 +109,7 @@ Answer status_answer(const Services& services, const JobStatus& status, Format f
   const std::size_t cap = cap_of(services.limits, format);
   if (!status.verdict) return fitted(running_answer(status), cap);
   const Verdict verdict = redact_hidden(*status.verdict, hidden_ids(services.catalog, status.verdict->operator_name));
-  const std::string next = next_step(verdict);
+  const std::string next = next_step(verdict, services.catalog.find(verdict.operator_name));
   Answer answer;
   answer.text = verdict_text(verdict, status, format);
   answer.structured = verdict_fields(verdict, format);

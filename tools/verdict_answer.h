@@ -19,7 +19,7 @@ std::string queue_text(const JobStatus& status);
 /// The text of a verdict, already redacted. verdict_text.cc
 std::string verdict_text(const sandbox::Verdict& verdict, const JobStatus& status, Format format);
 
-/// What to do after this verdict, in one sentence. next_step.cc
-std::string next_step(const sandbox::Verdict& verdict);
+/// What to do after this verdict, already redacted, in one sentence. `op`: what it was for, null where that is gone. next_step.cc
+std::string next_step(const sandbox::Verdict& verdict, const operators::Operator* op);
 
 }  // namespace assay::tools

@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kTarget = "cuda:90";
 constexpr const char* kTierReason = "no GPU: Triton's interpreter ran the small cases";
+constexpr const char* kStoppedTier = "stopped by the error";
 constexpr const char* kNoTier = "no GPU: nothing was run";
 constexpr const char* kNeedsGpu = "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
 constexpr int kMaxConcurrency = 8;
@@ -50,6 +51,14 @@ bool is_the_submissions(ErrorKind kind) {
     case ErrorKind::unsupported: return false;
     default: return !is_ours(kind);
   }
+}
+
+/// Of a verdict without results: whether the error is one that the submission met while it was being run.
+bool was_interpreted(const Verdict& verdict) { return verdict.stage == Stage::run && verdict.error_kind != ErrorKind::unsupported && !is_ours(verdict.error_kind); }
+
+void set_tier(Verdict& verdict, Tier tier, const char* reason) {
+  verdict.tier = tier;
+  verdict.tier_reason = reason;
 }
 
 /// What static figures are for: a profile may name its target.
@@ -136,9 +145,11 @@ class CpuDevice final : public Device {
     request.target = kTarget;
     request.cases = std::move(inputs.cases);
     std::optional<CandidateResults> results = run_candidate(run, pool_, request, small.source, inputs.fds);
-    if (!results) return false;
-    run.verdict().tier = Tier::interpreter;
-    run.verdict().tier_reason = kTierReason;
+    if (!results) {
+      if (was_interpreted(run.verdict())) set_tier(run.verdict(), Tier::interpreter, kStoppedTier);
+      return false;
+    }
+    set_tier(run.verdict(), Tier::interpreter, kTierReason);
     run.enter(Stage::judge);
     for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
       if (!judge_case(run, judge_, small.cases[i], prepared.cases[i], results->cases[i].outputs, (*outputs)[i].get())) return false;
@@ -180,6 +191,7 @@ class CpuDevice final : public Device {
     if (record_one(beside, largest_case_only(run.job()), false)) return;
     Verdict refused = beside.finish();
     if (refused.error_kind != ErrorKind::compilation_error) return;
+    set_tier(verdict, Tier::none, kNoTier);
     verdict.error_kind = refused.error_kind;
     verdict.stage = refused.stage;
     verdict.detail = std::move(refused.detail);

@@ -121,6 +121,8 @@ TEST_CASE("what a bad submission does is named, and the next one is served") {
     CHECK(verdict.outcome == bad.outcome);
     CHECK(to_string(verdict.error_kind) == to_string(bad.kind));
     CHECK(to_string(verdict.stage) == to_string(bad.stage));
+    CHECK(to_string(verdict.tier) == to_string(bad.stage == Stage::import ? Tier::none : Tier::interpreter));
+    if (bad.stage == Stage::run && verdict.cases.empty()) CHECK(verdict.tier_reason == "stopped by the error");
   }
   CHECK(run(test_job(kGood)).outcome == Outcome::pass);
 }

@@ -133,7 +133,7 @@ std::string after_error(const Verdict& verdict, const Operator* op) {
 
 std::string next_step(const Verdict& verdict, const Operator* op) {
   if (verdict.outcome == sandbox::Outcome::pass) return after_pass(verdict.kind);
-  if (verdict.profile && verdict.error_kind == ErrorKind::unsupported) return "Change it as suggested and `profile` again; `run_tests` checks the results on the cases that this device can run.";
+  if (verdict.profile && verdict.error_kind == ErrorKind::unsupported) return "`run_tests` checks the results on the cases that this device can run; `profile` again after a change.";
   std::string text = after_error(verdict, op);
   const bool ours = verdict.error_kind == ErrorKind::aborted || verdict.error_kind == ErrorKind::device_unhealthy || verdict.error_kind == ErrorKind::internal_error;
   if (verdict.kind == JobKind::grade && !ours) {

@@ -31,9 +31,11 @@ std::string count_of_bytes(double bytes) {
 }
 
 std::string headline(const Verdict& verdict, const Profile& profile) {
-  std::string text(to_string(verdict.outcome));
-  if (verdict.error_kind != sandbox::ErrorKind::none) text += " (" + std::string(to_string(verdict.error_kind)) + ")";
+  const bool compiled_only = verdict.error_kind == sandbox::ErrorKind::unsupported && profile.evidence == sandbox::Evidence::compiled;  // as asked for, where no GPU is
+  std::string text = compiled_only ? "compiled only" : std::string(to_string(verdict.outcome));
+  if (verdict.error_kind != sandbox::ErrorKind::none && !compiled_only) text += " (" + std::string(to_string(verdict.error_kind)) + ")";
   text += ": case '" + line_of(profile.case_id) + "' on " + line_of(profile.device_name) + " (" + line_of(profile.target) + ") is " + std::string(to_string(profile.bound)) + "-bound";
+  if (compiled_only) return text + "\n";
   if (profile.evidence == sandbox::Evidence::compiled) return text + ", judged by its compiled code alone\n";
   if (profile.roofline.share) text += ", " + percent(*profile.roofline.share) + " of the roofline";
   return text + "\n";

@@ -83,6 +83,13 @@ TEST_CASE("resources that do not suffice, a dialect that is not here, a crash wh
   CHECK(has(next_of(crashed), "tl.load or tl.store"));
 }
 
+TEST_CASE("what follows a profile by compiled code holds whether or not it suggested a change") {
+  Verdict verdict = ended(ErrorKind::unsupported);
+  verdict.profile.emplace();
+  CHECK(next_of(verdict).starts_with("`run_tests` checks"));
+  CHECK_FALSE(has(next_of(verdict), "suggested"));
+}
+
 TEST_CASE("a source in Markdown fences is told so") {
   Verdict verdict = ended(ErrorKind::syntax_error, "invalid syntax", 1);
   verdict.diagnostic->code = "```python";

@@ -38,10 +38,14 @@ std::string indices(const std::vector<std::int64_t>& index) {
   return text + "]";
 }
 
+/// A judge's reason has the numbers as well; others' may lack them.
+bool has_count(const CaseRecord& record) { return record.mismatches == 0 || record.reason.find(" elements ") != std::string::npos; }
+bool has_first(const CaseRecord& record) { return !record.first_mismatch || record.reason.find("expected ") != std::string::npos; }
+
 std::string failed_case(const CaseRecord& record) {
   std::string text = "- case " + line_of(record.id) + ": " + (record.reason.empty() ? std::string(to_string(record.outcome)) : line_of(record.reason));
-  if (record.mismatches > 0) text += "; " + std::to_string(record.mismatches) + " of " + std::to_string(record.elements) + " elements wrong";
-  if (record.first_mismatch) {
+  if (!has_count(record)) text += "; " + std::to_string(record.mismatches) + " of " + std::to_string(record.elements) + " elements wrong";
+  if (!has_first(record)) {
     const auto& first = *record.first_mismatch;
     text += "; first: " + line_of(first.output) + indices(first.index) + " expected " + number_text(first.expected) + ", got " + number_text(first.actual);
   }
@@ -84,14 +88,42 @@ void list(std::string& text, const Items& items, std::size_t most, const char* n
   if (left > 0) text += "- and " + std::to_string(left) + " more " + noun + "\n";
 }
 
+/// The message of a diagnostic, with its exception in front.
+std::string message_of(const sandbox::Diagnostic& found) { return found.exception + (found.exception.empty() || found.message.empty() ? "" : ": ") + found.message; }
+
+/// " (case 'small')" of a detail that is otherwise the diagnostic's message; all of it where there is more to it.
+std::string rest_of_detail(const Verdict& verdict) {
+  if (verdict.summary.find(verdict.detail) != std::string::npos) return "";
+  const std::string message = verdict.diagnostic ? message_of(*verdict.diagnostic) : "";
+  return !message.empty() && verdict.detail.starts_with(message) ? verdict.detail.substr(message.size()) : verdict.detail;
+}
+
+/// The outcome with what a summary says of it, nothing of which is said again below.
+std::string head_of(const Verdict& verdict) {
+  std::string head = line_of(first_line(verdict.summary));
+  if (!verdict.summary.starts_with(to_string(verdict.outcome))) head = outcome_text(verdict) + head;
+  const std::string rest = rest_of_detail(verdict);
+  if (rest.empty()) return head + "\n";
+  return head + (rest.starts_with(" (case '") ? "" : "\n") + line_of(rest) + "\n";
+}
+
+/// Whether the head has all that there is to say of a failed case.
+bool is_in_head(const Verdict& verdict, const CaseRecord& record) {
+  if (record.reason.empty() || !has_count(record) || !has_first(record) || verdict.summary.size() > kLineBytes) return false;
+  return verdict.summary.find('\n') == std::string::npos && verdict.summary.ends_with("case '" + record.id + "': " + record.reason);
+}
+
 void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
   if (!verdict.diagnostic) return;
   const auto& found = *verdict.diagnostic;
-  if (found.line) text += "line " + std::to_string(*found.line) + ": " + line_of(found.code) + "\n";
-  std::string message = found.exception;
-  if (!found.message.empty()) message += (message.empty() ? "" : ": ") + found.message;
-  const bool said = message.find('\n') == std::string::npos && verdict.summary.find(message) != std::string::npos;
-  if (!message.empty() && !said) text += cut_middle(escape_text(message), format == Format::detailed ? kDetailedOutputBytes : 3 * kLineBytes) + "\n";
+  const std::string place = found.line ? "line " + std::to_string(*found.line) + ": " + found.code : "";
+  if (!place.empty() && !verdict.summary.ends_with(place)) text += line_of(place) + "\n";
+  std::string message = message_of(found);
+  // The head shows the first line of a summary, which ends with the message or with the detail that begins with it.
+  const std::string first = first_line(message), head = first_line(verdict.summary);
+  const bool said = head.ends_with(first) || (head.ends_with(first_line(verdict.detail)) && verdict.detail.starts_with(first));
+  if (!first.empty() && head.size() <= kLineBytes && said) message = message.substr(std::min(message.size(), first.size() + 1));
+  if (!message.empty()) text += cut_middle(escape_text(message), format == Format::detailed ? kDetailedOutputBytes : 3 * kLineBytes) + "\n";
   if (format == Format::detailed && !found.traceback.empty()) text += cut_middle(escape_text(found.traceback), kDetailedOutputBytes) + "\n";
 }
 
@@ -111,13 +143,11 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
   // What is wrong with a submission comes before how fast it is.
   const bool diagnosed = verdict.profile && verdict.outcome != Outcome::fail;
   if (diagnosed && format == Format::concise) return profile_text(verdict) + end();
-  std::string text = line_of(first_line(verdict.summary)) + "\n";
-  if (!verdict.summary.starts_with(to_string(verdict.outcome))) text = outcome_text(verdict) + text;
-  if (!verdict.detail.empty() && verdict.summary.find(verdict.detail) == std::string::npos) text += line_of(verdict.detail) + "\n";
+  std::string text = diagnosed && verdict.outcome == Outcome::error ? "" : head_of(verdict);
   if (diagnosed) text += profile_text(verdict);
   put_diagnostic(text, verdict, format);
   list(
-      text, verdict.cases, most, "cases did not pass", [](const CaseRecord& record) { return record.outcome != Outcome::pass; }, failed_case);
+      text, verdict.cases, most, "cases did not pass", [&](const CaseRecord& record) { return record.outcome != Outcome::pass && !is_in_head(verdict, record); }, failed_case);
   if (verdict.perf) text += "perf " + number_text(*verdict.perf) + " (oracle latency / yours, geometric mean over the cases)\n";
   list(
       text, verdict.cases, most, "timed cases", [](const CaseRecord& record) { return record.latency.has_value(); }, timed_case);

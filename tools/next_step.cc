@@ -1,3 +1,4 @@
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,17 @@ std::string name_between(const std::string& text, std::string_view before, std::
 }
 
 bool has_line(const Verdict& verdict) { return verdict.diagnostic && verdict.diagnostic->line.has_value(); }
+
+/// Before kernels run, every byte of fresh memory is 0xFF, a NaN of any float type; on the host tier it is random. What a kernel computes may be NaN too.
+std::string after_wrong_result(const Verdict& verdict) {
+  for (const auto& record : verdict.cases) {
+    if (!record.first_mismatch || !std::isnan(record.first_mismatch->actual) || verdict.tier == sandbox::Tier::host) continue;
+    const bool all = record.mismatches == record.elements;
+    return std::string("Outputs start as NaN: ") + (all ? "no kernel stored " + record.first_mismatch->output : "these elements were not stored (check the store's mask and the grid)") +
+           ", or NaN was computed.";
+  }
+  return "Compare with the reference in `fetch_spec`: masks at the edge, the dtype of sums, the axis, strides.";
+}
 
 std::string after_output_mismatch(const Verdict& verdict) {
   const std::string argument = name_between(words_of(verdict), "argument ", " was modified");
@@ -101,7 +113,7 @@ std::string after_exception(const Verdict& verdict, const Operator* op) {
 
 std::string after_error(const Verdict& verdict, const Operator* op) {
   switch (verdict.error_kind) {
-    case ErrorKind::wrong_result: return "Compare with the reference in `fetch_spec`: masks at the edge, the dtype of sums, the axis, strides.";
+    case ErrorKind::wrong_result: return after_wrong_result(verdict);
     case ErrorKind::unattributed: return "Let Triton kernels of yours compute the outputs; torch may allocate, fill, copy and take views.";
     case ErrorKind::output_mismatch: return after_output_mismatch(verdict);
     case ErrorKind::missing_entry: return after_missing_entry(verdict, op);

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"
 #include "tools/verdict_answer.h"
@@ -88,6 +90,25 @@ TEST_CASE("what follows a profile by compiled code holds whether or not it sugge
   verdict.profile.emplace();
   CHECK(next_of(verdict).starts_with("`run_tests` checks"));
   CHECK_FALSE(has(next_of(verdict), "suggested"));
+}
+
+TEST_CASE("NaN that nobody stored is told from other wrong numbers, where fresh memory is NaN") {
+  Verdict verdict = ended(ErrorKind::wrong_result);
+  verdict.tier = Tier::interpreter;
+  CaseRecord record;
+  record.outcome = Outcome::fail;
+  record.elements = 10;
+  record.mismatches = 1;
+  record.first_mismatch = Mismatch{.output = "z", .index = {9}, .expected = 1, .actual = std::numeric_limits<double>::quiet_NaN()};
+  verdict.cases = {record};
+  CHECK(has(next_of(verdict), "check the store's mask"));
+  verdict.cases[0].mismatches = 10;
+  CHECK(next_of(verdict) == "Outputs start as NaN: no kernel stored z, or NaN was computed.");
+  verdict.tier = Tier::host;
+  CHECK(has(next_of(verdict), "Compare with the reference"));
+  verdict.tier = Tier::plan;
+  verdict.cases[0].first_mismatch->actual = 0;
+  CHECK(has(next_of(verdict), "Compare with the reference"));
 }
 
 TEST_CASE("a source in Markdown fences is told so") {

@@ -159,6 +159,7 @@ json verdict_schema() {
       {"queue_position", of_type("integer")},
       {"expected_wait_ms", of_type("integer")},
       {"elapsed_ms", of_type("integer")},
+      {"calls_left", of_type("integer")},
       {"stage", of_type("string")},
       {"kind", choice_property("", {"compile", "test", "profile", "grade"})},
       {"operator", of_type("string")},

@@ -214,6 +214,25 @@ TEST_CASE("one_shot through the tools: one source, one of each") {
   CHECK(card.structured["operators"][0]["tool_calls"] == 2);
 }
 
+TEST_CASE("what is left of a budget is said with each call, and that an operator is submitted") {
+  ToolBench bench;
+  const std::string run = bench.services.start(Track::iterative);
+  bench.grade("run_tests", "# fake: pass\n", run);
+  const Answer second = bench.grade("run_tests", "# fake: fail\n", run);
+  CHECK(has(second.text, " ms; run_tests 8 of 10 left\nnext: Compare"));
+  CHECK(second.structured["calls_left"] == 8);
+  const Answer later = bench.call("job", {{"job", second.structured["job"]}});
+  CHECK(later.structured["calls_left"] == 8);
+  CHECK(has(bench.grade("profile", "# fake: pass\n", run).text, "; profile 9 of 10 left\n"));
+  CHECK_FALSE(has(bench.grade("run_tests", "# fake: pass\n").text, " left"));
+  CHECK_FALSE(has(bench.grade("run_tests", "# fake: pass\n", bench.services.start(Track::practice)).text, " left"));
+
+  CHECK_FALSE(bench.grade("submit", "# fake: pass\n", run).structured.contains("calls_left"));
+  const Answer after = bench.grade("run_tests", "# fake: pass\n", run);
+  CHECK(has(after.text, "run_tests 7 of 10 left\nnext: This operator is submitted"));
+  CHECK_FALSE(has(after.text, "grades it"));
+}
+
 TEST_CASE("submit grades hidden cases and shows nothing of them") {
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);

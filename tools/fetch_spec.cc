@@ -1,3 +1,4 @@
+#include <charconv>
 #include <cstdint>
 
 #include "tools/answers.h"
@@ -56,8 +57,13 @@ std::string argument_line(const Argument& argument) {
 
 std::string tolerance_text(const Output& output) {
   if (output.max_abs_error == 0) return "exact";
-  const std::string error = output.scale == "1" ? "max abs error" : "max abs error times " + output.scale;
-  return error + " <= " + number_text(output.max_abs_error);
+  const std::string limit = " <= " + number_text(output.max_abs_error);
+  if (output.scale == "1") return "abs error" + limit;
+  double scale = 0;
+  const char* const last = output.scale.data() + output.scale.size();
+  const auto [end, error] = std::from_chars(output.scale.data(), last, scale);
+  if (error != std::errc{} || end != last || !(scale > 0)) return "abs error * " + output.scale + limit;  // an axis, or a product
+  return "abs error <= " + number_text(output.max_abs_error / scale) + " (compared as error * " + output.scale + limit + ")";
 }
 
 std::string output_line(const Output& output) {

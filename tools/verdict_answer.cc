@@ -35,7 +35,7 @@ void drop_empty(json& object) {
 
 void make_concise(json& document) {
   drop_keys(document, {"provenance"});
-  if (document["outcome"] == "pass") drop_keys(document, {"stdout", "stderr"});
+  if (document["outcome"] == "pass") drop_keys(document, {"stderr"});
   if (document.contains("diagnostic")) drop_keys(document["diagnostic"], {"traceback"});
   for (json& record : document["cases"]) {
     drop_keys(record, {"cost_bytes", "cost_flops", "float64_error"});
@@ -132,10 +132,11 @@ Answer status_answer(const Services& services, const JobStatus& status, Format f
   if (!status.verdict) return fitted(running_answer(status), cap);
   const Verdict verdict = redact_hidden(*status.verdict, hidden_ids(services.catalog, status.verdict->operator_name));
   const auto left = calls_left(services, status, verdict);
-  std::string next = next_step(verdict, services.catalog.find(verdict.operator_name));
-  if (left && left->submissions == 0) next = "This operator is submitted, and that counts: go on with another; `scorecard` shows the run.";
+  const operators::Operator* op = services.catalog.find(verdict.operator_name);
+  std::string next = next_step(verdict, op);
+  if (left && left->submissions == 0 && verdict.outcome == sandbox::Outcome::pass) next = "This operator is submitted, and that counts: go on with another; `scorecard` shows the run.";
   Answer answer;
-  answer.text = verdict_text(verdict, status, format);
+  answer.text = verdict_text(verdict, status, format, op);
   answer.structured = verdict_fields(verdict, format);
   answer.structured["status"] = "finished";
   answer.structured["state"] = to_string(status.state);

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "tools/coverage.h"
 #include "tools/escape.h"
 #include "tools/profile_text.h"
 #include "tools/verdict_answer.h"
@@ -98,10 +101,30 @@ std::string rest_of_detail(const Verdict& verdict) {
   return !message.empty() && verdict.detail.starts_with(message) ? verdict.detail.substr(message.size()) : verdict.detail;
 }
 
+std::string missing_of(const Verdict& verdict) {
+  const std::int64_t left_out = cases_not_run(verdict.skipped_cases);
+  return left_out == 0 ? "" : "; " + std::to_string(left_out) + " more not run";
+}
+
+/// Behind the largest error of a pass what was allowed, where that is one number for all outputs.
+void put_allowed(std::string& head, const Verdict& verdict, const operators::Operator* op) {
+  constexpr std::string_view kError = "largest scaled error ";
+  const std::size_t at = head.find(kError);
+  if (verdict.outcome != Outcome::pass || op == nullptr || op->outputs.empty() || at == std::string::npos) return;
+  const double allowed = op->outputs.front().max_abs_error;
+  const auto same = [&](const operators::Output& output) { return output.max_abs_error == allowed; };
+  // In the last place of a two-byte type the judge allows more.
+  const auto within = [&](const CaseRecord& record) { return record.max_abs_error.value_or(0) <= allowed; };
+  if (!std::all_of(op->outputs.begin(), op->outputs.end(), same) || !std::all_of(verdict.cases.begin(), verdict.cases.end(), within)) return;
+  head.insert(std::min(head.find_first_of(",;", at), head.size()), " of " + number_text(allowed) + " allowed");
+}
+
 /// The outcome with what a summary says of it, nothing of which is said again below.
-std::string head_of(const Verdict& verdict) {
+std::string head_of(const Verdict& verdict, const operators::Operator* op) {
   std::string head = line_of(first_line(verdict.summary));
   if (!verdict.summary.starts_with(to_string(verdict.outcome))) head = outcome_text(verdict) + head;
+  put_allowed(head, verdict, op);
+  if (verdict.outcome == Outcome::pass) head += missing_of(verdict);
   const std::string rest = rest_of_detail(verdict);
   if (rest.empty()) return head + "\n";
   return head + (rest.starts_with(" (case '") ? "" : "\n") + line_of(rest) + "\n";
@@ -136,14 +159,14 @@ void put_output(std::string& text, const char* name, const std::string& output, 
 
 }  // namespace
 
-std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format format) {
+std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format format, const operators::Operator* op) {
   const std::size_t most = format == Format::detailed ? kDetailedItems : kConciseItems;
   const auto all = [](const auto&) { return true; };
   const auto end = [&] { return "tier " + std::string(to_string(verdict.tier)) + ", job " + status.job + ", " + std::to_string(status.elapsed_ms) + " ms"; };
   // What is wrong with a submission comes before how fast it is.
   const bool diagnosed = verdict.profile && verdict.outcome != Outcome::fail;
   if (diagnosed && format == Format::concise) return profile_text(verdict) + end();
-  std::string text = diagnosed && verdict.outcome == Outcome::error ? "" : head_of(verdict);
+  std::string text = diagnosed && verdict.outcome == Outcome::error ? "" : head_of(verdict, op);
   if (diagnosed) text += profile_text(verdict);
   put_diagnostic(text, verdict, format);
   list(
@@ -154,10 +177,8 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
   if (verdict.kind == sandbox::JobKind::compile || verdict.kind == sandbox::JobKind::profile || format == Format::detailed) {
     list(text, verdict.kernels, most, "kernels", all, kernel_line);
   }
-  if (verdict.outcome != Outcome::pass || format == Format::detailed) {
-    put_output(text, "stdout", verdict.stdout_text, format);
-    put_output(text, "stderr", verdict.stderr_text, format);
-  }
+  put_output(text, "stdout", verdict.stdout_text, format);
+  if (verdict.outcome != Outcome::pass || format == Format::detailed) put_output(text, "stderr", verdict.stderr_text, format);
   list(text, verdict.skipped_cases, most, "skipped cases", all, [](const std::string& skip) { return "- not run: " + line_of(skip) + "\n"; });
   list(text, verdict.hints, most, "hints", all, [](const std::string& hint) { return "hint: " + line_of(hint) + "\n"; });
   text += "tier " + std::string(to_string(verdict.tier)) + (verdict.tier_reason.empty() ? "" : " (" + line_of(verdict.tier_reason) + ")") + ", job " +

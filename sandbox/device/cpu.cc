@@ -24,6 +24,13 @@ constexpr const char* kNoTier = "no GPU: nothing was run";
 constexpr const char* kNeedsGpu = "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
 constexpr int kMaxConcurrency = 8;
 
+/// Of a public case: what kinds of hidden ones there are is nobody's business.
+std::string why_not_interpreted(const CaseRequest& one) {
+  if (one.interpreter) return "more than " + std::to_string(kMaxCasesPerCandidate) + " cases";
+  if (one.dtype == "bfloat16" || one.dtype.starts_with("float8")) return one.dtype + ", which the interpreter cannot run";
+  return "too large for the interpreter";
+}
+
 /// The cases that the interpreter can run; the others are named in the verdict.
 std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
   std::vector<CaseRequest> chosen;
@@ -31,7 +38,7 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
     if (one.interpreter && chosen.size() < kMaxCasesPerCandidate) {
       chosen.push_back(one);
     } else if (!one.hidden) {
-      verdict.skipped_cases.push_back(one.id + ": too large or of a type that the interpreter cannot run");
+      verdict.skipped_cases.push_back(one.id + ": " + why_not_interpreted(one));
     }
   }
   const auto hidden = std::count_if(job.cases.begin(), job.cases.end(), [](const CaseRequest& one) { return one.hidden && !one.interpreter; });

@@ -29,6 +29,7 @@ struct ProfileSubject {
   const CaseRecord* record = nullptr;  // with latencies and timeline, where the case was timed
   Peaks peaks = {};
   std::int64_t multiprocessors = 0;
+  std::int64_t unaligned_row_bytes = 0;  // suggestion.h
   std::vector<KernelCounters> counters = {};
   std::map<std::string, std::string> missing = {};  // why there are no counters, say
 };
@@ -41,6 +42,9 @@ void add_profile(JobRun& run, Pool& pool, const ProfileSubject& subject);
 
 /// The peaks of the device that stands for a target; with `sms` and `bytes_per_s` above 0, of a device of that target that is here.
 Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s);
+
+/// How far apart the rows of a tensor are, where that is no multiple of what a thread loads at most; else 0.
+std::int64_t unaligned_row_bytes(const Argument& argument);
 
 /// The target that a profile is for: the one that it names, or the device's own.
 std::string profile_target(const Job& job, const std::string& own);

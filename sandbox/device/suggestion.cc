@@ -77,8 +77,10 @@ Advice narrow_loads(const Circumstances& at) {
     const std::int64_t all = sum(digest.global_loads);
     // A handful of narrow loads are scalars.
     if (all < 4 || static_cast<double>(narrow) < kNarrowShare * static_cast<double>(all)) continue;
-    return "`" + digest.kernel + "`: " + std::to_string(narrow) + " of its " + std::to_string(all) +
-           " global loads move at most 4 bytes a thread: make neighbouring elements contiguous and blocks large enough for 16 bytes a thread (tl.multiple_of, tl.max_contiguous help the compiler see it).";
+    const std::string found = "`" + digest.kernel + "`: " + std::to_string(narrow) + " of its " + std::to_string(all) + " global loads move at most 4 bytes a thread";
+    if (at.unaligned_row_bytes > 0)
+      return found + ", and rows of " + std::to_string(at.unaligned_row_bytes) + " bytes do not all begin at a multiple of 16: have more loads in flight instead (more elements a thread).";
+    return found + ": make neighbouring elements contiguous and blocks large enough for 16 bytes a thread (tl.multiple_of, tl.max_contiguous help the compiler see it).";
   }
   return {};
 }

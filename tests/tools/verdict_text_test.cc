@@ -1,4 +1,5 @@
 #include "tests/catch.h"
+#include "tests/tools/fixture.h"
 #include "tools/verdict_answer.h"
 
 namespace assay::tools {
@@ -91,6 +92,27 @@ TEST_CASE("a wrong result is said once, with one set of digits; further cases fo
   verdict.cases = {wrong("small", "wrong")};  // a reason without numbers gets them
   verdict.summary = "fail (wrong_result): 1 of 1 case wrong; case 'small': wrong";
   CHECK(times(text_of(verdict), "- case small: wrong; 2 of 10 elements wrong; first: y[4] expected 0.2513, got 1\n") == 1);
+}
+
+TEST_CASE("a pass says what was allowed, what was not run, and what it printed") {
+  const testing::TemporaryCatalog catalog;
+  Verdict verdict;
+  verdict.kind = JobKind::test;
+  verdict.outcome = Outcome::pass;
+  verdict.cases.resize(1);
+  verdict.cases[0].outcome = Outcome::pass;
+  verdict.cases[0].max_abs_error = 0.00634;
+  verdict.summary = "pass: 1 case right, largest scaled error 0.00634, perf 2 (oracle latency / yours)";
+  verdict.skipped_cases = {"large: too large for the interpreter"};
+  verdict.stdout_text = "hello";
+  JobStatus status;
+  const operators::Operator* op = catalog->find("vector_add");
+  const std::string text = verdict_text(verdict, status, Format::concise, op);
+  CHECK(text.starts_with("pass: 1 case right, largest scaled error 0.00634 of 0.01 allowed, perf 2 (oracle latency / yours); 1 more not run\n"));
+  CHECK(times(text, "stdout (untrusted):\nhello\n") == 1);
+  verdict.cases[0].max_abs_error = 0.02;  // right by the last place of a two-byte type
+  CHECK(times(verdict_text(verdict, status, Format::concise, op), "allowed") == 0);
+  CHECK(times(verdict_text(verdict, status, Format::concise), "allowed") == 0);
 }
 
 }  // namespace assay::tools

@@ -102,11 +102,17 @@ TEST_CASE("the oracle and a plain submission pass on the CPU") {
   CHECK(verdict.cases[0].id == "small");
   CHECK(verdict.cases[0].elements == 4097);
   CHECK(verdict.cases[1].hidden);
-  CHECK(verdict.skipped_cases.size() == 1);
+  CHECK(verdict.skipped_cases == std::vector<std::string>{"large: too large for the interpreter"});
   CHECK(verdict.provenance.seeds.size() == 2);
   CHECK_FALSE(verdict.provenance.torch.empty());
   CHECK_FALSE(verdict.perf);
   CHECK(run(test_job(kGood)).outcome == Outcome::pass);
+}
+
+TEST_CASE("a case that is left out says which of the reasons it is") {
+  Job job = test_job(kGood);
+  job.cases[1].dtype = "bfloat16";
+  CHECK(run(job).skipped_cases == std::vector<std::string>{"large: bfloat16, which the interpreter cannot run"});
 }
 
 TEST_CASE("what a bad submission does is named, and the next one is served") {

@@ -91,6 +91,15 @@ TEST_CASE("list_operators filters, and names what it lists") {
   CHECK(bench.call("list_operators", {{"difficulty", 5}}).structured["matched"] == 0);
 }
 
+TEST_CASE("list_operators that finds nothing says what would") {
+  ToolBench bench;
+  const auto next = [&](const json& arguments) { return bench.call("list_operators", arguments).structured["next"].get<std::string>(); };
+  CHECK(next({{"query", "vectr add"}}) == "Did you mean the query 'vector add'?");
+  CHECK(next({{"query", "vectr"}, {"split", "ood"}}) == "Did you mean the query 'vector'? Leave out a filter.");
+  CHECK(next({{"query", "zebra"}}) == "Use other words; without a query all operators are listed.");
+  CHECK(next({{"split", "ood"}}) == "Leave out a filter.");
+}
+
 TEST_CASE("fetch_spec shows what is needed, never the oracle or a hidden case") {
   ToolBench bench;
   for (const char* format : {"concise", "detailed"}) {
@@ -322,6 +331,7 @@ TEST_CASE("work that takes long is answered with a handle that job continues and
   const Answer stopped = bench.call("job", {{"job", endless}, {"cancel", true}, {"wait_s", 5}});
   CHECK(stopped.structured["state"] == "cancelled");
   CHECK(bench.call("job", {{"job", "job_x"}}).is_error);
+  CHECK(bench.call("job", {{"job", job}, {"wait_s", 60}}).structured["outcome"] == "pass");  // more than is waited
 }
 
 TEST_CASE("a client that goes away cancels a test, never a submission") {
@@ -340,6 +350,15 @@ TEST_CASE("start_run offers every track, and says what it allows") {
   const Answer started = bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"track", "scaled"}});
   CHECK(started.structured["budgets"]["tests"] == 100);
   CHECK(started.text.find("good for 168 h") != std::string::npos);
+}
+
+TEST_CASE("a scorecard lists what was worked on, and names the rest while it is short") {
+  ToolBench bench;
+  const std::string run = bench.services.start(Track::iterative);
+  bench.grade("run_tests", "# fake: pass\n", run);
+  const Answer card = bench.call("scorecard", {{"run", run}});
+  CHECK(has(card.text, "- vector_add: not submitted, 1 tool call\n- not submitted, 0 tool calls: row_sum\n"));
+  CHECK(card.structured["operators"].size() == 2);
 }
 
 TEST_CASE("usage and scorecard add up") {

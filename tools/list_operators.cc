@@ -65,7 +65,9 @@ std::string after_nothing(const operators::Catalog& catalog, const json& argumen
     const std::string_view near = haystack.find(word) == std::string::npos ? operators::nearest(word, known) : word;
     if (!near.empty()) corrected.append(corrected.empty() ? "" : " ").append(near);
   });
-  return corrected.empty() || corrected == query ? instead : "Did you mean the query '" + cut_end(escape_text(corrected), kShownQueryBytes) + "'?" + (filtered ? " " + instead : "");
+  return corrected.empty() || corrected == query
+             ? instead
+             : "Did you mean the query '" + cut_end(escape_text(corrected), kShownQueryBytes) + "'?" + (filtered ? " " + instead : "");
 }
 
 Answer answer_of(const std::vector<const Operator*>& found, const std::string& nothing, std::size_t all, std::size_t cap) {

@@ -53,7 +53,8 @@ std::string after_wrong_result(const Verdict& verdict) {
   for (const auto& record : verdict.cases) {
     if (!record.first_mismatch || !std::isnan(record.first_mismatch->actual) || verdict.tier == sandbox::Tier::host) continue;
     const bool all = record.mismatches == record.elements;
-    return std::string("Outputs start as NaN: ") + (all ? "no kernel stored " + record.first_mismatch->output : "these elements were not stored (check the store's mask and the grid)") +
+    return std::string("Outputs start as NaN: ") +
+           (all ? "no kernel stored " + record.first_mismatch->output : "these elements were not stored (check the store's mask and the grid)") +
            ", or NaN was computed.";
   }
   return "Compare with the reference in `fetch_spec`: masks at the edge, the dtype of sums, the axis, strides.";
@@ -82,12 +83,14 @@ std::string after_missing_entry(const Verdict& verdict, const Operator* op) {
 }
 
 std::string after_compilation_error(const Verdict& verdict) {
-  if (verdict.diagnostic && verdict.diagnostic->exception == "OutOfResources") return "Use smaller blocks or fewer num_stages (shared memory), or more warps, then `compile` again.";
+  if (verdict.diagnostic && verdict.diagnostic->exception == "OutOfResources")
+    return "Use smaller blocks or fewer num_stages (shared memory), or more warps, then `compile` again.";
   return std::string("Repair the kernel") + (has_line(verdict) ? " at that line" : "") + ", then `compile` again.";
 }
 
 std::string after_crash(const Verdict& verdict) {
-  if (verdict.tier == sandbox::Tier::interpreter) return "In the interpreter this is mostly a tl.load or tl.store outside its tensor: check its mask and its index.";
+  if (verdict.tier == sandbox::Tier::interpreter)
+    return "In the interpreter this is mostly a tl.load or tl.store outside its tensor: check its mask and its index.";
   return "Host code died of a signal: check pointers, ctypes and extension calls.";
 }
 
@@ -104,10 +107,12 @@ std::string after_unsupported(const Verdict& verdict) {
 
 /// Errors of the source's own Python.
 std::string after_exception(const Verdict& verdict, const Operator* op) {
-  if (verdict.error_kind == ErrorKind::syntax_error && verdict.diagnostic && verdict.diagnostic->code.starts_with("```")) return "Send the source without Markdown fences.";
+  if (verdict.error_kind == ErrorKind::syntax_error && verdict.diagnostic && verdict.diagnostic->code.starts_with("```"))
+    return "Send the source without Markdown fences.";
   if (has_line(verdict)) return "Repair the source at that line, then `run_tests`.";
   // No line of the submission: its call itself failed.
-  if (verdict.error_kind == ErrorKind::type_error && op != nullptr) return "It is called with the arguments of `" + op->signature + "`, in that order: define it so.";
+  if (verdict.error_kind == ErrorKind::type_error && op != nullptr)
+    return "It is called with the arguments of `" + op->signature + "`, in that order: define it so.";
   return "Repair the source, then `run_tests`.";
 }
 
@@ -145,9 +150,11 @@ std::string after_error(const Verdict& verdict, const Operator* op) {
 
 std::string next_step(const Verdict& verdict, const Operator* op) {
   if (verdict.outcome == sandbox::Outcome::pass) return after_pass(verdict.kind);
-  if (verdict.profile && verdict.error_kind == ErrorKind::unsupported) return "`run_tests` checks the results on the cases that this device can run; `profile` again after a change.";
+  if (verdict.profile && verdict.error_kind == ErrorKind::unsupported)
+    return "`run_tests` checks the results on the cases that this device can run; `profile` again after a change.";
   std::string text = after_error(verdict, op);
-  const bool ours = verdict.error_kind == ErrorKind::aborted || verdict.error_kind == ErrorKind::device_unhealthy || verdict.error_kind == ErrorKind::internal_error;
+  const bool ours =
+      verdict.error_kind == ErrorKind::aborted || verdict.error_kind == ErrorKind::device_unhealthy || verdict.error_kind == ErrorKind::internal_error;
   if (verdict.kind == JobKind::grade && !ours) {
     text += " This submission has been graded and counts.";
   }

@@ -18,7 +18,8 @@ std::string percent(double share) { return number_text(share * 100) + " %"; }
 std::string state_of(const OperatorScore& score) {
   if (!score.submitted) return "not submitted";
   if (!score.verdict) return "being graded";
-  if (score.verdict->outcome == sandbox::Outcome::pass) return pass_text(*score.verdict) + (score.verdict->perf ? ", perf " + number_text(*score.verdict->perf) : "");
+  if (score.verdict->outcome == sandbox::Outcome::pass)
+    return pass_text(*score.verdict) + (score.verdict->perf ? ", perf " + number_text(*score.verdict->perf) : "");
   std::string text(to_string(score.verdict->outcome));
   if (score.verdict->error_kind != sandbox::ErrorKind::none) text += " (" + std::string(to_string(score.verdict->error_kind)) + ")";
   return text;

@@ -23,8 +23,8 @@ struct Known {
 };
 
 /// What else is called so: products and architectures, by a part of their names in lower case.
-constexpr std::array kKnown = {Known{"sm_80", "cuda:80"},  Known{"a100", "cuda:80"},  Known{"sm_90", "cuda:90"},        Known{"h100", "cuda:90"},
-                               Known{"h200", "cuda:90"},   Known{"hopper", "cuda:90"}, Known{"sm_100", "cuda:100"},     Known{"b200", "cuda:100"},
+constexpr std::array kKnown = {Known{"sm_80", "cuda:80"},    Known{"a100", "cuda:80"},      Known{"sm_90", "cuda:90"},    Known{"h100", "cuda:90"},
+                               Known{"h200", "cuda:90"},     Known{"hopper", "cuda:90"},    Known{"sm_100", "cuda:100"},  Known{"b200", "cuda:100"},
                                Known{"mi300", "hip:gfx942"}, Known{"gfx942", "hip:gfx942"}, Known{"mi350", "hip:gfx950"}, Known{"gfx950", "hip:gfx950"}};
 
 std::string meant_by(std::string text) {
@@ -37,7 +37,8 @@ std::string meant_by(std::string text) {
 
 Status check_target(const std::string& target) {
   if (is_target(target)) return {};
-  return fail(ErrorCode::invalid_argument, "'" + cut_end(target, kMaxTargetBytes) + "' is no target; valid: cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950" + meant_by(target));
+  return fail(ErrorCode::invalid_argument,
+              "'" + cut_end(target, kMaxTargetBytes) + "' is no target; valid: cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950" + meant_by(target));
 }
 
 }  // namespace assay::tools

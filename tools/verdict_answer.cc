@@ -134,7 +134,8 @@ Answer status_answer(const Services& services, const JobStatus& status, Format f
   const auto left = calls_left(services, status, verdict);
   const operators::Operator* op = services.catalog.find(verdict.operator_name);
   std::string next = next_step(verdict, op);
-  if (left && left->submissions == 0 && verdict.outcome == sandbox::Outcome::pass) next = "This operator is submitted, and that counts: go on with another; `scorecard` shows the run.";
+  if (left && left->submissions == 0 && verdict.outcome == sandbox::Outcome::pass)
+    next = "This operator is submitted, and that counts: go on with another; `scorecard` shows the run.";
   Answer answer;
   answer.text = verdict_text(verdict, status, format, op);
   answer.structured = verdict_fields(verdict, format);

@@ -92,7 +92,9 @@ void list(std::string& text, const Items& items, std::size_t most, const char* n
 }
 
 /// The message of a diagnostic, with its exception in front.
-std::string message_of(const sandbox::Diagnostic& found) { return found.exception + (found.exception.empty() || found.message.empty() ? "" : ": ") + found.message; }
+std::string message_of(const sandbox::Diagnostic& found) {
+  return found.exception + (found.exception.empty() || found.message.empty() ? "" : ": ") + found.message;
+}
 
 /// " (case 'small')" of a detail that is otherwise the diagnostic's message; all of it where there is more to it.
 std::string rest_of_detail(const Verdict& verdict) {
@@ -170,7 +172,8 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
   if (diagnosed) text += profile_text(verdict);
   put_diagnostic(text, verdict, format);
   list(
-      text, verdict.cases, most, "cases did not pass", [&](const CaseRecord& record) { return record.outcome != Outcome::pass && !is_in_head(verdict, record); }, failed_case);
+      text, verdict.cases, most, "cases did not pass",
+      [&](const CaseRecord& record) { return record.outcome != Outcome::pass && !is_in_head(verdict, record); }, failed_case);
   if (verdict.perf) text += "perf " + number_text(*verdict.perf) + " (oracle latency / yours, geometric mean over the cases)\n";
   list(
       text, verdict.cases, most, "timed cases", [](const CaseRecord& record) { return record.latency.has_value(); }, timed_case);

@@ -61,7 +61,9 @@ bool is_the_submissions(ErrorKind kind) {
 }
 
 /// Of a verdict without results: whether the error is one that the submission met while it was being run.
-bool was_interpreted(const Verdict& verdict) { return verdict.stage == Stage::run && verdict.error_kind != ErrorKind::unsupported && !is_ours(verdict.error_kind); }
+bool was_interpreted(const Verdict& verdict) {
+  return verdict.stage == Stage::run && verdict.error_kind != ErrorKind::unsupported && !is_ours(verdict.error_kind);
+}
 
 void set_tier(Verdict& verdict, Tier tier, const char* reason) {
   verdict.tier = tier;
@@ -211,9 +213,8 @@ class CpuDevice final : public Device {
     judge_.release(largest.id);
     const std::string target = target_of(run.job());
     const bool profiled = run.job().kind == JobKind::profile;
-    std::optional<CandidateResults> results =
-        record_cases(run, pool_, *prepared, all_cases(*prepared), target, largest.source,
-                     {.artifacts = artifacts || (profiled && target.starts_with("hip:")), .language = largest.language});
+    std::optional<CandidateResults> results = record_cases(run, pool_, *prepared, all_cases(*prepared), target, largest.source,
+                                                           {.artifacts = artifacts || (profiled && target.starts_with("hip:")), .language = largest.language});
     if (!results) return false;
     const bool any = !prepared->cases.empty() && !results->cases.empty();
     std::optional<ProfileSubject> subject;
@@ -235,7 +236,7 @@ class CpuDevice final : public Device {
     if (!record_one(run, largest, run.job().want_artifacts)) return;
     const Job& job = run.job();
     const std::string target = target_of(job);
-    const std::string what = job.language != kPython  ? "CUDA C++ has no interpreter"
+    const std::string what = job.language != kPython   ? "CUDA C++ has no interpreter"
                              : job.dialect != "triton" ? "dialect " + job.dialect + " cannot be interpreted"
                                                        : "case '" + largest.cases.front().id + "' is too large for the CPU interpreter";
     const std::string needs = job.language != kPython ? "an NVIDIA GPU (device cuda:N)" : target == kTarget ? "a Hopper GPU" : "a GPU";

@@ -100,7 +100,8 @@ Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_
   const auto limits = target_limits(target);
   if (limits && sms > 0) {  // the same processor with more or fewer multiprocessors
     const double scale = static_cast<double>(sms) / static_cast<double>(limits->multiprocessors);
-    for (double* rate : {&peaks.float64, &peaks.float64_tensor, &peaks.float32, &peaks.tf32_tensor, &peaks.float16_tensor, &peaks.float8_tensor, &peaks.int8_tensor})
+    for (double* rate :
+         {&peaks.float64, &peaks.float64_tensor, &peaks.float32, &peaks.tf32_tensor, &peaks.float16_tensor, &peaks.float8_tensor, &peaks.int8_tensor})
       *rate *= scale;
   }
   if (bytes_per_s > 0) peaks.bytes_per_s = bytes_per_s;

@@ -1,4 +1,5 @@
-// Puts a Profile together: the roofline of the case, what the machine code shows, what was measured, the bound, one suggestion; and the artifacts that were asked for.
+// Puts a Profile together: the roofline of the case, what the machine code shows, what was measured, the bound, one suggestion; and the artifacts that were
+// asked for.
 //
 //   add_profile(run, pool, {.target = "cuda:90", .plan = plan, .request = &request, .peaks = *peaks_of("cuda:90"), ...});
 //   run.verdict().profile->suggestion;
@@ -21,12 +22,12 @@ namespace assay::sandbox {
 
 struct ProfileSubject {
   std::string target;
-  std::string plan = {};               // as recorded; empty: there is none
-  std::vector<Artifact> assembly = {}; // of its kernels, where the compiler gave it as text (AMD)
+  std::string plan = {};                // as recorded; empty: there is none
+  std::vector<Artifact> assembly = {};  // of its kernels, where the compiler gave it as text (AMD)
   const CaseRequest* request = nullptr;
   double cost_bytes = 0, cost_flops = 0;
   std::vector<KernelReport> kernels = {};  // of this target, with their occupancy
-  const CaseRecord* record = nullptr;  // with latencies and timeline, where the case was timed
+  const CaseRecord* record = nullptr;      // with latencies and timeline, where the case was timed
   Peaks peaks = {};
   std::int64_t multiprocessors = 0;
   std::int64_t unaligned_row_bytes = 0;  // suggestion.h

@@ -1,6 +1,5 @@
 // Submissions and their verdicts.
 #include <cstdint>
-
 #include <nlohmann/json.hpp>
 
 #include "base/handle.h"
@@ -97,7 +96,8 @@ Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job) {
     if (!state) return fail(ErrorCode::corrupt, "job " + job + " has a verdict and an unknown state");
     auto verdict = verdict_of(query.getColumn(1).getString(), job);
     if (!verdict) return fail(verdict.error());
-    return std::optional(FinishedJob{.run = query.getColumn(3).getString(), .state = *state, .verdict = std::move(*verdict), .elapsed_ms = query.getColumn(2).getInt64()});
+    return std::optional(
+        FinishedJob{.run = query.getColumn(3).getString(), .state = *state, .verdict = std::move(*verdict), .elapsed_ms = query.getColumn(2).getInt64()});
   });
 }
 

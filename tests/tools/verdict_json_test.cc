@@ -82,7 +82,20 @@ Verdict full_verdict() {
   profile.reason = "85 %";
   profile.roofline = {1, 2, 3, 4, "float32", "a data sheet", 5, 6, 7, 0.8};
   profile.suggestion = "less";
-  profile.code = {{"add", "cuda:90", 9, 8, 7, "tf32 tensor", 6, 5, {{"128", 4}}, {{"64", 3}}, {{"32", 2}}, {{"16", 1}}, {{"HMMA", 7}}, {{"standard.py", 3, "x", 2, 1, {{"FADD", 1}}}}}};
+  profile.code = {{"add",
+                   "cuda:90",
+                   9,
+                   8,
+                   7,
+                   "tf32 tensor",
+                   6,
+                   5,
+                   {{"128", 4}},
+                   {{"64", 3}},
+                   {{"32", 2}},
+                   {{"16", 1}},
+                   {{"HMMA", 7}},
+                   {{"standard.py", 3, "x", 2, 1, {{"FADD", 1}}}}}};
   profile.counters = {{"add", {{"sm_pct", 85}}, "registers", {{"barrier", 0.5}}}};
   profile.missing = {{"timeline", "no GPU"}};
   v.profile = profile;
@@ -236,7 +249,8 @@ TEST_CASE("what a graded submission lacks is said, never in its own words") {
   v.error_kind = ErrorKind::missing_entry;
   v.stage = Stage::import;
   v.cases.clear();
-  v.diagnostic = Diagnostic{.exception = "MissingEntry", .message = "the source does not define `f`; it defines n888888", .line = {}, .code = "", .traceback = ""};
+  v.diagnostic =
+      Diagnostic{.exception = "MissingEntry", .message = "the source does not define `f`; it defines n888888", .line = {}, .code = "", .traceback = ""};
   v.summary = v.detail = "MissingEntry: it defines n888888";
   Verdict shown = redact_hidden(v, kHiddenIds);
   CHECK(verdict_to_json(shown).dump().find("888888") == std::string::npos);

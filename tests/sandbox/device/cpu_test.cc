@@ -66,8 +66,9 @@ const Bad kBad[] = {
     {"wrong shape", "def vector_add(x, y):\n    return (x + y)[:-1]\n", Outcome::fail, ErrorKind::output_mismatch, Stage::done},
     {"wrong dtype", "def vector_add(x, y):\n    return (x + y).double()\n", Outcome::fail, ErrorKind::output_mismatch, Stage::done},
     {"lets torch add", "def vector_add(x, y):\n    return x + y\n", Outcome::error, ErrorKind::not_recordable, Stage::run},
-    {"lets numpy add", "import ctypes, numpy as np, torch\ndef at(t): return np.ctypeslib.as_array((ctypes.c_float * t.numel()).from_address(t.data_ptr()))\n"
-                       "def vector_add(x, y):\n    z = torch.zeros_like(x)\n    at(z)[:] = at(x) + at(y)\n    return z\n",
+    {"lets numpy add",
+     "import ctypes, numpy as np, torch\ndef at(t): return np.ctypeslib.as_array((ctypes.c_float * t.numel()).from_address(t.data_ptr()))\n"
+     "def vector_add(x, y):\n    z = torch.zeros_like(x)\n    at(z)[:] = at(x) + at(y)\n    return z\n",
      Outcome::fail, ErrorKind::unattributed, Stage::done},
     {"dies of a signal", "import os, signal\ndef vector_add(x, y):\n    import ctypes\n    ctypes.string_at(0)\n", Outcome::error, ErrorKind::crash,
      Stage::run},

@@ -1,3 +1,4 @@
+#include <charconv>
 #include <cstdint>
 
 #include "tools/answers.h"
@@ -56,8 +57,13 @@ std::string argument_line(const Argument& argument) {
 
 std::string tolerance_text(const Output& output) {
   if (output.max_abs_error == 0) return "exact";
-  const std::string error = output.scale == "1" ? "max abs error" : "max abs error times " + output.scale;
-  return error + " <= " + number_text(output.max_abs_error);
+  const std::string limit = " <= " + number_text(output.max_abs_error);
+  if (output.scale == "1") return "abs error" + limit;
+  double scale = 0;
+  const char* const last = output.scale.data() + output.scale.size();
+  const auto [end, error] = std::from_chars(output.scale.data(), last, scale);
+  if (error != std::errc{} || end != last || !(scale > 0)) return "abs error * " + output.scale + limit;  // an axis, or a product
+  return "abs error <= " + number_text(output.max_abs_error / scale) + " (compared as error * " + output.scale + limit + ")";
 }
 
 std::string output_line(const Output& output) {
@@ -73,11 +79,16 @@ std::string case_line(const operators::Case& item) {
 
 // In full: docs/cuda-submissions.md. An agent sees no documents.
 constexpr const char* kCudaCppText =
-    "One CUDA C++ file, sent with language=cuda, that starts with a comment /* assay ... */ of TOML in place of host code: for each launch in order [[launch]], "
-    "kernel = \"add<256, {x.dtype}>\", grid = [\"ceil_div(n, 256)\"], block = 256, args = [\"x\", \"y\", \"z\", \"n\"], and where needed cluster, shared (bytes), "
-    "cooperative, when (condition), repeat (times; `round` counts them). Arguments, outputs and the shapes' axes go by their names above; outputs are allocated, "
-    "uninitialised. Expressions: integers, x.shape[0], x.numel, + - * / // % **, comparisons, a if c else b, ceil_div, next_power_of_2, log2_ceil, min, max, abs, sqrt. "
-    "[scratch.NAME] with dtype and shape is memory, [fill] NAME = 0 sets an output or scratch first, [sizes] NAME = expression names a number, [defines] NAME is -DNAME, "
+    "One CUDA C++ file, sent with language=cuda, that starts with a comment /* assay ... */ of TOML in place of host code: for each launch in order "
+    "[[launch]], "
+    "kernel = \"add<256, {x.dtype}>\", grid = [\"ceil_div(n, 256)\"], block = 256, args = [\"x\", \"y\", \"z\", \"n\"], and where needed cluster, shared "
+    "(bytes), "
+    "cooperative, when (condition), repeat (times; `round` counts them). Arguments, outputs and the shapes' axes go by their names above; outputs are "
+    "allocated, "
+    "uninitialised. Expressions: integers, x.shape[0], x.numel, + - * / // % **, comparisons, a if c else b, ceil_div, next_power_of_2, log2_ceil, min, max, "
+    "abs, sqrt. "
+    "[scratch.NAME] with dtype and shape is memory, [fill] NAME = 0 sets an output or scratch first, [sizes] NAME = expression names a number, [defines] NAME "
+    "is -DNAME, "
     "options = [\"--use_fast_math\"]. {x.dtype} is __half for float16. An NVIDIA GPU runs it; `compile` needs none.";
 
 std::vector<std::string> languages_of(const Operator& op) {
@@ -95,7 +106,9 @@ std::string submission_text(const Operator& op, std::string_view language) {
     return text + "The work is done in Gluon kernels (`from triton.experimental import gluon`, @gluon.jit); torch may only allocate, view and launch.";
   if (op.dialect == "tlx")
     return text + "The work is done in TLX kernels (`import triton.language.extra.tlx as tlx`, @triton.jit); torch may only allocate, view and launch.";
-  return text + "The work is done in Triton kernels (@triton.jit); torch may only allocate, view and launch. Or one CUDA C++ file: `fetch_spec` with language=cuda says how it looks.";
+  return text +
+         "The work is done in Triton kernels (@triton.jit); torch may only allocate, view and launch. Or one CUDA C++ file: `fetch_spec` with language=cuda "
+         "says how it looks.";
 }
 
 std::string limits_text(const sandbox::Limits& limits) {
@@ -187,7 +200,8 @@ Tool fetch_spec_tool(Services& services) {
   tool.title = "Read one operator's specification";
   tool.description =
       "All that is needed to write one operator: description, signature, PyTorch reference, public cases, tolerance, limits, what a submission looks like.";
-  tool.input_schema = input_object({{"operator", operator_property()}, {"language", language_property()}, {"response_format", format_property()}}, {"operator"});
+  tool.input_schema =
+      input_object({{"operator", operator_property()}, {"language", language_property()}, {"response_format", format_property()}}, {"operator"});
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};
   const json boolean = {{"type", "boolean"}};

@@ -9,6 +9,7 @@ namespace assay::tools {
 namespace {
 
 constexpr std::int64_t kMaxWaitS = 20;
+constexpr std::int64_t kMaxAskedWaitS = 86'400;  // more than is waited is no error: the answer says how to go on
 constexpr std::int64_t kDefaultWaitS = 10;
 constexpr std::int64_t kCancelWaitS = 2;
 
@@ -22,7 +23,7 @@ Tool job_tool(Services& services) {
   tool.description =
       "Continues work that was answered with status \"running\": waits up to wait_s seconds for the verdict. With cancel=true it stops the job. A verdict "
       "can be fetched again as often as you like.";
-  nlohmann::json wait_s = integer_property("Seconds to wait", 0, kMaxWaitS);
+  nlohmann::json wait_s = integer_property("Seconds to wait, " + std::to_string(kMaxWaitS) + " at most", 0, kMaxAskedWaitS);
   wait_s["default"] = kDefaultWaitS;
   tool.input_schema = input_object({{"job", text_property("Job handle, job_...", 64)},
                                     {"wait_s", std::move(wait_s)},

@@ -1,8 +1,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "operators/names.h"
 #include "tools/answers.h"
+#include "tools/escape.h"
 #include "tools/schema_parts.h"
 #include "tools/tool_list.h"
 
@@ -13,6 +18,7 @@ using nlohmann::json;
 using operators::Operator;
 
 constexpr std::int64_t kMaxDifficulty = 5;
+constexpr std::size_t kShownQueryBytes = 100;
 
 std::string lower(std::string text) {
   // Names and summaries are ASCII; std::tolower asks the locale for every character, a tenth of the whole call.
@@ -20,16 +26,22 @@ std::string lower(std::string text) {
   return text;
 }
 
+template <class Visit>
+void for_words(std::string_view text, std::string_view separators, Visit visit) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(separators, begin), text.size());
+    if (end > begin) visit(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
 /// Every word of the query occurs in the name, the family or the summary.
 bool matches_query(const Operator& op, const std::string& query) {
   const std::string haystack = lower(op.name + " " + op.family + " " + op.summary);
   const std::string words = lower(query);
-  for (std::size_t begin = 0; begin < words.size();) {
-    const std::size_t end = std::min(words.find_first_of(" ,", begin), words.size());
-    if (haystack.find(words.substr(begin, end - begin)) == std::string::npos) return false;
-    begin = end + 1;
-  }
-  return true;
+  bool all = true;
+  for_words(words, " ,", [&](std::string_view word) { all = all && haystack.find(word) != std::string::npos; });
+  return all;
 }
 
 bool matches(const Operator& op, const json& arguments) {
@@ -39,10 +51,29 @@ bool matches(const Operator& op, const json& arguments) {
   return matches_query(op, text_argument(arguments, "query"));
 }
 
-Answer answer_of(const std::vector<const Operator*>& found, std::size_t all, std::size_t cap) {
+/// Where nothing was found: the query with each word that no operator knows replaced by the nearest that one does.
+std::string after_nothing(const operators::Catalog& catalog, const json& arguments) {
+  const std::string query = lower(text_argument(arguments, "query"));
+  const bool filtered = arguments.contains("split") || arguments.contains("family") || arguments.contains("dialect") || arguments.contains("difficulty");
+  const std::string instead = filtered ? "Leave out a filter." : "Use other words; without a query all operators are listed.";
+  std::string haystack;
+  for (const Operator& op : catalog.all()) haystack += lower(op.name + " " + op.family + " " + op.summary + " ");
+  std::vector<std::string_view> known;
+  for_words(haystack, " ,_", [&](std::string_view word) { known.push_back(word); });
+  std::string corrected;
+  for_words(query, " ,", [&](std::string_view word) {
+    const std::string_view near = haystack.find(word) == std::string::npos ? operators::nearest(word, known) : word;
+    if (!near.empty()) corrected.append(corrected.empty() ? "" : " ").append(near);
+  });
+  return corrected.empty() || corrected == query
+             ? instead
+             : "Did you mean the query '" + cut_end(escape_text(corrected), kShownQueryBytes) + "'?" + (filtered ? " " + instead : "");
+}
+
+Answer answer_of(const std::vector<const Operator*>& found, const std::string& nothing, std::size_t all, std::size_t cap) {
   Answer answer;
   const std::string head = "ok: " + std::to_string(found.size()) + " of " + count_text(static_cast<std::int64_t>(all), "operator") + "\n";
-  const std::string next = found.empty() ? "Leave out a filter." : "`fetch_spec` tells all about one of them.";
+  const std::string next = found.empty() ? nothing : "`fetch_spec` tells all about one of them.";
   std::string lines;
   std::string names_only;
   json entries = json::array();
@@ -94,7 +125,8 @@ Tool list_operators_tool(Services& services) {
     for (const Operator& op : services.catalog.all()) {
       if (matches(op, arguments)) found.push_back(&op);
     }
-    return answer_of(found, services.catalog.all().size(), cap_of(services.limits, format_of(arguments)));
+    const std::string nothing = found.empty() ? after_nothing(services.catalog, arguments) : "";
+    return answer_of(found, nothing, services.catalog.all().size(), cap_of(services.limits, format_of(arguments)));
   };
   return tool;
 }

@@ -31,9 +31,13 @@ std::string count_of_bytes(double bytes) {
 }
 
 std::string headline(const Verdict& verdict, const Profile& profile) {
-  std::string text(to_string(verdict.outcome));
-  if (verdict.error_kind != sandbox::ErrorKind::none) text += " (" + std::string(to_string(verdict.error_kind)) + ")";
-  text += ": case '" + line_of(profile.case_id) + "' on " + line_of(profile.device_name) + " (" + line_of(profile.target) + ") is " + std::string(to_string(profile.bound)) + "-bound";
+  const bool compiled_only =
+      verdict.error_kind == sandbox::ErrorKind::unsupported && profile.evidence == sandbox::Evidence::compiled;  // as asked for, where no GPU is
+  std::string text = compiled_only ? "compiled only" : std::string(to_string(verdict.outcome));
+  if (verdict.error_kind != sandbox::ErrorKind::none && !compiled_only) text += " (" + std::string(to_string(verdict.error_kind)) + ")";
+  text += ": case '" + line_of(profile.case_id) + "' on " + line_of(profile.device_name) + " (" + line_of(profile.target) + ") is " +
+          std::string(to_string(profile.bound)) + "-bound";
+  if (compiled_only) return text + "\n";
   if (profile.evidence == sandbox::Evidence::compiled) return text + ", judged by its compiled code alone\n";
   if (profile.roofline.share) text += ", " + percent(*profile.roofline.share) + " of the roofline";
   return text + "\n";
@@ -45,7 +49,8 @@ std::string times(const Verdict& verdict) {
     const auto& latency = *record.latency;
     std::string text = "latency " + duration_text(latency.median_ns) + " [" + duration_text(latency.low_ns) + ", " + duration_text(latency.high_ns) + "]";
     if (record.baseline_latency)
-      text += "; oracle " + duration_text(record.baseline_latency->median_ns) + " (" + number_text(record.baseline_latency->median_ns / latency.median_ns) + "x)";
+      text +=
+          "; oracle " + duration_text(record.baseline_latency->median_ns) + " (" + number_text(record.baseline_latency->median_ns / latency.median_ns) + "x)";
     if (record.pytorch_ns) text += "; PyTorch " + duration_text(*record.pytorch_ns) + " (" + number_text(*record.pytorch_ns / latency.median_ns) + "x)";
     return text + "\n";
   }
@@ -53,26 +58,32 @@ std::string times(const Verdict& verdict) {
 }
 
 std::string roofline_text(const Roofline& roof) {
-  std::string text = "roofline: at best " + duration_text(roof.floor_ns) + ", for " + count_of_bytes(roof.cost_bytes) + " at " + number_text(roof.bytes_per_s / 1e9) + " GB/s and " +
-                     number_text(roof.cost_flops / 1e9) + " GFLOP at " + number_text(roof.flops_per_s / 1e12) + " TFLOP/s (" + line_of(roof.unit) + ")";
-  if (roof.latency_ns) text += "; reached " + number_text(roof.cost_bytes / *roof.latency_ns) + " GB/s, " + number_text(roof.cost_flops / *roof.latency_ns / 1e3) + " TFLOP/s";
+  std::string text = "roofline: at best " + duration_text(roof.floor_ns) + ", for " + count_of_bytes(roof.cost_bytes) + " at " +
+                     number_text(roof.bytes_per_s / 1e9) + " GB/s and " + number_text(roof.cost_flops / 1e9) + " GFLOP at " +
+                     number_text(roof.flops_per_s / 1e12) + " TFLOP/s (" + line_of(roof.unit) + ")";
+  if (roof.latency_ns)
+    text += "; reached " + number_text(roof.cost_bytes / *roof.latency_ns) + " GB/s, " + number_text(roof.cost_flops / *roof.latency_ns / 1e3) + " TFLOP/s";
   return text + "\n";
 }
 
 std::string widths(const char* what, const std::map<std::string, std::int64_t>& accesses) {
   if (accesses.empty()) return "";
   std::string text;
-  for (const auto& [width, count] : accesses) text += (text.empty() ? "" : " ") + (width == "bulk" || width == "matrix" ? line_of(width) : line_of(width) + "-bit") + " x" + std::to_string(count);
+  for (const auto& [width, count] : accesses)
+    text += (text.empty() ? "" : " ") + (width == "bulk" || width == "matrix" ? line_of(width) : line_of(width) + "-bit") + " x" + std::to_string(count);
   return std::string(", ") + what + " " + text;
 }
 
 std::string opcodes_text(const std::vector<sandbox::OpcodeCount>& opcodes, std::size_t most) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(most, opcodes.size()); ++i) text += (i == 0 ? "" : ", ") + line_of(opcodes[i].opcode) + " x" + std::to_string(opcodes[i].count);
+  for (std::size_t i = 0; i < std::min(most, opcodes.size()); ++i)
+    text += (i == 0 ? "" : ", ") + line_of(opcodes[i].opcode) + " x" + std::to_string(opcodes[i].count);
   return text;
 }
 
-std::string place_of(const sandbox::LineCount& line) { return line.file.empty() ? "line " + std::to_string(line.line) : line_of(line.file) + ":" + std::to_string(line.line); }
+std::string place_of(const sandbox::LineCount& line) {
+  return line.file.empty() ? "line " + std::to_string(line.line) : line_of(line.file) + ":" + std::to_string(line.line);
+}
 
 std::string kernel_text(const KernelReport& kernel) {
   std::string text = "kernel " + line_of(kernel.name) + ": " + std::to_string(kernel.launches) + (kernel.launches == 1 ? " launch" : " launches");
@@ -81,8 +92,8 @@ std::string kernel_text(const KernelReport& kernel) {
     for (std::size_t i = 0; i < kernel.grid.size(); ++i) text += (i == 0 ? "" : "x") + std::to_string(kernel.grid[i]);
     text += " blocks";
   }
-  text += ", " + std::to_string(kernel.num_warps) + " warps, " + std::to_string(kernel.registers) + " registers, " + std::to_string(kernel.spill_bytes) + " B spilled, " +
-          std::to_string(kernel.shared_bytes) + " B shared";
+  text += ", " + std::to_string(kernel.num_warps) + " warps, " + std::to_string(kernel.registers) + " registers, " + std::to_string(kernel.spill_bytes) +
+          " B spilled, " + std::to_string(kernel.shared_bytes) + " B shared";
   if (kernel.occupancy > 0) text += "; occupancy " + percent(kernel.occupancy) + " (limit: " + line_of(kernel.occupancy_limiter) + ")";
   return text + "\n";
 }
@@ -97,8 +108,8 @@ std::string code_text(const CodeDigest& digest) {
   text += "\n";
   if (!digest.lines.empty()) {
     const auto& hot = digest.lines.front();
-    text += "  most code: " + place_of(hot) + " (" + std::to_string(hot.looped > 0 ? hot.looped : hot.count) + (hot.looped > 0 ? " in loops" : "") + ": " + opcodes_text(hot.opcodes, 3) + ")" +
-            (hot.code.empty() ? "" : " `" + cut_end(escape_text(hot.code), 60) + "`") + "\n";
+    text += "  most code: " + place_of(hot) + " (" + std::to_string(hot.looped > 0 ? hot.looped : hot.count) + (hot.looped > 0 ? " in loops" : "") + ": " +
+            opcodes_text(hot.opcodes, 3) + ")" + (hot.code.empty() ? "" : " `" + cut_end(escape_text(hot.code), 60) + "`") + "\n";
   }
   return text;
 }
@@ -113,8 +124,9 @@ std::string stalls_text(const sandbox::KernelCounters& counters) {
 std::string sass_digest(const Profile& profile) {
   std::string text;
   for (const CodeDigest& digest : profile.code) {
-    text += "sass of " + line_of(digest.kernel) + (digest.looped > 0 ? ", in loops: " : ": ") + opcodes_text(digest.opcodes, digest.opcodes.size()) + widths("global loads", digest.global_loads) +
-            widths("global stores", digest.global_stores) + widths("shared loads", digest.shared_loads) + widths("shared stores", digest.shared_stores) + "\n";
+    text += "sass of " + line_of(digest.kernel) + (digest.looped > 0 ? ", in loops: " : ": ") + opcodes_text(digest.opcodes, digest.opcodes.size()) +
+            widths("global loads", digest.global_loads) + widths("global stores", digest.global_stores) + widths("shared loads", digest.shared_loads) +
+            widths("shared stores", digest.shared_stores) + "\n";
   }
   return text;
 }
@@ -124,8 +136,8 @@ std::string source_digest(const Profile& profile) {
   for (const CodeDigest& digest : profile.code) {
     text += "lines of " + line_of(digest.kernel) + " (instructions, in loops):\n";
     for (const auto& line : digest.lines)
-      text += "- " + place_of(line) + ": " + std::to_string(line.count) + ", " + std::to_string(line.looped) + " (" + opcodes_text(line.opcodes, kShownOpcodes) + ")" +
-              (line.code.empty() ? "" : " `" + cut_end(escape_text(line.code), 80) + "`") + "\n";
+      text += "- " + place_of(line) + ": " + std::to_string(line.count) + ", " + std::to_string(line.looped) + " (" +
+              opcodes_text(line.opcodes, kShownOpcodes) + ")" + (line.code.empty() ? "" : " `" + cut_end(escape_text(line.code), 80) + "`") + "\n";
   }
   return text;
 }

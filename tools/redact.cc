@@ -13,6 +13,8 @@ using sandbox::Verdict;
 
 constexpr const char* kWithheld = "withheld: it could show the hidden cases; `run_tests` shows it for the public ones";
 
+constexpr const char* kNoEntry = "the source does not define the entry function";
+
 sandbox::CaseRecord redacted(const sandbox::CaseRecord& record, std::size_t number) {
   sandbox::CaseRecord shown;
   shown.id = "hidden_" + std::to_string(number);
@@ -24,10 +26,12 @@ sandbox::CaseRecord redacted(const sandbox::CaseRecord& record, std::size_t numb
   return shown;
 }
 
-/// A submission's code runs from `import` on, with the inputs at hand; before that, and where it does not parse, it has said nothing.
+/// A submission's code runs from `import` on, with the inputs at hand; before that, and where it does not parse, it has said nothing. A manifest of
+/// CUDA C++ is read at import, and nothing in it runs.
 bool code_ran(const Verdict& verdict) {
   const bool unparsed = verdict.error_kind == ErrorKind::syntax_error || verdict.error_kind == ErrorKind::indentation_error;
-  return verdict.stage > Stage::import || (verdict.stage == Stage::import && !unparsed);
+  const bool reads_manifest = verdict.language == sandbox::kCudaCpp;
+  return verdict.stage > Stage::import || (verdict.stage == Stage::import && !unparsed && !reads_manifest);
 }
 
 /// A class name, not a message in disguise.
@@ -48,7 +52,7 @@ std::vector<std::string> redacted_skips(const std::vector<std::string>& skips, c
       shown.push_back(skip);
     }
   }
-  if (hidden > 0) shown.push_back("hidden: " + std::to_string(hidden) + " not run on this device");
+  if (hidden > 0) shown.push_back(std::to_string(hidden) + " hidden: not run on this device");
   return shown;
 }
 
@@ -106,7 +110,8 @@ Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_id
   });
   if (verdict.diagnostic) {  // the class, the line and the code are the submission's text, not its data
     if (!is_identifier(verdict.diagnostic->exception)) verdict.diagnostic->exception.clear();
-    verdict.diagnostic->message = kWithheld;
+    // The names that a source defines may be made of its inputs; that the entry is not among them is what the kind says already.
+    verdict.diagnostic->message = verdict.error_kind == ErrorKind::missing_entry ? kNoEntry : kWithheld;
     verdict.diagnostic->traceback.clear();
   }
   // These details are written by the device alone.

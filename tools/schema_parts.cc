@@ -123,7 +123,9 @@ json boolean_property(const std::string& description, bool default_value) {
 }
 
 json operator_property() { return text_property("Operator name, e.g. vector_add (`list_operators` names all)"); }
-json code_property() { return text_property("Complete source: Python that defines the operator's entry function, or CUDA C++ with a manifest", kMaxCodeCharacters); }
+json code_property() {
+  return text_property("Complete source, at most 1 MiB: Python that defines the operator's entry function, or CUDA C++ with a manifest", kMaxCodeCharacters);
+}
 json language_property() {
   return choice_property("What the submission is written in; `fetch_spec` says how either looks", {sandbox::kLanguages.begin(), sandbox::kLanguages.end()},
                          std::string(sandbox::kPython));
@@ -159,6 +161,7 @@ json verdict_schema() {
       {"queue_position", of_type("integer")},
       {"expected_wait_ms", of_type("integer")},
       {"elapsed_ms", of_type("integer")},
+      {"calls_left", of_type("integer")},
       {"stage", of_type("string")},
       {"kind", choice_property("", {"compile", "test", "profile", "grade"})},
       {"operator", of_type("string")},

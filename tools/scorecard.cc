@@ -2,6 +2,7 @@
 #include <map>
 
 #include "tools/answers.h"
+#include "tools/coverage.h"
 #include "tools/schema_parts.h"
 #include "tools/tool_list.h"
 
@@ -10,14 +11,17 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::int64_t kNamedUntouched = 12;
+
 std::string percent(double share) { return number_text(share * 100) + " %"; }
 
 std::string state_of(const OperatorScore& score) {
   if (!score.submitted) return "not submitted";
   if (!score.verdict) return "being graded";
+  if (score.verdict->outcome == sandbox::Outcome::pass)
+    return pass_text(*score.verdict) + (score.verdict->perf ? ", perf " + number_text(*score.verdict->perf) : "");
   std::string text(to_string(score.verdict->outcome));
   if (score.verdict->error_kind != sandbox::ErrorKind::none) text += " (" + std::string(to_string(score.verdict->error_kind)) + ")";
-  if (score.verdict->perf) text += ", perf " + number_text(*score.verdict->perf);
   return text;
 }
 
@@ -29,8 +33,28 @@ json entry_of(const OperatorScore& score) {
   entry["outcome"] = to_string(score.verdict->outcome);
   entry["error_kind"] = to_string(score.verdict->error_kind);
   entry["tier"] = to_string(score.verdict->tier);
+  if (const std::int64_t left_out = cases_not_run(score.verdict->skipped_cases); left_out > 0) entry["cases_not_run"] = left_out;
   if (score.verdict->perf) entry["perf"] = *score.verdict->perf;
   return entry;
+}
+
+bool is_touched(const OperatorScore& score) { return score.submitted || score.tool_calls > 0; }
+
+/// One line each for what was worked on; the others by name while they are few.
+std::string operators_text(const Scorecard& card) {
+  std::string text;
+  std::string names;
+  std::int64_t untouched = 0;
+  for (const OperatorScore& score : card.operators) {
+    if (is_touched(score)) {
+      text += "- " + score.operator_name + ": " + state_of(score) + ", " + count_text(score.tool_calls, "tool call") + "\n";
+    } else {
+      names += (names.empty() ? "" : ", ") + score.operator_name;
+      ++untouched;
+    }
+  }
+  if (untouched == 0) return text;
+  return text + "- not submitted, 0 tool calls: " + (untouched <= kNamedUntouched ? names : count_text(untouched, "operator") + " of the run's suite") + "\n";
 }
 
 /// "standard 3 of 14, ood 0 of 1": passes per split.
@@ -73,10 +97,9 @@ Answer answer_of(const Scorecard& card, const AnswerLimits& limits, Format forma
                  std::to_string(card.usage.output_tokens) + " output tokens, " + cost_text(card.usage) + "\n";
   json entries = json::array();
   for (const OperatorScore& score : card.operators) {
-    answer.text += "- " + score.operator_name + ": " + state_of(score) + ", " + count_text(score.tool_calls, "tool call") + "\n";
     entries.push_back(entry_of(score));
   }
-  answer.text += "next: " + next;
+  answer.text += operators_text(card) + "next: " + next;
   answer.structured = {{"status", "ok"},
                        {"run", card.run.handle},
                        {"agent", card.run.request.agent},
@@ -119,6 +142,7 @@ Tool scorecard_tool(Services& services) {
                         {"outcome", text},
                         {"error_kind", text},
                         {"tier", text},
+                        {"cases_not_run", integer},
                         {"perf", number}}},
                       {"required", {"operator", "submitted"}},
                       {"additionalProperties", false}};

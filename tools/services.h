@@ -78,6 +78,13 @@ struct Scorecard {
   std::optional<double> perf_at_1;  // absent unless every right submission was timed, as in reports
 };
 
+/// Of one kind of call on one operator of a run; -1 is unlimited.
+struct CallsLeft {
+  std::int64_t limit = -1;
+  std::int64_t left = -1;
+  std::int64_t submissions = -1;  // that are left
+};
+
 class RunService {
  public:
   virtual ~RunService() = default;
@@ -86,6 +93,7 @@ class RunService {
   /// Charges one call of `kind` on `operator_name` to the run, or refuses with the rule and what is left. In the one_shot
   /// track the first source seen for an operator is the only one: others are refused.
   virtual Status charge(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256) = 0;
+  virtual Result<CallsLeft> calls_left(const std::string& run, const std::string& operator_name, sandbox::JobKind kind) = 0;
   virtual Status report_usage(const std::string& run, const Usage& usage) = 0;
   virtual Result<Scorecard> scorecard(const std::string& run) = 0;
 };
@@ -95,6 +103,7 @@ std::string_view to_string(JobState state);
 
 struct JobStatus {
   std::string job;
+  std::string run = {};  // that it was charged to; empty: none
   JobState state = JobState::queued;
   std::int64_t queue_position = 0;               // 0 when running or over
   std::optional<std::int64_t> expected_wait_ms;  // of a queued job, judged by the last ones

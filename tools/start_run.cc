@@ -10,6 +10,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kNamedOperators = 24;
+
 std::string limit_text(std::int64_t limit) { return limit < 0 ? "unlimited" : std::to_string(limit); }
 
 Answer answer_of(const RunInfo& run, const AnswerLimits& limits) {
@@ -21,7 +23,9 @@ Answer answer_of(const RunInfo& run, const AnswerLimits& limits) {
                 "), " + count_text(static_cast<std::int64_t>(run.operators.size()), "operator") + ", good for " + std::to_string(hours) +
                 " h\nper operator: compile " + limit_text(budgets.compiles) + ", run_tests " + limit_text(budgets.tests) + ", profile " +
                 limit_text(budgets.profiles) + ", submit " + limit_text(budgets.submissions) + "\noperators:";
-  for (const std::string& name : run.operators) answer.text += " " + name;
+  // Who asked for many asked for a split, or for all.
+  if (run.operators.size() > kNamedOperators) answer.text += " `list_operators` names them";
+  for (const std::string& name : run.operators) answer.text += run.operators.size() > kNamedOperators ? "" : " " + name;
   answer.text += "\nnext: " + next;
   answer.structured = {{"status", "ok"},
                        {"run", run.handle},

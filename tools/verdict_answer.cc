@@ -1,6 +1,6 @@
 #include "tools/verdict_answer.h"
 
-#include <array>
+#include <optional>
 
 #include "tools/error_taxonomy.h"
 #include "tools/roofline_chart.h"
@@ -35,7 +35,7 @@ void drop_empty(json& object) {
 
 void make_concise(json& document) {
   drop_keys(document, {"provenance"});
-  if (document["outcome"] == "pass") drop_keys(document, {"stdout", "stderr"});
+  if (document["outcome"] == "pass") drop_keys(document, {"stderr"});
   if (document.contains("diagnostic")) drop_keys(document["diagnostic"], {"traceback"});
   for (json& record : document["cases"]) {
     drop_keys(record, {"cost_bytes", "cost_flops", "float64_error"});
@@ -105,18 +105,48 @@ Answer running_answer(const JobStatus& status) {
 
 }  // namespace
 
+namespace {
+
+/// None where nothing was charged, or nothing is limited that a call would be charged to.
+std::optional<CallsLeft> calls_left(const Services& services, const JobStatus& status, const Verdict& verdict) {
+  if (status.run.empty() || verdict.kind == sandbox::JobKind::grade) return {};
+  const auto found = services.runs.calls_left(status.run, verdict.operator_name, verdict.kind);
+  if (!found || found->limit < 0) return {};  // the verdict stands without it
+  return *found;
+}
+
+const char* tool_of(sandbox::JobKind kind) {
+  switch (kind) {
+    case sandbox::JobKind::compile: return "compile";
+    case sandbox::JobKind::test: return "run_tests";
+    case sandbox::JobKind::profile: return "profile";
+    case sandbox::JobKind::grade: return "submit";
+  }
+  return "";
+}
+
+}  // namespace
+
 Answer status_answer(const Services& services, const JobStatus& status, Format format) {
   const std::size_t cap = cap_of(services.limits, format);
   if (!status.verdict) return fitted(running_answer(status), cap);
   const Verdict verdict = redact_hidden(*status.verdict, hidden_ids(services.catalog, status.verdict->operator_name));
-  const std::string next = next_step(verdict);
+  const auto left = calls_left(services, status, verdict);
+  const operators::Operator* op = services.catalog.find(verdict.operator_name);
+  std::string next = next_step(verdict, op);
+  if (left && left->submissions == 0 && verdict.outcome == sandbox::Outcome::pass)
+    next = "This operator is submitted, and that counts: go on with another; `scorecard` shows the run.";
   Answer answer;
-  answer.text = verdict_text(verdict, status, format);
+  answer.text = verdict_text(verdict, status, format, op);
   answer.structured = verdict_fields(verdict, format);
   answer.structured["status"] = "finished";
   answer.structured["state"] = to_string(status.state);
   answer.structured["elapsed_ms"] = status.elapsed_ms;
   answer.structured["next"] = next;
+  if (left) {
+    answer.text += std::string("; ") + tool_of(verdict.kind) + " " + std::to_string(left->left) + " of " + std::to_string(left->limit) + " left";
+    answer.structured["calls_left"] = left->left;
+  }
   // A graded submission's artifacts are plans and code for the hidden cases too: they are the maintainer's.
   if (verdict.kind != sandbox::JobKind::grade) {
     json list = json::array();

@@ -16,10 +16,10 @@ Answer status_answer(const Services& services, const JobStatus& status, Format f
 /// "queued at position 3, about 5 s"
 std::string queue_text(const JobStatus& status);
 
-/// The text of a verdict, already redacted. verdict_text.cc
-std::string verdict_text(const sandbox::Verdict& verdict, const JobStatus& status, Format format);
+/// The text of a verdict, already redacted. `op`: what it is for, null where that is not known. verdict_text.cc
+std::string verdict_text(const sandbox::Verdict& verdict, const JobStatus& status, Format format, const operators::Operator* op = nullptr);
 
-/// What to do after this verdict, in one sentence. next_step.cc
-std::string next_step(const sandbox::Verdict& verdict);
+/// What to do after this verdict, already redacted, in one sentence. `op`: what it was for, null where that is gone. next_step.cc
+std::string next_step(const sandbox::Verdict& verdict, const operators::Operator* op);
 
 }  // namespace assay::tools

@@ -19,9 +19,17 @@ namespace {
 
 constexpr const char* kTarget = "cuda:90";
 constexpr const char* kTierReason = "no GPU: Triton's interpreter ran the small cases";
+constexpr const char* kStoppedTier = "stopped by the error";
 constexpr const char* kNoTier = "no GPU: nothing was run";
 constexpr const char* kNeedsGpu = "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
 constexpr int kMaxConcurrency = 8;
+
+/// Of a public case: what kinds of hidden ones there are is nobody's business.
+std::string why_not_interpreted(const CaseRequest& one) {
+  if (one.interpreter) return "more than " + std::to_string(kMaxCasesPerCandidate) + " cases";
+  if (one.dtype == "bfloat16" || one.dtype.starts_with("float8")) return one.dtype + ", which the interpreter cannot run";
+  return "too large for the interpreter";
+}
 
 /// The cases that the interpreter can run; the others are named in the verdict.
 std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
@@ -30,7 +38,7 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
     if (one.interpreter && chosen.size() < kMaxCasesPerCandidate) {
       chosen.push_back(one);
     } else if (!one.hidden) {
-      verdict.skipped_cases.push_back(one.id + ": too large or of a type that the interpreter cannot run");
+      verdict.skipped_cases.push_back(one.id + ": " + why_not_interpreted(one));
     }
   }
   const auto hidden = std::count_if(job.cases.begin(), job.cases.end(), [](const CaseRequest& one) { return one.hidden && !one.interpreter; });
@@ -50,6 +58,16 @@ bool is_the_submissions(ErrorKind kind) {
     case ErrorKind::unsupported: return false;
     default: return !is_ours(kind);
   }
+}
+
+/// Of a verdict without results: whether the error is one that the submission met while it was being run.
+bool was_interpreted(const Verdict& verdict) {
+  return verdict.stage == Stage::run && verdict.error_kind != ErrorKind::unsupported && !is_ours(verdict.error_kind);
+}
+
+void set_tier(Verdict& verdict, Tier tier, const char* reason) {
+  verdict.tier = tier;
+  verdict.tier_reason = reason;
 }
 
 /// What static figures are for: a profile may name its target.
@@ -136,9 +154,11 @@ class CpuDevice final : public Device {
     request.target = kTarget;
     request.cases = std::move(inputs.cases);
     std::optional<CandidateResults> results = run_candidate(run, pool_, request, small.source, inputs.fds);
-    if (!results) return false;
-    run.verdict().tier = Tier::interpreter;
-    run.verdict().tier_reason = kTierReason;
+    if (!results) {
+      if (was_interpreted(run.verdict())) set_tier(run.verdict(), Tier::interpreter, kStoppedTier);
+      return false;
+    }
+    set_tier(run.verdict(), Tier::interpreter, kTierReason);
     run.enter(Stage::judge);
     for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
       if (!judge_case(run, judge_, small.cases[i], prepared.cases[i], results->cases[i].outputs, (*outputs)[i].get())) return false;
@@ -180,6 +200,7 @@ class CpuDevice final : public Device {
     if (record_one(beside, largest_case_only(run.job()), false)) return;
     Verdict refused = beside.finish();
     if (refused.error_kind != ErrorKind::compilation_error) return;
+    set_tier(verdict, Tier::none, kNoTier);
     verdict.error_kind = refused.error_kind;
     verdict.stage = refused.stage;
     verdict.detail = std::move(refused.detail);
@@ -192,9 +213,8 @@ class CpuDevice final : public Device {
     judge_.release(largest.id);
     const std::string target = target_of(run.job());
     const bool profiled = run.job().kind == JobKind::profile;
-    std::optional<CandidateResults> results =
-        record_cases(run, pool_, *prepared, all_cases(*prepared), target, largest.source,
-                     {.artifacts = artifacts || (profiled && target.starts_with("hip:")), .language = largest.language});
+    std::optional<CandidateResults> results = record_cases(run, pool_, *prepared, all_cases(*prepared), target, largest.source,
+                                                           {.artifacts = artifacts || (profiled && target.starts_with("hip:")), .language = largest.language});
     if (!results) return false;
     const bool any = !prepared->cases.empty() && !results->cases.empty();
     std::optional<ProfileSubject> subject;
@@ -216,7 +236,7 @@ class CpuDevice final : public Device {
     if (!record_one(run, largest, run.job().want_artifacts)) return;
     const Job& job = run.job();
     const std::string target = target_of(job);
-    const std::string what = job.language != kPython  ? "CUDA C++ has no interpreter"
+    const std::string what = job.language != kPython   ? "CUDA C++ has no interpreter"
                              : job.dialect != "triton" ? "dialect " + job.dialect + " cannot be interpreted"
                                                        : "case '" + largest.cases.front().id + "' is too large for the CPU interpreter";
     const std::string needs = job.language != kPython ? "an NVIDIA GPU (device cuda:N)" : target == kTarget ? "a Hopper GPU" : "a GPU";

@@ -1,6 +1,7 @@
 #include "sandbox/device/profiling.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <utility>
 
@@ -18,6 +19,8 @@ namespace {
 constexpr std::size_t kKeptKernels = 6;
 constexpr std::size_t kKeptOpcodes = 6, kKeptOpcodesInDetail = kMaxDigestOpcodes;
 constexpr std::size_t kKeptLines = 2, kKeptLinesInDetail = 10;
+
+constexpr std::int64_t kWideBytes = 16;  // the widest load of a thread
 
 ProfileDetail detail_of(const Job& job) { return job.detail.value_or(ProfileDetail::summary); }
 
@@ -79,6 +82,17 @@ void add_times(Roofline& roof, const CaseRecord* record) {
 
 }  // namespace
 
+std::int64_t unaligned_row_bytes(const Argument& argument) {
+  const std::size_t digits = argument.dtype.find_first_of("123456789");
+  if (!argument.is_tensor || argument.shape.size() != argument.strides.size()) return 0;
+  const std::int64_t item_bytes = digits == std::string::npos ? 1 : std::max(std::atoi(argument.dtype.c_str() + digits) / 8, 1);  // "bool" has none
+  for (std::size_t i = 0; i < argument.shape.size(); ++i) {
+    const std::int64_t bytes = argument.strides[i] * item_bytes;
+    if (argument.shape[i] > 1 && argument.strides[i] > 1 && bytes % kWideBytes != 0) return bytes;
+  }
+  return 0;
+}
+
 std::string profile_target(const Job& job, const std::string& own) { return job.targets.empty() ? own : job.targets.front(); }
 
 Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s) {
@@ -86,7 +100,8 @@ Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_
   const auto limits = target_limits(target);
   if (limits && sms > 0) {  // the same processor with more or fewer multiprocessors
     const double scale = static_cast<double>(sms) / static_cast<double>(limits->multiprocessors);
-    for (double* rate : {&peaks.float64, &peaks.float64_tensor, &peaks.float32, &peaks.tf32_tensor, &peaks.float16_tensor, &peaks.float8_tensor, &peaks.int8_tensor})
+    for (double* rate :
+         {&peaks.float64, &peaks.float64_tensor, &peaks.float32, &peaks.tf32_tensor, &peaks.float16_tensor, &peaks.float8_tensor, &peaks.int8_tensor})
       *rate *= scale;
   }
   if (bytes_per_s > 0) peaks.bytes_per_s = bytes_per_s;
@@ -102,6 +117,7 @@ ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
   subject.cost_bytes = prepared.cost_bytes;
   subject.cost_flops = prepared.cost_flops;
   subject.peaks = peaks_of_device(target, 0, 0);
+  for (const Argument& argument : prepared.arguments) subject.unaligned_row_bytes = std::max(subject.unaligned_row_bytes, unaligned_row_bytes(argument));
   if (const auto limits = target_limits(target)) subject.multiprocessors = limits->multiprocessors;
   return subject;
 }
@@ -138,6 +154,7 @@ void add_profile(JobRun& run, Pool& pool, const ProfileSubject& subject) {
                                    .target = subject.target,
                                    .dtype = subject.request->dtype,
                                    .multiprocessors = subject.multiprocessors,
+                                   .unaligned_row_bytes = subject.unaligned_row_bytes,
                                    .tensor_flops_per_s = is_half ? subject.peaks.float16_tensor : 0});
   for (CodeDigest& digest : profile.code) shorten(digest, profile.detail);
   run.verdict().profile = std::move(profile);

@@ -21,7 +21,8 @@ struct Circumstances {
   std::vector<KernelCounters> counters;
   std::string target, dtype;
   std::int64_t multiprocessors = 0;
-  double tensor_flops_per_s = 0;  // what matrix instructions of the case's type would reach; 0: unknown
+  std::int64_t unaligned_row_bytes = 0;  // of a tensor whose rows do not all begin at a multiple of 16 bytes; 0: all do
+  double tensor_flops_per_s = 0;         // what matrix instructions of the case's type would reach; 0: unknown
 };
 
 std::string suggestion(const Circumstances& at);

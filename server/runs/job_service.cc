@@ -151,6 +151,7 @@ std::shared_ptr<StoredJobs::Live> StoredJobs::live(const std::string& job) const
 JobStatus StoredJobs::status_of(const Live& live) const {
   JobStatus status;
   status.job = live.job.id;
+  status.run = live.run;
   status.state = live.state;
   status.stage = sandbox::to_string(live.stage);
   status.cases_done = live.cases_done;
@@ -173,6 +174,7 @@ Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
     if (!*stored) return fail(ErrorCode::unavailable, "job " + job + " was accepted by a server that stopped; it is taken up when one recovers this store");
     JobStatus status;
     status.job = job;
+    status.run = (*stored)->run;
     status.state = (*stored)->state;
     status.stage = sandbox::to_string((*stored)->verdict.stage);
     status.elapsed_ms = (*stored)->elapsed_ms;

@@ -94,6 +94,19 @@ Status StoredRuns::charge(const std::string& run, const std::string& operator_na
   return fail(ErrorCode::permission_denied, over_budget(*info, operator_name, kind, outcome->used, limit));
 }
 
+Result<tools::CallsLeft> StoredRuns::calls_left(const std::string& run, const std::string& operator_name, sandbox::JobKind kind) {
+  const auto info = find(run);
+  if (!info) return fail(info.error());
+  const auto used = store_.calls_by_kind(run, operator_name);
+  if (!used) return fail(used.error());
+  const auto left = [&](sandbox::JobKind of) {
+    const std::int64_t limit = limit_of(info->budgets, of);
+    const auto count = used->find(std::string(sandbox::to_string(of)));
+    return limit < 0 ? limit : std::max<std::int64_t>(limit - (count == used->end() ? 0 : count->second), 0);
+  };
+  return tools::CallsLeft{.limit = limit_of(info->budgets, kind), .left = left(kind), .submissions = left(sandbox::JobKind::grade)};
+}
+
 Status StoredRuns::report_usage(const std::string& run, const tools::Usage& usage) {
   const bool sane = usage.input_tokens >= 0 && usage.input_tokens <= kMaxTokens && usage.output_tokens >= 0 && usage.output_tokens <= kMaxTokens &&
                     std::isfinite(usage.cost_usd) && usage.cost_usd >= 0 && usage.cost_usd <= kMaxCostUsd;

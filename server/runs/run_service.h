@@ -22,6 +22,7 @@ class StoredRuns final : public tools::RunService {
   Result<tools::RunInfo> start(const tools::RunRequest& request) override;
   Result<tools::RunInfo> find(const std::string& run) override;
   Status charge(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256) override;
+  Result<tools::CallsLeft> calls_left(const std::string& run, const std::string& operator_name, sandbox::JobKind kind) override;
   Status report_usage(const std::string& run, const tools::Usage& usage) override;
   Result<tools::Scorecard> scorecard(const std::string& run) override;
 

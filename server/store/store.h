@@ -37,6 +37,7 @@ struct UnfinishedJob {
 };
 
 struct FinishedJob {
+  std::string run;  // empty: none
   tools::JobState state = tools::JobState::finished;
   sandbox::Verdict verdict;  // without artifacts: those have rows of their own
   std::int64_t elapsed_ms = 0;
@@ -74,7 +75,8 @@ class Store {
   /// Gives back charges that no accepted job stands for; an empty `run` means those of all runs (after a restart).
   Status refund_unbound(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256);
   Status refund_all_unbound();
-  Result<std::map<std::string, std::int64_t>> tool_calls(const std::string& run);  // operator -> calls
+  Result<std::map<std::string, std::int64_t>> tool_calls(const std::string& run);                                       // operator -> calls
+  Result<std::map<std::string, std::int64_t>> calls_by_kind(const std::string& run, const std::string& operator_name);  // kind -> calls
   Result<std::vector<GradedJob>> graded(const std::string& run);
   /// operator -> how its compile, run_tests and profile calls ended, in the order of acceptance; those that are unfinished are left out.
   Result<std::map<std::string, std::vector<tools::JudgedCall>>> judged_calls(const std::string& run);

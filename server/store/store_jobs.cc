@@ -1,6 +1,5 @@
 // Submissions and their verdicts.
 #include <cstdint>
-
 #include <nlohmann/json.hpp>
 
 #include "base/handle.h"
@@ -87,7 +86,7 @@ Status Store::finish_job(const std::string& job, tools::JobState state, const sa
 Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job) {
   return connection_->with([&](SQLite::Database& db) -> Result<std::optional<FinishedJob>> {
     SQLite::Statement query(db,
-                            "SELECT s.state, v.document, s.finished_unix_ms - s.queued_unix_ms FROM submissions s LEFT JOIN verdicts v ON v.job = s.job "
+                            "SELECT s.state, v.document, s.finished_unix_ms - s.queued_unix_ms, s.run FROM submissions s LEFT JOIN verdicts v ON v.job = s.job "
                             "WHERE s.job = ?");
     bind_all(query, job);
     if (!query.executeStep())
@@ -97,7 +96,8 @@ Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job) {
     if (!state) return fail(ErrorCode::corrupt, "job " + job + " has a verdict and an unknown state");
     auto verdict = verdict_of(query.getColumn(1).getString(), job);
     if (!verdict) return fail(verdict.error());
-    return std::optional(FinishedJob{.state = *state, .verdict = std::move(*verdict), .elapsed_ms = query.getColumn(2).getInt64()});
+    return std::optional(
+        FinishedJob{.run = query.getColumn(3).getString(), .state = *state, .verdict = std::move(*verdict), .elapsed_ms = query.getColumn(2).getInt64()});
   });
 }
 

@@ -166,6 +166,16 @@ Result<std::map<std::string, std::int64_t>> Store::tool_calls(const std::string&
   });
 }
 
+Result<std::map<std::string, std::int64_t>> Store::calls_by_kind(const std::string& run, const std::string& operator_name) {
+  return connection_->with([&](SQLite::Database& db) -> Result<std::map<std::string, std::int64_t>> {
+    SQLite::Statement query(db, "SELECT kind, count(*) FROM tool_calls WHERE run = ? AND operator = ? AND refunded = 0 GROUP BY kind");
+    bind_all(query, run, operator_name);
+    std::map<std::string, std::int64_t> calls;
+    while (query.executeStep()) calls[query.getColumn(0).getString()] = query.getColumn(1).getInt64();
+    return calls;
+  });
+}
+
 Result<std::vector<GradedJob>> Store::graded(const std::string& run) {
   return connection_->with([&](SQLite::Database& db) -> Result<std::vector<GradedJob>> {
     SQLite::Statement query(db,

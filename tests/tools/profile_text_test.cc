@@ -88,7 +88,7 @@ TEST_CASE("a detail comes as a digest behind it") {
   CHECK(has(profile_text(verdict), "stalls: long_scoreboard 60 %"));
 }
 
-TEST_CASE("judged without a run: the outcome stays first, and why it did not run comes next") {
+TEST_CASE("judged without a run is no error in words, and why it did not run comes next") {
   Verdict verdict = profiled(1);
   verdict.cases.clear();
   verdict.outcome = Outcome::error;
@@ -97,7 +97,7 @@ TEST_CASE("judged without a run: the outcome stays first, and why it did not run
   verdict.profile->evidence = Evidence::compiled;
   verdict.profile->roofline.latency_ns.reset();
   const std::string text = profile_text(verdict);
-  CHECK(text.starts_with("error (unsupported): case 'large' on NVIDIA H200 (cuda:90) is memory-bound, judged by its compiled code alone\nnot run: case 'large' is too large"));
+  CHECK(text.starts_with("compiled only: case 'large' on NVIDIA H200 (cuda:90) is memory-bound\nnot run: case 'large' is too large"));
 }
 
 }  // namespace assay::tools

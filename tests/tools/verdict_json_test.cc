@@ -82,7 +82,20 @@ Verdict full_verdict() {
   profile.reason = "85 %";
   profile.roofline = {1, 2, 3, 4, "float32", "a data sheet", 5, 6, 7, 0.8};
   profile.suggestion = "less";
-  profile.code = {{"add", "cuda:90", 9, 8, 7, "tf32 tensor", 6, 5, {{"128", 4}}, {{"64", 3}}, {{"32", 2}}, {{"16", 1}}, {{"HMMA", 7}}, {{"standard.py", 3, "x", 2, 1, {{"FADD", 1}}}}}};
+  profile.code = {{"add",
+                   "cuda:90",
+                   9,
+                   8,
+                   7,
+                   "tf32 tensor",
+                   6,
+                   5,
+                   {{"128", 4}},
+                   {{"64", 3}},
+                   {{"32", 2}},
+                   {{"16", 1}},
+                   {{"HMMA", 7}},
+                   {{"standard.py", 3, "x", 2, 1, {{"FADD", 1}}}}}};
   profile.counters = {{"add", {{"sm_pct", 85}}, "registers", {{"barrier", 0.5}}}};
   profile.missing = {{"timeline", "no GPU"}};
   v.profile = profile;
@@ -205,6 +218,7 @@ TEST_CASE("a redacted verdict tells nothing about the hidden cases") {
 
 TEST_CASE("a graded submission cannot say what it saw through its exception") {
   Verdict v = full_verdict();
+  v.language = "python";
   v.outcome = Outcome::error;
   v.error_kind = ErrorKind::value_error;
   v.stage = Stage::run;
@@ -226,6 +240,31 @@ TEST_CASE("a graded submission cannot say what it saw through its exception") {
   v.error_kind = ErrorKind::syntax_error;  // nothing ran: the message helps and is harmless
   v.diagnostic->message = "expected ':'";
   CHECK(redact_hidden(v, kHiddenIds).diagnostic->message == "expected ':'");
+}
+
+TEST_CASE("what a graded submission lacks is said, never in its own words") {
+  Verdict v = full_verdict();
+  v.language = "python";
+  v.outcome = Outcome::error;
+  v.error_kind = ErrorKind::missing_entry;
+  v.stage = Stage::import;
+  v.cases.clear();
+  v.diagnostic =
+      Diagnostic{.exception = "MissingEntry", .message = "the source does not define `f`; it defines n888888", .line = {}, .code = "", .traceback = ""};
+  v.summary = v.detail = "MissingEntry: it defines n888888";
+  Verdict shown = redact_hidden(v, kHiddenIds);
+  CHECK(verdict_to_json(shown).dump().find("888888") == std::string::npos);
+  CHECK(shown.diagnostic->message == "the source does not define the entry function");
+
+  v.language = "cuda";  // a manifest is read, and nothing in it runs
+  v.error_kind = ErrorKind::value_error;
+  v.diagnostic->message = "launch 1 has no grid";
+  v.stdout_text = v.stderr_text = "";
+  CHECK(redact_hidden(v, kHiddenIds).diagnostic->message == "launch 1 has no grid");
+  v.stage = Stage::record;  // it is evaluated for the hidden cases
+  v.diagnostic->message = "grid is 888888";
+  v.detail = v.summary = "888888";
+  CHECK(verdict_to_json(redact_hidden(v, kHiddenIds)).dump().find("888888") == std::string::npos);
 }
 
 TEST_CASE("a verdict on public cases is not redacted") {

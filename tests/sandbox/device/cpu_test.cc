@@ -66,8 +66,9 @@ const Bad kBad[] = {
     {"wrong shape", "def vector_add(x, y):\n    return (x + y)[:-1]\n", Outcome::fail, ErrorKind::output_mismatch, Stage::done},
     {"wrong dtype", "def vector_add(x, y):\n    return (x + y).double()\n", Outcome::fail, ErrorKind::output_mismatch, Stage::done},
     {"lets torch add", "def vector_add(x, y):\n    return x + y\n", Outcome::error, ErrorKind::not_recordable, Stage::run},
-    {"lets numpy add", "import ctypes, numpy as np, torch\ndef at(t): return np.ctypeslib.as_array((ctypes.c_float * t.numel()).from_address(t.data_ptr()))\n"
-                       "def vector_add(x, y):\n    z = torch.zeros_like(x)\n    at(z)[:] = at(x) + at(y)\n    return z\n",
+    {"lets numpy add",
+     "import ctypes, numpy as np, torch\ndef at(t): return np.ctypeslib.as_array((ctypes.c_float * t.numel()).from_address(t.data_ptr()))\n"
+     "def vector_add(x, y):\n    z = torch.zeros_like(x)\n    at(z)[:] = at(x) + at(y)\n    return z\n",
      Outcome::fail, ErrorKind::unattributed, Stage::done},
     {"dies of a signal", "import os, signal\ndef vector_add(x, y):\n    import ctypes\n    ctypes.string_at(0)\n", Outcome::error, ErrorKind::crash,
      Stage::run},
@@ -102,11 +103,17 @@ TEST_CASE("the oracle and a plain submission pass on the CPU") {
   CHECK(verdict.cases[0].id == "small");
   CHECK(verdict.cases[0].elements == 4097);
   CHECK(verdict.cases[1].hidden);
-  CHECK(verdict.skipped_cases.size() == 1);
+  CHECK(verdict.skipped_cases == std::vector<std::string>{"large: too large for the interpreter"});
   CHECK(verdict.provenance.seeds.size() == 2);
   CHECK_FALSE(verdict.provenance.torch.empty());
   CHECK_FALSE(verdict.perf);
   CHECK(run(test_job(kGood)).outcome == Outcome::pass);
+}
+
+TEST_CASE("a case that is left out says which of the reasons it is") {
+  Job job = test_job(kGood);
+  job.cases[1].dtype = "bfloat16";
+  CHECK(run(job).skipped_cases == std::vector<std::string>{"large: bfloat16, which the interpreter cannot run"});
 }
 
 TEST_CASE("what a bad submission does is named, and the next one is served") {
@@ -121,6 +128,8 @@ TEST_CASE("what a bad submission does is named, and the next one is served") {
     CHECK(verdict.outcome == bad.outcome);
     CHECK(to_string(verdict.error_kind) == to_string(bad.kind));
     CHECK(to_string(verdict.stage) == to_string(bad.stage));
+    CHECK(to_string(verdict.tier) == to_string(bad.stage == Stage::import ? Tier::none : Tier::interpreter));
+    if (bad.stage == Stage::run && verdict.cases.empty()) CHECK(verdict.tier_reason == "stopped by the error");
   }
   CHECK(run(test_job(kGood)).outcome == Outcome::pass);
 }

@@ -43,6 +43,10 @@ TEST_CASE("each rule speaks for its own waste, with the number that shows it") {
   at = good();
   at.code[0].global_loads = {{"32", 12}, {"128", 1}};
   CHECK(says(at, "12 of its 13 global loads"));
+  CHECK(says(at, "tl.multiple_of"));
+  at.unaligned_row_bytes = 16777204;
+  CHECK(says(at, "rows of 16777204 bytes"));
+  CHECK_FALSE(says(at, "tl.multiple_of"));
   at = good();
   at.kernels[0].spill_bytes = 64;
   CHECK(says(at, "spills 64 B"));

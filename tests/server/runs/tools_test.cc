@@ -91,6 +91,15 @@ TEST_CASE("list_operators filters, and names what it lists") {
   CHECK(bench.call("list_operators", {{"difficulty", 5}}).structured["matched"] == 0);
 }
 
+TEST_CASE("list_operators that finds nothing says what would") {
+  ToolBench bench;
+  const auto next = [&](const json& arguments) { return bench.call("list_operators", arguments).structured["next"].get<std::string>(); };
+  CHECK(next({{"query", "vectr add"}}) == "Did you mean the query 'vector add'?");
+  CHECK(next({{"query", "vectr"}, {"split", "ood"}}) == "Did you mean the query 'vector'? Leave out a filter.");
+  CHECK(next({{"query", "zebra"}}) == "Use other words; without a query all operators are listed.");
+  CHECK(next({{"split", "ood"}}) == "Leave out a filter.");
+}
+
 TEST_CASE("fetch_spec shows what is needed, never the oracle or a hidden case") {
   ToolBench bench;
   for (const char* format : {"concise", "detailed"}) {
@@ -214,6 +223,25 @@ TEST_CASE("one_shot through the tools: one source, one of each") {
   CHECK(card.structured["operators"][0]["tool_calls"] == 2);
 }
 
+TEST_CASE("what is left of a budget is said with each call, and that an operator is submitted") {
+  ToolBench bench;
+  const std::string run = bench.services.start(Track::iterative);
+  bench.grade("run_tests", "# fake: pass\n", run);
+  const Answer second = bench.grade("run_tests", "# fake: fail\n", run);
+  CHECK(has(second.text, " ms; run_tests 8 of 10 left\nnext: Compare"));
+  CHECK(second.structured["calls_left"] == 8);
+  const Answer later = bench.call("job", {{"job", second.structured["job"]}});
+  CHECK(later.structured["calls_left"] == 8);
+  CHECK(has(bench.grade("profile", "# fake: pass\n", run).text, "; profile 9 of 10 left\n"));
+  CHECK_FALSE(has(bench.grade("run_tests", "# fake: pass\n").text, " left"));
+  CHECK_FALSE(has(bench.grade("run_tests", "# fake: pass\n", bench.services.start(Track::practice)).text, " left"));
+
+  CHECK_FALSE(bench.grade("submit", "# fake: pass\n", run).structured.contains("calls_left"));
+  const Answer after = bench.grade("run_tests", "# fake: pass\n", run);
+  CHECK(has(after.text, "run_tests 7 of 10 left\nnext: This operator is submitted"));
+  CHECK_FALSE(has(after.text, "grades it"));
+}
+
 TEST_CASE("submit grades hidden cases and shows nothing of them") {
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);
@@ -303,6 +331,7 @@ TEST_CASE("work that takes long is answered with a handle that job continues and
   const Answer stopped = bench.call("job", {{"job", endless}, {"cancel", true}, {"wait_s", 5}});
   CHECK(stopped.structured["state"] == "cancelled");
   CHECK(bench.call("job", {{"job", "job_x"}}).is_error);
+  CHECK(bench.call("job", {{"job", job}, {"wait_s", 60}}).structured["outcome"] == "pass");  // more than is waited
 }
 
 TEST_CASE("a client that goes away cancels a test, never a submission") {
@@ -321,6 +350,15 @@ TEST_CASE("start_run offers every track, and says what it allows") {
   const Answer started = bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"track", "scaled"}});
   CHECK(started.structured["budgets"]["tests"] == 100);
   CHECK(started.text.find("good for 168 h") != std::string::npos);
+}
+
+TEST_CASE("a scorecard lists what was worked on, and names the rest while it is short") {
+  ToolBench bench;
+  const std::string run = bench.services.start(Track::iterative);
+  bench.grade("run_tests", "# fake: pass\n", run);
+  const Answer card = bench.call("scorecard", {{"run", run}});
+  CHECK(has(card.text, "- vector_add: not submitted, 1 tool call\n- not submitted, 0 tool calls: row_sum\n"));
+  CHECK(card.structured["operators"].size() == 2);
 }
 
 TEST_CASE("usage and scorecard add up") {
@@ -359,6 +397,7 @@ TEST_CASE("the real catalog fits: every concise spec is within its size, and no 
       const Answer answer = tool.run({{"operator", op.name}}, context);
       CHECK(answer.text.size() <= kConciseChars);
       CHECK(has(answer.text, op.description));
+      if (op.name == "silu") CHECK(has(answer.text, "abs error <= 0.0001 (compared as error * 100 <= 0.01)"));
       for (const operators::Argument& argument : op.arguments) CHECK(has(answer.text, "- " + argument.name + ": "));
       const std::string detailed = tool.run({{"operator", op.name}, {"response_format", "detailed"}}, context).text;
       CHECK(has(detailed, op.description));

@@ -1,68 +1,15 @@
-// Every tool over the real services and the fake device, as the protocol layer calls them; each answer is validated against the tool's
-// own output schema and held to its size.
 #include <cstdint>
-#include <map>
 #include <memory>
 
-#include "operators/search/example_search.h"
-#include "server/mcp/schema.h"
-#include "tests/catch.h"
-#include "tests/server/runs/services_fixture.h"
-#include "tools/registry.h"
+#include "tests/server/runs/tool_bench.h"
 
 namespace assay::tools {
-namespace {
 
 using nlohmann::json;
+using testing::has;
+using testing::kConciseChars;
 using testing::ServicesFixture;
-
-constexpr std::size_t kConciseChars = 4'800;
-
-class ToolBench {
- public:
-  explicit ToolBench(std::int64_t answer_within_ms = 20'000) : tool_services_(services->for_tools()) {
-    tool_services_.limits.answer_within_ms = answer_within_ms;
-    tool_services_.examples = examples_->get();
-    for (Tool& tool : make_tools(tool_services_)) tools_.emplace(tool.name, std::move(tool));
-  }
-
-  Answer call(const std::string& name, const json& arguments) {
-    const Tool& tool = tools_.at(name);
-    const auto input = mcp::Schema::compile(tool.input_schema);
-    REQUIRE(input);
-    for (const std::string& problem : input->check(arguments)) FAIL("arguments of " << name << ": " << problem);
-    Answer answer = tool.run(arguments, {.progress = [](double, double, const std::string&) {}, .cancelled = [this] { return cancelled; }});
-    const auto output = mcp::Schema::compile(tool.output_schema);
-    REQUIRE(output);
-    for (const std::string& problem : output->check(answer.structured)) FAIL(name << ": " << problem << "\n" << answer.structured.dump(1));
-    CHECK(answer.is_error == (answer.structured["status"] == "error"));
-    CHECK_FALSE(answer.text.empty());
-    if (arguments.value("response_format", "concise") == "concise") {
-      INFO(name);
-      CHECK(answer.text.size() <= kConciseChars);
-      if (name != "start_run") CHECK(answer.structured.dump().size() <= kConciseChars);
-    }
-    return answer;
-  }
-  Answer grade(const std::string& tool, const std::string& code, const std::string& run = "", const std::string& op = "vector_add") {
-    json arguments = {{"operator", op}, {"code", code}};
-    if (!run.empty()) arguments["run"] = run;
-    return call(tool, arguments);
-  }
-  const std::map<std::string, Tool>& tools() const { return tools_; }
-
-  ServicesFixture services;
-  bool cancelled = false;
-
- private:
-  const Result<std::unique_ptr<operators::ExampleSearch>> examples_ = operators::ExampleSearch::load(std::string(ASSAY_SOURCE_DIR) + "/operators/examples");
-  Services tool_services_;
-  std::map<std::string, Tool> tools_;
-};
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-}  // namespace
+using testing::ToolBench;
 
 TEST_CASE("the list of tools is the one in the documents, with schemas that the validator knows in full") {
   ToolBench bench;
@@ -206,42 +153,6 @@ TEST_CASE("bad arguments are refused with the valid values, and are not charged"
   for (const char* tool : {"compile", "run_tests", "profile", "submit"}) CHECK_FALSE(bench.grade(tool, "# fake: pass\n", run).is_error);
 }
 
-TEST_CASE("one_shot through the tools: one source, one of each") {
-  ToolBench bench;
-  const Answer started = bench.call("start_run", {{"agent", "me"}, {"model", "m"}, {"track", "one_shot"}, {"suite", "vector_add"}});
-  const std::string run = started.structured["run"];
-  CHECK(started.structured["operators"] == json({"vector_add"}));
-  CHECK_FALSE(bench.grade("run_tests", "# fake: fail\n", run).is_error);
-  const Answer second = bench.grade("run_tests", "# fake: fail\n", run);
-  CHECK(second.is_error);
-  CHECK(has(second.text, "permission_denied"));
-  CHECK(has(bench.grade("submit", "# fake: pass\n", run).text, "one source per operator"));
-  CHECK(bench.grade("submit", "# fake: fail\n", run).structured["outcome"] == "fail");
-  const Answer card = bench.call("scorecard", {{"run", run}});
-  CHECK(card.structured["submitted"] == 1);
-  CHECK(card.structured["operators"][0]["error_kind"] == "wrong_result");
-  CHECK(card.structured["operators"][0]["tool_calls"] == 2);
-}
-
-TEST_CASE("what is left of a budget is said with each call, and that an operator is submitted") {
-  ToolBench bench;
-  const std::string run = bench.services.start(Track::iterative);
-  bench.grade("run_tests", "# fake: pass\n", run);
-  const Answer second = bench.grade("run_tests", "# fake: fail\n", run);
-  CHECK(has(second.text, " ms; run_tests 8 of 10 left\nnext: Compare"));
-  CHECK(second.structured["calls_left"] == 8);
-  const Answer later = bench.call("job", {{"job", second.structured["job"]}});
-  CHECK(later.structured["calls_left"] == 8);
-  CHECK(has(bench.grade("profile", "# fake: pass\n", run).text, "; profile 9 of 10 left\n"));
-  CHECK_FALSE(has(bench.grade("run_tests", "# fake: pass\n").text, " left"));
-  CHECK_FALSE(has(bench.grade("run_tests", "# fake: pass\n", bench.services.start(Track::practice)).text, " left"));
-
-  CHECK_FALSE(bench.grade("submit", "# fake: pass\n", run).structured.contains("calls_left"));
-  const Answer after = bench.grade("run_tests", "# fake: pass\n", run);
-  CHECK(has(after.text, "run_tests 7 of 10 left\nnext: This operator is submitted"));
-  CHECK_FALSE(has(after.text, "grades it"));
-}
-
 TEST_CASE("submit grades hidden cases and shows nothing of them") {
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);
@@ -343,45 +254,6 @@ TEST_CASE("a client that goes away cancels a test, never a submission") {
   CHECK(submitted.structured["status"] == "running");
   bench.cancelled = false;
   CHECK(bench.call("job", {{"job", submitted.structured["job"]}, {"wait_s", 20}}).structured["outcome"] == "pass");
-}
-
-TEST_CASE("start_run offers every track, and says what it allows") {
-  ToolBench bench;
-  const Answer started = bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"track", "scaled"}});
-  CHECK(started.structured["budgets"]["tests"] == 100);
-  CHECK(started.text.find("good for 168 h") != std::string::npos);
-}
-
-TEST_CASE("a scorecard lists what was worked on, and names the rest while it is short") {
-  ToolBench bench;
-  const std::string run = bench.services.start(Track::iterative);
-  bench.grade("run_tests", "# fake: pass\n", run);
-  const Answer card = bench.call("scorecard", {{"run", run}});
-  CHECK(has(card.text, "- vector_add: not submitted, 1 tool call\n- not submitted, 0 tool calls: row_sum\n"));
-  CHECK(card.structured["operators"].size() == 2);
-}
-
-TEST_CASE("usage and scorecard add up") {
-  ToolBench bench;
-  const std::string run = bench.services.start(Track::iterative);
-  bench.call("report_usage", {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}, {"cost_usd", 0.5}});
-  CHECK(bench.call("scorecard", {{"run", run}}).structured["cost_usd"] == 0.5);
-  const Answer without_cost = bench.call("report_usage", {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}});
-  CHECK(without_cost.structured["input_tokens"] == 10);
-  CHECK(without_cost.text.find("cost not known ($0.5 of it is)") != std::string::npos);
-  CHECK_FALSE(without_cost.structured.contains("cost_usd"));
-  CHECK_FALSE(bench.call("scorecard", {{"run", run}}).structured.contains("cost_usd"));
-  bench.grade("submit", "# fake: perf=1.5\n", run);
-  const Answer card = bench.call("scorecard", {{"run", run}});
-  CHECK(card.text.starts_with("ok: Pass@1 50 %: 1 of 2 operators pass"));
-  CHECK(card.structured["pass_at_1"] == 0.5);
-  CHECK(card.structured["perf_at_1"] == 0.75);
-  bench.call("submit", {{"operator", "row_sum"}, {"code", "# fake: pass\n"}, {"run", run}});
-  const Answer half_timed = bench.call("scorecard", {{"run", run}});
-  CHECK(half_timed.text.find("no Perf@1: 1 of 2 right submissions were not timed") != std::string::npos);
-  CHECK_FALSE(half_timed.structured.contains("perf_at_1"));
-  CHECK(bench.call("scorecard", {{"run", "nope"}}).is_error);
-  CHECK(bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"suite", "softmaxx"}}).is_error);
 }
 
 TEST_CASE("the real catalog fits: every concise spec is within its size, and no more than its reference is cut; a detailed one is whole") {

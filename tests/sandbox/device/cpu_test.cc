@@ -254,7 +254,8 @@ TEST_CASE("a fresh process for each candidate gives the verdicts that forks of t
   }
   REQUIRE(sources.size() == 8);
   for (const std::string& source : sources) {
-    const Job job = test_job(source);
+    Job job = test_job(source);
+    job.limits.run_wall_ms = 30'000;  // none is endless, and a busy machine takes seconds to fill the memory that a hog may have
     JobMonitor monitor;
     const Verdict spawned = spawning->execute(job, monitor), forked = run(job);
     INFO(source << "\nspawned: " << spawned.summary << "\nforked: " << forked.summary);

@@ -90,12 +90,14 @@ void LaunchSession::end() {
 }
 
 std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
-                                              const std::optional<TimedBlock>& time, const std::vector<std::int64_t>& answers, bool inspect) {
+                                              const std::optional<TimedBlock>& time, const std::vector<std::int64_t>& answers, bool inspect,
+                                              const std::function<bool()>& renew) {
   LaunchRequest request;
   request.time = time;
   request.inspect = inspect;
   request.answers = answers;
-  return perform(std::move(request), prepared, index, plan, output_fd);
+  request.renew = static_cast<bool>(renew);
+  return perform(std::move(request), prepared, index, plan, output_fd, renew);
 }
 
 std::optional<Launched> LaunchSession::launch_ablated(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd) {
@@ -104,12 +106,23 @@ std::optional<Launched> LaunchSession::launch_ablated(const PreparedJob& prepare
   return perform(std::move(request), prepared, index, plan, output_fd);
 }
 
-std::optional<Launched> LaunchSession::perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd) {
+std::optional<Launched> LaunchSession::perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
+                                               const std::function<bool()>& renew) {
   run_.enter(Stage::launch);
   if (!ensure_launcher()) return std::nullopt;
   const PreparedCase& one = prepared.cases[index];
   const auto [whole, fds] = launch_files(std::move(request), prepared, index, output_fd, run_.job().limits.gpu_memory_bytes);
-  Result<LaunchOutcome> outcome = launcher_->launch(whole, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms));
+  bool renewed = true;
+  const auto renewing = [&]() -> Status {
+    renewed = renew();
+    run_.enter(Stage::launch);
+    return renewed ? Status() : fail(ErrorCode::cancelled, "no new inputs");
+  };
+  Result<LaunchOutcome> outcome = launcher_->launch(whole, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms), renew ? renewing : std::function<Status()>());
+  if (!renewed) {
+    launchers_.retire(std::move(launcher_));
+    return std::nullopt;
+  }
   if (!outcome) return failed(outcome.error(), one.id);
   if (const auto* failure = std::get_if<LaunchFailure>(&*outcome)) {
     if (failure->kind == ErrorKind::gpu_fault || failure->kind == ErrorKind::internal_error) launchers_.distrust();

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,13 +31,16 @@ class LaunchSession {
 
   /// `time`: with samples, taken so. `answers`: to the plan's questions, where an earlier launch has found them out. `inspect`: after the samples, its timeline
   /// and whether it is deterministic.
+  /// `renew`: puts other inputs in place between warm-up and samples; where it says false the run's verdict says why, and nothing is returned.
   std::optional<Launched> launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
-                                 const std::optional<TimedBlock>& time = std::nullopt, const std::vector<std::int64_t>& answers = {}, bool inspect = false);
+                                 const std::optional<TimedBlock>& time = std::nullopt, const std::vector<std::int64_t>& answers = {}, bool inspect = false,
+                                 const std::function<bool()>& renew = {});
   /// Without the submission's kernels.
   std::optional<Launched> launch_ablated(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd);
 
  private:
-  std::optional<Launched> perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd);
+  std::optional<Launched> perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
+                                  const std::function<bool()>& renew = {});
   bool ensure_launcher();
   void end();
   std::optional<Launched> failed(const Error& error, const std::string& case_id);

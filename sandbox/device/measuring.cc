@@ -21,6 +21,7 @@ constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);  // of one case; a
 constexpr double kSteady = 0.005;                              // half of the interval of a median that is known well enough, relative
 constexpr std::int64_t kLaterWarmUpMs = 3;                     // after the first round of the first case: between rounds the device rests for milliseconds
 constexpr double kClockTolerance = 0.9;                        // the host's clock may not show less than this of the device's
+constexpr double kFirstRunFactor = 1.1, kFirstRunSlackNs = 500;  // more than this over the median is no noise of several first runs
 constexpr int kClockTries = 4;                                 // blocks until both agree: another program's turn on the GPU is in the marks of one alone
 
 enum class Who { submission, oracle, pytorch };
@@ -36,6 +37,12 @@ bool clocks_agree(const Timing& block) {
   return !real || block.wall_ns == 0 || block.wall_ns >= kClockTolerance * median_interval(block.samples_ns).median;
 }
 
+bool first_runs_are_slow(const std::vector<double>& first_ns, double median_ns) {
+  if (first_ns.size() < kLeastFirstRuns) return false;
+  const double first = median_interval(first_ns).median;
+  return first > kFirstRunFactor * median_ns && first > median_ns + kFirstRunSlackNs;
+}
+
 /// Of one of them, block after block.
 class Measuring::Samples {
  public:
@@ -48,7 +55,10 @@ class Measuring::Samples {
     clock_.push_back(block.clock_mhz);
     overhead_.push_back(block.overhead_ns);
     answers_ = std::move(launched.answers);
+    if (launched.first_ns) first_.push_back(*launched.first_ns);
   }
+  /// First runs on new inputs, of the blocks that had such.
+  const std::vector<double>& first_runs() const { return first_; }
   bool empty() const { return all_.samples_ns.empty(); }
   bool steady() const { return empty() || median_interval(all_.samples_ns).relative_half_width() <= kSteady; }
   /// Of the plan's questions, once a block has found them out.
@@ -68,7 +78,7 @@ class Measuring::Samples {
 
  private:
   Timing all_;
-  std::vector<double> warm_, wall_, clock_, overhead_;
+  std::vector<double> warm_, wall_, clock_, overhead_, first_;
   std::vector<std::int64_t> answers_;
 };
 
@@ -104,7 +114,7 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
   const auto end = std::chrono::steady_clock::now() + kMaxSeries;
   for (int round = 0; round < kMaxRounds && (round < kMinRounds || !submission.steady() || !oracle.steady()); ++round) {
     if (round > 0 && std::chrono::steady_clock::now() >= end) break;
-    if (!refresh(i)) return false;
+    if (session == nullptr && !refresh(i)) return false;
     TimedBlock block;
     if (warm_) block.warm_up_ms = kLaterWarmUpMs;
     std::shuffle(order.begin(), order.end(), random_);
@@ -122,23 +132,39 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
     const double overhead = record.latency ? record.latency->overhead_ns : 0;
     record.pytorch_ns = std::max(0.0, median_interval(pytorch).median - overhead);
   }
-  return above_floor(record);
+  return kept_nothing(record, submission) && above_floor(record);
+}
+
+bool Measuring::kept_nothing(CaseRecord& record, const Samples& submission) {
+  if (!record.latency || !first_runs_are_slow(submission.first_runs(), record.latency->median_ns)) return true;
+  return run_.fail(ErrorKind::unattributed, "case '" + record.id + "': first runs on new inputs take " + std::to_string(median_interval(submission.first_runs()).median) +
+                                                " ns, later ones on the same " + std::to_string(record.latency->median_ns) + ": answers are kept from run to run");
 }
 
 /// Where inputs lie in memory files, or steer what was recorded, they stay.
-bool Measuring::refresh(std::size_t i) {
+std::optional<std::string> Measuring::refresh(std::size_t i) {
   const std::string& id = prepared_.cases[i].id;
-  const Result<std::string> seed = parts_.judge.refresh(run_.job().id, id, run_.deadline(run_.job().limits.judge_wall_ms));
-  if (!seed) return run_.fail_ours(seed.error(), "making new inputs for case '" + id + "'");
+  Result<std::string> seed = parts_.judge.refresh(run_.job().id, id, run_.deadline(run_.job().limits.judge_wall_ms));
+  if (!seed) {
+    run_.fail_ours(seed.error(), "making new inputs for case '" + id + "'");
+    return std::nullopt;
+  }
   if (!seed->empty()) run_.verdict().provenance.seeds[id] += "," + *seed;
-  return true;
+  return std::move(*seed);
 }
 
 bool Measuring::time_submission(std::size_t case_index, LaunchSession& session, const std::string& plan, const TimedBlock& block, Samples& into) {
   std::optional<Timing> disagreed;
   const bool first = into.empty();
   for (int i = 0; i < kClockTries; ++i) {
-    std::optional<Launched> launched = session.launch(prepared_, case_index, plan, outputs_[case_index].get(), block, into.answers(), first);
+    bool renewed = false;
+    const auto renew = [&] {
+      const std::optional<std::string> seed = refresh(case_index);
+      renewed = seed && !seed->empty();
+      return seed.has_value();
+    };
+    std::optional<Launched> launched = session.launch(prepared_, case_index, plan, outputs_[case_index].get(), block, into.answers(), first, renew);
+    if (launched && !renewed) launched->first_ns.reset();
     if (!launched || !still_right(run_.verdict().cases[case_index], *launched, outputs_[case_index].get())) return false;
     if (!clocks_agree(*launched->timing)) {
       disagreed = launched->timing;

@@ -3,11 +3,14 @@
 //   Measuring measuring(run, {judge, launchers, facts}, prepared, outputs, baseline_plans);
 //   bool measured = measuring.measure(&session, plans);      // latencies are in the verdict's cases; false: the verdict says why not
 //
-// A series is rounds; in each round, in random order, one block of samples of each. Before a round the judge puts new inputs in place, where it can, and after
-// a submission's block it compares the outputs of one of its samples, drawn at random when the block was over. The series ends when the medians are known well
-// enough. The caller has the GPU alone.
+// A series is rounds; in each round, in random order, one block of samples of each. In a submission's block, between warm-up and samples, the judge puts new
+// inputs in place, where it can: so the block's first sample is the first run on its inputs, and one that is slow beside the others tells of answers that are
+// kept from run to run. After the block the judge compares the outputs of one of its samples, drawn at random when the block was over. The series ends when the
+// medians are known well enough. The caller has the GPU alone.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -19,6 +22,10 @@ namespace assay::sandbox {
 /// Whether the host saw at least as long as the device says, within a tenth. Another program's turns on the GPU in the middle of most samples
 /// make them too long, and the host's own few not. True for a simulated device, whose times are made up.
 bool clocks_agree(const Timing& block);
+
+/// Whether first runs on their inputs take longer than others: by their medians, more than a tenth and half a microsecond. Of at least kLeastFirstRuns, else false.
+inline constexpr std::size_t kLeastFirstRuns = 3;
+bool first_runs_are_slow(const std::vector<double>& first_ns, double median_ns);
 
 class Measuring {
  public:
@@ -39,7 +46,9 @@ class Measuring {
  private:
   class Samples;
   bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
-  bool refresh(std::size_t i);
+  /// The seed of the new inputs, empty when they stay; nothing: the verdict says why.
+  std::optional<std::string> refresh(std::size_t i);
+  bool kept_nothing(CaseRecord& record, const Samples& submission);
   bool time_submission(std::size_t case_index, LaunchSession& session, const std::string& plan, const TimedBlock& block, Samples& into);
   void inspected(CaseRecord& record, Launched& launched);
   void time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into);

@@ -118,6 +118,7 @@ Result<LaunchMessage> parse_launch(Frame frame) {
     if (frame.header.contains("warm_up_ms"))
       message.timing.warm_up_ms = static_cast<std::int64_t>(fields.number("warm_up_ms", std::numeric_limits<std::int32_t>::max()));
     if (frame.header.contains("answers")) message.answers = read_answers(fields);
+    if (frame.header.contains("renew")) message.renew = fields.flag("renew");
   }
   if (const json* inputs = fields.list("inputs"); inputs != nullptr) {
     for (const json& input : *inputs) {
@@ -134,6 +135,13 @@ nlohmann::json ready_message(const DeviceFacts& facts, const std::vector<LayerRe
   json list = json::array();
   for (const LayerReport& layer : layers) list.push_back({{"name", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
   return {{"type", "ready"}, {"device", facts_json(facts)}, {"layers", list}};
+}
+
+nlohmann::json primed_message(const std::string& case_id) { return {{"type", "primed"}, {"case", case_id}}; }
+
+Status check_sample(const Frame& frame) {
+  if (frame.type() != "sample") return corrupt("message `" + frame.type() + "` is not due; valid: sample");
+  return {};
 }
 
 nlohmann::json launched_message(const std::string& case_id, const ReplayResult& result) {
@@ -164,6 +172,7 @@ nlohmann::json launched_message(const std::string& case_id, const ReplayResult& 
     message["overhead_ns"] = result.samples.overhead_ns;
     message["clock_mhz"] = result.samples.clock_mhz;
     message["discarded"] = result.samples.discarded;
+    message["first_ns"] = result.samples.first_ns ? json(*result.samples.first_ns) : json(nullptr);
     const MedianInterval interval = median_interval(result.samples.cold_ns);
     message["median_ns"] = interval.median;
     message["low_ns"] = interval.low;

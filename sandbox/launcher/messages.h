@@ -38,6 +38,7 @@ struct LaunchMessage {
   std::uint64_t device_bytes = 0;  // 0: the descriptors are memory files; else the only one is a handle of this much device memory
   bool ablated = false, inspect = false;
   bool time = false;
+  bool renew = false;  // when timed: answered with `primed` before the samples, which wait for `sample`
   TimingRules timing;
   std::vector<std::size_t> answers;
   std::uint64_t gpu_memory_bytes = 0;
@@ -49,6 +50,10 @@ struct LaunchMessage {
 Result<LaunchMessage> parse_launch(Frame frame);
 
 nlohmann::json ready_message(const DeviceFacts& facts, const std::vector<LayerReport>& layers);
+/// Everything but the samples is done: inputs may be changed now.
+nlohmann::json primed_message(const std::string& case_id);
+/// Errors: corrupt for anything but `sample`.
+Status check_sample(const Frame& frame);
 /// With the median of the samples and its 95 % interval, null when nothing was timed.
 nlohmann::json launched_message(const std::string& case_id, const ReplayResult& result);
 nlohmann::json launch_error_message(const std::string& case_id, const LaunchError& error);

@@ -35,6 +35,14 @@ LaunchStatus Pristine::keep_on_device() {
   return {};
 }
 
+LaunchStatus Pristine::renew() {
+  for (const Filled& filled : filled_) {
+    if (filled.copy == 0) continue;
+    if (LaunchStatus s = filled.source(filled.copy); !s) return s;
+  }
+  return {};
+}
+
 LaunchStatus Pristine::restore_async() {
   if (LaunchStatus s = poison_async(); !s) return s;
   for (const Filled& filled : filled_) {

@@ -36,6 +36,8 @@ class Pristine {
   /// Copies each content, from its source since the buffers may have been written by now, to device memory of its own.
   /// A content that the device has no room for is restored from its source instead.
   LaunchStatus keep_on_device();
+  /// Copies those contents again: their sources have changed.
+  LaunchStatus renew();
   LaunchStatus restore_async();
 
  private:

@@ -162,6 +162,7 @@ class Replay {
       return closed(pristine_.restore_async());
     };
     work.enqueue = [&] { return program_->enqueue(); };
+    if (request_.renew) work.renew = [&] { return renew(); };
     work.operations = program_->operations();
     // Reservoir of one: the n'th sample replaces what was kept with probability 1/n, so that in the end each is equally likely.
     work.sampled = [&](std::int64_t index) -> LaunchStatus {
@@ -183,6 +184,13 @@ class Replay {
       result.inspection = std::move(*seen);
     }
     return memory_.check();
+  }
+
+  LaunchStatus renew() {
+    if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+    if (LaunchStatus s = exchange_.close(); !s) return s;
+    if (LaunchStatus s = request_.renew(); !s) return s;
+    return closed(pristine_.renew());
   }
 
   /// Each buffer that holds an output, once.

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct ReplayRequest {
   std::uint64_t gpu_memory_bytes = 0;  // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
   std::optional<TimingRules> timing;
   std::vector<std::size_t> answers;  // to the plan's questions, as an earlier replay found them; empty: to be found out
+  // When timed: lets somebody put other inputs into the exchange, once, between warm-up and samples. So the first sample is the first run on its inputs, and
+  // what a plan kept from earlier runs is of no use to it.
+  std::function<LaunchStatus()> renew = {};
   bool inspect = false;              // after timing: determinism and timeline
   bool ablated = false;              // without the submission's kernels: what is right all the same is not their work
   TrustedKernels* ours = nullptr;    // null where the device cannot run them

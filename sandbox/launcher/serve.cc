@@ -15,7 +15,17 @@
 namespace assay::sandbox {
 namespace {
 
-LaunchResult<ReplayResult> perform(const LaunchMessage& message, GpuDriver& gpu, TrustedKernels* ours, const Clock& clock) {
+/// Tells who asked that the inputs may be changed, and waits until they are.
+LaunchStatus renew(int socket, const std::string& case_id) {
+  const auto broken = [](const Error& error) { return launch_fail(LaunchErrorKind::internal_error, "waiting for new inputs: " + error.message); };
+  if (Status sent = send_frame(socket, primed_message(case_id), {}, {}, Deadline::never()); !sent) return broken(sent.error());
+  Result<Frame> frame = receive_frame(socket, Deadline::never());
+  if (!frame) return broken(frame.error());
+  if (Status due = check_sample(*frame); !due) return broken(due.error());
+  return {};
+}
+
+LaunchResult<ReplayResult> perform(int socket, const LaunchMessage& message, GpuDriver& gpu, TrustedKernels* ours, const Clock& clock) {
   Result<Plan> plan = decode_plan(message.plan);
   if (!plan) return launch_fail(LaunchErrorKind::invalid_plan, plan.error().message);
   Result<RequestMemory> memory = RequestMemory::open(message, gpu);
@@ -23,6 +33,7 @@ LaunchResult<ReplayResult> perform(const LaunchMessage& message, GpuDriver& gpu,
   ReplayRequest request;
   request.gpu_memory_bytes = message.gpu_memory_bytes;
   if (message.time) request.timing = message.timing;
+  if (message.renew) request.renew = [&] { return renew(socket, message.case_id); };
   request.answers = message.answers;
   request.ablated = message.ablated;
   request.inspect = message.inspect;
@@ -50,7 +61,7 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
     if (!message) return fail(message.error());
 
     LaunchResult<ReplayResult> result =
-        lost_in ? launch_fail(LaunchErrorKind::gpu_fault, "the GPU context was lost in case '" + *lost_in + "'") : perform(*message, gpu, ours ? &*ours : nullptr, clock);
+        lost_in ? launch_fail(LaunchErrorKind::gpu_fault, "the GPU context was lost in case '" + *lost_in + "'") : perform(socket, *message, gpu, ours ? &*ours : nullptr, clock);
     if (!result && result.error().kind == LaunchErrorKind::gpu_fault && !lost_in) lost_in = message->case_id;
     const auto answer = result ? launched_message(message->case_id, *result) : launch_error_message(message->case_id, result.error());
     if (Status sent = send_frame(socket, answer, {}, {}, Deadline::never()); !sent) return sent;

@@ -101,10 +101,19 @@ Result<std::string> LauncherClient::finish(const Deadline& deadline) {
   return tail_of(log_, kReportBytes);
 }
 
-Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const std::string& plan, const std::vector<int>& fds, const Deadline& deadline) {
+Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const std::string& plan, const std::vector<int>& fds, const Deadline& deadline,
+                                             const std::function<Status()>& renew) {
   ++launches_;
   Status sent = send_frame(socket_.get(), to_header(request), plan, fds, deadline);
   Result<Frame> frame = sent ? receive_frame(socket_.get(), deadline) : fail(sent.error());
+  if (frame && frame->type() == "primed" && renew) {
+    if (Status renewed = renew(); !renewed) {
+      kill();
+      return fail(renewed.error());
+    }
+    sent = send_frame(socket_.get(), {{"type", "sample"}}, {}, {}, deadline);
+    frame = sent ? receive_frame(socket_.get(), deadline) : fail(sent.error());
+  }
   if (!frame) {
     const ErrorCode code = frame.error().code;
     if (code == ErrorCode::resource_exhausted || code == ErrorCode::cancelled) {

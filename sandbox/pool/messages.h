@@ -192,6 +192,7 @@ struct LaunchRequest {
   std::set<std::string> inout;        // inputs that the plan may write to
   bool ablated = false;               // without the submission's kernels
   bool inspect = false;               // when timed: also its timeline, and whether it is deterministic
+  bool renew = false;                 // when timed: the inputs change between warm-up and samples (LauncherClient::launch)
   std::int64_t gpu_memory_bytes = 0;
 };
 struct Launched {
@@ -201,6 +202,7 @@ struct Launched {
   std::vector<std::string> modified;  // inputs that it wrote to and may not; known when it was not timed
   std::int64_t moves = 0;             // operations that only move data, which may do a kernel's work
   std::optional<Timing> timing;
+  std::optional<double> first_ns;       // the first sample, where inputs were renewed before it: nothing had run on them
   std::vector<OperationTime> timeline;  // with `inspect`
   std::optional<bool> deterministic;
 };

@@ -77,6 +77,7 @@ Result<Launched> parse_launched(const Frame& frame) {
     launched.timing->overhead_ns = in.number("overhead_ns");
     launched.timing->clock_mhz = in.number("clock_mhz");
     launched.timing->discarded = in.integer("discarded", 0, kHighest);
+    launched.first_ns = in.optional_number("first_ns");
   }
   if (frame.header.contains("timeline")) {
     launched.timeline = read_timeline(in);
@@ -115,6 +116,7 @@ json to_header(const LaunchRequest& request) {
           {"device_bytes", request.device_bytes},
           {"ablated", request.ablated},
           {"inspect", request.inspect},
+          {"renew", request.renew},
           {"time", request.time.has_value()},
           {"min_samples", block.min_samples},
           {"max_samples", block.max_samples},

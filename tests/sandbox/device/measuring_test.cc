@@ -27,3 +27,13 @@ TEST_CASE("without a time of the host, or with made-up ones, there is nothing to
   CHECK(clocks_agree(block(0)));
   CHECK(clocks_agree(block(22'705, 0)));
 }
+
+TEST_CASE("first runs that are slow beside the others tell of answers that were kept") {
+  CHECK(first_runs_are_slow({60'000, 61'000, 59'000}, 30'000));
+  CHECK_FALSE(first_runs_are_slow({30'500, 31'000, 61'000}, 30'000));  // one of three may be noise
+  CHECK_FALSE(first_runs_are_slow({32'900, 32'900, 32'900}, 30'000));
+  CHECK(first_runs_are_slow({33'100, 33'100, 33'100}, 30'000));
+  CHECK_FALSE(first_runs_are_slow({2'450, 2'450, 2'450}, 2'000));  // of so little time the clock's own noise is a part
+  CHECK_FALSE(first_runs_are_slow({60'000, 60'000}, 30'000));
+  CHECK_FALSE(first_runs_are_slow({}, 30'000));
+}

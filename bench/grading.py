@@ -2,8 +2,8 @@
 
     python bench/grading.py --out bench/results/grading-h200.json
 
-`launch` and `judge` are the stages that hold the GPU; `judge` counts the first comparison of each case and the recheck of each block
-that was timed, so its share of the whole is more than what rechecking costs.
+`launch`, `judge` (inputs, first comparisons), `baseline` (oracle and PyTorch, timed beside) and `recheck` (of each block that was timed)
+are the stages that hold the GPU. `times` are medians in ns: of all samples, of those that were the first run on their inputs, of the oracle.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/common"))
 from tool_calls import verdict_of  # noqa: E402
 
-ON_THE_GPU = ("launch", "judge")
+ON_THE_GPU = ("launch", "judge", "baseline", "recheck")
 
 
 def submit(client: StdioClient, run: str, folder: Path) -> dict[str, Any]:
@@ -34,7 +34,14 @@ def submit(client: StdioClient, run: str, folder: Path) -> dict[str, Any]:
     answer = verdict_of(client, "submit", arguments)
     wall_s = time.perf_counter() - begin
     kept = {key: answer.get(key) for key in ("outcome", "error_kind", "tier", "perf", "stage_ms")}
-    return {"operator": folder.name, "wall_s": wall_s, "cases": len(answer.get("cases") or []), **kept}
+    cases = answer.get("cases") or []
+    times = {case["id"]: times_of(case) for case in cases if case.get("latency")}
+    return {"operator": folder.name, "wall_s": wall_s, "cases": len(cases), "times": times, **kept}
+
+
+def times_of(case: dict[str, Any]) -> list[float | None]:
+    latency, oracle = case["latency"], case.get("baseline_latency") or {}
+    return [latency["median_ns"], latency.get("first_run_ns"), oracle.get("median_ns")]
 
 
 def worked_ms(one: dict[str, Any]) -> float:
@@ -50,7 +57,8 @@ def summary(graded: list[dict[str, Any]]) -> dict[str, Any]:
         "wall_s": statistics.median(one["wall_s"] for one in passed),
         "gpu_s": statistics.median(gpu_s),
         "gpu_s_each": {one["operator"]: round(seconds, 2) for one, seconds in zip(passed, gpu_s, strict=True)},
-        "judge_share": statistics.median(one["stage_ms"].get("judge", 0) / worked_ms(one) for one in passed),
+        "stage_ms": {stage: statistics.median(one["stage_ms"].get(stage, 0) for one in passed) for stage in passed[0]["stage_ms"]},
+        "recheck_share": statistics.median(one["stage_ms"].get("recheck", 0) / worked_ms(one) for one in passed),
         "perf": {one["operator"]: one["perf"] for one in passed},
     }
 
@@ -60,6 +68,7 @@ def main() -> None:
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--operators", nargs="*", default=[])
+    parser.add_argument("--seconds", type=float, default=3600, help="no further submission begins after that")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     folders = sorted(path.parent for path in (ROOT / "operators").glob("*/*/spec.toml"))
@@ -69,7 +78,8 @@ def main() -> None:
         client = StdioClient(command, {**os.environ, "ASSAY_STATE_DIR": f"{folder}/state"})
         run = client.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})["structuredContent"]["run"]
         submit(client, run, chosen[0])  # the pool starts
-        graded = [submit(client, run, one) for one in chosen]
+        end = time.monotonic() + options.seconds
+        graded = [submit(client, run, one) for one in chosen if time.monotonic() < end]
         client.close()
     document = {"what": __doc__, "summary": {}, "environment": environment(), "graded": graded}
     options.out.parent.mkdir(parents=True, exist_ok=True)

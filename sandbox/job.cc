@@ -32,7 +32,8 @@ constexpr std::array kTiers = {
 
 constexpr std::array kStages = {
     Name<Stage>{Stage::queue, "queue"},   Name<Stage>{Stage::import, "import"}, Name<Stage>{Stage::compile, "compile"}, Name<Stage>{Stage::record, "record"},
-    Name<Stage>{Stage::launch, "launch"}, Name<Stage>{Stage::run, "run"},       Name<Stage>{Stage::judge, "judge"},     Name<Stage>{Stage::done, "done"},
+    Name<Stage>{Stage::launch, "launch"}, Name<Stage>{Stage::run, "run"},       Name<Stage>{Stage::judge, "judge"},     Name<Stage>{Stage::baseline, "baseline"},
+    Name<Stage>{Stage::recheck, "recheck"}, Name<Stage>{Stage::done, "done"},
 };
 
 // In the order of the enum, so that a missing name shows (tests/sandbox/job_test.cc walks it).

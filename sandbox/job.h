@@ -39,7 +39,7 @@ enum class Outcome { pass, fail, error };
 enum class Tier { plan, host, interpreter, none };
 
 /// Where in a job's life it ended. In the order in which a job passes through them.
-enum class Stage { queue, import, compile, record, launch, run, judge, done };
+enum class Stage { queue, import, compile, record, launch, run, judge, baseline, recheck, done };
 
 /// Closed list. tools/error_taxonomy.h maps each to a TritonBench error type and group.
 enum class ErrorKind {
@@ -172,6 +172,7 @@ struct Timing {
   double high_ns = 0;
   std::vector<double> samples_ns;  // raw, in the order taken, without the discarded ones
   double warm_ns = 0;              // median right after a run of the same; 0: not measured
+  double first_run_ns = 0;         // median of samples that were the first run on their inputs; 0: not known
   double wall_ns = 0;              // median from queueing to the end of the wait, by the host's clock; 0: not measured
   double overhead_ns = 0;          // of the timer's marks; taken off already
   double clock_mhz = 0;            // median of the multiprocessors' clock meanwhile; 0: not measured

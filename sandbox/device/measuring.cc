@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
 #include "base/median.h"
 #include "sandbox/device/assemble.h"
+#include "sandbox/device/attribution.h"
 #include "sandbox/device/time_shares.h"
 
 namespace assay::sandbox {
@@ -21,7 +23,10 @@ constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);  // of one case; a
 constexpr double kSteady = 0.005;                              // half of the interval of a median that is known well enough, relative
 constexpr std::int64_t kLaterWarmUpMs = 3;                     // after the first round of the first case: between rounds the device rests for milliseconds
 constexpr double kClockTolerance = 0.9;                        // the host's clock may not show less than this of the device's
-constexpr double kFirstRunFactor = 1.1, kFirstRunSlackNs = 500;  // more than this over the median is no noise of several first runs
+constexpr std::size_t kLeastFirstRuns = 3;                     // whose median is not one run's noise
+constexpr double kFirstRunFactor = 1.1;                        // over the median of all samples: more is looked at again
+constexpr double kFirstRunSlackNs = 300;                       // as is more than this, of very short ones
+constexpr int kConfirmingBlocks = 8;                           // then; what is noise in three first runs is not in eleven
 constexpr int kClockTries = 4;                                 // blocks until both agree: another program's turn on the GPU is in the marks of one alone
 
 enum class Who { submission, oracle, pytorch };
@@ -37,10 +42,8 @@ bool clocks_agree(const Timing& block) {
   return !real || block.wall_ns == 0 || block.wall_ns >= kClockTolerance * median_interval(block.samples_ns).median;
 }
 
-bool first_runs_are_slow(const std::vector<double>& first_ns, double median_ns) {
-  if (first_ns.size() < kLeastFirstRuns) return false;
-  const double first = median_interval(first_ns).median;
-  return first > kFirstRunFactor * median_ns && first > median_ns + kFirstRunSlackNs;
+bool first_runs_are_slow(const Timing& timing) {
+  return timing.first_run_ns > kFirstRunFactor * timing.median_ns && timing.first_run_ns > timing.median_ns + kFirstRunSlackNs;
 }
 
 /// Of one of them, block after block.
@@ -55,10 +58,8 @@ class Measuring::Samples {
     clock_.push_back(block.clock_mhz);
     overhead_.push_back(block.overhead_ns);
     answers_ = std::move(launched.answers);
-    if (launched.first_ns) first_.push_back(*launched.first_ns);
+    if (block.first_run_ns > 0) first_.push_back(block.first_run_ns);
   }
-  /// First runs on new inputs, of the blocks that had such.
-  const std::vector<double>& first_runs() const { return first_; }
   bool empty() const { return all_.samples_ns.empty(); }
   bool steady() const { return empty() || median_interval(all_.samples_ns).relative_half_width() <= kSteady; }
   /// Of the plan's questions, once a block has found them out.
@@ -70,6 +71,7 @@ class Measuring::Samples {
     timing.low_ns = interval.low;
     timing.high_ns = interval.high;
     timing.warm_ns = median_interval(warm_).median;
+    timing.first_run_ns = first_.size() < kLeastFirstRuns ? 0 : median_interval(first_).median;
     timing.wall_ns = median_interval(wall_).median;
     timing.overhead_ns = median_interval(overhead_).median;
     timing.clock_mhz = median_interval(clock_).median;
@@ -125,6 +127,11 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
     }
     warm_ = true;
   }
+  for (int more = 0; more < kConfirmingBlocks && first_runs_are_slow(submission.timing()); ++i) {
+    TimedBlock block;
+    block.warm_up_ms = kLaterWarmUpMs;
+    if (!time_submission(i, *session, plan, block, submission)) return false;
+  }
   if (!submission.empty()) record.latency = submission.timing();
   if (!oracle.empty()) record.baseline_latency = oracle.timing();
   if (!pytorch.empty()) {
@@ -132,18 +139,22 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
     const double overhead = record.latency ? record.latency->overhead_ns : 0;
     record.pytorch_ns = std::max(0.0, median_interval(pytorch).median - overhead);
   }
-  return kept_nothing(record, submission) && above_floor(record);
+  return kept_nothing(record) && above_floor(record);
 }
 
-bool Measuring::kept_nothing(CaseRecord& record, const Samples& submission) {
-  if (!record.latency || !first_runs_are_slow(submission.first_runs(), record.latency->median_ns)) return true;
-  return run_.fail(ErrorKind::unattributed, "case '" + record.id + "': first runs on new inputs take " + std::to_string(median_interval(submission.first_runs()).median) +
-                                                " ns, later ones on the same " + std::to_string(record.latency->median_ns) + ": answers are kept from run to run");
+bool Measuring::kept_nothing(CaseRecord& record) {
+  if (!record.latency || !first_runs_are_slow(*record.latency)) return true;
+  const auto ns = [](double value) { return std::to_string(std::llround(value)) + " ns"; };
+  not_its_work(run_.verdict(), record,
+               "the first run on new inputs takes " + ns(record.latency->first_run_ns) + ", later ones on the same " + ns(record.latency->median_ns) +
+                   ": they use what an earlier run left behind");
+  return false;
 }
 
-/// Where inputs lie in memory files, or steer what was recorded, they stay.
+/// Where inputs lie in memory files they stay; those that steer what was recorded stay everywhere.
 std::optional<std::string> Measuring::refresh(std::size_t i) {
   const std::string& id = prepared_.cases[i].id;
+  run_.enter(Stage::judge);
   Result<std::string> seed = parts_.judge.refresh(run_.job().id, id, run_.deadline(run_.job().limits.judge_wall_ms));
   if (!seed) {
     run_.fail_ours(seed.error(), "making new inputs for case '" + id + "'");
@@ -164,7 +175,7 @@ bool Measuring::time_submission(std::size_t case_index, LaunchSession& session, 
       return seed.has_value();
     };
     std::optional<Launched> launched = session.launch(prepared_, case_index, plan, outputs_[case_index].get(), block, into.answers(), first, renew);
-    if (launched && !renewed) launched->first_ns.reset();
+    if (launched && !renewed) launched->timing->first_run_ns = 0;
     if (!launched || !still_right(run_.verdict().cases[case_index], *launched, outputs_[case_index].get())) return false;
     if (!clocks_agree(*launched->timing)) {
       disagreed = launched->timing;
@@ -196,6 +207,7 @@ void Measuring::inspected(CaseRecord& record, Launched& launched) {
 
 void Measuring::time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into) {
   if (baseline_.empty() || beside_.failed()) return;
+  run_.enter(Stage::baseline);
   for (int i = 0; i < kClockTries; ++i) {
     std::optional<Launched> launched = oracle_.launch(prepared_, case_index, baseline_[case_index], outputs_[case_index].get(), block, into.answers());
     if (!launched) return;
@@ -207,6 +219,7 @@ void Measuring::time_oracle(std::size_t case_index, const TimedBlock& block, Sam
 }
 
 void Measuring::time_pytorch(std::size_t i, std::vector<double>& into) {
+  run_.enter(Stage::baseline);
   const std::string& id = prepared_.cases[i].id;
   const Result<std::vector<double>> samples = parts_.judge.time_reference(run_.job().id, id, run_.deadline(run_.job().limits.judge_wall_ms));
   if (samples) {
@@ -219,7 +232,7 @@ void Measuring::time_pytorch(std::size_t i, std::vector<double>& into) {
 }
 
 bool Measuring::still_right(CaseRecord& record, const Launched& launched, int output) {
-  run_.enter(Stage::judge);
+  run_.enter(Stage::recheck);
   const Result<Compared> again = parts_.judge.compare(run_.job().id, record.id, launched.outputs, output, run_.deadline(run_.job().limits.judge_wall_ms));
   if (!again) return run_.fail_ours(again.error(), "judging the timed output of case '" + record.id + "'");
   if (again->kind == ErrorKind::none) return true;

@@ -9,7 +9,6 @@
 // medians are known well enough. The caller has the GPU alone.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <random>
 #include <string>
@@ -23,9 +22,8 @@ namespace assay::sandbox {
 /// make them too long, and the host's own few not. True for a simulated device, whose times are made up.
 bool clocks_agree(const Timing& block);
 
-/// Whether first runs on their inputs take longer than others: by their medians, more than a tenth and half a microsecond. Of at least kLeastFirstRuns, else false.
-inline constexpr std::size_t kLeastFirstRuns = 3;
-bool first_runs_are_slow(const std::vector<double>& first_ns, double median_ns);
+/// Whether first runs on new inputs take longer than later ones on the same: by more than kFirstRunFactor and kFirstRunSlackNs. False where they are not known.
+bool first_runs_are_slow(const Timing& timing);
 
 class Measuring {
  public:
@@ -48,7 +46,7 @@ class Measuring {
   bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
   /// The seed of the new inputs, empty when they stay; nothing: the verdict says why.
   std::optional<std::string> refresh(std::size_t i);
-  bool kept_nothing(CaseRecord& record, const Samples& submission);
+  bool kept_nothing(CaseRecord& record);
   bool time_submission(std::size_t case_index, LaunchSession& session, const std::string& plan, const TimedBlock& block, Samples& into);
   void inspected(CaseRecord& record, Launched& launched);
   void time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into);

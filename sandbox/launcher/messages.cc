@@ -172,7 +172,7 @@ nlohmann::json launched_message(const std::string& case_id, const ReplayResult& 
     message["overhead_ns"] = result.samples.overhead_ns;
     message["clock_mhz"] = result.samples.clock_mhz;
     message["discarded"] = result.samples.discarded;
-    message["first_ns"] = result.samples.first_ns ? json(*result.samples.first_ns) : json(nullptr);
+    if (result.samples.first_run_ns) message["first_run_ns"] = *result.samples.first_run_ns;
     const MedianInterval interval = median_interval(result.samples.cold_ns);
     message["median_ns"] = interval.median;
     message["low_ns"] = interval.low;

@@ -163,11 +163,14 @@ class Replay {
     };
     work.enqueue = [&] { return program_->enqueue(); };
     if (request_.renew) work.renew = [&] { return renew(); };
+    work.take_over = [&] { return take_over(); };
     work.operations = program_->operations();
-    // Reservoir of one: the n'th sample replaces what was kept with probability 1/n, so that in the end each is equally likely.
-    work.sampled = [&](std::int64_t index) -> LaunchStatus {
-      if (std::uniform_int_distribution<std::int64_t>(0, index)(random) != 0) return {};
-      return read_outputs();
+    // Half of the time the first sample, which alone cannot use what was kept from an earlier one; else one of the others. Reservoir of one: the n'th of them
+    // replaces what was kept with probability 1/n, so that in the end each is equally likely.
+    const bool the_first = std::bernoulli_distribution(0.5)(random);
+    work.sampled = [&, the_first](std::int64_t index) -> LaunchStatus {
+      const bool drawn = index == 0 || (!the_first && std::uniform_int_distribution<std::int64_t>(1, index)(random) == 1);
+      return drawn ? read_outputs() : LaunchStatus();
     };
     if (TrustedKernels* ours = request_.ours; ours != nullptr) {
       work.scrub = [ours] { return ours->scrub_async(); };
@@ -190,7 +193,14 @@ class Replay {
     if (LaunchStatus s = gpu_.synchronize(); !s) return s;
     if (LaunchStatus s = exchange_.close(); !s) return s;
     if (LaunchStatus s = request_.renew(); !s) return s;
-    return closed(pristine_.renew());
+    return closed(pristine_.stage(request_.ours));
+  }
+
+  LaunchResult<bool> take_over() {
+    if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
+    LaunchResult<bool> unseen = pristine_.take_over();
+    if (LaunchStatus s = exchange_.close(); !s && unseen) return tl::unexpected(s.error());
+    return unseen;
   }
 
   /// Each buffer that holds an output, once.

@@ -33,8 +33,8 @@ struct ReplayRequest {
   std::uint64_t gpu_memory_bytes = 0;  // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
   std::optional<TimingRules> timing;
   std::vector<std::size_t> answers;  // to the plan's questions, as an earlier replay found them; empty: to be found out
-  // When timed: lets somebody put other inputs into the exchange, once, between warm-up and samples. So the first sample is the first run on its inputs, and
-  // what a plan kept from earlier runs is of no use to it.
+  // When timed: lets somebody put other inputs into the exchange, once, before the warm-up, which still runs on the old ones. So the first sample is the first
+  // run on its inputs, and what a plan kept from earlier runs is of no use to it.
   std::function<LaunchStatus()> renew = {};
   bool inspect = false;              // after timing: determinism and timeline
   bool ablated = false;              // without the submission's kernels: what is right all the same is not their work

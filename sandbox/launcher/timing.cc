@@ -35,12 +35,20 @@ class Series {
   LaunchResult<Samples> run() {
     if (LaunchStatus s = cold_.open(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = work_.prepare(); !s) return tl::unexpected(s.error());
+    if (work_.renew) {
+      if (LaunchStatus s = work_.renew(); !s) return tl::unexpected(s.error());
+    }
     begin_ = clock_.monotonic_ns();
     if (LaunchStatus s = warm_up(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = find_overheads(); !s) return tl::unexpected(s.error());
-    if (LaunchStatus s = renew(); !s) return tl::unexpected(s.error());
+    if (work_.renew) {
+      if (LaunchStatus s = a_few(); !s) return tl::unexpected(s.error());
+    }
+    // Only now: what keeps answers from run to run has none for these inputs, and yet finds its instructions where later runs find them.
+    LaunchResult<bool> unseen = work_.renew ? work_.take_over() : LaunchResult<bool>(false);
+    if (!unseen) return tl::unexpected(unseen.error());
     if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
-    if (work_.renew) samples_.first_ns = samples_.cold_ns.front();
+    if (*unseen) samples_.first_run_ns = samples_.cold_ns.front();
     discard_slow_clocks();
     for (std::int64_t i = 0; i < rules_.side_samples && elapsed() < budget(); ++i) {
       if (LaunchStatus s = take_warm(); !s) return tl::unexpected(s.error());
@@ -54,25 +62,20 @@ class Series {
   std::int64_t budget() const { return rules_.max_time_ms * kNsPerMs; }
 
   LaunchStatus warm_up() {
-    // Where inputs are renewed the clocks rise after that, without the work: it must not have run on them.
-    const std::int64_t wanted = work_.renew ? 0 : rules_.warm_up_ms * kNsPerMs;
-    for (std::int64_t i = 0; (i < kWarmUpSamples || elapsed() < wanted) && i < rules_.max_samples && elapsed() < budget() / 4; ++i) {
+    if (LaunchStatus s = a_few(); !s) return s;
+    const std::int64_t wanted = rules_.warm_up_ms * kNsPerMs;
+    for (std::int64_t i = kWarmUpSamples; elapsed() < wanted && i < rules_.max_samples && elapsed() < budget() / 4; ++i) {
       if (LaunchResult<double> discarded = cold(); !discarded) return tl::unexpected(discarded.error());
     }
     clocks_.clear();
     return {};
   }
 
-  LaunchStatus renew() {
-    if (!work_.renew) return {};
-    if (LaunchStatus s = work_.renew(); !s) return s;
-    begin_ = clock_.monotonic_ns();  // somebody else made the inputs meanwhile
-    do {
-      if (work_.scrub) {
-        if (LaunchStatus s = work_.scrub(); !s) return s;
-      }
-      if (LaunchStatus s = cold_.flush(); !s) return s;
-    } while (elapsed() < rules_.warm_up_ms * kNsPerMs);
+  LaunchStatus a_few() {
+    for (std::int64_t i = 0; i < kWarmUpSamples && (i == 0 || elapsed() < budget() / 4); ++i) {
+      if (LaunchResult<double> discarded = cold(); !discarded) return tl::unexpected(discarded.error());
+    }
+    clocks_.clear();
     return {};
   }
 
@@ -162,7 +165,7 @@ class Series {
   void discard_slow_clocks() {
     if (clocks_.size() != samples_.cold_ns.size()) return;
     samples_.clock_mhz = median_interval(clocks_).median;
-    if (clocks_.front() < kSlowClock * samples_.clock_mhz) samples_.first_ns.reset();
+    if (clocks_.front() < kSlowClock * samples_.clock_mhz) samples_.first_run_ns.reset();
     std::vector<double> kept;
     for (std::size_t i = 0; i < clocks_.size(); ++i) {
       if (clocks_[i] >= kSlowClock * samples_.clock_mhz) kept.push_back(samples_.cold_ns[i]);

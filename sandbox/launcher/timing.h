@@ -42,14 +42,15 @@ struct Samples {
   double overhead_ns = 0;       // of the marks and the way to the kernel; taken off the cold ones, and what it is with warm caches off the warm ones
   double clock_mhz = 0;         // median while the cold ones ran; 0: not read
   std::int64_t discarded = 0;   // cold samples at a clock clearly under the median
-  std::optional<double> first_ns;  // the first cold one, where its inputs were renewed just before and its clock was not low: nothing had run on them
+  std::optional<double> first_run_ns;  // the first cold one, where nothing had run on its inputs before and its clock was not low
 };
 
 struct TimedWork {
   std::function<LaunchStatus()> prepare;              // once, before the first sample: what may use the memory that is left
   std::function<LaunchStatus()> restore;              // queue: inputs, poison
   std::function<LaunchStatus()> enqueue;              // queue: the operations, and nothing else
-  std::function<LaunchStatus()> renew = {};           // once, between warm-up and the first sample: other inputs, on which nothing has run; may be empty
+  std::function<LaunchStatus()> renew = {};           // once, after prepare: waits until other inputs are to be had; may be empty
+  std::function<LaunchResult<bool>()> take_over = {}; // with renew, after warm-up: they are the inputs from now on. Whether nothing has run on them
   std::function<LaunchStatus()> scrub = {};           // queue: what wipes memory that buffers do not show; may be empty
   std::function<LaunchStatus()> touch = {};           // queue: a kernel of known duration; may be empty
   std::function<LaunchStatus()> read_clock = {};      // queue: what reads the clock; may be empty

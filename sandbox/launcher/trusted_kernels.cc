@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "sandbox/launcher/mask_text.h"
+
 namespace assay::sandbox {
 namespace {
 
@@ -13,8 +15,8 @@ constexpr std::uint32_t kThreads = 1024;
 constexpr std::uint32_t kRegisters = 56;  // live at once: with the others that it needs, all of a multiprocessor's at 1,024 threads
 constexpr std::uint32_t kWavesOfBlocks = 2;
 constexpr std::uint32_t kTouchThreads = 128;
-constexpr std::uint32_t kCompareThreads = 256;
-constexpr std::uint64_t kCompareBlocksPerSm = 8;
+constexpr std::uint32_t kStrideThreads = 256;
+constexpr std::uint64_t kStrideBlocksPerSm = 8;
 constexpr std::uint64_t kWordBytes = 16;
 constexpr std::size_t kReadings = 2;  // cycles, nanoseconds
 
@@ -160,6 +162,15 @@ constexpr const char* kTouchText = R"(.version 7.0
 }
 )";
 
+/// For kernels that go over this many words in a grid-wide stride.
+LaunchShape grid_stride(const GpuDriver& gpu, std::uint64_t words) {
+  LaunchShape shape;
+  shape.block[0] = kStrideThreads;
+  const auto sms = static_cast<std::uint64_t>(std::max<std::int64_t>(1, gpu.facts().sms));
+  shape.grid[0] = static_cast<std::uint32_t>(std::min<std::uint64_t>(words / kStrideThreads + 1, kStrideBlocksPerSm * sms));
+  return shape;
+}
+
 }  // namespace
 
 LaunchResult<TrustedKernels> TrustedKernels::load(GpuDriver& gpu) {
@@ -177,6 +188,9 @@ LaunchResult<TrustedKernels> TrustedKernels::load(GpuDriver& gpu) {
   LaunchResult<KernelHandle> differ = gpu.load(kDifferText, "assay_differ", 0);
   if (!differ) return tl::unexpected(differ.error());
   ours.differ_ = *differ;
+  LaunchResult<KernelHandle> mask = gpu.load(kMaskText, "assay_mask", 0);
+  if (!mask) return tl::unexpected(mask.error());
+  ours.mask_ = *mask;
   LaunchResult<DevicePtr> reading = gpu.allocate(kReadings * sizeof(std::uint64_t));
   if (!reading) return tl::unexpected(reading.error());
   ours.reading_ = *reading;
@@ -192,11 +206,12 @@ TrustedKernels::TrustedKernels(TrustedKernels&& other) noexcept
       clock_(std::exchange(other.clock_, std::nullopt)),
       touch_(std::exchange(other.touch_, std::nullopt)),
       differ_(std::exchange(other.differ_, std::nullopt)),
+      mask_(std::exchange(other.mask_, std::nullopt)),
       reading_(std::exchange(other.reading_, 0)),
       touched_(std::exchange(other.touched_, 0)) {}
 
 TrustedKernels::~TrustedKernels() {
-  for (const std::optional<KernelHandle>& kernel : {scrub_, clock_, touch_, differ_}) {
+  for (const std::optional<KernelHandle>& kernel : {scrub_, clock_, touch_, differ_, mask_}) {
     if (kernel) gpu_->unload(*kernel);
   }
   for (const DevicePtr memory : {reading_, touched_}) {
@@ -230,15 +245,17 @@ LaunchStatus TrustedKernels::touch_async() {
 LaunchResult<bool> TrustedKernels::same(DevicePtr a, DevicePtr b, std::uint64_t bytes) {
   if (bytes == 0) return true;
   if (LaunchStatus s = gpu_->fill_async(reading_, 1, sizeof(std::uint32_t), 0); !s) return tl::unexpected(s.error());
-  LaunchShape shape;
-  shape.block[0] = kCompareThreads;
-  const std::uint64_t wanted = bytes / kWordBytes / kCompareThreads + 1;
-  shape.grid[0] = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, kCompareBlocksPerSm * static_cast<std::uint64_t>(std::max<std::int64_t>(1, gpu_->facts().sms))));
+  const LaunchShape shape = grid_stride(*gpu_, bytes / kWordBytes);
   const std::array<ParamValue, 5> params{{{a, 8}, {b, 8}, {bytes / kWordBytes, 8}, {bytes % kWordBytes, 8}, {reading_, 8}}};
   if (LaunchStatus s = gpu_->launch_async(*differ_, shape, params); !s) return tl::unexpected(s.error());
   std::uint32_t differ = 0;
   if (LaunchStatus s = gpu_->read(std::as_writable_bytes(std::span(&differ, 1)), reading_); !s) return tl::unexpected(s.error());
   return differ == 0;
+}
+
+LaunchStatus TrustedKernels::mask_async(DevicePtr to, DevicePtr from, std::uint64_t words, const MaskKey& key) {
+  const std::array<ParamValue, 5> params{{{to, 8}, {from, 8}, {words, 8}, {key[0], 8}, {key[1], 8}}};
+  return gpu_->launch_async(*mask_, grid_stride(*gpu_, words), params);
 }
 
 LaunchResult<double> TrustedKernels::clock_mhz() {

@@ -1,4 +1,4 @@
-// Kernels of our own that run beside a submission's: one wipes what device memory does not show, one reads the clock, one has a known duration, one compares.
+// Kernels of our own that run beside a submission's: one wipes what device memory does not show, one reads the clock, one has a known duration, one compares, one hides contents.
 //
 //   LaunchResult<TrustedKernels> ours = TrustedKernels::load(gpu);
 //   ours->scrub_async();                       // shared memory of every multiprocessor, and most registers: poisoned
@@ -9,12 +9,16 @@
 // run them (the fake one) has none. Not thread-safe; the driver must outlive it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
 #include "sandbox/launcher/gpu_driver.h"
 
 namespace assay::sandbox {
+
+using MaskKey = std::array<std::uint64_t, 2>;
+inline constexpr std::uint64_t kMaskWordBytes = 8;
 
 inline constexpr std::uint64_t kClockSpinNs = 20'000;  // how long the clock is watched: its timer ticks in up to a microsecond
 
@@ -31,6 +35,8 @@ class TrustedKernels {
   LaunchStatus touch_async();
   /// Whether two ranges of device memory hold the same bytes; both 16-byte aligned. Waits.
   LaunchResult<bool> same(DevicePtr a, DevicePtr b, std::uint64_t bytes);
+  /// to = from, masked or shown again (mask_text.h), in words of kMaskWordBytes; `to` may be `from`.
+  LaunchStatus mask_async(DevicePtr to, DevicePtr from, std::uint64_t words, const MaskKey& key);
   /// Of the multiprocessor that ran the last read_clock_async(), after synchronize().
   LaunchResult<double> clock_mhz();
 
@@ -38,7 +44,7 @@ class TrustedKernels {
   explicit TrustedKernels(GpuDriver& gpu) : gpu_(&gpu) {}
 
   GpuDriver* gpu_;
-  std::optional<KernelHandle> scrub_, clock_, touch_, differ_;
+  std::optional<KernelHandle> scrub_, clock_, touch_, differ_, mask_;
   DevicePtr reading_ = 0, touched_ = 0;
 };
 

@@ -202,7 +202,6 @@ struct Launched {
   std::vector<std::string> modified;  // inputs that it wrote to and may not; known when it was not timed
   std::int64_t moves = 0;             // operations that only move data, which may do a kernel's work
   std::optional<Timing> timing;
-  std::optional<double> first_ns;       // the first sample, where inputs were renewed before it: nothing had run on them
   std::vector<OperationTime> timeline;  // with `inspect`
   std::optional<bool> deterministic;
 };

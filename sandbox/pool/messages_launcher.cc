@@ -77,7 +77,7 @@ Result<Launched> parse_launched(const Frame& frame) {
     launched.timing->overhead_ns = in.number("overhead_ns");
     launched.timing->clock_mhz = in.number("clock_mhz");
     launched.timing->discarded = in.integer("discarded", 0, kHighest);
-    launched.first_ns = in.optional_number("first_ns");
+    launched.timing->first_run_ns = in.optional_number("first_run_ns").value_or(0);
   }
   if (frame.header.contains("timeline")) {
     launched.timeline = read_timeline(in);

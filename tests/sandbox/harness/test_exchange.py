@@ -68,11 +68,14 @@ class Conversation:
         flat = self.exchange.memory[offset:].view(getattr(torch, wire["dtype"]))
         return torch.as_strided(flat, wire["shape"], wire["strides"])
 
+    def inputs(self, case: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
+        """x and index, where they lie."""
+        places = {one["name"]: one["offset"] for one in case["device"]["inputs"]}
+        return self.view(case["arguments"][1], places["x"]), self.view(case["arguments"][2], places["index"])
+
     def answer(self, case: dict[str, Any], factor: float) -> list[dict[str, Any]]:
         """Writes axpy's outputs behind each other, as a launcher does, and describes them."""
-        places = {one["name"]: one["offset"] for one in case["device"]["inputs"]}
-        x = self.view(case["arguments"][1], places["x"])
-        index = self.view(case["arguments"][2], places["index"])
+        x, index = self.inputs(case)
         at = case["device"]["output_offset"]
         wires = [
             {"name": "output_0", "dtype": "float32", "shape": list(x.shape), "strides": [x.shape[1], 1], "offset": 0},
@@ -162,9 +165,20 @@ def test_a_refreshed_case_has_new_inputs_and_is_judged_by_them(talk: Conversatio
     assert talk.compare("job_1", "first", before)["kind"] == "wrong_result"  # the answer to the old inputs
     again = talk.compare("job_1", "first", talk.answer(case, 2.0))
     assert (again["kind"], again["float64_error"]) == ("none", None)  # the strict rule has had its answer
-    # What was recorded hangs on structural inputs: they stay.
-    talk.prepare(write_operator(tmp_path / "bound"), "job_2")
-    assert talk.ask({"type": "refresh", "job": "job_2", "case": "first"}).header["seed"] == ""
+
+
+@pytest.mark.parametrize("imported", [False, True])
+def test_structural_inputs_stay_beside_new_ones(talk: Conversation, tmp_path: Path, imported: bool) -> None:
+    """What was recorded hangs on them; and of an imported operator the others may."""
+    folder = write_operator(tmp_path / "bound", spec="imported = true\n" + SPEC if imported else SPEC)
+    case = talk.prepare(folder, "job_1").header["cases"][0]
+    x, index = talk.inputs(case)
+    old_x, old_index = x.clone(), index.clone()
+    seed = talk.ask({"type": "refresh", "job": "job_1", "case": "first"}).header["seed"]
+    assert (seed == "") == imported
+    assert torch.equal(index, old_index)
+    assert torch.equal(x, old_x) == imported
+    assert talk.compare("job_1", "first", talk.answer(case, 2.0))["kind"] == "none"
 
 
 def test_exchanges_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,18 @@ TEST_CASE("a launch message becomes a struct") {
   CHECK(message->gpu_memory_bytes == 1 << 20);
   CHECK(message->plan == "plan");
   CHECK(message->fds.size() == 2);
+  CHECK_FALSE(message->renew);
+}
+
+TEST_CASE("inputs that change between warm-up and samples are asked for, announced and confirmed") {
+  json header = launch_header();
+  header["renew"] = true;
+  CHECK(parse_launch(frame_of(header))->renew);
+  header["renew"] = 1;
+  CHECK(parse_launch(frame_of(header)).error().message.find("renew") != std::string::npos);
+  CHECK(primed_message("small") == json({{"type", "primed"}, {"case", "small"}}));
+  CHECK(check_sample(frame_of({{"type", "sample"}})));
+  CHECK(check_sample(frame_of({{"type", "launch"}})).error().message == "message `launch` is not due; valid: sample");
 }
 
 TEST_CASE("without timing its numbers may be missing") {
@@ -120,6 +132,9 @@ TEST_CASE("a result carries descriptors, kernels, samples and the interval") {
   message = launched_message("small", result);
   CHECK(message["samples_ns"] == json({3.0, 1.0, 2.0}));
   CHECK(message["median_ns"] == 2.0);
+  CHECK_FALSE(message.contains("first_run_ns"));
+  result.samples.first_run_ns = 7;
+  CHECK(launched_message("small", result)["first_run_ns"] == 7.0);
   CHECK(message["low_ns"] == 1.0);
   CHECK(message["high_ns"] == 3.0);
 }

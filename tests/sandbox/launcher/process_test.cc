@@ -83,6 +83,30 @@ TEST_CASE("a timed launch returns raw samples and their interval") {
   CHECK(inspected["deterministic"] == true);
 }
 
+TEST_CASE("a launch whose inputs are to be renewed waits for that between warm-up and samples") {
+  LauncherProcess launcher("fake");
+  launcher.ready();
+  test::LaunchCase one = test::vector_add_case(kN);
+  one.time = one.renew = true;
+  one.send(launcher, encode_plan(test::vector_add_plan(kN)));
+  Result<Frame> primed = launcher.receive();
+  REQUIRE(primed);
+  CHECK(primed->header == nlohmann::json({{"type", "primed"}, {"case", "c"}}));
+  REQUIRE(send_frame(launcher.socket(), {{"type", "sample"}}, {}, {}, Deadline::after_ms(10'000)));
+  Result<Frame> answer = launcher.receive();
+  REQUIRE(answer);
+  test::check_sums(one, answer->header);
+  CHECK(answer->header["first_run_ns"] == answer->header["samples_ns"][0]);
+
+  one.send(launcher, encode_plan(test::vector_add_plan(kN)));
+  REQUIRE(launcher.receive());
+  REQUIRE(send_frame(launcher.socket(), {{"type", "launch"}}, {}, {}, Deadline::after_ms(10'000)));
+  answer = launcher.receive();
+  REQUIRE(answer);
+  CHECK(answer->header["kind"] == "internal_error");
+  CHECK(answer->header["message"].get<std::string>().find("`launch` is not due") != std::string::npos);
+}
+
 TEST_CASE("each failure has its kind, and the process serves on after those that leave the device whole") {
   LauncherProcess launcher("fake");
   launcher.ready();

@@ -1,5 +1,6 @@
 #include "sandbox/launcher/replay.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -269,6 +270,71 @@ TEST_CASE("variables of a kernel's own are as at first in each sample: an answer
   REQUIRE(bench.run(test::vector_add_plan(kN, "fake_add_once")));
   CHECK(std::isnan(bench.out[0]));
   bench.check_clean();
+}
+
+TEST_CASE("renewed inputs are those of every sample, and of what comes back") {
+  Bench bench;
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
+  std::size_t before = 0;
+  bench.request.renew = [&]() -> LaunchStatus {
+    before = bench.gpu.launches().size();
+    CHECK(before > 0);
+    for (float& value : bench.x) value += 100;
+    return {};
+  };
+  const auto result = bench.run(test::vector_add_plan(kN));
+  REQUIRE(result);
+  bench.check_sum();
+  // What ran since then was the warm-up on the old inputs, and the samples.
+  CHECK(bench.gpu.launches().size() > before + 6);
+  REQUIRE(result->samples.first_run_ns);
+  CHECK(*result->samples.first_run_ns == result->samples.cold_ns[0]);
+  bench.check_clean();
+}
+
+TEST_CASE("warm-up runs on the old inputs: the first sample is the first run on the new ones") {
+  Bench bench;
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000, .side_samples = 0};
+  std::vector<float> seen;
+  bench.gpu.add_kernel("watch", {8, 8, 8, 4}, [&](FakeLaunch& launch) -> LaunchStatus {
+    float first = 0;
+    std::memcpy(&first, launch.memory(0, 0, 4), 4);
+    seen.push_back(first);
+    return {};
+  });
+  std::size_t before = 0;
+  bench.request.renew = [&]() -> LaunchStatus {
+    before = seen.size();
+    bench.x[0] += 100;
+    return {};
+  };
+  const float old = bench.x[0];
+  REQUIRE(bench.run(test::vector_add_plan(kN, "watch")));
+  const auto renewed = std::find(seen.begin(), seen.end(), old + 100);
+  CHECK(std::find(seen.begin() + static_cast<std::ptrdiff_t>(before), renewed, old) != renewed);
+  CHECK(seen.end() - renewed == 6);
+  CHECK(std::count(renewed, seen.end(), old + 100) == 6);
+}
+
+TEST_CASE("a first sample that leaves the work to later ones is seen about half of the time, whatever their number") {
+  Bench bench;
+  bench.request.timing = TimingRules{.min_samples = 40, .max_samples = 40, .max_time_ms = 10'000, .warm_up_ms = 0, .side_samples = 0};
+  int since = 0;
+  bench.gpu.add_kernel("lazy", {8, 8, 8, 4}, [&](FakeLaunch& launch) -> LaunchStatus {
+    const float value = since++ == 0 ? 0.0f : 1.0f;
+    std::memcpy(launch.memory(2, 0, 4), &value, 4);
+    return {};
+  });
+  int caught = 0;
+  constexpr int kBlocks = 60;
+  for (int i = 0; i < kBlocks; ++i) {
+    since = -4;  // the run before timing, and three of the warm-up
+    REQUIRE(bench.run(test::vector_add_plan(kN, "lazy")));
+    caught += bench.out[0] == 0.0f ? 1 : 0;
+  }
+  // 30 +- 15.5 would be four standard deviations.
+  CHECK(caught > 14);
+  CHECK(caught < 46);
 }
 
 TEST_CASE("variables count as memory of the plan") {

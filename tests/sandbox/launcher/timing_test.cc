@@ -1,8 +1,10 @@
 #include "sandbox/launcher/timing.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sandbox/launcher/fake_driver.h"
@@ -178,6 +180,56 @@ TEST_CASE("samples at a low clock are discarded and counted, and memory that buf
   CHECK(samples->cold_ns.size() == 36);
   CHECK(samples->clock_mhz == Approx(1980));
   CHECK(gpu.log.find("RXPFS(<K>)CS") != std::string::npos);
+}
+
+TEST_CASE("inputs are renewed before the warm-up, which runs on the old ones, and taken over right before the first sample") {
+  double ns = 0;
+  ScriptedGpu gpu([&] { return ns += 1000; });
+  const TickingClock clock(100'000);
+  TimedWork work = work_on(gpu);
+  bool unseen = true;
+  work.renew = [&] { return gpu.note('N'); };
+  work.take_over = [&]() -> LaunchResult<bool> {
+    static_cast<void>(gpu.note('T'));
+    return unseen;
+  };
+  const TimingRules rules{.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .warm_up_ms = 2};
+  const auto samples = take_samples(gpu, rules, work, clock);
+  REQUIRE(samples);
+  const std::string one = "RPFS(<K>)S";
+  CHECK(gpu.log.substr(0, one.size() + 2) == "!N" + one);
+  CHECK(gpu.log.find(one + "T" + one + ";") != std::string::npos);
+  CHECK(std::count(gpu.log.begin(), gpu.log.end(), 'N') == 1);
+  CHECK(std::count(gpu.log.begin(), gpu.log.end(), 'T') == 1);
+  REQUIRE(samples->first_run_ns);
+  CHECK(*samples->first_run_ns == samples->cold_ns[0]);
+
+  unseen = false;
+  CHECK_FALSE(take_samples(gpu, rules, work, clock)->first_run_ns);
+  work.renew = nullptr;
+  gpu.log.clear();
+  CHECK_FALSE(take_samples(gpu, rules, work, clock)->first_run_ns);
+  CHECK(gpu.log.find('T') == std::string::npos);
+}
+
+TEST_CASE("a first run at a low clock says nothing, and inputs that cannot be renewed or taken over end the series") {
+  ScriptedGpu gpu([] { return 1000.0; });
+  const TickingClock clock(1'000'000);
+  TimedWork work = work_on(gpu);
+  bool low = false;
+  work.renew = [] { return LaunchStatus(); };
+  work.take_over = [&]() -> LaunchResult<bool> { return low = true; };
+  work.read_clock = [] { return LaunchStatus(); };
+  work.clock_mhz = [&]() -> LaunchResult<double> { return std::exchange(low, false) ? 900.0 : 1980.0; };
+  const auto samples = take_samples(gpu, {.min_samples = 40, .max_samples = 40, .max_time_ms = 100'000}, work, clock);
+  REQUIRE(samples);
+  CHECK(samples->discarded == 1);
+  CHECK_FALSE(samples->first_run_ns);
+
+  work.take_over = []() -> LaunchResult<bool> { return launch_fail(LaunchErrorKind::internal_error, "no inputs"); };
+  CHECK(take_samples(gpu, {}, work, clock).error().message == "no inputs");
+  work.renew = [] { return LaunchStatus(launch_fail(LaunchErrorKind::internal_error, "nobody answers")); };
+  CHECK(take_samples(gpu, {}, work, clock).error().message == "nobody answers");
 }
 
 TEST_CASE("a failing launch opens the gate and ends the series") {

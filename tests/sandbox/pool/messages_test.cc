@@ -280,6 +280,10 @@ TEST_CASE("the launcher's word counts only when it is complete") {
   CHECK(parse_launched(frame(launched))->timing->median_ns == 1.5);
   CHECK(parse_launched(frame(launched))->timing->warm_ns == 2.0);
   CHECK(parse_launched(frame(launched))->answers == std::vector<std::int64_t>{1, 0});
+  CHECK(parse_launched(frame(launched))->timing->first_run_ns == 0);
+  json renewed = launched;
+  renewed["first_run_ns"] = 12.5;
+  CHECK(parse_launched(frame(renewed))->timing->first_run_ns == 12.5);
   json touched = launched;
   touched["canary_ok"] = false;
   CHECK(refuses(parse_launched, touched));

@@ -21,6 +21,7 @@ constexpr int kMinRounds = 3;
 constexpr int kMaxRounds = 8;
 constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);  // of one case; a round that has begun is finished
 constexpr double kSteady = 0.005;                              // half of the interval of a median that is known well enough, relative
+constexpr double kSteadyNs = 17;                               // or this: half of a tick of the device's timer, 32 ns, and rounding: less cannot be found out
 constexpr std::int64_t kLaterWarmUpMs = 3;                     // after the first round of the first case: between rounds the device rests for milliseconds
 constexpr double kClockTolerance = 0.9;                        // the host's clock may not show less than this of the device's
 constexpr std::size_t kLeastFirstRuns = 3;                     // whose median is not one run's noise
@@ -42,6 +43,10 @@ bool clocks_agree(const Timing& block) {
   return !real || block.wall_ns == 0 || block.wall_ns >= kClockTolerance * median_interval(block.samples_ns).median;
 }
 
+bool known_well_enough(const MedianInterval& interval) {
+  return interval.relative_half_width() <= kSteady || (interval.high - interval.low) / 2 <= kSteadyNs;
+}
+
 bool first_runs_are_slow(const Timing& timing) {
   return timing.first_run_ns > kFirstRunFactor * timing.median_ns && timing.first_run_ns > timing.median_ns + kFirstRunSlackNs;
 }
@@ -61,7 +66,7 @@ class Measuring::Samples {
     if (block.first_run_ns > 0) first_.push_back(block.first_run_ns);
   }
   bool empty() const { return all_.samples_ns.empty(); }
-  bool steady() const { return empty() || median_interval(all_.samples_ns).relative_half_width() <= kSteady; }
+  bool steady() const { return empty() || known_well_enough(median_interval(all_.samples_ns)); }
   /// Of the plan's questions, once a block has found them out.
   const std::vector<std::int64_t>& answers() const { return answers_; }
   Timing timing() const {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/median.h"
 #include "sandbox/device/launching.h"
 
 namespace assay::sandbox {
@@ -21,6 +22,9 @@ namespace assay::sandbox {
 /// Whether the host saw at least as long as the device says, within a tenth. Another program's turns on the GPU in the middle of most samples
 /// make them too long, and the host's own few not. True for a simulated device, whose times are made up.
 bool clocks_agree(const Timing& block);
+
+/// Whether more samples would tell more of a median: its 95 % interval is narrow, or as narrow as the device's timer can show.
+bool known_well_enough(const MedianInterval& interval);
 
 /// Whether first runs on new inputs take longer than later ones on the same: by more than kFirstRunFactor and kFirstRunSlackNs. False where they are not known.
 bool first_runs_are_slow(const Timing& timing);

@@ -28,6 +28,13 @@ TEST_CASE("without a time of the host, or with made-up ones, there is nothing to
   CHECK(clocks_agree(block(22'705, 0)));
 }
 
+TEST_CASE("a median is known well enough to half a percent, or to half a tick of the timer") {
+  CHECK(known_well_enough({100'000, 99'600, 100'400}));
+  CHECK_FALSE(known_well_enough({100'000, 99'300, 100'700}));
+  CHECK(known_well_enough({2'016, 2'000, 2'032}));
+  CHECK_FALSE(known_well_enough({2'016, 1'984, 2'048}));
+}
+
 TEST_CASE("first runs that are slow beside the others tell of answers that were kept") {
   const auto slow = [](double first_run_ns, double median_ns) {
     Timing timing;

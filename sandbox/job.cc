@@ -31,9 +31,10 @@ constexpr std::array kTiers = {
 };
 
 constexpr std::array kStages = {
-    Name<Stage>{Stage::queue, "queue"},   Name<Stage>{Stage::import, "import"}, Name<Stage>{Stage::compile, "compile"}, Name<Stage>{Stage::record, "record"},
-    Name<Stage>{Stage::launch, "launch"}, Name<Stage>{Stage::run, "run"},       Name<Stage>{Stage::judge, "judge"},     Name<Stage>{Stage::baseline, "baseline"},
-    Name<Stage>{Stage::recheck, "recheck"}, Name<Stage>{Stage::done, "done"},
+    Name<Stage>{Stage::queue, "queue"},   Name<Stage>{Stage::import, "import"},     Name<Stage>{Stage::compile, "compile"},
+    Name<Stage>{Stage::record, "record"}, Name<Stage>{Stage::launch, "launch"},     Name<Stage>{Stage::run, "run"},
+    Name<Stage>{Stage::judge, "judge"},   Name<Stage>{Stage::baseline, "baseline"}, Name<Stage>{Stage::recheck, "recheck"},
+    Name<Stage>{Stage::done, "done"},
 };
 
 // In the order of the enum, so that a missing name shows (tests/sandbox/job_test.cc walks it).
@@ -114,8 +115,6 @@ std::optional<Tier> tier_from(std::string_view text) { return value_of<Tier>(kTi
 std::optional<Stage> stage_from(std::string_view text) { return value_of<Stage>(kStages, text); }
 std::optional<ErrorKind> error_kind_from(std::string_view text) { return value_of<ErrorKind>(kErrorKinds, text); }
 
-bool takes_language(std::string_view dialect, std::string_view language) {
-  return language == kPython || (language == kCudaCpp && dialect == "triton");
-}
+bool takes_language(std::string_view dialect, std::string_view language) { return language == kPython || (language == kCudaCpp && dialect == "triton"); }
 
 }  // namespace assay::sandbox

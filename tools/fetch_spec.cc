@@ -163,6 +163,17 @@ json structured_spec(const Operator& op, std::string_view language, const std::s
           {"next", kNext}};
 }
 
+/// In at most `room` bytes and a note.
+std::string reference_text(const std::string& source, std::size_t room) {
+  const ReferenceWithin shown = reference_within(source, room);
+  if (shown.text.empty()) return cut_middle(shown_reference(source), room) + "\n(cut; response_format=detailed shows all of it)";
+  if (shown.left_out.empty()) return shown.text;
+  std::string names;
+  for (const std::string& name : shown.left_out) names += (names.empty() ? "" : ", ") + name;
+  if (names.size() > kNoteBytes / 3) names = count_text(static_cast<std::int64_t>(shown.left_out.size()), "definition");
+  return shown.text + "\n(not, or not all of it, shown: " + names + "; response_format=detailed shows all of it)";
+}
+
 Answer answer_of(const Operator& op, std::string_view language, const std::string& limits, std::size_t cap) {
   std::string reference = shown_reference(op.reference_source);
   std::string cases;
@@ -184,8 +195,7 @@ Answer answer_of(const Operator& op, std::string_view language, const std::strin
   const std::string next = std::string("next: ") + kNext;
   const std::size_t frame = text.size() + next.size() + kNoteBytes;
   const std::size_t room = cap > frame ? cap - frame : 0;
-  const bool cut = reference.size() > room;
-  text += "reference:\n" + cut_middle(reference, room) + (cut ? "\n(cut; response_format=detailed shows all of it)" : "") + "\n" + next;
+  text += "reference:\n" + reference_text(op.reference_source, room) + "\n" + next;
   Answer answer;
   answer.text = std::move(text);
   answer.structured = structured_spec(op, language, limits, reference, hidden);

@@ -1,5 +1,6 @@
 #include "tools/reference_source.h"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 #include <string_view>
@@ -67,25 +68,69 @@ bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
+/// What the judge calls beside `reference`; a helper that works for both may name it in a comment.
+bool is_hook(std::string_view name) { return name == "inputs" || name == "mutants" || name == "cost"; }
+
+/// Names that `reference` reaches, itself first, those that are fewer calls away before others.
+std::vector<std::string> reached_from_reference(const std::vector<Block>& blocks) {
+  std::vector<std::string> reached = {"reference"};
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    for (const Block& block : blocks) {
+      if (block.name != reached[i]) continue;
+      for (const Block& other : blocks) {
+        const bool is_new = !other.name.empty() && !is_hook(other.name) && std::find(reached.begin(), reached.end(), other.name) == reached.end();
+        if (is_new && mentions(block.text, other.name)) reached.push_back(other.name);
+      }
+    }
+  }
+  return reached;
+}
+
+/// Whole lines of a definition, at most `room` bytes with a mark that it goes on; nothing when that is its head alone.
+std::string beginning(const std::string& definition, std::size_t room) {
+  const std::string mark = "    # ...\n";
+  if (room <= mark.size()) return "";
+  const std::size_t end = definition.rfind('\n', std::min(room - mark.size(), definition.size()) - 1);
+  const std::size_t head = definition.find(":\n");
+  return end == std::string::npos || head == std::string::npos || end <= head + 1 ? "" : definition.substr(0, end + 1) + mark;
+}
+
+bool is_about_the_harness(const Block& block) { return block.text.find("harness.") != std::string::npos; }
+
+/// Blocks of these names in the order of the source; with_rest: and those without a name.
+std::string joined(const std::vector<Block>& blocks, const std::set<std::string>& names, bool with_rest) {
+  std::string text;
+  for (const Block& block : blocks) {
+    if (block.name.empty() ? with_rest && !is_about_the_harness(block) : names.count(block.name) > 0) text += block.text;
+  }
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 std::string shown_reference(const std::string& source) {
   const std::vector<Block> blocks = blocks_of(source);
-  std::set<std::string> reached = {"reference"};
-  for (std::size_t before = 0; before != reached.size();) {
-    before = reached.size();
-    for (const Block& block : blocks) {
-      if (block.name.empty() || reached.count(block.name) == 0) continue;
-      for (const Block& other : blocks) {
-        if (!other.name.empty() && mentions(block.text, other.name)) reached.insert(other.name);
-      }
-    }
+  const std::vector<std::string> reached = reached_from_reference(blocks);
+  return joined(blocks, {reached.begin(), reached.end()}, true);
+}
+
+ReferenceWithin reference_within(const std::string& source, std::size_t room) {
+  ReferenceWithin shown{shown_reference(source), {}};
+  if (shown.text.size() <= room) return shown;
+  const std::vector<Block> blocks = blocks_of(source);
+  std::set<std::string> names;
+  for (const std::string& name : reached_from_reference(blocks)) {
+    names.insert(name);
+    if (joined(blocks, names, false).size() <= room) continue;
+    names.erase(name);
+    if (name == "reference") return {"", {name}};
+    shown.left_out.push_back(name);
   }
-  std::string shown;
-  for (const Block& block : blocks) {
-    if (block.name.empty() ? block.text.find("harness.") == std::string::npos : reached.count(block.name) > 0) shown += block.text;
-  }
-  while (shown.ends_with("\n\n")) shown.pop_back();
+  shown.text = joined(blocks, names, false);
+  if (shown.left_out.empty()) return shown;  // without the imports it fits
+  const std::string begun = beginning(joined(blocks, {shown.left_out.front()}, false), room - std::min(room, shown.text.size() + 1));
+  if (!begun.empty()) shown.text += "\n" + begun;
   return shown;
 }
 

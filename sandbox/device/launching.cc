@@ -118,7 +118,8 @@ std::optional<Launched> LaunchSession::perform(LaunchRequest request, const Prep
     run_.enter(Stage::launch);
     return renewed ? Status() : fail(ErrorCode::cancelled, "no new inputs");
   };
-  Result<LaunchOutcome> outcome = launcher_->launch(whole, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms), renew ? renewing : std::function<Status()>());
+  Result<LaunchOutcome> outcome =
+      launcher_->launch(whole, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms), renew ? renewing : std::function<Status()>());
   if (!renewed) {
     launchers_.retire(std::move(launcher_));
     return std::nullopt;

@@ -43,9 +43,7 @@ bool clocks_agree(const Timing& block) {
   return !real || block.wall_ns == 0 || block.wall_ns >= kClockTolerance * median_interval(block.samples_ns).median;
 }
 
-bool known_well_enough(const MedianInterval& interval) {
-  return interval.relative_half_width() <= kSteady || (interval.high - interval.low) / 2 <= kSteadyNs;
-}
+bool known_well_enough(const MedianInterval& interval) { return interval.relative_half_width() <= kSteady || (interval.high - interval.low) / 2 <= kSteadyNs; }
 
 bool first_runs_are_slow(const Timing& timing) {
   return timing.first_run_ns > kFirstRunFactor * timing.median_ns && timing.first_run_ns > timing.median_ns + kFirstRunSlackNs;

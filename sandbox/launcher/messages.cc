@@ -163,9 +163,11 @@ nlohmann::json launched_message(const std::string& case_id, const ReplayResult& 
                        {"shared_bytes", kernel.shared_bytes},
                        {"launches", kernel.launches}});
   }
-  json message = {
-      {"type", "launched"},        {"case", case_id},      {"outputs", outputs}, {"kernels", kernels}, {"canary_ok", true}, {"samples_ns", result.samples.cold_ns},
-      {"choices", result.choices}, {"answers", result.answers}, {"modified", result.modified}, {"moves", result.moves}, {"median_ns", nullptr}, {"low_ns", nullptr},  {"high_ns", nullptr}};
+  json message = {{"type", "launched"},        {"case", case_id},           {"outputs", outputs},
+                  {"kernels", kernels},        {"canary_ok", true},         {"samples_ns", result.samples.cold_ns},
+                  {"choices", result.choices}, {"answers", result.answers}, {"modified", result.modified},
+                  {"moves", result.moves},     {"median_ns", nullptr},      {"low_ns", nullptr},
+                  {"high_ns", nullptr}};
   if (!result.samples.cold_ns.empty()) {
     message["warm_ns"] = result.samples.warm_ns;
     message["wall_ns"] = result.samples.wall_ns;
@@ -180,7 +182,8 @@ nlohmann::json launched_message(const std::string& case_id, const ReplayResult& 
   }
   if (result.inspection) {
     json timeline = json::array();
-    for (const OperationNs& one : result.inspection->timeline) timeline.push_back({{"name", one.operation.name}, {"submitted", one.operation.submitted}, {"ns", one.ns}});
+    for (const OperationNs& one : result.inspection->timeline)
+      timeline.push_back({{"name", one.operation.name}, {"submitted", one.operation.submitted}, {"ns", one.ns}});
     message["timeline"] = std::move(timeline);
     message["deterministic"] = result.inspection->deterministic ? json(*result.inspection->deterministic) : json(nullptr);
   }

@@ -41,7 +41,8 @@ class Pristine {
   /// Copies each content, from its source since the buffers may have been written by now, to device memory of its own.
   /// A content that the device has no room for is restored from its source instead.
   LaunchStatus keep_on_device();
-  /// Copies each content's source once more, masked with a new key, beside the copy. `ours`: null where there is no such kernel, then take_over() reads the sources.
+  /// Copies each content's source once more, masked with a new key, beside the copy. `ours`: null where there is no such kernel, then take_over() reads the
+  /// sources.
   LaunchStatus stage(TrustedKernels* ours);
   /// Whether nothing can have run on the new contents until now, nor will the first run bear what reading them costs: false where there was no room.
   LaunchResult<bool> take_over();

@@ -36,9 +36,9 @@ struct ReplayRequest {
   // When timed: lets somebody put other inputs into the exchange, once, before the warm-up, which still runs on the old ones. So the first sample is the first
   // run on its inputs, and what a plan kept from earlier runs is of no use to it.
   std::function<LaunchStatus()> renew = {};
-  bool inspect = false;              // after timing: determinism and timeline
-  bool ablated = false;              // without the submission's kernels: what is right all the same is not their work
-  TrustedKernels* ours = nullptr;    // null where the device cannot run them
+  bool inspect = false;            // after timing: determinism and timeline
+  bool ablated = false;            // without the submission's kernels: what is right all the same is not their work
+  TrustedKernels* ours = nullptr;  // null where the device cannot run them
 };
 
 struct ReplayOutput {
@@ -51,11 +51,11 @@ struct ReplayOutput {
 struct ReplayResult {
   std::vector<ReplayOutput> outputs;
   std::vector<KernelUse> kernels;
-  std::vector<std::string> choices;  // the label of the alternative taken, by question
-  std::vector<std::size_t> answers;  // its index
-  std::vector<std::string> modified; // inputs that were written and are no inout arguments; looked for when it is not timed
-  std::int64_t moves = 0;            // operations that only move data
-  Samples samples;                   // empty unless timed
+  std::vector<std::string> choices;   // the label of the alternative taken, by question
+  std::vector<std::size_t> answers;   // its index
+  std::vector<std::string> modified;  // inputs that were written and are no inout arguments; looked for when it is not timed
+  std::int64_t moves = 0;             // operations that only move data
+  Samples samples;                    // empty unless timed
   std::optional<Inspection> inspection;
 };
 

@@ -60,8 +60,8 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
     Result<LaunchMessage> message = parse_launch(std::move(*frame));
     if (!message) return fail(message.error());
 
-    LaunchResult<ReplayResult> result =
-        lost_in ? launch_fail(LaunchErrorKind::gpu_fault, "the GPU context was lost in case '" + *lost_in + "'") : perform(socket, *message, gpu, ours ? &*ours : nullptr, clock);
+    LaunchResult<ReplayResult> result = lost_in ? launch_fail(LaunchErrorKind::gpu_fault, "the GPU context was lost in case '" + *lost_in + "'")
+                                                : perform(socket, *message, gpu, ours ? &*ours : nullptr, clock);
     if (!result && result.error().kind == LaunchErrorKind::gpu_fault && !lost_in) lost_in = message->case_id;
     const auto answer = result ? launched_message(message->case_id, *result) : launch_error_message(message->case_id, result.error());
     if (Status sent = send_frame(socket, answer, {}, {}, Deadline::never()); !sent) return sent;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kWarmUpSamples = 3;
 constexpr int kOverheadSamples = 25;
-constexpr double kSlowClock = 0.97;                // of the median: a sample under it was taken while the clock was throttled
+constexpr double kSlowClock = 0.97;  // of the median: a sample under it was taken while the clock was throttled
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 /// Opens the gate however the scope is left: a closed one would make every later wait endless.
@@ -88,7 +88,8 @@ class Series {
     return {};
   }
 
-  /// The time between the marks around a kernel that does next to nothing, less what it takes by the GPU's time stamps: what the marks add, and the wait for written data to settle.
+  /// The time between the marks around a kernel that does next to nothing, less what it takes by the GPU's time stamps: what the marks add, and the wait for
+  /// written data to settle.
   LaunchResult<double> overhead(bool flushed) {
     std::vector<double> samples;
     for (int i = 0; i < kOverheadSamples; ++i) {

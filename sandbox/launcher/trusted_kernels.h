@@ -1,12 +1,13 @@
-// Kernels of our own that run beside a submission's: one wipes what device memory does not show, one reads the clock, one has a known duration, one compares, one hides contents.
+// Kernels of our own that run beside a submission's: one wipes what device memory does not show, one reads the clock, one has a known duration, one compares,
+// one hides contents.
 //
 //   LaunchResult<TrustedKernels> ours = TrustedKernels::load(gpu);
 //   ours->scrub_async();                       // shared memory of every multiprocessor, and most registers: poisoned
 //   ours->read_clock_async();  gpu.synchronize();  LaunchResult<double> mhz = ours->clock_mhz();
 //
-// Buffers are refilled before each sample and the L2 is flushed, but shared memory and registers keep what a kernel left in them, tens of megabytes on a large GPU:
-// enough to hand an answer from one sample on to the next. They are PTX, compiled by the driver when a launcher starts, before there is a job for it. A device that cannot
-// run them (the fake one) has none. Not thread-safe; the driver must outlive it.
+// Buffers are refilled before each sample and the L2 is flushed, but shared memory and registers keep what a kernel left in them, tens of megabytes on a large
+// GPU: enough to hand an answer from one sample on to the next. They are PTX, compiled by the driver when a launcher starts, before there is a job for it. A
+// device that cannot run them (the fake one) has none. Not thread-safe; the driver must outlive it.
 #pragma once
 
 #include <array>

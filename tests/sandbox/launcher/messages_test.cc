@@ -80,7 +80,8 @@ TEST_CASE("without timing its numbers may be missing") {
 }
 
 TEST_CASE("a missing or wrong field is named") {
-  for (const char* name : {"case", "inputs", "output_fd", "output_offset", "output_bytes", "device_bytes", "gpu_memory_bytes", "ablated", "time", "inspect", "min_samples", "max_samples", "max_time_ms"}) {
+  for (const char* name : {"case", "inputs", "output_fd", "output_offset", "output_bytes", "device_bytes", "gpu_memory_bytes", "ablated", "time", "inspect",
+                           "min_samples", "max_samples", "max_time_ms"}) {
     json header = launch_header();
     header.erase(name);
     const auto missing = parse_launch(frame_of(header));

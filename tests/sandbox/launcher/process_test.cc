@@ -185,7 +185,8 @@ TEST_CASE("an input outside its file is our own defect, not the submission's") {
                                  {"output_offset", 0},
                                  {"output_bytes", 4096},
                                  {"device_bytes", 0},
-                                 {"ablated", false}, {"time", false},
+                                 {"ablated", false},
+                                 {"time", false},
                                  {"gpu_memory_bytes", 1 << 20}};
   REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)), {file->get(), output->get()}, Deadline::after_ms(1'000)));
   const Result<Frame> answer = launcher.receive();
@@ -206,12 +207,15 @@ TEST_CASE("a launch over shared device memory answers there; a place outside it 
   for (int i = 0; i < 16; ++i) floats[i] = static_cast<float>(i), floats[1024 + i] = 100.0f;
   nlohmann::json header = {{"type", "launch"},
                            {"case", "c"},
-                           {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 0}, {"nbytes", 64}, {"inout", false}}, {{"name", "y"}, {"fd", 0}, {"offset", 4096}, {"nbytes", 64}, {"inout", false}}}},
+                           {"inputs",
+                            {{{"name", "x"}, {"fd", 0}, {"offset", 0}, {"nbytes", 64}, {"inout", false}},
+                             {{"name", "y"}, {"fd", 0}, {"offset", 4096}, {"nbytes", 64}, {"inout", false}}}},
                            {"output_fd", 0},
                            {"output_offset", 8192},
                            {"output_bytes", 4096},
                            {"device_bytes", kBytes},
-                           {"ablated", false}, {"time", false},
+                           {"ablated", false},
+                           {"time", false},
                            {"gpu_memory_bytes", 1 << 20}};
   const auto ask = [&] {
     REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)), {file->get()}, Deadline::after_ms(1'000)));

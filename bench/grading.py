@@ -3,7 +3,8 @@
     python bench/grading.py --out bench/results/grading-h200.json
 
 `launch`, `judge` (inputs, first comparisons), `baseline` (oracle and PyTorch, timed beside) and `recheck` (of each block that was timed)
-are the stages that hold the GPU. `times` are medians in ns: of all samples, of those that were the first run on their inputs, of the oracle.
+are the stages that hold the GPU. `times` are medians in ns: of all samples, of those that were the first run on their inputs, of the
+oracle.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 #include "sandbox/device/candidate_run.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@ namespace {
 constexpr std::int64_t kTakeMs = 120'000;  // a cold pool imports torch first
 constexpr std::int64_t kSendMs = 10'000;
 constexpr std::int64_t kGraceMs = 500;  // between the end of a stream and the end of its process
+constexpr double kOwnStopShare = 0.9;   // of a limit of time; before that no candidate stops by itself for it
 constexpr std::size_t kMaxArtifacts = 256;
 constexpr std::size_t kMaxArtifactBytes = 64U << 20;
 
@@ -57,6 +59,7 @@ class Conversation {
     imported_ = true;
     run_.enter(work_stage(request_));
     deadline_ = run_.deadline(run_.job().limits.run_wall_ms);
+    since_ = std::chrono::steady_clock::now();
     return true;
   }
 
@@ -82,6 +85,7 @@ class Conversation {
 
   bool on(CandidateError& error) {
     candidate_.end();
+    if (error.kind == ErrorKind::timeout && !time_is_nearly_up()) return run_.fail(ErrorKind::protocol_error, "it said that its time was up, and it was not");
     run_.verdict().diagnostic = error.diagnostic;
     ErrorKind kind = limit_behind(error.kind, error.diagnostic);
     if (request_.mode == CandidateMode::host) kind = device_error_behind(kind, error.diagnostic);
@@ -89,7 +93,7 @@ class Conversation {
       kind = ErrorKind::memory_limit;
     else if (candidate_.out_of_processes())
       kind = ErrorKind::process_limit;
-    std::string detail = error.diagnostic.exception + ": " + error.diagnostic.message;
+    std::string detail = (kind == ErrorKind::timeout ? "" : error.diagnostic.exception + ": ") + error.diagnostic.message;
     if (!error.case_id.empty()) detail += " (case '" + error.case_id.substr(0, 64) + "')";
     return run_.fail(kind, error.stage, detail);
   }
@@ -131,9 +135,14 @@ class Conversation {
     return run_.fail(ErrorKind::crash, "killed by " + signal_name(status->value) + where + (filtered ? ": a system call that the sandbox forbids" : ""));
   }
 
-  std::string timed_out(const std::string& where) const {
-    const Limits& limits = run_.job().limits;
-    return "ran longer than " + std::to_string(imported_ ? limits.run_wall_ms : limits.import_wall_ms) + " ms" + where;
+  std::int64_t wall_ms() const { return imported_ ? run_.job().limits.run_wall_ms : run_.job().limits.import_wall_ms; }
+
+  std::string timed_out(const std::string& where) const { return "ran longer than " + std::to_string(wall_ms()) + " ms" + where; }
+
+  /// A candidate stops by itself shortly before its deadline (harness/time_limit.py); one that says so earlier says what is not so.
+  bool time_is_nearly_up() const {
+    const double passed_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since_).count();
+    return passed_ms >= kOwnStopShare * static_cast<double>(wall_ms());
   }
 
   std::string processes() const { return "started more than " + std::to_string(run_.job().limits.processes) + " processes and threads"; }
@@ -143,6 +152,7 @@ class Conversation {
   const CandidateJob& request_;
   const std::size_t announced_cases_;
   Deadline deadline_;
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();  // the deadline runs
   CandidateResults results_;
   std::size_t artifact_bytes_ = 0;
   bool imported_ = false, done_ = false;
@@ -171,7 +181,10 @@ std::optional<CandidateResults> run_candidate(JobRun& run, Pool& pool, const Can
   if (!candidate) return run.fail_ours(candidate.error(), "waiting for a candidate"), std::nullopt;
   run.enter(Stage::import);
   std::optional<CandidateResults> results;
-  if (Status given = (*candidate)->send(request, source, fds, run.deadline(kSendMs)); !given) {
+  CandidateJob limited = request;
+  limited.import_wall_ms = run.job().limits.import_wall_ms;
+  if (request.mode != CandidateMode::host) limited.run_wall_ms = run.job().limits.run_wall_ms;  // there the judge's rounds are in between
+  if (Status given = (*candidate)->send(limited, source, fds, run.deadline(kSendMs)); !given) {
     run.fail_ours(given.error(), "sending the job to a candidate");
   } else {
     if (sent) sent();

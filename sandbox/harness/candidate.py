@@ -29,6 +29,7 @@ from harness.frames import Channel, Frame, FrameError
 from harness.host import HostRunner
 from harness.interpret import InterpretRunner
 from harness.record import RecordRunner
+from harness.time_limit import TimeLimit
 
 MODULE = "submission"
 Layers = list[dict[str, Any]]
@@ -109,17 +110,28 @@ def _run_job(channel: Channel, frame: Frame) -> None:
     source = Source(frame.payload.decode("utf-8", "replace"), os.path.join(folder, f"{MODULE}.py"))
     cases = [CaseInput(wire, frame.fds) for wire in header["cases"]]
     stage, current = "import", None
+    limit = TimeLimit()
     try:
+        if "import_wall_ms" in header:
+            limit.start(header["import_wall_ms"])
         runner = _runner(header, frame.fds, folder)
         work = _prepare(runner, source, str(header["entry"]))
-        channel.send({"type": "imported"})
-        stage = runner.stage
+        with limit.held():
+            channel.send({"type": "imported"})
+            limit.stop()
+            stage = runner.stage
+            if "run_wall_ms" in header:
+                limit.start(header["run_wall_ms"])
         for case in cases:
             current = case.id
-            channel.send(*work(case))
+            reply = work(case)
+            with limit.held():
+                channel.send(*reply)
+        limit.stop()
     except (BrokenPipeError, ConnectionError, FrameError):
         raise
     except BaseException as error:
+        limit.stop()
         channel.send(describe(error, source, stage, current))
         return
     if header.get("artifacts"):

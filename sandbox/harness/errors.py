@@ -14,6 +14,8 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
+from harness.time_limit import TimeIsUp
+
 MESSAGE_CHARS = 4000
 TRACEBACK_CHARS = 8000
 CHAIN = 16
@@ -169,7 +171,7 @@ def _chain(error: BaseException) -> list[BaseException]:
 def _telling(chain: list[BaseException]) -> BaseException:
     """The exception of a chain that explains it: ours, else the compiler's, else what the interpreter wraps, else the outermost."""
     for error in chain:
-        if isinstance(error, NotRecordable | MissingEntry | BadOutputs | UnsupportedHere | ManifestError):
+        if isinstance(error, TimeIsUp | NotRecordable | MissingEntry | BadOutputs | UnsupportedHere | ManifestError):
             return error
     for error in reversed(chain):
         if type(error).__name__ in _COMPILER:
@@ -192,6 +194,8 @@ def _kind(chain: list[BaseException], cause: BaseException) -> str:
         return "unsupported"
     if isinstance(cause, OutOfBounds):
         return "canary_violation"
+    if isinstance(cause, TimeIsUp):
+        return "timeout"
     if isinstance(cause, ManifestError):
         return cause.kind
     if type(cause).__name__ in _COMPILER or _from_compiler(cause):

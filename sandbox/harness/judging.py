@@ -149,8 +149,8 @@ class CaseState:
         return other
 
     def refresh(self) -> str:
-        """Inputs of a new seed in the exchange; its text. Nothing where there is no exchange. Structural inputs, on which a recording hangs,
-        stay as they are beside new ones; of an imported operator, whose other inputs may hang on them, all stay.
+        """Inputs of a new seed in the exchange; its text. Nothing where there is no exchange. Structural inputs, on which a recording
+        hangs, stay as they are beside new ones; of an imported operator, whose other inputs may hang on them, all stay.
 
         From here on answers are compared with the reference alone. The strict rule is about an algorithm's accuracy, which the first inputs
         have shown, and takes float64 computations several times as long as what is timed; a stale answer is wrong by the other rule too.

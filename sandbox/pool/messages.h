@@ -99,6 +99,7 @@ struct CandidateJob {
   std::vector<CandidateCase> cases;
   std::optional<HostAccess> host = {};
   std::string language = std::string(kPython);
+  std::int64_t import_wall_ms = 0, run_wall_ms = 0;  // after a little less of which it stops by itself, and says where; 0: it does not
 };
 struct Parked {
   std::vector<Layer> layers;

@@ -41,7 +41,6 @@ bool may_claim(ErrorKind kind) {
     case ErrorKind::none:
     case ErrorKind::wrong_result:
     case ErrorKind::unattributed:
-    case ErrorKind::timeout:
     case ErrorKind::crash:
     case ErrorKind::floor_violation:
     case ErrorKind::gpu_memory_limit:  // it has no device that could say these
@@ -179,6 +178,8 @@ json to_header(const CandidateJob& job) {
               {"artifacts", job.artifacts},
               {"alternatives", job.alternatives},
               {"cases", cases}};
+  if (job.import_wall_ms > 0) out["import_wall_ms"] = job.import_wall_ms;
+  if (job.run_wall_ms > 0) out["run_wall_ms"] = job.run_wall_ms;
   if (job.host) {
     out["device"] = job.host->device;
     out["rounds_fd"] = job.host->rounds_fd;

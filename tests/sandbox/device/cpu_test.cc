@@ -134,6 +134,27 @@ TEST_CASE("what a bad submission does is named, and the next one is served") {
   CHECK(run(test_job(kGood)).outcome == Outcome::pass);
 }
 
+TEST_CASE("a submission that runs into the limit of time is told where it was; one that cannot be stopped, or lies, is not believed") {
+  Job job = test_job("def vector_add(x, y):\n    n = 0\n    while True:\n        n += 1\n");
+  job.limits.run_wall_ms = 2'000;
+  const Verdict loops = run(job);
+  CHECK(to_string(loops.error_kind) == to_string(ErrorKind::timeout));
+  REQUIRE(loops.diagnostic);
+  CHECK(loops.diagnostic->line.value_or(0) >= 3);
+  CHECK(loops.detail == "stopped after 1900 ms; the limit is 2000 ms (case 'small')");
+
+  job.source = "import time\ndef vector_add(x, y):\n    while True:\n        try:\n            time.sleep(9)\n        except BaseException: pass\n";
+  const Verdict stubborn = run(job);
+  CHECK(to_string(stubborn.error_kind) == to_string(ErrorKind::timeout));
+  CHECK(stubborn.detail == "ran longer than 2000 ms in stage run");
+  CHECK_FALSE(stubborn.diagnostic);
+
+  job.source = "import sys\ndef vector_add(x, y):\n    raise sys.modules['harness.time_limit'].TimeIsUp('at once')\n";
+  const Verdict liar = run(job);
+  CHECK(to_string(liar.error_kind) == to_string(ErrorKind::protocol_error));
+  CHECK(liar.detail == "it said that its time was up, and it was not");
+}
+
 TEST_CASE("output is kept, bounded, and never decides") {
   const Verdict verdict = run(test_job("print('pass' * 100000)\n" + kGood));
   CHECK(verdict.outcome == Outcome::pass);

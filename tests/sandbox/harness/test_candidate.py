@@ -194,3 +194,23 @@ def test_a_malformed_job_is_a_defect_not_an_answer(supervisor: Supervisor) -> No
     assert exited is not None and exited.header["value"] == 3
     drain(out)
     assert "expected a job" in drain(err)
+
+
+LOOP = "def vector_add(x, y):\n    n = 0\n    while True:\n        n += 1\n"
+
+
+def test_what_takes_too_long_is_stopped_and_says_where(supervisor: Supervisor) -> None:
+    report = supervisor.run(LOOP, "vector_add", [vectors()], import_wall_ms=10_000, run_wall_ms=1_000)
+    assert report.types() == ["imported", "error"], report.stderr
+    error = report.frames[-1].header
+    assert (error["kind"], error["stage"], error["case"]) == ("timeout", "run", "small")
+    assert error["line"] in (3, 4)
+    assert error["message"] == "stopped after 950 ms; the limit is 1000 ms"
+
+
+def test_an_import_that_takes_too_long_is_stopped_and_what_comes_in_time_is_not(supervisor: Supervisor) -> None:
+    report = supervisor.run("import time\ntime.sleep(30)\n", "vector_add", [vectors()], import_wall_ms=500, run_wall_ms=1_000)
+    assert report.types() == ["error"], report.stderr
+    assert (report.frames[0].header["kind"], report.frames[0].header["line"]) == ("timeout", 2)
+    report = supervisor.run(VECTOR_ADD, "vector_add", [vectors()], import_wall_ms=30_000, run_wall_ms=30_000)
+    assert report.types() == ["imported", "case", "done"], report.stderr

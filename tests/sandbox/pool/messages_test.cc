@@ -105,6 +105,8 @@ TEST_CASE("what a candidate must not say is refused") {
   json outside = error;
   outside["kind"] = "canary_violation";  // the interpreter checks addresses
   CHECK_FALSE(candidate_refuses(outside));
+  outside["kind"] = "timeout";  // what the clock says of it comes later
+  CHECK_FALSE(candidate_refuses(outside));
   for (const char* stage : {"queue", "launch", "judge", "done"}) {
     json elsewhere = error;
     elsewhere["stage"] = stage;
@@ -245,6 +247,10 @@ TEST_CASE("arguments survive the way to a candidate") {
   job.cases = {one};
   const json header = to_header(job);
   CHECK(header["language"] == "cuda");
+  CHECK_FALSE(header.contains("run_wall_ms"));
+  job.import_wall_ms = 10, job.run_wall_ms = 20;
+  CHECK(to_header(job)["import_wall_ms"] == 10);
+  CHECK(to_header(job)["run_wall_ms"] == 20);
   CHECK(header["cases"][0]["axes"] == json({{"rows", 2}}));
   CHECK(header["cases"][0]["output_tensors"][0]["shape"] == json({2, 3}));
   CHECK(header["mode"] == "interpret");

@@ -22,6 +22,7 @@ constexpr int kMaxRounds = 8;
 constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);  // of one case; a round that has begun is finished
 constexpr double kSteady = 0.005;                              // half of the interval of a median that is known well enough, relative
 constexpr double kSteadyNs = 17;                               // or this: half of a tick of the device's timer, 32 ns, and rounding: less cannot be found out
+constexpr auto kMaxPyTorch = std::chrono::milliseconds(150);   // of one case: nothing is ranked by it, and a reference may be thousands of launches
 constexpr std::int64_t kLaterWarmUpMs = 3;                     // after the first round of the first case: between rounds the device rests for milliseconds
 constexpr double kClockTolerance = 0.9;                        // the host's clock may not show less than this of the device's
 constexpr std::size_t kLeastFirstRuns = 3;                     // whose median is not one run's noise
@@ -115,6 +116,7 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
   CaseRecord& record = run_.verdict().cases[i];
   Samples submission, oracle;
   std::vector<double> pytorch;
+  std::chrono::steady_clock::duration pytorch_took{};
   std::array<Who, 3> order{Who::submission, Who::oracle, Who::pytorch};
   const auto end = std::chrono::steady_clock::now() + kMaxSeries;
   for (int round = 0; round < kMaxRounds && (round < kMinRounds || !submission.steady() || !oracle.steady()); ++round) {
@@ -126,7 +128,11 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
     for (const Who who : order) {
       if (who == Who::submission && session != nullptr && !time_submission(i, *session, plan, block, submission)) return false;
       if (who == Who::oracle) time_oracle(i, block, oracle);
-      if (who == Who::pytorch) time_pytorch(i, pytorch);
+      if (who == Who::pytorch && pytorch_took < kMaxPyTorch) {
+        const auto begun = std::chrono::steady_clock::now();
+        time_pytorch(i, pytorch);
+        pytorch_took += std::chrono::steady_clock::now() - begun;
+      }
     }
     warm_ = true;
   }
@@ -188,9 +194,18 @@ bool Measuring::time_submission(std::size_t case_index, LaunchSession& session, 
     into.add(std::move(*launched));
     return true;
   }
-  return run_.fail(ErrorKind::internal_error, "the clocks disagree, " + std::to_string(kClockTries) +
-                                                  " times: " + std::to_string(median_interval(disagreed->samples_ns).median) + " ns by the device's, " +
-                                                  std::to_string(disagreed->wall_ns) + " ns by the host's; does another program use this GPU?");
+  const std::string times = std::to_string(std::llround(median_interval(disagreed->samples_ns).median)) + " ns by the device's clock, " +
+                            std::to_string(std::llround(disagreed->wall_ns)) + " ns by the host's, " + std::to_string(kClockTries) + " times";
+  if (oracle_clocks_agree(case_index, block))
+    return run_.fail(ErrorKind::launch_failure, "case '" + prepared_.cases[case_index].id + "' took " + times + ", and those of the oracle agree: it cannot be timed");
+  return run_.fail(ErrorKind::internal_error, "the clocks disagree: " + times + "; does another program use this GPU?");
+}
+
+/// Right now, at the first try: then it is not another program that makes them disagree.
+bool Measuring::oracle_clocks_agree(std::size_t case_index, const TimedBlock& block) {
+  if (baseline_.empty() || beside_.failed()) return false;
+  const std::optional<Launched> launched = oracle_.launch(prepared_, case_index, baseline_[case_index], outputs_[case_index].get(), block);
+  return launched && clocks_agree(*launched->timing);
 }
 
 void Measuring::inspected(CaseRecord& record, Launched& launched) {

@@ -52,6 +52,7 @@ class Measuring {
   std::optional<std::string> refresh(std::size_t i);
   bool kept_nothing(CaseRecord& record);
   bool time_submission(std::size_t case_index, LaunchSession& session, const std::string& plan, const TimedBlock& block, Samples& into);
+  bool oracle_clocks_agree(std::size_t case_index, const TimedBlock& block);
   void inspected(CaseRecord& record, Launched& launched);
   void time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into);
   void time_pytorch(std::size_t i, std::vector<double>& into);

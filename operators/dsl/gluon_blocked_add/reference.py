@@ -24,6 +24,14 @@ def reference(x: Tensor, y: Tensor) -> Tensor:
     return x + y
 
 
+def mutants(x: Tensor, y: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    return {
+        "difference instead of sum": x - y,
+        "y one block further": x + y.roll(-128),
+        "x twice": x + x,
+    }
+
+
 def cost(case: Case) -> Cost:
     n = case.axes["n"]
     return Cost(bytes=12 * n, flops=n)

@@ -37,6 +37,25 @@ def reference(a: Tensor, b: Tensor, lo: Tensor, hi: Tensor, h0: Tensor) -> Tenso
     return out.T.contiguous()
 
 
+def mutants(a: Tensor, b: Tensor, lo: Tensor, hi: Tensor, h0: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    early = torch.empty_like(a)
+    h = h0
+    for t in range(a.shape[1]):
+        h = torch.minimum(torch.maximum(a[:, t] * h, lo[:, t]), hi[:, t]) + b[:, t]
+        early[:, t] = h
+    far = torch.full_like(a, torch.finfo(a.dtype).max)
+    return {
+        "clamped before b is added": early,
+        "clamped only at the end": torch.minimum(torch.maximum(reference(a, b, -far, far, h0), lo), hi),
+        "starts at zero": reference(a, b, lo, hi, torch.zeros_like(h0)),
+        "lower bound left out": reference(a, b, -far, hi, h0),
+        "upper bound left out": reference(a, b, lo, far, h0),
+        "blocks of 64 steps start anew": torch.cat(
+            [reference(*(x[:, i : i + 64] for x in (a, b, lo, hi)), h0) for i in range(0, a.shape[1], 64)], 1
+        ),
+    }
+
+
 def cost(case: Case) -> Cost:
     rows, steps = case.axes["rows"], case.axes["steps"]
     return Cost(bytes=4 * (5 * rows * steps + rows), flops=4 * rows * steps)

@@ -34,6 +34,22 @@ def reference(
     return p * (1.0 - lr * weight_decay) - lr * update, m_new, v_new
 
 
+def mutants(
+    p: Tensor, g: Tensor, m: Tensor, v: Tensor, lr: float, beta1: float, beta2: float, eps: float, weight_decay: float, step: int
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    p_new, m_new, v_new = reference(p, g, m, v, lr, beta1, beta2, eps, weight_decay, step)
+    plain = m_new / (v_new.sqrt() + eps)
+    return {
+        "no bias correction": (p * (1.0 - lr * weight_decay) - lr * plain, m_new, v_new),
+        "decay through the gradient": reference(p, g + weight_decay * p, m, v, lr, beta1, beta2, eps, 0.0, step),
+        "decay not scaled by the rate": (p_new + p * (lr - 1.0) * weight_decay, m_new, v_new),
+        "decay left out": (p_new + p * lr * weight_decay, m_new, v_new),
+        "gradient not squared": (p_new, m_new, beta2 * v + (1.0 - beta2) * g.abs()),
+        "betas swapped": reference(p, g, m, v, lr, beta2, beta1, eps, weight_decay, step),
+        "moments not written": (p_new, m, v),
+    }
+
+
 def cost(case: Case) -> Cost:
     n = case.axes["n"]
     return Cost(bytes=7 * 4 * n, flops=16 * n)

@@ -26,6 +26,24 @@ def reference(x: Tensor) -> Tensor:
     return x.double().cumsum(dim=-1).to(x.dtype)
 
 
+def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    wide = x.double()
+    blocks = torch.nn.functional.pad(wide, (0, -x.shape[-1] % 1024)).reshape(x.shape[0], -1, 1024)
+    return {
+        "exclusive": (wide.cumsum(-1) - wide).to(x.dtype),
+        "from the end": wide.flip(-1).cumsum(-1).flip(-1).to(x.dtype),
+        "runs on into the next row": wide.reshape(-1).cumsum(0).reshape(x.shape).to(x.dtype),
+        "blocks of 1024 without a carry": blocks.cumsum(-1).reshape(x.shape[0], -1)[:, : x.shape[-1]].to(x.dtype),
+        "carry of the last block only": _last_carry(blocks)[:, : x.shape[-1]].to(x.dtype),
+    }
+
+
+def _last_carry(blocks: Tensor) -> Tensor:
+    """Each block starts with the sum of the block before it, not of all."""
+    totals = torch.nn.functional.pad(blocks.sum(-1), (1, 0))[:, :-1]
+    return (blocks.cumsum(-1) + totals[..., None]).reshape(blocks.shape[0], -1)
+
+
 def cost(case: Case) -> Cost:
     elements = case.axes["rows"] * case.axes["cols"]
     return Cost(bytes=8 * elements, flops=elements)

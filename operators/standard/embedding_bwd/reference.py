@@ -41,6 +41,24 @@ def reference(dy: Tensor, indices: Tensor, vocab: int) -> Tensor:
     return dw
 
 
+def mutants(dy: Tensor, indices: Tensor, vocab: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    dw = reference(dy, indices, vocab)
+    named, order = torch.sort(indices, stable=True)
+    is_first = torch.ones_like(named, dtype=torch.bool)
+    is_first[1:] = named[1:] != named[:-1]
+    first = torch.zeros_like(dw)
+    first[named[is_first].long()] = dy[order[is_first]]
+    no_last = dw.clone()
+    no_last[-1] = 0.0
+    return {
+        "the first of equal tokens counts alone": first,
+        "mean over equal tokens": dw / torch.bincount(indices, minlength=vocab).clamp_min(1)[:, None],
+        "last row left out": no_last,
+        "last token left out": reference(dy[:-1], indices[:-1], vocab),
+        "row above": dw.roll(1, 0),
+    }
+
+
 def cost(case: Case) -> Cost:
     tokens, vocab, dim = case.axes["tokens"], case.axes["vocab"], case.axes["dim"]
     return Cost(bytes=4 * (tokens * dim + tokens + vocab * dim), flops=tokens * dim)

@@ -21,16 +21,32 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """One head at a time, so that a long sequence needs memory for one score matrix only."""
+    return _attend(q, k, v, 1)
+
+
+def _attend(q: Tensor, k: Tensor, v: Tensor, hidden: int) -> Tensor:
+    """Keys from `hidden` after the query on are masked. One head at a time: a long sequence needs memory for one score matrix only."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, head_dim = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)
-    future = torch.ones((seq, seq), dtype=torch.bool, device=q.device).triu(1)
+    future = torch.ones((seq, seq), dtype=torch.bool, device=q.device).triu(hidden)
     for i in range(batch):
         for j in range(heads):
             scores = (q[i, j].to(wide) @ k[i, j].to(wide).T) * head_dim**-0.5
             out[i, j] = torch.softmax(scores.masked_fill(future, float("-inf")), dim=-1) @ v[i, j].to(wide)
     return out
+
+
+def mutants(q: Tensor, k: Tensor, v: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    root = q.shape[-1] ** 0.5
+    return {
+        "mask left out": _attend(q, k, v, q.shape[-2]),
+        "one key of the future": _attend(q, k, v, 2),
+        "own key masked": _attend(q, k, v, 0).nan_to_num(),
+        "scores not scaled": _attend(q * root, k, v, 1),
+        "scaled by the dimension, not its root": _attend(q / root, k, v, 1),
+        "keys and values swapped": _attend(q, v, k, 1),
+    }
 
 
 def cost(case: Case) -> Cost:

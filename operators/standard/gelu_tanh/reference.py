@@ -26,6 +26,17 @@ def reference(x: Tensor) -> Tensor:
     return torch.nn.functional.gelu(compute, approximate="tanh")
 
 
+def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    wide = x.float()
+    return {
+        "cubic term left out": 0.5 * wide * (1.0 + torch.tanh((2.0 / torch.pi) ** 0.5 * wide)),
+        "sigmoid of 1.702 x": wide * torch.sigmoid(1.702 * wide),
+        "silu": torch.nn.functional.silu(wide),
+        "relu": wide.relu(),
+        "half left out": 2.0 * reference(x),
+    }
+
+
 def cost(case: Case) -> Cost:
     n = case.axes["n"]
     return Cost(bytes=n * (case.dtype.itemsize + 4), flops=10 * n)

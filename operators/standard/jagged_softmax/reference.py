@@ -61,6 +61,25 @@ def reference(values: Tensor, offsets: Tensor, max_length: int) -> Tensor:
     return weight / total[segment]
 
 
+def mutants(values: Tensor, offsets: Tensor, max_length: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    y = reference(values, offsets, max_length)
+    later = (offsets + 1).clamp_max(values.numel())
+    later[0] = 0
+    return {
+        "over all segments": torch.softmax(values, 0),
+        "not divided by the sum": y * torch.ones_like(y).scatter(0, (offsets[:-1][offsets[1:] > offsets[:-1]]).long(), 0.5),
+        "offsets one too far": reference(values, later, max_length),
+        "logarithm": y.log(),
+        "cut at half of max_length": torch.where(_place(values, offsets) < max_length // 2, y, torch.zeros_like(y)),
+    }
+
+
+def _place(values: Tensor, offsets: Tensor) -> Tensor:
+    """Of each value in its segment."""
+    starts = torch.repeat_interleave(offsets[:-1].long(), (offsets[1:] - offsets[:-1]).long())
+    return torch.arange(values.numel(), device=values.device) - starts
+
+
 def cost(case: Case) -> Cost:
     total = case.axes["total"]
     return Cost(bytes=8 * total + 4 * case.axes["offset_count"], flops=5 * total)

@@ -34,6 +34,21 @@ def reference(dy: Tensor, x: Tensor, w: Tensor, mean: Tensor, rstd: Tensor) -> t
     return dx, (dy * xhat).sum(dim=0), dy.sum(dim=0)
 
 
+def mutants(dy: Tensor, x: Tensor, w: Tensor, mean: Tensor, rstd: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    dx, dw, db = reference(dy, x, w, mean, rstd)
+    xhat = (x - mean[:, None]) * rstd[:, None]
+    g = dy * w
+    return {
+        "mean of g left out": (rstd[:, None] * (g - xhat * (g * xhat).mean(dim=-1, keepdim=True)), dw, db),
+        "projection left out": (rstd[:, None] * (g - g.mean(dim=-1, keepdim=True)), dw, db),
+        "weight left out of dx": (reference(dy, x, torch.ones_like(w), mean, rstd)[0], dw, db),
+        "rstd left out of dx": (dx / rstd[:, None], dw, db),
+        "x not normalised in dw": (dx, (dy * x).sum(dim=0), db),
+        "dw and db swapped": (dx, db, dw),
+        "last row left out of the sums": (dx, (dy * xhat)[:-1].sum(dim=0), dy[:-1].sum(dim=0)),
+    }
+
+
 def cost(case: Case) -> Cost:
     rows, cols = case.axes["rows"], case.axes["cols"]
     return Cost(bytes=4 * (3 * rows * cols + 3 * cols + 2 * rows), flops=14 * rows * cols)

@@ -17,6 +17,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x += 10.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.02)
     elif case.distribution == "tail":
         x[:, : cols - cols // 8] *= 0.1
+    elif case.distribution == "flat":
+        # Variances around eps: where it is added shows.
+        x *= 10.0 ** rng.uniform((rows, 1), torch.float32, -3.0, -2.0)
     w = 1.0 + 0.2 * rng.normal((cols,), torch.float32)
     b = 0.5 * rng.normal((cols,), torch.float32)
     return {"x": x.to(case.dtype), "w": w.to(case.dtype), "b": b.to(case.dtype), "eps": 1e-5}
@@ -28,6 +31,26 @@ def reference(x: Tensor, w: Tensor, b: Tensor, eps: float) -> Tensor:
     centred = compute - compute.mean(dim=-1, keepdim=True)
     variance = (centred * centred).mean(dim=-1, keepdim=True)
     return (centred * torch.rsqrt(variance + eps) * w.to(wide) + b.to(wide)).to(x.dtype)
+
+
+def mutants(x: Tensor, w: Tensor, b: Tensor, eps: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    wide = x.float()
+    centred = wide - wide.mean(dim=-1, keepdim=True)
+    variance = centred.square().mean(dim=-1, keepdim=True)
+    one, none = torch.ones_like(w), torch.zeros_like(b)
+
+    def scaled(y: Tensor) -> Tensor:
+        return (y * w.float() + b.float()).to(x.dtype)
+
+    return {
+        "eps left out": reference(x, w, b, 0.0),
+        "eps added to the deviation": scaled(centred / (variance.sqrt() + eps)),
+        "variance over cols - 1": scaled(centred * torch.rsqrt(variance * x.shape[-1] / (x.shape[-1] - 1) + eps)),
+        "mean not subtracted": scaled(wide * torch.rsqrt(variance + eps)),
+        "root mean square": scaled(wide * torch.rsqrt(wide.square().mean(dim=-1, keepdim=True) + eps)),
+        "weight left out": reference(x, one, b, eps),
+        "bias left out": reference(x, w, none, eps),
+    }
 
 
 def cost(case: Case) -> Cost:

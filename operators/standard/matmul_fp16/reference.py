@@ -33,6 +33,25 @@ def reference(a: Tensor, b: Tensor) -> Tensor:
     return (a.to(wide) @ b.to(wide)).to(a.dtype)
 
 
+def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    m, k = a.shape
+    whole = k // 16 * 16 if k % 16 else k - 16
+    return {
+        "a read as k x m": reference(a.reshape(k, m).T, b),
+        "tail of k left out": reference(a[:, :whole], b[:whole]),
+        "tail of k counted twice": (a.float() @ b.float() + a[:, whole:].float() @ b[whole:].float()).to(a.dtype),
+        "accumulated in float16": _narrow(a, b),
+    }
+
+
+def _narrow(a: Tensor, b: Tensor) -> Tensor:
+    """Rounded to float16 after every product: what a narrow accumulator does."""
+    c = torch.zeros((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    for i in range(a.shape[1]):
+        c = (c.float() + a[:, i : i + 1].float() * b[i : i + 1].float()).to(a.dtype)
+    return c
+
+
 def cost(case: Case) -> Cost:
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     return Cost(bytes=(m * k + k * n + m * n) * case.dtype.itemsize, flops=2 * m * n * k)

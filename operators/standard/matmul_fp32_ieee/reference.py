@@ -37,6 +37,22 @@ def reference(a: Tensor, b: Tensor) -> Tensor:
         torch.backends.cuda.matmul.allow_tf32 = allowed
 
 
+def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    m, k = a.shape
+    whole = k // 16 * 16 if k % 16 else k - 16
+    return {
+        "a read as k x m": reference(a.reshape(k, m).T, b),
+        "tail of k left out": reference(a[:, :whole], b[:whole]),
+        "TF32": reference(_tf32(a), _tf32(b)),
+        "float16": (a.half().float() @ b.half().float()),
+    }
+
+
+def _tf32(x: Tensor) -> Tensor:
+    """With ten bits of mantissa."""
+    return (x.view(torch.int32) & ~0x1FFF).view(torch.float32)
+
+
 def cost(case: Case) -> Cost:
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     return Cost(bytes=(m * k + k * n + m * n) * case.dtype.itemsize, flops=2 * m * n * k)

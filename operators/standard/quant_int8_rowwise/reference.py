@@ -41,6 +41,26 @@ def reference(x: Tensor) -> tuple[Tensor, Tensor]:
     return torch.round(wide / divisor[:, None]).to(torch.int8), scale
 
 
+def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    quantized, scale = reference(x)
+    wide = x.float()
+    divisor = torch.where(scale == 0, torch.ones_like(scale), scale)[:, None]
+    quotient = wide / divisor
+    whole = wide.abs().amax() / 127.0
+    return {
+        "truncated": (quotient.trunc().to(torch.int8), scale),
+        "ties away from zero": ((quotient.abs() + 0.5).floor().copysign(quotient).to(torch.int8), scale),
+        "steps of 1/128": (torch.round(quotient * 128.0 / 127.0).clamp(-128, 127).to(torch.int8), scale * 127.0 / 128.0),
+        "largest, not largest magnitude": (
+            torch.round(wide * 127.0 / wide.amax(dim=-1, keepdim=True).clamp_min(1e-6)).clamp(-127, 127).to(torch.int8),
+            scale,
+        ),
+        "one scale for all rows": (torch.round(wide / whole).to(torch.int8), torch.full_like(scale, float(whole))),
+        "scale of zero rows is 1": (quantized, divisor[:, 0]),
+        "scale's reciprocal": (quantized, 1.0 / divisor[:, 0]),
+    }
+
+
 def cost(case: Case) -> Cost:
     rows, cols = case.axes["rows"], case.axes["cols"]
     return Cost(bytes=3 * rows * cols + 4 * rows, flops=4 * rows * cols)

@@ -38,6 +38,26 @@ def reference(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, T
     return rotated[0], rotated[1]
 
 
+def mutants(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    turned_q, turned_k = reference(q, k, cos, sin)
+
+    def pairs(x: Tensor) -> Tensor:
+        return x.unflatten(-1, (-1, 2)).transpose(-1, -2).flatten(-2)
+
+    def back(x: Tensor) -> Tensor:
+        return x.unflatten(-1, (2, -1)).transpose(-1, -2).flatten(-2)
+
+    neighbours = reference(pairs(q), pairs(k), cos, sin)
+    return {
+        "turned backwards": reference(q, k, cos, -sin),
+        "neighbouring pairs": (back(neighbours[0]), back(neighbours[1])),
+        "k left as it is": (turned_q, k.clone()),
+        "q left as it is": (q.clone(), turned_k),
+        "cos and sin swapped": reference(q, k, sin, cos),
+        "angles of the token before": reference(q, k, cos.roll(1, 0), sin.roll(1, 0)),
+    }
+
+
 def cost(case: Case) -> Cost:
     tokens, half = case.axes["tokens"], case.axes["half_dim"]
     elements = tokens * (case.axes["q_heads"] + case.axes["kv_heads"]) * 2 * half

@@ -31,6 +31,19 @@ def reference(x: Tensor) -> Tensor:
     return torch.softmax(compute, dim=-1).to(x.dtype)
 
 
+def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    wide = x.float()
+    top = wide.amax(dim=-1, keepdim=True)
+    return {
+        "over the rows": torch.softmax(wide, dim=0).nan_to_num().to(x.dtype),
+        "maximum not subtracted": (wide.exp() / wide.exp().sum(dim=-1, keepdim=True)).to(x.dtype),
+        "maximum of all rows subtracted": ((wide - wide.amax()).exp() / (wide - wide.amax()).exp().sum(dim=-1, keepdim=True)).to(x.dtype),
+        "not divided by the sum": (wide - top).exp().to(x.dtype),
+        "base two": torch.softmax(wide * 0.6931471805599453, dim=-1).to(x.dtype),
+        "logarithm": torch.log_softmax(wide, dim=-1).to(x.dtype),
+    }
+
+
 def cost(case: Case) -> Cost:
     elements = case.axes["rows"] * case.axes["cols"]
     return Cost(bytes=2 * elements * case.dtype.itemsize, flops=5 * elements)

@@ -30,6 +30,14 @@ def reference(x: Tensor, y: Tensor) -> Tensor:
     return x + y
 
 
+def mutants(x: Tensor, y: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    return {
+        "difference instead of sum": x - y,
+        "y one block further": x + y.roll(-1024),
+        "x twice": x + x,
+    }
+
+
 def cost(case: Case) -> Cost:
     n = case.axes["n"]
     return Cost(bytes=3 * n * case.dtype.itemsize, flops=n)

@@ -115,7 +115,7 @@ def full_disk(folder: Path, size: str) -> Iterator[list[str]]:
     kept.rename(folder)
 
 
-@pytest.mark.parametrize("size", ["40k", "200k"])
+@pytest.mark.parametrize("size", ["40k", "120k"])
 def test_a_full_disk_for_transcripts(binary: str, assay: Run, model: Endpoint, tmp_path: Path, size: str) -> None:
     """Room for a reply is set aside before it is paid for: what was asked for was kept."""
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}

@@ -136,7 +136,7 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
     }
     warm_ = true;
   }
-  for (int more = 0; more < kConfirmingBlocks && first_runs_are_slow(submission.timing()); ++i) {
+  for (int more = 0; more < kConfirmingBlocks && first_runs_are_slow(submission.timing()); ++more) {
     TimedBlock block;
     block.warm_up_ms = kLaterWarmUpMs;
     if (!time_submission(i, *session, plan, block, submission)) return false;

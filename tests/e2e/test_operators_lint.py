@@ -67,7 +67,7 @@ MISTAKES = {
         "bytes=3 *",
         "bytes=2 *",
         UNSOUND,
-        ["cost is the tensors' bytes: ", "reference.py:33: cost() says"],
+        ["cost is the tensors' bytes: ", "reference.py:41: cost() says"],
     ),
 }
 

@@ -28,7 +28,6 @@ constexpr double kClockTolerance = 0.9;                        // the host's clo
 constexpr std::size_t kLeastFirstRuns = 3;                     // whose median is not one run's noise
 constexpr double kFirstRunFactor = 1.1;                        // over the median of all samples: more is looked at again
 constexpr double kFirstRunSlackNs = 300;                       // as is more than this, of very short ones
-constexpr int kConfirmingBlocks = 8;                           // then; what is noise in three first runs is not in eleven
 constexpr int kClockTries = 4;                                 // blocks until both agree: another program's turn on the GPU is in the marks of one alone
 
 enum class Who { submission, oracle, pytorch };
@@ -48,6 +47,13 @@ bool known_well_enough(const MedianInterval& interval) { return interval.relativ
 
 bool first_runs_are_slow(const Timing& timing) {
   return timing.first_run_ns > kFirstRunFactor * timing.median_ns && timing.first_run_ns > timing.median_ns + kFirstRunSlackNs;
+}
+
+bool confirm_first_runs(const std::function<Timing()>& timing, const std::function<bool()>& take_block) {
+  for (int more = 0; more < kConfirmingBlocks && first_runs_are_slow(timing()); ++more) {
+    if (!take_block()) return false;
+  }
+  return true;
 }
 
 /// Of one of them, block after block.
@@ -136,11 +142,9 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
     }
     warm_ = true;
   }
-  for (int more = 0; more < kConfirmingBlocks && first_runs_are_slow(submission.timing()); ++more) {
-    TimedBlock block;
-    block.warm_up_ms = kLaterWarmUpMs;
-    if (!time_submission(i, *session, plan, block, submission)) return false;
-  }
+  TimedBlock block;
+  block.warm_up_ms = kLaterWarmUpMs;
+  if (!confirm_first_runs([&] { return submission.timing(); }, [&] { return time_submission(i, *session, plan, block, submission); })) return false;
   if (!submission.empty()) record.latency = submission.timing();
   if (!oracle.empty()) record.baseline_latency = oracle.timing();
   if (!pytorch.empty()) {
@@ -197,7 +201,8 @@ bool Measuring::time_submission(std::size_t case_index, LaunchSession& session, 
   const std::string times = std::to_string(std::llround(median_interval(disagreed->samples_ns).median)) + " ns by the device's clock, " +
                             std::to_string(std::llround(disagreed->wall_ns)) + " ns by the host's, " + std::to_string(kClockTries) + " times";
   if (oracle_clocks_agree(case_index, block))
-    return run_.fail(ErrorKind::launch_failure, "case '" + prepared_.cases[case_index].id + "' took " + times + ", and those of the oracle agree: it cannot be timed");
+    return run_.fail(ErrorKind::launch_failure,
+                     "case '" + prepared_.cases[case_index].id + "' took " + times + ", and those of the oracle agree: it cannot be timed");
   return run_.fail(ErrorKind::internal_error, "the clocks disagree: " + times + "; does another program use this GPU?");
 }
 

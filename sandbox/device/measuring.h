@@ -9,6 +9,7 @@
 // medians are known well enough. The caller has the GPU alone.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <random>
 #include <string>
@@ -28,6 +29,10 @@ bool known_well_enough(const MedianInterval& interval);
 
 /// Whether first runs on new inputs take longer than later ones on the same: by more than kFirstRunFactor and kFirstRunSlackNs. False where they are not known.
 bool first_runs_are_slow(const Timing& timing);
+
+/// While they are, takes blocks more, kConfirmingBlocks at most: what is noise in three first runs is not in eleven. False where a block could not be taken.
+inline constexpr int kConfirmingBlocks = 8;
+bool confirm_first_runs(const std::function<Timing()>& timing, const std::function<bool()>& take_block);
 
 class Measuring {
  public:

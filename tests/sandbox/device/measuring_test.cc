@@ -50,3 +50,26 @@ TEST_CASE("first runs that are slow beside the others tell of answers that were 
   CHECK_FALSE(slow(2'250, 2'000));  // of so little time the clock's own noise is a part
   CHECK_FALSE(slow(0, 30'000));     // not known
 }
+
+TEST_CASE("slow first runs are looked at again, until they are not slow or there were enough blocks") {
+  Timing timing;
+  timing.median_ns = 30'000;
+  int blocks = 0;
+  const auto confirm = [&](double first_run_ns, int fast_after) {
+    timing.first_run_ns = first_run_ns;
+    blocks = 0;
+    return confirm_first_runs([&] { return timing; },
+                              [&] {
+                                if (++blocks == fast_after) timing.first_run_ns = 30'000;
+                                return true;
+                              });
+  };
+  CHECK(confirm(30'000, 0));
+  CHECK(blocks == 0);
+  CHECK(confirm(60'000, 3));
+  CHECK(blocks == 3);
+  CHECK(confirm(60'000, 0));
+  CHECK(blocks == kConfirmingBlocks);
+  CHECK(first_runs_are_slow(timing));
+  CHECK_FALSE(confirm_first_runs([&] { return timing; }, [] { return false; }));
+}

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 #include <vector>
 
 namespace assay {
@@ -35,6 +37,15 @@ MedianInterval median_interval(std::span<const double> samples) {
   const std::size_t n = sorted.size();
   const std::size_t rank = interval_rank(n);
   return {n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2, sorted[rank - 1], sorted[n - rank]};
+}
+
+double interquartile_mean(std::span<const double> samples) {
+  if (samples.empty()) return 0;
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto quarter = static_cast<std::ptrdiff_t>(sorted.size() / 4);
+  const auto first = sorted.begin() + quarter, last = sorted.end() - quarter;
+  return std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
 }
 
 }  // namespace assay

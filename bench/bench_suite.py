@@ -3,7 +3,8 @@
     python bench/bench_suite.py --out bench/results/bench-suite-cpu.json                               # budget: 25 minutes on 2 cores
     python bench/bench_suite.py --device cuda:0 --jobs 8 --out bench/results/bench-suite-h200.json     # budget: 10 minutes
 
-One `assay bench` of all pairs, as a user would start it. The wall time of each attempt, by agent and operator, is kept.
+One `assay bench` of all pairs, as a user would start it. The wall time of each attempt, by agent and operator, is kept, and what the
+server's jobs took, by kind: how many, and the seconds of each stage, added up.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sqlite3
 import statistics
 import subprocess
 import tempfile
@@ -24,6 +26,7 @@ from environment import environment
 ROOT = Path(__file__).resolve().parent.parent
 AGENTS = ("one_shot", "leader", "alphaevolve", "geak")
 BUDGET_S = {"cpu": 25 * 60, "cuda:0": 10 * 60}
+NOT_ALL_FINISHED = 2  # what `assay bench` exits with at --max-time
 
 
 def ends_of(journal: Path) -> list[dict[str, Any]]:
@@ -41,16 +44,31 @@ def summary_of(ends: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def work_of(store: Path) -> dict[str, Any]:
+    rows = sqlite3.connect(store).execute("SELECT kind, tier, document FROM verdicts JOIN submissions USING (job)").fetchall()
+    work: dict[str, Any] = {}
+    for kind, tier, document in rows:
+        of_kind = work.setdefault(kind, {"jobs": 0, "tiers": Counter(), "stage_s": Counter()})
+        of_kind["jobs"] += 1
+        of_kind["tiers"][tier] += 1
+        for stage, ms in json.loads(document)["stage_ms"].items():
+            of_kind["stage_s"][stage] += ms / 1e3
+    for of_kind in work.values():
+        of_kind["stage_s"] = {stage: round(seconds, 1) for stage, seconds in of_kind["stage_s"].items()}
+    return work
+
+
 def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     command = [options.binary, "bench", "--model", options.model, "--jobs", str(options.jobs), "--device", options.device]
     command += [flag for agent in AGENTS for flag in ("--agent", agent)]
     command += ["--operators", options.operators] if options.operators else []
+    command += ["--max-time", options.max_time] if options.max_time else []
     command += ["--store", str(folder / "assay.db"), "--out", str(folder / "out")]
     begin = time.perf_counter()
     with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
         done = subprocess.run(command, stdout=out, stderr=err, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")})
     wall_s = time.perf_counter() - begin
-    if done.returncode != 0:
+    if done.returncode not in (0, NOT_ALL_FINISHED if options.max_time else 0):
         raise SystemExit(f"the bench ended with {done.returncode}:\n" + (folder / "stderr").read_text()[-2000:])
     ends = {journal.parent.name: ends_of(journal) for journal in sorted(folder.glob("out/*/journal.jsonl"))}
     table = (folder / "stdout").read_text()
@@ -58,7 +76,8 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     return {
         "command": " ".join(["assay", *command[1:-4]]),
         "wall_s": round(wall_s, 1),
-        "budget_s": None if options.operators else budget_s,
+        "budget_s": None if options.operators or options.max_time else budget_s,
+        "jobs": work_of(folder / "assay.db"),
         "pairs": {name: summary_of(of_pair) for name, of_pair in ends.items()},
         "comparison": table[table.index("Comparison") :].splitlines(),
         "attempts_s": {name: {end["operator"]: round(end["wall_ms"] / 1e3, 2) for end in of_pair} for name, of_pair in ends.items()},
@@ -72,13 +91,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--model", default="sim:7")
     parser.add_argument("--operators", default="", help="comma-separated; all of them unless told otherwise")
+    parser.add_argument("--max-time", default="", help="as of `assay bench`: for what is not meant to come to its end")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         document = {"what": __doc__, **run(options, Path(folder)), "environment": environment()}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(document, indent=1) + "\n")
-    print("\n".join([f"{document['wall_s']} s", *document["comparison"]]))
+    print("\n".join([f"{document['wall_s']} s", json.dumps(document["jobs"]), *document["comparison"]]))
 
 
 if __name__ == "__main__":

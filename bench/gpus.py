@@ -50,6 +50,7 @@ def main() -> None:
     parser.add_argument("--agents", type=int, default=6, help="for each GPU")
     parser.add_argument("--seconds", type=float, default=40.0, help="for each load; several times what one verdict takes")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS))
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     first, *others = options.devices
@@ -63,15 +64,15 @@ def main() -> None:
         for server, devices in servers:
             warm(server, devices)
         for _ in range(options.rounds):
-            for tool, operators in TOOLS.items():
+            for tool in options.tools:
                 for server, devices in servers:
-                    rate = throughput(server, options.agents * len(devices), options.seconds, devices, tool, operators)
+                    rate = throughput(server, options.agents * len(devices), options.seconds, devices, tool, TOOLS[tool])
                     rates.append({"gpus": len(devices), "tool": tool, **rate})
-                    says = f"{rate['verdicts_per_hour']} verdicts an hour, p50 {rate['p50_ms']} ms"
+                    says = f"{rate['verdicts_per_hour']} verdicts an hour, p50 {rate['p50_ms']} ms, {rate['stage_ms']}"
                     print(f"{tool:10} {len(devices)} GPUs: {says}", flush=True)
         for server, _ in servers:
             server.close()
-    summary = {tool: ratio(rates, tool, len(options.devices)) for tool in TOOLS}
+    summary = {tool: ratio(rates, tool, len(options.devices)) for tool in options.tools}
     result = {"what": __doc__, "devices": options.devices, "summary": summary, "environment": environment(), "throughput": rates}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(result, separators=(",", ":")) + "\n")

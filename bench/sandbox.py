@@ -143,9 +143,13 @@ def throughput(
     tool: str = "run_tests",
     operators: Sequence[str] = (OPERATOR,),
 ) -> dict[str, Any]:
-    """Verdicts an hour, and what one agent waits. Agents take the devices in turns, each the operators, with the oracles' code."""
+    """Verdicts an hour, what one agent waits, and the mean of each stage.
+
+    Agents take the devices in turns, each the operators, with the oracles' code.
+    """
     codes = [(operator, oracle_of(operator)) for operator in operators]
     latencies: list[float] = []
+    stages: list[dict[str, float]] = []
     wrong: list[str] = []
     begin = time.monotonic()
 
@@ -157,6 +161,7 @@ def throughput(
             start = time.perf_counter()
             verdict = agent.verdict(code, device, tool, operator)
             latencies.append((time.perf_counter() - start) * 1e3)
+            stages.append(verdict.get("stage_ms") or {})
             if verdict.get("outcome") != "pass":
                 wrong.append(json.dumps(verdict)[:300])
 
@@ -174,6 +179,7 @@ def throughput(
         "verdicts_per_hour": round(len(latencies) / took * 3600),
         "p50_ms": round(statistics.median(ordered), 1),
         "p95_ms": round(ordered[int(0.95 * (len(ordered) - 1))], 1),
+        "stage_ms": {stage: round(statistics.mean(one.get(stage, 0) for one in stages), 1) for stage in stages[0]},
         "samples_ms": [round(value, 2) for value in latencies],
     }
 

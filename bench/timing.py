@@ -3,7 +3,8 @@
     python bench/timing.py --out bench/results/timing-h200.json
 
 Agreement: every oracle's public cases are profiled through the public tools, and then measured by others (ground_truth.py) in a fresh
-process. Repeatability: some oracles are profiled again and again; the submission is the oracle itself, so each ratio should be 1.
+process. Repeatability: some oracles are profiled and submitted again and again; the submission is the oracle itself, so each ratio of a
+profile and each Perf should be 1.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/common"))
+from tool_calls import verdict_of  # noqa: E402
+
 LEAST_NS = 10_000  # below this the others' own overheads are in the way
 REPEATED = ("softmax_last_dim", "matmul_fp16", "vector_add")
 WITHIN = 0.02
@@ -48,6 +52,11 @@ def profile(client: StdioClient, folder: Path, case: str) -> dict[str, Any]:
         answer = client.call("job", {"job": answer["job"], "wait_s": 20})["structuredContent"]
     records = answer.get("cases") or [{}]
     return {"operator": folder.name, "case": case, "wall_s": time.perf_counter() - begin, "outcome": answer.get("outcome"), **records[0]}
+
+
+def graded(client: StdioClient, run: str, folder: Path) -> dict[str, Any]:
+    answer = verdict_of(client, "submit", {"operator": folder.name, "code": (folder / "oracle.py").read_text(), "run": run})
+    return {key: answer.get(key) for key in ("outcome", "perf", "cases", "stage_ms")}
 
 
 def ns(record: dict[str, Any], key: str = "latency") -> float | None:
@@ -80,18 +89,23 @@ def close_to(ratios: list[tuple[float, str, str]]) -> dict[str, Any]:
     }
 
 
+def repeatability(ratios: dict[str, list[float]]) -> dict[str, Any]:
+    return {
+        name: {
+            "runs": len(values),
+            "within_1_percent": sum(abs(value - 1) <= 0.01 for value in values),
+            "worst": max(values, key=lambda v: abs(v - 1)),
+        }
+        for name, values in ratios.items()
+        if values
+    }
+
+
 def summary(raw: dict[str, Any]) -> dict[str, Any]:
     return {
         "agreement": agreement(raw["records"], raw["others"]),
-        "repeatability": {
-            name: {
-                "runs": len(values),
-                "within_1_percent": sum(abs(value - 1) <= 0.01 for value in values),
-                "worst": max(values, key=lambda v: abs(v - 1)),
-            }
-            for name, values in raw["ratios"].items()
-            if values
-        },
+        "repeatability": repeatability(raw["ratios"]),
+        "repeatability_of_perf": repeatability({name: [one["perf"] for one in all_of] for name, all_of in raw["graded"].items()}),
         "touch_ns": raw["others"][0]["touch_ns"],
         "profile_s": statistics.median(record["wall_s"] for record in raw["records"]),
     }
@@ -115,6 +129,8 @@ def main() -> None:
             for one in chosen
             if one.name in REPEATED
         }
+        run = client.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})["structuredContent"]["run"]
+        grades = {one.name: [graded(client, run, one) for _ in range(options.repetitions)] for one in chosen if one.name in REPEATED}
         client.close()
     asked = json.dumps([{"folder": str(one), "case": case} for one in chosen for case in public_cases(one)])
     told = subprocess.run([sys.executable, str(ROOT / "bench/ground_truth.py")], input=asked, capture_output=True, text=True, check=True)
@@ -123,7 +139,7 @@ def main() -> None:
         name: [baseline / ours for run in runs if (ours := ns(run)) and (baseline := ns(run, "baseline_latency"))]
         for name, runs in repeated.items()
     }
-    raw = {"records": records, "others": truths, "ratios": ratios, "repeated": repeated}
+    raw = {"records": records, "others": truths, "ratios": ratios, "repeated": repeated, "graded": grades}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     document = {"what": __doc__, "summary": {}, "environment": environment(), **raw}
     options.out.write_text(json.dumps(document, separators=(",", ":")) + "\n")  # first, so that no slip below loses what was measured

@@ -122,6 +122,7 @@ class CudaDevice final : public Device {
   bool take_gpu(JobRun& run, std::optional<GpuLease::Hold>& hold, bool alone) {
     if (hold && hold->alone() == alone) return true;
     hold.reset();
+    run.enter(Stage::queue);
     Result<GpuLease::Hold> taken = alone ? gpu_.alone(run.deadline(kForeverMs)) : gpu_.share(run.deadline(kForeverMs));
     if (!taken) return run.fail_ours(taken.error(), "waiting for the GPU");
     hold.emplace(std::move(*taken));
@@ -170,7 +171,6 @@ class CudaDevice final : public Device {
       // Perhaps it was the others' memory: once more, without them.
       run.take_back();
       run.verdict().cases.clear();
-      run.enter(Stage::queue);
       if (!take_gpu(run, hold, true)) return;
       session.emplace(run, launchers_);
       if (!launch_and_judge(run, *session, prepared, plans, *outputs)) return;
@@ -239,7 +239,6 @@ class CudaDevice final : public Device {
     run.verdict().tier_reason = "it could not be recorded (" + why + "), so it had the GPU inside the jail; its times are wall clock of whole calls";
     // Before the GPU is taken from the others.
     std::vector<std::string> baseline = is_timed(run.job()) ? record_baseline(run, prepared) : std::vector<std::string>();
-    run.enter(Stage::queue);
     if (!take_gpu(run, hold, true)) return;
     const bool judged = host_.run(run, judge_, prepared, is_timed(run.job()));
     // Whatever it did to the device is not in what parked launchers know.
@@ -285,6 +284,7 @@ class CudaDevice final : public Device {
   std::vector<std::string> record_baseline(JobRun& run, const PreparedJob& prepared) {
     const Job& job = run.job();
     if (job.baseline_source.empty()) return {};
+    run.enter(Stage::record);
     JobRun beside = run.beside();
     std::optional<CandidateResults> recorded =
         oracles_.record(beside, pool_, prepared, facts_.target, job.baseline_source, {.alternatives = true, .candidates = recorders_});

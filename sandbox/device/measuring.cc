@@ -19,18 +19,24 @@ constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 
 constexpr std::int64_t kQuietMs = 30'000;
 constexpr int kMinRounds = 3;
 constexpr int kMaxRounds = 8;
-constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);  // of one case; a round that has begun is finished
-constexpr double kSteady = 0.005;                              // half of the interval of a median that is known well enough, relative
-constexpr double kSteadyNs = 17;                               // or this: half of a tick of the device's timer, 32 ns, and rounding: less cannot be found out
-constexpr auto kMaxPyTorch = std::chrono::milliseconds(150);   // of one case: nothing is ranked by it, and a reference may be thousands of launches
-constexpr std::int64_t kLaterWarmUpMs = 3;                     // after the first round of the first case: between rounds the device rests for milliseconds
-constexpr double kClockTolerance = 0.9;                        // the host's clock may not show less than this of the device's
-constexpr std::size_t kLeastFirstRuns = 3;                     // whose median is not one run's noise
-constexpr double kFirstRunFactor = 1.1;                        // over the median of all samples: more is looked at again
-constexpr double kFirstRunSlackNs = 300;                       // as is more than this, of very short ones
-constexpr int kClockTries = 4;                                 // blocks until both agree: another program's turn on the GPU is in the marks of one alone
+constexpr std::int64_t kBlockSamples = 100;                     // at most; one whose median is known to half a percent is over, after ten at least
+constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);   // of one case; a round that has begun is finished
+constexpr auto kMaxOfSeveral = std::chrono::milliseconds(200);  // the same after kMinRounds, where other cases are timed as well
+constexpr double kSteady = 0.005;           // half of the 95 % interval of what is shown of a job, relative: the median of its case, or its Perf
+constexpr double kSteadyCase = 0.01;        // the same of one case among several
+constexpr double kSteadyNs = 17;            // or this: half of a tick of the device's timer, 32 ns, and rounding: less cannot be found out
+constexpr int kPyTorchRounds = kMinRounds;  // nothing is ranked by it
+constexpr auto kMaxPyTorch = std::chrono::milliseconds(150);  // of one case: a reference may be thousands of launches
+constexpr std::int64_t kLaterWarmUpMs = 1;                    // after the first round of the first case: between rounds the device rests for milliseconds
+constexpr double kClockTolerance = 0.9;                       // the host's clock may not show less than this of the device's
+constexpr std::size_t kLeastFirstRuns = 3;                    // whose median is not one run's noise
+constexpr double kFirstRunFactor = 1.1;                       // over the median of all samples: more is looked at again
+constexpr double kFirstRunSlackNs = 300;                      // as is more than this, of very short ones
+constexpr int kClockTries = 4;                                // blocks until both agree: another program's turn on the GPU is in the marks of one alone
 
 enum class Who { submission, oracle, pytorch };
+
+std::size_t timed_cases(const Job& job) { return job.timed_cases.empty() ? job.cases.size() : job.timed_cases.size(); }
 
 bool asks_for_time_of(const Job& job, const std::string& id) {
   return job.timed_cases.empty() || std::find(job.timed_cases.begin(), job.timed_cases.end(), id) != job.timed_cases.end();
@@ -43,7 +49,13 @@ bool clocks_agree(const Timing& block) {
   return !real || block.wall_ns == 0 || block.wall_ns >= kClockTolerance * median_interval(block.samples_ns).median;
 }
 
-bool known_well_enough(const MedianInterval& interval) { return interval.relative_half_width() <= kSteady || (interval.high - interval.low) / 2 <= kSteadyNs; }
+double wanted_half_width(std::size_t timed_cases) {
+  return std::min(kSteadyCase, kSteady * std::sqrt(static_cast<double>(std::max<std::size_t>(timed_cases, 1))));
+}
+
+bool known_well_enough(const MedianInterval& interval, double half_width) {
+  return interval.relative_half_width() <= half_width || (interval.high - interval.low) / 2 <= kSteadyNs;
+}
 
 bool first_runs_are_slow(const Timing& timing) {
   return timing.first_run_ns > kFirstRunFactor * timing.median_ns && timing.first_run_ns > timing.median_ns + kFirstRunSlackNs;
@@ -71,7 +83,7 @@ class Measuring::Samples {
     if (block.first_run_ns > 0) first_.push_back(block.first_run_ns);
   }
   bool empty() const { return all_.samples_ns.empty(); }
-  bool steady() const { return empty() || known_well_enough(median_interval(all_.samples_ns)); }
+  bool steady(double half_width) const { return empty() || known_well_enough(median_interval(all_.samples_ns), half_width); }
   /// Of the plan's questions, once a block has found them out.
   const std::vector<std::int64_t>& answers() const { return answers_; }
   Timing timing() const {
@@ -102,7 +114,8 @@ Measuring::Measuring(JobRun& run, Parts parts, const PreparedJob& prepared, cons
       baseline_(std::move(baseline)),
       beside_(run.beside()),
       oracle_(beside_, parts.launchers, LaunchSession::Whose::oracle),
-      random_(std::random_device{}()) {}
+      random_(std::random_device{}()),
+      half_width_(wanted_half_width(timed_cases(run.job()))) {}
 
 Measuring::~Measuring() {
   if (beside_.failed()) run_.verdict().hints.push_back("the oracle was not timed: " + beside_.finish().detail);
@@ -124,17 +137,17 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
   std::vector<double> pytorch;
   std::chrono::steady_clock::duration pytorch_took{};
   std::array<Who, 3> order{Who::submission, Who::oracle, Who::pytorch};
-  const auto end = std::chrono::steady_clock::now() + kMaxSeries;
-  for (int round = 0; round < kMaxRounds && (round < kMinRounds || !submission.steady() || !oracle.steady()); ++round) {
-    if (round > 0 && std::chrono::steady_clock::now() >= end) break;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int round = 0; round < kMaxRounds && (round < kMinRounds || !submission.steady(half_width_) || !oracle.steady(half_width_)); ++round) {
+    const bool has_share = round >= kMinRounds && timed_cases(run_.job()) > 1;
+    if (round > 0 && std::chrono::steady_clock::now() - begin >= (has_share ? kMaxOfSeveral : kMaxSeries)) break;
     if (session == nullptr && !refresh(i)) return false;
-    TimedBlock block;
-    if (warm_) block.warm_up_ms = kLaterWarmUpMs;
+    const TimedBlock block = next_block();
     std::shuffle(order.begin(), order.end(), random_);
     for (const Who who : order) {
       if (who == Who::submission && session != nullptr && !time_submission(i, *session, plan, block, submission)) return false;
       if (who == Who::oracle) time_oracle(i, block, oracle);
-      if (who == Who::pytorch && pytorch_took < kMaxPyTorch) {
+      if (who == Who::pytorch && round < kPyTorchRounds && pytorch_took < kMaxPyTorch) {
         const auto begun = std::chrono::steady_clock::now();
         time_pytorch(i, pytorch);
         pytorch_took += std::chrono::steady_clock::now() - begun;
@@ -142,8 +155,7 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
     }
     warm_ = true;
   }
-  TimedBlock block;
-  block.warm_up_ms = kLaterWarmUpMs;
+  const TimedBlock block = next_block();
   if (!confirm_first_runs([&] { return submission.timing(); }, [&] { return time_submission(i, *session, plan, block, submission); })) return false;
   if (!submission.empty()) record.latency = submission.timing();
   if (!oracle.empty()) record.baseline_latency = oracle.timing();
@@ -153,6 +165,13 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
     record.pytorch_ns = std::max(0.0, median_interval(pytorch).median - overhead);
   }
   return kept_nothing(record) && above_floor(record);
+}
+
+TimedBlock Measuring::next_block() const {
+  TimedBlock block;
+  block.max_samples = kBlockSamples;
+  if (warm_) block.warm_up_ms = kLaterWarmUpMs;
+  return block;
 }
 
 bool Measuring::kept_nothing(CaseRecord& record) {

@@ -9,6 +9,7 @@
 // medians are known well enough. The caller has the GPU alone.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <random>
@@ -24,14 +25,18 @@ namespace assay::sandbox {
 /// make them too long, and the host's own few not. True for a simulated device, whose times are made up.
 bool clocks_agree(const Timing& block);
 
-/// Whether more samples would tell more of a median: its 95 % interval is narrow, or as narrow as the device's timer can show.
-bool known_well_enough(const MedianInterval& interval);
+/// How well each median of a job has to be known, relative. A Perf is the geometric mean over all timed cases, whose errors are independent: with more of them,
+/// each may be known less well, up to a bound, for the cases are shown as well.
+double wanted_half_width(std::size_t timed_cases);
+
+/// Whether more samples would tell more of a median: its 95 % interval is that narrow, or as narrow as the device's timer can show.
+bool known_well_enough(const MedianInterval& interval, double half_width);
 
 /// Whether first runs on new inputs take longer than later ones on the same: by more than kFirstRunFactor and kFirstRunSlackNs. False where they are not known.
 bool first_runs_are_slow(const Timing& timing);
 
-/// While they are, takes blocks more, kConfirmingBlocks at most: what is noise in three first runs is not in eleven. False where a block could not be taken.
-inline constexpr int kConfirmingBlocks = 8;
+/// While they are, takes blocks more, kConfirmingBlocks at most: what is noise in three first runs is not in nineteen. False where a block could not be taken.
+inline constexpr int kConfirmingBlocks = 16;
 bool confirm_first_runs(const std::function<Timing()>& timing, const std::function<bool()>& take_block);
 
 class Measuring {
@@ -53,6 +58,7 @@ class Measuring {
  private:
   class Samples;
   bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
+  TimedBlock next_block() const;
   /// The seed of the new inputs, empty when they stay; nothing: the verdict says why.
   std::optional<std::string> refresh(std::size_t i);
   bool kept_nothing(CaseRecord& record);
@@ -72,7 +78,8 @@ class Measuring {
   JobRun beside_;  // what becomes of the oracle is no matter of the submission's
   LaunchSession oracle_;
   std::mt19937 random_;
-  bool warm_ = false;  // the device was at work just now
+  const double half_width_;  // of a median that is known well enough, relative
+  bool warm_ = false;        // the device was at work just now
 };
 
 }  // namespace assay::sandbox

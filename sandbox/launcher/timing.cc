@@ -102,7 +102,7 @@ class Series {
       if (!ns) return ns;
       samples.push_back(*ns);
     }
-    return std::max(0.0, median_interval(samples).median - (flushed ? kTouchColdNs : kTouchWarmNs));
+    return std::max(0.0, interquartile_mean(samples) - (flushed ? kTouchColdNs : kTouchWarmNs));
   }
 
   static double without(double overhead_ns, double ns) { return std::max(kLeastNs, ns - overhead_ns); }

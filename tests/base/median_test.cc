@@ -64,3 +64,16 @@ TEST_CASE("the interval covers the true median about 95 times in 100, for a skew
     CHECK(covered <= rounds * 99 / 100);
   }
 }
+
+TEST_CASE("the mean of the middle half does not hear outliers, and stands between two heaps") {
+  CHECK(interquartile_mean({}) == 0);
+  CHECK(interquartile_mean(std::vector<double>{5}) == 5);
+  CHECK(interquartile_mean(std::vector<double>{1, 2, 3, 1'000}) == 2.5);
+  CHECK(interquartile_mean(std::vector<double>{-1'000, 1, 2, 3, 4, 5, 6, 9'000}) == 3.5);
+  std::vector<double> samples(13, 2'464);
+  samples.insert(samples.end(), 12, 2'656);
+  const double before = interquartile_mean(samples);
+  samples[0] = 2'656;  // one more in the upper heap: the median goes from one to the other
+  CHECK(median_interval(samples).median == 2'656);
+  CHECK(interquartile_mean(samples) - before < 20);
+}

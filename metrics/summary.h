@@ -23,9 +23,9 @@ namespace assay::metrics {
 struct Sample {
   bool called = false;                         // ran to its end, right or wrong: TritonBench's call accuracy
   bool right = false;                          // its execution accuracy
-  std::optional<double> perf;                  // geometric mean over the cases of oracle latency / submission latency
+  std::optional<double> perf;                  // geometric mean over the timed cases of oracle latency / submission latency
   std::optional<double> speed_up;              // arithmetic mean of the same, as TritonBench and GEAK have it
-  std::optional<double> speed_up_pytorch;      // geometric mean over the cases of PyTorch's latency / submission latency, for fast_p
+  std::optional<double> speed_up_pytorch;      // geometric mean over the timed cases of PyTorch's latency / submission latency, for fast_p
   std::optional<double> efficiency;            // mean over the cases of the share of the device's peak
   std::optional<double> peak_efficiency = {};  // of the case with the largest share: TritonBench's definition
 };

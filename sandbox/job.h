@@ -153,7 +153,7 @@ struct Job {
   std::optional<ProfileDetail> detail;  // profile: what to show besides the summary
   /// Case -> a launch plan that was recorded before, to be replayed instead of recording `source`. Of one process: a stored job has none.
   std::map<std::string, std::string> plans;
-  /// Cases that profile and grade time; empty: all. Of one process, as above.
+  /// Cases that profile and grade time; empty: those worth it (sandbox/timed_cases.h). Of one process, as above.
   std::vector<std::string> timed_cases;
   Limits limits;
 };
@@ -277,7 +277,7 @@ struct Verdict {
   Tier tier = Tier::none;
   std::string tier_reason;
   std::optional<Profile> profile;          // of a profile job that got as far as compiled kernels
-  std::optional<double> perf;              // geometric mean of oracle / submission latency
+  std::optional<double> perf;              // geometric mean of oracle / submission latency over the cases worth timing
   std::map<std::string, double> stage_ms;  // wall time per stage
   Provenance provenance;
 };

@@ -174,7 +174,7 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
   list(
       text, verdict.cases, most, "cases did not pass",
       [&](const CaseRecord& record) { return record.outcome != Outcome::pass && !is_in_head(verdict, record); }, failed_case);
-  if (verdict.perf) text += "perf " + number_text(*verdict.perf) + " (oracle latency / yours, geometric mean over the cases)\n";
+  if (verdict.perf) text += "perf " + number_text(*verdict.perf) + " (oracle latency / yours, geometric mean over the timed cases)\n";
   list(
       text, verdict.cases, most, "timed cases", [](const CaseRecord& record) { return record.latency.has_value(); }, timed_case);
   if (verdict.kind == sandbox::JobKind::compile || verdict.kind == sandbox::JobKind::profile || format == Format::detailed) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/handle.h"
+#include "sandbox/timed_cases.h"
 
 namespace assay::sandbox {
 namespace {
@@ -31,7 +32,8 @@ std::string summarise_failure(const Verdict& verdict) {
   const auto first = std::find_if(verdict.cases.begin(), verdict.cases.end(), failed);
   if (first == verdict.cases.end()) return "fail (" + std::string(to_string(verdict.error_kind)) + "): " + verdict.detail;
   const auto count = std::count_if(verdict.cases.begin(), verdict.cases.end(), failed);
-  std::string text = "fail (" + std::string(to_string(verdict.error_kind)) + "): " + std::to_string(count) + " of " + count_of(verdict.cases.size(), "case") + " wrong";
+  std::string text =
+      "fail (" + std::string(to_string(verdict.error_kind)) + "): " + std::to_string(count) + " of " + count_of(verdict.cases.size(), "case") + " wrong";
   return text + "; case '" + first->id + "': " + first->reason;
 }
 
@@ -105,12 +107,15 @@ void conclude(Verdict& verdict, const std::vector<std::string>& required_cases) 
 
 std::optional<double> geometric_mean_perf(const std::vector<CaseRecord>& cases) {
   if (cases.empty()) return std::nullopt;
+  const std::vector<bool> counts = worth_timing(costs_of(cases));
   double sum = 0;
-  for (const CaseRecord& record : cases) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const CaseRecord& record = cases[i];
+    if (!counts[i]) continue;
     if (!record.latency || !record.baseline_latency || record.latency->median_ns <= 0 || record.baseline_latency->median_ns <= 0) return std::nullopt;
     sum += std::log(record.baseline_latency->median_ns / record.latency->median_ns);
   }
-  return std::exp(sum / static_cast<double>(cases.size()));
+  return std::exp(sum / static_cast<double>(std::count(counts.begin(), counts.end(), true)));
 }
 
 std::string summarise(const Verdict& verdict) {

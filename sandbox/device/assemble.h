@@ -29,7 +29,7 @@ void conclude(Verdict& verdict, const std::vector<std::string>& required_cases);
 /// A judged case: `kind` is none, wrong_result or output_mismatch.
 void add_record(Verdict& verdict, CaseRecord record, ErrorKind kind);
 
-/// Geometric mean of oracle latency / submission latency over the cases that have both; nullopt when a case lacks one.
+/// Geometric mean of oracle latency / submission latency over the cases worth timing (sandbox/timed_cases.h); nullopt when one of them lacks either.
 std::optional<double> geometric_mean_perf(const std::vector<CaseRecord>& cases);
 
 /// The sentence an agent reads first.

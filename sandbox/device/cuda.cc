@@ -240,7 +240,8 @@ class CudaDevice final : public Device {
     // Before the GPU is taken from the others.
     std::vector<std::string> baseline = is_timed(run.job()) ? record_baseline(run, prepared) : std::vector<std::string>();
     if (!take_gpu(run, hold, true)) return;
-    const bool judged = host_.run(run, judge_, prepared, is_timed(run.job()));
+    const bool judged =
+        host_.run(run, judge_, prepared, is_timed(run.job()) ? cases_to_time(run.job(), prepared) : std::vector<bool>(prepared.cases.size(), false));
     // Whatever it did to the device is not in what parked launchers know.
     if (!judged) launchers_.distrust();
     if (!judged || !all_right(run.verdict()) || !is_timed(run.job())) return;

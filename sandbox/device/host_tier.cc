@@ -21,12 +21,11 @@ struct Observed {
 };
 
 /// Case after case, while the candidate works through them on the other end of `line`.
-Observed observe(JobRun& run, Judge& judge, const PreparedJob& prepared, bool timed, UniqueFd line) {
+Observed observe(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, UniqueFd line) {
   Observed observed;
   const Limits& limits = run.job().limits;
-  for (const PreparedCase& one : prepared.cases) {
-    Result<HostJudged> judged =
-        judge.host_case(run.job().id, one.id, line.get(), timed, limits, run.deadline(limits.judge_wall_ms));
+  for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
+    Result<HostJudged> judged = judge.host_case(run.job().id, prepared.cases[i].id, line.get(), timed[i], limits, run.deadline(limits.judge_wall_ms));
     if (!judged) {
       observed.error = judged.error();
       break;
@@ -91,7 +90,7 @@ std::optional<PoolFacts> HostTier::facts() const {
   return pool_ ? pool_->facts() : std::nullopt;
 }
 
-HostTier::Seen HostTier::converse(JobRun& run, Judge& judge, const PreparedJob& prepared, bool timed, bool ablated) {
+HostTier::Seen HostTier::converse(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, bool ablated) {
   Result<SocketPair> line = make_socket_pair();
   if (!line) return run.fail_ours(line.error(), "making the judge's line to the candidate"), std::nullopt;
   CandidateJob request;
@@ -118,7 +117,7 @@ HostTier::Seen HostTier::converse(JobRun& run, Judge& judge, const PreparedJob& 
   return std::move(observed.cases);
 }
 
-bool HostTier::run(JobRun& run, Judge& judge, const PreparedJob& prepared, bool timed) {
+bool HostTier::run(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed) {
   Seen seen = converse(run, judge, prepared, timed, false);
   if (!seen) return false;
   add_cases(run, prepared, std::move(*seen));
@@ -127,12 +126,13 @@ bool HostTier::run(JobRun& run, Judge& judge, const PreparedJob& prepared, bool 
 
 bool HostTier::attribute(JobRun& run, Judge& judge, const PreparedJob& prepared) {
   JobRun beside = run.beside();
-  const Seen without = converse(beside, judge, prepared, false, true);
+  const Seen without = converse(beside, judge, prepared, std::vector<bool>(prepared.cases.size(), false), true);
   Verdict& verdict = run.verdict();
   if (!without) {
     const Verdict ended = beside.finish();
     if (is_ours(ended.error_kind)) return run.fail(ended.error_kind, ended.detail);
-    verdict.hints.push_back("whose work the outputs are could not be told: with kernel launches that do nothing it ended (" + std::string(to_string(ended.error_kind)) + ")");
+    verdict.hints.push_back("whose work the outputs are could not be told: with kernel launches that do nothing it ended (" +
+                            std::string(to_string(ended.error_kind)) + ")");
     return true;
   }
   for (std::size_t i = 0; i < without->size(); ++i) {

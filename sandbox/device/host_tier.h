@@ -1,5 +1,5 @@
-// The host tier: a submission that cannot be recorded runs with the GPU, inside the jail. Inputs reach it from the judge, round by round, outputs go back the same
-// way, and the judge's clock is the only one (sandbox/harness/host_rounds.py).
+// The host tier: a submission that cannot be recorded runs with the GPU, inside the jail. Inputs reach it from the judge, round by round, outputs go back the
+// same way, and the judge's clock is the only one (sandbox/harness/host_rounds.py).
 //
 //   HostTier host(config, spawner, gpu);
 //   if (host.run(run, judge, prepared, timed)) ...      // a record for each case is in the verdict; false: the verdict says why not
@@ -23,14 +23,15 @@ class HostTier {
  public:
   HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu);
 
-  bool run(JobRun& run, Judge& judge, const PreparedJob& prepared, bool timed);
+  /// `timed`: for each case whether its latency is wanted.
+  bool run(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed);
   /// Versions and layers, once a job has been here.
   std::optional<PoolFacts> facts() const;
 
  private:
   using Seen = std::optional<std::vector<HostJudged>>;  // of every case
   /// One candidate's life. Nothing: the run's verdict says why.
-  Seen converse(JobRun& run, Judge& judge, const PreparedJob& prepared, bool timed, bool ablated);
+  Seen converse(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, bool ablated);
   /// Another candidate, whose launches do nothing: outputs that are right even then are not the work of the submission's kernels.
   bool attribute(JobRun& run, Judge& judge, const PreparedJob& prepared);
   Pool& pool();

@@ -11,6 +11,7 @@
 #include "sandbox/device/assemble.h"
 #include "sandbox/device/attribution.h"
 #include "sandbox/device/time_shares.h"
+#include "sandbox/timed_cases.h"
 
 namespace assay::sandbox {
 namespace {
@@ -36,13 +37,18 @@ constexpr int kClockTries = 4;                                // blocks until bo
 
 enum class Who { submission, oracle, pytorch };
 
-std::size_t timed_cases(const Job& job) { return job.timed_cases.empty() ? job.cases.size() : job.timed_cases.size(); }
-
-bool asks_for_time_of(const Job& job, const std::string& id) {
-  return job.timed_cases.empty() || std::find(job.timed_cases.begin(), job.timed_cases.end(), id) != job.timed_cases.end();
-}
+std::size_t count(const std::vector<bool>& timed) { return static_cast<std::size_t>(std::count(timed.begin(), timed.end(), true)); }
 
 }  // namespace
+
+std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared) {
+  std::vector<CaseCost> costs;
+  for (const PreparedCase& one : prepared.cases) costs.push_back({one.cost_bytes, one.cost_flops});
+  if (job.timed_cases.empty()) return worth_timing(costs);
+  std::vector<bool> named;
+  for (const PreparedCase& one : prepared.cases) named.push_back(std::find(job.timed_cases.begin(), job.timed_cases.end(), one.id) != job.timed_cases.end());
+  return named;
+}
 
 bool clocks_agree(const Timing& block) {
   const bool real = block.clock_mhz > 0;  // a simulated device's time is made up
@@ -115,7 +121,9 @@ Measuring::Measuring(JobRun& run, Parts parts, const PreparedJob& prepared, cons
       beside_(run.beside()),
       oracle_(beside_, parts.launchers, LaunchSession::Whose::oracle),
       random_(std::random_device{}()),
-      half_width_(wanted_half_width(timed_cases(run.job()))) {}
+      timed_(cases_to_time(run.job(), prepared)),
+      several_(count(timed_) > 1),
+      half_width_(wanted_half_width(count(timed_))) {}
 
 Measuring::~Measuring() {
   if (beside_.failed()) run_.verdict().hints.push_back("the oracle was not timed: " + beside_.finish().detail);
@@ -125,8 +133,7 @@ bool Measuring::measure(LaunchSession* session, const std::vector<std::string>& 
   const Result<LauncherNursery::Quiet> quiet = parts_.launchers.quiet(run_.deadline(kQuietMs));
   if (!quiet) return run_.fail_ours(quiet.error(), "waiting for a quiet GPU");
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
-    if (!asks_for_time_of(run_.job(), prepared_.cases[i].id)) continue;
-    if (!measure_case(i, session, session != nullptr ? plans[i] : std::string())) return false;
+    if (timed_[i] && !measure_case(i, session, session != nullptr ? plans[i] : std::string())) return false;
   }
   return true;
 }
@@ -139,7 +146,7 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
   std::array<Who, 3> order{Who::submission, Who::oracle, Who::pytorch};
   const auto begin = std::chrono::steady_clock::now();
   for (int round = 0; round < kMaxRounds && (round < kMinRounds || !submission.steady(half_width_) || !oracle.steady(half_width_)); ++round) {
-    const bool has_share = round >= kMinRounds && timed_cases(run_.job()) > 1;
+    const bool has_share = round >= kMinRounds && several_;
     if (round > 0 && std::chrono::steady_clock::now() - begin >= (has_share ? kMaxOfSeveral : kMaxSeries)) break;
     if (session == nullptr && !refresh(i)) return false;
     const TimedBlock block = next_block();

@@ -25,6 +25,9 @@ namespace assay::sandbox {
 /// make them too long, and the host's own few not. True for a simulated device, whose times are made up.
 bool clocks_agree(const Timing& block);
 
+/// For each case whether a job that takes times takes its: those that the job names, else those worth it (sandbox/timed_cases.h).
+std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared);
+
 /// How well each median of a job has to be known, relative. A Perf is the geometric mean over all timed cases, whose errors are independent: with more of them,
 /// each may be known less well, up to a bound, for the cases are shown as well.
 double wanted_half_width(std::size_t timed_cases);
@@ -78,8 +81,10 @@ class Measuring {
   JobRun beside_;  // what becomes of the oracle is no matter of the submission's
   LaunchSession oracle_;
   std::mt19937 random_;
-  const double half_width_;  // of a median that is known well enough, relative
-  bool warm_ = false;        // the device was at work just now
+  const std::vector<bool> timed_;  // by case
+  const bool several_;             // of them
+  const double half_width_;        // of a median that is known well enough, relative
+  bool warm_ = false;              // the device was at work just now
 };
 
 }  // namespace assay::sandbox

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "metrics/efficiency.h"
+#include "sandbox/timed_cases.h"
 
 namespace assay::server {
 namespace {
@@ -18,11 +19,13 @@ using sandbox::Verdict;
 
 constexpr std::string_view kNoModel = "(no model)";
 
-/// One number per case; empty where a case has none.
+/// One number for each case that is worth timing; empty where one of them has none.
 std::vector<double> per_case(const Verdict& verdict, const std::function<std::optional<double>(const CaseRecord&)>& number) {
   std::vector<double> values;
-  for (const CaseRecord& record : verdict.cases) {
-    const std::optional<double> value = number(record);
+  const std::vector<bool> counts = sandbox::worth_timing(sandbox::costs_of(verdict.cases));
+  for (std::size_t i = 0; i < verdict.cases.size(); ++i) {
+    if (!counts[i]) continue;
+    const std::optional<double> value = number(verdict.cases[i]);
     if (!value || !std::isfinite(*value) || *value <= 0) return {};
     values.push_back(*value);
   }

@@ -12,7 +12,7 @@ namespace assay::server {
 /// TritonBench's call accuracy asks whether the code runs to its end, right or wrong.
 bool ran_to_its_end(const sandbox::Verdict& verdict);
 
-/// The ratios are there only where every case of a pass was timed.
+/// The ratios are there only where every case of a pass that is worth timing was timed.
 metrics::Sample sample_of(const sandbox::Verdict& verdict);
 
 /// How the label of a replayed bench begins: "replay of openai:gpt-5 (no model)".

@@ -4,7 +4,8 @@
     python bench/bench_suite.py --device cuda:0 --jobs 8 --out bench/results/bench-suite-h200.json     # budget: 10 minutes
 
 One `assay bench` of all pairs, as a user would start it. The wall time of each attempt, by agent and operator, is kept, and what the
-server's jobs took, by kind: how many, and the seconds of each stage, added up.
+server's jobs took, by kind: how many, and the seconds of each stage, added up. `--limit-s` ends a bench that is not through by then;
+what it has finished is summed up all the same.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ from environment import environment
 ROOT = Path(__file__).resolve().parent.parent
 AGENTS = ("one_shot", "leader", "alphaevolve", "geak")
 BUDGET_S = {"cpu": 25 * 60, "cuda:0": 10 * 60}
-NOT_ALL_FINISHED = 2  # what `assay bench` exits with at --max-time
+END_S = 20.0  # for its processes
 
 
 def ends_of(journal: Path) -> list[dict[str, Any]]:
-    return [line for line in map(json.loads, journal.read_text().splitlines()) if line["kind"] == "finished"]
+    whole = [line for line in journal.read_text().splitlines(keepends=True) if line.endswith("\n")]  # the last one may be cut off
+    return [line for line in map(json.loads, whole) if line["kind"] == "finished"]
 
 
 def summary_of(ends: list[dict[str, Any]]) -> dict[str, Any]:
@@ -58,28 +60,43 @@ def work_of(store: Path) -> dict[str, Any]:
     return work
 
 
+def finished_in(process: subprocess.Popen[bytes], limit_s: float | None) -> bool:
+    try:
+        process.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        process.terminate()
+        try:
+            process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        return False
+    return True
+
+
 def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     command = [options.binary, "bench", "--model", options.model, "--jobs", str(options.jobs), "--device", options.device]
     command += [flag for agent in AGENTS for flag in ("--agent", agent)]
     command += ["--operators", options.operators] if options.operators else []
-    command += ["--max-time", options.max_time] if options.max_time else []
     command += ["--store", str(folder / "assay.db"), "--out", str(folder / "out")]
     begin = time.perf_counter()
     with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
-        done = subprocess.run(command, stdout=out, stderr=err, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")})
+        process = subprocess.Popen(command, stdout=out, stderr=err, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")})
+        through = finished_in(process, options.limit_s)
     wall_s = time.perf_counter() - begin
-    if done.returncode not in (0, NOT_ALL_FINISHED if options.max_time else 0):
-        raise SystemExit(f"the bench ended with {done.returncode}:\n" + (folder / "stderr").read_text()[-2000:])
+    if through and process.returncode != 0:
+        raise SystemExit(f"the bench ended with {process.returncode}:\n" + (folder / "stderr").read_text()[-2000:])
     ends = {journal.parent.name: ends_of(journal) for journal in sorted(folder.glob("out/*/journal.jsonl"))}
     table = (folder / "stdout").read_text()
     budget_s = BUDGET_S.get(options.device)
     return {
         "command": " ".join(["assay", *command[1:-4]]),
         "wall_s": round(wall_s, 1),
-        "budget_s": None if options.operators or options.max_time else budget_s,
+        "budget_s": None if options.operators else budget_s,
+        "through": through,
         "jobs": work_of(folder / "assay.db"),
-        "pairs": {name: summary_of(of_pair) for name, of_pair in ends.items()},
-        "comparison": table[table.index("Comparison") :].splitlines(),
+        "pairs": {name: summary_of(of_pair) for name, of_pair in ends.items() if of_pair},
+        "comparison": table[table.index("Comparison") :].splitlines() if through else [],
         "attempts_s": {name: {end["operator"]: round(end["wall_ms"] / 1e3, 2) for end in of_pair} for name, of_pair in ends.items()},
     }
 
@@ -91,14 +108,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--model", default="sim:7")
     parser.add_argument("--operators", default="", help="comma-separated; all of them unless told otherwise")
-    parser.add_argument("--max-time", default="", help="as of `assay bench`: for what is not meant to come to its end")
+    parser.add_argument("--limit-s", type=float, help="after which the bench is ended, through or not; none unless told otherwise")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         document = {"what": __doc__, **run(options, Path(folder)), "environment": environment()}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(document, indent=1) + "\n")
-    print("\n".join([f"{document['wall_s']} s", json.dumps(document["jobs"]), *document["comparison"]]))
+    finished = sum(pair["attempts"] for pair in document["pairs"].values())
+    print("\n".join([f"{finished} attempts in {document['wall_s']} s", json.dumps(document["jobs"]), *document["comparison"]]))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ from tool_calls import verdict_of  # noqa: E402
 LEAST_NS = 10_000  # below this the others' own overheads are in the way
 REPEATED = ("softmax_last_dim", "matmul_fp16", "vector_add")
 WITHIN = 0.02
+TIMED = ("latency", "baseline_latency")
 
 
 def public_cases(folder: Path) -> list[dict[str, Any]]:
@@ -56,7 +57,14 @@ def profile(client: StdioClient, folder: Path, case: str) -> dict[str, Any]:
 
 def graded(client: StdioClient, run: str, folder: Path) -> dict[str, Any]:
     answer = verdict_of(client, "submit", {"operator": folder.name, "code": (folder / "oracle.py").read_text(), "run": run})
-    return {key: answer.get(key) for key in ("outcome", "perf", "cases", "stage_ms")}
+    cases = [
+        {"id": one["id"], **{whose: without_samples(one[whose]) for whose in TIMED if one.get(whose)}} for one in answer.get("cases") or []
+    ]
+    return {**{key: answer.get(key) for key in ("outcome", "perf", "stage_ms")}, "cases": cases}
+
+
+def without_samples(latency: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in latency.items() if key != "samples_ns"}
 
 
 def ns(record: dict[str, Any], key: str = "latency") -> float | None:

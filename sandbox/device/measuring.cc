@@ -20,11 +20,10 @@ constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 
 constexpr std::int64_t kQuietMs = 30'000;
 constexpr int kMinRounds = 3;
 constexpr int kMaxRounds = 8;
-constexpr std::int64_t kBlockSamples = 100;                     // at most; one whose median is known to half a percent is over, after ten at least
-constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);   // of one case; a round that has begun is finished
-constexpr auto kMaxOfSeveral = std::chrono::milliseconds(200);  // the same after kMinRounds, where other cases are timed as well
-constexpr double kSteady = 0.005;           // half of the 95 % interval of what is shown of a job, relative: the median of its case, or its Perf
-constexpr double kSteadyCase = 0.01;        // the same of one case among several
+constexpr std::int64_t kBlockSamples = 100;                    // at most; one whose median is known to half a percent is over, after ten at least
+constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);  // of one case; a round that has begun is finished
+constexpr auto kMaxRefining = std::chrono::milliseconds(200);  // the same after kMinRounds
+constexpr double kSteady = 0.01;            // half of the 95 % interval of a median that is known well enough: to half of that, ratios repeated no better
 constexpr double kSteadyNs = 17;            // or this: half of a tick of the device's timer, 32 ns, and rounding: less cannot be found out
 constexpr int kPyTorchRounds = kMinRounds;  // nothing is ranked by it
 constexpr auto kMaxPyTorch = std::chrono::milliseconds(150);  // of one case: a reference may be thousands of launches
@@ -36,8 +35,6 @@ constexpr double kFirstRunSlackNs = 300;                      // as is more than
 constexpr int kClockTries = 4;                                // blocks until both agree: another program's turn on the GPU is in the marks of one alone
 
 enum class Who { submission, oracle, pytorch };
-
-std::size_t count(const std::vector<bool>& timed) { return static_cast<std::size_t>(std::count(timed.begin(), timed.end(), true)); }
 
 }  // namespace
 
@@ -55,13 +52,7 @@ bool clocks_agree(const Timing& block) {
   return !real || block.wall_ns == 0 || block.wall_ns >= kClockTolerance * median_interval(block.samples_ns).median;
 }
 
-double wanted_half_width(std::size_t timed_cases) {
-  return std::min(kSteadyCase, kSteady * std::sqrt(static_cast<double>(std::max<std::size_t>(timed_cases, 1))));
-}
-
-bool known_well_enough(const MedianInterval& interval, double half_width) {
-  return interval.relative_half_width() <= half_width || (interval.high - interval.low) / 2 <= kSteadyNs;
-}
+bool known_well_enough(const MedianInterval& interval) { return interval.relative_half_width() <= kSteady || (interval.high - interval.low) / 2 <= kSteadyNs; }
 
 bool first_runs_are_slow(const Timing& timing) {
   return timing.first_run_ns > kFirstRunFactor * timing.median_ns && timing.first_run_ns > timing.median_ns + kFirstRunSlackNs;
@@ -89,7 +80,7 @@ class Measuring::Samples {
     if (block.first_run_ns > 0) first_.push_back(block.first_run_ns);
   }
   bool empty() const { return all_.samples_ns.empty(); }
-  bool steady(double half_width) const { return empty() || known_well_enough(median_interval(all_.samples_ns), half_width); }
+  bool steady() const { return empty() || known_well_enough(median_interval(all_.samples_ns)); }
   /// Of the plan's questions, once a block has found them out.
   const std::vector<std::int64_t>& answers() const { return answers_; }
   Timing timing() const {
@@ -121,9 +112,7 @@ Measuring::Measuring(JobRun& run, Parts parts, const PreparedJob& prepared, cons
       beside_(run.beside()),
       oracle_(beside_, parts.launchers, LaunchSession::Whose::oracle),
       random_(std::random_device{}()),
-      timed_(cases_to_time(run.job(), prepared)),
-      several_(count(timed_) > 1),
-      half_width_(wanted_half_width(count(timed_))) {}
+      timed_(cases_to_time(run.job(), prepared)) {}
 
 Measuring::~Measuring() {
   if (beside_.failed()) run_.verdict().hints.push_back("the oracle was not timed: " + beside_.finish().detail);
@@ -145,9 +134,8 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
   std::chrono::steady_clock::duration pytorch_took{};
   std::array<Who, 3> order{Who::submission, Who::oracle, Who::pytorch};
   const auto begin = std::chrono::steady_clock::now();
-  for (int round = 0; round < kMaxRounds && (round < kMinRounds || !submission.steady(half_width_) || !oracle.steady(half_width_)); ++round) {
-    const bool has_share = round >= kMinRounds && several_;
-    if (round > 0 && std::chrono::steady_clock::now() - begin >= (has_share ? kMaxOfSeveral : kMaxSeries)) break;
+  for (int round = 0; round < kMaxRounds && (round < kMinRounds || !submission.steady() || !oracle.steady()); ++round) {
+    if (round > 0 && std::chrono::steady_clock::now() - begin >= (round < kMinRounds ? kMaxSeries : kMaxRefining)) break;
     if (session == nullptr && !refresh(i)) return false;
     const TimedBlock block = next_block();
     std::shuffle(order.begin(), order.end(), random_);

@@ -9,7 +9,6 @@
 // medians are known well enough. The caller has the GPU alone.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <optional>
 #include <random>
@@ -28,12 +27,8 @@ bool clocks_agree(const Timing& block);
 /// For each case whether a job that takes times takes its: those that the job names, else those worth it (sandbox/timed_cases.h).
 std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared);
 
-/// How well each median of a job has to be known, relative. A Perf is the geometric mean over all timed cases, whose errors are independent: with more of them,
-/// each may be known less well, up to a bound, for the cases are shown as well.
-double wanted_half_width(std::size_t timed_cases);
-
-/// Whether more samples would tell more of a median: its 95 % interval is that narrow, or as narrow as the device's timer can show.
-bool known_well_enough(const MedianInterval& interval, double half_width);
+/// Whether more samples would tell little more of a median: its 95 % interval is narrow, or as narrow as the device's timer can show.
+bool known_well_enough(const MedianInterval& interval);
 
 /// Whether first runs on new inputs take longer than later ones on the same: by more than kFirstRunFactor and kFirstRunSlackNs. False where they are not known.
 bool first_runs_are_slow(const Timing& timing);
@@ -82,8 +77,6 @@ class Measuring {
   LaunchSession oracle_;
   std::mt19937 random_;
   const std::vector<bool> timed_;  // by case
-  const bool several_;             // of them
-  const double half_width_;        // of a median that is known well enough, relative
   bool warm_ = false;              // the device was at work just now
 };
 

@@ -9,7 +9,8 @@ Tool submit_tool(Services& services) {
   tool.title = "Submit for grading";
   tool.long_running = true;
   tool.description =
-      "Grades the code for a run, on public and hidden cases, and times the large ones where the device can. It counts: the scored tracks take one submission per "
+      "Grades the code for a run, on public and hidden cases, and times the large ones where the device can. It counts: the scored tracks take one submission "
+      "per "
       "operator. Once accepted it is graded even if the client goes away; `job` and `scorecard` show the verdict.";
   tool.input_schema = input_object({{"run", run_property("Required")},
                                     {"operator", operator_property()},

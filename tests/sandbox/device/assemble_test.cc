@@ -100,6 +100,20 @@ TEST_CASE("perf is the geometric mean of oracle over submission, or nothing") {
   CHECK_FALSE(geometric_mean_perf({fast, even}));
 }
 
+TEST_CASE("perf leaves out the cases that are not worth timing, and needs the others") {
+  CaseRecord large = record("large", Outcome::pass), small = record("small", Outcome::pass);
+  large.cost_bytes = 800;
+  small.cost_bytes = 99;
+  large.latency = timing(10);
+  large.baseline_latency = timing(40);
+  CHECK(*geometric_mean_perf({small, large}) == Approx(4.0));
+  small.latency = timing(10);
+  small.baseline_latency = timing(10);
+  CHECK(*geometric_mean_perf({small, large}) == Approx(4.0));  // nor do they count where somebody timed them
+  large.latency.reset();
+  CHECK_FALSE(geometric_mean_perf({small, large}));
+}
+
 TEST_CASE("outputs of a wrong form are a wrong answer, also when the candidate noticed it") {
   Verdict verdict = fresh();
   end_with_error(verdict, ErrorKind::output_mismatch, Stage::run, "want 1 output, got NoneType");

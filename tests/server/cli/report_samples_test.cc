@@ -44,6 +44,17 @@ TEST_CASE("one case without a time: none, rather than the mean of the others") {
   CHECK_FALSE(sample.peak_efficiency);
 }
 
+TEST_CASE("a case that is not worth timing needs no time") {
+  sandbox::Verdict verdict;
+  verdict.outcome = sandbox::Outcome::pass;
+  verdict.cases = {sandbox::CaseRecord{}, timed_case(100, 400, 400, 100)};
+  verdict.cases[0].cost_bytes = 99;
+  verdict.cases[1].cost_bytes = 800;
+  CHECK(sample_of(verdict).speed_up.value() == Approx(4.0));
+  verdict.cases[0].cost_bytes = 100;
+  CHECK_FALSE(sample_of(verdict).speed_up);
+}
+
 TEST_CASE("a wrong result was called; an error was not; neither has times") {
   sandbox::Verdict verdict;
   verdict.outcome = sandbox::Outcome::fail;

@@ -46,18 +46,23 @@ def summary_of(ends: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def work_of(store: Path) -> dict[str, Any]:
-    rows = sqlite3.connect(store).execute("SELECT kind, tier, document FROM verdicts JOIN submissions USING (job)").fetchall()
+def work_of(store: Path) -> tuple[dict[str, Any], list[Any]]:
+    """What the jobs took, by kind, and of each: operator, kind, tier, ms by stage, Perf."""
+    rows = sqlite3.connect(store).execute("SELECT operator, kind, tier, document FROM verdicts JOIN submissions USING (job)").fetchall()
     work: dict[str, Any] = {}
-    for kind, tier, document in rows:
+    each: list[Any] = []
+    for operator, kind, tier, document in rows:
         of_kind = work.setdefault(kind, {"jobs": 0, "tiers": Counter(), "stage_s": Counter()})
         of_kind["jobs"] += 1
         of_kind["tiers"][tier] += 1
-        for stage, ms in json.loads(document)["stage_ms"].items():
+        verdict = json.loads(document)
+        stages = verdict["stage_ms"]
+        each.append([operator, kind, tier, {stage: round(ms) for stage, ms in stages.items()}, verdict.get("perf")])
+        for stage, ms in stages.items():
             of_kind["stage_s"][stage] += ms / 1e3
     for of_kind in work.values():
         of_kind["stage_s"] = {stage: round(seconds, 1) for stage, seconds in of_kind["stage_s"].items()}
-    return work
+    return work, each
 
 
 def finished_in(process: subprocess.Popen[bytes], limit_s: float | None) -> bool:
@@ -89,15 +94,17 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     ends = {journal.parent.name: ends_of(journal) for journal in sorted(folder.glob("out/*/journal.jsonl"))}
     table = (folder / "stdout").read_text()
     budget_s = BUDGET_S.get(options.device)
+    jobs, each_job = work_of(folder / "assay.db")
     return {
         "command": " ".join(["assay", *command[1:-4]]),
         "wall_s": round(wall_s, 1),
         "budget_s": None if options.operators else budget_s,
         "through": through,
-        "jobs": work_of(folder / "assay.db"),
+        "jobs": jobs,
         "pairs": {name: summary_of(of_pair) for name, of_pair in ends.items() if of_pair},
         "comparison": table[table.index("Comparison") :].splitlines() if through else [],
         "attempts_s": {name: {end["operator"]: round(end["wall_ms"] / 1e3, 2) for end in of_pair} for name, of_pair in ends.items()},
+        "each_job": each_job,
     }
 
 

@@ -137,7 +137,8 @@ struct CaseRequest {
 };
 
 struct Job {
-  std::string id;  // handle "job_..."
+  std::string id;   // handle "job_..."
+  std::string run;  // of which it is a part: its tests and profiles share launchers; empty: of none. A stored job has its own
   JobKind kind = JobKind::test;
   std::string operator_name;
   std::string operator_dir;        // absolute; trusted; the judge reads reference.py there
@@ -177,6 +178,7 @@ struct Timing {
   double overhead_ns = 0;          // of the timer's marks; taken off already
   double clock_mhz = 0;            // median of the multiprocessors' clock meanwhile; 0: not measured
   std::int64_t discarded = 0;      // samples at a clock clearly under that
+  double age_ms = 0;               // how long before the job they were taken: an oracle's, in a profile; 0: in the job
 };
 
 /// One operation of a launch plan, in the company of those before it, with cold caches.

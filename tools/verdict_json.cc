@@ -26,6 +26,7 @@ void fields(Archive& archive, Timing& timing) {
   archive("overhead_ns", timing.overhead_ns);
   archive("clock_mhz", timing.clock_mhz);
   archive("discarded", timing.discarded);
+  archive("age_ms", tools::Newer{timing.age_ms});
 }
 
 template <class Archive>

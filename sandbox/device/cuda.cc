@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,6 +37,8 @@ constexpr const char* kTierReason = "recorded without a GPU and performed by the
 constexpr const char* kReplayReason = "a plan that was recorded before, performed by the trusted launcher; no submission was run";
 constexpr std::int64_t kMemoBytes = 64 << 20;  // about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
+constexpr std::int64_t kSettleMs = 30'000;
+constexpr std::int64_t kPlaceBytes = 8LL << 30;  // of device memory for one job's inputs, references and outputs, as far as places go
 
 bool is_timed(const Job& job) { return job.kind == JobKind::profile || job.kind == JobKind::grade; }
 
@@ -56,18 +62,23 @@ class CudaDevice final : public Device {
         name_("cuda:" + std::to_string(options.index)),
         recorders_(config.recorders),
         sharers_(config.gpu_sharers),
+        jobs_(std::max(config.gpu_jobs, config.gpu_sharers)),
         launchers_(config, spawner_, options.index, options.driver),
         pool_(config, spawner_),
         host_(config, spawner_, gpu_access(options)),
-        host_allowed_(config.host_tier),
-        judge_(config, spawner_, options.judge_device.empty() ? name_ : options.judge_device) {}
+        host_allowed_(config.host_tier) {
+    const bool lone = !options.judge_device.empty();  // of tests: one that does everything
+    for (int i = 0; i < (lone ? 1 : std::max(config.judges, 1)); ++i)
+      judges_.push_back(std::make_unique<Judge>(config, spawner_, lone ? options.judge_device : name_, i));
+    if (!lone) shapes_.emplace(config, spawner_, "cpu");
+  }
 
   DeviceInfo info() const override {
     const LauncherDevice facts = launchers_.device().value_or(LauncherDevice{});
     const std::string description = facts.name.empty() ? "starting"
                                                        : facts.name + ", " + std::to_string(facts.sms) + " SMs, " + std::to_string(facts.memory_bytes >> 30) +
                                                              " GiB, driver " + facts.driver;
-    return {.name = name_, .description = description, .can_time = true, .best_tier = Tier::plan, .default_target = facts.target, .concurrency = sharers_};
+    return {.name = name_, .description = description, .can_time = true, .best_tier = Tier::plan, .default_target = facts.target, .concurrency = jobs_};
   }
 
   Verdict execute(const Job& job, JobMonitor& monitor) override {
@@ -84,7 +95,7 @@ class CudaDevice final : public Device {
     if (job.kind == JobKind::compile && !job.plans.empty()) {
       run.fail(ErrorKind::unsupported, "a stored launch plan is compiled already; test, profile and grade can replay it");
     } else if (job.kind == JobKind::compile) {
-      compile_job(run, pool_, judge_, facts_.target);
+      compile_job(run, pool_, shapes(), facts_.target);
       run.verdict().tier_reason = "nothing was run";
     } else if (job.kind == JobKind::profile && profile_target(job, facts_.target) != facts_.target && !job.cases.empty()) {
       run.verdict().tier_reason = "nothing was run";
@@ -105,6 +116,10 @@ class CudaDevice final : public Device {
   }
 
  private:
+  Judge& shapes() { return shapes_ ? *shapes_ : *judges_.front(); }
+  /// All jobs of an operator have the same one: PyTorch takes its time for whatever it runs for the first time.
+  Judge& judge_of(const Job& job) { return *judges_[std::hash<std::string>()(job.operator_name) % judges_.size()]; }
+
   /// The first job waits until the first launcher has its context; the server did not have to.
   bool wait_for_device(JobRun& run) {
     const std::lock_guard once(starting_);
@@ -115,6 +130,7 @@ class CudaDevice final : public Device {
       return sickness ? run.fail(ErrorKind::device_unhealthy, name_ + ": " + *sickness) : run.fail_ours(facts.error(), "starting device " + name_);
     }
     facts_ = std::move(*facts);
+    places_.emplace(static_cast<int>(std::clamp<std::int64_t>(facts_.memory_bytes / kPlaceBytes, 1, jobs_)));
     return true;
   }
 
@@ -126,6 +142,12 @@ class CudaDevice final : public Device {
     Result<GpuLease::Hold> taken = alone ? gpu_.alone(run.deadline(kForeverMs)) : gpu_.share(run.deadline(kForeverMs));
     if (!taken) return run.fail_ours(taken.error(), "waiting for the GPU");
     hold.emplace(std::move(*taken));
+    if (!alone) return true;
+    // Nobody else starts anything on the GPU from here on; what a judge began for them may still be at work.
+    for (const auto& judge : judges_) {
+      const Status settled = judge->settle(run.job().id, run.deadline(kSettleMs));
+      if (!settled) return run.fail_ours(settled.error(), "waiting for the judge to be done with the GPU");
+    }
     return true;
   }
 
@@ -134,17 +156,25 @@ class CudaDevice final : public Device {
       run.fail(ErrorKind::unsupported, "more than " + std::to_string(kMaxCasesPerCandidate) + " cases in one job");
       return;
     }
-    // Shared while answers are only checked: another's kernels, or the judge's, would be in a time.
+    // Of the GPU's memory, until the job is over.
+    const Result<GpuLease::Hold> place = places_->share(run.deadline(kForeverMs));
+    if (!place) {
+      run.fail_ours(place.error(), "waiting for memory of the GPU");
+      return;
+    }
+    // Shared while answers are only checked: another's kernels, or the judge's, would be in a time. And only while the GPU is at work for it: recording is not.
     std::optional<GpuLease::Hold> hold;
     if (!take_gpu(run, hold, false)) return;
-    Result<PreparedJob> prepared = judge_.prepare(run.job(), false, run.deadline(run.job().limits.judge_wall_ms));
+    run.enter(Stage::judge);
+    Result<PreparedJob> prepared = judge_of(run.job()).prepare(run.job(), false, run.deadline(run.job().limits.judge_wall_ms));
     if (!prepared) {
       run.fail_ours(prepared.error(), "preparing inputs");
       return;
     }
+    hold.reset();
     add_seeds(run.verdict().provenance, prepared->cases);
     record_launch_judge(run, *prepared, hold);
-    judge_.release(run.job().id);
+    judge_of(run.job()).release(run.job().id);
   }
 
   /// The life of a submission on the plan tier, in order.
@@ -165,6 +195,7 @@ class CudaDevice final : public Device {
       run.fail_ours(outputs.error(), "making output files");
       return;
     }
+    if (!take_gpu(run, hold, false)) return;
     std::optional<LaunchSession> session(std::in_place, run, launchers_);
     if (!launch_and_judge(run, *session, prepared, plans, *outputs)) {
       if (run.verdict().error_kind != ErrorKind::gpu_memory_limit || hold->alone()) return;
@@ -172,6 +203,8 @@ class CudaDevice final : public Device {
       run.take_back();
       run.verdict().cases.clear();
       if (!take_gpu(run, hold, true)) return;
+      session.reset();
+      launchers_.end_those_of_runs(run.deadline(kSettleMs));  // those that could not end in time have their memory still: then it is as before
       session.emplace(run, launchers_);
       if (!launch_and_judge(run, *session, prepared, plans, *outputs)) return;
     }
@@ -179,8 +212,10 @@ class CudaDevice final : public Device {
     run.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
     figures(run, prepared, std::move(*recorded));
     if (all_right(run.verdict()) && is_timed(job)) {
+      hold.reset();
       std::vector<std::string> baseline = record_baseline(run, prepared);  // before the GPU is taken from the others
-      if (take_gpu(run, hold, true)) Measuring(run, {judge_, launchers_, facts_}, prepared, *outputs, std::move(baseline)).measure(&*session, plans);
+      if (take_gpu(run, hold, true))
+        Measuring(run, {judge_of(run.job()), launchers_, facts_, known_}, prepared, *outputs, std::move(baseline)).measure(&*session, plans);
     }
     if (job.kind == JobKind::profile && !run.verdict().cases.empty()) {
       std::vector<KernelCounters> counters;
@@ -199,6 +234,7 @@ class CudaDevice final : public Device {
   /// The profile of a job's case, which has been timed; `plan` empty: on the host tier.
   void describe(JobRun& run, const PreparedJob& prepared, const std::string& plan, std::vector<KernelCounters> counters = {},
                 std::map<std::string, std::string> missing = {}) {
+    run.enter(Stage::record);  // it is the processors' work: code is taken apart
     CandidateResults recorded;
     recorded.cases.emplace_back().plan = plan;
     ProfileSubject subject = subject_of(facts_.target, run.job().cases.front(), prepared.cases.front(), recorded);
@@ -215,12 +251,12 @@ class CudaDevice final : public Device {
   /// A profile for a target that is not this device's: what the compiled kernels show.
   void profile_elsewhere(JobRun& run, const std::string& target) {
     const Job& job = run.job();
-    Result<PreparedJob> prepared = judge_.prepare(job, true, run.deadline(job.limits.judge_wall_ms));
+    Result<PreparedJob> prepared = shapes().prepare(job, true, run.deadline(job.limits.judge_wall_ms));
     if (!prepared) {
       run.fail_ours(prepared.error(), "preparing inputs");
       return;
     }
-    judge_.release(job.id);
+    shapes().release(job.id);
     std::optional<CandidateResults> recorded = record_cases(run, pool_, *prepared, all_cases(*prepared), target, job.source, {.artifacts = true});
     if (!recorded) return;
     ProfileSubject subject = subject_of(target, job.cases.front(), prepared->cases.front(), *recorded);
@@ -240,8 +276,8 @@ class CudaDevice final : public Device {
     // Before the GPU is taken from the others.
     std::vector<std::string> baseline = is_timed(run.job()) ? record_baseline(run, prepared) : std::vector<std::string>();
     if (!take_gpu(run, hold, true)) return;
-    const bool judged =
-        host_.run(run, judge_, prepared, is_timed(run.job()) ? cases_to_time(run.job(), prepared) : std::vector<bool>(prepared.cases.size(), false));
+    const bool judged = host_.run(run, judge_of(run.job()), prepared,
+                                  is_timed(run.job()) ? cases_to_time(run.job(), prepared) : std::vector<bool>(prepared.cases.size(), false));
     // Whatever it did to the device is not in what parked launchers know.
     if (!judged) launchers_.distrust();
     if (!judged || !all_right(run.verdict()) || !is_timed(run.job())) return;
@@ -250,7 +286,7 @@ class CudaDevice final : public Device {
       run.fail_ours(outputs.error(), "making output files");
       return;
     }
-    Measuring(run, {judge_, launchers_, facts_}, prepared, *outputs, std::move(baseline)).measure(nullptr, {});
+    Measuring(run, {judge_of(run.job()), launchers_, facts_, known_}, prepared, *outputs, std::move(baseline)).measure(nullptr, {});
     if (run.job().kind == JobKind::profile) describe(run, prepared, "");
   }
 
@@ -260,9 +296,10 @@ class CudaDevice final : public Device {
       const std::optional<Launched> launched = session.launch(prepared, i, plans[i], outputs[i].get());
       if (!launched) return false;
       run.enter(Stage::judge);
-      CaseRecord* record = judge_case(run, judge_, run.job().cases[i], prepared.cases[i], launched->outputs, outputs[i].get(), has_doubtful_origin(*launched));
+      CaseRecord* record =
+          judge_case(run, judge_of(run.job()), run.job().cases[i], prepared.cases[i], launched->outputs, outputs[i].get(), has_doubtful_origin(*launched));
       if (record == nullptr) return false;
-      if (!check_conduct(run, judge_, session, prepared, i, plans[i], *launched, outputs[i].get(), *record)) return false;
+      if (!check_conduct(run, judge_of(run.job()), session, prepared, i, plans[i], *launched, outputs[i].get(), *record)) return false;
     }
     return true;
   }
@@ -301,7 +338,7 @@ class CudaDevice final : public Device {
   const SandboxConfig config_;
   const CudaOptions options_;
   const std::string name_;
-  const int recorders_, sharers_;
+  const int recorders_, sharers_, jobs_;
   std::mutex starting_;
   LauncherDevice facts_;  // written once, under starting_, before any job goes on
   Spawner spawner_;
@@ -309,9 +346,12 @@ class CudaDevice final : public Device {
   Pool pool_;
   HostTier host_;
   const bool host_allowed_;
-  Judge judge_;
+  std::vector<std::unique_ptr<Judge>> judges_;
+  std::optional<Judge> shapes_;  // without a GPU: what only compiles waits for nobody's inputs, and makes none beside one who is timed
+  KnownOfGpu known_;
   RecordMemo submissions_{kMemoBytes}, oracles_{kMemoBytes};  // apart, so that no submission pushes an oracle out
   GpuLease gpu_{sharers_};
+  std::optional<GpuLease> places_;  // of jobs whose inputs are in the GPU's memory; made with facts_
 };
 
 }  // namespace

@@ -64,9 +64,13 @@ struct SandboxConfig {
   bool host_tier = true;              // what cannot be recorded gets the GPU inside the jail, instead of an error
   std::optional<GpuAccess> gpu = {};  // of the host tier's pool
   int parked_candidates = 2;
-  int gpu_sharers = 1;       // jobs that have one GPU at once, while none is timed
-  int recorders = 1;         // candidates that record the cases of one submission at once
-  int parked_launchers = 2;  // each holds a GPU context: some hundred MB of device memory
+  int gpu_jobs = 1;                        // jobs that one GPU device takes at once: most of a job needs processors, not the GPU
+  int gpu_sharers = 1;                     // of them, those that have the GPU at once, while none is timed
+  int judges = 1;                          // of one GPU: each has a context there, and the operators are dealt out among them
+  int recorders = 1;                       // candidates that record the cases of one submission at once
+  int parked_launchers = 3;                // each holds a GPU context: some hundred MB of device memory
+  int kept_launchers = 16;                 // the same, of runs that have tested or profiled something and may again
+  std::int64_t kept_launcher_ms = 60'000;  // after which one that nobody asked for ends
   std::int64_t zygote_ready_ms = 60'000;
 };
 

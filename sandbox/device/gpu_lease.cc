@@ -24,20 +24,28 @@ void GpuLease::Hold::release() {
   lease_ = nullptr;
 }
 
+bool GpuLease::may_enter(std::uint64_t number, bool alone) const {
+  if (taken_alone_) return false;
+  const bool sharers_first = !would_share_.empty() && would_share_.front() < sharers_turn_;
+  if (alone) return would_be_alone_.front() == number && sharing_ == 0 && !sharers_first;
+  return would_share_.front() == number && sharing_ < sharers_ && (would_be_alone_.empty() || sharers_first);
+}
+
 Result<GpuLease::Hold> GpuLease::take(bool alone, const Deadline& deadline) {
   std::unique_lock lock(mutex_);
+  std::deque<std::uint64_t>& queue = alone ? would_be_alone_ : would_share_;
   const std::uint64_t mine = next_++;
-  queue_.push_back(mine);
-  const auto is_free = [&] { return !taken_alone_ && (alone ? sharing_ == 0 : sharing_ < sharers_); };
-  while (queue_.front() != mine || !is_free()) {
+  queue.push_back(mine);
+  while (!may_enter(mine, alone)) {
     if (deadline.over()) {
-      std::erase(queue_, mine);
+      std::erase(queue, mine);
       changed_.notify_all();
-      return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled") : fail(ErrorCode::resource_exhausted, "the GPU was busy for all of the time allowed");
+      return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled")
+                                  : fail(ErrorCode::resource_exhausted, "the GPU was busy for all of the time allowed");
     }
     changed_.wait_for(lock, kWaitSlice);
   }
-  queue_.pop_front();
+  queue.pop_front();
   if (alone)
     taken_alone_ = true;
   else
@@ -49,10 +57,15 @@ Result<GpuLease::Hold> GpuLease::take(bool alone, const Deadline& deadline) {
 void GpuLease::give_back(bool alone) {
   {
     const std::lock_guard lock(mutex_);
-    if (alone)
-      taken_alone_ = false;
-    else
+    if (!alone) {
       --sharing_;
+    } else {
+      taken_alone_ = false;
+      if (++in_row_ >= kAloneInRow || would_be_alone_.empty()) {
+        sharers_turn_ = next_;
+        in_row_ = 0;
+      }
+    }
   }
   changed_.notify_all();
 }

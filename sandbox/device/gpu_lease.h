@@ -1,5 +1,7 @@
-// GpuLease: who has the GPU. Jobs whose answers are only checked share it, up to a bound; a job that is timed has it alone: another's kernels, or the judge's, would be
-// in its times. First come, first served, so neither kind starves the other.
+// GpuLease: who has the GPU. Jobs whose answers are only checked share it, up to a bound; a job that is timed has it alone: another's kernels, or the judge's,
+// would be in its times. Each change from one kind to the other leaves the GPU idle until the last one has gone, so they take turns in groups: up to
+// kAloneInRow of those who want it alone, one after the other, then all the sharers that wait by then. Neither kind starves the other; among its own, first
+// come, first served.
 //
 //   GpuLease lease(4);
 //   Result<GpuLease::Hold> hold = lease.share(deadline);
@@ -36,6 +38,9 @@ class GpuLease {
     bool alone_;
   };
 
+  /// How many have the GPU alone, one after the other, while sharers wait.
+  static constexpr int kAloneInRow = 4;
+
   explicit GpuLease(int sharers) : sharers_(sharers) {}
 
   /// Errors of both: cancelled, resource_exhausted (deadline).
@@ -45,12 +50,15 @@ class GpuLease {
  private:
   Result<Hold> take(bool alone, const Deadline& deadline);
   void give_back(bool alone);
+  bool may_enter(std::uint64_t number, bool alone) const;  // mutex_ held
 
   const int sharers_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::uint64_t> queue_;  // who waits, oldest first
+  std::deque<std::uint64_t> would_share_, would_be_alone_;  // numbers of those who wait, oldest first
   std::uint64_t next_ = 0;
+  std::uint64_t sharers_turn_ = 0;  // sharers with lower numbers go before anybody is alone again
+  int in_row_ = 0;                  // how many were alone since sharers had their turn
   int sharing_ = 0;
   bool taken_alone_ = false;
 };

@@ -45,6 +45,9 @@ std::vector<Argument> file_inputs(const PreparedJob& prepared, const PreparedCas
   return inputs;
 }
 
+/// Of a plan that was performed to its end, without anything that its launcher could be the worse for.
+bool is_harmless(ErrorKind kind) { return kind == ErrorKind::none || kind == ErrorKind::wrong_result || kind == ErrorKind::output_mismatch; }
+
 }  // namespace
 
 LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index, int output_fd, std::int64_t gpu_memory_bytes) {
@@ -68,10 +71,20 @@ LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::
   return files;
 }
 
+LaunchSession::LaunchSession(JobRun& run, LauncherNursery& launchers, Whose whose)
+    : run_(run),
+      launchers_(launchers),
+      whose_(whose),
+      kept_for_(whose == Whose::submission && run.job().kind != JobKind::grade ? run.job().run : std::string()) {}
+
+Result<std::unique_ptr<LauncherClient>> LaunchSession::take(const Deadline& deadline) {
+  if (whose_ == Whose::oracle) return launchers_.take_for_oracle(deadline);
+  return kept_for_.empty() ? launchers_.take(deadline) : launchers_.take_for_run(kept_for_, deadline);
+}
+
 bool LaunchSession::ensure_launcher() {
   if (launcher_) return true;
-  const Deadline deadline = run_.deadline(kTakeMs);
-  Result<std::unique_ptr<LauncherClient>> taken = whose_ == Whose::oracle ? launchers_.take_for_oracle(deadline) : launchers_.take(deadline);
+  Result<std::unique_ptr<LauncherClient>> taken = take(run_.deadline(kTakeMs));
   if (!taken) {
     if (const auto sickness = launchers_.sickness(); sickness && taken.error().code != ErrorCode::cancelled)
       return run_.fail(ErrorKind::device_unhealthy, "the device does not work and is tried again every few seconds: " + *sickness);
@@ -85,6 +98,8 @@ void LaunchSession::end() {
   if (!launcher_) return;
   if (whose_ == Whose::oracle && !run_.failed())
     launchers_.keep(std::move(launcher_));
+  else if (!kept_for_.empty() && !failed_ && is_harmless(run_.verdict().error_kind))
+    launchers_.keep_for_run(kept_for_, std::move(launcher_));
   else
     launchers_.retire(std::move(launcher_));
 }
@@ -126,6 +141,7 @@ std::optional<Launched> LaunchSession::perform(LaunchRequest request, const Prep
   }
   if (!outcome) return failed(outcome.error(), one.id);
   if (const auto* failure = std::get_if<LaunchFailure>(&*outcome)) {
+    failed_ = true;
     if (failure->kind == ErrorKind::gpu_fault || failure->kind == ErrorKind::internal_error) launchers_.distrust();
     run_.fail(failure->kind, failure->message + " (case '" + one.id + "')");
     return std::nullopt;

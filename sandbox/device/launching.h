@@ -4,7 +4,8 @@
 //   std::optional<Launched> launched = session.launch(prepared, i, plan, output_file, TimedBlock{});
 //   if (!launched) return;                          // run's verdict says why
 //
-// A session is one launcher process: the plans of one submission, nothing of any other; or of an oracle, whose launcher goes on to the next one.
+// A session is one launcher process. That of a grade performs the plans of one submission and nothing of any other; that of a test or a profile goes on to the
+// next one of the same run, and that of an oracle to the next oracle.
 // Belongs to one thread.
 #pragma once
 
@@ -24,7 +25,7 @@ namespace assay::sandbox {
 class LaunchSession {
  public:
   enum class Whose { submission, oracle };
-  LaunchSession(JobRun& run, LauncherNursery& launchers, Whose whose = Whose::submission) : run_(run), launchers_(launchers), whose_(whose) {}
+  LaunchSession(JobRun& run, LauncherNursery& launchers, Whose whose = Whose::submission);
   LaunchSession(const LaunchSession&) = delete;
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
@@ -41,6 +42,7 @@ class LaunchSession {
  private:
   std::optional<Launched> perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
                                   const std::function<bool()>& renew = {});
+  Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
   bool ensure_launcher();
   void end();
   std::optional<Launched> failed(const Error& error, const std::string& case_id);
@@ -48,6 +50,8 @@ class LaunchSession {
   JobRun& run_;
   LauncherNursery& launchers_;
   const Whose whose_;
+  const std::string kept_for_;  // the run that may go on with the launcher; empty: nobody
+  bool failed_ = false;         // something did that it performed
   std::unique_ptr<LauncherClient> launcher_;
 };
 

@@ -20,14 +20,15 @@ constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 
 constexpr std::int64_t kQuietMs = 30'000;
 constexpr int kMinRounds = 3;
 constexpr int kMaxRounds = 8;
-constexpr std::int64_t kBlockSamples = 100;                    // at most; one whose median is known to half a percent is over, after ten at least
+constexpr std::int64_t kBlockSamples = 64;                     // at most; one whose median is known to half a percent is over, after ten at least
 constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);  // of one case; a round that has begun is finished
 constexpr auto kMaxRefining = std::chrono::milliseconds(200);  // the same after kMinRounds
 constexpr double kSteady = 0.01;            // half of the 95 % interval of a median that is known well enough: to half of that, ratios repeated no better
 constexpr double kSteadyNs = 17;            // or this: half of a tick of the device's timer, 32 ns, and rounding: less cannot be found out
 constexpr int kPyTorchRounds = kMinRounds;  // nothing is ranked by it
 constexpr auto kMaxPyTorch = std::chrono::milliseconds(150);  // of one case: a reference may be thousands of launches
-constexpr std::int64_t kLaterWarmUpMs = 1;                    // after the first round of the first case: between rounds the device rests for milliseconds
+constexpr std::int64_t kLaterWarmUpMs = 1;                    // where the device was at work just now
+constexpr auto kStillWarm = std::chrono::milliseconds(250);   // after a series the clocks are up
 constexpr double kClockTolerance = 0.9;                       // the host's clock may not show less than this of the device's
 constexpr std::size_t kLeastFirstRuns = 3;                    // whose median is not one run's noise
 constexpr double kFirstRunFactor = 1.1;                       // over the median of all samples: more is looked at again
@@ -112,7 +113,8 @@ Measuring::Measuring(JobRun& run, Parts parts, const PreparedJob& prepared, cons
       beside_(run.beside()),
       oracle_(beside_, parts.launchers, LaunchSession::Whose::oracle),
       random_(std::random_device{}()),
-      timed_(cases_to_time(run.job(), prepared)) {}
+      timed_(cases_to_time(run.job(), prepared)),
+      warm_(std::chrono::steady_clock::now() < parts.known.timed_at.load() + kStillWarm) {}
 
 Measuring::~Measuring() {
   if (beside_.failed()) run_.verdict().hints.push_back("the oracle was not timed: " + beside_.finish().detail);
@@ -130,6 +132,9 @@ bool Measuring::measure(LaunchSession* session, const std::vector<std::string>& 
 bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::string& plan) {
   CaseRecord& record = run_.verdict().cases[i];
   Samples submission, oracle;
+  const std::string key = BaselineMemo::key(run_.job().operator_name, run_.verdict().provenance.operator_revision, run_.job().cases[i]);
+  const BaselineTimes known = parts_.known.baselines.find(key);
+  const bool oracle_known = known.oracle && run_.job().kind == JobKind::profile && !baseline_.empty();
   std::vector<double> pytorch;
   std::chrono::steady_clock::duration pytorch_took{};
   std::array<Who, 3> order{Who::submission, Who::oracle, Who::pytorch};
@@ -141,23 +146,31 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
     std::shuffle(order.begin(), order.end(), random_);
     for (const Who who : order) {
       if (who == Who::submission && session != nullptr && !time_submission(i, *session, plan, block, submission)) return false;
-      if (who == Who::oracle) time_oracle(i, block, oracle);
-      if (who == Who::pytorch && round < kPyTorchRounds && pytorch_took < kMaxPyTorch) {
+      if (who == Who::oracle && !oracle_known) time_oracle(i, block, oracle);
+      if (who == Who::pytorch && !known.pytorch_ns && round < kPyTorchRounds && pytorch_took < kMaxPyTorch) {
         const auto begun = std::chrono::steady_clock::now();
         time_pytorch(i, pytorch);
         pytorch_took += std::chrono::steady_clock::now() - begun;
       }
     }
     warm_ = true;
+    parts_.known.timed_at = std::chrono::steady_clock::now();
   }
   const TimedBlock block = next_block();
   if (!confirm_first_runs([&] { return submission.timing(); }, [&] { return time_submission(i, *session, plan, block, submission); })) return false;
   if (!submission.empty()) record.latency = submission.timing();
-  if (!oracle.empty()) record.baseline_latency = oracle.timing();
-  if (!pytorch.empty()) {
+  BaselineTimes measured;
+  if (!oracle.empty()) measured.oracle = oracle.timing();
+  if (!pytorch.empty()) measured.pytorch_ns = median_interval(pytorch).median;
+  parts_.known.baselines.put(key, measured);
+  if (oracle_known)
+    record.baseline_latency = known.oracle;
+  else if (measured.oracle)
+    record.baseline_latency = measured.oracle;
+  if (const std::optional<double> pytorch_ns = known.pytorch_ns ? known.pytorch_ns : measured.pytorch_ns) {
     // Its events are of the same kind as ours.
     const double overhead = record.latency ? record.latency->overhead_ns : 0;
-    record.pytorch_ns = std::max(0.0, median_interval(pytorch).median - overhead);
+    record.pytorch_ns = std::max(0.0, *pytorch_ns - overhead);
   }
   return kept_nothing(record) && above_floor(record);
 }
@@ -203,7 +216,7 @@ bool Measuring::time_submission(std::size_t case_index, LaunchSession& session, 
     };
     std::optional<Launched> launched = session.launch(prepared_, case_index, plan, outputs_[case_index].get(), block, into.answers(), first, renew);
     if (launched && !renewed) launched->timing->first_run_ns = 0;
-    if (!launched || !still_right(run_.verdict().cases[case_index], *launched, outputs_[case_index].get())) return false;
+    if (!launched || (rechecks(first) && !still_right(run_.verdict().cases[case_index], *launched, outputs_[case_index].get()))) return false;
     if (!clocks_agree(*launched->timing)) {
       disagreed = launched->timing;
       continue;

@@ -1,14 +1,19 @@
 // Measuring: a submission, its oracle and PyTorch in one series per case, so that whatever drifts hits all alike.
 //
-//   Measuring measuring(run, {judge, launchers, facts}, prepared, outputs, baseline_plans);
+//   Measuring measuring(run, {judge, launchers, facts, known}, prepared, outputs, baseline_plans);
 //   bool measured = measuring.measure(&session, plans);      // latencies are in the verdict's cases; false: the verdict says why not
 //
 // A series is rounds; in each round, in random order, one block of samples of each. In a submission's block, between warm-up and samples, the judge puts new
 // inputs in place, where it can: so the block's first sample is the first run on its inputs, and one that is slow beside the others tells of answers that are
 // kept from run to run. After the block the judge compares the outputs of one of its samples, drawn at random when the block was over. The series ends when the
 // medians are known well enough. The caller has the GPU alone.
+//
+// A profile is advice: it takes the times of oracle and PyTorch that were measured minutes ago, where there are such, and the answers of its first block alone
+// are compared. A grade takes PyTorch's.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <random>
@@ -16,6 +21,7 @@
 #include <vector>
 
 #include "base/median.h"
+#include "sandbox/device/baseline_memo.h"
 #include "sandbox/device/launching.h"
 
 namespace assay::sandbox {
@@ -37,12 +43,19 @@ bool first_runs_are_slow(const Timing& timing);
 inline constexpr int kConfirmingBlocks = 16;
 bool confirm_first_runs(const std::function<Timing()>& timing, const std::function<bool()>& take_block);
 
+/// What one job's measuring leaves to the next one's, of one GPU. Thread-safe.
+struct KnownOfGpu {
+  BaselineMemo baselines;
+  std::atomic<std::chrono::steady_clock::time_point> timed_at{std::chrono::steady_clock::time_point::min()};  // when a series last ended
+};
+
 class Measuring {
  public:
   struct Parts {
     Judge& judge;
     LauncherNursery& launchers;
     const LauncherDevice& facts;
+    KnownOfGpu& known;
   };
   /// `baseline`: the oracle's plans; empty when there is none.
   Measuring(JobRun& run, Parts parts, const PreparedJob& prepared, const std::vector<UniqueFd>& outputs, std::vector<std::string> baseline);
@@ -65,6 +78,7 @@ class Measuring {
   void inspected(CaseRecord& record, Launched& launched);
   void time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into);
   void time_pytorch(std::size_t i, std::vector<double>& into);
+  bool rechecks(bool first_block) const { return first_block || run_.job().kind != JobKind::profile; }
   bool still_right(CaseRecord& record, const Launched& launched, int output);
   bool above_floor(CaseRecord& record);
 
@@ -77,7 +91,7 @@ class Measuring {
   LaunchSession oracle_;
   std::mt19937 random_;
   const std::vector<bool> timed_;  // by case
-  bool warm_ = false;              // the device was at work just now
+  bool warm_;                      // the device was at work just now
 };
 
 }  // namespace assay::sandbox

@@ -111,6 +111,7 @@ class Judge:
             "compare": self._compare,
             "attribute": self._attribute,
             "refresh": self._refresh,
+            "settle": self._settle,
             "time_reference": self._time_reference,
             "host_case": self._host_case,
             "release": self._release,
@@ -247,6 +248,12 @@ class Judge:
         if seed and self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
         return {"type": "refreshed", "job": header["job"], "case": header["case"], "seed": seed}, []
+
+    def _settle(self, frame: Frame) -> Reply:
+        """Whatever was asked for before, and the references that were computed ahead, are over when this is answered."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return {"type": "settled", "job": frame.header["job"]}, []
 
     @staticmethod
     def _time_cpu(run: Callable[[], None]) -> list[float]:

@@ -21,6 +21,8 @@ std::string kernel_module_version() {
 Result<int> count_devices(const CudaApi& api) {
   // Lazy loading would load code at a first launch, in the middle of a measurement, and can block behind a closed gate.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+  // One queue of the hardware, since a plan is one stream: with eight, the default, making a context takes a third longer.
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1);
   int count = 0;
   if (const CUresult result = api.cuInit(0); result != kSuccess) return fail(ErrorCode::unavailable, "cuInit: " + api.describe(result));
   if (const CUresult result = api.cuDeviceGetCount(&count); result != kSuccess)

@@ -9,19 +9,22 @@ namespace {
 constexpr std::int64_t kStartMs = 120'000;
 constexpr auto kLockSlice = std::chrono::milliseconds(kCancelPollMs);
 
-std::string log_name(const SandboxConfig& config, std::string device) {
+std::string log_name(const SandboxConfig& config, std::string device, int number) {
   for (char& c : device) {
     if (c == ':') c = '-';
   }
-  return config.state_dir + "/judge-" + device + ".log";
+  return config.state_dir + "/judge-" + device + (number == 0 ? "" : "." + std::to_string(number)) + ".log";
 }
 
 }  // namespace
 
-Judge::Judge(const SandboxConfig& config, Spawner& spawner, const std::string& device)
-    : config_(config), spawner_(spawner), gpu_(lone_gpu(device)), device_(gpu_ ? gpu_->device : device), log_(log_name(config, device)), warm_up_([this] {
-        ready(Deadline::after_ms(kStartMs, &cancel_));
-      }) {}
+Judge::Judge(const SandboxConfig& config, Spawner& spawner, const std::string& device, int number)
+    : config_(config),
+      spawner_(spawner),
+      gpu_(lone_gpu(device)),
+      device_(gpu_ ? gpu_->device : device),
+      log_(log_name(config, device, number)),
+      warm_up_([this] { ready(Deadline::after_ms(kStartMs, &cancel_)); }) {}
 
 Judge::~Judge() {
   cancel_ = true;
@@ -128,7 +131,8 @@ Result<Compared> Judge::compare(const std::string& job, const std::string& case_
 }
 
 Result<HostJudged> Judge::host_case(const std::string& job, const std::string& case_id, int line, bool time, const Limits& limits, const Deadline& deadline) {
-  Result<Frame> reply = ask(host_case_header(job, case_id, time, limits.import_wall_ms + limits.run_wall_ms, limits.gpu_memory_bytes), {line}, job, case_id, deadline);
+  Result<Frame> reply =
+      ask(host_case_header(job, case_id, time, limits.import_wall_ms + limits.run_wall_ms, limits.gpu_memory_bytes), {line}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_host_judged(*reply);
 }
@@ -150,6 +154,11 @@ Result<std::string> Judge::refresh(const std::string& job, const std::string& ca
   Result<Frame> reply = ask(refresh_header(job, case_id), {}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_refreshed(*reply);
+}
+
+Status Judge::settle(const std::string& job, const Deadline& deadline) {
+  const Result<Frame> reply = ask(settle_header(job), {}, job, {}, deadline);
+  return reply ? parse_settled(*reply) : fail(reply.error());
 }
 
 Result<std::vector<double>> Judge::time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline) {

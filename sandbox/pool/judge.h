@@ -32,7 +32,8 @@ struct PreparedJob {
 class Judge {
  public:
   /// `device`: "cpu" or "cuda:N", the only GPU that it then sees, as number 0: code that was imported names it so.
-  Judge(const SandboxConfig& config, Spawner& spawner, const std::string& device);
+  /// `number`: among the judges of one device.
+  Judge(const SandboxConfig& config, Spawner& spawner, const std::string& device, int number = 0);
   ~Judge();
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
@@ -53,6 +54,8 @@ class Judge {
   Result<Attributed> attribute(const std::string& job, const std::string& case_id, const std::vector<Argument>& without, const Deadline& deadline);
   /// New inputs in place of the old ones, where they lie in device memory and nothing that was recorded hangs on them. The new seed, or nothing.
   Result<std::string> refresh(const std::string& job, const std::string& case_id, const Deadline& deadline);
+  /// Returns once nothing of what the judge was asked for is at work on its device any more: references are computed ahead, after prepare() has returned.
+  Status settle(const std::string& job, const Deadline& deadline);
   /// Samples of PyTorch's own on the device, nanoseconds.
   Result<std::vector<double>> time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline);
   /// Checks an operator itself: reference, mutants, cost model, on inputs from `seed`.

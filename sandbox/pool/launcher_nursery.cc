@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 namespace assay::sandbox {
@@ -12,6 +13,7 @@ constexpr int kThreads = 3;  // a context takes longer to make than most recordi
 constexpr std::int64_t kStartMs = 30'000;
 constexpr auto kRetryPause = std::chrono::seconds(2);
 constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
+constexpr auto kIdleSlice = std::chrono::seconds(1);  // between looks for launchers that nobody asks for
 
 }  // namespace
 
@@ -89,7 +91,7 @@ Result<std::unique_ptr<LauncherClient>> LauncherNursery::take_for_oracle(const D
 void LauncherNursery::keep(std::unique_ptr<LauncherClient> used) {
   {
     const std::lock_guard lock(mutex_);
-    if (!kept_ && used->launches() < kMostKeptLaunches && used->faults_before() == faults_) {
+    if (!kept_ && may_keep(*used)) {
       kept_ = std::move(used);
       --in_use_;
     }
@@ -98,6 +100,60 @@ void LauncherNursery::keep(std::unique_ptr<LauncherClient> used) {
     retire(std::move(used));
   else
     changed_.notify_all();
+}
+
+Result<std::unique_ptr<LauncherClient>> LauncherNursery::take_for_run(const std::string& run, const Deadline& deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(of_runs_.rbegin(), of_runs_.rend(), [&](const OfRun& one) { return one.run == run && one.launcher->alive(); });
+    if (found != of_runs_.rend()) {
+      std::unique_ptr<LauncherClient> taken = std::move(found->launcher);
+      of_runs_.erase(std::next(found).base());
+      ++in_use_;
+      return taken;
+    }
+  }
+  return take(deadline);
+}
+
+void LauncherNursery::keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (may_keep(*used)) {
+      of_runs_.push_back({run, std::move(used), std::chrono::steady_clock::now()});
+      --in_use_;
+      end_kept_for_runs(static_cast<std::size_t>(std::max(config_.kept_launchers, 0)));
+    }
+  }
+  if (used)
+    retire(std::move(used));
+  else
+    changed_.notify_all();
+}
+
+Status LauncherNursery::end_those_of_runs(const Deadline& deadline) {
+  std::unique_lock lock(mutex_);
+  end_kept_for_runs(0);
+  changed_.notify_all();
+  return wait_until(lock, deadline, [&] { return ending_ == 0 && retired_.empty(); });
+}
+
+bool LauncherNursery::may_keep(const LauncherClient& used) const { return used.launches() < kMostKeptLaunches && used.faults_before() == faults_; }
+
+/// All but the `most` that were used last.
+void LauncherNursery::end_kept_for_runs(std::size_t most) {
+  while (of_runs_.size() > most) {
+    of_runs_.front().launcher->kill();
+    retired_.push_back(std::move(of_runs_.front().launcher));
+    of_runs_.pop_front();
+  }
+}
+
+void LauncherNursery::end_forgotten() {
+  const auto now = std::chrono::steady_clock::now();
+  const auto remembered =
+      std::find_if(of_runs_.begin(), of_runs_.end(), [&](const OfRun& one) { return now - one.since < std::chrono::milliseconds(config_.kept_launcher_ms); });
+  end_kept_for_runs(static_cast<std::size_t>(of_runs_.end() - remembered));
 }
 
 void LauncherNursery::retire(std::unique_ptr<LauncherClient> used) {
@@ -120,6 +176,7 @@ void LauncherNursery::distrust() {
       retired_.push_back(std::move(one));
     }
     parked_.clear();
+    end_kept_for_runs(0);
   }
   changed_.notify_all();
 }
@@ -156,8 +213,7 @@ bool LauncherNursery::failed_since(int before) const { return failure_ && failur
 bool LauncherNursery::wants_more() const {
   const int coming = static_cast<int>(parked_.size()) + starting_;
   if (coming < waiting_) return true;
-  // Beside one that is in use only the next is made ready.
-  return timing_ == 0 && coming < (in_use_ == 0 ? std::max(config_.parked_launchers, 1) : 1);
+  return timing_ == 0 && coming < std::max(config_.parked_launchers, 1);
 }
 
 void LauncherNursery::start_one(std::unique_lock<std::mutex>& lock) {
@@ -194,6 +250,10 @@ void LauncherNursery::run() {
       over.clear();  // waits for their end
       lock.lock();
       --ending_;
+    } else if (!of_runs_.empty()) {
+      changed_.wait_for(lock, kIdleSlice);
+      if (timing_ == 0) end_forgotten();
+      continue;
     } else {
       changed_.wait(lock);
       continue;

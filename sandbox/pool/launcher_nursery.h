@@ -8,13 +8,19 @@
 //   launcher = launchers.take_for_oracle(deadline); // the one that was kept, if there is one
 //   launchers.keep(std::move(*launcher));           // for the next oracle
 //
-// Making and unmaking a context keeps the driver busy for some hundred milliseconds, and whoever uses the GPU meanwhile waits. So while launchers are in use
-// only one is made ready ahead, unless somebody waits for one, and quiet() is there for those who time. Oracles are ours: they need no context of their own
-// each, which would be every other context of those who are graded. Thread-safe.
+//   launcher = launchers.take_for_run("run_1", deadline);       // one that this run has used before, if there is one
+//   launchers.keep_for_run("run_1", std::move(*launcher));      // for its next test or profile
+//
+// Making and unmaking a context keeps the driver busy for some hundred milliseconds, and whoever uses the GPU meanwhile waits. So none is made while somebody
+// times, unless somebody waits for one: see quiet(). Oracles are ours: they need no context of their own
+// each, which would be every other context of those who are graded. And what a run tests and profiles is its own affair: only a grade, which counts, gets a
+// context that nothing else has been in. Thread-safe.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -31,7 +37,7 @@ namespace assay::sandbox {
 
 class LauncherNursery {
  public:
-  /// Of one that is kept: some fifty graded submissions. Whatever a driver may leave behind ends with the context.
+  /// Of one that is kept, for oracles or for a run: some fifty graded submissions. Whatever a driver may leave behind ends with the context.
   static constexpr int kMostKeptLaunches = 1'000;
 
   /// Starts parking `config.parked_launchers` of them. `driver`: "cuda", or "fake" for tests.
@@ -50,6 +56,13 @@ class LauncherNursery {
   void retire(std::unique_ptr<LauncherClient> used);
   /// Of one that was taken for an oracle and did all that it was asked for. Retires it when one is kept already, or after kMostKeptLaunches.
   void keep(std::unique_ptr<LauncherClient> used);
+  /// For a test or a profile of `run`: one that only plans of that run have been in, else a new one.
+  Result<std::unique_ptr<LauncherClient>> take_for_run(const std::string& run, const Deadline& deadline);
+  /// Of one that was taken for `run` and is well. It ends after config.kept_launcher_ms that nobody asked for it, when more than config.kept_launchers are
+  /// kept, the oldest first, or after kMostKeptLaunches.
+  void keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used);
+  /// Ends those that are kept for runs, whose memory somebody needs, and waits for that.
+  Status end_those_of_runs(const Deadline& deadline);
   /// After a fault of the device: those that are parked or kept are not handed out any more. Each new one checks its device before it is ready.
   void distrust();
   /// Why no launcher of this device became ready, the last time that one was started; nothing while the device is well.
@@ -74,6 +87,9 @@ class LauncherNursery {
   void run();
   void start_one(std::unique_lock<std::mutex>& lock);
   // With mutex_ held:
+  bool may_keep(const LauncherClient& used) const;
+  void end_kept_for_runs(std::size_t most);
+  void end_forgotten();
   bool failed_since(int before) const;
   bool wants_more() const;
   /// Waits until `done` (mutex_ held). Errors: cancelled, resource_exhausted.
@@ -88,6 +104,12 @@ class LauncherNursery {
   std::condition_variable changed_;
   std::deque<std::unique_ptr<LauncherClient>> parked_, retired_;
   std::unique_ptr<LauncherClient> kept_;
+  struct OfRun {
+    std::string run;
+    std::unique_ptr<LauncherClient> launcher;
+    std::chrono::steady_clock::time_point since;
+  };
+  std::deque<OfRun> of_runs_;  // the one that was used last is the last
   std::optional<LauncherDevice> device_;
   struct Failure {
     Error error;

@@ -221,6 +221,7 @@ Result<Attributed> parse_attributed(const Frame& frame);
 Result<std::vector<double>> parse_timed_reference(const Frame& frame);
 /// The new seed; empty when the case kept its inputs.
 Result<std::string> parse_refreshed(const Frame& frame);
+Status parse_settled(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 Result<LauncherDevice> parse_launcher_ready(const Frame& frame);
 Result<Launched> parse_launched(const Frame& frame);
@@ -247,6 +248,7 @@ nlohmann::json attribute_header(const std::string& job, const std::string& case_
 nlohmann::json attribute_kept_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& without);
 /// New inputs for a case whose inputs lie in shared device memory.
 nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
+nlohmann::json settle_header(const std::string& job);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
 /// The line to the candidate goes with the frame. `round_ms`: how long one round may take.
 /// `gpu_memory_bytes`: what the candidate may hold.

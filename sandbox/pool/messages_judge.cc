@@ -181,6 +181,8 @@ JudgeComplaint parse_judge_error(const Frame& frame) {
   return {.message = in.optional_text("message"), .lost = in.optional_flag("lost").value_or(false)};
 }
 
+Status parse_settled(const Frame& frame) { return expect_type(frame, "settled"); }
+
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame) {
   if (Status type = expect_type(frame, "linted"); !type) return fail(type.error());
   HeaderReader in(frame.header, "linted");
@@ -231,6 +233,8 @@ json attribute_kept_header(const std::string& job, const std::string& case_id, c
 }
 
 json refresh_header(const std::string& job, const std::string& case_id) { return {{"type", "refresh"}, {"job", job}, {"case", case_id}}; }
+
+json settle_header(const std::string& job) { return {{"type", "settle"}, {"job", job}}; }
 
 json time_reference_header(const std::string& job, const std::string& case_id) { return {{"type", "time_reference"}, {"job", job}, {"case", case_id}}; }
 

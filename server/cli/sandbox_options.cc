@@ -20,6 +20,7 @@ constexpr std::int64_t kMostCpuPercent = 100'000;
 constexpr int kMostRecorders = 8;
 constexpr unsigned kCoresForTwoRecorders = 8;
 constexpr int kSharers = 4;
+constexpr int kMostDefaultJobs = 16;
 
 }  // namespace
 
@@ -27,10 +28,17 @@ int default_recorders() { return std::thread::hardware_concurrency() >= kCoresFo
 
 int default_gpu_sharers() { return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? kSharers : 1; }
 
+// Less than there are cores: a job's recorders take two of them, for a part of its time, and who times needs one.
+int default_gpu_jobs() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency() * 3 / 4), default_gpu_sharers(), kMostDefaultJobs); }
+
+int default_judges() { return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? 2 : 1; }
+
 void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
   const CLI::Range wall(kLeastWallMs, kMostWallMs);
-  command.add_option("--isolation", options.isolation, "strict refuses to start when a sandbox layer is missing; best-effort stamps it into verdicts; spawn, after a comma or alone, gives each "
-                     "candidate a Python process of its own, seconds slower")
+  command
+      .add_option("--isolation", options.isolation,
+                  "strict refuses to start when a sandbox layer is missing; best-effort stamps it into verdicts; spawn, after a comma or alone, gives each "
+                  "candidate a Python process of its own, seconds slower")
       ->capture_default_str();
   command.add_option("--import-wall-ms", options.limits.import_wall_ms, "wall time of executing a submission's module, ms")->check(wall)->capture_default_str();
   command.add_option("--run-wall-ms", options.limits.run_wall_ms, "wall time of compiling, recording and interpreting it, together, ms")
@@ -53,11 +61,23 @@ void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
       ->capture_default_str();
   command
       .add_option("--gpu-sharers", options.gpu_sharers,
-                  "jobs that have one GPU at once, while none is timed; each takes cores for its recorders (" + std::to_string(kSharers) + " from " + std::to_string(kCoresForTwoRecorders) + " cores on)")
+                  "jobs that have one GPU at once, while none is timed; each takes cores for its recorders (" + std::to_string(kSharers) + " from " +
+                      std::to_string(kCoresForTwoRecorders) + " cores on)")
       ->check(CLI::Range(1, kMostGpuSharers))
       ->capture_default_str();
+  command
+      .add_option("--gpu-jobs", options.gpu_jobs, "jobs that one GPU device takes at once, --gpu-sharers at least; most of a job needs processors, not the GPU")
+      ->check(CLI::Range(1, kMostGpuJobs))
+      ->capture_default_str();
+  command
+      .add_option("--judges", options.judges,
+                  "judges of one GPU, each a process with PyTorch and some hundred MB of the GPU's memory (2 from " + std::to_string(kCoresForTwoRecorders) +
+                      " cores on)")
+      ->check(CLI::Range(1, kMostJudges))
+      ->capture_default_str();
   command.add_flag("!--no-host-tier", options.host_tier, "a submission that cannot be recorded is an error, instead of having the GPU inside the jail");
-  command.add_option("--ncu", options.ncu, "Nsight Compute, for `profile` with detail=counters: the whole path of ncu, auto to look for it, or none")->capture_default_str();
+  command.add_option("--ncu", options.ncu, "Nsight Compute, for `profile` with detail=counters: the whole path of ncu, auto to look for it, or none")
+      ->capture_default_str();
   if (sandbox::mutations_possible())
     command.add_option("--without", options.without, "layers of the sandbox to leave out, separated by commas: for tests only");
 }
@@ -72,7 +92,8 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   if (options.ncu == "none") {
     config.ncu.clear();
   } else if (options.ncu != "auto") {
-    if (!options.ncu.starts_with('/')) return fail(ErrorCode::invalid_argument, "--ncu '" + options.ncu + "' is no whole path; valid: auto, none, or a path that begins with /");
+    if (!options.ncu.starts_with('/'))
+      return fail(ErrorCode::invalid_argument, "--ncu '" + options.ncu + "' is no whole path; valid: auto, none, or a path that begins with /");
     config.ncu = options.ncu;
   }
   config.spawn = isolation->spawn;
@@ -80,6 +101,8 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.recorders = options.recorders;
   config.host_tier = options.host_tier;
   config.gpu_sharers = options.gpu_sharers;
+  config.gpu_jobs = options.gpu_jobs;
+  config.judges = options.judges;
   config.parked_candidates = std::max(2, options.gpu_sharers) * options.recorders;  // the next jobs' are ready while these ones' are being replaced
   return config;
 }

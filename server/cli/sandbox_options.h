@@ -18,7 +18,11 @@ namespace assay::server {
 /// Several where the machine has cores for it: recording is compiling, on one core per candidate.
 int default_recorders();
 int default_gpu_sharers();
+int default_gpu_jobs();
+int default_judges();
 inline constexpr int kMostGpuSharers = 16;
+inline constexpr int kMostGpuJobs = 64;
+inline constexpr int kMostJudges = 8;
 
 struct SandboxOptions {
   std::string isolation = "best-effort";
@@ -26,6 +30,8 @@ struct SandboxOptions {
   sandbox::Limits limits;  // of every job
   int recorders = default_recorders();
   int gpu_sharers = default_gpu_sharers();
+  int gpu_jobs = default_gpu_jobs();
+  int judges = default_judges();
   bool host_tier = true;
   std::string ncu = "auto";  // Nsight Compute: a path, "auto" or "none"
 };

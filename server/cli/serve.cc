@@ -41,7 +41,8 @@ struct ServeOptions {
 
 constexpr const char* kInstructions =
     "Assay scores GPU kernels written in Triton. Start with list_operators, then fetch_spec; search_examples shows techniques. Write the entry function that "
-    "the spec names, try it with compile and run_tests, and look at profile. For a score: start_run, then submit once per operator with the run handle. Answers "
+    "the spec names, try it with compile and run_tests, and look at profile. For a score: start_run, then submit once per operator with the run handle. "
+    "Answers "
     "name the next step; work longer than 20 s answers with a job handle for the job tool.";
 
 volatile std::sig_atomic_t stop_requested = 0;
@@ -78,7 +79,8 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
     if (address->port == 0) return fail(ErrorCode::invalid_argument, "a client cannot be told a port that is picked later; give --http a port other than 0");
     std::string host = address->host;
     if (host == "0.0.0.0" || host == "::") {  // every address of this machine: no name that a client could use
-      if (options.http.allowed_hosts.empty()) return fail(ErrorCode::invalid_argument, "a client cannot connect to " + host + "; name this machine with --allow-host");
+      if (options.http.allowed_hosts.empty())
+        return fail(ErrorCode::invalid_argument, "a client cannot connect to " + host + "; name this machine with --allow-host");
       host = options.http.allowed_hosts.front();
     }
     const bool v6 = host.find(':') != std::string::npos;
@@ -99,6 +101,9 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   limit("--run-wall-ms", options.sandbox.limits.run_wall_ms, defaults.limits.run_wall_ms);
   limit("--cpu-percent", options.sandbox.limits.cpu_percent, defaults.limits.cpu_percent);
   limit("--recorders", options.sandbox.recorders, defaults.recorders);
+  limit("--gpu-jobs", options.sandbox.gpu_jobs, defaults.gpu_jobs);
+  limit("--judges", options.sandbox.judges, defaults.judges);
+  limit("--gpu-sharers", options.sandbox.gpu_sharers, defaults.gpu_sharers);
   for (const char* variable : {"ASSAY_ROOT", "ASSAY_PYTHON", "ASSAY_STATE_DIR", "XDG_STATE_HOME"}) {
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') entry.env[variable] = std::filesystem::absolute(value).string();
   }
@@ -130,7 +135,8 @@ int serve_on(mcp::Server& server, std::optional<mcp::HttpOptions>& http) {
   std::signal(SIGTERM, request_stop);
   http->listening = [&http](int port) {
     const bool v6 = http->host.find(':') != std::string::npos;
-    std::fprintf(stderr, "assay serve: listening on %s://%s%s%s:%d/mcp\n", http->tls ? "https" : "http", v6 ? "[" : "", http->host.c_str(), v6 ? "]" : "", port);
+    std::fprintf(stderr, "assay serve: listening on %s://%s%s%s:%d/mcp\n", http->tls ? "https" : "http", v6 ? "[" : "", http->host.c_str(), v6 ? "]" : "",
+                 port);
   };
   return mcp::serve_http(server, *http, [] { return stop_requested != 0; });
 }
@@ -178,7 +184,8 @@ void add_serve(CLI::App& app, int& status) {
   auto* stdio = command->add_flag("--stdio", options->stdio, "speak on stdin and stdout (the default)");
   add_http_flags(*command, options->http);
   command->get_option("--http")->excludes(stdio);
-  command->add_option("--device", options->devices, "cpu, cuda:N or fake; the first is the default one; may be repeated")->default_val(std::vector<std::string>{"cpu"});
+  command->add_option("--device", options->devices, "cpu, cuda:N or fake; the first is the default one; may be repeated")
+      ->default_val(std::vector<std::string>{"cpu"});
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
   command->add_option("--suite", options->suite, "a folder of operators to serve instead of Assay's own");
   add_sandbox_options(*command, options->sandbox);

@@ -133,6 +133,7 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
   const Status stored = store_.insert_job(job, run, lane->name, clock_.unix_ms());
   if (!stored) return refuse(stored.error().code, stored.error().message);
   live->job = std::move(job);
+  live->job.run = run;
   {
     // Several callers may have passed the check above at once: the bound is exceeded by at most their number, never by a lost job.
     const std::lock_guard lock(mutex_);
@@ -311,7 +312,7 @@ Result<Recovered> StoredJobs::recover() {
       if (const Status counted = store_.count_attempt(stored.job); !counted) return fail(counted.error());
       auto live = std::make_shared<Live>();
       live->job = *stored.request;
-      live->run = stored.run;
+      live->job.run = live->run = stored.run;
       const std::lock_guard lock(mutex_);
       enqueue(*lane, live);
       ++recovered.requeued;

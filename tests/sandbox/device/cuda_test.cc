@@ -133,6 +133,29 @@ TEST_CASE("a grade is timed beside its baseline, where a case is worth it") {
   }
 }
 
+TEST_CASE("a profile takes the oracle's time that is known, and a grade does not") {
+  Job job = copy_job(JobKind::profile, kCopy);
+  job.cases = {job.cases.back()};
+  job.cases[0].axes["n"] = 3'000;  // no other test's case
+  job.baseline_source = kClone;
+  const auto oracle_age = [&](JobKind kind) {
+    job.kind = kind;
+    const Verdict verdict = run(job);
+    INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
+    for (const std::string& hint : verdict.hints) UNSCOPED_INFO(hint);
+    REQUIRE(verdict.outcome == Outcome::pass);
+    REQUIRE(verdict.cases[0].latency);
+    CHECK(verdict.cases[0].latency->age_ms == 0);
+    REQUIRE(verdict.cases[0].baseline_latency);
+    CHECK(verdict.cases[0].pytorch_ns);
+    return verdict.cases[0].baseline_latency->age_ms;
+  };
+  CHECK(oracle_age(JobKind::profile) == 0);
+  CHECK(oracle_age(JobKind::profile) > 0);
+  CHECK(oracle_age(JobKind::grade) == 0);
+  CHECK(oracle_age(JobKind::profile) > 0);  // of the grade
+}
+
 TEST_CASE("several candidates record one submission and its verdict is that of one") {
   Job job = copy_job(JobKind::test, "print('hello')\n" + kCopy + "print('ready')\n");
   job.want_artifacts = true;

@@ -68,7 +68,9 @@ TEST_CASE("without a time the code is all there is") {
 }
 
 TEST_CASE("counters win over everything, those of the longest kernel") {
-  const auto counted = [](double ns, double memory, double sm) { return KernelCounters{"k", {{"duration_ns", ns}, {"memory_pct", memory}, {"sm_pct", sm}}, "", {}}; };
+  const auto counted = [](double ns, double memory, double sm) {
+    return KernelCounters{"k", {{"duration_ns", ns}, {"memory_pct", memory}, {"sm_pct", sm}}, "", {}};
+  };
   const Roofline roof = timed(302e6, 25e6, 79'400);
   CHECK(find_bound({roof, {kernel(2, 999)}, {counted(10, 90, 10), counted(90'000, 30, 85)}, 132}).bound == Bound::compute);
   CHECK(find_bound({roof, {kernel(2, 999)}, {counted(90'000, 30, 25)}, 132}).bound == Bound::latency);

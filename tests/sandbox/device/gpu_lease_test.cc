@@ -1,8 +1,11 @@
 #include "sandbox/device/gpu_lease.h"
 
 #include <atomic>
+#include <chrono>
 #include <future>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -52,6 +55,32 @@ TEST_CASE("who waits to be alone is not overtaken by those who would share") {
   sharing.reset();
   timing.get();
   CHECK(lease.share(Deadline::after_ms(kSoonMs)));
+}
+
+TEST_CASE("some have the GPU alone one after the other, then all sharers that wait have their turn") {
+  GpuLease lease(2);
+  std::optional<GpuLease::Hold> first(std::move(*lease.alone(Deadline::never())));
+  std::mutex mutex;
+  std::string order;
+  std::vector<std::thread> threads;
+  std::atomic<int> began{0};
+  const auto come = [&](char who, bool alone) {
+    threads.emplace_back([&, who, alone] {
+      ++began;
+      Result<GpuLease::Hold> hold = alone ? lease.alone(Deadline::never()) : lease.share(Deadline::never());
+      const std::lock_guard lock(mutex);
+      order += who;
+    });
+    // It is in the queue when it has begun and some time has passed.
+    while (began < static_cast<int>(threads.size())) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  come('s', false);
+  for (int i = 0; i < GpuLease::kAloneInRow + 1; ++i) come('A', true);
+  come('s', false);
+  first.reset();
+  for (std::thread& thread : threads) thread.join();
+  CHECK(order == std::string(GpuLease::kAloneInRow - 1, 'A') + "ssAA");
 }
 
 TEST_CASE("one who stops waiting leaves the queue to the others") {

@@ -49,11 +49,12 @@ TEST_CASE("jobs whose answers are only checked have one GPU at the same time") {
   std::vector<std::future<std::pair<bool, Verdict>>> jobs;
   for (int i = 0; i < 2; ++i) {
     jobs.push_back(std::async(std::launch::async, [&] {
-      bool met = false;
+      bool met = false, launched = false;
       JobMonitor monitor;
       // Launched, and not yet let go of: with the GPU to itself neither would see the other here.
       monitor.stage_changed = [&](Stage stage) {
-        if (stage == Stage::judge && !met) met = meeting.arrive();
+        launched = launched || stage == Stage::launch;
+        if (stage == Stage::judge && launched && !met) met = meeting.arrive();
       };
       Verdict verdict = device->execute(copy_job(JobKind::test, kCopy), monitor);
       return std::pair(met, std::move(verdict));
@@ -77,14 +78,15 @@ TEST_CASE("while one is timed, no other job is on the GPU") {
     return device->execute(copy_job(JobKind::test, kCopy), monitor);
   };
   JobMonitor monitor;
-  bool judged = false;
+  bool launched = false, judged = false;
   monitor.stage_changed = [&](Stage stage) {
     if (judged && stage == Stage::launch) {  // of the timed blocks, since all cases were judged before
       if (!other.valid()) other = std::async(std::launch::async, run_other);
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       seen_beside = seen_beside || other_launched;
     }
-    judged = judged || stage == Stage::judge;
+    launched = launched || stage == Stage::launch;
+    judged = judged || (launched && stage == Stage::judge);
   };
   Job job = copy_job(JobKind::profile, kCopy);
   job.cases.resize(1);
@@ -104,9 +106,10 @@ TEST_CASE("a job that found the memory taken while others had the GPU as well is
   std::atomic<bool> other_done{false}, seen_beside{false};
   std::future<Verdict> other = std::async(std::launch::async, [&] {  // it has the first launcher, and keeps its share for a while
     JobMonitor monitor;
-    bool met = false;
+    bool met = false, launched = false;
     monitor.stage_changed = [&](Stage stage) {
-      if (stage != Stage::judge || met) return;
+      launched = launched || stage == Stage::launch;
+      if (stage != Stage::judge || !launched || met) return;
       met = meeting.arrive();
       std::this_thread::sleep_for(kHeld);
       other_done = true;

@@ -1,6 +1,6 @@
-#include <cstdint>
-
 #include "sandbox/device/hints.h"
+
+#include <cstdint>
 
 #include "tests/catch.h"
 
@@ -40,7 +40,9 @@ TEST_CASE("a grid that fills the GPU, or a case too small to, is no reproach") {
   CHECK_FALSE(any_contains(static_hints({kernel(1)}, "cuda:90", 1000), "would be slow"));
 }
 
-TEST_CASE("a small helper kernel beside a wide one is not slow") { CHECK_FALSE(any_contains(static_hints({kernel(1), kernel(2048)}, "cuda:90", 200e6), "would be slow")); }
+TEST_CASE("a small helper kernel beside a wide one is not slow") {
+  CHECK_FALSE(any_contains(static_hints({kernel(1), kernel(2048)}, "cuda:90", 200e6), "would be slow"));
+}
 
 TEST_CASE("spills, low occupancy and many launches are named with their numbers") {
   KernelReport heavy = kernel(4096, 255);

@@ -38,6 +38,13 @@ class Counted {
     std::ifstream file(list_);
     return {std::istream_iterator<pid_t>(file), {}};
   }
+  Verdict execute(JobKind kind, const std::string& source, const std::string& of_run) {
+    Job job = copy_job(kind, source);
+    job.run = of_run;
+    if (kind == JobKind::profile) job.cases.resize(1);
+    JobMonitor monitor;
+    return device_->execute(job, monitor);
+  }
   Verdict grade(const std::string& source, const std::string& oracle) {
     Job job = copy_job(JobKind::grade, source);
     job.baseline_source = oracle;
@@ -54,6 +61,8 @@ class Counted {
 const std::string kFaulting =
     kImports + "@triton.jit\ndef fake_illegal_address():\n    pass\ndef plain_copy(x):\n    fake_illegal_address[(1,)]()\n    return x.clone()\n";
 
+const std::string kWrong = "import torch\ndef plain_copy(x):\n    return torch.zeros_like(x)\n";
+
 bool oracle_was_timed(const Verdict& verdict) {
   INFO(verdict.summary << " " << verdict.detail);
   for (const std::string& hint : verdict.hints) UNSCOPED_INFO(hint);
@@ -69,6 +78,34 @@ TEST_CASE("each submission has a launcher of its own, and oracles share one") {
   for (std::size_t i = 0; i < kGrades; ++i) CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
   CHECK(gpu.started().size() > kGrades);
   CHECK(gpu.started().size() <= kGrades + 1 + kAhead);
+}
+
+TEST_CASE("tests and profiles of a run share a launcher, its grades have their own, and a failed launch ends it") {
+  constexpr std::size_t kAhead = 1;
+  Counted gpu("shared-run");
+  const auto started_by = [&](auto&& jobs) {
+    const std::size_t before = gpu.started().size();
+    jobs();
+    return gpu.started().size() - before;
+  };
+  REQUIRE(gpu.execute(JobKind::test, kCopy, "run_a").outcome == Outcome::pass);
+  const std::size_t shared = started_by([&] {
+    for (int i = 0; i < 4; ++i) {
+      CHECK(gpu.execute(JobKind::test, kCopy, "run_a").outcome == Outcome::pass);
+      CHECK(gpu.execute(JobKind::test, kWrong, "run_a").error_kind == ErrorKind::wrong_result);
+      CHECK(gpu.execute(JobKind::profile, kCopy, "run_a").outcome == Outcome::pass);
+    }
+  });
+  CHECK(shared <= kAhead);
+  CHECK(started_by([&] {
+          for (int i = 0; i < 4; ++i) CHECK(gpu.execute(JobKind::grade, kCopy, "run_a").outcome == Outcome::pass);
+        }) >= 4 - kAhead);
+  CHECK(started_by([&] {
+          for (int i = 0; i < 4; ++i) CHECK(gpu.execute(JobKind::test, kCopy, "").outcome == Outcome::pass);  // of no run
+        }) >= 4 - kAhead);
+  CHECK(started_by([&] {
+          for (int i = 0; i < 4; ++i) CHECK(gpu.execute(JobKind::test, kFaulting, "run_a").error_kind == ErrorKind::invalid_plan);
+        }) >= 4 - kAhead);
 }
 
 TEST_CASE("an oracle's launcher that was killed while it waited is replaced") {

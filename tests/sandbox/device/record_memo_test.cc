@@ -68,7 +68,8 @@ TEST_CASE("a recording is known by all that it depends on, and by nothing else")
   axes.axes = {{"rows", 4}};
   name.outputs[0].name = "z";
   output.outputs[0].shape = {32};
-  for (const PreparedCase& other : {shape, strides, dtype, scalar, inout, from, axes, name, output}) CHECK(RecordMemo::key(a_job(), "s", "cuda:90", other) != key);
+  for (const PreparedCase& other : {shape, strides, dtype, scalar, inout, from, axes, name, output})
+    CHECK(RecordMemo::key(a_job(), "s", "cuda:90", other) != key);
 }
 
 TEST_CASE("what host code may read is never kept") {

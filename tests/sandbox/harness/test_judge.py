@@ -419,6 +419,11 @@ def test_time_and_release(judge: JudgeClient, operator: Path) -> None:
     assert judge.ask({"type": "time_reference", "job": "job_1", "case": "small"}).type == "judge_error"
 
 
+def test_a_judge_says_when_it_is_done(judge: JudgeClient, operator: Path) -> None:
+    judge.prepare(operator).close()
+    assert judge.ask({"type": "settle", "job": "job_1"}).header == {"type": "settled", "job": "job_1"}
+
+
 def lint(judge: JudgeClient, folder: Path, **case: Any) -> dict[str, tuple[bool, str]]:
     wire = {"id": "c", "axes": {"rows": 40, "cols": 9}, "dtype": "float32", "distribution": "normal", **case}
     reply = judge.ask({"type": "lint", "operator_dir": str(folder), "device": "cpu", "cases": [wire], "seed": 1}).header

@@ -1,7 +1,11 @@
 #include "sandbox/pool/launcher_nursery.h"
 
+#include <signal.h>
+
 #include <atomic>
 #include <chrono>
+#include <memory>
+#include <string>
 #include <thread>
 
 #include "sandbox/wire/memfd.h"
@@ -29,6 +33,21 @@ std::unique_ptr<LauncherClient> taken_for_oracle(LauncherNursery& nursery) {
   REQUIRE(launcher);
   REQUIRE((*launcher)->alive());
   return std::move(*launcher);
+}
+
+std::unique_ptr<LauncherClient> taken_for_run(LauncherNursery& nursery, const std::string& run) {
+  Result<std::unique_ptr<LauncherClient>> launcher = nursery.take_for_run(run, soon());
+  REQUIRE(launcher);
+  REQUIRE((*launcher)->alive());
+  return std::move(*launcher);
+}
+
+/// Of a launcher that a run has used and given back.
+pid_t kept_pid(LauncherNursery& nursery) {
+  std::unique_ptr<LauncherClient> used = taken_for_run(nursery, "run_a");
+  const pid_t pid = used->pid();
+  nursery.keep_for_run("run_a", std::move(used));
+  return pid;
 }
 
 }  // namespace
@@ -170,4 +189,64 @@ TEST_CASE("a device that fails its check is sick until a launcher finds it well"
   device.set(false);
   nursery.retire(taken(nursery));
   CHECK_FALSE(nursery.sickness());
+}
+
+TEST_CASE("a run goes on with the launcher that it used, and no other run does") {
+  Spawner spawner;
+  LauncherNursery nursery(real_config(), spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> first = taken_for_run(nursery, "run_a");
+  const LauncherClient* const kept = first.get();
+  nursery.keep_for_run("run_a", std::move(first));
+  std::unique_ptr<LauncherClient> other = taken_for_run(nursery, "run_b"), nobodys = taken(nursery), oracles = taken_for_oracle(nursery);
+  CHECK(other.get() != kept);
+  CHECK(nobodys.get() != kept);
+  CHECK(oracles.get() != kept);
+  std::unique_ptr<LauncherClient> again = taken_for_run(nursery, "run_a");
+  CHECK(again.get() == kept);
+  std::unique_ptr<LauncherClient> beside = taken_for_run(nursery, "run_a");  // two jobs of a run at once
+  CHECK(beside.get() != kept);
+  for (auto* one : {&other, &nobodys, &oracles, &again, &beside}) nursery.retire(std::move(*one));
+}
+
+TEST_CASE("so many launchers are kept for runs, the oldest end first, and none after a fault") {
+  Spawner spawner;
+  SandboxConfig config = real_config();
+  config.kept_launchers = 1;
+  LauncherNursery nursery(config, spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> first = taken_for_run(nursery, "run_a"), second = taken_for_run(nursery, "run_b");
+  const LauncherClient* const kept = second.get();
+  const int before = second->faults_before();
+  nursery.keep_for_run("run_a", std::move(first));
+  nursery.keep_for_run("run_b", std::move(second));
+  std::unique_ptr<LauncherClient> new_one = taken_for_run(nursery, "run_a"), old_one = taken_for_run(nursery, "run_b");
+  CHECK(old_one.get() == kept);
+  nursery.keep_for_run("run_b", std::move(old_one));
+  nursery.distrust();
+  old_one = taken_for_run(nursery, "run_b");
+  CHECK(old_one->faults_before() == before + 1);  // started since
+  nursery.retire(std::move(old_one));
+  nursery.keep_for_run("run_a", std::move(new_one));  // from before the fault: ended instead
+  new_one = taken_for_run(nursery, "run_a");
+  CHECK(new_one->faults_before() == before + 1);
+  nursery.retire(std::move(new_one));
+}
+
+TEST_CASE("a launcher that its run has forgotten ends, and so do all when their memory is needed") {
+  Spawner spawner;
+  SandboxConfig config = real_config();
+  config.kept_launcher_ms = 0;
+  LauncherNursery forgetful(config, spawner, 0, "fake");
+  const pid_t forgotten = kept_pid(forgetful);
+  bool ended = false;
+  for (int i = 0; i < 100 && !ended; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ended = ::kill(forgotten, 0) != 0;
+  }
+  CHECK(ended);
+
+  LauncherNursery nursery(real_config(), spawner, 0, "fake");
+  const pid_t needed = kept_pid(nursery);
+  CHECK(::kill(needed, 0) == 0);
+  REQUIRE(nursery.end_those_of_runs(soon()));
+  CHECK(::kill(needed, 0) != 0);
 }

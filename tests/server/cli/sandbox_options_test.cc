@@ -32,10 +32,22 @@ TEST_CASE("limits of jobs are what the command line says, else the documented on
 }
 
 TEST_CASE("limits that no job could work with are refused", "[cli]") {
-  for (const char* line : {"--run-wall-ms 0", "--run-wall-ms -5", "--import-wall-ms 99999999", "--memory-mib 1", "--cpu-percent 0", "--recorders 0", "--run-wall-ms soon"}) {
+  for (const char* line : {"--run-wall-ms 0", "--run-wall-ms -5", "--import-wall-ms 99999999", "--memory-mib 1", "--cpu-percent 0", "--recorders 0",
+                           "--gpu-jobs 0", "--gpu-sharers 17", "--judges 0", "--run-wall-ms soon"}) {
     INFO(line);
     CHECK_THROWS_AS(read(line), CLI::ParseError);
   }
+}
+
+TEST_CASE("how much of a machine one GPU takes is what the command line says", "[cli]") {
+  const auto config = sandbox_config(read("--recorders 3 --gpu-jobs 9 --gpu-sharers 5 --judges 4"), Paths{});
+  REQUIRE(config);
+  CHECK(config->recorders == 3);
+  CHECK(config->gpu_jobs == 9);
+  CHECK(config->gpu_sharers == 5);
+  CHECK(config->judges == 4);
+  CHECK(config->parked_candidates == 15);
+  CHECK(read("").gpu_jobs >= read("").gpu_sharers);
 }
 
 TEST_CASE("candidates are parked with the limits of the jobs", "[cli]") {

@@ -108,6 +108,12 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     }
 
 
+def text_of(document: dict[str, Any]) -> str:
+    """Each job on a line of its own: there are thousands."""
+    rows = ",\n  ".join(json.dumps(job) for job in document["each_job"])
+    return json.dumps({**document, "each_job": []}, indent=1).replace('"each_job": []', f'"each_job": [\n  {rows}\n ]') + "\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
@@ -121,7 +127,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         document = {"what": __doc__, **run(options, Path(folder)), "environment": environment()}
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(document, indent=1) + "\n")
+    options.out.write_text(text_of(document))
     finished = sum(pair["attempts"] for pair in document["pairs"].values())
     print("\n".join([f"{finished} attempts in {document['wall_s']} s", json.dumps(document["jobs"]), *document["comparison"]]))
 

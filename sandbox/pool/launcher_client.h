@@ -1,4 +1,4 @@
-// LauncherClient: one assay-launcher process, which performs the launch plans of one submission, or of oracles, on one GPU.
+// LauncherClient: one assay-launcher process, which performs launch plans on one GPU: of one graded submission, of one run, or of oracles.
 //
 //   Result<std::unique_ptr<LauncherClient>> launcher = LauncherClient::start(config, spawner, 0, "cuda", deadline);
 //   Result<LaunchOutcome> outcome = (*launcher)->launch(request, plan, fds, deadline);

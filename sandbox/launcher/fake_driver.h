@@ -40,7 +40,7 @@ using FakeKernel = std::function<LaunchStatus(FakeLaunch&)>;
 
 class FakeDriver : public GpuDriver {
  public:
-  static constexpr std::uint64_t kDefaultMemoryBytes = 64ULL << 30;  // told, not taken: allocations take what they ask for
+  static constexpr std::uint64_t kDefaultMemoryBytes = 1ULL << 30;
 
   explicit FakeDriver(std::uint64_t memory_bytes = kDefaultMemoryBytes);
 

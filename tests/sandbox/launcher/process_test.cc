@@ -125,9 +125,9 @@ TEST_CASE("each failure has its kind, and the process serves on after those that
   fails(kernel_plan("fake_write_byte", {PointerParam{2, 0}, ScalarParam{8, kN * 4}}), "canary_violation");
   one.gpu_memory_bytes = 10'000;
   fails(test::vector_add_plan(kN), "gpu_memory_limit");
-  one.gpu_memory_bytes = 256ULL << 30;  // more than the device has
+  one.gpu_memory_bytes = 8ULL << 30;
   Plan huge = test::vector_add_plan(kN);
-  huge.buffers[2].bytes = 128ULL << 30;
+  huge.buffers[2].bytes = 4ULL << 30;
   fails(huge, "gpu_memory_limit");
   one.output_bytes = 8;
   fails(test::vector_add_plan(kN), "invalid_plan");

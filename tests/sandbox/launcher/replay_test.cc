@@ -184,8 +184,8 @@ TEST_CASE("memory over the limit is refused before anything is allocated, guards
 TEST_CASE("a device that is full is a gpu_memory_limit too") {
   Bench bench;
   Plan plan = test::vector_add_plan(kN);
-  plan.buffers[2].bytes = 2 * FakeDriver::kDefaultMemoryBytes;
-  bench.request.gpu_memory_bytes = 4 * FakeDriver::kDefaultMemoryBytes;
+  plan.buffers[2].bytes = 2ULL << 30;
+  bench.request.gpu_memory_bytes = 8ULL << 30;
   const auto result = bench.run(plan);
   REQUIRE_FALSE(result);
   CHECK(result.error().kind == LaunchErrorKind::gpu_memory_limit);

@@ -1,9 +1,10 @@
-// What oracle and PyTorch took, for minutes: a profile, which is advice, need not wait until they were timed once more beside it. A grade times the oracle
-// beside the submission, always, since what drifts must hit both alike; of PyTorch it takes what is known, as nothing is ranked by it.
+// What oracle and PyTorch took, for minutes: a profile, which is advice, need not wait until they were timed once more beside it. A grade times both
+// beside the submission, always: what drifts must hit all alike, and nobody may choose by earlier profiles what he is graded by.
 //
 //   BaselineMemo memo;
-//   memo.put(BaselineMemo::key(job, request), {.oracle = timing, .pytorch_ns = 52'000});
-//   std::optional<BaselineTimes> known = memo.find(BaselineMemo::key(job, request));      // nothing when it is older than kMostAge
+//   const std::string key = BaselineMemo::key("softmax", revision, request);
+//   memo.put(key, {.oracle = timing, .pytorch_ns = 52'000});
+//   BaselineTimes known = memo.find(key);           // without what is older than kMostAge
 //
 // Thread-safe. A case of an operator has one entry, so there are as many as operators have cases.
 #pragma once

@@ -133,8 +133,8 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
   CaseRecord& record = run_.verdict().cases[i];
   Samples submission, oracle;
   const std::string key = BaselineMemo::key(run_.job().operator_name, run_.verdict().provenance.operator_revision, run_.job().cases[i]);
-  const BaselineTimes known = parts_.known.baselines.find(key);
-  const bool oracle_known = known.oracle && run_.job().kind == JobKind::profile && !baseline_.empty();
+  const BaselineTimes known = run_.job().kind == JobKind::profile ? parts_.known.baselines.find(key) : BaselineTimes();
+  const bool oracle_known = known.oracle && !baseline_.empty();
   std::vector<double> pytorch;
   std::chrono::steady_clock::duration pytorch_took{};
   std::array<Who, 3> order{Who::submission, Who::oracle, Who::pytorch};

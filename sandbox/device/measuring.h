@@ -9,7 +9,7 @@
 // medians are known well enough. The caller has the GPU alone.
 //
 // A profile is advice: it takes the times of oracle and PyTorch that were measured minutes ago, where there are such, and the answers of its first block alone
-// are compared. A grade takes PyTorch's.
+// are compared. A grade takes nothing over: who profiles until the times suit him would choose what he is graded by.
 #pragma once
 
 #include <atomic>

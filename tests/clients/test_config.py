@@ -106,6 +106,8 @@ def test_the_url_and_the_variables_are_those_given(client: str, binary: str) -> 
     options = ("--http", "0.0.0.0:8700", "--allow-host", "gpu.example", "--tls-cert", "cert.pem", "--tls-key", "key.pem")
     named = server_of(client, printed(binary, "--print-config", client, *options).stdout)
     assert named.get("httpUrl", named.get("url")) == "https://gpu.example:8700/mcp"
+    limits = ["--gpu-jobs", "31", "--judges", "7", "--gpu-sharers", "13"]
+    assert server_of(client, printed(binary, "--print-config", client, *limits).stdout)["args"][-len(limits) :] == limits
     variables = {"ASSAY_PYTHON": "/opt/python", "ASSAY_STATE_DIR": "/var/lib/assay"}
     assert server_of(client, printed(binary, "--print-config", client, **variables).stdout)["env"] == variables
 

@@ -1,5 +1,5 @@
-// What oracle and PyTorch took, for minutes: a profile, which is advice, need not wait until they were timed once more beside it. A grade times both
-// beside the submission, always: what drifts must hit all alike, and nobody may choose by earlier profiles what he is graded by.
+// What oracle and PyTorch took, for minutes: a profile, which is advice, need not wait until they were timed once more beside it. A grade times the oracle
+// beside the submission, always: what drifts must hit both alike. (sandbox/device/measuring.h says who takes what over.)
 //
 //   BaselineMemo memo;
 //   const std::string key = BaselineMemo::key("softmax", revision, request);

@@ -144,6 +144,7 @@ class CudaDevice final : public Device {
     turn.release();
     add_seeds(run.verdict().provenance, prepared->cases);
     GpuJob(services_, run, judge, turn, *prepared).execute();
+    turn.release();  // before the judge has time for us
     judge.release(run.job().id);
   }
 

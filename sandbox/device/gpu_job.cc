@@ -38,8 +38,8 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   Plans plans;
   for (const CaseDone& done : recorded.cases) plans.push_back(done.plan);
   const std::optional<std::vector<UniqueFd>> outputs = output_files();
-  if (!outputs || !turn_.share()) return;
-  std::optional<LaunchSession> session;
+  std::optional<LaunchSession> session(std::in_place, run_, gpu_.launchers);
+  if (!outputs || !session->ready() || !turn_.share()) return;
   if (!launch_and_judge(session, plans, *outputs)) return;
   run_.verdict().tier = Tier::plan;
   run_.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
@@ -89,7 +89,6 @@ std::optional<std::vector<UniqueFd>> GpuJob::output_files() {
 
 /// Where there is no memory, perhaps it is the others': once more, without them.
 bool GpuJob::launch_and_judge(std::optional<LaunchSession>& session, const Plans& plans, const std::vector<UniqueFd>& outputs) {
-  session.emplace(run_, gpu_.launchers);
   if (launch_and_judge_once(*session, plans, outputs)) return true;
   if (run_.verdict().error_kind != ErrorKind::gpu_memory_limit || turn_.is_alone()) return false;
   run_.take_back();

@@ -28,7 +28,8 @@ bool GpuLease::may_enter(std::uint64_t number, bool alone) const {
   if (taken_alone_) return false;
   const bool sharers_first = !would_share_.empty() && would_share_.front() < sharers_turn_;
   if (alone) return would_be_alone_.front() == number && sharing_ == 0 && !sharers_first;
-  return would_share_.front() == number && sharing_ < sharers_ && (would_be_alone_.empty() || sharers_first);
+  const bool joins = sharing_ > 0 && std::chrono::steady_clock::now() < turn_began_ + join_;
+  return would_share_.front() == number && sharing_ < sharers_ && (would_be_alone_.empty() || sharers_first || joins);
 }
 
 Result<GpuLease::Hold> GpuLease::take(bool alone, const Deadline& deadline) {
@@ -63,6 +64,7 @@ void GpuLease::give_back(bool alone) {
       taken_alone_ = false;
       if (++in_row_ >= kAloneInRow || would_be_alone_.empty()) {
         sharers_turn_ = next_;
+        turn_began_ = std::chrono::steady_clock::now();
         in_row_ = 0;
       }
     }

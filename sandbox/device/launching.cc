@@ -82,8 +82,9 @@ Result<std::unique_ptr<LauncherClient>> LaunchSession::take(const Deadline& dead
   return kept_for_.empty() ? launchers_.take(deadline) : launchers_.take_for_run(kept_for_, deadline);
 }
 
-bool LaunchSession::ensure_launcher() {
+bool LaunchSession::ready() {
   if (launcher_) return true;
+  run_.enter(Stage::queue);
   Result<std::unique_ptr<LauncherClient>> taken = take(run_.deadline(kTakeMs));
   if (!taken) {
     if (const auto sickness = launchers_.sickness(); sickness && taken.error().code != ErrorCode::cancelled)
@@ -123,8 +124,8 @@ std::optional<Launched> LaunchSession::launch_ablated(const PreparedJob& prepare
 
 std::optional<Launched> LaunchSession::perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
                                                const std::function<bool()>& renew) {
+  if (!ready()) return std::nullopt;
   run_.enter(Stage::launch);
-  if (!ensure_launcher()) return std::nullopt;
   const PreparedCase& one = prepared.cases[index];
   const auto [whole, fds] = launch_files(std::move(request), prepared, index, output_fd, run_.job().limits.gpu_memory_bytes);
   bool renewed = true;

@@ -30,6 +30,8 @@ class LaunchSession {
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
 
+  /// Takes a launcher, which launch() does otherwise: one may have to be started, and nobody should hold a GPU meanwhile. False: the run's verdict says why.
+  bool ready();
   /// `time`: with samples, taken so. `answers`: to the plan's questions, where an earlier launch has found them out. `inspect`: after the samples, its timeline
   /// and whether it is deterministic.
   /// `renew`: puts other inputs in place between warm-up and samples; where it says false the run's verdict says why, and nothing is returned.
@@ -43,7 +45,6 @@ class LaunchSession {
   std::optional<Launched> perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
                                   const std::function<bool()>& renew = {});
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
-  bool ensure_launcher();
   void end();
   std::optional<Launched> failed(const Error& error, const std::string& case_id);
 

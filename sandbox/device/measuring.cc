@@ -17,10 +17,9 @@ namespace assay::sandbox {
 namespace {
 
 constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 % is rejected
-constexpr std::int64_t kQuietMs = 30'000;
-constexpr int kMinRounds = 3;
+constexpr int kMinRounds = 3;  // where something is timed beside the submission
 constexpr int kMaxRounds = 8;
-constexpr std::int64_t kBlockSamples = 64;                     // at most; one whose median is known to half a percent is over, after ten at least
+constexpr std::int64_t kBlockSamples = 64;                     // at most; one whose median is known to a percent is over, after ten at least
 constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);  // of one case; a round that has begun is finished
 constexpr auto kMaxRefining = std::chrono::milliseconds(200);  // the same after kMinRounds
 constexpr double kSteady = 0.01;            // half of the 95 % interval of a median that is known well enough: to half of that, ratios repeated no better
@@ -121,8 +120,6 @@ Measuring::~Measuring() {
 }
 
 bool Measuring::measure(LaunchSession* session, const std::vector<std::string>& plans) {
-  const Result<LauncherNursery::Quiet> quiet = parts_.launchers.quiet(run_.deadline(kQuietMs));
-  if (!quiet) return run_.fail_ours(quiet.error(), "waiting for a quiet GPU");
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
     if (timed_[i] && !measure_case(i, session, session != nullptr ? plans[i] : std::string())) return false;
   }
@@ -133,14 +130,15 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
   CaseRecord& record = run_.verdict().cases[i];
   Samples submission, oracle;
   const std::string key = BaselineMemo::key(run_.job().operator_name, run_.verdict().provenance.operator_revision, run_.job().cases[i]);
-  const BaselineTimes known = run_.job().kind == JobKind::profile ? parts_.known.baselines.find(key) : BaselineTimes();
+  const BaselineTimes known = known_times(key);
   const bool oracle_known = known.oracle && !baseline_.empty();
   std::vector<double> pytorch;
   std::chrono::steady_clock::duration pytorch_took{};
   std::array<Who, 3> order{Who::submission, Who::oracle, Who::pytorch};
   const auto begin = std::chrono::steady_clock::now();
-  for (int round = 0; round < kMaxRounds && (round < kMinRounds || !submission.steady() || !oracle.steady()); ++round) {
-    if (round > 0 && std::chrono::steady_clock::now() - begin >= (round < kMinRounds ? kMaxSeries : kMaxRefining)) break;
+  const int least = oracle_known && known.pytorch_ns ? 1 : kMinRounds;  // with nothing beside it, nothing drifts apart
+  for (int round = 0; round < kMaxRounds && (round < least || !submission.steady() || !oracle.steady()); ++round) {
+    if (round > 0 && std::chrono::steady_clock::now() - begin >= (round < least ? kMaxSeries : kMaxRefining)) break;
     if (session == nullptr && !refresh(i)) return false;
     const TimedBlock block = next_block();
     std::shuffle(order.begin(), order.end(), random_);
@@ -162,7 +160,7 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
   BaselineTimes measured;
   if (!oracle.empty()) measured.oracle = oracle.timing();
   if (!pytorch.empty()) measured.pytorch_ns = median_interval(pytorch).median;
-  parts_.known.baselines.put(key, measured);
+  remember(key, measured);
   if (oracle_known)
     record.baseline_latency = known.oracle;
   else if (measured.oracle)
@@ -173,6 +171,16 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
     record.pytorch_ns = std::max(0.0, *pytorch_ns - overhead);
   }
   return kept_nothing(record) && above_floor(record);
+}
+
+BaselineTimes Measuring::known_times(const std::string& key) const {
+  if (run_.job().kind == JobKind::profile) return parts_.known.baselines.find(key);
+  return {.oracle = std::nullopt, .pytorch_ns = parts_.known.graded.find(key).pytorch_ns};
+}
+
+void Measuring::remember(const std::string& key, const BaselineTimes& measured) {
+  parts_.known.baselines.put(key, measured);
+  if (run_.job().kind == JobKind::grade) parts_.known.graded.put(key, measured);
 }
 
 TimedBlock Measuring::next_block() const {

@@ -9,7 +9,8 @@
 // medians are known well enough. The caller has the GPU alone.
 //
 // A profile is advice: it takes the times of oracle and PyTorch that were measured minutes ago, where there are such, and the answers of its first block alone
-// are compared. A grade takes nothing over: who profiles until the times suit him would choose what he is graded by.
+// are compared. A grade times the oracle beside the submission, always; PyTorch's time, by which nothing is ranked, it takes over from a grade minutes ago, but
+// not from a profile: who profiles until the times suit him would choose what he is graded by.
 #pragma once
 
 #include <atomic>
@@ -45,7 +46,8 @@ bool confirm_first_runs(const std::function<Timing()>& timing, const std::functi
 
 /// What one job's measuring leaves to the next one's, of one GPU. Thread-safe.
 struct KnownOfGpu {
-  BaselineMemo baselines;
+  BaselineMemo baselines;  // for profiles
+  BaselineMemo graded;     // PyTorch's times, as grades took them, for grades: whoever profiles has no say in them
   std::atomic<std::chrono::steady_clock::time_point> timed_at{std::chrono::steady_clock::time_point::min()};  // when a series last ended
 };
 
@@ -69,6 +71,9 @@ class Measuring {
  private:
   class Samples;
   bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
+  /// What need not be timed again.
+  BaselineTimes known_times(const std::string& key) const;
+  void remember(const std::string& key, const BaselineTimes& measured);
   TimedBlock next_block() const;
   /// The seed of the new inputs, empty when they stay; nothing: the verdict says why.
   std::optional<std::string> refresh(std::size_t i);

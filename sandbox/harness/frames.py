@@ -13,6 +13,7 @@ from __future__ import annotations
 import array
 import json
 import os
+import select
 import socket
 import struct
 from collections.abc import Iterator, Sequence
@@ -129,6 +130,12 @@ class Channel:
         sent = self._socket.sendmsg([data], ancillary)
         if sent < len(data):
             self._socket.sendall(data[sent:])
+
+    def has_more(self) -> bool:
+        """Whether receive() has something to say: a frame has begun to arrive, or the peer has closed."""
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        return bool(poll.poll(0))
 
     def receive(self) -> Frame | None:
         """The next frame, or None when the peer closed between two frames. Raises FrameError on anything else."""

@@ -13,6 +13,7 @@ import socket
 import sys
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ Reply = tuple[dict[str, Any], list[int]]
 WARM_UP, SAMPLES = 2, 10  # of one block,
 WARM_UP_S, MAX_TIMING_S = 0.01, 0.1  # or what begins before: references may be thousands of launches, and others wait for the GPU
 DEFAULT_L2_BYTES = 64 << 20
+KEPT_BYTES = 4 << 30  # of device memory that was freed, for the next references
 REASON_CHARS = 2000  # of an error that quotes what an untrusted process sent
 
 
@@ -45,7 +47,7 @@ def serve(socket_fd: int, device: str) -> int:
         judge = Judge(device)
         warm_up()
         channel.send({"type": "ready", **versions(), "device_name": judge.device_name})
-        for frame in channel:
+        while (frame := judge.next_frame(channel)) is not None:
             judge.answer(channel, frame)
         return 0
     except (BrokenPipeError, ConnectionError):
@@ -96,6 +98,8 @@ class Judge:
         self.device_name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "cpu"
         self._operators: dict[Path, tuple[tuple[int, ...], Operator]] = {}
         self._jobs: dict[str, dict[str, CaseState]] = {}
+        self._ahead: deque[CaseState] = deque()  # whose references are still to be computed; none while somebody is timed
+        self._settled = False
         self._exchanges = open_exchanges(self.device)
         self._owned: dict[str, Exchange] = {}  # by job
         # References are the truth of fp32 operators: no reduced-precision matmul behind their back.
@@ -103,6 +107,14 @@ class Judge:
         torch.backends.cudnn.allow_tf32 = False
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+
+    def next_frame(self, channel: Channel) -> Frame | None:
+        """Waits for it, and computes references meanwhile, one case after the other: nobody waits for more than one that is not his. An error shows when
+        its case is compared."""
+        while self._ahead and not self._settled and not channel.has_more():
+            with contextlib.suppress(Exception):
+                self._ahead.popleft().work_ahead()
+        return channel.receive()
 
     def answer(self, channel: Channel, frame: Frame) -> None:
         job = frame.header.get("job")
@@ -136,7 +148,8 @@ class Judge:
             for fd in fds:
                 os.close(fd)
         if header["type"] == "prepared" and not frame.header.get("structural_only"):
-            self._work_ahead(str(job))
+            self._ahead.extend(self._jobs[str(job)].values())
+            self._settled = False
 
     def _operator(self, folder: str) -> Operator:
         """The operator, loaded again when its files have changed."""
@@ -155,6 +168,7 @@ class Judge:
         cases: list[dict[str, Any]] = []
         fds: list[int] = []
         reply: dict[str, Any] = {"type": "prepared", "job": header["job"], "cases": cases}
+        self._trim()
         self._give_back(str(header["job"]))
         shared = None if structural_only or self._exchanges is None else self._exchanges.take()
         if shared is not None:
@@ -178,11 +192,10 @@ class Judge:
         self._jobs[str(header["job"])] = states
         return reply, fds
 
-    def _work_ahead(self, job: str) -> None:
-        """References are computed while the candidate works; an error shows when its case is compared."""
-        for state in self._jobs.get(job, {}).values():
-            with contextlib.suppress(Exception):
-                state.work_ahead()
+    def _trim(self) -> None:
+        """PyTorch keeps what it has freed, and others need it. Now, since nobody is timed while inputs are made."""
+        if self.device.type == "cuda" and torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device) > KEPT_BYTES:
+            torch.cuda.empty_cache()
 
     def _state(self, header: dict[str, Any]) -> CaseState:
         states = self._jobs.get(str(header.get("job")), {})
@@ -250,7 +263,8 @@ class Judge:
         return {"type": "refreshed", "job": header["job"], "case": header["case"], "seed": seed}, []
 
     def _settle(self, frame: Frame) -> Reply:
-        """Whatever was asked for before, and the references that were computed ahead, are over when this is answered."""
+        """Whatever was asked for before is over when this is answered, and until somebody prepares a job nothing is computed ahead: who is timed asks."""
+        self._settled = True
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
         return {"type": "settled", "job": frame.header["job"]}, []
@@ -289,7 +303,8 @@ class Judge:
         return samples
 
     def _release(self, frame: Frame) -> None:
-        self._jobs.pop(str(frame.header.get("job")), None)
+        forgotten = list(self._jobs.pop(str(frame.header.get("job")), {}).values())
+        self._ahead = deque(state for state in self._ahead if state not in forgotten)
         self._give_back(str(frame.header.get("job")))
 
     def _give_back(self, job: str) -> None:

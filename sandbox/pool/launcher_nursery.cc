@@ -186,34 +186,13 @@ std::optional<std::string> LauncherNursery::sickness() const {
   return sickness_;
 }
 
-Result<LauncherNursery::Quiet> LauncherNursery::quiet(const Deadline& deadline) {
-  Quiet quiet(*this);
-  std::unique_lock lock(mutex_);
-  if (Status waited = wait_until(lock, deadline, [&] { return starting_ + ending_ == 0 && retired_.empty(); }); !waited) return fail(waited.error());
-  return quiet;
-}
-
-LauncherNursery::Quiet::Quiet(LauncherNursery& nursery) : nursery_(&nursery) {
-  const std::lock_guard lock(nursery.mutex_);
-  ++nursery.timing_;
-}
-
-LauncherNursery::Quiet::~Quiet() {
-  if (nursery_ == nullptr) return;
-  {
-    const std::lock_guard lock(nursery_->mutex_);
-    --nursery_->timing_;
-  }
-  nursery_->changed_.notify_all();
-}
-
 /// Whether a start has failed that began when `before` others had begun; one that was on its way already says nothing of the device as it is now.
 bool LauncherNursery::failed_since(int before) const { return failure_ && failure_->attempt >= before; }
 
 bool LauncherNursery::wants_more() const {
   const int coming = static_cast<int>(parked_.size()) + starting_;
   if (coming < waiting_) return true;
-  return timing_ == 0 && coming < std::max(config_.parked_launchers, 1);
+  return starting_ == 0 && coming < std::max(config_.parked_launchers, 1);
 }
 
 void LauncherNursery::start_one(std::unique_lock<std::mutex>& lock) {
@@ -252,7 +231,7 @@ void LauncherNursery::run() {
       --ending_;
     } else if (!of_runs_.empty()) {
       changed_.wait_for(lock, kIdleSlice);
-      if (timing_ == 0) end_forgotten();
+      end_forgotten();
       continue;
     } else {
       changed_.wait(lock);

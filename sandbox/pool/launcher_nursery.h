@@ -11,10 +11,10 @@
 //   launcher = launchers.take_for_run("run_1", deadline);       // one that this run has used before, if there is one
 //   launchers.keep_for_run("run_1", std::move(*launcher));      // for its next test or profile
 //
-// Making and unmaking a context keeps the driver busy for some hundred milliseconds, and whoever uses the GPU meanwhile waits. So none is made while somebody
-// times, unless somebody waits for one: see quiet(). Oracles are ours: they need no context of their own
-// each, which would be every other context of those who are graded. And what a run tests and profiles is its own affair: only a grade, which counts, gets a
-// context that nothing else has been in. Thread-safe.
+// Making a context keeps the driver busy for a fifth of a second, one at a time for the whole machine: so one launcher is started after the other, unless
+// somebody waits. Whoever is being timed meanwhile loses a sample now and then, which no median shows, and his calls of the driver take a little longer
+// (bench/contexts.py has both). Oracles are ours: they need no context of their own each, which would be every other context of those who are graded. And what a
+// run tests and profiles is its own affair: only a grade, which counts, gets a context that nothing else has been in. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,6 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -67,19 +66,6 @@ class LauncherNursery {
   void distrust();
   /// Why no launcher of this device became ready, the last time that one was started; nothing while the device is well.
   std::optional<std::string> sickness() const;
-  /// While it lives no launcher is started, unless somebody waits for one.
-  class Quiet {
-   public:
-    explicit Quiet(LauncherNursery& nursery);
-    Quiet(Quiet&& other) noexcept : nursery_(std::exchange(other.nursery_, nullptr)) {}
-    Quiet& operator=(Quiet&&) = delete;
-    ~Quiet();
-
-   private:
-    LauncherNursery* nursery_;
-  };
-  /// Waits until no launcher is starting or ending.
-  Result<Quiet> quiet(const Deadline& deadline);
   /// Facts of the device, once known.
   std::optional<LauncherDevice> device() const;
 
@@ -118,7 +104,7 @@ class LauncherNursery {
   std::optional<Failure> failure_;  // of the last attempt; cleared by whoever comes next
   int attempts_ = 0;
   std::optional<std::string> sickness_;
-  int in_use_ = 0, waiting_ = 0, timing_ = 0;
+  int in_use_ = 0, waiting_ = 0;
   int starting_ = 0, ending_ = 0;
   int faults_ = 0;  // how often the parked ones were given up
   bool stop_ = false;

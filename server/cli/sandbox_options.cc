@@ -21,6 +21,8 @@ constexpr int kMostRecorders = 8;
 constexpr unsigned kCoresForTwoRecorders = 8;
 constexpr int kSharers = 4;
 constexpr int kMostDefaultJobs = 16;
+constexpr unsigned kCoresPerJudge = 4;  // each keeps one at work
+constexpr int kMostDefaultJudges = 4;
 
 }  // namespace
 
@@ -31,7 +33,7 @@ int default_gpu_sharers() { return std::thread::hardware_concurrency() >= kCores
 // Less than there are cores: a job's recorders take two of them, for a part of its time, and who times needs one.
 int default_gpu_jobs() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency() * 3 / 4), default_gpu_sharers(), kMostDefaultJobs); }
 
-int default_judges() { return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? 2 : 1; }
+int default_judges() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / kCoresPerJudge), 1, kMostDefaultJudges); }
 
 void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
   const CLI::Range wall(kLeastWallMs, kMostWallMs);
@@ -71,8 +73,8 @@ void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
       ->capture_default_str();
   command
       .add_option("--judges", options.judges,
-                  "judges of one GPU, each a process with PyTorch and some hundred MB of the GPU's memory (2 from " + std::to_string(kCoresForTwoRecorders) +
-                      " cores on)")
+                  "judges of one GPU, each a process with PyTorch and some hundred MB of the GPU's memory (one for " + std::to_string(kCoresPerJudge) +
+                      " cores, " + std::to_string(kMostDefaultJudges) + " at most)")
       ->check(CLI::Range(1, kMostJudges))
       ->capture_default_str();
   command.add_flag("!--no-host-tier", options.host_tier, "a submission that cannot be recorded is an error, instead of having the GPU inside the jail");

@@ -133,11 +133,12 @@ TEST_CASE("a grade is timed beside its baseline, where a case is worth it") {
   }
 }
 
-TEST_CASE("a profile takes the oracle's time that is known, and a grade does not") {
+TEST_CASE("a profile takes the baselines that are known, a grade PyTorch's alone and from grades alone") {
   Job job = copy_job(JobKind::profile, kCopy);
   job.cases = {job.cases.back()};
   job.cases[0].axes["n"] = 3'000;  // no other test's case
   job.baseline_source = kClone;
+  double pytorch_ns = 0;
   const auto oracle_age = [&](JobKind kind) {
     job.kind = kind;
     const Verdict verdict = run(job);
@@ -147,13 +148,21 @@ TEST_CASE("a profile takes the oracle's time that is known, and a grade does not
     REQUIRE(verdict.cases[0].latency);
     CHECK(verdict.cases[0].latency->age_ms == 0);
     REQUIRE(verdict.cases[0].baseline_latency);
-    CHECK(verdict.cases[0].pytorch_ns);
+    pytorch_ns = verdict.cases[0].pytorch_ns.value_or(0);  // measured on this machine, so never the same twice
+    CHECK(pytorch_ns > 0);
     return verdict.cases[0].baseline_latency->age_ms;
   };
   CHECK(oracle_age(JobKind::profile) == 0);
+  const double profiled_ns = pytorch_ns;
   CHECK(oracle_age(JobKind::profile) > 0);
+  CHECK(pytorch_ns == profiled_ns);
   CHECK(oracle_age(JobKind::grade) == 0);
+  const double graded_ns = pytorch_ns;
+  CHECK(graded_ns != profiled_ns);
   CHECK(oracle_age(JobKind::profile) > 0);  // of the grade
+  CHECK(pytorch_ns == graded_ns);
+  CHECK(oracle_age(JobKind::grade) == 0);
+  CHECK(pytorch_ns == graded_ns);
 }
 
 TEST_CASE("several candidates record one submission and its verdict is that of one") {

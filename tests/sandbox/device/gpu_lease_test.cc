@@ -83,6 +83,25 @@ TEST_CASE("some have the GPU alone one after the other, then all sharers that wa
   CHECK(order == std::string(GpuLease::kAloneInRow - 1, 'A') + "ssAA");
 }
 
+TEST_CASE("a sharer may join the others' turn for a moment, though somebody waits to be alone") {
+  const auto joins = [](std::chrono::milliseconds moment) {
+    GpuLease lease(2, moment);
+    std::optional<GpuLease::Hold> alone(std::move(*lease.alone(Deadline::never())));
+    std::future<Result<GpuLease::Hold>> waiting = std::async(std::launch::async, [&] { return lease.share(Deadline::never()); });
+    alone.reset();  // the sharers' turn begins
+    std::optional<GpuLease::Hold> sharing(std::move(*waiting.get()));
+    std::atomic<bool> cancel{false};
+    std::future<bool> timing = std::async(std::launch::async, [&] { return lease.alone(Deadline::after_ms(60'000, &cancel)).has_value(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it is in the queue
+    const bool joined = lease.share(Deadline::after_ms(kSoonMs)).has_value();
+    cancel = true;
+    CHECK_FALSE(timing.get());
+    return joined;
+  };
+  CHECK(joins(std::chrono::hours(1)));
+  CHECK_FALSE(joins(std::chrono::milliseconds(0)));
+}
+
 TEST_CASE("one who stops waiting leaves the queue to the others") {
   GpuLease lease(1);
   Result<GpuLease::Hold> held = lease.share(Deadline::never());

@@ -2,11 +2,13 @@
 
 #include <signal.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/catch.h"
@@ -63,6 +65,18 @@ const std::string kFaulting =
 
 const std::string kWrong = "import torch\ndef plain_copy(x):\n    return torch.zeros_like(x)\n";
 
+/// Returns when it has ended, whether or not anybody has waited for it.
+void kill_and_wait(pid_t pid) {
+  ::kill(pid, SIGKILL);
+  for (int i = 0; i < 1'000; ++i) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    const std::string stat{std::istreambuf_iterator<char>(file), {}};
+    if (stat.empty() || stat.find(") Z ") != std::string::npos) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  FAIL("process " << pid << " did not end");
+}
+
 bool oracle_was_timed(const Verdict& verdict) {
   INFO(verdict.summary << " " << verdict.detail);
   for (const std::string& hint : verdict.hints) UNSCOPED_INFO(hint);
@@ -111,7 +125,7 @@ TEST_CASE("tests and profiles of a run share a launcher, its grades have their o
 TEST_CASE("an oracle's launcher that was killed while it waited is replaced") {
   Counted gpu("killed-oracle");
   CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
-  for (const pid_t pid : gpu.started()) ::kill(pid, SIGKILL);
+  for (const pid_t pid : gpu.started()) kill_and_wait(pid);
   CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
 }
 

@@ -50,6 +50,19 @@ def test_frames_sent_together_arrive_apart(pair: tuple[Channel, socket.socket]) 
     assert channel.receive() is None
 
 
+def test_a_channel_says_whether_there_is_more(pair: tuple[Channel, socket.socket]) -> None:
+    channel, peer = pair
+    assert not channel.has_more()
+    peer.sendall(raw(b'{"type":"a"}') + raw(b'{"type":"b"}'))
+    for _ in range(2):
+        assert channel.has_more()
+        channel.receive()
+    assert not channel.has_more()
+    peer.close()
+    assert channel.has_more()
+    assert channel.receive() is None
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

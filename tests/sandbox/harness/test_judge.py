@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -422,6 +423,42 @@ def test_time_and_release(judge: JudgeClient, operator: Path) -> None:
 def test_a_judge_says_when_it_is_done(judge: JudgeClient, operator: Path) -> None:
     judge.prepare(operator).close()
     assert judge.ask({"type": "settle", "job": "job_1"}).header == {"type": "settled", "job": "job_1"}
+
+
+def test_references_are_computed_ahead_but_not_while_somebody_is_timed(judge: JudgeClient, tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    body = f"    import time\n    time.sleep(0.2)\n    with open({str(done)!r}, 'a') as file:\n        file.write('x')\n    return a * x, index + 1"
+    slow = write_operator(tmp_path / "slow", reference=REFERENCE.replace("    return a * x, index + 1", body))
+    cases = [{"id": name, "axes": {"rows": 4, "cols": 3}, "dtype": "float32", "distribution": "normal"} for name in "abcdef"]
+
+    def prepare(job: str, count: int) -> None:
+        judge.ask({"type": "prepare", "job": job, "operator_dir": str(slow), "device": "cpu", "cases": cases[:count]}).close()
+
+    def references() -> int:
+        return done.stat().st_size if done.exists() else 0
+
+    def comes_to(count: int) -> bool:
+        end = time.monotonic() + 30
+        while references() < count and time.monotonic() < end:
+            time.sleep(0.02)
+        return references() == count
+
+    prepare("first", 1)
+    assert comes_to(references_of_one := 2)  # once more in float64
+    prepare("second", len(cases))
+    assert judge.ask({"type": "settle", "job": "timed"}).type == "settled"
+    settled = references()
+    assert settled < (1 + len(cases)) * references_of_one
+    time.sleep(0.7)
+    assert references() == settled
+    prepare("third", 1)
+    assert comes_to((2 + len(cases)) * references_of_one)
+    prepare("fourth", len(cases))
+    judge.channel.send({"type": "release", "job": "fourth"})  # nobody needs them any more
+    judge.ask({"type": "settle", "job": "timed"})
+    assert references() <= (3 + len(cases)) * references_of_one
+    for job in ("first", "second", "third"):
+        judge.channel.send({"type": "release", "job": job})
 
 
 def lint(judge: JudgeClient, folder: Path, **case: Any) -> dict[str, tuple[bool, str]]:

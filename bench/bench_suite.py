@@ -1,7 +1,7 @@
 """Every reference agent over every operator, with the simulated model: how long a maintainer waits for the table.
 
     python bench/bench_suite.py --out bench/results/bench-suite-cpu.json                               # budget: 25 minutes on 2 cores
-    python bench/bench_suite.py --device cuda:0 --jobs 8 --out bench/results/bench-suite-h200.json     # budget: 10 minutes
+    python bench/bench_suite.py --device cuda:0 --jobs 24 --out bench/results/bench-suite-h200.json     # budget: 10 minutes
 
 One `assay bench` of all pairs, as a user would start it. The wall time of each attempt, by agent and operator, is kept, and what the
 server's jobs took, by kind: how many, and the seconds of each stage, added up. `--limit-s` ends a bench that is not through by then;
@@ -83,6 +83,7 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     command = [options.binary, "bench", "--model", options.model, "--jobs", str(options.jobs), "--device", options.device]
     command += [flag for agent in AGENTS for flag in ("--agent", agent)]
     command += ["--operators", options.operators] if options.operators else []
+    command += ["--gpu-jobs", str(options.gpu_jobs)] if options.gpu_jobs else []
     command += ["--store", str(folder / "assay.db"), "--out", str(folder / "out")]
     begin = time.perf_counter()
     with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
@@ -119,6 +120,7 @@ def main() -> None:
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--gpu-jobs", type=int, help="jobs that the server takes at once; its default unless told otherwise")
     parser.add_argument("--model", default="sim:7")
     parser.add_argument("--operators", default="", help="comma-separated; all of them unless told otherwise")
     parser.add_argument("--limit-s", type=float, help="after which the bench is ended, through or not; none unless told otherwise")

@@ -138,7 +138,7 @@ std::string totals_table(const Report& report) {
   if (totals.cost_per_pass_rate) facts.emplace_back("cost / pass rate (TritonGym's $/Pass)", dollars(*totals.cost_per_pass_rate));
   if (totals.cost_per_perf) facts.emplace_back("cost / perf@1 (TritonGym's $/Perf)", dollars(*totals.cost_per_perf));
   facts.emplace_back("tool calls", grouped(totals.tool_calls));
-  facts.emplace_back("sandbox time", number(totals.sandbox_ms / 1'000, "%.1f s") + " (all stages of the graded jobs, added up)");
+  facts.emplace_back("sandbox time", number(totals.sandbox_ms / 1'000, "%.1f s") + " (all stages of the graded jobs but waiting, added up)");
   return facts_table("totals", "Totals", facts);
 }
 

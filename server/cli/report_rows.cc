@@ -82,7 +82,9 @@ ReportRow make_row(const tools::OperatorScore& score) {
   row.explanation = printable_line(explain(verdict, row.label), kExplanationCharacters);
   row.cases = static_cast<std::int64_t>(verdict.cases.size());
   row.skipped_cases = static_cast<std::int64_t>(verdict.skipped_cases.size());
-  for (const auto& [stage, ms] : verdict.stage_ms) row.sandbox_ms += ms;
+  for (const auto& [stage, ms] : verdict.stage_ms) {
+    if (stage != sandbox::to_string(sandbox::Stage::queue)) row.sandbox_ms += ms;
+  }
   return row;
 }
 

@@ -44,7 +44,7 @@ struct ReportRow {
   std::string explanation;  // one line
   std::int64_t cases = 0, skipped_cases = 0;
   std::int64_t tool_calls = 0;
-  double sandbox_ms = 0;  // all stages of the graded job
+  double sandbox_ms = 0;  // all stages of the graded job but waiting
   std::string job;
 };
 

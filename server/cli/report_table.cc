@@ -112,7 +112,7 @@ std::string report_as_table(const Report& report) {
           (totals.cost_per_solved ? number(*totals.cost_per_solved, " ($%.4f per solved operator") : "") +
           (totals.cost_per_pass_rate ? number(*totals.cost_per_pass_rate, ", $%.4f over the pass rate)") : "") + "\n";
   text += "tool calls          " + std::to_string(totals.tool_calls) + "\n";
-  text += "sandbox time        " + number(totals.sandbox_ms / 1000, "%.1f s") + "  (all stages of the graded jobs, added up)\n";
+  text += "sandbox time        " + number(totals.sandbox_ms / 1000, "%.1f s") + "  (all stages of the graded jobs but waiting, added up)\n";
   text += stage_lines(report.stages) + group_lines(report);
   if (!report.missing_layers.empty()) text += "sandbox layers that this machine lacks: " + joined(report.missing_layers) + "\n";
   return text;

@@ -257,6 +257,8 @@ void StoredJobs::execute(Lane& lane, const std::shared_ptr<Live>& live) {
   } catch (const std::exception& error) {  // execute() promises not to; a worker must not die of a broken promise
     verdict = verdict_without_execution(live->job, ErrorKind::internal_error, std::string("the device failed: ") + error.what());
   }
+  // The device began to count when it took the job.
+  verdict.stage_ms[std::string(sandbox::to_string(Stage::queue))] += static_cast<double>(begin_ns - live->queued_ns) / 1e6;
   {
     const std::lock_guard lock(mutex_);
     lane.estimate.add((clock_.monotonic_ns() - begin_ns) / 1'000'000);

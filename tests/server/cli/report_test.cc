@@ -30,7 +30,7 @@ tools::OperatorScore score_of(const std::string& name, Outcome outcome, ErrorKin
   verdict.summary = "summary of " + name;
   verdict.tier = sandbox::Tier::interpreter;
   verdict.provenance.device = "cpu";
-  verdict.stage_ms = {{"import", 100}, {"run", 400}};
+  verdict.stage_ms = {{"queue", 700}, {"import", 100}, {"run", 400}};
   score.verdict = verdict;
   return score;
 }

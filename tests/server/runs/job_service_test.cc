@@ -188,6 +188,19 @@ TEST_CASE("the queue is bounded; a refused job names its position and costs noth
   CHECK(services->runs().charge(run, "vector_add", JobKind::test, sha256_hex("x")));  // given back
 }
 
+TEST_CASE("waiting for a device counts as the verdict's stage queue") {
+  constexpr std::int64_t kWaitedMs = 5'000;
+  ServicesFixture services({}, 1);
+  const std::string first = submit(services, kSlow);
+  wait_until_running(services, first);
+  const std::string waiting = submit(services, "# fake: fail\n");
+  services.clock.advance_ms(kWaitedMs);
+  REQUIRE(services->jobs().cancel(first));
+  const auto stages = services.end_of(waiting).verdict->stage_ms;
+  REQUIRE(stages.count("queue") == 1);
+  CHECK(stages.at("queue") >= kWaitedMs);
+}
+
 TEST_CASE("the load of a device counts what runs and what waits") {
   ServicesFixture services;
   const auto load = [&] { return services->load().front(); };

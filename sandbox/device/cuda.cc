@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::int64_t kMemoBytes = 64 << 20;  // about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
-constexpr std::int64_t kPlaceBytes = 10LL << 30;  // of device memory for one job, as far as places go: its inputs, references and outputs, its part of the contexts
+constexpr std::int64_t kPlaceBytes = 10LL << 30;  // of device memory for one job, as far as places go: inputs, references, outputs, its part of contexts
 
 /// What CUDA opens for one GPU, as far as this machine has it.
 GpuAccess gpu_access(const CudaOptions& options) {

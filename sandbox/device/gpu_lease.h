@@ -1,7 +1,7 @@
 // GpuLease: who has the GPU. Jobs whose answers are only checked share it, up to a bound; a job that is timed has it alone: another's kernels, or the judge's,
 // would be in its times. Each change from one kind to the other leaves the GPU idle until the last one has gone, so they take turns in groups: up to
-// kAloneInRow of those who want it alone, one after the other, then all the sharers that wait by then; those who come a moment later join them, since the slowest
-// of them is seldom over by then. Neither kind starves the other; among its own, first come, first served.
+// kAloneInRow of those who want it alone, one after the other, then all the sharers that wait by then; those who come a moment later join them, since the
+// slowest of them is seldom over by then. Neither kind starves the other; among its own, first come, first served.
 //
 //   GpuLease lease(4);
 //   Result<GpuLease::Hold> hold = lease.share(deadline);
@@ -63,8 +63,8 @@ class GpuLease {
   std::deque<std::uint64_t> would_share_, would_be_alone_;  // numbers of those who wait, oldest first
   std::uint64_t next_ = 0;
   std::uint64_t sharers_turn_ = 0;  // sharers with lower numbers go before anybody is alone again
-  std::chrono::steady_clock::time_point turn_began_ = std::chrono::steady_clock::time_point::min();  // the sharers'
   int in_row_ = 0;                  // how many were alone since sharers had their turn
+  std::chrono::steady_clock::time_point turn_began_ = std::chrono::steady_clock::time_point::min();  // that of the sharers
   int sharing_ = 0;
   bool taken_alone_ = false;
 };

@@ -17,7 +17,7 @@ namespace assay::sandbox {
 namespace {
 
 constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 % is rejected
-constexpr int kMinRounds = 3;  // where something is timed beside the submission
+constexpr int kMinRounds = 3;             // where something is timed beside the submission
 constexpr int kMaxRounds = 8;
 constexpr std::int64_t kBlockSamples = 64;                     // at most; one whose median is known to a percent is over, after ten at least
 constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);  // of one case; a round that has begun is finished

@@ -109,8 +109,8 @@ class Judge:
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
     def next_frame(self, channel: Channel) -> Frame | None:
-        """Waits for it, and computes references meanwhile, one case after the other: nobody waits for more than one that is not his. An error shows when
-        its case is compared."""
+        """Waits for it, and computes references meanwhile, one case after the other: nobody waits for more than one that is not his. An
+        error shows when its case is compared."""
         while self._ahead and not self._settled and not channel.has_more():
             with contextlib.suppress(Exception):
                 self._ahead.popleft().work_ahead()
@@ -263,7 +263,8 @@ class Judge:
         return {"type": "refreshed", "job": header["job"], "case": header["case"], "seed": seed}, []
 
     def _settle(self, frame: Frame) -> Reply:
-        """Whatever was asked for before is over when this is answered, and until somebody prepares a job nothing is computed ahead: who is timed asks."""
+        """Who is timed asks. Whatever was asked for before is over when this is answered, and until somebody prepares a job nothing is
+        computed ahead."""
         self._settled = True
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)

@@ -29,10 +29,10 @@ inline constexpr std::int64_t kMaxSamplesAllowed = 100'000;  // of a request: th
 struct TimingRules {
   std::int64_t min_samples = 30;
   std::int64_t max_samples = 2'000;
-  std::int64_t max_time_ms = 1'000;    // wall time, warm-up and refilling included; it wins over min_samples
-  double relative_half_width = 0.01;   // stop when the 95 % interval of the median is within this of it; a series of blocks comes to know it better
-  std::int64_t warm_up_ms = 20;        // clocks rise from idle within this
-  std::int64_t side_samples = 3;       // warm ones, and as many by the host's clock
+  std::int64_t max_time_ms = 1'000;   // wall time, warm-up and refilling included; it wins over min_samples
+  double relative_half_width = 0.01;  // stop when the 95 % interval of the median is within this of it; a series of blocks comes to know it better
+  std::int64_t warm_up_ms = 20;       // clocks rise from idle within this
+  std::int64_t side_samples = 3;      // warm ones, and as many by the host's clock
 };
 
 struct Samples {

@@ -427,7 +427,7 @@ def test_a_judge_says_when_it_is_done(judge: JudgeClient, operator: Path) -> Non
 
 def test_references_are_computed_ahead_but_not_while_somebody_is_timed(judge: JudgeClient, tmp_path: Path) -> None:
     done = tmp_path / "done"
-    body = f"    import time\n    time.sleep(0.2)\n    with open({str(done)!r}, 'a') as file:\n        file.write('x')\n    return a * x, index + 1"
+    body = f"    import time\n    time.sleep(0.2)\n    open({str(done)!r}, 'a').write('x')\n    return a * x, index + 1"
     slow = write_operator(tmp_path / "slow", reference=REFERENCE.replace("    return a * x, index + 1", body))
     cases = [{"id": name, "axes": {"rows": 4, "cols": 3}, "dtype": "float32", "distribution": "normal"} for name in "abcdef"]
 

@@ -36,7 +36,7 @@ Reply = tuple[dict[str, Any], list[int]]
 WARM_UP, SAMPLES = 2, 10  # of one block,
 WARM_UP_S, MAX_TIMING_S = 0.01, 0.1  # or what begins before: references may be thousands of launches, and others wait for the GPU
 DEFAULT_L2_BYTES = 64 << 20
-KEPT_BYTES = 4 << 30  # of device memory that was freed, for the next references
+KEPT_PART = 32  # this part of the device's memory, of what was freed, is kept for the next references
 REASON_CHARS = 2000  # of an error that quotes what an untrusted process sent
 
 
@@ -194,7 +194,10 @@ class Judge:
 
     def _trim(self) -> None:
         """PyTorch keeps what it has freed, and others need it. Now, since nobody is timed while inputs are made."""
-        if self.device.type == "cuda" and torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device) > KEPT_BYTES:
+        if self.device.type != "cuda":
+            return
+        unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
+        if unused > torch.cuda.get_device_properties(self.device).total_memory // KEPT_PART:
             torch.cuda.empty_cache()
 
     def _state(self, header: dict[str, Any]) -> CaseState:

@@ -103,10 +103,10 @@ TEST_CASE("a job that found the memory taken while others had the GPU as well is
   const std::unique_ptr<Device> device = shared_gpu(2, filled_at_second_launcher("filled"));
   constexpr auto kHeld = std::chrono::milliseconds(500);
   Meeting meeting(2);
-  std::atomic<bool> other_done{false}, seen_beside{false};
+  std::atomic<bool> launched{false}, other_done{false}, seen_beside{false};
   std::future<Verdict> other = std::async(std::launch::async, [&] {  // it has the first launcher, and keeps its share for a while
     JobMonitor monitor;
-    bool met = false, launched = false;
+    bool met = false;
     monitor.stage_changed = [&](Stage stage) {
       launched = launched || stage == Stage::launch;
       if (stage != Stage::judge || !launched || met) return;
@@ -118,6 +118,8 @@ TEST_CASE("a job that found the memory taken while others had the GPU as well is
     job.cases.resize(1);
     return device->execute(job, monitor);
   });
+  for (int i = 0; i < 60'000 && !launched; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(launched);
   int launches = 0;
   JobMonitor monitor;
   monitor.stage_changed = [&](Stage stage) {

@@ -425,6 +425,26 @@ def test_a_judge_says_when_it_is_done(judge: JudgeClient, operator: Path) -> Non
     assert judge.ask({"type": "settle", "job": "job_1"}).header == {"type": "settled", "job": "job_1"}
 
 
+@pytest.mark.parametrize(("unused", "given_back"), [(32, 0), (33, 1)])
+def test_freed_memory_that_others_may_need_is_given_back(
+    monkeypatch: pytest.MonkeyPatch, operator: Path, unused: int, given_back: int
+) -> None:
+    """Of 1,024 bytes in all."""
+    calls = []
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 500 + unused)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 500)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: types.SimpleNamespace(total_memory=1024))
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("empty"))
+    judge = judge_module.Judge("cpu")
+    judge.device = torch.device("cuda", 0)
+    case = {"id": "small", "axes": {"rows": 4, "cols": 3}, "dtype": "float32", "distribution": "normal"}
+    header = {"type": "prepare", "job": "job_1", "operator_dir": str(operator), "device": "cpu", "structural_only": True, "cases": [case]}
+    _, fds = judge._prepare(Frame(header))
+    for fd in fds:
+        os.close(fd)
+    assert len(calls) == given_back
+
+
 def test_references_are_computed_ahead_but_not_while_somebody_is_timed(judge: JudgeClient, tmp_path: Path) -> None:
     done = tmp_path / "done"
     body = f"    import time\n    time.sleep(0.2)\n    open({str(done)!r}, 'a').write('x')\n    return a * x, index + 1"

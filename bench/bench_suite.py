@@ -83,7 +83,7 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     command = [options.binary, "bench", "--model", options.model, "--jobs", str(options.jobs), "--device", options.device]
     command += [flag for agent in AGENTS for flag in ("--agent", agent)]
     command += ["--operators", options.operators] if options.operators else []
-    command += ["--gpu-jobs", str(options.gpu_jobs)] if options.gpu_jobs else []
+    command += options.sandbox.split()
     command += ["--store", str(folder / "assay.db"), "--out", str(folder / "out")]
     begin = time.perf_counter()
     with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
@@ -120,7 +120,7 @@ def main() -> None:
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--gpu-jobs", type=int, help="jobs that the server takes at once; its default unless told otherwise")
+    parser.add_argument("--sandbox", default="", help="options of the server that is started, e.g. '--gpu-jobs 20'")
     parser.add_argument("--model", default="sim:7")
     parser.add_argument("--operators", default="", help="comma-separated; all of them unless told otherwise")
     parser.add_argument("--limit-s", type=float, help="after which the bench is ended, through or not; none unless told otherwise")

@@ -30,6 +30,12 @@ constexpr std::int64_t kMemoBytes = 64 << 20;  // about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
 constexpr std::int64_t kPlaceBytes = 10LL << 30;  // of device memory for one job, as far as places go: inputs, references, outputs, its part of contexts
 
+/// Nearly all that a candidate without a GPU does is compilation; who has the GPU is not to wait for processors.
+SandboxConfig yielding(SandboxConfig config) {
+  config.candidates_yield = true;
+  return config;
+}
+
 /// What CUDA opens for one GPU, as far as this machine has it.
 GpuAccess gpu_access(const CudaOptions& options) {
   GpuAccess access{.index = options.index, .ordinal = 0, .devices = {}};
@@ -50,7 +56,7 @@ class CudaDevice final : public Device {
         name_("cuda:" + std::to_string(options.index)),
         jobs_(std::max(config.gpu_jobs, config.gpu_sharers)),
         launchers_(config, spawner_, options.index, options.driver),
-        pool_(config, spawner_),
+        pool_(yielding(config), spawner_),
         host_(config, spawner_, gpu_access(options)),
         lease_(config.gpu_sharers) {
     const bool lone = !options.judge_device.empty();  // of tests: one that does everything

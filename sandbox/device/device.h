@@ -64,6 +64,7 @@ struct SandboxConfig {
   bool host_tier = true;              // what cannot be recorded gets the GPU inside the jail, instead of an error
   std::optional<GpuAccess> gpu = {};  // of the host tier's pool
   int parked_candidates = 2;
+  bool candidates_yield = false;           // where processors are short, to everybody else: of a GPU that is waited for, to its launchers and judges
   int gpu_jobs = 1;                        // jobs that one GPU device takes at once: most of a job needs processors, not the GPU
   int gpu_sharers = 1;                     // of them, those that have the GPU at once, while none is timed
   int judges = 1;                          // of one GPU: each has a context there, and the operators are dealt out among them

@@ -26,6 +26,7 @@ constexpr double kSteady = 0.01;            // half of the 95 % interval of a me
 constexpr double kSteadyNs = 17;            // or this: half of a tick of the device's timer, 32 ns, and rounding: less cannot be found out
 constexpr int kPyTorchRounds = kMinRounds;  // nothing is ranked by it
 constexpr auto kMaxPyTorch = std::chrono::milliseconds(150);  // of one case: a reference may be thousands of launches
+constexpr std::int64_t kLaterSideSamples = 1;                 // of blocks after the first: warm, and by the host's clock
 constexpr std::int64_t kLaterWarmUpMs = 1;                    // where the device was at work just now
 constexpr auto kStillWarm = std::chrono::milliseconds(250);   // after a series the clocks are up
 constexpr double kClockTolerance = 0.9;                       // the host's clock may not show less than this of the device's
@@ -140,7 +141,7 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
   for (int round = 0; round < kMaxRounds && (round < least || !submission.steady() || !oracle.steady()); ++round) {
     if (round > 0 && std::chrono::steady_clock::now() - begin >= (round < least ? kMaxSeries : kMaxRefining)) break;
     if (session == nullptr && !refresh(i)) return false;
-    const TimedBlock block = next_block();
+    const TimedBlock block = next_block(round == 0);
     std::shuffle(order.begin(), order.end(), random_);
     for (const Who who : order) {
       if (who == Who::submission && session != nullptr && !time_submission(i, *session, plan, block, submission)) return false;
@@ -154,7 +155,7 @@ bool Measuring::measure_case(std::size_t i, LaunchSession* session, const std::s
     warm_ = true;
     parts_.known.timed_at = std::chrono::steady_clock::now();
   }
-  const TimedBlock block = next_block();
+  const TimedBlock block = next_block(false);
   if (!confirm_first_runs([&] { return submission.timing(); }, [&] { return time_submission(i, *session, plan, block, submission); })) return false;
   if (!submission.empty()) record.latency = submission.timing();
   BaselineTimes measured;
@@ -183,9 +184,10 @@ void Measuring::remember(const std::string& key, const BaselineTimes& measured) 
   if (run_.job().kind == JobKind::grade) parts_.known.graded.put(key, measured);
 }
 
-TimedBlock Measuring::next_block() const {
+TimedBlock Measuring::next_block(bool first) const {
   TimedBlock block;
   block.max_samples = kBlockSamples;
+  if (!first) block.side_samples = kLaterSideSamples;
   if (warm_) block.warm_up_ms = kLaterWarmUpMs;
   return block;
 }

@@ -74,7 +74,7 @@ class Measuring {
   /// What need not be timed again.
   BaselineTimes known_times(const std::string& key) const;
   void remember(const std::string& key, const BaselineTimes& measured);
-  TimedBlock next_block() const;
+  TimedBlock next_block(bool first) const;
   /// The seed of the new inputs, empty when they stay; nothing: the verdict says why.
   std::optional<std::string> refresh(std::size_t i);
   bool kept_nothing(CaseRecord& record);

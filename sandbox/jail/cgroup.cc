@@ -21,8 +21,10 @@ namespace {
 constexpr int kRemoveAttempts = 50;  // processes leave their group a moment after their end has been seen
 constexpr auto kRemovePause = std::chrono::milliseconds(2);
 constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's own default
-constexpr const char* kMostWeight = "10000";   // version 2
-constexpr const char* kMostShares = "262144";  // version 1
+constexpr const char* kMostWeight = "10000";    // version 2
+constexpr const char* kMostShares = "262144";   // version 1
+constexpr const char* kYieldingWeight = "25";   // a quarter of what others have: enough to be done within the wall limits on a machine that others use too
+constexpr const char* kYieldingShares = "256";
 const std::string kPrefix = "assay-";
 
 /// The number after `key` in "key number" lines; 0 when absent.
@@ -61,6 +63,11 @@ Status limit_cpu(const std::string& folder, bool version2, std::int64_t percent)
   if (version2) return write_kernel_file(folder + "/cpu.max", quota + " " + period);
   if (Status set = write_kernel_file(folder + "/cpu.cfs_period_us", period); !set) return set;
   return write_kernel_file(folder + "/cpu.cfs_quota_us", quota);
+}
+
+/// Of the processors' time, where it is short.
+Status weigh_cpu(const std::string& folder, bool version2, const char* weight, const char* shares) {
+  return version2 ? write_kernel_file(folder + "/cpu.weight", weight) : write_kernel_file(folder + "/cpu.shares", shares);
 }
 
 template <class SetLimit>
@@ -106,7 +113,10 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits, Layer
     return {};
   });
   layers.apply("cgroup_cpu", [&]() -> Status {
-    const auto set = [&](const std::string& folder, bool version2) { return limit_cpu(folder, version2, limits.cpu_percent); };
+    const auto set = [&](const std::string& folder, bool version2) {
+      const Status limited = limit_cpu(folder, version2, limits.cpu_percent);
+      return limited && limits.yields ? weigh_cpu(folder, version2, kYieldingWeight, kYieldingShares) : limited;
+    };
     Result<std::string> folder = create_for("cpu", name, set);
     if (!folder) return fail(folder.error());
     group.cpu_ = std::move(*folder);
@@ -145,7 +155,7 @@ Status Cgroup::hurry_end() {
   if (cpu_.empty()) return {};
   const bool version2 = ::access((cpu_ + "/cpu.max").c_str(), F_OK) == 0;
   const Status lifted = version2 ? write_kernel_file(cpu_ + "/cpu.max", "max") : write_kernel_file(cpu_ + "/cpu.cfs_quota_us", "-1");
-  const Status preferred = version2 ? write_kernel_file(cpu_ + "/cpu.weight", kMostWeight) : write_kernel_file(cpu_ + "/cpu.shares", kMostShares);
+  const Status preferred = weigh_cpu(cpu_, version2, kMostWeight, kMostShares);
   return lifted ? preferred : lifted;
 }
 

@@ -24,6 +24,7 @@ struct CgroupLimits {
   std::int64_t memory_bytes = 0;
   std::int64_t processes = 0;
   std::int64_t cpu_percent = 0;  // of one processor, over all of its processes
+  bool yields = false;           // where processors are short, to everybody else
 };
 
 class Cgroup {
@@ -32,9 +33,7 @@ class Cgroup {
   static Cgroup create(const std::string& name, const CgroupLimits& limits, LayerList& layers);
 
   Cgroup() = default;
-  Cgroup(Cgroup&& other) noexcept : memory_(std::move(other.memory_)), pids_(std::move(other.pids_)), cpu_(std::move(other.cpu_)) {
-    other.forget();
-  }
+  Cgroup(Cgroup&& other) noexcept : memory_(std::move(other.memory_)), pids_(std::move(other.pids_)), cpu_(std::move(other.cpu_)) { other.forget(); }
   Cgroup& operator=(Cgroup&& other) noexcept;
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;

@@ -117,6 +117,7 @@ Result<LaunchMessage> parse_launch(Frame frame) {
     message.timing.max_time_ms = fields.positive("max_time_ms", std::numeric_limits<std::int32_t>::max());
     if (frame.header.contains("warm_up_ms"))
       message.timing.warm_up_ms = static_cast<std::int64_t>(fields.number("warm_up_ms", std::numeric_limits<std::int32_t>::max()));
+    if (frame.header.contains("side_samples")) message.timing.side_samples = fields.positive("side_samples", kMaxSamplesAllowed);
     if (frame.header.contains("answers")) message.answers = read_answers(fields);
     if (frame.header.contains("renew")) message.renew = fields.flag("renew");
   }

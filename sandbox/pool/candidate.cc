@@ -19,7 +19,8 @@ namespace {
 constexpr long kPidfdSendSignal = 424;
 constexpr std::int64_t kReapMs = 15'000;  // a killed process that had a GPU takes its context down first: seconds where others share the driver
 constexpr std::size_t kDrainBytes = 64U << 10;
-constexpr int kDrainRounds = 64;  // per pipe and pass, so that a flood cannot keep the supervisor from its other duties
+constexpr int kYieldingNiceness = 6;  // where no cgroup weighs processors
+constexpr int kDrainRounds = 64;      // per pipe and pass, so that a flood cannot keep the supervisor from its other duties
 
 struct Pipe {
   UniqueFd read_end, write_end;
@@ -64,10 +65,10 @@ std::string cgroup_name(int slot) { return "assay-" + std::to_string(::getpid())
 Candidate::Candidate(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits)
     : zygote_(std::move(zygote)), slot_(slot), limits_(limits), out_(limits.stdout_bytes), err_(limits.stdout_bytes) {}
 
-Result<std::unique_ptr<Candidate>> Candidate::park(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits, Isolation isolation,
+Result<std::unique_ptr<Candidate>> Candidate::park(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits, const SandboxConfig& config,
                                                    const Deadline& deadline) {
   std::unique_ptr<Candidate> candidate(new Candidate(std::move(zygote), slot, limits));
-  if (Status forked = candidate->fork(isolation, deadline); !forked) return fail(forked.error());
+  if (Status forked = candidate->fork(config, deadline); !forked) return fail(forked.error());
   CandidateEvent event = candidate->next(deadline);
   if (event.kind != CandidateEvent::Kind::message || !std::holds_alternative<Parked>(event.message)) {
     candidate->end();
@@ -77,27 +78,29 @@ Result<std::unique_ptr<Candidate>> Candidate::park(std::shared_ptr<Zygote> zygot
   candidate->layers_.insert(candidate->layers_.begin(), jail.begin(), jail.end());
   for (const Layer& layer : candidate->layers_) {
     if (layer.active && layer.name == "pid_namespace") candidate->group_ = -1;
-    if (layer.active || isolation == Isolation::best_effort) continue;
+    if (layer.active || config.isolation == Isolation::best_effort) continue;
     return fail(ErrorCode::unavailable, "strict isolation needs the layer " + layer.name + ": " + layer.detail);
   }
   return candidate;
 }
 
-Status Candidate::fork(Isolation isolation, const Deadline& deadline) {
+Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
   Result<SocketPair> sockets = make_socket_pair();
   if (!sockets) return fail(sockets.error());
   Result<Pipe> out = make_pipe(), err = make_pipe();
   if (!out || !err) return fail(out ? err.error() : out.error());
 
-  LayerList layers(isolation == Isolation::strict);
-  cgroup_ = Cgroup::create(cgroup_name(slot_), {limits_.memory_bytes, limits_.processes, limits_.cpu_percent}, layers);
+  const bool strict = config.isolation == Isolation::strict, yields = config.candidates_yield;
+  LayerList layers(strict);
+  cgroup_ = Cgroup::create(cgroup_name(slot_), {limits_.memory_bytes, limits_.processes, limits_.cpu_percent, yields}, layers);
   if (Status complete = layers.status(); !complete) return complete;
   // The cgroup is to be reached first: it says so afterwards.
   const ForkRequest request{slot_,
-                            isolation == Isolation::strict,
+                            strict,
                             limits_.tmp_bytes,
                             limits_.processes + (cgroup_.limits_processes() ? limits_.processes : 0),
                             cgroup_.limits_memory() ? 0 : limits_.memory_bytes,
+                            yields ? kYieldingNiceness : 0,
                             zygote_->devices()};
   Result<UniqueFd> pidfd = zygote_->fork(request, sockets->theirs.get(), out->write_end.get(), err->write_end.get(), deadline);
   if (!pidfd) return fail(pidfd.error());
@@ -109,7 +112,7 @@ Status Candidate::fork(Isolation isolation, const Deadline& deadline) {
   if (!grouped) {
     for (Layer& layer : layers_) layer = {layer.name, false, grouped.error().message};
     // One that is gone already lacked another layer, and its last words name that one.
-    if (isolation == Isolation::strict && !exited()) return grouped;
+    if (strict && !exited()) return grouped;
   }
   socket_ = std::move(sockets->ours);
   out_pipe_ = std::move(out->read_end);

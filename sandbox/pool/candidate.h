@@ -40,7 +40,8 @@ struct CandidateEvent {
 class Candidate {
  public:
   /// Forks one from the zygote and waits until it is parked. The slot is the caller's to give and to take back.
-  static Result<std::unique_ptr<Candidate>> park(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits, Isolation isolation, const Deadline& deadline);
+  static Result<std::unique_ptr<Candidate>> park(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits, const SandboxConfig& config,
+                                                 const Deadline& deadline);
   ~Candidate() { end(); }
 
   int slot() const { return slot_; }
@@ -70,7 +71,7 @@ class Candidate {
 
  private:
   Candidate(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits);
-  Status fork(Isolation isolation, const Deadline& deadline);
+  Status fork(const SandboxConfig& config, const Deadline& deadline);
   CandidateEvent on_frame();
   bool drain();
 

@@ -46,7 +46,8 @@ struct ForkRequest {
   int slot = 0;
   bool strict = false;
   std::int64_t tmp_bytes = 0, processes = 0, data_bytes = 0;  // data_bytes 0: a cgroup limits memory
-  std::vector<std::string> devices;                           // device files of a GPU, which the child may use
+  int niceness = 0;
+  std::vector<std::string> devices;  // device files of a GPU, which the child may use
 };
 struct ExitStatus {
   enum class How { exited, killed, dumped } how = How::exited;
@@ -181,7 +182,7 @@ struct LauncherDevice {
 };
 /// How one block of samples is taken.
 struct TimedBlock {
-  std::int64_t min_samples = 10, max_samples = 40, max_time_ms = 120, warm_up_ms = 20;
+  std::int64_t min_samples = 10, max_samples = 40, max_time_ms = 120, warm_up_ms = 20, side_samples = 3;
 };
 struct LaunchRequest {
   std::string case_id;

@@ -163,6 +163,7 @@ json to_header(const ForkRequest& request) {
             {"file_bytes", request.tmp_bytes},
             {"processes", request.processes},
             {"data_bytes", request.data_bytes},
+            {"niceness", request.niceness},
             {"devices", request.devices}}}};
 }
 

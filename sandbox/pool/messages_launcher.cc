@@ -122,6 +122,7 @@ json to_header(const LaunchRequest& request) {
           {"max_samples", block.max_samples},
           {"max_time_ms", block.max_time_ms},
           {"warm_up_ms", block.warm_up_ms},
+          {"side_samples", block.side_samples},
           {"answers", request.answers},
           {"gpu_memory_bytes", request.gpu_memory_bytes}};
 }

@@ -155,7 +155,7 @@ Result<std::unique_ptr<Candidate>> Pool::park(Lock& lock, const Limits& limits, 
   lock.unlock();
   if (config_.spawn) zygote = fresh_zygote(deadline);
   Result<std::unique_ptr<Candidate>> candidate =
-      zygote ? Candidate::park(std::move(*zygote), *slot, limits, config_.isolation, deadline) : fail(zygote.error());
+      zygote ? Candidate::park(std::move(*zygote), *slot, limits, config_, deadline) : fail(zygote.error());
   lock.lock();
   if (!candidate) used_slots_.erase(*slot);
   return candidate;

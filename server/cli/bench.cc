@@ -103,11 +103,12 @@ void add_bench(CLI::App& app, int& status) {
       ->excludes(cost);
   CLI::Option* device = command->add_option("--device", options->device, "cpu, cuda:N or fake")->capture_default_str();
   CLI::Option* store = command->add_option("--store", options->store, "the store of runs and verdicts (default: the user's)");
-  CLI::Option* isolation = command->add_option("--isolation", options->isolation, "strict or best-effort")->capture_default_str();
-  command->add_option("--server", options->server, "http://HOST:PORT/mcp of a running server, instead of an own one; its token is in ASSAY_TOKEN")
-      ->excludes(device)
-      ->excludes(store)
-      ->excludes(isolation);
+  const std::vector<CLI::Option*> sandbox = add_sandbox_options(*command, options->sandbox);
+  CLI::Option* server =
+      command->add_option("--server", options->server, "http://HOST:PORT/mcp of a running server, instead of an own one; its token is in ASSAY_TOKEN")
+          ->excludes(device)
+          ->excludes(store);
+  for (CLI::Option* option : sandbox) server->excludes(option);
   command->callback([options, &status] { status = run_command(*options); });
 }
 

@@ -59,7 +59,7 @@ Status check_options(const BenchOptions& options) {
   }
   if (options.jobs < 1 || options.jobs > kMostBenchJobs) return fail(ErrorCode::invalid_argument, "--jobs must be from 1 to " + std::to_string(kMostBenchJobs));
   if (options.max_cost_usd && !(*options.max_cost_usd > 0)) return fail(ErrorCode::invalid_argument, "--max-cost must be a positive amount of US dollars");
-  if (const auto isolation = isolation_from(options.isolation); !isolation) return fail(isolation.error());
+  if (const auto isolation = isolation_from(options.sandbox.isolation); !isolation) return fail(isolation.error());
   if (options.max_time.empty()) return {};
   const auto seconds = duration_from(options.max_time);
   return seconds ? Status() : fail(ErrorCode::invalid_argument, "--max-time: " + seconds.error().message);

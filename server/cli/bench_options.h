@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "operators/catalog.h"
+#include "server/cli/sandbox_options.h"
 
 namespace assay::server {
 
@@ -23,7 +24,7 @@ struct BenchOptions {
   bool resume = false;
   std::string device = "cpu";  // of the server that is started; not with --server
   std::string store;
-  std::string isolation = "best-effort";
+  SandboxOptions sandbox;
   std::string server;  // URL of a running server; empty: start one
   std::optional<double> max_cost_usd;
   std::string max_time;  // duration_from() reads it; empty: no limit

@@ -19,8 +19,9 @@ Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options, c
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (error) return fail(ErrorCode::unavailable, "readlink /proc/self/exe: " + error.message());
-  std::vector<std::string> command = {self.string(), "serve",        "--stdio",     "--device",       options.device,
-                                      "--store",     store.string(), "--isolation", options.isolation};
+  std::vector<std::string> command = {self.string(), "serve", "--stdio", "--device", options.device, "--store", store.string()};
+  const std::vector<std::string> sandbox = arguments_of(options.sandbox);
+  command.insert(command.end(), sandbox.begin(), sandbox.end());
   agents::forget_keys();
   auto client = mcp::Client::connect_stdio(command);
   if (client) return client;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "sandbox/jail/mutation.h"
 #include "server/cli/common.h"
@@ -35,7 +36,8 @@ int default_gpu_jobs() { return std::clamp(static_cast<int>(std::thread::hardwar
 
 int default_judges() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / kCoresPerJudge), 1, kMostDefaultJudges); }
 
-void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
+std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions& options) {
+  const std::size_t before = command.get_options().size();
   const CLI::Range wall(kLeastWallMs, kMostWallMs);
   command
       .add_option("--isolation", options.isolation,
@@ -82,6 +84,31 @@ void add_sandbox_options(CLI::App& command, SandboxOptions& options) {
       ->capture_default_str();
   if (sandbox::mutations_possible())
     command.add_option("--without", options.without, "layers of the sandbox to leave out, separated by commas: for tests only");
+  std::vector<CLI::Option*> added = command.get_options();
+  added.erase(added.begin(), added.begin() + static_cast<std::ptrdiff_t>(before));
+  return added;
+}
+
+std::vector<std::string> arguments_of(const SandboxOptions& options) {
+  const SandboxOptions defaults;
+  std::vector<std::string> arguments;
+  const auto text = [&](const char* name, const std::string& chosen, const std::string& otherwise) {
+    if (chosen != otherwise) arguments.insert(arguments.end(), {name, chosen});
+  };
+  const auto number = [&](const char* name, std::int64_t chosen, std::int64_t otherwise) { text(name, std::to_string(chosen), std::to_string(otherwise)); };
+  text("--isolation", options.isolation, defaults.isolation);
+  text("--without", options.without, defaults.without);
+  number("--import-wall-ms", options.limits.import_wall_ms, defaults.limits.import_wall_ms);
+  number("--memory-mib", options.limits.memory_bytes >> 20, defaults.limits.memory_bytes >> 20);
+  number("--run-wall-ms", options.limits.run_wall_ms, defaults.limits.run_wall_ms);
+  number("--cpu-percent", options.limits.cpu_percent, defaults.limits.cpu_percent);
+  number("--recorders", options.recorders, defaults.recorders);
+  number("--gpu-jobs", options.gpu_jobs, defaults.gpu_jobs);
+  number("--judges", options.judges, defaults.judges);
+  number("--gpu-sharers", options.gpu_sharers, defaults.gpu_sharers);
+  text("--ncu", options.ncu, defaults.ncu);
+  if (!options.host_tier) arguments.emplace_back("--no-host-tier");
+  return arguments;
 }
 
 Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, const Paths& paths) {

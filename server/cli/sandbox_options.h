@@ -1,12 +1,14 @@
-// What `serve` and `eval` let a user choose of the sandbox: how strict it is, and the wall limits of every job.
+// What `serve`, `eval` and `bench` let a user choose of the sandbox: how strict it is, the limits of every job, and how much of a machine one GPU takes.
 //
 //   auto options = std::make_shared<SandboxOptions>();
 //   add_sandbox_options(*command, *options);
 //   Result<sandbox::SandboxConfig> config = sandbox_config(*options, paths);   // once the command line has been read, before the first device
+//   std::vector<std::string> command_line = arguments_of(*options);            // or for another process: what is not as it is by default
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "sandbox/device/device.h"
@@ -36,7 +38,10 @@ struct SandboxOptions {
   std::string ncu = "auto";  // Nsight Compute: a path, "auto" or "none"
 };
 
-void add_sandbox_options(CLI::App& command, SandboxOptions& options);
+/// The options that were added.
+std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions& options);
+/// As a command line: those that differ from the default.
+std::vector<std::string> arguments_of(const SandboxOptions& options);
 /// Leaves out what `without` names. Errors: invalid_argument, with what is valid.
 Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, const Paths& paths);
 

@@ -91,19 +91,8 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   entry.args = {"serve", "--stdio"};
   for (const std::string& device : options.devices) entry.args.insert(entry.args.end(), {"--device", device});
   if (!options.store.empty()) entry.args.insert(entry.args.end(), {"--store", std::filesystem::absolute(options.store).string()});
-  const SandboxOptions defaults;
-  if (options.sandbox.isolation != defaults.isolation) entry.args.insert(entry.args.end(), {"--isolation", options.sandbox.isolation});
-  const auto limit = [&](const char* name, std::int64_t chosen, std::int64_t otherwise) {
-    if (chosen != otherwise) entry.args.insert(entry.args.end(), {name, std::to_string(chosen)});
-  };
-  limit("--import-wall-ms", options.sandbox.limits.import_wall_ms, defaults.limits.import_wall_ms);
-  limit("--memory-mib", options.sandbox.limits.memory_bytes >> 20, defaults.limits.memory_bytes >> 20);
-  limit("--run-wall-ms", options.sandbox.limits.run_wall_ms, defaults.limits.run_wall_ms);
-  limit("--cpu-percent", options.sandbox.limits.cpu_percent, defaults.limits.cpu_percent);
-  limit("--recorders", options.sandbox.recorders, defaults.recorders);
-  limit("--gpu-jobs", options.sandbox.gpu_jobs, defaults.gpu_jobs);
-  limit("--judges", options.sandbox.judges, defaults.judges);
-  limit("--gpu-sharers", options.sandbox.gpu_sharers, defaults.gpu_sharers);
+  const std::vector<std::string> sandbox = arguments_of(options.sandbox);
+  entry.args.insert(entry.args.end(), sandbox.begin(), sandbox.end());
   for (const char* variable : {"ASSAY_ROOT", "ASSAY_PYTHON", "ASSAY_STATE_DIR", "XDG_STATE_HOME"}) {
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') entry.env[variable] = std::filesystem::absolute(value).string();
   }

@@ -43,6 +43,7 @@ JobJail read_config(const py::dict& config) {
   jail.limits.open_files = get(config, "open_files", jail.limits.open_files);
   jail.limits.file_bytes = get(config, "file_bytes", jail.limits.file_bytes);
   jail.limits.data_bytes = get(config, "data_bytes", jail.limits.data_bytes);
+  jail.limits.niceness = get(config, "niceness", jail.limits.niceness);
   if (jail.slot < 0 || jail.slot >= kMaxSlots) throw std::invalid_argument("slot is 0 to " + std::to_string(kMaxSlots - 1));
   if (jail.job_fd < 0) throw std::invalid_argument("job_fd is missing: the descriptor of the job socket");
   return jail;

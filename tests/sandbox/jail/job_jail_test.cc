@@ -151,6 +151,7 @@ TEST_CASE("temporary folders are fresh, writable and bounded in size and in file
 TEST_CASE("resource limits are set and cannot be raised") {
   JobJail config;
   config.limits.open_files = 32;
+  config.limits.niceness = 10;
   // A sanitizer needs more itself, and ends the process when it gets none.
   constexpr std::int64_t kDataBytes = test::kSanitized ? 0 : 256 << 20;
   config.limits.data_bytes = kDataBytes;
@@ -165,6 +166,7 @@ TEST_CASE("resource limits are set and cannot be raised") {
         if (limit.rlim_max != 0) return 3;
         ::getrlimit(RLIMIT_AS, &limit);
         if (limit.rlim_cur != RLIM_INFINITY) return 4;
+        if (::getpriority(PRIO_PROCESS, 0) != 10 || ::setpriority(PRIO_PROCESS, 0, 0) == 0) return 6;
         if (kDataBytes == 0) return 0;
         return ::mmap(nullptr, 1UL << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? 0 : 5;
       },
@@ -217,7 +219,8 @@ TEST_CASE("a cgroup limits, counts and goes away, or says why there is none") {
 TEST_CASE("a cgroup gives a job no more processor time than it may have") {
   LayerList layers(false);
   constexpr int kPercent = 20;
-  Cgroup group = Cgroup::create("assay-" + std::to_string(::getpid()) + "-cpu", {.memory_bytes = 64 << 20, .processes = 8, .cpu_percent = kPercent}, layers);
+  Cgroup group = Cgroup::create("assay-" + std::to_string(::getpid()) + "-cpu",
+                                {.memory_bytes = 64 << 20, .processes = 8, .cpu_percent = kPercent, .yields = true}, layers);
   const LayerReport& cpu = layers.layers().back();
   REQUIRE(cpu.name == "cgroup_cpu");
   if (!cpu.active) {
@@ -243,8 +246,11 @@ TEST_CASE("a cgroup gives a job no more processor time than it may have") {
   CHECK(seconds < 0.5);  // a loaded machine may wake us late
   const Result<CgroupPlace> place = find_cgroup_place("cpu");
   REQUIRE(place);
-  REQUIRE(group.hurry_end());
   const std::string folder = place->folder + "/assay-" + std::to_string(::getpid()) + "-cpu/";
+  const std::string weight = folder + (place->version2 ? "cpu.weight" : "cpu.shares");
+  CHECK(std::stoi(read_kernel_file(weight)) == (place->version2 ? 25 : 256));
+  REQUIRE(group.hurry_end());
+  CHECK(std::stoi(read_kernel_file(weight)) == (place->version2 ? 10'000 : 262'144));
   const std::string limit = read_kernel_file(folder + (place->version2 ? "cpu.max" : "cpu.cfs_quota_us"));
   CHECK(limit.substr(0, 2) == (place->version2 ? "ma" : "-1"));
 }

@@ -52,6 +52,7 @@ TEST_CASE("a launch message becomes a struct") {
   CHECK(message->inspect);
   CHECK(message->time);
   CHECK(message->timing.max_samples == 500);
+  CHECK(message->timing.side_samples == TimingRules{}.side_samples);
   CHECK(message->gpu_memory_bytes == 1 << 20);
   CHECK(message->plan == "plan");
   CHECK(message->fds.size() == 2);
@@ -67,6 +68,16 @@ TEST_CASE("inputs that change between warm-up and samples are asked for, announc
   CHECK(primed_message("small") == json({{"type", "primed"}, {"case", "small"}}));
   CHECK(check_sample(frame_of({{"type", "sample"}})));
   CHECK(check_sample(frame_of({{"type", "launch"}})).error().message == "message `launch` is not due; valid: sample");
+}
+
+TEST_CASE("how long to warm up and how many samples to take beside may be said") {
+  json header = launch_header();
+  header["warm_up_ms"] = 1;
+  header["side_samples"] = 2;
+  const auto message = parse_launch(frame_of(header));
+  REQUIRE(message);
+  CHECK(message->timing.warm_up_ms == 1);
+  CHECK(message->timing.side_samples == 2);
 }
 
 TEST_CASE("without timing its numbers may be missing") {

@@ -50,6 +50,16 @@ TEST_CASE("how much of a machine one GPU takes is what the command line says", "
   CHECK(read("").gpu_jobs >= read("").gpu_sharers);
 }
 
+TEST_CASE("what was chosen goes on to a server that is started", "[cli]") {
+  CHECK(arguments_of(read("")).empty());
+  const std::string chosen =
+      "--isolation strict --import-wall-ms 5000 --memory-mib 1024 --run-wall-ms 4000 --cpu-percent 150 --recorders 3 --gpu-jobs 31 --judges 7 "
+      "--gpu-sharers 13 --ncu none --no-host-tier";
+  std::string again;
+  for (const std::string& argument : arguments_of(read(chosen))) again += (again.empty() ? "" : " ") + argument;
+  CHECK(again == chosen);
+}
+
 TEST_CASE("candidates are parked with the limits of the jobs", "[cli]") {
   const auto config = sandbox_config(read("--memory-mib 512 --isolation strict"), Paths{});
   REQUIRE(config);

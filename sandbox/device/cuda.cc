@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +16,7 @@
 #include "sandbox/device/case_io.h"
 #include "sandbox/device/gpu_job.h"
 #include "sandbox/device/gpu_turn.h"
+#include "sandbox/device/judge_choice.h"
 #include "sandbox/device/profiling.h"
 #include "sandbox/device/provenance.h"
 #include "sandbox/device/record_cases.h"
@@ -62,6 +62,7 @@ class CudaDevice final : public Device {
     const bool lone = !options.judge_device.empty();  // of tests: one that does everything
     for (int i = 0; i < (lone ? 1 : std::max(config.judges, 1)); ++i)
       judges_.push_back(std::make_unique<Judge>(config, spawner_, lone ? options.judge_device : name_, i));
+    judge_choice_.emplace(judges_.size());
     if (!lone) shapes_.emplace(config, spawner_, "cpu");
   }
 
@@ -109,8 +110,6 @@ class CudaDevice final : public Device {
 
  private:
   Judge& shapes() { return shapes_ ? *shapes_ : *judges_.front(); }
-  /// All jobs of an operator have the same one: PyTorch takes its time for whatever it runs for the first time.
-  Judge& judge_of(const Job& job) { return *judges_[std::hash<std::string>()(job.operator_name) % judges_.size()]; }
 
   /// The first job waits until the first launcher has its context; the server did not have to.
   bool wait_for_device(JobRun& run) {
@@ -141,7 +140,8 @@ class CudaDevice final : public Device {
     GpuTurn turn(run, lease_, judges_);
     if (!turn.share()) return;
     run.enter(Stage::judge);
-    Judge& judge = judge_of(run.job());
+    const JudgeChoice::Hold chosen = judge_choice_->take(run.job().operator_name);
+    Judge& judge = *judges_[chosen.index()];
     Result<PreparedJob> prepared = judge.prepare(run.job(), false, run.deadline(run.job().limits.judge_wall_ms));
     if (!prepared) {
       run.fail_ours(prepared.error(), "preparing inputs");
@@ -183,6 +183,7 @@ class CudaDevice final : public Device {
   Pool pool_;
   HostTier host_;
   std::vector<std::unique_ptr<Judge>> judges_;
+  std::optional<JudgeChoice> judge_choice_;
   std::optional<Judge> shapes_;  // without a GPU: what only compiles waits for nobody's inputs, and makes none beside one who is timed
   KnownOfGpu known_;
   RecordMemo submissions_{kMemoBytes}, oracles_{kMemoBytes};

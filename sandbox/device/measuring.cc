@@ -19,7 +19,7 @@ namespace {
 constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 % is rejected
 constexpr int kMinRounds = 3;             // where something is timed beside the submission
 constexpr int kMaxRounds = 8;
-constexpr std::int64_t kBlockSamples = 64;                     // at most; one whose median is known to a percent is over, after ten at least
+constexpr std::int64_t kBlockSamples = 48;                     // at most; one whose median is known to a percent is over, after ten at least
 constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);  // of one case; a round that has begun is finished
 constexpr auto kMaxRefining = std::chrono::milliseconds(200);  // the same after kMinRounds
 constexpr double kSteady = 0.01;            // half of the 95 % interval of a median that is known well enough: to half of that, ratios repeated no better

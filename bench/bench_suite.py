@@ -1,7 +1,7 @@
 """Every reference agent over every operator, with the simulated model: how long a maintainer waits for the table.
 
     python bench/bench_suite.py --out bench/results/bench-suite-cpu.json                               # budget: 25 minutes on 2 cores
-    python bench/bench_suite.py --device cuda:0 --jobs 24 --out bench/results/bench-suite-h200.json     # budget: 10 minutes
+    python bench/bench_suite.py --device cuda:0 --jobs 28 --out bench/results/bench-suite-h200.json     # budget: 10 minutes
 
 One `assay bench` of all pairs, as a user would start it. The wall time of each attempt, by agent and operator, is kept, and what the
 server's jobs took, by kind: how many, and the seconds of each stage, added up. `--limit-s` ends a bench that is not through by then;

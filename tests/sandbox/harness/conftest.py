@@ -18,6 +18,9 @@ import torch
 from harness.frames import Channel, Frame
 from harness.tensors import aligned, create_memfd, make_memfd, pack, span_bytes
 
+sys.path.insert(0, os.path.dirname(__file__))
+from judge_client import JudgeClient, write_operator
+
 ROOT = Path(__file__).resolve().parents[3]
 MAIN = ROOT / "sandbox" / "harness" / "main.py"
 GUARD_SOURCE = """
@@ -48,6 +51,19 @@ def guard_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = ["g++", "-std=c++20", "-shared", "-fPIC", "-O1", str(source), "-o", str(folder / name), f"-I{base}/include", f"-L{base}/lib"]
     subprocess.run([*command, "-lc10", f"-Wl,-rpath,{base}/lib"], check=True)
     return folder
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[JudgeClient]:
+    client = JudgeClient()
+    yield client
+    client.channel.close()
+    assert client.process.wait(timeout=20) == 0
+
+
+@pytest.fixture
+def operator(tmp_path: Path) -> Path:
+    return write_operator(tmp_path / "axpy")
 
 
 @dataclass

@@ -20,7 +20,7 @@ from harness.exchange import Exchange, Exchanges, place
 from harness.frames import Channel, Frame
 from harness.judge import Judge
 from harness.tensors import create_memfd
-from test_judge import SPEC, write_operator
+from judge_client import SPEC, write_operator
 
 
 class FileExchange:

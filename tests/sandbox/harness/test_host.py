@@ -24,7 +24,7 @@ from harness.judging import CaseState
 from harness.operator import Operator
 from harness.rounds import CandidateLine, Go, JudgeLine, RoundError, SetLayout, lay_out
 from harness.tensors import Memory
-from test_judge import write_operator
+from judge_client import write_operator
 
 Entry = Callable[..., Any]
 

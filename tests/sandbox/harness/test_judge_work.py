@@ -1,0 +1,119 @@
+"""What a judge does beside its answers: times, references computed ahead, memory given back, contexts that are lost."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+import types
+from pathlib import Path
+
+import pytest
+import torch
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import judge as judge_module
+from harness.frames import Channel, Frame
+from judge_client import REFERENCE, JudgeClient, write_operator
+
+
+def test_a_lost_context_is_told_apart_from_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def lost(device: str) -> object:
+        ours, theirs = socket.socketpair()
+        judge = judge_module.Judge("cpu")
+        judge.device = torch.device(device)
+        judge.answer(Channel(theirs), Frame({"type": "prepare", "job": "j", "operator_dir": str(tmp_path / "none"), "cases": []}))
+        reply = Channel(ours).receive()
+        assert reply is not None and reply.type == "judge_error"
+        return reply.header["lost"]
+
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda _: None)
+    assert lost("cuda:0") is False
+
+    def gone(_: torch.device) -> None:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(torch.cuda, "synchronize", gone)
+    assert lost("cuda:0") is True
+    assert lost("cpu") is False
+
+
+def test_time_and_release(judge: JudgeClient, operator: Path) -> None:
+    judge.prepare(operator).close()
+    timed = judge.ask({"type": "time_reference", "job": "job_1", "case": "small"}).header
+    assert timed["type"] == "timed_reference" and timed["median_ns"] > 0
+    judge.channel.send({"type": "release", "job": "job_1"})
+    assert judge.ask({"type": "time_reference", "job": "job_1", "case": "small"}).type == "judge_error"
+
+
+def test_a_judge_says_when_it_is_done(judge: JudgeClient, operator: Path) -> None:
+    judge.prepare(operator).close()
+    assert judge.ask({"type": "settle", "job": "job_1"}).header == {"type": "settled", "job": "job_1"}
+
+
+@pytest.mark.parametrize(("unused", "given_back"), [(32, 0), (33, 1)])
+def test_freed_memory_that_others_may_need_is_given_back(
+    monkeypatch: pytest.MonkeyPatch, operator: Path, unused: int, given_back: int
+) -> None:
+    """Of 1,024 bytes in all."""
+    calls = []
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 500 + unused)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 500)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: types.SimpleNamespace(total_memory=1024))
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("empty"))
+    judge = judge_module.Judge("cpu")
+    judge.device = torch.device("cuda", 0)
+    case = {"id": "small", "axes": {"rows": 4, "cols": 3}, "dtype": "float32", "distribution": "normal"}
+    header = {"type": "prepare", "job": "job_1", "operator_dir": str(operator), "device": "cpu", "structural_only": True, "cases": [case]}
+    _, fds = judge._prepare(Frame(header))
+    for fd in fds:
+        os.close(fd)
+    assert len(calls) == given_back
+
+
+def test_references_are_computed_ahead_but_not_while_somebody_is_timed(judge: JudgeClient, tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    body = f"    import time\n    time.sleep(0.2)\n    open({str(done)!r}, 'a').write('x')\n    return a * x, index + 1"
+    slow = write_operator(tmp_path / "slow", reference=REFERENCE.replace("    return a * x, index + 1", body))
+    cases = [{"id": name, "axes": {"rows": 4, "cols": 3}, "dtype": "float32", "distribution": "normal"} for name in "abcdef"]
+
+    def prepare(job: str, count: int) -> None:
+        judge.ask({"type": "prepare", "job": job, "operator_dir": str(slow), "device": "cpu", "cases": cases[:count]}).close()
+
+    def references() -> int:
+        return done.stat().st_size if done.exists() else 0
+
+    def comes_to(count: int) -> bool:
+        end = time.monotonic() + 30
+        while references() < count and time.monotonic() < end:
+            time.sleep(0.02)
+        return references() == count
+
+    prepare("first", 1)
+    assert comes_to(references_of_one := 2)  # once more in float64
+    prepare("second", len(cases))
+    assert judge.ask({"type": "settle", "job": "timed"}).type == "settled"
+    settled = references()
+    assert settled < (1 + len(cases)) * references_of_one
+    time.sleep(0.7)
+    assert references() == settled
+    prepare("third", 1)
+    assert comes_to((2 + len(cases)) * references_of_one)
+    prepare("fourth", len(cases))
+    judge.channel.send({"type": "release", "job": "fourth"})  # nobody needs them any more
+    judge.ask({"type": "settle", "job": "timed"})
+    assert references() <= (3 + len(cases)) * references_of_one
+    for job in ("first", "second", "third"):
+        judge.channel.send({"type": "release", "job": job})
+
+
+def test_a_judge_of_the_second_gpu_measures_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Events belong to the current device: on another one they told the time between two calls of the host."""
+    current: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "set_device", current.append)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a GPU")
+    monkeypatch.setattr(judge_module, "open_exchanges", lambda _: None)
+    judge_module.Judge("cuda:1")
+    judge_module.Judge("cpu")
+    assert current == [torch.device("cuda:1")]

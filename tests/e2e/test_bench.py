@@ -145,6 +145,13 @@ def test_a_running_server(binary: str, assay: Run, tmp_path: Path) -> None:
             server.terminate()  # or a failed assertion would wait for the server for ever
 
 
+def test_its_server_has_the_limits_that_were_asked_for(assay: Run, tmp_path: Path) -> None:
+    where = ("--store", str(tmp_path / "s.db"), "--out", str(tmp_path / "out"), "--operators", "vector_add", "--device", "cpu")
+    done = assay("bench", "--model", "scripted:demo", *where, "--cpu-percent", "10", "--run-wall-ms", "100")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"vector_add +error +timeout", done.stdout), done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
@@ -159,6 +166,9 @@ def test_a_running_server(binary: str, assay: Run, tmp_path: Path) -> None:
         (("bench", "--agent", "leader?round=1", "--model", "scripted:demo"), 64, ("rounds=8",)),
         (("bench", "--agent", "lead", "--model", "scripted:demo"), 67, ("one_shot, leader, alphaevolve, geak",)),
         (("bench", "--model", "scripted:demo", "--jobs", "0"), 64, ("--jobs",)),
+        (("bench", "--model", "scripted:demo", "--gpu-jobs", "65"), 64, ("--gpu-jobs", "1 to 64")),
+        (("bench", "--model", "scripted:demo", "--gpu-jobs", "4", "--server", "http://127.0.0.1:1/mcp"), 64, ("excludes", "--server")),
+        (("bench", "--model", "scripted:demo", "--isolation", "lax"), 64, ("strict", "best-effort", "spawn")),
         (("bench", "--model", "openai-compatible:m"), 64, ("ASSAY_LLM_BASE_URL",)),
         (("bench",), 64, ("--model",)),
     ],

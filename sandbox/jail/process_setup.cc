@@ -75,7 +75,8 @@ Status set_resource_limits(const ResourceLimits& limits) {
   for (const auto& entry : wanted) {
     if (Status set = limit(entry.resource, entry.name, entry.value); !set) return set;
   }
-  if (limits.niceness != 0 && ::setpriority(PRIO_PROCESS, 0, limits.niceness) != 0) return fail_errno("setpriority");
+  // To be less nice than a server that was started so takes a capability that is not there.
+  if (limits.niceness > ::getpriority(PRIO_PROCESS, 0) && ::setpriority(PRIO_PROCESS, 0, limits.niceness) != 0) return fail_errno("setpriority");
   if (limits.data_bytes > 0) return limit(RLIMIT_DATA, "RLIMIT_DATA", limits.data_bytes);
   return {};
 }

@@ -24,7 +24,7 @@ struct ResourceLimits {
   std::int64_t open_files = 1'024;
   std::int64_t file_bytes = 256LL << 20;
   std::int64_t data_bytes = 0;  // private writable memory; 0: the cgroup limits memory. Never the address space: CUDA reserves huge ranges
-  int niceness = 0;             // of setpriority(): more lets others have the processors first
+  int niceness = 0;             // at least, of setpriority(): more lets others have the processors first
 };
 Status set_resource_limits(const ResourceLimits& limits);
 

@@ -32,7 +32,7 @@ int default_recorders() { return std::thread::hardware_concurrency() >= kCoresFo
 int default_gpu_sharers() { return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? kSharers : 1; }
 
 // As many as cores: a job's recorders take two of them, for a part of its time; for most of it a job waits for the GPU. With fewer jobs the GPU has none at
-// times, with more of them recorders take the processors from each other (docs/timing.md, bench/README.md).
+// times, with more of them recorders take the processors from each other (bench/README.md).
 int default_gpu_jobs() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), default_gpu_sharers(), kMostDefaultJobs); }
 
 int default_judges() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / kCoresPerJudge), 1, kMostDefaultJudges); }

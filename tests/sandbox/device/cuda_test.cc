@@ -1,6 +1,9 @@
 // The plan tier through real processes (zygote, candidate, judge) and the launcher's fake driver: memory operations are performed, kernels only by name.
 #include "sandbox/device/cuda.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -11,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -26,6 +30,8 @@ using namespace assay::sandbox::testing;
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kNiceness = 6;  // of candidates that compile beside a GPU
 
 /// Each candidate compiles for itself, so a kernel's text may come more than once.
 std::set<std::string> names_of(const std::vector<Artifact>& artifacts) {
@@ -343,6 +349,16 @@ TEST_CASE("the physics floor spares what the cache may hold") {
   CHECK(large->possible_ns > 1.9e5);
   CHECK(large->possible_ns < large->expected_ns);
   CHECK_FALSE(physics_floor({}, 1, 1));
+}
+
+TEST_CASE("who compiles lets launchers and judges have the processors first; who has the GPU does not") {
+  const int own = ::getpriority(PRIO_PROCESS, 0);
+  const std::string tell = "import os\nprint(os.getpriority(os.PRIO_PROCESS, 0))\n";
+  const std::string compiling = std::to_string(std::max(own, kNiceness)) + "\n", with_gpu = std::to_string(own) + "\n";
+  CHECK(run(copy_job(JobKind::test, tell + kCopy)).stdout_text == compiling);
+  const Verdict host = run(copy_job(JobKind::test, tell + "import torch\ndef plain_copy(x):\n    return torch.sort(x).values * 0 + x\n"));
+  CHECK(host.tier == Tier::host);
+  CHECK(host.stdout_text == compiling + with_gpu);
 }
 
 TEST_CASE("the same source is recorded once, unless it prints or its artifacts are asked for") {

@@ -148,6 +148,27 @@ TEST_CASE("temporary folders are fresh, writable and bounded in size and in file
       config);
 }
 
+TEST_CASE("one that is nicer than it must be stays so, and the jail is complete") {
+  JobJail config;
+  config.limits.niceness = 6;
+  const auto as_nice_as = [&](int niceness) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (niceness > 0 && ::setpriority(PRIO_PROCESS, 0, niceness) != 0) ::_exit(1);
+      ::_exit(in_job_jail([](int) { return ::getpriority(PRIO_PROCESS, 0); }, config));
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  };
+  if (::getpriority(PRIO_PROCESS, 0) != 0 || as_nice_as(0) == kNoJail) {
+    WARN("no jail can be built here, or this test is nice itself");
+    return;
+  }
+  CHECK(as_nice_as(0) == 6);
+  CHECK(as_nice_as(15) == 15);
+}
+
 TEST_CASE("resource limits are set and cannot be raised") {
   JobJail config;
   config.limits.open_files = 32;

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
-from harness.interpret import CudaOnCpu  # noqa: E402
+from harness.interpreting.interpret import CudaOnCpu  # noqa: E402
 from torch.utils._pytree import tree_map  # noqa: E402
 
 MADE = "_assay_made"  # attribute: how an object of the kernel part's class was made

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 import golden_file  # noqa: E402
 import torch  # noqa: E402
 from golden_kernel_part import MODULE, KernelPart  # noqa: E402
-from harness.tensors import NAMES  # noqa: E402
+from harness.wire.tensors import NAMES  # noqa: E402
 from torch.utils._pytree import tree_flatten  # noqa: E402
 
 NUMBERS = {int: "int", float: "float", bool: "bool"}

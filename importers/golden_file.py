@@ -25,8 +25,8 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
 from golden_kernel_part import KernelPart  # noqa: E402
-from harness.errors import Source, describe  # noqa: E402
-from harness.golden import run_tests  # noqa: E402
+from harness.entry.errors import Source, describe  # noqa: E402
+from harness.imported.golden import run_tests  # noqa: E402
 
 SEPARATOR = re.compile(r"^#{100,}[ \t]*$", re.MULTILINE)
 REFUSALS = ("not_recordable", "compilation_error", "unsupported")  # kinds of errors that are the recorder's

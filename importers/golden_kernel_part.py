@@ -26,8 +26,8 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 import torch  # noqa: E402
 from golden_arguments import Arguments, TestSide  # noqa: E402
 from golden_proxies import proxy_of  # noqa: E402
-from harness.errors import NotRecordable, Source, describe  # noqa: E402
-from harness.record import RecordRunner  # noqa: E402
+from harness.entry.errors import NotRecordable, Source, describe  # noqa: E402
+from harness.recording.record import RecordRunner  # noqa: E402
 from torch.utils._pytree import tree_flatten, tree_map  # noqa: E402
 
 MODULE = "submission"

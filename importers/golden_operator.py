@@ -3,7 +3,7 @@
     write_operator(folder, "add_example", group, Parts(kernel, test), calls, text)
 
 The folder has spec.toml with an adapter from the operator's entry to the kernel part's function, oracle.py with the golden kernel part, the
-test part beside it, and a reference.py that leaves everything to harness/golden.py.
+test part beside it, and a reference.py that leaves everything to harness/imported/golden.py.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 
 import torch
 from golden_calls import NUMBERS, Call, constant
-from harness.tensors import NAMES
+from harness.wire.tensors import NAMES
 
 FLOAT_ERROR = 0.01  # the widest that a spec may have; the benchmark itself compares what print() shows of the outputs
 REFERENCE = '''"""Made by `assay import`: inputs and expected outputs come from the golden file's test part and kernel part."""
 
 from pathlib import Path
 
-from harness.golden import Golden
+from harness.imported.golden import Golden
 
 _GOLDEN = Golden(Path(__file__).parent, {sha!r}, {interface!r}, {calls!r})
 

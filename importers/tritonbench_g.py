@@ -3,7 +3,7 @@
     python importers/tritonbench_g.py data/TritonBench_G_v1 --out SUITE        # SUITE/standard/NAME/, SUITE/import.json
 
 A file's part before its line of '#' is the kernel part: what a submission replaces, and the operator's oracle. The part behind is the test
-part: it makes the inputs and stays with the judge (harness/golden.py). Tiers: `plan`, every call is recorded as a scored submission's would
+part: it makes the inputs and stays with the judge (harness/imported/golden.py). Tiers: `plan`, every call is recorded as a scored submission's would
 be; `host`, the recorder refuses something that a GPU inside the jail could do; `neither`, it does not compile, or its test part fails.
 Nothing of the benchmark is part of Assay.
 """

@@ -26,7 +26,7 @@ import torch  # noqa: E402
 from golden_calls import groups, trace  # noqa: E402
 from golden_file import split  # noqa: E402
 from golden_operator import Parts, write_operator  # noqa: E402
-from harness.errors import Source, describe  # noqa: E402
+from harness.entry.errors import Source, describe  # noqa: E402
 from harness.operator import Operator  # noqa: E402
 
 MAX_NAME_CHARS = 56  # of 64: a number may follow
@@ -80,7 +80,7 @@ def record_operators(folders: list[Path], target: str, cache: Path | None) -> di
             inputs[folder] = operator, [operator.inputs(operator.case(wire, "cpu"), 1) for wire in wires]
         except Exception as error:
             failed[folder.name] = {"recorded": False, "kind": "no_inputs", "message": f"{type(error).__name__}: {error}"[:400]}
-    from harness.record import RecordRunner
+    from harness.recording.record import RecordRunner
 
     with tempfile.TemporaryDirectory(prefix="golden-") as scratch:
         runner = RecordRunner(target, str(cache or Path(scratch) / "triton-cache"), alternatives=False)

@@ -1,5 +1,5 @@
 // TritonBench's error taxonomy as a table (arXiv 2502.14752, appendix C, which says sixteen types and lists seventeen): four groups, and how
-// often a run met each. tools/error_taxonomy.h files an error kind under a type. Pure, thread-safe.
+// often a run met each. tools/model/error_taxonomy.h files an error kind under a type. Pure, thread-safe.
 //
 //   std::vector<GroupCount> counts = count_errors({{"Syntax", "SyntaxError"}, {"Name & Reference", "NameError"}});
 //   counts[0].total  ->  1

@@ -1,9 +1,9 @@
-// assay: wires the sub-commands together. Each lives in a file of its own under server/cli/.
+// assay: wires the sub-commands together. Each lives in a file of its own under server/commands/.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 
-#include "server/cli/commands.h"
+#include "server/commands/commands.h"
 
 int main(int argc, char** argv) {
   using namespace assay::server;

@@ -40,7 +40,7 @@ background tidy tidy
 
 step "ruff and mypy"
 "$python" -m ruff check .
-"$python" -m ruff format --check sandbox operators metrics reference_agents tests bench
+"$python" -m ruff format --check sandbox operators metrics reference_agents tests measurements
 "$python" -m mypy
 
 step "dependency direction, headers compile alone"

@@ -19,16 +19,31 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "sandbox/launcher": ("base", "sandbox/wire", "sandbox/jail", "sandbox/launcher"),
     "sandbox/harness/native": ("base", "sandbox/jail"),
     "sandbox": ("base", "sandbox"),
-    "tools": ("base", "operators", "sandbox/job.h", "sandbox/profile.h", "tools"),
+    "tools": ("base", "operators", "sandbox/job/job.h", "sandbox/job/profile.h", "tools"),
     "server/mcp": ("base", "server/mcp"),
-    "server/plan_text": ("base", "sandbox/launcher/plan.h", "tools/escape.h", "server/plan_text"),
+    "server/plan_text": ("base", "sandbox/launcher/plan/plan.h", "base/escape.h", "server/plan_text"),
     "server/conformance": ("base", "server/mcp", "server/conformance"),
-    "reference_agents": ("base", "server/mcp/client.h", "server/mcp/server.h", "server/mcp/http_client.h", "reference_agents"),
+    "reference_agents": (
+        "base",
+        "server/mcp/client/client.h",
+        "server/mcp/core/server.h",
+        "server/mcp/client/http_client.h",
+        "reference_agents",
+    ),
     "server": ("base", "operators", "metrics", "sandbox", "tools", "server", "reference_agents"),
 }
-HTTPLIB_FILES = {"server/mcp/http_library.h", "server/mcp/http_client.cc"}
-VALIJSON_FILES = {"server/mcp/schema.cc"}
-JSON_FREE = ("base", "operators", "metrics", "sandbox/jail", "sandbox/device", "sandbox/job.h", "sandbox/profile.h", "server/plan_text")
+HTTPLIB_FILES = {"server/mcp/http/http_library.h", "server/mcp/client/http_client.cc"}
+VALIJSON_FILES = {"server/mcp/schema/schema.cc"}
+JSON_FREE = (
+    "base",
+    "operators",
+    "metrics",
+    "sandbox/jail",
+    "sandbox/device",
+    "sandbox/job/job.h",
+    "sandbox/job/profile.h",
+    "server/plan_text",
+)
 
 SOURCES = sorted(
     path.relative_to(ROOT).as_posix()

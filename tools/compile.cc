@@ -1,7 +1,7 @@
 #include "tools/grading.h"
-#include "tools/schema_parts.h"
-#include "tools/target.h"
-#include "tools/tool_list.h"
+#include "tools/answer/schema_parts.h"
+#include "tools/model/target.h"
+#include "tools/registry.h"
 
 namespace assay::tools {
 namespace {

@@ -1,12 +1,12 @@
 #include <charconv>
 #include <cstdint>
 
-#include "tools/answers.h"
-#include "tools/escape.h"
-#include "tools/operator_job.h"
-#include "tools/reference_source.h"
-#include "tools/schema_parts.h"
-#include "tools/tool_list.h"
+#include "tools/answer/answers.h"
+#include "base/escape.h"
+#include "tools/model/operator_job.h"
+#include "tools/answer/reference_source.h"
+#include "tools/answer/schema_parts.h"
+#include "tools/registry.h"
 
 namespace assay::tools {
 namespace {

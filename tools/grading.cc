@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/handle.h"
-#include "tools/escape.h"
-#include "tools/operator_job.h"
-#include "tools/verdict_answer.h"
+#include "base/escape.h"
+#include "tools/model/operator_job.h"
+#include "tools/answer/verdict_answer.h"
 
 namespace assay::tools {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/answers.h"
-#include "tools/registry.h"
+#include "tools/answer/answers.h"
+#include "tools/model/tool.h"
 
 namespace assay::tools {
 

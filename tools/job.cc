@@ -2,8 +2,8 @@
 #include <cstdint>
 
 #include "tools/grading.h"
-#include "tools/schema_parts.h"
-#include "tools/tool_list.h"
+#include "tools/answer/schema_parts.h"
+#include "tools/registry.h"
 
 namespace assay::tools {
 namespace {

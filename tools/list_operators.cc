@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "operators/names.h"
-#include "tools/answers.h"
-#include "tools/escape.h"
-#include "tools/schema_parts.h"
-#include "tools/tool_list.h"
+#include "tools/answer/answers.h"
+#include "base/escape.h"
+#include "tools/answer/schema_parts.h"
+#include "tools/registry.h"
 
 namespace assay::tools {
 namespace {

@@ -1,8 +1,8 @@
 #include "tools/grading.h"
-#include "tools/operator_job.h"
-#include "tools/schema_parts.h"
-#include "tools/target.h"
-#include "tools/tool_list.h"
+#include "tools/model/operator_job.h"
+#include "tools/answer/schema_parts.h"
+#include "tools/model/target.h"
+#include "tools/registry.h"
 
 namespace assay::tools {
 namespace {

@@ -2,10 +2,10 @@
 #include <cstdint>
 
 #include "base/handle.h"
-#include "tools/answers.h"
-#include "tools/escape.h"
-#include "tools/schema_parts.h"
-#include "tools/tool_list.h"
+#include "tools/answer/answers.h"
+#include "base/escape.h"
+#include "tools/answer/schema_parts.h"
+#include "tools/registry.h"
 
 namespace assay::tools {
 namespace {

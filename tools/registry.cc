@@ -1,6 +1,6 @@
 #include "tools/registry.h"
 
-#include "tools/tool_list.h"
+#include "tools/registry.h"
 
 namespace assay::tools {
 

@@ -1,8 +1,8 @@
 #include <cstdint>
 
-#include "tools/answers.h"
-#include "tools/schema_parts.h"
-#include "tools/tool_list.h"
+#include "tools/answer/answers.h"
+#include "tools/answer/schema_parts.h"
+#include "tools/registry.h"
 
 namespace assay::tools {
 namespace {

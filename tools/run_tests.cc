@@ -1,6 +1,6 @@
 #include "tools/grading.h"
-#include "tools/schema_parts.h"
-#include "tools/tool_list.h"
+#include "tools/answer/schema_parts.h"
+#include "tools/registry.h"
 
 namespace assay::tools {
 

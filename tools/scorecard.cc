@@ -1,10 +1,10 @@
 #include <cstdint>
 #include <map>
 
-#include "tools/answers.h"
-#include "tools/coverage.h"
-#include "tools/schema_parts.h"
-#include "tools/tool_list.h"
+#include "tools/answer/answers.h"
+#include "tools/model/coverage.h"
+#include "tools/answer/schema_parts.h"
+#include "tools/registry.h"
 
 namespace assay::tools {
 namespace {

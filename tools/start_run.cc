@@ -1,9 +1,9 @@
 #include <cstdint>
 
-#include "tools/answers.h"
-#include "tools/schema_parts.h"
-#include "tools/tool_list.h"
-#include "tools/tracks.h"
+#include "tools/answer/answers.h"
+#include "tools/answer/schema_parts.h"
+#include "tools/registry.h"
+#include "tools/model/tracks.h"
 
 namespace assay::tools {
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "reference_agents/agent/code_block.h"
-#include "reference_agents/agent/draws.h"
-#include "reference_agents/agent/edits.h"
-#include "reference_agents/agent/remarks.h"
+#include "reference_agents/core/code_block.h"
+#include "reference_agents/core/draws.h"
+#include "reference_agents/core/edits.h"
+#include "reference_agents/core/remarks.h"
 #include "reference_agents/alphaevolve/database.h"
 
 namespace assay::agents {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "reference_agents/agent/draws.h"
+#include "reference_agents/core/draws.h"
 #include "reference_agents/alphaevolve/archive.h"
 #include "reference_agents/alphaevolve/program.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "reference_agents/agent/evaluation.h"
+#include "reference_agents/core/evaluation.h"
 
 namespace assay::agents {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reference_agents/agent/evaluation.h"
+#include "reference_agents/core/evaluation.h"
 
 namespace assay::agents {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "reference_agents/agent/spec.h"
-#include "reference_agents/agent/workbench.h"
+#include "reference_agents/core/spec.h"
+#include "reference_agents/core/workbench.h"
 
 namespace assay::agents {
 

@@ -14,10 +14,10 @@
 #include <optional>
 #include <string>
 
-#include "reference_agents/agent/evaluation.h"
-#include "reference_agents/agent/prompt_file.h"
-#include "reference_agents/agent/spec.h"
-#include "reference_agents/agent/workbench.h"
+#include "reference_agents/core/evaluation.h"
+#include "reference_agents/core/prompt_file.h"
+#include "reference_agents/core/spec.h"
+#include "reference_agents/core/workbench.h"
 #include "reference_agents/geak/ancestors.h"
 
 namespace assay::agents {

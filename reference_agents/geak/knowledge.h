@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "reference_agents/agent/spec.h"
-#include "reference_agents/agent/workbench.h"
+#include "reference_agents/core/spec.h"
+#include "reference_agents/core/workbench.h"
 
 namespace assay::agents {
 

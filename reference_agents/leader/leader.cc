@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string>
 
-#include "reference_agents/agent/code_block.h"
-#include "reference_agents/agent/edits.h"
-#include "reference_agents/agent/remarks.h"
+#include "reference_agents/core/code_block.h"
+#include "reference_agents/core/edits.h"
+#include "reference_agents/core/remarks.h"
 
 namespace assay::agents {
 namespace {

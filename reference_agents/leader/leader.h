@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "reference_agents/agent/workbench.h"
+#include "reference_agents/core/workbench.h"
 #include "reference_agents/llm/number_options.h"
 
 namespace assay::agents {

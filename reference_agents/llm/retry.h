@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "server/mcp/http_client.h"
+#include "server/mcp/client/http_client.h"
 
 namespace assay::agents {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "reference_agents/agent/workbench.h"
+#include "reference_agents/core/workbench.h"
 #include "reference_agents/llm/number_options.h"
 
 namespace assay::agents {

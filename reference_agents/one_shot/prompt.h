@@ -2,7 +2,7 @@
 // operator: no tests, no oracle, no hidden case can leak, because the agent never has them. Pure functions.
 #pragma once
 
-#include "reference_agents/agent/spec.h"
+#include "reference_agents/core/spec.h"
 #include "reference_agents/llm/llm_client.h"
 
 namespace assay::agents {

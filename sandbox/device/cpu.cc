@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/device/assemble.h"
-#include "sandbox/device/attribution.h"
-#include "sandbox/device/judging.h"
-#include "sandbox/device/profiling.h"
+#include "sandbox/job/assemble.h"
+#include "sandbox/judging/attribution.h"
+#include "sandbox/judging/judging.h"
+#include "sandbox/profile/profiling.h"
 #include "sandbox/device/provenance.h"
-#include "sandbox/device/record_cases.h"
-#include "sandbox/device/recording.h"
+#include "sandbox/record/record_cases.h"
+#include "sandbox/profile/recording.h"
 
 namespace assay::sandbox {
 namespace {

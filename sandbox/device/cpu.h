@@ -4,7 +4,8 @@
 
 #include <memory>
 
-#include "sandbox/device/device.h"
+#include "sandbox/job/config.h"
+#include "sandbox/job/device.h"
 
 namespace assay::sandbox {
 

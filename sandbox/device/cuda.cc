@@ -12,15 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/device/assemble.h"
-#include "sandbox/device/case_io.h"
-#include "sandbox/device/gpu_job.h"
-#include "sandbox/device/gpu_turn.h"
-#include "sandbox/device/judge_choice.h"
-#include "sandbox/device/profiling.h"
+#include "sandbox/job/assemble.h"
+#include "sandbox/record/case_io.h"
+#include "sandbox/gpu/gpu_job.h"
+#include "sandbox/gpu/gpu_turn.h"
+#include "sandbox/gpu/judge_choice.h"
+#include "sandbox/profile/profiling.h"
 #include "sandbox/device/provenance.h"
-#include "sandbox/device/record_cases.h"
-#include "sandbox/device/recording.h"
+#include "sandbox/record/record_cases.h"
+#include "sandbox/profile/recording.h"
 #include "sandbox/jail/gpu_nodes.h"
 
 namespace assay::sandbox {

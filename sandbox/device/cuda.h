@@ -5,15 +5,12 @@
 #include <memory>
 #include <string>
 
-#include "sandbox/device/device.h"
+#include "base/result.h"
+#include "sandbox/job/config.h"
+#include "sandbox/job/config.h"
+#include "sandbox/job/device.h"
 
 namespace assay::sandbox {
-
-struct CudaOptions {
-  int index = 0;
-  std::string driver = "cuda";  // of the launcher; "fake" in tests
-  std::string judge_device;     // empty: the same GPU; "cpu" in tests
-};
 
 /// Returns at once; launcher, pool and judge warm up behind, and the first job waits for them. Errors: unavailable, when there is no such GPU.
 Result<std::unique_ptr<Device>> make_cuda_device(const SandboxConfig& config, const CudaOptions& options);

@@ -13,7 +13,7 @@
 
 #include <memory>
 
-#include "sandbox/device/device.h"
+#include "sandbox/job/device.h"
 
 namespace assay::sandbox {
 

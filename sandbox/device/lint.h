@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sandbox/device/device.h"
-#include "sandbox/job.h"
+#include "sandbox/job/config.h"
+#include "sandbox/job/job.h"
 #include "sandbox/pool/judge.h"
 #include "sandbox/pool/process.h"
 

@@ -4,7 +4,9 @@
 
 #include "sandbox/device/cpu.h"
 #include "sandbox/device/cuda.h"
-#include "sandbox/device/device.h"
+#include "sandbox/device/make_device.h"
+#include "sandbox/job/config.h"
+#include "sandbox/job/device.h"
 #include "sandbox/device/fake.h"
 
 namespace assay::sandbox {

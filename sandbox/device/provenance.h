@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/job.h"
+#include "sandbox/job/job.h"
 #include "sandbox/pool/judge.h"
 #include "sandbox/pool/pool.h"
 

@@ -45,10 +45,10 @@ def main(argv: list[str]) -> int:
     arguments = parser.parse_args(argv)
     if arguments.role == "zygote":
         close_inherited(arguments.control_fd)
-        from harness import zygote as zygote_role
+        from harness.candidate import zygote as zygote_role
 
         return zygote_role.serve(arguments.control_fd)
-    from harness import judge as judge_role
+    from harness.judging import judge as judge_role
 
     return judge_role.serve(arguments.socket_fd, arguments.device)
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from harness.tensors import DTYPES, bits, name_of
+from harness.wire.tensors import DTYPES, bits, name_of
 
 if sys.version_info >= (3, 11):
     import tomllib

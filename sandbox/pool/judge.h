@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sandbox/device/device.h"
+#include "sandbox/job/config.h"
 #include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/pool/messages.h"
 #include "sandbox/pool/process.h"

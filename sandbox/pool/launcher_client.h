@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sandbox/device/device.h"
+#include "sandbox/job/config.h"
 #include "sandbox/pool/messages.h"
 #include "sandbox/pool/process.h"
 

@@ -13,7 +13,7 @@
 //
 // Making a context keeps the driver busy for a fifth of a second, one at a time for the whole machine: so one launcher is started after the other, unless
 // somebody waits. Whoever is being timed meanwhile loses a sample now and then, which no median shows, and his calls of the driver take a little longer
-// (bench/beside_starts.py has both). Oracles are ours: they need no context of their own each, which would be every other context of those who are graded. And
+// (measurements/beside_starts.py has both). Oracles are ours: they need no context of their own each, which would be every other context of those who are graded. And
 // what a run tests and profiles is its own affair: only a grade, which counts, gets a context that nothing else has been in. Thread-safe.
 #pragma once
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sandbox/job.h"
+#include "sandbox/job/job.h"
 #include "sandbox/wire/frame.h"
 
 namespace assay::sandbox {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sandbox/device/device.h"
+#include "sandbox/job/config.h"
 #include "sandbox/pool/candidate.h"
 
 namespace assay::sandbox {

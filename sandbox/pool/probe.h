@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/device/device.h"
-#include "sandbox/job.h"
+#include "sandbox/job/config.h"
+#include "sandbox/job/job.h"
 #include "sandbox/pool/messages.h"
 
 namespace assay::sandbox {

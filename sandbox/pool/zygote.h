@@ -16,7 +16,8 @@
 #include <thread>
 
 #include "base/result.h"
-#include "sandbox/device/device.h"
+#include "sandbox/job/config.h"
+#include "sandbox/job/device.h"
 #include "sandbox/pool/process.h"
 
 namespace assay::sandbox {

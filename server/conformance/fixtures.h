@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "server/mcp/server.h"
+#include "server/mcp/core/server.h"
 
 namespace assay::conformance {
 

@@ -1,6 +1,6 @@
 #include "server/conformance/media.h"
 
-#include "server/mcp/base64.h"
+#include "server/mcp/protocol/base64.h"
 
 namespace assay::conformance {
 

@@ -7,7 +7,7 @@
 
 #include "server/plan_text/align.h"
 #include "server/plan_text/entries.h"
-#include "tools/escape.h"
+#include "base/escape.h"
 
 namespace assay::server {
 namespace {
@@ -103,7 +103,7 @@ PlanDiff diff_plans(const Plan& before, const Plan& after) {
   const BufferNames names = buffer_names(before);
   const BufferNames renamed = names_after(before, after, names);
   const auto header = [](const Plan& plan) {
-    return std::vector<Entry>{{0, "plan", {{"version", std::to_string(plan.version)}, {"target", tools::escape_text(plan.target)}}}};
+    return std::vector<Entry>{{0, "plan", {{"version", std::to_string(plan.version)}, {"target", escape_text(plan.target)}}}};
   };
   put_section(diff, "header", header(before), header(after));
   put_section(diff, "buffers", buffer_entries(before, names), buffer_entries(after, renamed));

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "sandbox/launcher/plan.h"
+#include "sandbox/launcher/plan/plan.h"
 
 namespace assay::server {
 

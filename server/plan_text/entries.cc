@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "base/handle.h"
-#include "tools/escape.h"
+#include "base/escape.h"
 
 namespace assay::server {
 namespace {
@@ -24,7 +24,7 @@ constexpr std::int64_t kLikelyDouble = 1LL << 52;
 constexpr double kLeastFloat = 1e-30, kMostFloat = 1e30;
 
 std::string one_line(const std::string& name) {
-  std::string text = tools::cut_end(tools::escape_text(name), kShownName);
+  std::string text = cut_end(escape_text(name), kShownName);
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text.empty() ? "(no name)" : text;
 }

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/launcher/plan.h"
+#include "sandbox/launcher/plan/plan.h"
 
 namespace assay::server {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "server/plan_text/entries.h"
-#include "tools/escape.h"
+#include "base/escape.h"
 
 namespace assay::server {
 namespace {
@@ -47,7 +47,7 @@ std::string total_bytes(const Plan& plan) {
 }  // namespace
 
 std::string plan_header(const Plan& plan, std::size_t plan_bytes) {
-  return "version " + std::to_string(plan.version) + ", target " + tools::escape_text(plan.target) + ", " + grouped(plan_bytes) + " bytes";
+  return "version " + std::to_string(plan.version) + ", target " + escape_text(plan.target) + ", " + grouped(plan_bytes) + " bytes";
 }
 
 std::string show_plan(const Plan& plan, std::size_t plan_bytes) {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string>
 
-#include "sandbox/launcher/plan.h"
+#include "sandbox/launcher/plan/plan.h"
 
 namespace assay::server {
 

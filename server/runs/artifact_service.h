@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "server/store/store.h"
-#include "tools/services.h"
+#include "tools/model/services.h"
 
 namespace assay::server {
 

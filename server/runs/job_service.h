@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "sandbox/device/device.h"
+#include "sandbox/job/device.h"
 #include "server/runs/fair_queue.h"
 #include "server/store/store.h"
-#include "tools/services.h"
+#include "tools/model/services.h"
 
 namespace assay::server {
 

@@ -7,8 +7,8 @@
 #include "base/handle.h"
 #include "metrics/summary.h"
 #include "server/runs/tracks.h"
-#include "tools/escape.h"
-#include "tools/tracks.h"
+#include "base/escape.h"
+#include "tools/model/tracks.h"
 
 namespace assay::server {
 namespace {
@@ -51,8 +51,8 @@ Result<tools::RunInfo> StoredRuns::start(const tools::RunRequest& request) {
   tools::RunInfo run;
   run.handle = new_handle("run");
   run.request = request;
-  run.request.agent = tools::escape_text(request.agent);
-  run.request.model = tools::escape_text(request.model);
+  run.request.agent = escape_text(request.agent);
+  run.request.model = escape_text(request.model);
   run.budgets = tools::rules_of(request.track).budgets;
   run.operators = std::move(*names);
   run.created_unix_ms = clock_.unix_ms();

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "operators/catalog.h"
 #include "server/store/store.h"
-#include "tools/services.h"
+#include "tools/model/services.h"
 
 namespace assay::server {
 

@@ -21,8 +21,8 @@
 #include "operators/catalog.h"
 #include "server/runs/job_service.h"
 #include "server/store/store.h"
-#include "tools/registry.h"
-#include "tools/services.h"
+#include "tools/model/tool.h"
+#include "tools/model/services.h"
 
 namespace assay::server {
 

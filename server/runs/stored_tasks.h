@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "server/mcp/task.h"
+#include "server/mcp/core/task.h"
 #include "server/store/store.h"
 
 namespace assay::server {

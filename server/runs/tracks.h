@@ -1,4 +1,4 @@
-// What a run's budgets allow, and which operators a suite names. tools/tracks.h has the tracks. Pure functions, thread-safe.
+// What a run's budgets allow, and which operators a suite names. tools/model/tracks.h has the tracks. Pure functions, thread-safe.
 //
 //   limit_of(run.budgets, JobKind::test)
 //   resolve_suite("softmax_last_dim,vector_add", catalog)
@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "operators/catalog.h"
-#include "tools/services.h"
+#include "tools/model/services.h"
 
 namespace assay::server {
 

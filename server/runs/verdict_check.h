@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sandbox/job.h"
+#include "sandbox/job/job.h"
 
 namespace assay::server {
 

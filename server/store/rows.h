@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "sandbox/job.h"
+#include "sandbox/job/job.h"
 
 namespace assay::server {
 

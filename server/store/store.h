@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sandbox/job.h"
-#include "server/mcp/task.h"
-#include "tools/services.h"
+#include "sandbox/job/job.h"
+#include "server/mcp/core/task.h"
+#include "tools/model/services.h"
 
 namespace assay::server {
 

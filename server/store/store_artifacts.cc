@@ -4,7 +4,7 @@
 #include "server/store/connection.h"
 #include "server/store/rows.h"
 #include "server/store/store.h"
-#include "tools/escape.h"
+#include "base/escape.h"
 
 namespace assay::server {
 
@@ -14,7 +14,7 @@ Status Store::insert_artifact(const std::string& handle, const std::string& job,
     bind_all(known, job);
     if (!known.executeStep()) return fail(ErrorCode::not_found, "unknown job " + job);
     SQLite::Statement insert(db, "INSERT INTO artifacts VALUES (?,?,?,?,?,?)");
-    bind_all(insert, handle, job, tools::escape_text(artifact.kind), tools::escape_text(artifact.name));
+    bind_all(insert, handle, job, escape_text(artifact.kind), escape_text(artifact.name));
     insert.bind(5, artifact.bytes.data(), static_cast<int>(artifact.bytes.size()));
     insert.bind(6, now_unix_ms);
     insert.exec();

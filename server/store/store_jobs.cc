@@ -6,8 +6,8 @@
 #include "server/store/connection.h"
 #include "server/store/rows.h"
 #include "server/store/store.h"
-#include "tools/job_json.h"
-#include "tools/verdict_json.h"
+#include "tools/json/job_json.h"
+#include "tools/json/verdict_json.h"
 
 namespace assay::server {
 namespace {

@@ -1,4 +1,4 @@
-"""bench/mcp on a small scale: it runs, and the protocol layer is not far from its budget. The real numbers are in bench/results."""
+"""measurements/mcp on a small scale: it runs, and the protocol layer is not far from its budget. The real numbers are in measurements/results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RSS_MIB = 40.0
 def test_measure(binary: str, tmp_path: Path) -> None:
     out = tmp_path / "mcp.json"
     small = ["--rounds", "1", "--seconds", "1", "--stdio-calls", "1000", "--start-ups", "1"]
-    command = [sys.executable, str(ROOT / "bench/mcp/measure.py"), "--binary", binary, "--out", str(out), *small]
+    command = [sys.executable, str(ROOT / "measurements/mcp/measure.py"), "--binary", binary, "--out", str(out), *small]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     result = json.loads(out.read_text())

@@ -20,7 +20,7 @@ SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 REVISIONS = ("2026-07-28", "2025-11-25")
 # At least so many checks ran when this was written; fewer means that the suite did not do its work.
 LEAST_SUCCESSES = {"2026-07-28": 190, "2025-11-25": 80}
-# The suite skips what it cannot observe yet: it reads task notifications nowhere. tests/server/mcp/task_test.cc does.
+# The suite skips what it cannot observe yet: it reads task notifications nowhere. tests/server/mcp/core/task_test.cc does.
 SKIPPED_BY_THE_SUITE = {"tasks-status-notifications"}
 
 

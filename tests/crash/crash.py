@@ -1,6 +1,6 @@
 """kill -9 of the server's processes at random moments, under load.
 
-    python tests/crash/crash.py --kills 200 --device cpu --out bench/results/crash-cpu.json
+    python tests/crash/crash.py --kills 200 --device cpu --out measurements/results/crash-cpu.json
 
 After each kill the job under way must end with a verdict that is true (a pass, or an error of ours; never a wrong result), and a control
 job must pass. After a kill of the server itself the next one must know every verdict that was given out. At the end nothing may be left:

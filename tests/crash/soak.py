@@ -1,6 +1,6 @@
 """Thousands of jobs through one server: memory, descriptors, threads and processes must stay flat.
 
-    python tests/crash/soak.py --jobs 5000 --device cpu --out bench/results/soak-cpu.json
+    python tests/crash/soak.py --jobs 5000 --device cpu --out measurements/results/soak-cpu.json
 
 Every tenth job is a submission that misbehaves (raises, exits, prints without end, is wrong), so that the ways out are walked too.
 """

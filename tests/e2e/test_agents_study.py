@@ -1,4 +1,4 @@
-"""bench/agents_study.py: on a small scale it runs, its statistics are right, and docs/agents.md says what the committed results say."""
+"""measurements/agents_study.py: on a small scale it runs, its statistics are right, and docs/agents.md says what the committed results say."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ import paired  # noqa: E402
 
 
 def test_the_page_says_what_the_results_say() -> None:
-    document = json.loads((ROOT / "bench/results/agents-study.json").read_text())
+    document = json.loads((ROOT / "measurements/results/agents-study.json").read_text())
     assert json.loads(json.dumps(tables.summary(document["attempts"]))) == document["summary"]
     page = (ROOT / "docs/agents.md").read_text()
-    assert tables.replace_tables(page, document) == page, "run `python bench/agents_study.py --tables` and commit docs/agents.md"
+    assert tables.replace_tables(page, document) == page, "run `python measurements/agents_study.py --tables` and commit docs/agents.md"
 
 
 def test_what_is_claimed_is_seen() -> None:
     """The claims that the study was made for; the others may come out either way."""
-    document = json.loads((ROOT / "bench/results/agents-study.json").read_text())
+    document = json.loads((ROOT / "measurements/results/agents-study.json").read_text())
     seen = {(claim["part"], claim["what"]): claim["seen"] for claim in document["summary"]["claims"]}
     assert seen["device", "feedback (1 attempt against 5)"] == "yes"
     assert seen["device", "debugging trap after 5 repairs"] == "yes"
@@ -35,7 +35,7 @@ def test_what_is_claimed_is_seen() -> None:
 
 def test_the_study_on_a_small_scale(binary: str, tmp_path: Path) -> None:
     out = tmp_path / "study.json"
-    command = [sys.executable, str(ROOT / "bench/agents_study.py"), "--binary", binary, "--parts", "fake", "--operators", "relu"]
+    command = [sys.executable, str(ROOT / "measurements/agents_study.py"), "--binary", binary, "--parts", "fake", "--operators", "relu"]
     subprocess.run([*command, "--samples", "2", "--most-seeds", "1", "--out", str(out)], check=True, timeout=300, capture_output=True)
     document = json.loads(out.read_text())
     attempts = document["attempts"]

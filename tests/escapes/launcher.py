@@ -23,8 +23,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from harness.frames import Channel, Frame, FrameError
-from harness.plan import Binary, Buffer, BufferKind, Kernel, Output, Plan, Pointer, Scalar
+from harness.recording.plan import Binary, Buffer, BufferKind, Kernel, Output, Plan, Pointer, Scalar
+from harness.wire.frames import Channel, Frame, FrameError
 
 TARGET = "cuda:90"
 ANSWER_S = 20.0
@@ -33,7 +33,7 @@ GPU_MEMORY_BYTES = 32 << 30
 ONE = (1, 1, 1)
 # The smallest device binary: an ELF header of 64 bytes without tables.
 IMAGE = b"\x7fELF\x02\x01" + bytes(58)
-SYSTEM_CALL = "fake_system_call"  # sandbox/launcher/fake_kernels.h
+SYSTEM_CALL = "fake_system_call"  # sandbox/launcher/driver/fake_kernels.h
 ARGUMENTS = 6
 ADDRESS_SPACE = 1 << 64
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from conftest import Results
-from harness import plan as plans
-from harness.plan import Buffer, BufferKind, Fill, Plan
+from harness.recording import plan as plans
+from harness.recording.plan import Buffer, BufferKind, Fill, Plan
 from launcher import TARGET, Launcher, kernel_plan, vector_add
 
-FAKE_MEMORY_BYTES = 1 << 30  # sandbox/launcher/fake_driver.h
+FAKE_MEMORY_BYTES = 1 << 30  # sandbox/launcher/driver/fake_driver.h
 KINDS = 256  # of a byte
 DEATH_S = 5.0
 

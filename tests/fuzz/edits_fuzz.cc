@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "reference_agents/agent/code_block.h"
-#include "reference_agents/agent/edits.h"
+#include "reference_agents/core/code_block.h"
+#include "reference_agents/core/edits.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "sandbox/launcher/messages.h"
+#include "sandbox/launcher/process/messages.h"
 #include "sandbox/pool/messages.h"
 #include "sandbox/wire/frame.h"
 

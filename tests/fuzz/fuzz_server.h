@@ -6,7 +6,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "server/mcp/server.h"
+#include "server/mcp/core/server.h"
 
 namespace assay::mcp::fuzz {
 

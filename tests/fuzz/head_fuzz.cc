@@ -11,9 +11,10 @@
 #include <string>
 #include <string_view>
 
-#include "server/mcp/http_admission.h"
-#include "server/mcp/http_endpoint.h"
-#include "server/mcp/http_head.h"
+#include "server/mcp/http/http_admission.h"
+#include "server/mcp/http/http_endpoint.h"
+#include "server/mcp/http/http_head.h"
+#include "server/mcp/http/http_server.h"
 
 namespace {
 

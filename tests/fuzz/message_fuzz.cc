@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/mcp/dispatch.h"
+#include "server/mcp/core/dispatch.h"
 #include "tests/fuzz/fuzz_server.h"
 
 namespace {

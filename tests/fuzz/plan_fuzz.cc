@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "sandbox/launcher/plan.h"
-#include "sandbox/launcher/plan_check.h"
+#include "sandbox/launcher/plan/plan.h"
+#include "sandbox/launcher/plan/plan_check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace assay::sandbox;

@@ -8,7 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "server/mcp/http_endpoint.h"
+#include "server/mcp/http/http_endpoint.h"
+#include "server/mcp/http/http_server.h"
 #include "tests/fuzz/fuzz_server.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/unique_fd.h"
-#include "server/mcp/lines.h"
-#include "server/mcp/sse.h"
+#include "server/mcp/stdio/lines.h"
+#include "server/mcp/protocol/sse.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace assay;

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "tools/job_json.h"
-#include "tools/verdict_json.h"
+#include "tools/json/job_json.h"
+#include "tools/json/verdict_json.h"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "sandbox/launcher/cuda_driver.h"
-#include "sandbox/launcher/elf_check.h"
+#include "sandbox/launcher/driver/cuda_driver.h"
+#include "sandbox/launcher/plan/elf_check.h"
 #include "tests/catch.h"
 #include "tests/gpu/launcher_kernels.h"
 #include "tests/sandbox/launcher/launcher_process.h"

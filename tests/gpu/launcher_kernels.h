@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "sandbox/launcher/cuda_api.h"
-#include "sandbox/launcher/cuda_device.h"
+#include "sandbox/launcher/driver/cuda_api.h"
+#include "sandbox/launcher/driver/cuda_device.h"
 #include "tests/catch.h"
 
 namespace assay::sandbox::test {

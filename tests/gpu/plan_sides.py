@@ -28,7 +28,7 @@ SEED = 7
 import torch  # noqa: E402
 from harness import triton_adapter  # noqa: E402
 from harness.operator import Operator  # noqa: E402
-from harness.tensors import span_bytes  # noqa: E402
+from harness.wire.tensors import span_bytes  # noqa: E402
 
 
 def load(source: str, entry: str) -> Callable[..., Any]:
@@ -52,7 +52,7 @@ def outputs_of(operator: Operator, returned: Any, arguments: dict[str, Any]) -> 
 
 
 def record(operator: Operator, source: str, target: str) -> dict[str, Any]:
-    from harness.record import RecordRunner
+    from harness.recording.record import RecordRunner
 
     runner = RecordRunner(target, tempfile.mkdtemp(prefix="triton-cache-"), alternatives=False)
     recorder = runner.recorder

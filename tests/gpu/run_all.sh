@@ -15,7 +15,7 @@ step "launcher tests"
 cmake -S . -B build/release -DASSAY_GPU_TESTS=ON >/dev/null && ninja -C build/release --quiet test_launcher_gpu && build/release/bin/test_launcher_gpu || failed=1
 
 step "oracles in the plan tier"
-"$python" bench/oracles.py --device cuda:0 --out "$out/oracles.json" || failed=1
+"$python" measurements/oracles.py --device cuda:0 --out "$out/oracles.json" || failed=1
 
 step "submissions that misbehave, on the GPU"
 "$python" -m pytest -q -p no:cacheprovider tests/gpu || failed=1
@@ -27,6 +27,6 @@ step "cheats on the GPU, and honest submissions that look like them"
 ASSAY_CHEATS_RESULTS=$out/cheats.json "$python" -m pytest -q -p no:cacheprovider tests/cheats -m gpu || failed=1
 
 step "the skeleton's numbers"
-"$python" bench/skeleton.py --device cuda:0 --cases small half_awkward large --out "$out/skeleton.json" || failed=1
+"$python" measurements/skeleton.py --device cuda:0 --cases small half_awkward large --out "$out/skeleton.json" || failed=1
 
 exit $failed

@@ -94,7 +94,7 @@ def sides(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def needs_tlx(source: Path) -> bool:
-    """Its dialect is a fork of Triton, which this machine need not have; bench/tlx_plans.py brings such plans to a GPU."""
+    """Its dialect is a fork of Triton, which this machine need not have; measurements/tlx_plans.py brings such plans to a GPU."""
     return "extra.tlx" in source.read_text() and importlib.util.find_spec("triton.language.extra.tlx") is None
 
 

@@ -12,4 +12,4 @@ suite=.golden/suite
 mkdir -p "$out"
 ASSAY_PYTHON=$python build/release/bin/assay import tritonbench-g "$golden" --out "$suite" --jobs "${ASSAY_JOBS:-$(nproc)}" | tee "$out/tritonbench-import.txt"
 cp "$suite/import.json" "$out/tritonbench-import.json"
-ASSAY_PYTHON=$python "$python" bench/tritonbench_tiers.py "$suite" --device "${ASSAY_DEVICE:-cuda:0}" --out "$out/tritonbench-tiers.json" | tee "$out/tritonbench-tiers.txt"
+ASSAY_PYTHON=$python "$python" measurements/tritonbench_tiers.py "$suite" --device "${ASSAY_DEVICE:-cuda:0}" --out "$out/tritonbench-tiers.json" | tee "$out/tritonbench-tiers.txt"

@@ -1,4 +1,4 @@
-"""Which golden files `bench/tritonbench_tiers.py` judges again when it goes on from an earlier result."""
+"""Which golden files `measurements/tritonbench_tiers.py` judges again when it goes on from an earlier result."""
 
 from __future__ import annotations
 

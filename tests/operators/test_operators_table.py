@@ -18,10 +18,10 @@ NAMES = sorted(path.parent.name for path in (ROOT / "operators").glob("*/*/spec.
 
 def test_the_pages_are_what_the_program_writes(tmp_path: Path) -> None:
     out, baselines = tmp_path / "operators.md", tmp_path / "nvidia-h200.toml"
-    command = [sys.executable, str(ROOT / "bench/operators_table.py"), "--out", str(out), "--baselines", str(baselines)]
+    command = [sys.executable, str(ROOT / "measurements/operators_table.py"), "--out", str(out), "--baselines", str(baselines)]
     subprocess.run(command, check=True, timeout=60)
     written, committed = out.read_text(), (ROOT / "docs/operators.md").read_text()
-    assert written == committed, "run `python bench/operators_table.py` and commit docs/operators.md"
+    assert written == committed, "run `python measurements/operators_table.py` and commit docs/operators.md"
     assert [name for name in NAMES if f"| `{name}` |" not in written] == []
     assert "no reason is known" not in written  # of an oracle that is slower than the reference
     assert baselines.read_text() == (ROOT / "operators/baselines/nvidia-h200.toml").read_text()
@@ -30,8 +30,8 @@ def test_the_pages_are_what_the_program_writes(tmp_path: Path) -> None:
 
 
 def test_every_mutant_of_every_operator_is_refused() -> None:
-    linted = json.loads((ROOT / "bench/results/operators-cpu.json").read_text())
+    linted = json.loads((ROOT / "measurements/results/operators-cpu.json").read_text())
     assert sorted(entry["name"] for entry in linted["operators"]) == NAMES, (
-        "run `assay operators lint --out bench/results/operators-cpu.json`"
+        "run `assay operators lint --out measurements/results/operators-cpu.json`"
     )
     assert [entry["name"] for entry in linted["operators"] if not entry["sound"] or entry["killed"] != entry["mutants"]] == []

@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sandbox"))
 
-from harness import compare  # noqa: E402
+from harness.judging import compare  # noqa: E402
 from harness.operator import Operator  # noqa: E402
 
 SEED = 20261121

@@ -1,7 +1,7 @@
 // What start_run says of a suite, over runs that are made up.
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"
-#include "tools/tool_list.h"
+#include "tools/registry.h"
 
 namespace assay::tools {
 namespace {

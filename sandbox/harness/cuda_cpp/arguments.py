@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness import plan as plans
 from harness.cuda_cpp.case_names import CaseNames, Names, dense, wrong
 from harness.cuda_cpp.expressions import ExpressionError, evaluate
 from harness.cuda_cpp.launches import ResolvedLaunch
 from harness.cuda_cpp.manifest import MAX_TENSOR_MAP_RANK, SWIZZLES, Argument, Expression, TensorMapArgument
 from harness.cuda_cpp.ptx import Parameter
 from harness.cuda_cpp.scalars import pack
-from harness.errors import ManifestError
+from harness.entry.errors import ManifestError
+from harness.recording import plan as plans
 
 POINTER = Parameter("integer", 8)
 TENSOR_MAP = Parameter("bytes", 128)

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.cases import CaseInput
 from harness.cuda_cpp.expressions import MAX_INTEGER, ExpressionError, Number, TensorFacts, Value, evaluate
 from harness.cuda_cpp.manifest import Expression, Manifest
-from harness.errors import ManifestError
-from harness.fake_cuda import device_facts
-from harness.plan import BufferKind, Plan
-from harness.tensors import dtype_from, span_bytes
+from harness.entry.cases import CaseInput
+from harness.entry.errors import ManifestError
+from harness.entry.fake_cuda import device_facts
+from harness.recording.plan import BufferKind, Plan
+from harness.wire.tensors import dtype_from, span_bytes
 
 ROUND = "round"  # the number of a repeated launch, in its expressions
 MULTIPROCESSORS = "multiprocessors"

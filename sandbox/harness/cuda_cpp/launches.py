@@ -11,13 +11,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from harness import plan as plans
 from harness.cuda_cpp.case_names import ROUND, CaseNames, Dims, Names, wrong
 from harness.cuda_cpp.expressions import TensorFacts
 from harness.cuda_cpp.manifest import Expression, LaunchEntry, Manifest, fill_holes, holes
-from harness.fake_cuda import device_facts
-from harness.storage import uniform
-from harness.tensors import dtype_from
+from harness.entry.fake_cuda import device_facts
+from harness.recording import plan as plans
+from harness.recording.storage import uniform
+from harness.wire.tensors import dtype_from
 
 MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.cuda_cpp.expressions import ExpressionError, parse
-from harness.errors import ManifestError, MissingEntry
-from harness.tensors import DTYPES
+from harness.entry.errors import ManifestError, MissingEntry
+from harness.wire.tensors import DTYPES
 
 if sys.version_info >= (3, 11):
     import tomllib

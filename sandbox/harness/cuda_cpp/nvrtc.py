@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cuda_cpp.toolkit import Toolkit, find_toolkit
-from harness.errors import CudaCompilationError, UnsupportedHere
+from harness.entry.errors import CudaCompilationError, UnsupportedHere
 
 SOURCE_NAME = "submission.cu"
 MAX_LOG_CHARS = 16_000

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from harness.errors import CudaCompilationError
+from harness.entry.errors import CudaCompilationError
 
 _PARAMETER = re.compile(
     r"\.param\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>[a-z]\d+)\s+(?:\.ptr(?:\s+\.\w+)*(?:\s+\.align\s+\d+)?\s+)?[\w$]+(?:\[(?P<count>\d+)\])?"

@@ -14,17 +14,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from harness import plan as plans
-from harness.cases import CaseInput
 from harness.cuda_cpp.arguments import parameters_of
 from harness.cuda_cpp.case_names import CaseNames
 from harness.cuda_cpp.launches import MAX_THREADS_PER_BLOCK, ResolvedLaunch, fills, resolve
 from harness.cuda_cpp.manifest import Manifest, read_manifest
 from harness.cuda_cpp.nvrtc import Nvrtc, Program
 from harness.cuda_cpp.ptx import Parameter, parameters
-from harness.errors import CudaCompilationError, ManifestError, NotRecordable
-from harness.fake_cuda import device_facts
-from harness.resources import read_resources, static_shared_bytes
+from harness.entry.cases import CaseInput
+from harness.entry.errors import CudaCompilationError, ManifestError, NotRecordable
+from harness.entry.fake_cuda import device_facts
+from harness.recording import plan as plans
+from harness.recording.resources import read_resources, static_shared_bytes
 
 WARP_THREADS = 32
 NAME_MAP = "__nv_name_map"  # as which NVRTC's log has the names that it is asked for

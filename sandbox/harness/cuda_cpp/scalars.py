@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from harness.cuda_cpp.expressions import ExpressionError, Number
 from harness.cuda_cpp.ptx import Parameter
-from harness.plan import Scalar
+from harness.recording.plan import Scalar
 
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 _FLOAT_DTYPES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}

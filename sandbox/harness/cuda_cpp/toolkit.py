@@ -20,7 +20,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import UnsupportedHere
+from harness.entry.errors import UnsupportedHere
 
 SETTING, HOME = "ASSAY_CUDA_TOOLKIT", "CUDA_HOME"
 DEFAULT_HOME = "/usr/local/cuda"

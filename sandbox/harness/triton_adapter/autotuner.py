@@ -11,7 +11,7 @@ from typing import Any
 import triton
 from triton.runtime.autotuner import Autotuner
 
-from harness.launches import Sink
+from harness.recording.launches import Sink
 
 MAX_LABEL_CHARS = 400
 _DOES_NOT_FIT = (

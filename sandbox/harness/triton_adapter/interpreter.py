@@ -17,7 +17,7 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import GridExecutor, InterpretedFunction
 from triton.runtime.jit import JITFunction
 
-from harness.bounds import Bounds
+from harness.interpreting.bounds import Bounds
 
 
 def switch_to_interpreter() -> None:

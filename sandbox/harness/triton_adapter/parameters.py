@@ -15,9 +15,9 @@ from typing import Any
 
 from triton.backends.nvidia.driver import TMA_DTYPE_DEVICE_TO_HOST
 
-from harness.errors import NotRecordable
-from harness.launches import Address, Descriptor, RawParam
-from harness.plan import GlobalScratch, Null, Scalar
+from harness.entry.errors import NotRecordable
+from harness.recording.launches import Address, Descriptor, RawParam
+from harness.recording.plan import GlobalScratch, Null, Scalar
 
 _INTEGERS = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u1": 1, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 _TENSOR_MAP = "nvTmaDesc"  # Triton's name for the type of an encoded descriptor

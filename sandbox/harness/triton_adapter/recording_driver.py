@@ -15,10 +15,10 @@ from triton.backends.driver import DriverBase
 from triton.compiler import compiler as triton_compiler
 from triton.runtime.driver import driver
 
-from harness.errors import NotRecordable
-from harness.fake_cuda import device_facts
-from harness.launches import KernelImage, Launch, Sink
-from harness.plan import COOPERATIVE, DEPENDENT_LAUNCH
+from harness.entry.errors import NotRecordable
+from harness.entry.fake_cuda import device_facts
+from harness.recording.launches import KernelImage, Launch, Sink
+from harness.recording.plan import COOPERATIVE, DEPENDENT_LAUNCH
 from harness.triton_adapter.parameters import extent, parameters
 
 MAX_THREADS_PER_BLOCK = 1024

@@ -29,5 +29,5 @@ places += [
 for place in places:
     denied(place, os.open, place, os.O_CREAT | os.O_WRONLY)
 denied("overwriting torch", os.open, _torch.__file__, os.O_WRONLY)
-denied("overwriting the harness", os.open, sys.modules["harness.frames"].__file__, os.O_WRONLY)
+denied("overwriting the harness", os.open, sys.modules["harness.wire.frames"].__file__, os.O_WRONLY)
 denied("unlinking torch", os.unlink, _torch.__file__)

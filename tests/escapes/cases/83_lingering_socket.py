@@ -24,7 +24,7 @@ try:
         client.send(b"x" * 65536)
 except BlockingIOError:
     channel = next(item for item in gc.get_objects() if type(item).__name__ == "Channel")
-    frame = sys.modules["harness.frames"].encode({"type": "imported"}, b"")
+    frame = sys.modules["harness.wire.frames"].encode({"type": "imported"}, b"")
     sockets = array.array("i", [client.fileno(), peer.fileno()])
     channel._socket.sendmsg([frame[:8]], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, sockets)])
     client.close()  # from here on only the supervisor holds them

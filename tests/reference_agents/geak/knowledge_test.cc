@@ -5,7 +5,7 @@
 
 #include "base/handle.h"
 #include "tests/catch.h"
-#include "tests/reference_agents/agent/fakes.h"
+#include "tests/reference_agents/core/fakes.h"
 
 using namespace assay;
 using namespace assay::agents;

@@ -4,7 +4,7 @@
 
 #include "reference_agents/llm/metered.h"
 #include "tests/catch.h"
-#include "tests/reference_agents/agent/fakes.h"
+#include "tests/reference_agents/core/fakes.h"
 
 using namespace assay;
 using namespace assay::agents;

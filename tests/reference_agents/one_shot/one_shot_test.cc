@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/handle.h"
-#include "reference_agents/agent/agents.h"
-#include "reference_agents/agent/run.h"
+#include "reference_agents/registry/agents.h"
+#include "reference_agents/core/run.h"
 #include "reference_agents/one_shot/prompt.h"
 #include "tests/catch.h"
-#include "tests/reference_agents/agent/fakes.h"
+#include "tests/reference_agents/core/fakes.h"
 
 using namespace assay;
 using namespace assay::agents;

@@ -19,7 +19,8 @@
 #include <vector>
 
 #include "base/handle.h"
-#include "sandbox/device/launching.h"
+#include "sandbox/device/make_device.h"
+#include "sandbox/launch/launching.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/cuda_fixture.h"
 

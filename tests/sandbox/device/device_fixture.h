@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "sandbox/device/device.h"
+#include "sandbox/job/config.h"
 
 namespace assay::sandbox::testing {
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 import torch
-from harness.frames import Channel, Frame
-from harness.tensors import aligned, create_memfd, make_memfd, pack, span_bytes
+from harness.wire.frames import Channel, Frame
+from harness.wire.tensors import aligned, create_memfd, make_memfd, pack, span_bytes
 
 sys.path.insert(0, os.path.dirname(__file__))
 from judge_client import JudgeClient, write_operator
@@ -149,7 +149,7 @@ class Supervisor:
         exited = self.control.receive()
         assert exited is not None and exited.type == "exited" and exited.header["slot"] == slot
         report.exited = exited.header
-        from harness.tensors import MappedFile
+        from harness.wire.tensors import MappedFile
 
         for frame in report.frames:
             if frame.type == "case" and "outputs" in frame.header:

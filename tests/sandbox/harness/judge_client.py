@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from harness.frames import Channel, Frame
-from harness.tensors import MappedFile, create_memfd, pack, span_view
+from harness.wire.frames import Channel, Frame
+from harness.wire.tensors import MappedFile, create_memfd, pack, span_view
 
 MAIN = Path(__file__).resolve().parents[3] / "sandbox" / "harness" / "main.py"
 SPEC = """

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from harness.attribution import unattributed
+from harness.judging.attribution import unattributed
 
 sys.path.insert(0, os.path.dirname(__file__))
 from conftest import Supervisor

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[3]
 AGAINST_TORCH = """
 import sys
 import torch
-from harness import arithmetic_kernels as ak
+from harness.recording import arithmetic_kernels as ak
 
 torch.manual_seed(0)
 x, y = torch.randn(3000), torch.randn(3000)

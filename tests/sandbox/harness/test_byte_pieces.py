@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from harness.byte_pieces import MAX_RUNS, matched, runs
+from harness.recording.byte_pieces import MAX_RUNS, matched, runs
 
 VIEWS = [
     torch.arange(24).view(2, 3, 4),

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[3]
 LAYOUTS = """
 import itertools, sys
 import torch
-from harness import copy_kernel as ck
+from harness.recording import copy_kernel as ck
 
 def filled(dtype, shape):
     n = torch.Size(shape).numel()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from harness import plan as plans
-from harness.disassemble import MAX_KERNELS, BrokenPlan, binaries, disassemblies
+from harness.recording import plan as plans
+from harness.recording.disassemble import MAX_KERNELS, BrokenPlan, binaries, disassemblies
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

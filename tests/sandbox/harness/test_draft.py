@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from harness import plan as plans
-from harness.draft import Draft
-from harness.errors import NotRecordable
+from harness.entry.errors import NotRecordable
+from harness.recording import plan as plans
+from harness.recording.draft import Draft
 
 
 def fill(count: int) -> plans.Fill:

@@ -15,11 +15,11 @@ import pytest
 import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness.device_memory import Access, DeviceMemoryError, Properties
-from harness.exchange import Exchange, Exchanges, place
-from harness.frames import Channel, Frame
-from harness.judge import Judge
-from harness.tensors import create_memfd
+from harness.judging.exchange import Exchange, Exchanges, place
+from harness.judging.judge import Judge
+from harness.wire.device_memory import Access, DeviceMemoryError, Properties
+from harness.wire.frames import Channel, Frame
+from harness.wire.tensors import create_memfd
 from judge_client import SPEC, write_operator
 
 
@@ -182,7 +182,7 @@ def test_structural_inputs_stay_beside_new_ones(talk: Conversation, tmp_path: Pa
 
 
 def test_exchanges_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.exchange.KEPT_BYTES", 3000)
+    monkeypatch.setattr("harness.judging.exchange.KEPT_BYTES", 3000)
     exchanges = Exchanges(FileExchange)  # type: ignore[arg-type]
     first, second, third = (exchanges.take() for _ in range(3))
     for one in (first, second, third):

@@ -9,8 +9,8 @@ import socket
 import struct
 
 import pytest
-from harness import frames
-from harness.frames import Channel, FrameError
+from harness.wire import frames
+from harness.wire.frames import Channel, FrameError
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 import torch
-from harness.golden import Golden
-from harness.open_elements import open_elements
+from harness.imported.golden import Golden
+from harness.imported.open_elements import open_elements
+from harness.imported.surroundings import Contents
 from harness.operator import Case, OperatorError, Rng
-from harness.surroundings import Contents
 
 KERNEL = """
 def first_half(x, y):

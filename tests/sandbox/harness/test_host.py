@@ -15,15 +15,16 @@ import pytest
 import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import host_rounds, shared_memory
-from harness.cases import CaseInput
-from harness.errors import BadOutputs
-from harness.host import HostRunner, dense
-from harness.host_rounds import HostCase, Seen
-from harness.judging import CaseState
+from harness.candidate.host import HostRunner, dense
+from harness.entry.cases import CaseInput
+from harness.entry.errors import BadOutputs
+from harness.judging import host_rounds
+from harness.judging.case_state import CaseState
+from harness.judging.host_rounds import HostCase, Seen
 from harness.operator import Operator
-from harness.rounds import CandidateLine, Go, JudgeLine, RoundError, SetLayout, lay_out
-from harness.tensors import Memory
+from harness.wire import shared_memory
+from harness.wire.rounds import CandidateLine, Go, JudgeLine, RoundError, SetLayout, lay_out
+from harness.wire.tensors import Memory
 from judge_client import write_operator
 
 Entry = Callable[..., Any]

@@ -13,7 +13,7 @@ import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness.operator import Operator, OperatorError
-from harness.tensors import create_memfd, descriptor, pack
+from harness.wire.tensors import create_memfd, descriptor, pack
 from judge_client import REFERENCE, SPEC, JudgeClient, prepared_inputs, right_answer, write_operator
 
 

@@ -13,8 +13,8 @@ import pytest
 import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import judge as judge_module
-from harness.frames import Channel, Frame
+from harness.judging import judge as judge_module
+from harness.wire.frames import Channel, Frame
 from judge_client import REFERENCE, JudgeClient, write_operator
 
 

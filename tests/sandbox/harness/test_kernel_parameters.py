@@ -15,7 +15,7 @@ import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
 from conftest import Supervisor
-from harness.resources import _attributes, _sections
+from harness.recording.resources import _attributes, _sections
 from plan_reader import read_plan
 
 KPARAM_INFO = 0x17  # EIATTR_KPARAM_INFO: index, ordinal, offset; the size in bytes in the upper 14 bits of the last word

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from harness.lint import Check, lint
+from harness.judging.lint import Check, lint
 from harness.operator import Operator, OperatorError
 
 SPEC = """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from harness import live_memory
-from harness.live_memory import LiveMemory
+from harness.interpreting import live_memory
+from harness.interpreting.live_memory import LiveMemory
 
 
 def holds(live: LiveMemory, address: int) -> bool:

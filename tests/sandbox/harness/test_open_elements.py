@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from harness.open_elements import open_elements
-from harness.surroundings import Contents, Surroundings
+from harness.imported.open_elements import open_elements
+from harness.imported.surroundings import Contents, Surroundings
 
 
 def amid(code: Callable[[], torch.Tensor]) -> Callable[[Contents], list[torch.Tensor]]:

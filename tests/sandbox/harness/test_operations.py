@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from harness import operations
-from harness.dispatch import Classifier
-from harness.host_watch import HostWatch
-from harness.recorder import Recorder
+from harness.entry import operations
+from harness.interpreting.host_watch import HostWatch
+from harness.recording.dispatch import Classifier
+from harness.recording.recorder import Recorder
 
 
 def test_the_recorder_has_work_for_every_move() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 import torch
-from harness.surroundings import FINITE, MARGIN_BYTES, Contents, Surroundings, placed
-from harness.tensors import DTYPES
+from harness.imported.surroundings import FINITE, MARGIN_BYTES, Contents, Surroundings, placed
+from harness.wire.tensors import DTYPES
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 

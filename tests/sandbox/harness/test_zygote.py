@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from harness import zygote
+from harness.candidate import zygote
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/launcher/plan.h"
+#include "sandbox/launcher/plan/plan.h"
 #include "sandbox/wire/frame.h"
 #include "sandbox/wire/memfd.h"
 #include "tests/catch.h"

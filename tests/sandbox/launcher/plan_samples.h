@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "sandbox/launcher/plan.h"
+#include "sandbox/launcher/plan/plan.h"
 
 namespace assay::sandbox::test {
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "sandbox/launcher/fake_driver.h"
-#include "sandbox/launcher/fake_kernels.h"
-#include "sandbox/launcher/replay.h"
+#include "sandbox/launcher/driver/fake_driver.h"
+#include "sandbox/launcher/driver/fake_kernels.h"
+#include "sandbox/launcher/replay/replay.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"
 

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness.frames import Channel
-from harness.plan import (
+from harness.recording.plan import (
     Alternative,
     Binary,
     BufferKind,
@@ -31,6 +30,7 @@ from harness.plan import (
     Scalar,
     TensorMap,
 )
+from harness.wire.frames import Channel
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 LAUNCHER = os.environ.get("ASSAY_LAUNCHER", str(ROOT / "build/release/bin/assay-launcher"))

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "server/conformance/fixtures.h"
-#include "server/mcp/dispatch.h"
+#include "server/mcp/core/dispatch.h"
 #include "tests/catch.h"
 
 namespace assay::conformance {

@@ -13,8 +13,9 @@
 #include <string>
 #include <thread>
 
-#include "server/mcp/dispatch.h"
-#include "server/mcp/server.h"
+#include "server/mcp/core/dispatch.h"
+#include "server/mcp/core/server.h"
+#include "server/mcp/http/http_server.h"
 #include "tests/catch.h"
 
 namespace assay::mcp::test {

@@ -2,8 +2,8 @@
 // code. tests/clients/test_content.py reads them through official clients.
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
-#include "tools/prompt.h"
-#include "tools/resource.h"
+#include "tools/resources/prompt.h"
+#include "tools/resources/resource.h"
 
 namespace assay::tools {
 namespace {

@@ -9,7 +9,7 @@
 #include "server/runs/verdict_check.h"
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
-#include "tools/job_json.h"
+#include "tools/json/job_json.h"
 
 namespace assay::server {
 namespace {

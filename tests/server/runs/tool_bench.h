@@ -9,10 +9,10 @@
 #include <string>
 
 #include "operators/search/example_search.h"
-#include "server/mcp/schema.h"
+#include "server/mcp/schema/schema.h"
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
-#include "tools/registry.h"
+#include "tools/model/tool.h"
 
 namespace assay::testing {
 

@@ -12,7 +12,7 @@
 #include "server/store/schema.h"
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"
-#include "tools/verdict_json.h"
+#include "tools/json/verdict_json.h"
 
 namespace assay::server {
 namespace {

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from harness.cuda_cpp.manifest import MAX_LAUNCHES, MAX_MANIFEST_CHARS, Manifest, fill_holes, holes, read_manifest
-from harness.errors import ManifestError, MissingEntry
+from harness.entry.errors import ManifestError, MissingEntry
 
 LAUNCH = '[[launch]]\nkernel = "f"\ngrid = 1\nblock = 1\nargs = []\n'
 

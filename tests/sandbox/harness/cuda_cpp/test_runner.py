@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import torch
-from harness.cases import CaseInput
 from harness.cuda_cpp.nvrtc import Nvrtc
 from harness.cuda_cpp.runner import CudaCppRunner
-from harness.errors import CudaCompilationError, ManifestError, UnsupportedHere
-from harness.tensors import name_of, span_bytes
+from harness.entry.cases import CaseInput
+from harness.entry.errors import CudaCompilationError, ManifestError, UnsupportedHere
+from harness.wire.tensors import name_of, span_bytes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from harness.cuda_cpp import toolkit
 from harness.cuda_cpp.toolkit import find_toolkit
-from harness.errors import UnsupportedHere
+from harness.entry.errors import UnsupportedHere
 
 
 def make(folder: Path, library: str, header: str = "include/cuda_fp16.h") -> Path:

@@ -1,0 +1,129 @@
+// Threads for long calls, started only when there is work for them, so that a server with nothing to do has none.
+//
+//   WorkerPool pool(32, 256);                         // at most 32 threads, and 256 pieces of work that wait for one
+//   if (!pool.submit(work)) ...                       // 256 are waiting already
+//   pool.wait_idle(std::chrono::seconds(5));
+//
+// With a third number, only so many threads are started at once, and further ones by grow(), which whoever owns the pool calls every few milliseconds:
+// a burst of short work then does not end with as many threads as there were pieces.
+//
+// Thread-safe. The destructor waits for running work.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace assay {
+
+class WorkerPool {
+ public:
+  WorkerPool(std::size_t max_threads, std::size_t max_waiting) : WorkerPool(max_threads, max_waiting, max_threads) {}
+  WorkerPool(std::size_t max_threads, std::size_t max_waiting, std::size_t eager_threads)
+      : max_threads_(max_threads), max_waiting_(max_waiting), eager_threads_(std::min(eager_threads, max_threads)) {}
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  ~WorkerPool() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  /// False when too much work waits already, or no thread can be had. `work` must not throw.
+  bool submit(std::function<void()> work) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (waiting_.size() >= max_waiting_) return false;
+      waiting_.push_back(std::move(work));
+      if (waiting_.size() > idle_ && threads_.size() < eager_threads_ && !start_thread() && threads_.empty()) {
+        waiting_.pop_back();
+        return false;
+      }
+    }
+    wake_.notify_one();
+    return true;
+  }
+
+  /// How many pieces of work wait for a thread.
+  std::size_t waiting() const {
+    const std::lock_guard lock(mutex_);
+    return waiting_.size();
+  }
+
+  /// Starts threads for the work that waits, if at the pace since the last call it would wait for more than kPatientCalls calls. True when some waits.
+  bool grow() {
+    const std::lock_guard lock(mutex_);
+    const std::size_t taken = std::exchange(taken_, 0);
+    if (taken * kPatientCalls >= waiting_.size()) return !waiting_.empty();
+    const std::size_t missing = std::min(waiting_.size() > idle_ ? waiting_.size() - idle_ : 0, kThreadsPerGrowth);
+    for (std::size_t i = 0; i < missing && threads_.size() < max_threads_; ++i) {
+      if (!start_thread()) break;
+    }
+    return !waiting_.empty();
+  }
+
+  /// True once nothing runs or waits; false when that takes longer.
+  bool wait_idle(std::chrono::milliseconds timeout) {
+    std::unique_lock lock(mutex_);
+    return done_.wait_for(lock, timeout, [this] { return waiting_.empty() && running_ == 0; });
+  }
+
+ private:
+  static constexpr std::size_t kPatientCalls = 10;
+  static constexpr std::size_t kThreadsPerGrowth = 8;
+
+  /// False when the machine has no thread left; those that run already go on.
+  bool start_thread() {
+    try {
+      threads_.emplace_back([this] { run(); });
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
+
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      ++idle_;
+      wake_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+      --idle_;
+      if (waiting_.empty()) return;
+      const std::function<void()> work = std::move(waiting_.front());
+      waiting_.pop_front();
+      ++taken_;
+      ++running_;
+      lock.unlock();
+      work();
+      lock.lock();
+      if (--running_ == 0 && waiting_.empty()) done_.notify_all();
+    }
+  }
+
+  const std::size_t max_threads_;
+  const std::size_t max_waiting_;
+  const std::size_t eager_threads_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  std::deque<std::function<void()>> waiting_;
+  std::vector<std::thread> threads_;
+  std::size_t idle_ = 0;
+  std::size_t running_ = 0;
+  std::size_t taken_ = 0;  // since the last grow()
+  bool closing_ = false;
+};
+
+}  // namespace assay

@@ -1,0 +1,94 @@
+"""What a graded submission costs: every oracle is submitted, with its hidden cases, and its stages are added up.
+
+    python measurements/grading.py --out measurements/results/grading-h200.json
+
+`launch`, `judge` (inputs, first comparisons), `baseline` (oracle and PyTorch, timed beside) and `recheck` (of each block that was timed)
+are the stages that hold the GPU. `times` are medians in ns: of all samples, of those that were the first run on their inputs, of the
+oracle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from environment import environment
+from stdio_client import StdioClient
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/common"))
+from tool_calls import verdict_of  # noqa: E402
+
+ON_THE_GPU = ("launch", "judge", "baseline", "recheck")
+
+
+def submit(client: StdioClient, run: str, folder: Path) -> dict[str, Any]:
+    begin = time.perf_counter()
+    arguments = {"operator": folder.name, "code": (folder / "oracle.py").read_text(), "run": run}
+    answer = verdict_of(client, "submit", arguments)
+    wall_s = time.perf_counter() - begin
+    kept = {key: answer.get(key) for key in ("outcome", "error_kind", "tier", "perf", "stage_ms")}
+    cases = answer.get("cases") or []
+    times = {case["id"]: times_of(case) for case in cases if case.get("latency")}
+    return {"operator": folder.name, "wall_s": wall_s, "cases": len(cases), "times": times, **kept}
+
+
+def times_of(case: dict[str, Any]) -> list[float | None]:
+    latency, oracle = case["latency"], case.get("baseline_latency") or {}
+    return [latency["median_ns"], latency.get("first_run_ns"), oracle.get("median_ns")]
+
+
+def worked_ms(one: dict[str, Any]) -> float:
+    return sum(ms for stage, ms in one["stage_ms"].items() if stage != "queue")
+
+
+def summary(graded: list[dict[str, Any]]) -> dict[str, Any]:
+    passed = [one for one in graded if one["outcome"] == "pass"]
+    gpu_s = [sum(one["stage_ms"].get(stage, 0) for stage in ON_THE_GPU) / 1e3 for one in passed]
+    return {
+        "submissions": len(graded),
+        "passed": len(passed),
+        "wall_s": statistics.median(one["wall_s"] for one in passed),
+        "gpu_s": statistics.median(gpu_s),
+        "gpu_s_each": {one["operator"]: round(seconds, 2) for one, seconds in zip(passed, gpu_s, strict=True)},
+        "stage_ms": {stage: statistics.median(one["stage_ms"].get(stage, 0) for one in passed) for stage in passed[0]["stage_ms"]},
+        "recheck_share": statistics.median(one["stage_ms"].get("recheck", 0) / worked_ms(one) for one in passed),
+        "perf": {one["operator"]: one["perf"] for one in passed},
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
+    parser.add_argument("--device", default="cuda:0")
+    parser.add_argument("--operators", nargs="*", default=[])
+    parser.add_argument("--seconds", type=float, default=3600, help="no further submission begins after that")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    folders = sorted(path.parent for path in (ROOT / "operators").glob("*/*/spec.toml"))
+    chosen = [folder for folder in folders if not options.operators or folder.name in options.operators]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [options.binary, "serve", "--stdio", "--device", options.device, "--store", f"{folder}/assay.db"]
+        client = StdioClient(command, {**os.environ, "ASSAY_STATE_DIR": f"{folder}/state"})
+        run = client.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})["structuredContent"]["run"]
+        submit(client, run, chosen[0])  # the pool starts
+        end = time.monotonic() + options.seconds
+        graded = [submit(client, run, one) for one in chosen if time.monotonic() < end]
+        client.close()
+    document = {"what": __doc__, "summary": {}, "environment": environment(), "graded": graded}
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(document, indent=1) + "\n")
+    document["summary"] = summary(graded)
+    options.out.write_text(json.dumps(document, indent=1) + "\n")
+    print(json.dumps(document["summary"], indent=1))
+
+
+if __name__ == "__main__":
+    main()

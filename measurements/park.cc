@@ -1,0 +1,61 @@
+// assay-park: how long a candidate takes to be forked, jailed and parked. For measurements/layers.py; only in a build that can leave layers out.
+//
+//   assay-park PYTHON HARNESS ASSAY_JAIL STATE_DIR [LAYERS,TO,LEAVE,OUT]
+//
+// Says `ready` once the zygote is; then, for each line on stdin, parks one candidate, prints the nanoseconds that it took, and ends it.
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "sandbox/jail/mutation.h"
+#include "sandbox/pool/candidate.h"
+#include "sandbox/pool/process.h"
+#include "sandbox/pool/zygote.h"
+
+namespace {
+
+using namespace assay;           // NOLINT: this is a main file
+using namespace assay::sandbox;  // NOLINT
+
+constexpr int kArguments = 4;
+constexpr int kUsage = 2;
+constexpr std::int64_t kReadyMs = 60'000;
+constexpr std::int64_t kParkMs = 15'000;
+
+int complain(const std::string& message, int status = 1) {
+  std::fprintf(stderr, "assay-park: %s\n", message.c_str());
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < kArguments + 1 || argc > kArguments + 2) return complain("usage: PYTHON HARNESS ASSAY_JAIL STATE_DIR [LAYERS]", kUsage);
+  SandboxConfig config;
+  config.python = argv[1];
+  config.harness_dir = argv[2];
+  config.jail_exec = argv[3];
+  config.state_dir = argv[4];
+  if (argc == kArguments + 2) {
+    if (const Status left_out = leave_out(argv[kArguments + 1]); !left_out) return complain(left_out.error().message, kUsage);
+  }
+  Spawner spawner;
+  Result<std::unique_ptr<Zygote>> started = Zygote::start(config, spawner, Deadline::after_ms(kReadyMs));
+  if (!started) return complain(started.error().message);
+  const std::shared_ptr<Zygote> zygote = std::move(*started);
+  std::puts("ready");
+  std::fflush(stdout);
+  std::array<char, 16> line{};
+  while (std::fgets(line.data(), line.size(), stdin) != nullptr) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Result<std::unique_ptr<Candidate>> parked = Candidate::park(zygote, 0, config.job_limits, config.isolation, Deadline::after_ms(kParkMs));
+    const auto took = std::chrono::steady_clock::now() - begin;
+    if (!parked) return complain(parked.error().message);
+    std::printf("%lld\n", static_cast<long long>(std::chrono::duration_cast<std::chrono::nanoseconds>(took).count()));
+    std::fflush(stdout);
+  }
+  return 0;
+}

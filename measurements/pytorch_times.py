@@ -1,0 +1,226 @@
+"""Times PyTorch on the large case of every operator: its reference eagerly, and compiled by torch.compile. Device time with a cold L2.
+
+    python measurements/pytorch_times.py --device cuda:0 --workers 12 --out measurements/results/pytorch-h200.json
+
+Compiling takes minutes and is done by several processes; nothing else runs on the GPU while one of them measures. A reference that
+torch.compile refuses, or does not finish in --each seconds, has an `error` and no time of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from environment import environment
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "sandbox"))
+
+LARGE = "large"
+SEED = 20_261_122
+SAMPLES, MIN_SAMPLES, MAX_TIMING_S = 50, 5, 0.5
+WARM_UP = 3
+FLUSH_BYTES = 256 << 20  # several times the L2 of any GPU of today
+EACH_S = 150.0  # loops that are unrolled take minutes to compile, and nobody would wait for them
+UNFINISHED = "torch.compile had not finished when its time was over"
+
+
+@contextmanager
+def held(lock: TextIO, kind: int) -> Any:
+    fcntl.flock(lock, kind)
+    try:
+        yield
+    finally:
+        fcntl.flock(lock, fcntl.LOCK_UN)
+
+
+def alone(lock: TextIO) -> Any:
+    """The GPU for a measurement: nobody else computes there."""
+    return held(lock, fcntl.LOCK_EX)
+
+
+def beside_others(lock: TextIO) -> Any:
+    """The GPU for work that is not measured, never while somebody measures."""
+    return held(lock, fcntl.LOCK_SH)
+
+
+def samples_ns(run: Callable[[], Any], ahead_cycles: int = 0) -> list[float]:
+    """Device time. `ahead_cycles`: for so many the GPU idles before each sample, so that the host has queued all of it by then."""
+    import torch
+
+    flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
+    for _ in range(WARM_UP):
+        run()
+    torch.cuda.synchronize()
+    found: list[float] = []
+    end = time.perf_counter() + MAX_TIMING_S
+    while len(found) < SAMPLES and (len(found) < MIN_SAMPLES or time.perf_counter() < end):
+        start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        flush.zero_()
+        if ahead_cycles:
+            torch.cuda._sleep(ahead_cycles)
+        start.record()
+        run()
+        stop.record()
+        stop.synchronize()
+        found.append(start.elapsed_time(stop) * 1e6)
+    return found
+
+
+class Compiled:
+    """torch.compile by its default backend, with two differences: compiling waits for nobody, and what was compiled runs beside others
+    until `measured` says that the GPU is this process's alone."""
+
+    def __init__(self, reference: Callable[..., Any], lock: TextIO) -> None:
+        import torch
+
+        self.measured = False
+        self._lock = lock
+        self._call = torch.compile(reference, dynamic=False, backend=self._backend)
+
+    def __call__(self, **arguments: Any) -> Any:
+        return self._call(**arguments)
+
+    def _backend(self, graph: Any, examples: Any) -> Callable[..., Any]:
+        import torch
+        from torch._inductor.compile_fx import compile_fx
+
+        compiled: Any = compile_fx(graph, examples)
+
+        def run(*values: Any) -> Any:
+            if self.measured:
+                return compiled(*values)
+            with beside_others(self._lock):
+                result = compiled(*values)
+                torch.cuda.synchronize()
+                return result
+
+        return run
+
+
+def difference(expected: list[Any], returned: Any) -> float:
+    outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
+    return max(float((a.double() - b.double()).abs().nan_to_num(0.0).max()) for a, b in zip(expected, outputs, strict=True))
+
+
+def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]:
+    """One operator, in a process of its own choosing: first without, then with what torch.compile makes of it."""
+    import torch
+    from harness.operator import Operator
+
+    torch.cuda.set_device(device)
+    operator = Operator.load(folder)
+    wire = next(case for case in operator.spec["cases"] if case["id"] == LARGE)
+    entry: dict[str, Any] = {"operator": operator.name}
+    reference = operator.module.reference
+    with torch.no_grad():
+        with beside_others(lock):
+            arguments = operator.inputs(operator.case(wire, device), SEED)
+            torch.cuda.synchronize()
+        with alone(lock):
+            entry["empty_ns"] = samples_ns(lambda: None)  # what the events themselves take
+            entry["eager_ns"] = samples_ns(lambda: reference(**arguments))
+        yield {**entry, "error": UNFINISHED}
+        try:
+            compiled = Compiled(reference, lock)
+            returned = compiled(**arguments)
+            with beside_others(lock):
+                entry["largest_difference"] = difference(operator.reference(arguments), returned)
+            del returned
+            compiled.measured = True
+            with alone(lock):
+                entry["compiled_ns"] = samples_ns(lambda: compiled(**arguments))
+        except Exception as error:
+            entry["error"] = f"{type(error).__name__}: {error}"[:500]
+    yield entry
+
+
+def work(names: list[str], device: str, lock_path: str) -> int:
+    """A worker: lines of JSON for each operator, the last of which counts."""
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # there are workers enough
+    folders = {path.parent.name: path.parent for path in (ROOT / "operators").glob("*/*/spec.toml")}
+    with Path(lock_path).open("w") as lock:
+        for name in names:
+            try:
+                for entry in measure(folders[name], device, lock):
+                    print(json.dumps(entry), flush=True)
+            except Exception as error:
+                print(json.dumps({"operator": name, "error": f"{type(error).__name__}: {error}"[:500]}), flush=True)
+    return 0
+
+
+def each_in_a_process(command: list[str], names: list[str], workers: int, seconds: float, each_s: float = 3600.0) -> list[str]:
+    """The last line of JSON that `command NAME` prints of each operator, even if it dies or is stopped. So many run at once."""
+    end = time.monotonic() + seconds
+
+    def line_of(name: str) -> str:
+        left = min(each_s, end - time.monotonic())
+        if left <= 0:
+            return ""
+        with subprocess.Popen([*command, name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            try:
+                printed = process.communicate(timeout=left)[0]
+            except subprocess.TimeoutExpired:
+                process.kill()
+                printed = process.communicate()[0]
+        whole = [line for line in printed.decode().splitlines() if line.endswith("}")]
+        return whole[-1] if whole else ""
+
+    with ThreadPoolExecutor(workers) as pool:
+        return [line for line in pool.map(line_of, names) if line]
+
+
+def microseconds(samples: list[float] | None) -> str:
+    return f"{statistics.median(samples) / 1e3:.1f} us" if samples else "-"
+
+
+def show(entry: dict[str, Any]) -> None:
+    eager, compiled = (microseconds(entry.get(key)) for key in ("eager_ns", "compiled_ns"))
+    print(f"{entry['operator']:26} eager {eager:>12}, compiled {compiled:>12} {entry.get('error', '')[:120]}", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cuda:0")
+    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--operators", nargs="*", default=[])
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--seconds", type=float, default=3600.0, help="then those that are not done are stopped")
+    parser.add_argument("--each", type=float, default=EACH_S, help="seconds for one operator")
+    parser.add_argument("--work", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    names = options.operators or sorted(path.parent.name for path in (ROOT / "operators").glob("*/*/spec.toml"))
+    if options.work:
+        return work(names, options.device, options.work)
+    with tempfile.NamedTemporaryFile() as lock:
+        command = [sys.executable, __file__, "--device", options.device, "--work", lock.name, "--operators"]
+        lines = each_in_a_process(command, names, options.workers, options.seconds, options.each)
+    entries = sorted(map(json.loads, lines), key=lambda entry: entry["operator"])
+    for entry in entries:
+        show(entry)
+    missing = sorted(set(names) - {entry["operator"] for entry in entries})
+    print(
+        f"{sum('compiled_ns' in entry for entry in entries)} of {len(names)} compiled"
+        + (f"; no word of {', '.join(missing)}" if missing else "")
+    )
+    if options.out:
+        options.out.write_text(
+            json.dumps({"what": __doc__, "environment": environment(), "operators": entries}, separators=(",", ":")) + "\n"
+        )
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,264 @@
+"""How much the sandbox does: verdicts an hour with several agents at once, recovery after faults, memory of the idle pool.
+
+    python measurements/sandbox.py --device cuda:0 --out measurements/results/sandbox-h200.json
+
+Agents are threads of this process, each with an HTTP connection of its own, sending run_tests of vector_add with distinct sources one
+after the other. Recovery is the time from the verdict on a submission that harmed the device to the verdict `pass` on a correct one, sent
+at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import http.client
+import itertools
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from environment import environment
+from stdio_client import PROTOCOL
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/crash"))
+import processes  # noqa: E402
+
+OPERATOR = "vector_add"
+ORACLE = (ROOT / "operators/standard" / OPERATOR / "oracle.py").read_text()
+START_S = 120.0
+CALL_S = 120.0
+
+KERNEL = """import torch, triton, triton.language as tl
+
+@triton.jit
+def kernel(x, y, z, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    m = i < n
+    BODY
+
+def vector_add(x, y):
+    z = torch.empty_like(x)
+    kernel[(triton.cdiv(x.numel(), 512),)](x, y, z, x.numel(), BLOCK=512)
+    return z
+"""
+FAULTS = {
+    "endless kernel": (
+        KERNEL.replace("BODY", "while tl.load(x) < 1e30:\n        tl.store(z + i, tl.load(y + i, mask=m), mask=m)"),
+        "timeout",
+    ),
+    "illegal address": (KERNEL.replace("BODY", "tl.store(z + i.to(tl.int64) * 100000000000, 1.0, mask=i > 0)"), "gpu_fault"),
+    "write past the end": (
+        KERNEL.replace("BODY", "tl.store(z + i, tl.load(x + i, mask=m) + tl.load(y + i, mask=m), mask=i < n + 16)"),
+        "canary_violation",
+    ),
+    "process exit": ("import os\nos._exit(0)\n", "protocol_error"),
+}
+HOST_FAULTS = ("process exit",)  # what a device without a GPU can be asked
+
+
+class Agent:
+    """One client with a kept-alive HTTP connection, speaking the stateless era."""
+
+    def __init__(self, port: int) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=CALL_S)
+        self.count = 0
+        self.run = ""
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        self.count += 1
+        meta = {"io.modelcontextprotocol/protocolVersion": PROTOCOL, "io.modelcontextprotocol/clientCapabilities": {}}
+        params = {"name": tool, "arguments": arguments, "_meta": meta}
+        body = json.dumps({"jsonrpc": "2.0", "id": self.count, "method": "tools/call", "params": params})
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": PROTOCOL,
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": tool,
+        }
+        self.connection.request("POST", "/mcp", body, headers)
+        answer = json.loads(self.connection.getresponse().read())
+        if "error" in answer:
+            raise RuntimeError(f"{tool}: {answer['error']}")
+        structured: dict[str, Any] = answer["result"]["structuredContent"]
+        return structured
+
+    def verdict(self, source: str, device: str = "", tool: str = "run_tests", operator: str = OPERATOR) -> dict[str, Any]:
+        """On the server's default device unless one is named. The first `submit` starts a run of its own."""
+        arguments = {"operator": operator, "code": f"{source}\n# {os.urandom(8).hex()}\n"}
+        if device:
+            arguments["device"] = device
+        if tool == "submit":
+            self.run = self.run or str(self.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})["run"])
+            arguments["run"] = self.run
+        answer = self.call(tool, arguments)
+        while answer.get("status") in ("queued", "running"):
+            answer = self.call("job", {"job": answer["job"], "wait_s": 20})
+        return answer
+
+
+class Server:
+    def __init__(self, binary: str, device: str, folder: Path, *arguments: str) -> None:
+        command = [binary, "serve", "--http", "127.0.0.1:0", "--device", device, "--store", str(folder / "assay.db"), *arguments]
+        environment = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+        atexit.register(self.process.kill)  # also when a measurement fails
+        assert self.process.stderr is not None
+        while line := self.process.stderr.readline():
+            if found := re.search(r"http://[^:]+:(\d+)", line):
+                self.port = int(found.group(1))
+                break
+        else:
+            raise SystemExit("the server did not start")
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+        deadline = time.monotonic() + START_S
+        while Agent(self.port).verdict(ORACLE).get("outcome") != "pass":
+            if time.monotonic() > deadline:
+                raise SystemExit("a correct submission does not pass")
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.wait(30)
+
+
+def oracle_of(operator: str) -> str:
+    return next((ROOT / "operators").glob(f"*/{operator}/oracle.py")).read_text()
+
+
+def throughput(
+    server: Server,
+    agents: int,
+    seconds: float,
+    devices: Sequence[str] = ("",),
+    tool: str = "run_tests",
+    operators: Sequence[str] = (OPERATOR,),
+) -> dict[str, Any]:
+    """Verdicts an hour, what one agent waits, and the mean of each stage.
+
+    Agents take the devices in turns, each the operators, with the oracles' code.
+    """
+    codes = [(operator, oracle_of(operator)) for operator in operators]
+    latencies: list[float] = []
+    stages: list[dict[str, float]] = []
+    wrong: list[str] = []
+    begin = time.monotonic()
+
+    def work(device: str) -> None:
+        agent = Agent(server.port)
+        turns = itertools.cycle(codes)
+        while time.monotonic() < begin + seconds:
+            operator, code = next(turns)
+            start = time.perf_counter()
+            verdict = agent.verdict(code, device, tool, operator)
+            latencies.append((time.perf_counter() - start) * 1e3)
+            stages.append(verdict.get("stage_ms") or {})
+            if verdict.get("outcome") != "pass":
+                wrong.append(json.dumps(verdict)[:300])
+
+    threads = [threading.Thread(target=work, args=[devices[index % len(devices)]]) for index in range(agents)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if wrong:
+        raise SystemExit(f"{len(wrong)} correct submissions did not pass: {wrong[0]}")
+    took = time.monotonic() - begin
+    ordered = sorted(latencies)
+    return {
+        "agents": agents,
+        "verdicts_per_hour": round(len(latencies) / took * 3600),
+        "p50_ms": round(statistics.median(ordered), 1),
+        "p95_ms": round(ordered[int(0.95 * (len(ordered) - 1))], 1),
+        "stage_ms": {stage: round(statistics.mean(one.get(stage, 0) for one in stages), 1) for stage in stages[0]},
+        "samples_ms": [round(value, 2) for value in latencies],
+    }
+
+
+def recovery(server: Server, device: str, rounds: int) -> dict[str, list[float]]:
+    """Seconds until a correct submission has passed again, by what went before it."""
+    agent = Agent(server.port)
+    found: dict[str, list[float]] = {}
+    for name, (source, kind) in FAULTS.items():
+        if not device.startswith("cuda") and name not in HOST_FAULTS:
+            continue
+        for _ in range(rounds):
+            verdict = agent.verdict(source)
+            if verdict.get("error_kind") != kind:
+                raise SystemExit(f"{name}: expected {kind}, got {json.dumps(verdict)[:400]}")
+            begin = time.monotonic()
+            after = agent.verdict(ORACLE)
+            if after.get("outcome") != "pass":
+                raise SystemExit(f"after {name}: {json.dumps(after)[:400]}")
+            found.setdefault(name, []).append(round(time.monotonic() - begin, 3))
+    return found
+
+
+def pool_memory(server: Server) -> dict[str, int]:
+    """Proportional set size in KiB, by role, with nothing to do."""
+    time.sleep(2.0)
+    roles = processes.by_role(server.process.pid)
+    roles["server"] = [server.process.pid]
+    sizes = {}
+    for role, pids in roles.items():
+        total = 0
+        for pid in pids:
+            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    total += int(line.split()[1])
+        sizes[role] = total
+    return sizes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
+    parser.add_argument("--agents", type=int, nargs="+", default=[1, 4, 16])
+    parser.add_argument("--seconds", type=float, default=20.0, help="for each number of agents")
+    parser.add_argument("--rounds", type=int, default=2, help="of each fault")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(options.binary, options.device, Path(folder))
+        memory = pool_memory(server)
+        rates = [throughput(server, agents, options.seconds) for agents in options.agents]
+        after = recovery(server, options.device, options.rounds)
+        server.close()
+    alone = []
+    if options.device != "cpu":
+        with tempfile.TemporaryDirectory() as folder:
+            server = Server(options.binary, options.device, Path(folder), "--gpu-sharers", "1")
+            alone = [throughput(server, agents, options.seconds) for agents in options.agents]
+            server.close()
+    summary = {
+        "verdicts_per_hour": {str(rate["agents"]): rate["verdicts_per_hour"] for rate in rates},
+        "one_job_at_a_time_per_hour": {str(rate["agents"]): rate["verdicts_per_hour"] for rate in alone},
+        "p50_ms": {str(rate["agents"]): rate["p50_ms"] for rate in rates},
+        "recovery_s": {name: statistics.median(values) for name, values in after.items()},
+        "pool_pss_kib": memory,
+    }
+    result = {
+        "what": __doc__,
+        "device": options.device,
+        "summary": summary,
+        "environment": environment(),
+        "throughput": rates,
+        "one_job_at_a_time": alone,
+    }
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps({**result, "recovery_s": after}, separators=(",", ":")) + "\n")
+    print(json.dumps(summary, indent=1))
+
+
+if __name__ == "__main__":
+    main()

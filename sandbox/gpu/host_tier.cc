@@ -1,0 +1,145 @@
+#include "sandbox/gpu/host_tier.h"
+
+#include <sys/socket.h>
+
+#include <future>
+#include <utility>
+#include <vector>
+
+#include "sandbox/job/assemble.h"
+#include "sandbox/judging/attribution.h"
+#include "sandbox/record/candidate_run.h"
+#include "sandbox/record/case_io.h"
+
+namespace assay::sandbox {
+namespace {
+
+/// What the judge saw of all cases, until one was wrong or the conversation broke.
+struct Observed {
+  std::vector<HostJudged> cases;
+  std::optional<Error> error;  // of the judge itself
+};
+
+/// Case after case, while the candidate works through them on the other end of `line`.
+Observed observe(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, UniqueFd line) {
+  Observed observed;
+  const Limits& limits = run.job().limits;
+  for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
+    Result<HostJudged> judged = judge.host_case(run.job().id, prepared.cases[i].id, line.get(), timed[i], limits, run.deadline(limits.judge_wall_ms));
+    if (!judged) {
+      observed.error = judged.error();
+      break;
+    }
+    observed.cases.push_back(std::move(*judged));
+    if (observed.cases.back().broken != HostJudged::Broken::no) break;
+  }
+  // A candidate that still waits for a round learns that there is none.
+  ::shutdown(line.get(), SHUT_RDWR);
+  return observed;
+}
+
+ErrorKind kind_of(HostJudged::Broken broken) {
+  switch (broken) {
+    case HostJudged::Broken::late: return ErrorKind::timeout;
+    case HostJudged::Broken::memory: return ErrorKind::gpu_memory_limit;
+    default: return ErrorKind::protocol_error;
+  }
+}
+
+/// Where the judge ended the conversation the candidate's end only follows from it, and the verdict is the judge's.
+bool ended_by_itself(JobRun& run, const Observed& observed) {
+  if (observed.error) {
+    run.take_back();
+    return run.fail_ours(*observed.error, "judging on the host tier");
+  }
+  if (observed.cases.empty() || observed.cases.back().broken == HostJudged::Broken::ended) return true;
+  const HostJudged& last = observed.cases.back();
+  if (last.broken == HostJudged::Broken::no) return true;
+  run.take_back();
+  return run.fail(kind_of(last.broken), last.message);
+}
+
+void add_cases(JobRun& run, const PreparedJob& prepared, std::vector<HostJudged> cases) {
+  for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
+    CaseRecord record = std::move(cases[i].compared.record);
+    record.id = prepared.cases[i].id;
+    record.hidden = run.job().cases[i].hidden;
+    record.cost_bytes = prepared.cases[i].cost_bytes;
+    record.cost_flops = prepared.cases[i].cost_flops;
+    record.latency = std::move(cases[i].timing);
+    run.verdict().provenance.seeds[record.id] = cases[i].seed;
+    add_record(run.verdict(), std::move(record), cases[i].compared.kind);
+  }
+}
+
+}  // namespace
+
+HostTier::HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu) : config_(config), spawner_(spawner) {
+  config_.gpu = std::move(gpu);
+  config_.parked_candidates = 1;
+}
+
+Pool& HostTier::pool() {
+  const std::lock_guard lock(mutex_);
+  if (!pool_) pool_ = std::make_unique<Pool>(config_, spawner_);
+  return *pool_;
+}
+
+std::optional<PoolFacts> HostTier::facts() const {
+  const std::lock_guard lock(mutex_);
+  return pool_ ? pool_->facts() : std::nullopt;
+}
+
+HostTier::Seen HostTier::converse(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, bool ablated) {
+  Result<SocketPair> line = make_socket_pair();
+  if (!line) return run.fail_ours(line.error(), "making the judge's line to the candidate"), std::nullopt;
+  CandidateJob request;
+  request.mode = CandidateMode::host;
+  request.entry = run.job().entry;
+  request.dialect = run.job().dialect;
+  request.cases = host_inputs(prepared);
+  request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", ablated, 0, run.job().limits.gpu_memory_bytes};
+  std::future<Observed> observing;
+  // The candidate's end must be its alone: then the judge sees when it has died.
+  const auto sent = [&] {
+    line->theirs.reset();
+    observing = std::async(std::launch::async, [&] { return observe(run, judge, prepared, timed, std::move(line->ours)); });
+  };
+  const std::optional<CandidateResults> results = run_candidate(run, pool(), request, run.job().source, {line->theirs.get()}, std::nullopt, sent);
+  if (!observing.valid()) return std::nullopt;
+  Observed observed = observing.get();
+  run.enter(Stage::judge);
+  if (!ended_by_itself(run, observed) || !results) return std::nullopt;
+  if (observed.cases.size() != prepared.cases.size() || observed.cases.back().broken != HostJudged::Broken::no) {
+    run.fail(ErrorKind::protocol_error, "it said that it was done before the judge had seen all cases");
+    return std::nullopt;
+  }
+  return std::move(observed.cases);
+}
+
+bool HostTier::run(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed) {
+  Seen seen = converse(run, judge, prepared, timed, false);
+  if (!seen) return false;
+  add_cases(run, prepared, std::move(*seen));
+  return !all_right(run.verdict()) || attribute(run, judge, prepared);
+}
+
+bool HostTier::attribute(JobRun& run, Judge& judge, const PreparedJob& prepared) {
+  JobRun beside = run.beside();
+  const Seen without = converse(beside, judge, prepared, std::vector<bool>(prepared.cases.size(), false), true);
+  Verdict& verdict = run.verdict();
+  if (!without) {
+    const Verdict ended = beside.finish();
+    if (is_ours(ended.error_kind)) return run.fail(ended.error_kind, ended.detail);
+    verdict.hints.push_back("whose work the outputs are could not be told: with kernel launches that do nothing it ended (" +
+                            std::string(to_string(ended.error_kind)) + ")");
+    return true;
+  }
+  for (std::size_t i = 0; i < without->size(); ++i) {
+    if ((*without)[i].compared.kind == ErrorKind::none)
+      not_its_work(verdict, verdict.cases[i], "run once more with kernel launches that do nothing, its outputs were right as well");
+  }
+  return true;
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,182 @@
+"""A candidate: serves one job with a submission, then dies. Untrusted from the moment the job arrives.
+
+    status = serve(channel, layers)     # parks, reads `job`, answers `imported`, `case`..., `done` or `error`
+    os._exit(status)
+
+An `error` frame ends the job; no `done` follows it. Whatever the submission does, no Python exception leaves `serve`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from harness import triton_adapter
+from harness.candidate.host import HostRunner
+from harness.cuda_cpp.runner import CudaCppRunner
+from harness.entry.cases import CaseInput
+from harness.entry.errors import MissingEntry, Source, UnsupportedHere, describe
+from harness.entry.fake_cuda import targets
+from harness.entry.time_limit import TimeLimit
+from harness.interpreting.ablation import AblateRunner
+from harness.interpreting.interpret import InterpretRunner
+from harness.recording.disassemble import BrokenPlan, disassemblies
+from harness.recording.record import RecordRunner
+from harness.wire.frames import Channel, Frame, FrameError
+
+MODULE = "submission"
+Layers = list[dict[str, Any]]
+PythonRunner = InterpretRunner | RecordRunner | HostRunner
+Runner = PythonRunner | CudaCppRunner
+Work = Callable[[CaseInput], tuple[dict[str, Any], bytes]]  # on one case; header and payload of its reply
+LANGUAGES = ("python", "cuda")
+
+
+def serve(channel: Channel, layers: Layers) -> int:
+    """Parks until a job comes, does it, and returns the exit status: 0, or 3 for a defect of the harness itself."""
+    try:
+        channel.send({"type": "parked", "layers": layers})
+        frame = channel.receive()
+        if frame is None:
+            return 0
+        if frame.type != "job":
+            raise FrameError(f"expected a job, got {frame.type!r}")
+        _run_job(channel, frame)
+        return 0
+    except (BrokenPipeError, ConnectionError):
+        return 0  # the supervisor has gone, or has seen enough
+    except BaseException:
+        traceback.print_exc()
+        return 3
+    finally:
+        with contextlib.suppress(BaseException):
+            sys.stdout.flush()
+            sys.stderr.flush()
+
+
+def _runner(header: dict[str, Any], fds: Sequence[int], folder: str) -> Runner:
+    cache = os.path.join(folder, "triton-cache")
+    language = header.get("language", LANGUAGES[0])
+    if language not in LANGUAGES:
+        raise FrameError(f"language {language!r} is none of {', '.join(LANGUAGES)}")
+    if language == "cuda":
+        return _cuda_runner(header)
+    if header.get("dialect") == "tlx" and (missing := triton_adapter.tlx_missing()):
+        raise UnsupportedHere(missing)
+    if header["mode"] == "host":
+        return HostRunner(header, cache, fds)
+    if header["mode"] in ("interpret", "ablate"):
+        if header.get("dialect", "triton") != "triton":
+            raise UnsupportedHere(f"dialect {header['dialect']} cannot run in Triton's CPU interpreter; it needs a GPU")
+        return InterpretRunner(cache) if header["mode"] == "interpret" else AblateRunner(cache)
+    if header["mode"] != "record":
+        raise FrameError(f"mode {header['mode']!r} is none of host, interpret, ablate, record, disassemble")
+    if header["target"] not in targets():
+        raise UnsupportedHere(f"target {header['target']!r} is none of {', '.join(targets())}")
+    return RecordRunner(header["target"], cache, alternatives=bool(header.get("alternatives")), arithmetic=bool(header.get("arithmetic")))
+
+
+def _cuda_runner(header: dict[str, Any]) -> CudaCppRunner:
+    dialect = header.get("dialect", "triton")
+    if dialect != "triton":
+        raise UnsupportedHere(f"the operator is one of dialect {dialect}, which is written in Python; CUDA C++ is for the others")
+    if header["mode"] != "record":
+        raise UnsupportedHere("CUDA C++ has no interpreter; it runs on an NVIDIA GPU, from a launch plan")
+    return CudaCppRunner(str(header["target"]))
+
+
+def _prepare(runner: Runner, source: Source, entry: str) -> Work:
+    """What the submission does for a case, once its source has been read."""
+    if isinstance(runner, CudaCppRunner):
+        runner.load(source.text)
+        return runner.run_case
+    with runner.context():
+        function = _import(source, entry)
+    return lambda case: runner.run_case(case, function)
+
+
+def _run_job(channel: Channel, frame: Frame) -> None:
+    header = frame.header
+    folder = tempfile.mkdtemp(prefix="job-")
+    if header["mode"] == "disassemble":
+        return _disassemble(channel, frame.payload, folder)
+    source = Source(frame.payload.decode("utf-8", "replace"), os.path.join(folder, f"{MODULE}.py"))
+    cases = [CaseInput(wire, frame.fds) for wire in header["cases"]]
+    stage, current = "import", None
+    limit = TimeLimit()
+    try:
+        if "import_wall_ms" in header:
+            limit.start(header["import_wall_ms"])
+        runner = _runner(header, frame.fds, folder)
+        work = _prepare(runner, source, str(header["entry"]))
+        with limit.held():
+            channel.send({"type": "imported"})
+            limit.stop()
+            stage = runner.stage
+            if "run_wall_ms" in header:
+                limit.start(header["run_wall_ms"])
+        for case in cases:
+            current = case.id
+            reply = work(case)
+            with limit.held():
+                channel.send(*reply)
+        limit.stop()
+    except (BrokenPipeError, ConnectionError, FrameError):
+        raise
+    except BaseException as error:
+        limit.stop()
+        channel.send(describe(error, source, stage, current))
+        return
+    if header.get("artifacts"):
+        for kind, name, text in runner.artifacts():
+            channel.send({"type": "artifact", "kind": kind, "name": name}, text)
+    channel.send({"type": "done"})
+
+
+def _disassemble(channel: Channel, plan: bytes, folder: str) -> None:
+    """Another submission's binaries, as data: nothing is imported."""
+    channel.send({"type": "imported"})
+    try:
+        for name, text in disassemblies(plan, folder):
+            channel.send({"type": "artifact", "kind": "sass", "name": name}, text)
+    except (BrokenPlan, OSError, RuntimeError) as error:
+        message = f"{type(error).__name__}: {error}"
+        channel.send({"type": "error", "stage": "run", "kind": "runtime_error", "exception": type(error).__name__, "message": message})
+        return
+    channel.send({"type": "done"})
+
+
+def _import(source: Source, entry: str) -> Callable[..., Any]:
+    """Executes the source as module `submission`, from a file, because Triton reads its kernels' text from files."""
+    with open(source.path, "w", encoding="utf-8") as stream:
+        stream.write(source.text)
+    source.remember()
+    sys.argv = [MODULE]
+    here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != here]
+    spec = importlib.util.spec_from_file_location(MODULE, source.path)
+    if spec is None or spec.loader is None:
+        raise FrameError(f"no loader for {source.path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[MODULE] = module
+    sys.dont_write_bytecode = True
+    spec.loader.exec_module(module)
+    found = getattr(module, entry, None)
+    if not callable(found):
+        raise MissingEntry(_missing(module, entry))
+    return found  # type: ignore[no-any-return]
+
+
+def _missing(module: ModuleType, entry: str) -> str:
+    names = [name for name, value in vars(module).items() if callable(value) and getattr(value, "__module__", None) == MODULE]
+    if hasattr(module, entry):
+        return f"`{entry}` is a {type(getattr(module, entry)).__name__}, not a function"
+    defined = f"it defines {', '.join(sorted(names)[:20])}" if names else "it defines no function"
+    return f"the source does not define the entry function `{entry}`; {defined}"

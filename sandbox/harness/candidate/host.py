@@ -1,0 +1,107 @@
+"""Host mode of a candidate: the entry runs with the GPU, here, inside the jail, because what it does cannot be recorded.
+
+    runner = HostRunner(header, cache_dir, fds)   # once, before the submission is imported
+    with runner.context(): import_submission()
+    reply = runner.run_case(case, entry)          # rounds come from the judge (rounds.py) until it has seen enough
+
+Nothing here is trusted: inputs come from the judge when its clock starts, and it looks at the outputs when this process says that they are
+there. Where the job's device is `cpu` (tests), the entry runs as in interpret mode.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from triton.runtime.jit import JITFunction
+
+from harness.entry.cases import CaseInput, collect_outputs
+from harness.entry.errors import BadOutputs
+from harness.interpreting.ablation import AblateRunner
+from harness.interpreting.interpret import CudaOnCpu, InterpretRunner
+from harness.wire import shared_memory
+from harness.wire.frames import FrameError
+from harness.wire.rounds import CandidateLine, SetLayout, lay_out
+from harness.wire.tensors import Memory, dtype_from, name_of
+
+
+def _launch_nothing(*_: Any, **__: Any) -> None:
+    """Of every kernel, autotuned or not: whether the outputs are its work shows when it does not work."""
+
+
+class HostRunner:
+    """See the module."""
+
+    stage = "run"
+
+    def __init__(self, header: dict[str, Any], cache_dir: str, fds: Sequence[int]) -> None:
+        line = header.get("rounds_fd")
+        if not isinstance(line, int) or not 0 <= line < len(fds):
+            raise FrameError("a host job needs `rounds_fd`, the judge's line")
+        self._line = CandidateLine(socket.socket(fileno=os.dup(fds[line])))
+        self._device = torch.device("cuda", 0) if header.get("device") == "cuda" else torch.device("cpu")
+        if self._device.type == "cuda":
+            os.environ["TRITON_CACHE_DIR"] = cache_dir
+            total = torch.cuda.get_device_properties(self._device).total_memory
+            torch.cuda.set_per_process_memory_fraction(min(1.0, int(header["gpu_memory_bytes"]) / total), self._device)
+            if header.get("ablated"):
+                JITFunction.run = _launch_nothing  # type: ignore[method-assign]
+        else:
+            (AblateRunner if header.get("ablated") else InterpretRunner)(cache_dir)
+
+    @contextlib.contextmanager
+    def context(self) -> Iterator[None]:
+        with torch.no_grad(), contextlib.nullcontext() if self._device.type == "cuda" else CudaOnCpu():
+            yield
+
+    def run_case(self, case: CaseInput, entry: Callable[..., Any]) -> tuple[dict[str, Any], bytes]:
+        layout = lay_out(case.arguments, case.output_tensors)
+        while (received := self._line.wait()) is not None:
+            go, fd = received
+            memory = shared_memory.attach(self._device, fd, go.size)
+            os.close(fd)
+            for position in range(go.sets):
+                self._run_set(case, entry, layout, memory.bytes[position * layout.size :])
+            if self._device.type == "cuda":
+                torch.cuda.synchronize(self._device)
+            self._line.done()
+            memory.free()
+        return {"type": "case", "id": case.id, "notes": []}, b""
+
+    def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
+        """What it compiles stays here."""
+        yield from ()
+
+    def _run_set(self, case: CaseInput, entry: Callable[..., Any], layout: SetLayout, flat: torch.Tensor) -> None:
+        memory = Memory(flat)
+        arguments: dict[str, Any] = {}
+        for wire in case.arguments:
+            name = wire["name"]
+            arguments[name] = wire["value"] if wire["kind"] == "scalar" else memory.tensor({**wire, "offset": layout.inputs[name]})
+        with self.context():
+            returned = entry(*arguments.values())
+        outputs = collect_outputs(case, returned, arguments)
+        for position, (output, wire, offset) in enumerate(zip(outputs, case.output_tensors, layout.outputs, strict=True)):
+            if type(output) not in (torch.Tensor, torch.nn.Parameter):
+                raise BadOutputs(f"output {position} is a {type(output).__name__}; want a plain torch.Tensor")
+            if output.dtype != dtype_from(wire["dtype"]) or list(output.shape) != wire["shape"]:
+                got = f"{name_of(output.dtype)} {list(output.shape)}"
+                raise BadOutputs(f"output {position} ({wire['name']}) is {got}; want {wire['dtype']} {wire['shape']}")
+            if output.device.type != self._device.type:
+                raise BadOutputs(f"output {position} is on {output.device}; return it on the device of the inputs")
+            if offset is not None:
+                memory.tensor(dense(wire, offset)).copy_(output)
+
+
+def dense(wire: dict[str, Any], offset: int) -> dict[str, Any]:
+    """The descriptor of a returned output in its place: contiguous."""
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(wire["shape"]):
+        strides.insert(0, step)
+        step *= max(extent, 1)
+    return {"dtype": wire["dtype"], "shape": wire["shape"], "strides": strides, "offset": offset}

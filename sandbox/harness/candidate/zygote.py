@@ -1,0 +1,233 @@
+"""The zygote: imports torch and Triton once, then forks candidates that start in milliseconds.
+
+It runs no submission, makes no tensor, asks for no GPU and opens no device. What a fork must not inherit is checked before
+`ready` is sent. A child is process 1 of a new pid namespace where the jail offers one; it enters the job jail, parks, serves one
+job and leaves by `os._exit`. Environment:
+
+    ASSAY_NATIVE_DIR        folder of `_native` and the fake CUDA guard; unset: no job jail (tests), the layers say so
+    ASSAY_TEMPLATE_LAYERS   JSON list, the layers of the template jail, for `ready`
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import random
+import re
+import select
+import signal
+import socket
+import stat
+import sys
+import traceback
+from typing import Any, TextIO
+
+import numpy
+import torch
+
+from harness import triton_adapter
+from harness.candidate import candidate
+from harness.cuda_cpp import nvrtc
+from harness.entry import fake_cuda
+from harness.wire.frames import Channel, Frame, FrameError
+
+with contextlib.suppress(ImportError):
+    import triton.experimental.gluon
+    import triton.experimental.gluon.language  # noqa: F401
+
+Layers = list[dict[str, Any]]
+CHILD_DEFECT = 3
+STDIN, STDOUT, STDERR = 0, 1, 2
+VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES"
+
+
+class UncleanZygote(Exception):
+    """Something that a forked child must not inherit is here."""
+
+
+def serve(control_fd: int) -> int:
+    """Runs until the supervisor closes the control socket. Returns the exit status."""
+    channel = Channel.from_fd(control_fd)
+    try:
+        zygote = Zygote(channel)
+        zygote.run()
+        return 0
+    except (BrokenPipeError, ConnectionError):
+        return 0
+    except Exception:
+        traceback.print_exc()
+        return 1
+
+
+def _native() -> Any:
+    folder = os.environ.get("ASSAY_NATIVE_DIR")
+    if not folder:
+        return None
+    sys.path.append(folder)
+    try:
+        import _native
+    except ImportError as error:
+        raise UncleanZygote(f"ASSAY_NATIVE_DIR is {folder}, but _native cannot be imported from it: {error}") from error
+    finally:
+        sys.path.remove(folder)
+    return _native
+
+
+def threads() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
+def open_devices() -> list[str]:
+    """Open GPU device files."""
+    found = []
+    for fd in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            path = os.readlink(f"/proc/self/fd/{fd}")
+            if path.startswith(("/dev/nvidia", "/dev/kfd", "/dev/dri")):
+                found.append(path)
+    return found
+
+
+def count_visible_gpus(dev: str = "/dev") -> None:
+    """CUDA counts the GPUs whose files it finds: where the jail shows one alone, that is number 0, whatever it is outside."""
+    nodes = [name for name in os.listdir(dev) if re.fullmatch(r"nvidia\d+", name)]
+    if os.environ.get(VISIBLE_DEVICES) and len(nodes) == 1:
+        os.environ[VISIBLE_DEVICES] = "0"
+
+
+def unknown_descriptors(known: set[int]) -> list[str]:
+    """Open descriptors besides the standard three and the known ones."""
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        fd = int(name)
+        with contextlib.suppress(OSError):
+            mode = os.fstat(fd).st_mode
+            if fd not in known and fd > STDERR:
+                found.append(f"{fd} ({os.readlink(f'/proc/self/fd/{fd}')}, mode {stat.filemode(mode)})")
+    return found
+
+
+class Zygote:
+    """The fork server. Single-threaded; `run` is its life."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._native = _native()
+        self._children: dict[int, tuple[int, int]] = {}  # pidfd: (slot, pid)
+        count_visible_gpus()
+        torch.set_num_threads(1)
+        triton_adapter.warm()
+        fake_cuda.preload_guard()
+        self._nvrtc = nvrtc.preload()
+        self._check_clean()
+        gc.collect()
+        gc.freeze()
+
+    def run(self) -> None:
+        layers = json.loads(os.environ.get("ASSAY_TEMPLATE_LAYERS") or "[]")
+        self._channel.send({"type": "ready", **triton_adapter.versions(), "nvrtc": self._nvrtc, "layers": layers, "threads": threads()})
+        poll = select.poll()
+        poll.register(self._channel.fileno(), select.POLLIN)
+        while True:
+            for fd, _ in poll.poll():
+                if fd in self._children:
+                    poll.unregister(fd)
+                    self._reap(fd)
+                    continue
+                frame = self._channel.receive()
+                if frame is None:
+                    return
+                pidfd = self._fork(frame)
+                poll.register(pidfd, select.POLLIN)
+
+    def _check_clean(self) -> None:
+        if devices := open_devices():
+            raise UncleanZygote(f"a GPU device is open before the first fork: {', '.join(devices)}")
+        if torch.cuda.is_initialized():
+            raise UncleanZygote("torch has initialised CUDA before the first fork")
+        if unknown := unknown_descriptors({self._channel.fileno()}):
+            raise UncleanZygote(f"unknown descriptors are open before the first fork: {', '.join(unknown)}")
+
+    def _fork(self, frame: Frame) -> int:
+        """Forks one candidate and answers `forked`. Returns its pidfd."""
+        if frame.type != "fork" or not isinstance(frame.header.get("slot"), int) or len(frame.fds) != 3:
+            raise FrameError("want `fork` with a slot and three descriptors: job socket, stdout, stderr")
+        slot = int(frame.header["slot"])
+        try:
+            if self._native is None:
+                raise RuntimeError("there is no native module: ASSAY_NATIVE_DIR is not set")
+            self._native.unshare_pid()
+            layers: Layers = [{"name": "pid_namespace", "active": True, "detail": ""}]
+        except RuntimeError as error:
+            layers = [{"name": "pid_namespace", "active": False, "detail": str(error)}]
+        pid = os.fork()
+        if pid == 0:
+            _child(self, frame, slot, layers)
+        if layers[0]["active"]:
+            self._native.rejoin_pid()
+        pidfd = os.pidfd_open(pid)
+        self._children[pidfd] = (slot, pid)
+        frame.close()
+        self._channel.send({"type": "forked", "slot": slot, "pid": pid}, fds=[pidfd])
+        return pidfd
+
+    def _reap(self, pidfd: int) -> None:
+        slot, _ = self._children.pop(pidfd)
+        result = os.waitid(os.P_PIDFD, pidfd, os.WEXITED)
+        os.close(pidfd)
+        if result is None:
+            raise UncleanZygote(f"the child of slot {slot} ended without a status")
+        how = {os.CLD_EXITED: "exited", os.CLD_KILLED: "killed", os.CLD_DUMPED: "dumped"}[result.si_code]
+        self._channel.send({"type": "exited", "slot": slot, "how": how, "value": result.si_status})
+
+    def enter_jail(self, jail: dict[str, Any], job_fd: int) -> Layers:
+        """In the child: enters the job jail that the `fork` message describes; its layers, as they came out."""
+        if self._native is None:
+            return [{"name": "job_jail", "active": False, "detail": "ASSAY_NATIVE_DIR is not set"}]
+        return list(self._native.enter_job_jail({**jail, "job_fd": job_fd}))
+
+    def forget(self) -> None:
+        """In the child: closes what belongs to the zygote alone."""
+        self._channel.close()
+        for pidfd in self._children:
+            os.close(pidfd)
+        self._children = {}
+
+
+def _child(zygote: Zygote, frame: Frame, slot: int, layers: Layers) -> None:
+    """The forked child; never returns."""
+    status = CHILD_DEFECT
+    try:
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        job, out, err = frame.fds
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, STDIN)
+        os.dup2(out, STDOUT)
+        os.dup2(err, STDERR)
+        for fd in (null, out, err):
+            if fd > STDERR:
+                os.close(fd)
+        zygote.forget()
+        sys.stdout, sys.stderr = _stream(STDOUT), _stream(STDERR)
+        _reseed()
+        layers = layers + zygote.enter_jail({"slot": slot, **frame.header.get("jail", {})}, job)
+        status = candidate.serve(Channel(socket.socket(fileno=job)), layers)
+    except BaseException:
+        with contextlib.suppress(BaseException):
+            traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def _stream(fd: int) -> TextIO:
+    """Line by line, so that a killed submission's last words are not lost."""
+    return os.fdopen(fd, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+
+
+def _reseed() -> None:
+    seed = int.from_bytes(os.urandom(4), "little")
+    random.seed(seed)
+    numpy.random.seed(seed)
+    torch.random.default_generator.manual_seed(seed)  # torch.manual_seed would also ask CUDA

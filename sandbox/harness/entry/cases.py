@@ -1,0 +1,110 @@
+"""A case as the candidate receives it, and the check of what the entry returns for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from harness.entry.errors import BadOutputs
+from harness.wire.frames import FrameError
+from harness.wire.tensors import MappedFile
+
+
+@dataclass
+class CaseInput:
+    """One entry of a job's `cases`, with the descriptors it came with."""
+
+    wire: dict[str, Any]
+    fds: Sequence[int]
+
+    def __post_init__(self) -> None:
+        for key, kind in (("id", str), ("arguments", list), ("outputs", int)):
+            if not isinstance(self.wire.get(key), kind):
+                raise FrameError(f"a case of the job has no {key}")
+        for argument in self.arguments:
+            if argument.get("kind") not in ("tensor", "scalar") or not isinstance(argument.get("name"), str):
+                raise FrameError(f"case {self.id}: an argument is neither tensor nor scalar, or has no name")
+        self._maps: dict[int, MappedFile] = {}
+
+    @property
+    def id(self) -> str:
+        return str(self.wire["id"])
+
+    @property
+    def arguments(self) -> list[dict[str, Any]]:
+        return list(self.wire["arguments"])
+
+    @property
+    def structural(self) -> list[str]:
+        """Arguments whose values host code may read."""
+        return [str(name) for name in self.wire.get("structural") or []]
+
+    @property
+    def inout(self) -> list[str]:
+        return [str(name) for name in self.wire.get("inout") or []]
+
+    @property
+    def output_from(self) -> list[str | None]:
+        """Per output, the inout argument that holds it after the call, or None for a returned one."""
+        given = self.wire.get("output_from") or [None] * int(self.wire["outputs"])
+        if len(given) != self.wire["outputs"]:
+            raise FrameError(f"case {self.id}: output_from has {len(given)} entries for {self.wire['outputs']} outputs")
+        return list(given)
+
+    @property
+    def output_tensors(self) -> list[dict[str, Any]]:
+        """Name, dtype, shape and `from` of each output. Host jobs, and those in CUDA C++."""
+        described = self.wire.get("output_tensors")
+        if not isinstance(described, list) or len(described) != self.wire["outputs"]:
+            raise FrameError(f"case {self.id}: output_tensors does not describe its {self.wire['outputs']} outputs")
+        return described
+
+    @property
+    def axes(self) -> dict[str, int]:
+        """The extents that the spec names. Jobs in CUDA C++ only."""
+        named = self.wire.get("axes") or {}
+        if not isinstance(named, dict) or not all(isinstance(extent, int) for extent in named.values()):
+            raise FrameError(f"case {self.id}: axes is no table of integers")
+        return {str(name): int(extent) for name, extent in named.items()}
+
+    def has_bytes(self, wire: dict[str, Any]) -> bool:
+        return isinstance(wire.get("fd"), int)
+
+    def fd(self, index: object) -> int:
+        if not isinstance(index, int) or not 0 <= index < len(self.fds):
+            raise FrameError(f"case {self.id}: there is no descriptor {index!r}")
+        return self.fds[index]
+
+    def tensor(self, wire: dict[str, Any]) -> torch.Tensor:
+        """A view of an argument's bytes in its memfd; the caller copies before it writes."""
+        number = self.fd(wire["fd"])
+        if number not in self._maps:
+            self._maps[number] = MappedFile(number, writable=False)
+        return self._maps[number].tensor(wire)
+
+
+def collect_outputs(case: CaseInput, returned: Any, arguments: dict[str, Any]) -> list[torch.Tensor]:
+    """The outputs in the spec's order: returned ones and inout arguments. Raises BadOutputs."""
+    wanted = sum(source is None for source in case.output_from)
+    values: list[Any] = []
+    if wanted:
+        values = list(returned) if isinstance(returned, tuple | list) else [returned]
+        if len(values) != wanted:
+            raise BadOutputs(f"the entry returned {len(values)} values; the operator has {wanted} returned output{'s' * (wanted != 1)}")
+    rest = iter(values)
+    outputs = []
+    for position, source in enumerate(case.output_from):
+        value = next(rest) if source is None else arguments[source]
+        if not isinstance(value, torch.Tensor):
+            raise BadOutputs(f"output {position} is {_article(type(value).__name__)}; want a torch.Tensor")
+        if value.layout is not torch.strided:
+            raise BadOutputs(f"output {position} has layout {value.layout}; want a dense tensor")
+        outputs.append(value)
+    return outputs
+
+
+def _article(name: str) -> str:
+    return name if name == "NoneType" else f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"

@@ -1,0 +1,263 @@
+"""What went wrong in a submission, as the supervisor's ErrorKind with the line and text of the submission's code.
+
+    try: run_user_code()
+    except BaseException as error: channel.send(describe(error, source, path, stage="import"))
+
+Only frames of the submission's own file are shown. Never raises, whatever the exception object does.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+from harness.entry.time_limit import TimeIsUp
+
+MESSAGE_CHARS = 4000
+TRACEBACK_CHARS = 8000
+CHAIN = 16
+
+# By class name, nearest base class first; the closed list of sandbox/job/job.h.
+_KINDS: tuple[tuple[type[BaseException], str], ...] = (
+    (IndentationError, "indentation_error"),
+    (SyntaxError, "syntax_error"),
+    (AttributeError, "attribute_error"),
+    (NotImplementedError, "not_implemented_error"),
+    (RecursionError, "recursion_error"),
+    (ModuleNotFoundError, "module_not_found"),
+    (ImportError, "import_error"),
+    (NameError, "name_error"),
+    (KeyError, "key_error"),
+    (IndexError, "index_error"),
+    (ZeroDivisionError, "zero_division"),
+    (AssertionError, "assertion_error"),
+    (MemoryError, "memory_limit"),
+    (TypeError, "type_error"),
+    (ValueError, "value_error"),
+    (RuntimeError, "runtime_error"),
+)
+_COMPILER = (
+    "CompilationError",
+    "UnsupportedLanguageConstruct",
+    "CompileTimeAssertionFailure",
+    "PTXASError",
+    "OutOfResources",
+    "CudaCompilationError",
+)
+_EXITS = (SystemExit, KeyboardInterrupt)
+
+
+class NotRecordable(RuntimeError):
+    """The submission does something that a launch plan cannot express; the message names it.
+
+    `reads_values`: it is a read of device values by host code, which works on arguments that are declared structural.
+    """
+
+    def __init__(self, message: str, reads_values: bool = False) -> None:
+        super().__init__(message)
+        self.reads_values = reads_values
+
+
+class MissingEntry(Exception):
+    """The source ran but does not define the entry function."""
+
+
+class BadOutputs(Exception):
+    """The entry returned something that is not what the spec asks for."""
+
+
+class UnsupportedHere(Exception):
+    """This mode or target cannot run the submission; the message says what would."""
+
+
+class ManifestError(Exception):
+    """The manifest of a CUDA C++ submission is wrong; `kind` is the supervisor's ErrorKind, `line` the submission's own."""
+
+    def __init__(self, kind: str, message: str, line: int) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.line = line
+
+
+class CudaCompilationError(Exception):
+    """NVRTC refused the source; the message is its log, `line` that of its first error."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class OutOfBounds(Exception):
+    """An interpreted kernel reads or writes memory that belongs to no tensor."""
+
+
+class OutputsTooLarge(BadOutputs):
+    """The outputs do not fit the memory that their sizes in the spec call for."""
+
+
+@dataclass
+class Source:
+    """The submission's text and the path it was imported from."""
+
+    text: str
+    path: str
+
+    def line(self, number: int | None) -> str:
+        lines = self.text.split("\n")
+        return lines[number - 1].strip()[:400] if number is not None and 0 < number <= len(lines) else ""
+
+    def remember(self) -> None:
+        """Makes tracebacks and inspect.getsource find the text, whatever happens to the file."""
+        linecache.cache[self.path] = (len(self.text), None, self.text.splitlines(keepends=True), self.path)
+
+
+def describe(error: BaseException, source: Source, stage: str, case: str | None = None) -> dict[str, Any]:
+    """The `error` header for an exception that the submission caused."""
+    try:
+        return _describe(error, source, stage, case)
+    except BaseException as broken:  # an exception class with a hostile __str__ or __class__
+        kind = f"{type(error).__name__}, which could not be read ({type(broken).__name__})"
+        return _header(stage, "other_exception", str(type(error).__name__), kind, None, "", "", case)
+
+
+def _describe(error: BaseException, source: Source, stage: str, case: str | None) -> dict[str, Any]:
+    chain = _chain(error)
+    cause = _telling(chain)
+    kind = _kind(chain, cause)
+    if kind == "compilation_error" and stage != "import":
+        stage = "compile"
+    line = _line(chain, source)
+    name = type(cause).__name__
+    if isinstance(error, _EXITS):
+        name = type(error).__name__
+        what = f"called exit({error.code!r})" if isinstance(error, SystemExit) else "raised KeyboardInterrupt"
+        message = f"the submission {what} during {stage}; a submission must return from its entry function"
+    else:
+        message = _message(cause, source)
+    return _header(stage, kind, name, message, line, source.line(line), _traceback(chain, source), case)
+
+
+def _header(stage: str, kind: str, name: str, message: str, line: int | None, code: str, trace: str, case: str | None) -> dict[str, Any]:
+    return {
+        "type": "error",
+        "stage": stage,
+        "kind": kind,
+        "exception": _clean(name)[:200],
+        "message": _clean(message)[:MESSAGE_CHARS],
+        "line": line,
+        "code": _clean(code),
+        "traceback": _clean(trace)[-TRACEBACK_CHARS:],
+        "case": case,
+    }
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """The exception and what caused it, outermost first."""
+    found: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in found and len(found) < CHAIN:
+        found.append(current)
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+    return found
+
+
+def _telling(chain: list[BaseException]) -> BaseException:
+    """The exception of a chain that explains it: ours, else the compiler's, else what the interpreter wraps, else the outermost."""
+    for error in chain:
+        if isinstance(error, TimeIsUp | NotRecordable | MissingEntry | BadOutputs | UnsupportedHere | ManifestError):
+            return error
+    for error in reversed(chain):
+        if type(error).__name__ in _COMPILER:
+            return error
+    if type(chain[0]).__name__ == "InterpreterError":
+        return next((error for error in chain if type(error).__name__ != "InterpreterError"), chain[0])
+    return chain[0]
+
+
+def _kind(chain: list[BaseException], cause: BaseException) -> str:
+    if isinstance(chain[0], _EXITS):
+        return "protocol_error"
+    if isinstance(cause, NotRecordable):
+        return "not_recordable"
+    if isinstance(cause, MissingEntry):
+        return "missing_entry"
+    if isinstance(cause, BadOutputs):
+        return "output_mismatch"
+    if isinstance(cause, UnsupportedHere):
+        return "unsupported"
+    if isinstance(cause, OutOfBounds):
+        return "canary_violation"
+    if isinstance(cause, TimeIsUp):
+        return "timeout"
+    if isinstance(cause, ManifestError):
+        return cause.kind
+    if type(cause).__name__ in _COMPILER or _from_compiler(cause):
+        return "compilation_error"
+    for base, kind in _KINDS:
+        if isinstance(cause, base):
+            return kind
+    return "other_exception"
+
+
+def _from_compiler(error: BaseException) -> bool:
+    """LLVM's and MLIR's own failures are RuntimeErrors; they are told by the pass manager's frames."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and isinstance(error, RuntimeError) and bool(re.search(r"triton/backends/\w+/compiler\.py$", frames[-1].filename))
+
+
+def _line(chain: list[BaseException], source: Source) -> int | None:
+    """The innermost line of the submission that the chain knows of; the compiler's own positions first."""
+    for error in reversed(chain):
+        if isinstance(error, ManifestError | CudaCompilationError):
+            return error.line
+        if isinstance(error, SyntaxError) and error.filename == source.path:
+            return error.lineno
+        line = _compiler_line(error, source)
+        if line is not None:
+            return line
+    for error in reversed(chain):
+        for frame in reversed(traceback.extract_tb(error.__traceback__)):
+            if frame.filename == source.path:
+                return frame.lineno
+    return None
+
+
+def _compiler_line(error: BaseException, source: Source) -> int | None:
+    """Triton reports lines relative to the function whose text it parsed; find that text in the submission."""
+    node, text = getattr(error, "node", None), getattr(error, "src", None)
+    if type(error).__name__ not in _COMPILER or not isinstance(text, str) or not hasattr(node, "lineno"):
+        return None
+    first = text.split("\n", 1)[0].strip()
+    lines = source.text.split("\n")
+    body = [line.strip() for line in text.rstrip("\n").split("\n")]
+    for start, line in enumerate(lines):
+        if line.strip() == first and [x.strip() for x in lines[start : start + len(body)]] == body:
+            return start + int(node.lineno)  # type: ignore[union-attr]
+    return None
+
+
+def _message(error: BaseException, source: Source) -> str:
+    if isinstance(error, SyntaxError):
+        return str(error.msg)
+    own = getattr(error, "error_message", None)
+    if type(error).__name__ in _COMPILER and isinstance(own, str) and own:
+        return own
+    text = str(error)
+    return text or type(error).__name__
+
+
+def _traceback(chain: list[BaseException], source: Source) -> str:
+    parts = []
+    for error in reversed(chain):
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == source.path]
+        if frames:
+            shown = [f"  line {frame.lineno}, in {frame.name}\n    {source.line(frame.lineno)}" for frame in frames[-20:]]
+            parts.append("\n".join([*shown, f"{type(error).__name__}: {str(error)[:500]}"]))
+    return "\n\n".join(parts)

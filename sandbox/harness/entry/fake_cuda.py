@@ -1,0 +1,225 @@
+"""Makes torch believe in one CUDA device where there is none, so that host code of a submission runs on fake tensors.
+
+    install("cuda:90")       # once, in a candidate, before the submission is imported
+
+Untrusted processes only: nothing here protects anything. It registers a device guard that does nothing (a CPU build of torch has
+none, a CUDA build without a GPU has one that asks the driver) and answers the functions of `torch.cuda` that wrappers of kernels
+commonly call. Anything else keeps its own behaviour and error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import warnings
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from harness.entry.errors import UnsupportedHere
+
+GUARD_LIBRARY = "libassay_fake_cuda_guard.so"
+
+
+class FakeCudaMissing(UnsupportedHere):
+    """Recording needs a device guard that this installation lacks; the message says what to build."""
+
+
+class DeviceFacts(SimpleNamespace):
+    """What `torch.cuda.get_device_properties` and Triton's driver tell of a target's device."""
+
+
+_CUDA = {
+    80: ("NVIDIA A100-SXM4-80GB", 108, 166912, 80 << 30, 40 << 20, 1410000, 1593000, 5120),
+    90: ("NVIDIA H200", 132, 232448, 141 << 30, 50 << 20, 1980000, 3201000, 6144),
+    100: ("NVIDIA B200", 148, 232448, 180 << 30, 126 << 20, 1965000, 3996000, 8192),
+}
+_HIP = {
+    "gfx942": ("AMD Instinct MI300X", 304, 65536, 192 << 30, 256 << 20, 2100000, 1300000, 8192),
+    "gfx950": ("AMD Instinct MI355X", 256, 163840, 288 << 30, 256 << 20, 2400000, 2000000, 8192),
+}
+
+
+def targets() -> list[str]:
+    """Every target that can be compiled for."""
+    return [f"cuda:{cc}" for cc in _CUDA] + [f"hip:{arch}" for arch in _HIP]
+
+
+def device_facts(target: str) -> DeviceFacts:
+    """The device that stands for a target. Raises KeyError for an unknown one."""
+    backend, _, arch = target.partition(":")
+    row = _CUDA[int(arch)] if backend == "cuda" and arch.isdigit() else _HIP[arch]
+    name, sms, shared, memory, l2, clock, memory_clock, bus = row
+    major, minor = (int(arch) // 10, int(arch) % 10) if backend == "cuda" else (9, 5 if arch == "gfx950" else 4)
+    return DeviceFacts(
+        name=name,
+        major=major,
+        minor=minor,
+        multi_processor_count=sms,
+        total_memory=memory,
+        L2_cache_size=l2,
+        shared_memory_per_block=49152 if backend == "cuda" else 65536,
+        shared_memory_per_block_optin=shared,
+        shared_memory_per_multiprocessor=shared + 1024,
+        regs_per_multiprocessor=65536,
+        max_threads_per_multi_processor=2048,
+        max_threads_per_block=1024,
+        warp_size=32 if backend == "cuda" else 64,
+        clock_rate=clock,
+        memory_clock_rate=memory_clock,
+        memory_bus_width=bus,
+        gcnArchName="" if backend == "cuda" else arch,
+        is_integrated=0,
+        is_multi_gpu_board=0,
+    )
+
+
+def guard_path() -> str:
+    """The guard's library, or "" when none is configured."""
+    folder = os.environ.get("ASSAY_NATIVE_DIR")
+    return os.environ.get("ASSAY_FAKE_CUDA_GUARD") or (os.path.join(folder, GUARD_LIBRARY) if folder else "")
+
+
+def preload_guard() -> None:
+    """In the zygote: maps the library without using it, so that a jailed child needs no file. A failure shows in `register_guard`."""
+    if guard_path():
+        with contextlib.suppress(OSError):
+            ctypes.CDLL(guard_path())
+
+
+def register_guard() -> None:
+    """Gives device type cuda a guard that asks no driver. Raises FakeCudaMissing where nothing offers one."""
+    if torch.version.cuda is not None and hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it looks for a driver, and would tell the submission's author that there is none
+            torch._C._ensureCUDADeviceGuardSet()
+        return
+    if not guard_path():
+        raise FakeCudaMissing(
+            f"this is a CPU build of torch: recording needs {GUARD_LIBRARY}, built with the sandbox; ASSAY_NATIVE_DIR names its folder"
+        )
+    try:
+        library = ctypes.CDLL(guard_path())
+    except OSError as error:
+        raise FakeCudaMissing(f"{guard_path()} cannot be loaded; it must be built for this torch, {torch.__version__}: {error}") from error
+    library.assay_register_fake_cuda_guard.restype = ctypes.c_int
+    library.assay_register_fake_cuda_guard()
+
+
+@contextlib.contextmanager
+def _nothing(*_: Any, **__: Any) -> Iterator[None]:
+    yield
+
+
+class FakeGenerator:
+    """torch.cuda's default generator: a seed and how many numbers were drawn, as its state holds them."""
+
+    def __init__(self) -> None:
+        self._state = torch.zeros(2, dtype=torch.int64)
+
+    def get_state(self) -> torch.Tensor:
+        return self._state.clone().view(torch.uint8)
+
+    def set_state(self, state: torch.Tensor) -> None:
+        self._state = state.clone().view(torch.int64)
+
+    def manual_seed(self, seed: int) -> FakeGenerator:
+        self._state = torch.tensor([seed, 0], dtype=torch.int64)
+        return self
+
+    def initial_seed(self) -> int:
+        return int(self._state[0])
+
+
+class _NoGuard:
+    """Stands for the context managers that choose a device: there is one."""
+
+    def __init__(self, *_: Any) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: Any) -> None:
+        return None
+
+
+def stub_functions(target: str) -> None:
+    """Replaces the functions of torch.cuda that would look for a device."""
+    facts = device_facts(target)
+    stream = SimpleNamespace(
+        cuda_stream=0,
+        device=torch.device("cuda", 0),
+        device_index=0,
+        synchronize=lambda: None,
+        wait_stream=lambda *_: None,
+        wait_event=lambda *_: None,
+        query=lambda: True,
+    )
+    answers: dict[str, Any] = {
+        "_exchange_device": lambda *_: 0,
+        "_maybe_exchange_device": lambda *_: 0,
+        "_lazy_init": lambda: None,
+        "current_device": lambda: 0,
+        "device_count": lambda: 1,
+        "set_device": lambda *_: None,
+        "synchronize": lambda *_, **__: None,
+        "is_available": lambda: True,
+        "is_initialized": lambda: True,
+        "is_bf16_supported": lambda *_, **__: True,
+        "get_device_capability": lambda *_: (facts.major, facts.minor),
+        "get_device_properties": lambda *_: facts,
+        "get_device_name": lambda *_: facts.name,
+        "current_stream": lambda *_: stream,
+        "default_stream": lambda *_: stream,
+        "stream": _nothing,
+        "manual_seed": lambda *_: None,
+        "manual_seed_all": lambda *_: None,
+        "empty_cache": lambda: None,
+        "default_generators": (FakeGenerator(),),
+        "_DeviceGuard": _NoGuard,
+        "memory_allocated": lambda *_: 0,
+        "max_memory_allocated": lambda *_: 0,
+        "reset_peak_memory_stats": lambda *_: None,
+        "mem_get_info": lambda *_: (facts.total_memory, facts.total_memory),
+    }
+    for name, answer in answers.items():
+        setattr(torch.cuda, name, answer)
+    # What code that torch.compile wrote asks for; a CPU build lacks it.
+    torch._C._cuda_getCurrentRawStream = lambda *_: 0
+    guards = torch._C._dynamo.guards
+    guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype, device="cuda")
+
+
+class NumberedDevices(TorchFunctionMode):
+    """A device given as a number is that GPU. A CPU build of torch knows no accelerator that the number could count."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if _is_number(kwargs.get("device")):
+            kwargs = {**kwargs, "device": torch.device("cuda", kwargs["device"])}
+        if func is torch.Tensor.to and len(args) > 1 and _is_number(args[1]):
+            args = (args[0], torch.device("cuda", args[1]), *args[2:])
+        if func is torch.Tensor.cuda:
+            device = args[1] if len(args) > 1 else kwargs.get("device")
+            return args[0].to(device if isinstance(device, torch.device | str) else torch.device("cuda", device or 0))
+        return func(*args, **kwargs)
+
+
+def _is_number(device: Any) -> bool:
+    return isinstance(device, int) and not isinstance(device, bool)
+
+
+def install(target: str) -> None:
+    """Guard and stubs, for recording on fake tensors. Once per process."""
+    import torch._subclasses.fake_tensor as fake_tensor
+
+    register_guard()
+    stub_functions(target)
+    fake_tensor.init_gpu_context = lambda *_: None
+    # torch.tensor([...], device="cuda") is then made on the CPU and moved, which the recorder sees; else it asks for a device.
+    torch._C._set_only_lift_cpu_tensors(True)

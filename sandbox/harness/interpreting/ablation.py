@@ -1,0 +1,47 @@
+"""Ablate mode of a candidate: the entry once more, with kernel launches that do nothing, and a watch on what torch does instead.
+
+A process of its own, forked like any candidate: nothing here can be told from the first run by counting calls. Its outputs go to the judge
+(attribution.py), which has those of the first run. Depends on Triton 3.6's interpreter, like triton_adapter.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from triton.runtime.interpreter import GridExecutor
+
+from harness.entry.cases import CaseInput, collect_outputs
+from harness.interpreting.host_watch import HostWatch, tensors_in
+from harness.interpreting.interpret import InterpretRunner
+
+
+class AblateRunner(InterpretRunner):
+    """See the module."""
+
+    def __init__(self, cache_dir: str) -> None:
+        super().__init__(cache_dir)
+        self._watch: HostWatch | None = None
+        GridExecutor.__call__ = self._launch_nothing()
+
+    def call(self, case: CaseInput, entry: Callable[..., Any], arguments: dict[str, Any]) -> list[torch.Tensor]:
+        tensors = {name: value for name, value in arguments.items() if isinstance(value, torch.Tensor)}
+        known = [tensors[name] for name in case.structural if name in tensors]
+        device = [value for name, value in tensors.items() if name not in case.structural]
+        with self.context(), HostWatch(device, known) as self._watch:
+            return collect_outputs(case, entry(*arguments.values()), arguments)
+
+    def _launch_nothing(self) -> Callable[..., None]:
+        def launch(executor: Any, *args: Any, **kwargs: Any) -> None:
+            known = {name: value for name, value in kwargs.items() if name in executor.arg_names}
+            for hook in executor.pre_run_hooks:
+                hook(*args, **known)
+            if callable(executor.grid):
+                executor.grid(inspect.getcallargs(executor.fn, *args, **known))
+            for tensor in tensors_in((args, known)):
+                if self._watch is not None:
+                    self._watch.touched(tensor)
+
+        return launch

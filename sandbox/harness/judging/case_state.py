@@ -1,0 +1,228 @@
+"""The judge's state for one case: seed, inputs, expected outputs; what `prepare` and `compare` say about it.
+
+state = CaseState(operator, case)
+fd, wire = state.prepared(structural_only=False)
+result = state.compare(outputs)
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from harness.judging.attribution import unattributed
+from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
+from harness.judging.exchange import place
+from harness.operator import Case, Operator
+from harness.wire.tensors import ALIGNMENT, MappedFile, Memory, aligned, make_memfd, name_of, pack, span_view
+
+SEED_BYTES = 7  # a positive int64
+WIDEST = 8  # a float64 where an int8 was due, for outputs of up to
+SMALL_BYTES = 1 << 20  # this size; larger ones of a wrong type do not fit, which is said too
+SLACK_BYTES = 64 << 10
+POISON = 0xFF  # NaN as a float, -1 as an integer
+
+
+def rules_for(operator: Operator, case: Case) -> list[Rule]:
+    return [
+        Rule(
+            o.name,
+            operator.dtype_of(o.dtype, case),
+            operator.output_shape(o, case),
+            o.max_abs_error,
+            operator.scale(o, case),
+            operator.imported,
+        )
+        for o in operator.outputs
+    ]
+
+
+def bytes_of(value: Any) -> int:
+    return value.numel() * value.element_size() if isinstance(value, torch.Tensor) else 0
+
+
+def layout_of(value: torch.Tensor) -> tuple[torch.dtype, tuple[int, ...], tuple[int, ...]]:
+    return value.dtype, tuple(value.shape), tuple(value.stride())
+
+
+def bytes_of_rule(rule: Rule) -> int:
+    return rule.dtype.itemsize * math.prod(rule.shape)
+
+
+def _shapes_only(operator: Operator, case: Case, seed: int) -> dict[str, Any]:
+    """Arguments without values where that is possible: a large case then costs milliseconds instead of seconds."""
+    if any(argument.role == "structural" for argument in operator.arguments):
+        return operator.inputs(case, seed)
+    try:
+        with FakeTensorMode(allow_non_fake_inputs=True):
+            return operator.inputs(case, seed)
+    except Exception:  # inputs() reads values: then they have to be real
+        return operator.inputs(case, seed)
+
+
+def warm_up() -> None:
+    """Loads what the first fake tensor would load: seconds that no request should wait for."""
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        torch.randn(8, generator=torch.Generator()).to(torch.float16)
+
+
+class CaseState:
+    """Owned by the judge; never shared."""
+
+    def __init__(self, operator: Operator, case: Case, structural_only: bool = False) -> None:
+        """`structural_only`: the arguments need shapes, and values only where host code may read them."""
+        self.operator = operator
+        self.seed = int.from_bytes(os.urandom(SEED_BYTES), "little")
+        self.arguments = _shapes_only(operator, case, self.seed) if structural_only else operator.inputs(case, self.seed)
+        self.case = case if structural_only else operator.settled(case, self.arguments)
+        self.rules = rules_for(operator, self.case)
+        self._expected: list[torch.Tensor] | None = None
+        self._float64: list[torch.Tensor] | None = None
+        self._yardsticks: list[Yardstick | None] = []
+        self._open: list[torch.Tensor] = []  # masks of what nobody can be asked for
+        self._strict = True
+        self._output: torch.Tensor | None = None  # room in the exchange
+        self._kept: list[torch.Tensor] = []  # outputs that were compared there
+        self._inputs: dict[str, torch.Tensor] = {}  # the inputs' bytes there
+
+    def tensors(self) -> list[tuple[str, torch.Tensor]]:
+        return [(name, value) for name, value in self.arguments.items() if isinstance(value, torch.Tensor)]
+
+    def output_bytes(self) -> int:
+        """Room for the outputs. A wrong, wider type shall fit where outputs are small, so that it is seen and named."""
+        sizes = [bytes_of_rule(rule) for rule in self.rules]
+        return SLACK_BYTES + sum(aligned(size * WIDEST if size <= SMALL_BYTES else size) for size in sizes)
+
+    def device_bytes(self) -> int:
+        """What this case takes of an exchange."""
+        return place([span_view(value).numel() for _, value in self.tensors()], ALIGNMENT)[1] + aligned(self.output_bytes())
+
+    def fill(self, memory: torch.Tensor, offset: int) -> dict[str, Any]:
+        """Copies the inputs to `offset` of an exchange, poisons the room for outputs behind them, and says where all is."""
+        spans = [(name, span_view(value)) for name, value in self.tensors()]
+        offsets, used = place([span.numel() for _, span in spans], ALIGNMENT)
+        self._inputs = {name: memory[offset + at : offset + at + span.numel()] for (name, span), at in zip(spans, offsets, strict=True)}
+        for name, span in spans:
+            self._inputs[name].copy_(span)
+        self._output = memory[offset + used : offset + used + self.output_bytes()]
+        self._output.fill_(POISON)
+        inputs = [{"name": name, "offset": offset + at} for (name, _), at in zip(spans, offsets, strict=True)]
+        return {"inputs": inputs, "output_offset": offset + used}
+
+    def prepared(self, structural_only: bool, position: int) -> tuple[int, dict[str, Any]]:
+        """The sealed input memfd, with the bytes of structural tensors or of all, and this case's entry of `prepared`; `position` is the
+        memfd's index there."""
+        roles = {argument.name: argument.role for argument in self.operator.arguments}
+        tensors = self.tensors()
+        with_bytes = [(name, value) for name, value in tensors if roles[name] == "structural" or not structural_only]
+        fd, wires = make_memfd("assay-inputs", with_bytes)
+        entry = self.described({wire["name"]: {**wire, "fd": position} for wire in wires})
+        cost = self.operator.cost(self.case)
+        return fd, {
+            **entry,
+            "structural": [name for name, role in roles.items() if role == "structural"],
+            "inout": [name for name, role in roles.items() if role == "inout"],
+            "axes": self.operator.named_axes(self.case),
+            "output_bytes": self.output_bytes(),
+            "input_fd": position,
+            "seed": f"{self.seed:#x}",
+            "cost": {"bytes": float(cost.bytes), "flops": float(cost.flops)},
+        }
+
+    def described(self, placed: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+        """The case's id, arguments and outputs as `prepared` has them; `placed` are descriptors of arguments whose bytes are somewhere."""
+        wires = {wire["name"]: wire for wire in pack(self.tensors())[0]} | (placed or {})
+        return {
+            "id": self.case.id,
+            "arguments": [wires[name] if name in wires else _scalar(name, value) for name, value in self.arguments.items()],
+            "outputs": [self._described(position) for position in range(len(self.rules))],
+        }
+
+    def fresh(self) -> CaseState:
+        """The same case with tensors of a new seed."""
+        other = CaseState(self.operator, self.case)
+        other.arguments |= {name: value for name, value in self.arguments.items() if not isinstance(value, torch.Tensor)}
+        return other
+
+    def refresh(self) -> str:
+        """Inputs of a new seed in the exchange; its text. Nothing where there is no exchange. Structural inputs, on which a recording
+        hangs, stay as they are beside new ones; of an imported operator, whose other inputs may hang on them, all stay.
+
+        From here on answers are compared with the reference alone. The strict rule is about an algorithm's accuracy, which the first inputs
+        have shown, and takes float64 computations several times as long as what is timed; a stale answer is wrong by the other rule too.
+        """
+        structural = [argument.name for argument in self.operator.arguments if argument.role == "structural"]
+        if not self._inputs or (structural and self.operator.imported):
+            return ""
+        other = self.fresh()
+        other.arguments |= {name: self.arguments[name] for name in structural}
+        if [layout_of(value) for _, value in other.tensors()] != [layout_of(value) for _, value in self.tensors()]:
+            return ""
+        self.seed, self.arguments = other.seed, other.arguments
+        self._expected, self._float64, self._yardsticks, self._open = None, None, [], []
+        self._strict = False
+        for name, value in self.tensors():
+            self._inputs[name].copy_(span_view(value))
+        return f"{self.seed:#x}"
+
+    def judge(self, outputs: list[torch.Tensor]) -> Result:
+        """Judges outputs of the spec's types and shapes."""
+        self.work_ahead()
+        assert self._expected is not None
+        return compare(self.rules, self._expected, outputs, self._float64, self._yardsticks, self._open)
+
+    def _described(self, position: int) -> dict[str, Any]:
+        rule, source = self.rules[position], self.operator.outputs[position].source
+        return {"name": rule.name, "dtype": name_of(rule.dtype), "shape": rule.shape, "nbytes": bytes_of_rule(rule), "from": source or None}
+
+    def work_ahead(self) -> None:
+        """Computes what a comparison needs. Raises what the operator's reference raises."""
+        if self._expected is None:
+            self._float64 = self.operator.in_float64(self.arguments) if self._strict else None
+            expected = self.operator.expected(self.case, self.arguments)
+            self._open = self.operator.open_elements(expected, self.arguments)
+            self._yardsticks = yardsticks(self.rules, expected, self._float64, self._open)
+            self._expected = expected
+
+    def compare(self, wires: list[dict[str, Any]], fd: int | None, keep: bool = False) -> Result:
+        """Judges the outputs in a memfd, or those in the exchange. Raises DescriptorError when they are not inside it.
+        `keep`: copies of them, for attribute_kept()."""
+        self.work_ahead()
+        with self._outputs(fd) as memory:
+            outputs = [memory.tensor(wire) for wire in wires]
+            self._kept = [output.clone() for output in outputs] if keep else []
+            return self.judge(outputs)
+
+    def attribute(self, wires: list[dict[str, Any]], fd: int, without: list[dict[str, Any]], without_fd: int) -> str:
+        """Why outputs that were right are not the work of kernels; "" when they are. Raises DescriptorError."""
+        with MappedFile.snapshot(fd) as full, MappedFile.snapshot(without_fd) as rest:
+            return self._whose([full.tensor(wire) for wire in wires], [rest.tensor(wire) for wire in without])
+
+    def attribute_kept(self, without: list[dict[str, Any]]) -> str:
+        """The same of outputs that were kept; `without` lie in the exchange now."""
+        with self._outputs(None) as memory:
+            reason = self._whose(self._kept, [memory.tensor(wire) for wire in without])
+        self._kept = []
+        return reason
+
+    def _whose(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> str:
+        given = [value for _, value in self.tensors()]
+        return unattributed([rule.name for rule in self.rules], outputs, without, given, self._open, self.operator.imported)
+
+    def _outputs(self, fd: int | None) -> Memory:
+        if fd is not None:
+            return MappedFile.snapshot(fd)
+        if self._output is None:
+            raise ValueError("this case has no outputs in device memory")
+        return Memory(self._output)
+
+    def run_reference(self) -> None:
+        self.operator.reference(self.arguments)
+
+
+def _scalar(name: str, value: Any) -> dict[str, Any]:
+    return {"name": name, "kind": "scalar", "type": type(value).__name__, "value": value}

@@ -1,0 +1,232 @@
+"""Are these outputs right? Tolerance, exactness, NaN and infinity, and the error against a float64 reference.
+
+    result = compare(rules, expected, actual, float64)
+
+An element is right when its error times the output's scale is at most `max_abs_error` (0: when it is equal). NaN and infinity are
+right exactly where the reference has the same. Elements that are open (operator.py) count for nothing. The strict rule: the error against
+float64 is at most four times that of the reference in the case's own dtype, or one unit in the last place of the output's largest value.
+Pure functions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from harness.wire.tensors import bits, name_of
+
+STRICT_FACTOR = 4.0
+TWO_BYTES = (torch.float16, torch.bfloat16)
+CHUNK = {"cpu": 1 << 20, "cuda": 1 << 24}  # elements compared at a time: errors are float64, eight bytes each
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one output is judged."""
+
+    name: str
+    dtype: torch.dtype
+    shape: list[int]
+    max_abs_error: float
+    scale: float
+    last_place: bool = False  # a float of two bytes may always be off by a unit in its last place
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What the strict rule measures an output against; of the reference alone, so that it can be known before there is an output."""
+
+    allowed: float  # error against float64
+
+
+@dataclass
+class Result:
+    ok: bool
+    kind: str = "none"  # none, wrong_result, output_mismatch
+    reason: str = ""
+    max_abs_error: float | None = None
+    float64_error: float | None = None
+    strict_pass: bool | None = None
+    elements: int = 0
+    mismatches: int = 0
+    first_mismatch: dict[str, Any] | None = None
+
+    def wire(self) -> dict[str, Any]:
+        """The JSON form; non-finite numbers as strings."""
+        return {
+            "ok": self.ok,
+            "kind": self.kind,
+            "reason": self.reason,
+            "max_abs_error": number(self.max_abs_error),
+            "float64_error": number(self.float64_error),
+            "strict_pass": self.strict_pass,
+            "elements": self.elements,
+            "mismatches": self.mismatches,
+            "first_mismatch": self.first_mismatch,
+        }
+
+
+def number(value: float | None) -> float | str | None:
+    if value is None or math.isfinite(value):
+        return value
+    return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+
+
+def compare(
+    rules: Sequence[Rule],
+    expected: Sequence[torch.Tensor],
+    actual: Sequence[torch.Tensor],
+    float64: Sequence[torch.Tensor] | None,
+    known: Sequence[Yardstick | None] = (),
+    masks: Sequence[torch.Tensor] = (),
+) -> Result:
+    """Judges all outputs of a case. `actual` may be of any dtype, shape and stride; the rest is trusted. `known`: yardsticks() of them.
+    `masks`: true where an output's element is open; none when nothing is."""
+    if problem := _mismatch(rules, actual):
+        return Result(False, "output_mismatch", problem)
+    known = known or yardsticks(rules, expected, float64, masks)
+    result = Result(True, max_abs_error=0.0, strict_pass=True)
+    for position, (rule, right, got) in enumerate(zip(rules, expected, actual, strict=True)):
+        got = got.to(right.device)
+        if masks:
+            got = closed(right, got, masks[position])
+        count, worst, first = _tally(rule, right, got)
+        result.elements += right.numel() - (int(masks[position].sum()) if masks else 0)
+        result.mismatches += count
+        result.max_abs_error = max(result.max_abs_error or 0.0, worst)
+        if count and result.ok:
+            result.ok, result.kind = False, "wrong_result"
+            result.first_mismatch = _first(rule, first, right, got)
+            result.reason = _reason(rule, count, worst, right, got, result.first_mismatch)
+        yardstick = known[position]
+        if float64 is not None and yardstick is not None:
+            truth = closed(right, float64[position], masks[position]) if masks else float64[position]
+            error = _worst(truth, got, rule.scale)
+            result.float64_error = max(result.float64_error or 0.0, error)
+            result.strict_pass = result.strict_pass and error <= yardstick.allowed
+    result.strict_pass = bool(result.strict_pass and result.ok)
+    return result
+
+
+def yardsticks(
+    rules: Sequence[Rule], expected: Sequence[torch.Tensor], float64: Sequence[torch.Tensor] | None, masks: Sequence[torch.Tensor] = ()
+) -> list[Yardstick | None]:
+    """One an output; None for those that the strict rule does not judge."""
+    if float64 is None:
+        return [None] * len(rules)
+    if masks:
+        float64 = [closed(*these) for these in zip(expected, float64, masks, strict=True)]
+    pairs = zip(rules, expected, float64, strict=True)
+    return [_yardstick(rule, right, truth) if right.is_floating_point() else None for rule, right, truth in pairs]
+
+
+def closed(right: torch.Tensor, values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """The values, but where the mask is true what is right."""
+    merged = torch.where(mask.reshape(-1), bits(right.to(values.dtype)), bits(values))
+    return merged.view(values.dtype).reshape(values.shape)
+
+
+def _yardstick(rule: Rule, right: torch.Tensor, truth: torch.Tensor) -> Yardstick:
+    largest = float(torch.where(truth.isfinite(), truth, 0.0).double().abs().max()) if truth.numel() else 0.0
+    ulp = torch.finfo(rule.dtype).eps * largest * rule.scale
+    return Yardstick(max(STRICT_FACTOR * _worst(truth, right, rule.scale), ulp))
+
+
+def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, float, int]:
+    """(number of wrong elements, largest error, flat index of the first wrong one or -1). Waits for the device once."""
+    chunks = [
+        (start, torch.stack([wrong.sum(), wrong.to(torch.uint8).argmax()]), error.max())
+        for start, error in _chunks(right, got, rule.scale)
+        for wrong in [error > _limit(rule, right, start, error.numel())]
+    ]
+    if not chunks:
+        return 0, 0.0, -1
+    counts = torch.stack([tally for _, tally, _ in chunks]).tolist()
+    first = next((start + at for (start, _, _), (count, at) in zip(chunks, counts, strict=True) if count), -1)
+    return sum(count for count, _ in counts), float(torch.stack([worst for _, _, worst in chunks]).max()), first
+
+
+def is_wrong(rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor]) -> bool:
+    """Whether `compare` would fail; stops at the first wrong chunk."""
+    if _mismatch(rules, actual):
+        return True
+    return any(
+        bool((error > _limit(rule, right, start, error.numel())).any())
+        for rule, right, got in zip(rules, expected, actual, strict=True)
+        if right is not got
+        for start, error in _chunks(right, got, rule.scale)
+    )
+
+
+def _limit(rule: Rule, right: torch.Tensor, start: int, count: int) -> float | torch.Tensor:
+    """The largest scaled error that is right, for the elements from `start` on."""
+    if not rule.last_place or rule.max_abs_error == 0 or rule.dtype not in TWO_BYTES:
+        return rule.max_abs_error
+    exponent = torch.frexp(right.reshape(-1)[start : start + count].double().nan_to_num(0.0, 0.0, 0.0))[1]
+    last_place = torch.ldexp(torch.tensor(torch.finfo(rule.dtype).eps * rule.scale, device=right.device).double(), exponent - 1)
+    return last_place.clamp_min(rule.max_abs_error)
+
+
+def _chunks(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> Iterator[tuple[int, torch.Tensor]]:
+    """The errors of two tensors in index order, a chunk at a time: (index of its first element, errors)."""
+    right, got = expected.reshape(-1), actual.reshape(-1)
+    step = CHUNK.get(right.device.type, CHUNK["cpu"])
+    for start in range(0, right.numel(), step):
+        yield start, errors(right[start : start + step], got[start : start + step], scale)
+
+
+def _worst(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> float:
+    worst = [error.max() for _, error in _chunks(expected, actual, scale)]
+    return float(torch.stack(worst).max()) if worst else 0.0
+
+
+def errors(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> torch.Tensor:
+    """Scaled absolute errors: 0 where both are the same NaN or infinity, infinite where only one is not finite."""
+    if not expected.is_floating_point() and not actual.is_floating_point():
+        same = expected.to(torch.int64) == actual.to(torch.int64)
+        distance = (expected.double() - actual.double()).abs()
+        return torch.where(same, 0.0, distance.clamp_min(1.0)) * scale
+    right, got = expected.double(), actual.double()
+    same = (right == got) | (right.isnan() & got.isnan())
+    error = (right - got).abs() * scale
+    return torch.where(same, 0.0, torch.where(error.isnan(), math.inf, error))
+
+
+def _mismatch(rules: Sequence[Rule], actual: Sequence[torch.Tensor]) -> str:
+    if len(actual) != len(rules):
+        return f"{len(actual)} outputs; the operator has {len(rules)}"
+    for rule, got in zip(rules, actual, strict=True):
+        if got.dtype != rule.dtype or list(got.shape) != rule.shape:
+            return f"output {rule.name} is {name_of(got.dtype)} {list(got.shape)}; want {name_of(rule.dtype)} {rule.shape}"
+    return ""
+
+
+def _first(rule: Rule, flat: int, right: torch.Tensor, got: torch.Tensor) -> dict[str, Any]:
+    index = []
+    for size in reversed(right.shape):
+        index.append(flat % size)
+        flat //= size
+    index.reverse()
+    return {"output": rule.name, "index": index, "expected": number(float(right[tuple(index)])), "actual": number(float(got[tuple(index)]))}
+
+
+def _reason(rule: Rule, count: int, worst: float, right: torch.Tensor, got: torch.Tensor, first: dict[str, Any]) -> str:
+    limit = "differ" if rule.max_abs_error == 0 else f"are off by more than {rule.max_abs_error:g}"
+    if rule.scale != 1 and rule.max_abs_error:
+        limit += f" (error times {rule.scale:g})"
+    text = f"output {rule.name}: {count} of {right.numel()} elements {limit}; the largest error is {worst:.4g}"
+    text += f"; first at {first['index']}: expected {_shown(first['expected'])}, got {_shown(first['actual'])}"
+    values = got.double()
+    if values.isnan().any() and not right.double().isnan().any():
+        text += f"; {int(values.isnan().sum())} elements are NaN"
+    elif got.numel() > 1 and bool((values == values.flatten()[0]).all()):
+        text += f"; every element is {_shown(first['actual'])}"
+    return text
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.6g}"

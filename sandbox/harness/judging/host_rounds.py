@@ -1,0 +1,196 @@
+"""The judge's side of the host tier: fresh inputs, a clock around the candidate's work, outputs looked at when it says that they are there.
+
+    seen = HostCase(state, line, round_s=20.0).judge(timed=True)      # state: the case, as `prepare` made it; line: rounds.JudgeLine
+
+The candidate has the GPU and could lie about every time that it takes itself, so the only clock is here. A round's sets of inputs reach
+the candidate with the message that starts the clock, in memory that it did not have before; the clock stops when random bytes of all
+outputs have been read after it said that it is done. Those bytes must be the same in the outputs as they are then, so nothing is gained by
+saying it early. What is measured is thus wall clock: kernels, the candidate's host code, mapping the memory and copying returned outputs
+into it. It is never less than the kernels took.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from harness.candidate.host import dense
+from harness.judging.case_state import POISON, SEED_BYTES, CaseState, bytes_of
+from harness.judging.compare import Result
+from harness.wire import shared_memory
+from harness.wire.device_memory import DeviceMemoryError
+from harness.wire.rounds import Go, JudgeLine, RoundError, lay_out
+from harness.wire.tensors import Memory, span_view
+
+ROOM_BYTES = 4 << 30  # of one round, at most
+ROOM_SHARE = 8  # of the memory that is free, one part
+MAX_SETS = 32  # of a timed round
+TIMED_ROUNDS = 12
+CHECKED_SETS = 2  # of a timed round, chosen when it is over; of the first round all
+WATCHED_BYTES = 4096  # of each set's outputs, at random places
+MAX_TIMING_S = 10.0
+CONFIDENCE = 0.95
+CONTEXTS_BYTES = 8 << 30  # of the GPU's memory, that are nobody's data: contexts of launchers, of the candidate and of the judge
+
+
+@dataclass
+class Seen:
+    """What the rounds of a case came to."""
+
+    result: Result
+    seed: int
+    samples_ns: list[float] = field(default_factory=list)  # per call; empty when it was not timed, or wrong
+
+    def wire(self) -> dict[str, Any]:
+        return {**self.result.wire(), "seed": f"{self.seed:#x}", **timing(self.samples_ns)}
+
+
+def timing(samples: Sequence[float]) -> dict[str, Any]:
+    """Samples with their median and its interval, as messages have them."""
+    low, high = median_interval(samples)
+    median = statistics.median(samples) if samples else 0.0
+    return {"samples_ns": list(samples), "median_ns": median, "low_ns": low, "high_ns": high}
+
+
+def median_interval(samples: Sequence[float]) -> tuple[float, float]:
+    """The 95 % confidence interval of the median, from order statistics; smallest and largest for few samples."""
+    ordered, n = sorted(samples), len(samples)
+    if not ordered:
+        return 0.0, 0.0
+    rank, below = 0, 0.0  # below: probability that at most `rank` of them lie on one side of the median
+    while (below := below + math.comb(n, rank) / 2**n) <= (1 - CONFIDENCE) / 2:
+        rank += 1
+    rank = max(rank - 1, 0)
+    return ordered[rank], ordered[n - 1 - rank]
+
+
+class HostCase:
+    """See the module. Raises RoundError when the candidate does not keep to the rounds, or to `memory_limit` bytes of the GPU."""
+
+    def __init__(self, template: CaseState, line: JudgeLine, round_s: float, memory_limit: int | None = None) -> None:
+        self._template = template
+        self._line = line
+        self._round_s = round_s
+        self._memory_limit = memory_limit
+        self._device = template.case.device
+        entry = template.described()
+        self._arguments, self._outputs = entry["arguments"], entry["outputs"]
+        self._layout = lay_out(self._arguments, self._outputs)
+
+    def judge(self, timed: bool) -> Seen:
+        try:
+            seen = self._rounds(timed)
+        except (torch.cuda.OutOfMemoryError, DeviceMemoryError) as error:
+            # torch keeps a candidate to its share; what it asks the driver for by itself is missing here.
+            taken = taken_by_others(self._device)
+            if self._memory_limit is None or taken <= self._memory_limit + CONTEXTS_BYTES:
+                raise
+            told = f"it holds about {taken >> 30} GiB of the GPU's memory, and may have {self._memory_limit >> 30}"
+            raise RoundError("memory", f"{told}: nothing is left to judge it with") from error
+        self._line.finish()
+        return seen
+
+    def _rounds(self, timed: bool) -> Seen:
+        result, first, _ = self._round(1)
+        seen = Seen(result, first)
+        if timed and result.ok:
+            end = time.monotonic() + MAX_TIMING_S
+            while len(seen.samples_ns) < TIMED_ROUNDS and (not seen.samples_ns or time.monotonic() < end):
+                sets = self._sets_of_a_round()
+                again, _, elapsed = self._round(sets)
+                if not again.ok:
+                    again.reason = "right at first, wrong when it was timed: " + again.reason
+                    return Seen(again, first)
+                seen.samples_ns.append(elapsed / sets)
+        return seen
+
+    def _sets_of_a_round(self) -> int:
+        room = ROOM_BYTES
+        if self._device.type == "cuda":
+            room = min(room, torch.cuda.mem_get_info(self._device)[0] // ROOM_SHARE)
+        return max(1, min(MAX_SETS, room // self._layout.size))
+
+    def _round(self, sets: int) -> tuple[Result, int, float]:
+        """Of so many sets: the worst that was found, the first seed, and the elapsed nanoseconds."""
+        states = [self._template.fresh() for _ in range(sets)]
+        memory = shared_memory.create(self._device, sets * self._layout.size)
+        try:
+            for position, state in enumerate(states):
+                self._fill(state, memory.bytes[position * self._layout.size :])
+            watched = self._watched(sets)
+            handle = memory.handle()
+            self._synchronize()
+            start = time.perf_counter_ns()
+            try:
+                self._line.go(Go(sets, memory.size), handle)
+            finally:
+                os.close(handle)
+            self._line.wait_done(time.monotonic() + self._round_s)
+            said = memory.bytes.take(watched)
+            self._synchronize()
+            elapsed = float(time.perf_counter_ns() - start)
+            kept = memory.bytes.clone()
+            self._synchronize()
+        finally:
+            memory.free()
+        if not torch.equal(said, kept.take(watched)):
+            return Result(False, "wrong_result", "its outputs still changed after it had said that they were done"), states[0].seed, elapsed
+        chosen = random.SystemRandom().sample(range(sets), min(sets, CHECKED_SETS))
+        results = [states[position].judge(self._read(states[position], kept[position * self._layout.size :])) for position in chosen]
+        return next((result for result in results if not result.ok), results[0]), states[0].seed, elapsed
+
+    def _fill(self, state: CaseState, flat: torch.Tensor) -> None:
+        flat[: self._layout.size].fill_(POISON)
+        for name, value in state.tensors():
+            offset, size = self._layout.inputs[name], bytes_of_span(value)
+            flat[offset : offset + size].copy_(span_view(value))
+
+    def _watched(self, sets: int) -> torch.Tensor:
+        """Random places of the outputs' bytes in a round's memory."""
+        ranges = [(offset, size) for offset, size in self._output_ranges() if size > 0]
+        rng = torch.Generator(self._device)
+        rng.manual_seed(int.from_bytes(os.urandom(SEED_BYTES), "little"))
+        share = WATCHED_BYTES // max(len(ranges), 1)
+        one = [torch.randint(offset, offset + size, (share,), device=self._device, generator=rng) for offset, size in ranges]
+        here = torch.cat(one) if one else torch.empty(0, dtype=torch.int64, device=self._device)
+        starts = torch.arange(sets, device=self._device) * self._layout.size
+        return (starts[:, None] + here[None, :]).reshape(-1)
+
+    def _output_ranges(self) -> list[tuple[int, int]]:
+        spans = {wire["name"]: int(wire["nbytes"]) for wire in self._arguments if wire["kind"] == "tensor"}
+        return [
+            (self._layout.inputs[output["from"]], spans[output["from"]]) if place is None else (place, int(output["nbytes"]))
+            for output, place in zip(self._outputs, self._layout.outputs, strict=True)
+        ]
+
+    def _read(self, state: CaseState, flat: torch.Tensor) -> list[torch.Tensor]:
+        memory, wires = Memory(flat), {wire["name"]: wire for wire in self._arguments}
+        views = []
+        for output, place in zip(self._outputs, self._layout.outputs, strict=True):
+            name = output["from"]
+            views.append(memory.tensor({**wires[name], "offset": self._layout.inputs[name]} if place is None else dense(output, place)))
+        return views
+
+    def _synchronize(self) -> None:
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+
+
+def taken_by_others(device: torch.device) -> int:
+    """Bytes of a GPU's memory that are neither free nor this process's tensors'."""
+    if device.type != "cuda":
+        return 0
+    free, total = torch.cuda.mem_get_info(device)
+    return total - free - torch.cuda.memory_reserved(device)
+
+
+def bytes_of_span(value: torch.Tensor) -> int:
+    return span_view(value).numel() if bytes_of(value) else 0

@@ -1,0 +1,323 @@
+"""The judge: owns seeds, inputs and references, and alone says whether outputs are right. It never runs a submission.
+
+One request at a time over one socket (docs/frames.md). Whatever an operator's own code raises is answered with `judge_error`, and
+the judge lives on, unless its CUDA context is lost, which the answer then says. Outputs that are not inside their memfd are the
+submission's `output_mismatch`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from harness.judging.case_state import CaseState, warm_up
+from harness.judging.compare import Result
+from harness.judging.exchange import Exchange, Exchanges, place
+from harness.judging.host_rounds import HostCase, timing
+from harness.judging.lint import lint
+from harness.operator import Operator
+from harness.triton_adapter import versions
+from harness.wire.device_memory import DeviceMemoryError
+from harness.wire.frames import Channel, Frame, FrameError
+from harness.wire.rounds import JudgeLine, RoundError
+from harness.wire.tensors import ALIGNMENT, DescriptorError
+
+Reply = tuple[dict[str, Any], list[int]]
+WARM_UP, SAMPLES = 2, 10  # of one block,
+WARM_UP_S, MAX_TIMING_S = 0.01, 0.1  # or what begins before: references may be thousands of launches, and others wait for the GPU
+DEFAULT_L2_BYTES = 64 << 20
+KEPT_PART = 32  # this part of the device's memory, of what was freed, is kept for the next references
+REASON_CHARS = 2000  # of an error that quotes what an untrusted process sent
+
+
+def serve(socket_fd: int, device: str) -> int:
+    """Answers requests until the supervisor closes the socket. Returns the exit status."""
+    channel = Channel.from_fd(socket_fd)
+    try:
+        judge = Judge(device)
+        warm_up()
+        channel.send({"type": "ready", **versions(), "device_name": judge.device_name})
+        while (frame := judge.next_frame(channel)) is not None:
+            judge.answer(channel, frame)
+        return 0
+    except (BrokenPipeError, ConnectionError):
+        return 0
+    except Exception:
+        traceback.print_exc()
+        return 1
+
+
+def context_is_lost(device: torch.device) -> bool:
+    """Whether a kernel that ran here did what no CUDA context survives, such as an illegal access: then every later call fails as well."""
+    try:
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+    except Exception:
+        return True
+    return False
+
+
+def open_exchanges(device: torch.device) -> Exchanges | None:
+    """Memory to share with the launcher, where this device has such."""
+    if device.type != "cuda":
+        return None
+    try:
+        return Exchanges(lambda: Exchange(device))
+    except DeviceMemoryError as error:
+        print(f"judge: inputs and outputs go through host memory: {error}", file=sys.stderr)
+        return None
+
+
+def fill(exchange: Exchange, states: list[CaseState], cases: list[dict[str, Any]]) -> None:
+    """Lays the cases one after the other into the exchange and adds to each entry where it is."""
+    offsets, size = place([state.device_bytes() for state in states], ALIGNMENT)
+    memory = exchange.room(size)
+    for state, entry, offset in zip(states, cases, offsets, strict=True):
+        entry["device"] = state.fill(memory, offset)
+    if memory.is_cuda:
+        torch.cuda.synchronize(memory.device)
+
+
+class Judge:
+    """See the module. `answer` handles one frame; the rest is its parts."""
+
+    def __init__(self, device: str) -> None:
+        self.device = torch.device(device)
+        if self.device.type == "cuda":
+            torch.cuda.set_device(self.device)  # events and streams are those of the current device, whatever device tensors are on
+        self.device_name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "cpu"
+        self._operators: dict[Path, tuple[tuple[int, ...], Operator]] = {}
+        self._jobs: dict[str, dict[str, CaseState]] = {}
+        self._ahead: deque[CaseState] = deque()  # whose references are still to be computed; none while somebody is timed
+        self._settled = False
+        self._exchanges = open_exchanges(self.device)
+        self._owned: dict[str, Exchange] = {}  # by job
+        # References are the truth of fp32 operators: no reduced-precision matmul behind their back.
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
+        torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+        torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+
+    def next_frame(self, channel: Channel) -> Frame | None:
+        """Waits for it, and computes references meanwhile, one case after the other: nobody waits for more than one that is not his. An
+        error shows when its case is compared."""
+        while self._ahead and not self._settled and not channel.has_more():
+            with contextlib.suppress(Exception):
+                self._ahead.popleft().work_ahead()
+        return channel.receive()
+
+    def answer(self, channel: Channel, frame: Frame) -> None:
+        job = frame.header.get("job")
+        handlers: dict[str, Callable[[Frame], Reply | None]] = {
+            "prepare": self._prepare,
+            "compare": self._compare,
+            "attribute": self._attribute,
+            "refresh": self._refresh,
+            "settle": self._settle,
+            "time_reference": self._time_reference,
+            "host_case": self._host_case,
+            "release": self._release,
+            "lint": self._lint,
+        }
+        try:
+            if frame.type not in handlers:
+                raise FrameError(f"unknown request {frame.type!r}; want one of {', '.join(handlers)}")
+            reply = handlers[frame.type](frame)
+        except Exception as error:
+            traceback.print_exc()
+            message = f"{type(error).__name__}: {error}"[:REASON_CHARS]
+            reply = {"type": "judge_error", "job": job, "message": message, "lost": context_is_lost(self.device)}, []
+        finally:
+            frame.close()
+        if reply is None:
+            return
+        header, fds = reply
+        try:
+            channel.send(header, fds=fds)
+        finally:
+            for fd in fds:
+                os.close(fd)
+        if header["type"] == "prepared" and not frame.header.get("structural_only"):
+            self._ahead.extend(self._jobs[str(job)].values())
+            self._settled = False
+
+    def _operator(self, folder: str) -> Operator:
+        """The operator, loaded again when its files have changed."""
+        path = Path(folder).resolve()
+        stamp = tuple((path / name).stat().st_mtime_ns for name in ("spec.toml", "reference.py") if (path / name).exists())
+        if path not in self._operators or self._operators[path][0] != stamp:
+            self._operators[path] = stamp, Operator.load(path)
+        return self._operators[path][1]
+
+    def _prepare(self, frame: Frame) -> Reply:
+        header = frame.header
+        operator = self._operator(header["operator_dir"])
+        device = str(header.get("device") or self.device)
+        structural_only = bool(header.get("structural_only"))
+        states: dict[str, CaseState] = {}
+        cases: list[dict[str, Any]] = []
+        fds: list[int] = []
+        reply: dict[str, Any] = {"type": "prepared", "job": header["job"], "cases": cases}
+        self._trim()
+        self._give_back(str(header["job"]))
+        shared = None if structural_only or self._exchanges is None else self._exchanges.take()
+        if shared is not None:
+            self._owned[str(header["job"])] = shared
+        try:
+            for position, wire in enumerate(header["cases"]):
+                state = CaseState(operator, operator.case(wire, device), structural_only)
+                fd, entry = state.prepared(structural_only or shared is not None, position)
+                fds.append(fd)
+                cases.append(entry)
+                states[state.case.id] = state
+            if shared is not None:
+                fill(shared, list(states.values()), cases)
+                reply["device"] = {"fd": len(fds), "bytes": shared.size}
+                fds.append(shared.handle())
+        except BaseException:
+            for fd in fds:
+                os.close(fd)
+            self._give_back(str(header["job"]))
+            raise
+        self._jobs[str(header["job"])] = states
+        return reply, fds
+
+    def _trim(self) -> None:
+        """PyTorch keeps what it has freed, and others need it. Now, since nobody is timed while inputs are made."""
+        if self.device.type != "cuda":
+            return
+        unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
+        if unused > torch.cuda.get_device_properties(self.device).total_memory // KEPT_PART:
+            torch.cuda.empty_cache()
+
+    def _state(self, header: dict[str, Any]) -> CaseState:
+        states = self._jobs.get(str(header.get("job")), {})
+        if header.get("case") not in states:
+            raise FrameError(f"job {header.get('job')!r} has no prepared case {header.get('case')!r}")
+        return states[header["case"]]
+
+    def _compare(self, frame: Frame) -> Reply:
+        header = frame.header
+        state = self._state(header)
+        on_device = bool(header.get("on_device"))
+        if len(frame.fds) != (0 if on_device else 1) or not isinstance(header.get("outputs"), list):
+            raise FrameError("compare needs a list of outputs, and one descriptor unless they are on the device")
+        try:
+            result = state.compare(header["outputs"], None if on_device else frame.fds[0], keep=bool(header.get("keep")))
+        except DescriptorError as error:
+            result = Result(False, "output_mismatch", str(error)[:REASON_CHARS])
+        return {"type": "compared", "job": header["job"], "case": header["case"], **result.wire()}, []
+
+    def _host_case(self, frame: Frame) -> Reply:
+        """All rounds of one case with a candidate that has the GPU; its line comes with the frame."""
+        header = frame.header
+        state = self._state(header)
+        if len(frame.fds) != 1:
+            raise FrameError("host_case needs one descriptor: the line to the candidate")
+        reply = {"type": "host_judged", "job": header["job"], "case": header["case"]}
+        try:
+            with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
+                limit = header.get("gpu_memory_bytes")
+                seen = HostCase(state, line, float(header["round_ms"]) / 1e3, limit).judge(bool(header["time"]))
+        except RoundError as error:
+            return {**reply, "broken": error.how, "message": str(error)}, []
+        return {**reply, **seen.wire()}, []
+
+    def _attribute(self, frame: Frame) -> Reply:
+        """Outputs that are right, and those of the run without kernels: whose work are they?"""
+        header = frame.header
+        state = self._state(header)
+        on_device = bool(header.get("on_device"))
+        lists = ("without",) if on_device else ("outputs", "without")
+        if len(frame.fds) != (0 if on_device else 2) or not all(isinstance(header.get(key), list) for key in lists):
+            raise FrameError("attribute needs two lists of outputs and a descriptor for each, or on the device the second list")
+        try:
+            if on_device:
+                reason = state.attribute_kept(header["without"])
+            else:
+                reason = state.attribute(header["outputs"], frame.fds[0], header["without"], frame.fds[1])
+        except DescriptorError as error:
+            reason = f"what it returned without its kernels cannot be read: {error}"[:REASON_CHARS]
+        return {"type": "attributed", "job": header["job"], "case": header["case"], "ok": not reason, "reason": reason}, []
+
+    def _time_reference(self, frame: Frame) -> Reply:
+        state = self._state(frame.header)
+        run = state.run_reference
+        samples = self._time_cuda(run) if state.case.device.type == "cuda" else self._time_cpu(run)
+        reply = {"type": "timed_reference", "job": frame.header["job"], "case": frame.header["case"]}
+        return {**reply, **timing(samples)}, []
+
+    def _refresh(self, frame: Frame) -> Reply:
+        """New inputs for one case, before it is timed."""
+        header = frame.header
+        seed = self._state(header).refresh()
+        if seed and self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return {"type": "refreshed", "job": header["job"], "case": header["case"], "seed": seed}, []
+
+    def _settle(self, frame: Frame) -> Reply:
+        """Who is timed asks. Whatever was asked for before is over when this is answered, and until somebody prepares a job nothing is
+        computed ahead."""
+        self._settled = True
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return {"type": "settled", "job": frame.header["job"]}, []
+
+    @staticmethod
+    def _time_cpu(run: Callable[[], None]) -> list[float]:
+        samples: list[float] = []
+        run()
+        end = time.perf_counter() + MAX_TIMING_S
+        while len(samples) < SAMPLES and (not samples or time.perf_counter() < end):
+            start = time.perf_counter_ns()
+            run()
+            samples.append(float(time.perf_counter_ns() - start))
+        return samples
+
+    def _time_cuda(self, run: Callable[[], None]) -> list[float]:
+        """Device time with a cold L2: twice its size is written before each sample."""
+        l2_bytes = int(getattr(torch.cuda.get_device_properties(self.device), "L2_cache_size", 0) or DEFAULT_L2_BYTES)
+        flush = torch.empty(2 * l2_bytes, dtype=torch.uint8, device=self.device)
+        begin = time.perf_counter()
+        for _ in range(WARM_UP):
+            run()
+            torch.cuda.synchronize(self.device)
+            if time.perf_counter() - begin > WARM_UP_S:
+                break
+        samples: list[float] = []
+        end = time.perf_counter() + MAX_TIMING_S
+        while len(samples) < SAMPLES and (not samples or time.perf_counter() < end):
+            start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            flush.zero_()
+            start.record()
+            run()
+            stop.record()
+            stop.synchronize()
+            samples.append(float(start.elapsed_time(stop)) * 1e6)
+        return samples
+
+    def _release(self, frame: Frame) -> None:
+        forgotten = list(self._jobs.pop(str(frame.header.get("job")), {}).values())
+        self._ahead = deque(state for state in self._ahead if state not in forgotten)
+        self._give_back(str(frame.header.get("job")))
+
+    def _give_back(self, job: str) -> None:
+        exchange = self._owned.pop(job, None)
+        if exchange is not None and self._exchanges is not None:
+            self._exchanges.give(exchange)
+
+    def _lint(self, frame: Frame) -> Reply:
+        header = frame.header
+        operator = self._operator(header["operator_dir"])
+        cases = [operator.case(wire, str(header.get("device") or self.device)) for wire in header["cases"]]
+        return {"type": "linted", "checks": [check.wire() for check in lint(operator, cases, int(header["seed"]))]}, []

@@ -1,0 +1,189 @@
+"""`operators lint`, the judge's part: does an operator's test tell right from wrong, and is its cost model honest?
+
+    for check in lint(operator, [case, ...], seed=1): print(check.case, check.name, check.ok, check.detail)
+
+That the oracle passes is shown by a real job, not here.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from harness.judging.case_state import bytes_of, rules_for
+from harness.judging.compare import Rule, compare, is_wrong
+from harness.judging.mutants import Mutant, mutants
+from harness.operator import Arguments, Case, Operator, OperatorError
+
+ORACLE_IMPORTS = ("torch", "triton", "math", "__future__")
+BYTES_TOLERANCE = 0.01
+
+
+@dataclass
+class Check:
+    case: str | None  # None: about the operator as a whole
+    name: str
+    ok: bool
+    detail: str = ""
+
+    def wire(self) -> dict[str, Any]:
+        return {"case": self.case, "check": self.name, "ok": self.ok, "detail": self.detail}
+
+
+def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
+    """Every check, passed or failed. An exception in the operator's own code is a failed check."""
+    yield _signature(operator)
+    yield _oracle(operator)
+    survivors: dict[str, str] = {}  # of the operator's own mutants: why the last case let it pass; "" once a case refused it
+    for case in cases:
+        try:
+            yield from _case(operator, case, seed, survivors)
+        except Exception as error:
+            yield Check(case.id, "runs", False, f"{_raised_at(operator, case, error)}: {type(error).__name__}: {error}")
+    for name, why in survivors.items():
+        yield Check(None, f"rejects {name}", not why, why)
+
+
+def _case(operator: Operator, case: Case, seed: int, survivors: dict[str, str]) -> Iterator[Check]:
+    arguments = operator.inputs(case, seed)
+    again = operator.inputs(case, seed)
+    drawn = _defined_at(operator, "inputs") + ": draw everything from `rng`"
+    yield _check(case, "inputs are reproducible from the seed", _same_arguments(arguments, again), drawn)
+    expected = operator.expected(case, arguments)
+    where = _defined_at(operator, "reference")
+    yield _check(
+        case,
+        "reference leaves its arguments alone",
+        _same_arguments(arguments, again),
+        f"{where}: it writes to an argument; work on a copy",
+    )
+    second = operator.expected(case, arguments)
+    same = all(_same_bits(a, b) for a, b in zip(expected, second, strict=True))
+    remedy = "the same arguments gave other bits: no random numbers, and no sums in an order that varies (scatter_add, index_add on a GPU)"
+    yield _check(case, "reference is deterministic", same, f"{where}: {remedy}")
+    rules = rules_for(operator, case)
+    try:
+        float64 = operator.in_float64(arguments)
+        own = compare(rules, expected, [x.clone() for x in expected], float64)
+        yield Check(case.id, "reference passes itself, and strictly", own.ok and own.strict_pass is True, own.reason)
+    except Exception as error:
+        yield Check(case.id, "reference works in float64", False, f"{_raised_at(operator, case, error)}: {type(error).__name__}: {error}")
+    yield _cost(operator, case, arguments, expected)
+    for mutant in mutants(operator, case, arguments, expected):
+        yield _reject(operator, mutant, case, rules, expected)
+    for name, outputs in operator.own_mutants(arguments).items():
+        if survivors.get(name) != "":
+            survivors[name] = "" if is_wrong(rules, expected, outputs) else f"passes every case, {case.id} too: add one where it matters"
+
+
+def _check(case: Case, name: str, ok: bool, remedy: str) -> Check:
+    return Check(case.id, name, ok, "" if ok else remedy)
+
+
+def _reject(operator: Operator, mutant: Mutant, case: Case, rules: list[Rule], expected: list[torch.Tensor]) -> Check:
+    name = f"rejects {mutant.name}"
+    if is_wrong(rules, expected, mutant.outputs):
+        return Check(case.id, name, True)
+    if not all(a is b or _same_bits(a, b) for a, b in zip(expected, mutant.outputs, strict=True)):
+        error = compare(rules, expected, mutant.outputs, None).max_abs_error
+        where = _line_of(operator.folder / "spec.toml", "[[outputs]]")
+        remedy = "raise `scale` of the output, or choose inputs of larger effect"
+        return Check(case.id, name, False, f"{where}: passes with a largest error of {error:.3g}: {remedy}")
+    if mutant.trivial:
+        return Check(case.id, name, True, f"not applicable: {mutant.trivial}, so the mutant is the right answer")
+    return Check(
+        case.id, name, False, f"{_case_at(operator, case)}: the mutant is the right answer: choose inputs or axes that tell them apart"
+    )
+
+
+def _line_of(file: Path, text: str) -> str:
+    """FILE:LINE of the first line that begins with `text`; the file alone where there is none."""
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        if line.startswith(text):
+            return f"{file}:{number}"
+    return str(file)
+
+
+def _case_at(operator: Operator, case: Case) -> str:
+    return _line_of(operator.folder / "spec.toml", f'id = "{case.id}"')
+
+
+def _defined_at(operator: Operator, function: str) -> str:
+    return _line_of(operator.folder / "reference.py", f"def {function}(")
+
+
+def _raised_at(operator: Operator, case: Case, error: Exception) -> str:
+    """Where in the operator's own code; the case where it was ours that complained."""
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent == operator.folder]
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else _case_at(operator, case)
+
+
+def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    word = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[a.element_size()]
+    return torch.equal(a.contiguous().view(word), b.contiguous().view(word))
+
+
+def _same_arguments(a: Arguments, b: Arguments) -> bool:
+    return all(_same_bits(a[n], b[n]) if isinstance(a[n], torch.Tensor) else a[n] == b[n] for n in a)
+
+
+def _cost(operator: Operator, case: Case, arguments: Arguments, expected: list[torch.Tensor]) -> Check:
+    cost = operator.cost(case)
+    tensors = sum(bytes_of(value) for value in arguments.values()) + sum(bytes_of(value) for value in expected)
+    ok = abs(cost.bytes + cost.untouched - tensors) <= BYTES_TOLERANCE * tensors and min(cost.bytes, cost.flops, cost.untouched) >= 0
+    said = f"cost() says {cost.bytes:g} bytes, {cost.untouched:g} untouched and {cost.flops:g} flops"
+    holds = f"{said}; arguments and outputs hold {tensors} bytes"
+    return _check(case, "cost is the tensors' bytes", ok, f"{_defined_at(operator, 'cost')}: {holds}")
+
+
+def _signature(operator: Operator) -> Check:
+    names = [argument.name for argument in operator.arguments]
+    text = str(operator.spec.get("signature", ""))
+    entry = str(operator.spec.get("entry", ""))
+    match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*(->.*)?", text, re.DOTALL)
+    written = [part.split(":")[0].strip() for part in match.group(2).split(",")] if match and match.group(2).strip() else []
+    reference = list(inspect.signature(operator.module.reference).parameters)
+    problems = []
+    if match is None or match.group(1) != entry or written != names:
+        problems.append(f"signature {text!r} does not match entry {entry!r} and arguments {names}")
+    if reference != names:
+        problems.append(f"reference({', '.join(reference)}) does not take {names}")
+    oracle = _oracle_parameters(operator, entry)
+    if oracle != names:
+        problems.append(f"oracle.py's {entry} takes {oracle}, not {names}" if oracle is not None else f"oracle.py does not define {entry}")
+    return Check(None, "signatures agree", not problems, "; ".join(problems))
+
+
+def _oracle_tree(operator: Operator) -> ast.Module:
+    try:
+        return ast.parse((operator.folder / "oracle.py").read_text(encoding="utf-8"))
+    except (OSError, SyntaxError) as error:
+        raise OperatorError(f"{operator.folder / 'oracle.py'}: {error}") from error
+
+
+def _oracle_parameters(operator: Operator, entry: str) -> list[str] | None:
+    for node in _oracle_tree(operator).body:
+        if isinstance(node, ast.FunctionDef) and node.name == entry:
+            return [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+    return None
+
+
+def _oracle(operator: Operator) -> Check:
+    foreign = set()
+    for node in ast.walk(_oracle_tree(operator)):
+        if isinstance(node, ast.Import):
+            foreign |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            foreign.add((node.module or "").split(".")[0])
+    foreign -= set(ORACLE_IMPORTS)
+    return Check(None, "oracle imports only torch and triton", not foreign, f"it imports {', '.join(sorted(foreign))}" if foreign else "")

@@ -1,0 +1,78 @@
+"""Disassemble mode of a candidate: the binaries of a launch plan as text. The candidate never sees the submission that made them; they
+are untrusted bytes all the same, which is why they are read in here.
+
+    for name, text in disassemblies(plan_bytes, folder): ...
+
+For NVIDIA. Triton's package has no disassembler for AMD's binaries: their assembly comes with the recording.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+from collections.abc import Iterator
+
+from harness.recording.plan import MAGIC
+from harness.triton_adapter import nvdisasm
+
+MAX_KERNELS = 16  # of a plan; more are alternatives of autotuners
+MAX_TEXT_BYTES = 4 << 20  # of one kernel
+TOOL_WALL_S = 30.0
+
+
+class BrokenPlan(ValueError):
+    """The bytes are no launch plan."""
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def bytes(self, size: int) -> bytes:
+        if size > len(self._data) - self._at:
+            raise BrokenPlan(f"the plan ends at {len(self._data)}, inside of what begins at {self._at}")
+        self._at += size
+        return self._data[self._at - size : self._at]
+
+    def number(self, form: str) -> int:
+        return int(struct.unpack("<" + form, self.bytes(struct.calcsize("<" + form)))[0])
+
+    def text(self) -> str:
+        return self.bytes(self.number("I")).decode("utf-8", "replace")
+
+
+def binaries(plan: bytes) -> Iterator[tuple[str, bytes]]:
+    """Name and image of each of its kernels. Raises BrokenPlan."""
+    reader = _Reader(plan)
+    if reader.bytes(len(MAGIC)) != MAGIC:
+        raise BrokenPlan("it does not begin as a launch plan")
+    reader.number("I")  # the version: this part is the same in all
+    reader.text()
+    for _ in range(reader.number("I")):
+        reader.number("B")
+        reader.number("Q")
+        reader.text()
+        reader.bytes(reader.number("Q"))
+    for _ in range(reader.number("I")):
+        name = reader.text()
+        reader.number("I")
+        yield name, reader.bytes(reader.number("Q"))
+
+
+def disassemblies(plan: bytes, folder: str) -> Iterator[tuple[str, bytes]]:
+    """Name and disassembly, with line information, of each of its first kernels."""
+    path = os.path.join(folder, "kernel.cubin")
+    command = [nvdisasm(), "--print-code", "--print-line-info", path]
+    for index, (name, image) in enumerate(binaries(plan)):
+        if index == MAX_KERNELS:
+            return
+        with open(path, "wb") as stream:
+            stream.write(image)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as tool:
+            assert tool.stdout is not None
+            text = tool.stdout.read(MAX_TEXT_BYTES)
+            tool.kill()  # the rest, if any, is not wanted
+            tool.wait(TOOL_WALL_S)
+        yield name, text

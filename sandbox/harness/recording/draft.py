@@ -1,0 +1,134 @@
+"""The plan under construction: where its operations go, what can be done in several ways, and why it cannot be a plan at all.
+
+    draft = Draft("cuda:90")
+    draft.begin()
+    with draft.choosing(owner, question) as choosing:      # an autotuned kernel
+        with choosing.alternative("BLOCK: 64"): draft.append(op)
+    data = draft.encode()                                  # raises the refusal, if there was one
+
+One thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from harness.entry.errors import NotRecordable
+from harness.recording import plan as plans
+
+
+class _Choosing:
+    """The alternatives of one choice (launches.Choosing)."""
+
+    def __init__(self, draft: Draft, limit: int) -> None:
+        self._draft = draft
+        self._limit = limit
+        self.alternatives: list[plans.Alternative] = []
+
+    @property
+    def count(self) -> int:
+        return len(self.alternatives)
+
+    @property
+    def has_room(self) -> bool:
+        """Half of a plan is for alternatives: what the submission launches later must still fit."""
+        binaries = self._draft.plan.binaries
+        image_bytes = sum(len(binary.image) for binary in binaries)
+        return self.count < self._limit and len(binaries) < plans.MAX_BINARIES // 2 and image_bytes < plans.MAX_PLAN_BYTES // 2
+
+    @contextlib.contextmanager
+    def alternative(self, label: str) -> Iterator[None]:
+        ops: list[plans.SimpleOp] = []
+        with self._draft.collecting(ops, is_first=not self.alternatives):
+            yield
+        self.alternatives.append(plans.Alternative(label, ops))
+
+
+class Draft:
+    """See the module."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.begin()
+
+    def begin(self) -> None:
+        """A new plan."""
+        self.plan = plans.Plan(self.target)
+        self.notes: list[str] = []
+        self._refusal: NotRecordable | None = None
+        self._questions: dict[tuple[int, object, int], int] = {}  # owner, question and number of alternatives
+        self._settled: set[int] = set()  # owners whose answer host code has seen
+        self._alternative: list[plans.SimpleOp] | None = None  # where operations go while an alternative is recorded
+        self.is_first_alternative = True
+
+    def encode(self) -> bytes:
+        try:
+            return self.plan.encode()
+        except plans.PlanTooLarge as error:
+            raise NotRecordable(str(error)) from error
+
+    # ---- operations
+
+    @property
+    def in_alternative(self) -> bool:
+        return self._alternative is not None
+
+    def append(self, op: plans.SimpleOp) -> None:
+        into: list[Any] = self.plan.ops if self._alternative is None else self._alternative
+        if len(into) >= plans.MAX_OPERATIONS:
+            raise self.refuse(f"more than {plans.MAX_OPERATIONS} launches, fills and copies")
+        into.append(op)
+
+    def prepare(self, op: plans.SimpleOp) -> None:
+        """What an alternative that is not taken must leave done: it goes before the choice."""
+        self.plan.ops.append(op)
+
+    # ---- choices
+
+    @contextlib.contextmanager
+    def choosing(self, owner: int, question: object) -> Iterator[_Choosing]:
+        """A piece of work that can be done in several ways."""
+        chosen = _Choosing(self, 1 if owner in self._settled else plans.MAX_ALTERNATIVES)
+        yield chosen
+        if chosen.count > 1:
+            number = self._questions.setdefault((owner, question, chosen.count), len(self._questions))
+            self.plan.ops.append(plans.Choice(number, chosen.alternatives))
+        elif chosen.alternatives:
+            self.plan.ops.extend(chosen.alternatives[0].ops)
+
+    def settle(self, owner: int) -> None:
+        """Host code wants to know what was chosen: from now on, and so far, it is the first alternative."""
+        self._settled.add(owner)
+        numbers = {number for (asker, *_), number in self._questions.items() if asker == owner}
+        for op in self.plan.ops:
+            if isinstance(op, plans.Choice) and op.question in numbers:
+                del op.alternatives[1:]
+
+    @contextlib.contextmanager
+    def collecting(self, into: list[plans.SimpleOp], is_first: bool) -> Iterator[None]:
+        """Operations go into a list of their own; what prepares buffers still goes before them all."""
+        before = self._alternative, self.is_first_alternative
+        self._alternative, self.is_first_alternative = into, is_first
+        try:
+            yield
+        finally:
+            self._alternative, self.is_first_alternative = before
+
+    # ---- remarks
+
+    def note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def refuse(self, why: str, reads_values: bool = False) -> NotRecordable:
+        """An exception that says why this cannot be a plan. Kept, so that host code cannot swallow it."""
+        error = NotRecordable(why, reads_values)
+        self._refusal = self._refusal or error
+        return error
+
+    def check(self) -> None:
+        """Raises what was refused first, whatever host code made of it."""
+        if self._refusal is not None:
+            raise self._refusal

@@ -1,0 +1,80 @@
+"""Record mode of a candidate: the entry runs on fake tensors and what it makes the GPU do becomes a launch plan per case.
+
+runner = RecordRunner("cuda:90", cache_dir)   # once, before the submission is imported
+with runner.context(): import_submission()
+reply = runner.run_case(case, entry)          # header and payload of a `case` frame
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch._dynamo  # noqa: F401 - what the first FakeTensorMode would import; the zygote pays once
+
+from harness import triton_adapter
+from harness.entry import fake_cuda
+from harness.entry.cases import CaseInput, collect_outputs
+from harness.entry.errors import BadOutputs
+from harness.recording import autograd
+from harness.recording.dispatch import Classifier
+from harness.recording.launches import KernelImage
+from harness.recording.recorder import Recorder
+from harness.wire.tensors import dtype_from
+
+Entry = Callable[..., Any]
+TUNING_COMPILE_S = 20.0  # of a candidate's time may go into configurations of autotuners
+
+
+class RecordRunner:
+    """See the module."""
+
+    stage = "record"
+
+    def __init__(self, target: str, cache_dir: str, alternatives: bool = True, arithmetic: bool = False) -> None:
+        """`alternatives`: record every configuration of an autotuner. `arithmetic`: let kernels of ours do what torch would compute."""
+        fake_cuda.install(target)
+        self.recorder = Recorder(target)
+        self.recorder.patch_fake_tensor()
+        autograd.install()
+        triton_adapter.install_driver(target, self.recorder, cache_dir)
+        triton_adapter.patch_autotuner(self.recorder, TUNING_COMPILE_S if alternatives else 0)
+        self._classifier = Classifier(self.recorder, arithmetic)
+        self._kernels: list[KernelImage] = []
+
+    @contextlib.contextmanager
+    def context(self) -> Iterator[None]:
+        """Where user code runs: fake tensors below, the classifier above."""
+        with self.recorder.fake_mode, self._classifier, fake_cuda.NumberedDevices():
+            yield
+
+    def run_case(self, case: CaseInput, entry: Entry) -> tuple[dict[str, Any], bytes]:
+        recorder = self.recorder
+        recorder.begin_case()
+        arguments: dict[str, Any] = {}
+        for wire in case.arguments:
+            if wire["kind"] == "scalar":
+                arguments[wire["name"]] = wire["value"]
+            else:
+                values = case.tensor(wire) if case.has_bytes(wire) else None
+                arguments[wire["name"]] = recorder.argument(
+                    str(wire["name"]), dtype_from(wire["dtype"]), wire["shape"], wire["strides"], values
+                )
+        with self.context():
+            returned = entry(*arguments.values())
+        outputs = collect_outputs(case, returned, arguments)
+        for position, tensor in enumerate(outputs):
+            if tensor.device.type != "cuda":
+                raise BadOutputs(f"output {position} is on {tensor.device}; return it on the device of the inputs")
+        plan, kernels = recorder.finish(outputs)
+        self._kernels += [kernel for kernel in recorder.kernels() if kernel not in self._kernels]
+        return {"type": "case", "id": case.id, "kernels": kernels, "notes": list(recorder.notes)}, plan
+
+    def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
+        """(kind, name, text) of the assembly of every kernel that was launched."""
+        for kernel in self._kernels:
+            for kind in ("ptx", "amdgcn"):
+                text = kernel.text(kind)
+                if text:
+                    yield kind, kernel.name, text.encode()

@@ -1,0 +1,132 @@
+"""A recording: what host code does on fake tensors becomes a launch plan.
+
+    recorder = Recorder("cuda:90")
+    recorder.begin_case()
+    x = recorder.argument(descriptor, None)      # a fake tensor on device cuda
+    ...                                          # the submission's host code runs; launches and torch operations arrive here
+    plan, kernels = recorder.finish([("y", y)])
+
+The plan under construction is draft.py, what tensors hold is contents.py, fills and copies are transfers.py; this ties them together.
+`launch`, `choosing`, `settle` and `note` are what Triton's side calls (launches.Sink); `copy`, `fill`, `adopt` and the like what torch's
+side does (dispatch.Classifier). One thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from harness.recording import plan as plans
+from harness.recording.contents import Contents
+from harness.recording.draft import Draft
+from harness.recording.kernel_uses import KernelUses
+from harness.recording.launches import Address, Descriptor, Launch, RawParam
+from harness.recording.storage import Record
+from harness.recording.transfers import Transfers
+from harness.wire.tensors import name_of, span_bytes
+
+
+class Recorder:
+    """See the module."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self._draft = Draft(target)
+        self._contents = Contents(self._draft)
+        self._transfers = Transfers(self._draft, self._contents)
+        self._uses = KernelUses(target)
+        self._arguments: list[torch.Tensor] = []
+        self.storages, self.fake_mode = self._contents.storages, self._contents.fake_mode
+        # What the two sides call as the recorder's own.
+        self.note, self.refuse = self._draft.note, self._draft.refuse
+        self.choosing, self.settle, self.collecting = self._draft.choosing, self._draft.settle, self._draft.collecting
+        self.record_of, self.values, self.adopt = self._contents.record_of, self._contents.values, self._contents.adopt
+        self.patch_fake_tensor = self._contents.patch_fake_tensor
+        self.fill, self.copy = self._transfers.fill, self._transfers.copy
+        self.kernels = self._uses.kernels
+
+    @property
+    def plan(self) -> plans.Plan:
+        return self._draft.plan
+
+    @property
+    def notes(self) -> list[str]:
+        return self._draft.notes
+
+    # ---- a case
+
+    def begin_case(self) -> None:
+        self._draft.begin()
+        self._uses.begin()
+        self._arguments = []
+        self.storages.begin_case()
+
+    def argument(
+        self, name: str, dtype: torch.dtype, shape: Sequence[int], strides: Sequence[int], values: torch.Tensor | None
+    ) -> torch.Tensor:
+        """The fake tensor of an argument; `values`, for a structural one, are what host code may read."""
+        count = span_bytes(shape, strides, 1)
+        with self.fake_mode:
+            whole = torch.empty(count, dtype=dtype, device="cuda")
+            fake = torch.as_strided(whole, shape, strides)
+        content = None
+        if values is not None:
+            content = torch.as_strided(values, (count,), (1,)).clone().view(torch.uint8) if count else torch.empty(0, dtype=torch.uint8)
+        record = self.storages.add(fake, content, argument=name)
+        record.index = self.plan.buffer(plans.BufferKind.INPUT, record.nbytes, record.argument)
+        self._arguments.append(fake)
+        return fake
+
+    def written_arguments(self) -> list[torch.Tensor]:
+        """The arguments that the device may have changed so far, each as it was given."""
+        return [fake for fake in self._arguments if self.record_of(fake).written]
+
+    def finish(self, outputs: list[torch.Tensor]) -> tuple[bytes, list[dict[str, Any]]]:
+        """The encoded plan with these outputs, and the report of each kernel."""
+        self._draft.check()
+        for tensor in outputs:
+            index = self._contents.materialise(self.record_of(tensor))
+            offset = int(tensor.storage_offset()) * tensor.element_size()
+            shape, strides = [int(x) for x in tensor.shape], [int(x) for x in tensor.stride()]
+            self.plan.outputs.append(plans.Output(index, offset, name_of(tensor.dtype), shape, strides))
+        return self._draft.encode(), self._uses.reports()
+
+    # ---- a launch
+
+    def launch(self, launch: Launch) -> None:
+        touched: list[Record] = []
+        params = [self._param(param, touched) for param in launch.params]
+        binary = self._uses.binary(self.plan, launch.kernel)
+        if self._draft.is_first_alternative:
+            self._uses.count(launch.kernel, launch.grid)
+        self._draft.append(plans.Kernel(binary, launch.grid, launch.block, launch.cluster, launch.flags, params))
+        for record in touched:
+            record.written = True
+            if not record.argument:
+                record.content = None  # the kernel may have changed it
+
+    def _param(self, param: RawParam, touched: list[Record]) -> plans.Param:
+        if isinstance(param, Address):
+            return self._resolve(param, touched)
+        if not isinstance(param, Descriptor):
+            return self._no_address(param)
+        pointer = self._resolve(param.base, touched)
+        shape, strides, box = list(param.shape), list(param.strides), list(param.box)
+        return plans.TensorMap(pointer.buffer, pointer.offset, param.type, param.swizzle, param.nan_outside, shape, strides, box)
+
+    def _resolve(self, address: Address, touched: list[Record]) -> plans.Pointer:
+        record = self.storages.at(address.value)
+        if record is None:
+            raise self.refuse(f"kernel argument {address.position} is an address that belongs to no tensor of this call")
+        if record.device == "cpu":
+            raise ValueError(f"Pointer argument (at {address.position}) cannot be accessed from Triton (cpu tensor?)")
+        index = self._contents.materialise(record)
+        touched.append(record)
+        return plans.Pointer(index, address.value - record.address)
+
+    def _no_address(self, param: plans.Param) -> plans.Param:
+        if isinstance(param, plans.Scalar) and param.size == 8 and self.storages.is_address(param.value):
+            raise self.refuse("the address of a tensor is passed as a number; pass the tensor itself")
+        return param

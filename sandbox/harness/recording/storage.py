@@ -1,0 +1,146 @@
+"""What the recorder knows of each tensor storage: where it came from, what it holds, and its place in the plan.
+
+A storage is *host-known* while every byte of it is known without running a kernel: it was made of zeros, of a literal, of
+arithmetic on such. Known contents live beside the fake tensor as a real CPU tensor (or one repeated element), so `.item()`,
+`.tolist()` and `torch.cumsum` on them simply work, and they enter the plan only when a kernel or a copy needs them. One
+recorder, one thread.
+"""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from harness.entry.errors import NotRecordable
+
+ADDRESS_BASE = 0x7F00_0000_0000
+ADDRESS_ALIGNMENT = 512  # what CUDA's allocator promises, so kernels specialise as they would on a device
+MAX_KNOWN_BYTES = 32 << 20
+MAX_EXPANDED_BYTES = 1 << 20  # a larger repeated element stays one: operations on it are work for the device
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """One element repeated through the whole storage."""
+
+    width: int
+    pattern: int
+
+    def bytes(self, nbytes: int) -> torch.Tensor:
+        with _disable_current_modes():
+            element = torch.tensor(list(self.pattern.to_bytes(self.width, "little")), dtype=torch.uint8)
+            return element.repeat(nbytes // self.width)
+
+    def converted(self, source: torch.dtype, target: torch.dtype) -> Uniform:
+        """What it becomes when its elements, of type `source`, are converted to `target`."""
+        if source == target:
+            return self
+        with _disable_current_modes():
+            return uniform(target, self.bytes(self.width).view(source).to(target).item())
+
+
+@dataclass
+class Record:
+    """One storage. `content` is None when only the device knows it."""
+
+    storage: Any  # the fake tensor's storage; held, so that its identity is never reused
+    nbytes: int
+    address: int
+    device: str
+    content: Uniform | torch.Tensor | None  # a tensor: flat uint8, of exactly nbytes
+    argument: str = ""  # name, when it is an input of the case
+    index: int | None = None  # buffer of the current plan
+    written: bool = False  # the device may have changed it during this case
+    stale: bool = False  # the device changed it in an earlier case
+
+    @property
+    def host_known(self) -> bool:
+        """Whether operations on it are arithmetic on known values, not work for the plan."""
+        return self.content is not None and not self.argument and self.index is None
+
+    @property
+    def computable(self) -> bool:
+        """Whether host arithmetic on its values is possible and sensible."""
+        if self.content is None or self.stale:
+            return False
+        return not isinstance(self.content, Uniform) or self.nbytes <= MAX_EXPANDED_BYTES
+
+    def known_bytes(self) -> torch.Tensor:
+        """The content as a flat uint8 tensor, expanded on demand."""
+        if isinstance(self.content, Uniform):
+            if self.nbytes > MAX_KNOWN_BYTES:
+                raise NotRecordable(f"host arithmetic on {self.nbytes} bytes of values is over the limit of {MAX_KNOWN_BYTES}")
+            self.content = self.content.bytes(self.nbytes)
+        if self.content is None:
+            raise NotRecordable("the values of this tensor exist only on the device")
+        return self.content
+
+
+def uniform(dtype: torch.dtype, value: Any) -> Uniform:
+    """The element that `torch.full(..., value, dtype=dtype)` repeats."""
+    with _disable_current_modes():
+        element = torch.tensor([value]).to(dtype).view(torch.uint8)
+        return Uniform(dtype.itemsize, int.from_bytes(bytes(element.tolist()), "little"))
+
+
+def same_element(content: torch.Tensor) -> Uniform | None:
+    """The Uniform that a content equals, if it is one."""
+    with _disable_current_modes():
+        for width, word in ((1, torch.uint8), (2, torch.int16), (4, torch.int32), (8, torch.int64)):
+            if content.numel() % width == 0:
+                words = content.view(word)
+                if bool((words == words[0]).all()):
+                    return Uniform(width, int(words[0]) & ((1 << (8 * width)) - 1))
+    return None
+
+
+class Storages:
+    """All storages of a recorder, by identity and by made-up address."""
+
+    def __init__(self) -> None:
+        self._records: dict[int, Record] = {}
+        self._bases: list[int] = []
+        self._by_base: list[Record] = []
+        self._next = ADDRESS_BASE
+
+    def add(self, tensor: torch.Tensor, content: Uniform | torch.Tensor | None, argument: str = "") -> Record:
+        storage = tensor.untyped_storage()
+        nbytes = int(storage.nbytes())
+        record = Record(storage, nbytes, self._next if nbytes else 0, tensor.device.type, content, argument)
+        self._records[storage._cdata] = record
+        if nbytes:
+            self._bases.append(self._next)
+            self._by_base.append(record)
+            self._next += (nbytes + ADDRESS_ALIGNMENT) // ADDRESS_ALIGNMENT * ADDRESS_ALIGNMENT + ADDRESS_ALIGNMENT
+        return record
+
+    def find(self, tensor: torch.Tensor) -> Record | None:
+        return self._records.get(tensor.untyped_storage()._cdata)
+
+    def at(self, address: int) -> Record | None:
+        """The storage that an address points into, or just past."""
+        place = bisect.bisect_right(self._bases, address) - 1
+        if place < 0 or address > self._bases[place] + self._by_base[place].nbytes:
+            return None
+        return self._by_base[place]
+
+    def is_address(self, value: int) -> bool:
+        """Whether a number is an address that this recorder made up."""
+        return ADDRESS_BASE <= value < self._next and self.at(value) is not None
+
+    def holds_address(self, content: torch.Tensor) -> bool:
+        """Whether known content has such a number among its 64-bit words."""
+        with _disable_current_modes():
+            words = content[: content.numel() // 8 * 8].view(torch.int64)
+            found = words[(words >= ADDRESS_BASE) & (words < self._next)]
+            return any(self.at(value) is not None for value in found[:64].tolist())
+
+    def begin_case(self) -> None:
+        """A new plan: nothing has a place in it, and what the device wrote before is not known to it."""
+        for record in self._by_base:
+            record.stale = record.stale or record.written or bool(record.argument)
+            record.index, record.written = None, False

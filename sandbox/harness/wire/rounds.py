@@ -1,0 +1,137 @@
+"""The host tier's direct line between judge and candidate: rounds of fresh inputs, short on the wire, because the judge's clock runs.
+
+    judge                                            candidate
+    line = JudgeLine(socket)                         line = CandidateLine(socket)
+    line.go(Go(sets, size), fd)       -- GO, fd -->  go, fd = line.wait()
+    line.wait_done(deadline)          <--  D  -----  line.done()
+    line.finish()                     -- END  ---->  line.wait() is None
+
+A round has `sets` sets of arguments in one piece of shared memory, each laid out as `lay_out` says: both sides compute it. One byte answers
+a round; whatever else a candidate says, earlier or later, ends the conversation with RoundError.
+"""
+
+from __future__ import annotations
+
+import array
+import math
+import select
+import socket
+import struct
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.wire.tensors import aligned, dtype_from
+
+_GO = struct.Struct("<4sIQ")
+GO_MAGIC, END_MAGIC = b"GO01", b"END1"
+DONE = b"D"
+
+
+class RoundError(Exception):
+    """The candidate ended, was late, said what was not due, or left no memory: `how` is ended, late, protocol or memory."""
+
+    def __init__(self, how: str, message: str) -> None:
+        super().__init__(message)
+        self.how = how
+
+
+@dataclass(frozen=True)
+class Go:
+    sets: int
+    size: int  # bytes of the shared memory
+
+
+@dataclass(frozen=True)
+class SetLayout:
+    """Where one set's tensors lie, relative to its begin."""
+
+    inputs: dict[str, int]
+    outputs: list[int | None]  # None: the output is an argument
+    size: int
+
+
+def lay_out(arguments: Sequence[dict[str, Any]], outputs: Sequence[dict[str, Any]]) -> SetLayout:
+    """`arguments` and `outputs` as `prepared` describes them (docs/frames.md)."""
+    offset = 0
+    inputs: dict[str, int] = {}
+    for wire in arguments:
+        if wire["kind"] == "tensor":
+            inputs[wire["name"]] = offset
+            offset = aligned(offset + int(wire["nbytes"]))
+    places: list[int | None] = []
+    for output in outputs:
+        places.append(None if output["from"] else offset)
+        if not output["from"]:
+            offset = aligned(offset + dtype_from(output["dtype"]).itemsize * math.prod(output["shape"]))
+    return SetLayout(inputs, places, max(offset, 1))
+
+
+class JudgeLine:
+    """The trusted end. Owns its socket."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._poll = select.poll()
+        self._poll.register(sock, select.POLLIN | select.POLLHUP)
+
+    def __enter__(self) -> JudgeLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def go(self, go: Go, fd: int) -> None:
+        """Raises RoundError when the candidate has spoken already, or is gone."""
+        if self._poll.poll(0):
+            raise _unexpected(self._socket.recv(len(DONE)), "it answered a round that had not begun")
+        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))]
+        try:
+            self._socket.sendmsg([_GO.pack(GO_MAGIC, go.sets, go.size)], ancillary)
+        except OSError as error:
+            raise RoundError("ended", f"it is gone: {error}") from error
+
+    def wait_done(self, deadline: float) -> None:
+        """`deadline` in seconds of time.monotonic(). Raises RoundError."""
+        if not self._poll.poll(max(0.0, deadline - time.monotonic()) * 1e3):
+            raise RoundError("late", "it did not answer a round in time")
+        try:
+            answer = self._socket.recv(len(DONE) + 1)
+        except OSError as error:
+            raise RoundError("ended", f"it is gone: {error}") from error
+        if answer != DONE:
+            raise _unexpected(answer, "it broke the protocol of rounds")
+
+    def finish(self) -> None:
+        """No more rounds of this case."""
+        try:
+            self._socket.sendall(_GO.pack(END_MAGIC, 0, 0))
+        except OSError as error:
+            raise RoundError("ended", f"it is gone: {error}") from error
+
+
+def _unexpected(answer: bytes, what: str) -> RoundError:
+    return RoundError("protocol", what) if answer else RoundError("ended", "it ended before the judge had seen all rounds")
+
+
+class CandidateLine:
+    """The untrusted end."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+
+    def wait(self) -> tuple[Go, int] | None:
+        """The next round and the descriptor of its memory, which is the caller's; None at the end of the case."""
+        data, ancillary, _, _ = self._socket.recvmsg(_GO.size, socket.CMSG_SPACE(array.array("i").itemsize), socket.MSG_CMSG_CLOEXEC)
+        if len(data) != _GO.size:
+            raise ConnectionError("the judge ended")
+        magic, sets, size = _GO.unpack(data)
+        if magic == END_MAGIC:
+            return None
+        numbers = array.array("i")
+        numbers.frombytes(ancillary[0][2])
+        return Go(sets, size), numbers[0]
+
+    def done(self) -> None:
+        self._socket.sendall(DONE)

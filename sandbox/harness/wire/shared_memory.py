@@ -1,0 +1,53 @@
+"""Memory that judge and host candidate share for one round: of the GPU, or a memory file where the device is the CPU.
+
+memory = create(device, size)                  # in the judge
+theirs = attach(device, memory.handle(), memory.size)
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+
+import torch
+
+from harness.wire.device_memory import DeviceMemory
+from harness.wire.tensors import F_ADD_SEALS, F_SEAL_SHRINK, create_memfd
+
+F_SEAL_SEAL, F_SEAL_GROW = 0x1, 0x4
+
+
+class FileMemory:
+    """`DeviceMemory` of a CPU. Its file can be neither cut nor grown, whoever holds it."""
+
+    def __init__(self, fd: int, size: int) -> None:
+        self._fd, self.size = fd, size
+        self._map = mmap.mmap(fd, size)
+        self.bytes = torch.frombuffer(self._map, dtype=torch.uint8)
+
+    def handle(self) -> int:
+        """A new descriptor of the memory; the caller closes it."""
+        return os.dup(self._fd)
+
+    def free(self) -> None:
+        """Views of `bytes` that still live keep the mapping."""
+        self.bytes = torch.empty(0, dtype=torch.uint8)
+        os.close(self._fd)
+
+
+SharedMemory = DeviceMemory | FileMemory
+
+
+def create(device: torch.device, size: int) -> SharedMemory:
+    """At least `size` bytes. Raises DeviceMemoryError where the driver cannot share memory."""
+    if device.type == "cuda":
+        return DeviceMemory.create(device, size)
+    fd = create_memfd("assay-round", size)
+    fcntl.fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW)
+    return FileMemory(fd, max(size, 1))
+
+
+def attach(device: torch.device, fd: int, size: int) -> SharedMemory:
+    """What the other process made, with the size that it has there. The descriptor stays the caller's."""
+    return DeviceMemory.attach(device, fd, size) if device.type == "cuda" else FileMemory(os.dup(fd), size)

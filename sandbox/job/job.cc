@@ -1,0 +1,120 @@
+#include "sandbox/job/job.h"
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace assay::sandbox {
+namespace {
+
+template <class Enum>
+using Name = std::pair<Enum, std::string_view>;
+
+constexpr std::array kJobKinds = {
+    Name<JobKind>{JobKind::compile, "compile"},
+    Name<JobKind>{JobKind::test, "test"},
+    Name<JobKind>{JobKind::profile, "profile"},
+    Name<JobKind>{JobKind::grade, "grade"},
+};
+
+constexpr std::array kOutcomes = {
+    Name<Outcome>{Outcome::pass, "pass"},
+    Name<Outcome>{Outcome::fail, "fail"},
+    Name<Outcome>{Outcome::error, "error"},
+};
+
+constexpr std::array kTiers = {
+    Name<Tier>{Tier::plan, "plan"},
+    Name<Tier>{Tier::host, "host"},
+    Name<Tier>{Tier::interpreter, "interpreter"},
+    Name<Tier>{Tier::none, "none"},
+};
+
+constexpr std::array kStages = {
+    Name<Stage>{Stage::queue, "queue"},   Name<Stage>{Stage::import, "import"},     Name<Stage>{Stage::compile, "compile"},
+    Name<Stage>{Stage::record, "record"}, Name<Stage>{Stage::launch, "launch"},     Name<Stage>{Stage::run, "run"},
+    Name<Stage>{Stage::judge, "judge"},   Name<Stage>{Stage::baseline, "baseline"}, Name<Stage>{Stage::recheck, "recheck"},
+    Name<Stage>{Stage::done, "done"},
+};
+
+// In the order of the enum, so that a missing name shows (tests/sandbox/job/job_test.cc walks it).
+constexpr std::array kErrorKinds = {
+    Name<ErrorKind>{ErrorKind::none, "none"},
+    Name<ErrorKind>{ErrorKind::syntax_error, "syntax_error"},
+    Name<ErrorKind>{ErrorKind::indentation_error, "indentation_error"},
+    Name<ErrorKind>{ErrorKind::attribute_error, "attribute_error"},
+    Name<ErrorKind>{ErrorKind::type_error, "type_error"},
+    Name<ErrorKind>{ErrorKind::not_implemented_error, "not_implemented_error"},
+    Name<ErrorKind>{ErrorKind::name_error, "name_error"},
+    Name<ErrorKind>{ErrorKind::key_error, "key_error"},
+    Name<ErrorKind>{ErrorKind::index_error, "index_error"},
+    Name<ErrorKind>{ErrorKind::module_not_found, "module_not_found"},
+    Name<ErrorKind>{ErrorKind::import_error, "import_error"},
+    Name<ErrorKind>{ErrorKind::value_error, "value_error"},
+    Name<ErrorKind>{ErrorKind::zero_division, "zero_division"},
+    Name<ErrorKind>{ErrorKind::runtime_error, "runtime_error"},
+    Name<ErrorKind>{ErrorKind::recursion_error, "recursion_error"},
+    Name<ErrorKind>{ErrorKind::assertion_error, "assertion_error"},
+    Name<ErrorKind>{ErrorKind::compilation_error, "compilation_error"},
+    Name<ErrorKind>{ErrorKind::other_exception, "other_exception"},
+    Name<ErrorKind>{ErrorKind::missing_entry, "missing_entry"},
+    Name<ErrorKind>{ErrorKind::output_mismatch, "output_mismatch"},
+    Name<ErrorKind>{ErrorKind::wrong_result, "wrong_result"},
+    Name<ErrorKind>{ErrorKind::unattributed, "unattributed"},
+    Name<ErrorKind>{ErrorKind::timeout, "timeout"},
+    Name<ErrorKind>{ErrorKind::memory_limit, "memory_limit"},
+    Name<ErrorKind>{ErrorKind::process_limit, "process_limit"},
+    Name<ErrorKind>{ErrorKind::output_limit, "output_limit"},
+    Name<ErrorKind>{ErrorKind::disk_limit, "disk_limit"},
+    Name<ErrorKind>{ErrorKind::gpu_memory_limit, "gpu_memory_limit"},
+    Name<ErrorKind>{ErrorKind::crash, "crash"},
+    Name<ErrorKind>{ErrorKind::protocol_error, "protocol_error"},
+    Name<ErrorKind>{ErrorKind::invalid_plan, "invalid_plan"},
+    Name<ErrorKind>{ErrorKind::not_recordable, "not_recordable"},
+    Name<ErrorKind>{ErrorKind::launch_failure, "launch_failure"},
+    Name<ErrorKind>{ErrorKind::gpu_fault, "gpu_fault"},
+    Name<ErrorKind>{ErrorKind::canary_violation, "canary_violation"},
+    Name<ErrorKind>{ErrorKind::floor_violation, "floor_violation"},
+    Name<ErrorKind>{ErrorKind::unsupported, "unsupported"},
+    Name<ErrorKind>{ErrorKind::cancelled, "cancelled"},
+    Name<ErrorKind>{ErrorKind::aborted, "aborted"},
+    Name<ErrorKind>{ErrorKind::device_unhealthy, "device_unhealthy"},
+    Name<ErrorKind>{ErrorKind::internal_error, "internal_error"},
+};
+
+// Adding an ErrorKind without its name fails here, not in a verdict.
+static_assert(kErrorKinds.size() == static_cast<std::size_t>(ErrorKind::internal_error) + 1);
+
+template <class Table, class Enum>
+std::string_view name_of(const Table& table, Enum value) {
+  for (const auto& [known, name] : table) {
+    if (known == value) return name;
+  }
+  return "?";  // a value outside its enum: no name is valid, and no parser takes this one back
+}
+
+template <class Enum, class Table>
+std::optional<Enum> value_of(const Table& table, std::string_view text) {
+  for (const auto& [known, name] : table) {
+    if (name == text) return known;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view to_string(JobKind kind) { return name_of(kJobKinds, kind); }
+std::string_view to_string(Outcome outcome) { return name_of(kOutcomes, outcome); }
+std::string_view to_string(Tier tier) { return name_of(kTiers, tier); }
+std::string_view to_string(Stage stage) { return name_of(kStages, stage); }
+std::string_view to_string(ErrorKind kind) { return name_of(kErrorKinds, kind); }
+
+std::optional<JobKind> job_kind_from(std::string_view text) { return value_of<JobKind>(kJobKinds, text); }
+std::optional<Outcome> outcome_from(std::string_view text) { return value_of<Outcome>(kOutcomes, text); }
+std::optional<Tier> tier_from(std::string_view text) { return value_of<Tier>(kTiers, text); }
+std::optional<Stage> stage_from(std::string_view text) { return value_of<Stage>(kStages, text); }
+std::optional<ErrorKind> error_kind_from(std::string_view text) { return value_of<ErrorKind>(kErrorKinds, text); }
+
+bool takes_language(std::string_view dialect, std::string_view language) { return language == kPython || (language == kCudaCpp && dialect == "triton"); }
+
+}  // namespace assay::sandbox

@@ -1,0 +1,186 @@
+#include "sandbox/launch/launching.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "sandbox/record/case_io.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::int64_t kTakeMs = 30'000;
+
+// Most floating-point operations a multiprocessor does in a cycle with its narrowest dense type (fp8 or int8 where there is one), so that no honest
+// kernel of any type is below the floor.
+double peak_operations_per_cycle(const std::string& target) {
+  if (target == "cuda:80" || target == "cuda:86" || target == "cuda:89") return 4'096;
+  if (target == "cuda:90") return 8'192;
+  return 32'768;
+}
+
+/// Input tensors of a case in the device memory that the judge shares.
+std::vector<Argument> device_inputs(const PreparedCase& one) {
+  std::vector<Argument> inputs;
+  for (Argument argument : one.arguments) {
+    if (!argument.is_tensor) continue;
+    argument.fd = 0;
+    argument.offset = one.device->inputs.at(argument.name);
+    inputs.push_back(std::move(argument));
+  }
+  return inputs;
+}
+
+/// Input tensors of a case with descriptors renumbered for its launch.
+std::vector<Argument> file_inputs(const PreparedJob& prepared, const PreparedCase& one, std::vector<int>& fds) {
+  std::map<std::int64_t, std::int64_t> placed;
+  std::vector<Argument> inputs;
+  for (Argument argument : one.arguments) {
+    if (!argument.is_tensor || !argument.fd) continue;
+    const auto [found, fresh] = placed.emplace(*argument.fd, static_cast<std::int64_t>(fds.size()));
+    if (fresh) fds.push_back(prepared.fds[static_cast<std::size_t>(*argument.fd)].get());
+    argument.fd = found->second;
+    inputs.push_back(std::move(argument));
+  }
+  return inputs;
+}
+
+/// Of a plan that was performed to its end, without anything that its launcher could be the worse for.
+bool is_harmless(ErrorKind kind) { return kind == ErrorKind::none || kind == ErrorKind::wrong_result || kind == ErrorKind::output_mismatch; }
+
+}  // namespace
+
+LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index, int output_fd, std::int64_t gpu_memory_bytes) {
+  const PreparedCase& one = prepared.cases[index];
+  LaunchFiles files{std::move(about), {}};
+  auto& [request, fds] = files;
+  request.case_id = one.id;
+  request.inout.insert(one.inout.begin(), one.inout.end());
+  request.gpu_memory_bytes = gpu_memory_bytes;
+  if (prepared.device) {
+    request.inputs = device_inputs(one);
+    request.output_offset = one.device->output_offset;
+    request.device_bytes = prepared.device->bytes;
+    fds.push_back(prepared.fds[static_cast<std::size_t>(prepared.device->fd)].get());
+  } else {
+    request.inputs = file_inputs(prepared, one, fds);
+    request.output_fd = static_cast<std::int64_t>(fds.size());
+    fds.push_back(output_fd);
+  }
+  request.output_bytes = one.output_bytes;
+  return files;
+}
+
+LaunchSession::LaunchSession(JobRun& run, LauncherNursery& launchers, Whose whose)
+    : run_(run),
+      launchers_(launchers),
+      whose_(whose),
+      kept_for_(whose == Whose::submission && run.job().kind != JobKind::grade ? run.job().run : std::string()) {}
+
+Result<std::unique_ptr<LauncherClient>> LaunchSession::take(const Deadline& deadline) {
+  if (whose_ == Whose::oracle) return launchers_.take_for_oracle(deadline);
+  return kept_for_.empty() ? launchers_.take(deadline) : launchers_.take_for_run(kept_for_, deadline);
+}
+
+bool LaunchSession::ready() {
+  if (launcher_) return true;
+  run_.enter(Stage::queue);
+  Result<std::unique_ptr<LauncherClient>> taken = take(run_.deadline(kTakeMs));
+  if (!taken) {
+    if (const auto sickness = launchers_.sickness(); sickness && taken.error().code != ErrorCode::cancelled)
+      return run_.fail(ErrorKind::device_unhealthy, "the device does not work and is tried again every few seconds: " + *sickness);
+    return run_.fail_ours(taken.error(), "starting the launcher");
+  }
+  launcher_ = std::move(*taken);
+  return true;
+}
+
+void LaunchSession::end() {
+  if (!launcher_) return;
+  if (whose_ == Whose::oracle && !run_.failed())
+    launchers_.keep(std::move(launcher_));
+  else if (!kept_for_.empty() && !failed_ && is_harmless(run_.verdict().error_kind))
+    launchers_.keep_for_run(kept_for_, std::move(launcher_));
+  else
+    launchers_.retire(std::move(launcher_));
+}
+
+std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
+                                              const std::optional<TimedBlock>& time, const std::vector<std::int64_t>& answers, bool inspect,
+                                              const std::function<bool()>& renew) {
+  LaunchRequest request;
+  request.time = time;
+  request.inspect = inspect;
+  request.answers = answers;
+  request.renew = static_cast<bool>(renew);
+  return perform(std::move(request), prepared, index, plan, output_fd, renew);
+}
+
+std::optional<Launched> LaunchSession::launch_ablated(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd) {
+  LaunchRequest request;
+  request.ablated = true;
+  return perform(std::move(request), prepared, index, plan, output_fd);
+}
+
+std::optional<Launched> LaunchSession::perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
+                                               const std::function<bool()>& renew) {
+  if (!ready()) return std::nullopt;
+  run_.enter(Stage::launch);
+  const PreparedCase& one = prepared.cases[index];
+  const auto [whole, fds] = launch_files(std::move(request), prepared, index, output_fd, run_.job().limits.gpu_memory_bytes);
+  bool renewed = true;
+  const auto renewing = [&]() -> Status {
+    renewed = renew();
+    run_.enter(Stage::launch);
+    return renewed ? Status() : fail(ErrorCode::cancelled, "no new inputs");
+  };
+  Result<LaunchOutcome> outcome =
+      launcher_->launch(whole, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms), renew ? renewing : std::function<Status()>());
+  if (!renewed) {
+    launchers_.retire(std::move(launcher_));
+    return std::nullopt;
+  }
+  if (!outcome) return failed(outcome.error(), one.id);
+  if (const auto* failure = std::get_if<LaunchFailure>(&*outcome)) {
+    failed_ = true;
+    if (failure->kind == ErrorKind::gpu_fault || failure->kind == ErrorKind::internal_error) launchers_.distrust();
+    run_.fail(failure->kind, failure->message + " (case '" + one.id + "')");
+    return std::nullopt;
+  }
+  Launched launched = std::get<Launched>(std::move(*outcome));
+  if (whole.time && !launched.timing) {
+    run_.fail(ErrorKind::internal_error, "the launcher took no samples of case '" + one.id + "'");
+    return std::nullopt;
+  }
+  run_.case_done(index + 1, prepared.cases.size());
+  return launched;
+}
+
+std::optional<Launched> LaunchSession::failed(const Error& error, const std::string& case_id) {
+  launchers_.retire(std::move(launcher_));
+  if (error.code != ErrorCode::cancelled) launchers_.distrust();
+  const std::string where = " (case '" + case_id + "')";
+  switch (error.code) {
+    case ErrorCode::cancelled: run_.fail(ErrorKind::cancelled, "cancelled while launching"); break;
+    case ErrorCode::resource_exhausted:
+      run_.fail(ErrorKind::timeout, "the GPU worked longer than " + std::to_string(run_.job().limits.launch_wall_ms) + " ms" + where);
+      break;
+    case ErrorCode::unavailable:
+      // The launcher runs no submitted host code: what ends it is device code or the driver.
+      run_.fail(error.message.find("killed by") != std::string::npos ? ErrorKind::crash : ErrorKind::gpu_fault, error.message + where);
+      break;
+    default: run_.fail_ours(error, "launching" + where); break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Floor> physics_floor(const LauncherDevice& device, double cost_bytes, double cost_flops) {
+  if (device.bandwidth_bytes_per_s <= 0 || device.clock_khz <= 0) return std::nullopt;
+  const double flops_per_ns = static_cast<double>(device.sms) * static_cast<double>(device.clock_khz) * 1e3 * peak_operations_per_cycle(device.target) / 1e9;
+  const double bytes_per_ns = device.bandwidth_bytes_per_s / 1e9;
+  const double arithmetic = cost_flops / flops_per_ns;
+  const double uncached = std::max(0.0, cost_bytes - static_cast<double>(device.l2_bytes));
+  return Floor{std::max(arithmetic, cost_bytes / bytes_per_ns), std::max(arithmetic, uncached / bytes_per_ns)};
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,150 @@
+#include "sandbox/launch/ncu_report.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "sandbox/launcher/process/ncu_metrics.h"
+#include "sandbox/pool/ncu_words.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::size_t kMaxRows = 4'096;
+constexpr std::size_t kMaxColumns = 512;
+constexpr std::string_view kRefused = "ERR_NVGPUCTRPERM";
+constexpr std::size_t kStalls = 6;
+
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size() && cells.size() <= kMaxColumns; ++i) {
+    const char c = line[i];
+    if (c == '"') {
+      if (quoted && i + 1 < line.size() && line[i + 1] == '"')
+        cells.back() += line[++i];
+      else
+        quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else if (c != '\r') {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+/// "1,234.5" is 1234.5; nothing for "n/a".
+std::optional<double> number_of(std::string text) {
+  std::erase(text, ',');
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+using Row = std::map<std::string, std::string, std::less<>>;  // column -> cell
+
+std::vector<Row> rows_of(std::string_view text) {
+  std::vector<Row> rows;
+  std::vector<std::string> names;
+  bool units = false;
+  while (!text.empty() && rows.size() < kMaxRows) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.starts_with('"')) continue;
+    std::vector<std::string> cells = cells_of(line);
+    if (names.empty()) {
+      if (std::find(cells.begin(), cells.end(), "Kernel Name") != cells.end()) names = std::move(cells);
+      units = true;
+    } else if (units) {
+      units = false;  // the line behind the names
+    } else if (cells.size() == names.size()) {
+      Row row;
+      for (std::size_t i = 0; i < cells.size(); ++i) row[names[i]] = std::move(cells[i]);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+std::optional<double> value_in(const Row& row, std::string_view column) {
+  const auto found = row.find(column);
+  return found == row.end() ? std::nullopt : number_of(found->second);
+}
+
+std::string limiter_of(const std::map<std::string, double>& values) {
+  std::string limiter;
+  double least = 0;
+  for (const auto& [name, shown] : {std::pair("limit_warps", "warps"), std::pair("limit_blocks", "blocks"), std::pair("limit_registers", "registers"),
+                                    std::pair("limit_shared", "shared memory")}) {
+    const auto found = values.find(name);
+    if (found == values.end() || (!limiter.empty() && found->second >= least)) continue;
+    least = found->second;
+    limiter = shown;
+  }
+  return limiter;
+}
+
+std::vector<StallShare> stalls_of(const Row& row) {
+  std::vector<StallShare> stalls;
+  double sum = 0;
+  for (const std::string_view reason : kNcuStalls) {
+    const std::string column = std::string(kNcuStallPrefix).append(reason).append(kNcuStallSuffix);
+    if (const auto value = value_in(row, column); value && *value > 0) {
+      stalls.push_back({std::string(reason), *value});
+      sum += *value;
+    }
+  }
+  for (StallShare& stall : stalls) stall.share /= sum;
+  std::sort(stalls.begin(), stalls.end(), [](const StallShare& a, const StallShare& b) { return a.share > b.share; });
+  if (stalls.size() > kStalls) stalls.resize(kStalls);
+  return stalls;
+}
+
+KernelCounters counters_of(const Row& row, const std::string& kernel) {
+  KernelCounters counters;
+  counters.kernel = kernel;
+  for (const NcuMetric& metric : kNcuMetrics) {
+    if (const auto value = value_in(row, metric.ncu)) counters.values[std::string(metric.name)] = *value;
+  }
+  std::map<std::string, double>& values = counters.values;
+  if (values.contains("shared_conflicts") && values.contains("shared_wavefronts") && values["shared_wavefronts"] > 0)
+    values["shared_conflict_share"] = values["shared_conflicts"] / values["shared_wavefronts"];
+  counters.limiter = limiter_of(values);
+  for (const char* limit : {"limit_warps", "limit_blocks", "limit_registers", "limit_shared"}) values.erase(limit);
+  counters.stalls = stalls_of(row);
+  return counters;
+}
+
+Error why_not(std::string_view text) {
+  if (text.find(kRefused) != text.npos)
+    return {ErrorCode::permission_denied,
+            "the GPU's driver keeps its counters from users here (ERR_NVGPUCTRPERM; NVreg_RestrictProfilingToAdminUsers=0 opens them)"};
+  const std::string words = ncu_words(text);
+  return {ErrorCode::unavailable, "ncu gave no report of its kernels" + (words.empty() ? words : ": " + words)};
+}
+
+}  // namespace
+
+Result<std::vector<KernelCounters>> read_ncu_report(std::string_view text, const std::vector<KernelReport>& wanted) {
+  const std::vector<Row> rows = rows_of(text);
+  std::vector<KernelCounters> found;
+  for (const KernelReport& kernel : wanted) {
+    const Row* longest = nullptr;
+    for (const Row& row : rows) {
+      const auto name = row.find("Kernel Name");
+      if (name == row.end() || name->second.substr(0, name->second.find('(')) != kernel.name) continue;
+      const auto duration = [](const Row& of) { return value_in(of, "gpu__time_duration.sum").value_or(0); };
+      if (longest == nullptr || duration(row) > duration(*longest)) longest = &row;
+    }
+    const bool known = std::any_of(found.begin(), found.end(), [&](const KernelCounters& one) { return one.kernel == kernel.name; });
+    if (longest != nullptr && !known) found.push_back(counters_of(*longest, kernel.name));
+  }
+  if (found.empty()) return tl::unexpected(why_not(text));
+  return found;
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,125 @@
+// FakeDriver: a GpuDriver over host memory, so that the whole launcher runs where there is no GPU (`--driver fake`, tests).
+//
+//   FakeDriver gpu;
+//   gpu.add_kernel("add_one", {8, 4}, [](FakeLaunch& launch) { ...; return LaunchStatus(); });
+//   replay(gpu, plan, request);
+//   REQUIRE(gpu.launches().size() == 1);
+//
+// Copies and fills happen at once and only inside allocations: an address outside is an illegal address, as on a GPU, and loses
+// the context. A kernel runs when a C++ function of its name was added; otherwise its launch is only recorded. Device time is made
+// up: a fixed cost per operation and byte, with a small deterministic jitter. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sandbox/launcher/driver/gpu_driver.h"
+#include "sandbox/wire/memfd.h"
+
+namespace assay::sandbox {
+
+class FakeDriver;
+
+/// A launch as a fake kernel sees it.
+struct FakeLaunch {
+  FakeDriver& gpu;
+  LaunchShape shape;
+  std::vector<ParamValue> params;
+
+  std::uint64_t& variable;  // of the kernel's own on the device: 0 when its image has just been loaded
+
+  /// Host address of `bytes` at the device address in parameter `param` plus `offset`; null when they are in no allocation.
+  std::byte* memory(std::size_t param, std::int64_t offset, std::uint64_t bytes) const;
+};
+
+using FakeKernel = std::function<LaunchStatus(FakeLaunch&)>;
+
+class FakeDriver : public GpuDriver {
+ public:
+  static constexpr std::uint64_t kDefaultMemoryBytes = 1ULL << 30;
+
+  explicit FakeDriver(std::uint64_t memory_bytes = kDefaultMemoryBytes);
+
+  /// Kernels of this name run `body`; `param_bytes` are the sizes that its image would declare.
+  void add_kernel(const std::string& name, std::vector<std::size_t> param_bytes, FakeKernel body);
+
+  struct Record {
+    std::string kernel;
+    LaunchShape shape;
+    std::vector<ParamValue> params;
+  };
+  const std::vector<Record>& launches() const { return launches_; }
+  std::uint64_t allocated_bytes() const { return allocated_; }
+  std::size_t shared_mappings() const { return shared_.size(); }
+  std::size_t loaded_kernels() const;
+  /// Device time of a kernel of this name, instead of the usual.
+  void set_kernel_ns(const std::string& name, double ns) { kernel_ns_[name] = ns; }
+  /// From now on every call fails, as on a device that fell off the bus.
+  void lose_memory() { lost_ = LaunchError{LaunchErrorKind::internal_error, "FAKE_ERROR_DEVICE_UNAVAILABLE (the device is gone)"}; }
+  /// Others have all of the memory but so much.
+  void leave_memory(std::uint64_t bytes) { taken_ = static_cast<std::uint64_t>(facts_.memory_bytes) - bytes; }
+  /// What a copy or a kernel may touch; null when the range is in no allocation.
+  std::byte* translate(DevicePtr address, std::uint64_t bytes);
+
+  const DeviceFacts& facts() const override { return facts_; }
+  LaunchResult<DevicePtr> allocate(std::uint64_t bytes) override;
+  void free(DevicePtr memory) override;
+  /// A memory file stands for shared device memory.
+  LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override;
+  LaunchStatus unmap_shared(DevicePtr memory) override;
+  LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override;
+  LaunchStatus read(std::span<std::byte> to, DevicePtr from) override;
+  LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) override;
+  LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width, std::uint64_t pattern) override;
+  LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel, std::uint32_t shared_bytes) override;
+  void unload(KernelHandle kernel) override;
+  LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name, std::uint32_t shared_bytes) override;
+  const KernelFacts& kernel_facts(KernelHandle kernel) const override { return loaded_[kernel].facts; }
+  LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) override;
+  /// The address comes first in it; the rest is zero.
+  LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) override;
+  LaunchStatus synchronize() override;
+  LaunchStatus close_gate() override { return usable(); }
+  void open_gate() override {}
+  LaunchStatus mark_start() override;
+  LaunchStatus mark_stop() override;
+  LaunchResult<double> elapsed_ns() override;
+  LaunchStatus reset_persisting_l2() override { return usable(); }
+
+ private:
+  struct Known {
+    std::vector<std::size_t> param_bytes;
+    FakeKernel body;
+  };
+  struct Loaded {
+    std::string name;
+    KernelFacts facts;
+    bool unloaded = false;
+    std::uint64_t variable = 0;
+  };
+
+  LaunchStatus usable() const;
+  LaunchStatus illegal_address();
+
+  DeviceFacts facts_;
+  std::uint64_t allocated_ = 0;
+  std::uint64_t taken_ = 0;  // by other processes
+  DevicePtr next_address_;
+  std::map<DevicePtr, std::vector<std::byte>> memory_;
+  std::map<DevicePtr, Mapping> shared_;
+  std::map<std::string, Known> known_;
+  std::map<std::string, double> kernel_ns_;
+  std::vector<Loaded> loaded_;
+  std::vector<Record> launches_;
+  std::optional<LaunchError> lost_;  // the context, after a fault
+  double clock_ns_ = 0;
+  double start_ns_ = 0;
+  double stop_ns_ = 0;
+  std::uint32_t jitter_ = 1;
+};
+
+}  // namespace assay::sandbox

@@ -1,0 +1,135 @@
+// GpuDriver: the few things the launcher asks of a GPU, over one context and one stream. Implementations: CudaDriver (the CUDA
+// driver API, loaded at run time) and FakeDriver (host memory). Everything named *_async is queued on the stream in order; the
+// other calls wait for what was queued before them. Not thread-safe: one thread drives a device.
+//
+//   auto gpu = open_cuda_driver(0);
+//   auto x = (*gpu)->allocate(bytes);
+//   (*gpu)->write(*x, host);                         // waits
+//   (*gpu)->launch_async(*kernel, shape, params);
+//   LaunchStatus done = (*gpu)->synchronize();       // faults of device code show here
+//
+// After a gpu_fault the context is lost: every later call fails, and only a new process helps.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/launcher/driver/launch_error.h"
+
+namespace assay::sandbox {
+
+/// An address in the device's memory.
+using DevicePtr = std::uint64_t;
+
+struct DeviceFacts {
+  std::string name;    // "NVIDIA H200"
+  std::string target;  // "cuda:90"
+  int cc_major = 0;
+  int cc_minor = 0;
+  std::int64_t sms = 0;
+  std::int64_t l2_bytes = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t clock_khz = 0;              // peak SM clock
+  std::int64_t shared_bytes_per_block = 0; // most that one block may have
+  std::int64_t bandwidth_bytes_per_s = 0;  // theoretical: 2 x memory clock x bus width, never measured
+  std::string driver;                      // "13.0": the driver's API version, and the kernel module's where it can be read
+};
+
+/// A loaded function. Valid until unload() of its index or the driver's end.
+using KernelHandle = std::uint32_t;
+
+struct KernelFacts {
+  std::int64_t registers = 0;            // per thread
+  std::int64_t local_bytes = 0;          // per thread: spills and stack
+  std::int64_t static_shared_bytes = 0;  // per block
+  std::int64_t max_threads_per_block = 0;
+  std::optional<std::vector<std::size_t>> param_bytes;  // declared by the image, in order; nothing: the driver cannot tell (fake)
+};
+
+struct LaunchShape {
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};
+  std::uint32_t shared_bytes = 0;  // dynamic, per block
+  bool cooperative = false;
+  bool dependent_launch = false;  // programmatic dependent launch
+};
+
+/// A TMA descriptor as a kernel takes it: opaque, with the address in it.
+struct alignas(128) TensorMap {
+  std::array<std::byte, 128> bytes{};
+};
+
+/// What a TMA descriptor describes. Dimensions innermost first; `type`, `swizzle`: the driver API's numbers.
+struct TensorMapSpec {
+  DevicePtr base = 0;
+  int type = 0;
+  int swizzle = 0;
+  bool nan_outside = false;
+  std::vector<std::uint64_t> shape;
+  std::vector<std::uint64_t> strides;  // bytes; of every dimension but the innermost
+  std::vector<std::uint32_t> box;
+};
+
+/// One value of at most 8 bytes, little endian, or a TMA descriptor.
+struct ParamValue {
+  std::uint64_t value = 0;
+  std::size_t bytes = 8;
+  std::shared_ptr<const TensorMap> map = nullptr;  // then `bytes` is its size
+};
+
+class GpuDriver {
+ public:
+  virtual ~GpuDriver() = default;
+
+  virtual const DeviceFacts& facts() const = 0;
+
+  /// At least 256-byte aligned. gpu_memory_limit when the device is full.
+  virtual LaunchResult<DevicePtr> allocate(std::uint64_t bytes) = 0;
+  virtual void free(DevicePtr memory) = 0;
+  /// Maps device memory that another process allocated and sent as a descriptor. `bytes` is all of it.
+  virtual LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) = 0;
+  virtual LaunchStatus unmap_shared(DevicePtr memory) = 0;
+  virtual LaunchStatus write(DevicePtr to, std::span<const std::byte> from) = 0;
+  virtual LaunchStatus read(std::span<std::byte> to, DevicePtr from) = 0;
+  virtual LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) = 0;
+  /// `count` elements of `width` (1, 2, 4 or 8) bytes; `to` is aligned to the width.
+  virtual LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width, std::uint64_t pattern) = 0;
+
+  /// launch_failure when the image does not load or has no such function.
+  virtual LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel, std::uint32_t shared_bytes) = 0;
+  virtual void unload(KernelHandle kernel) = 0;
+  /// Loads the same once more under the same handle: the image's variables are as at first. Waits for what was queued.
+  virtual LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name, std::uint32_t shared_bytes) = 0;
+  virtual const KernelFacts& kernel_facts(KernelHandle kernel) const = 0;
+  /// `params` must match kernel_facts().param_bytes; the caller has checked it.
+  virtual LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) = 0;
+
+  /// launch_failure when the driver does not take it.
+  virtual LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) = 0;
+
+  virtual LaunchStatus synchronize() = 0;
+
+  // Timing. Work queued between close_gate() and open_gate() waits on the device until the gate opens, so that the host's cost
+  // of queueing is not measured. At most kMaxGatedOperations fit behind a gate; a device without gates ignores both calls.
+  virtual LaunchStatus close_gate() = 0;
+  virtual void open_gate() = 0;
+  virtual LaunchStatus mark_start() = 0;
+  virtual LaunchStatus mark_stop() = 0;
+  /// Device time between the marks, after synchronize().
+  virtual LaunchResult<double> elapsed_ns() = 0;
+  /// Forgets lines that device code asked the L2 to keep.
+  virtual LaunchStatus reset_persisting_l2() = 0;
+};
+
+/// The driver's queue holds about a thousand entries; when it is full, queueing blocks, and behind a closed gate for ever.
+inline constexpr std::size_t kMaxGatedOperations = 256;
+
+}  // namespace assay::sandbox

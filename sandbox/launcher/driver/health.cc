@@ -1,0 +1,49 @@
+#include "sandbox/launcher/driver/health.h"
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::uint64_t kWords = 1 << 16;  // 256 KiB: every memory partition of today's devices holds some of it
+constexpr std::uint32_t kPatterns[] = {0x5aa5c33c, 0xa55a3cc3};
+
+LaunchStatus check_pattern(GpuDriver& gpu, DevicePtr from, DevicePtr to, std::uint32_t pattern) {
+  if (LaunchStatus s = gpu.fill_async(from, kWords, sizeof pattern, pattern); !s) return s;
+  if (LaunchStatus s = gpu.copy_async(to, from, kWords * sizeof pattern); !s) return s;
+  if (LaunchStatus s = gpu.synchronize(); !s) return s;
+  std::vector<std::byte> bytes(kWords * sizeof pattern);
+  if (LaunchStatus s = gpu.read(bytes, to); !s) return s;
+  for (std::uint64_t i = 0; i < kWords; ++i) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.data() + i * sizeof word, sizeof word);
+    if (word != pattern)
+      return launch_fail(LaunchErrorKind::internal_error, "word " + std::to_string(i) + " reads " + std::to_string(word) + " and not " + std::to_string(pattern));
+  }
+  return {};
+}
+
+LaunchStatus check_memory(GpuDriver& gpu) {
+  LaunchResult<DevicePtr> from = gpu.allocate(kWords * sizeof(std::uint32_t));
+  if (!from) return launch_fail(from.error());
+  LaunchResult<DevicePtr> to = gpu.allocate(kWords * sizeof(std::uint32_t));
+  LaunchStatus well = to ? LaunchStatus{} : launch_fail(to.error());
+  for (const std::uint32_t pattern : kPatterns) {
+    if (well) well = check_pattern(gpu, *from, *to, pattern);
+  }
+  if (to) gpu.free(*to);
+  gpu.free(*from);
+  return well;
+}
+
+}  // namespace
+
+LaunchStatus check_health(GpuDriver& gpu) {
+  LaunchStatus well = check_memory(gpu);
+  if (!well) return launch_fail(well.error().kind, "the device fails its check: " + well.error().message);
+  return well;
+}
+
+}  // namespace assay::sandbox

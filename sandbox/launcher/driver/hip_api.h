@@ -1,0 +1,115 @@
+// The part of HIP's API that the launcher uses, declared here so that Assay builds on machines without ROCm and runs on machines without
+// its library: open_hip_api() loads libamdhip64. Names, values and signatures are those of the public "HIP Runtime API Reference"
+// (rocm.docs.amd.com); tests/sandbox/launcher/driver/hip_api_test.cc compares all of it with hip_runtime_api.h wherever that header exists.
+// No machine with AMD hardware has run any of this (docs/launch-plan.md). The table is immutable once loaded, and thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "base/result.h"
+
+namespace assay::sandbox::hip {
+
+using HipResult = int;  // hipError_t
+using HipDevice = int;
+using HipStream = struct OpaqueHipStream*;
+using HipEvent = struct OpaqueHipEvent*;
+using HipModule = struct OpaqueHipModule*;
+using HipFunction = struct OpaqueHipFunction*;
+
+// hipError_t
+inline constexpr HipResult kSuccess = 0;
+inline constexpr HipResult kOutOfMemory = 2;
+inline constexpr HipResult kNotInitialized = 3;
+inline constexpr HipResult kDeinitialized = 4;
+inline constexpr HipResult kNoDevice = 100;
+inline constexpr HipResult kEccNotCorrectable = 214;
+inline constexpr HipResult kIllegalAddress = 700;
+inline constexpr HipResult kLaunchTimeOut = 702;
+inline constexpr HipResult kContextIsDestroyed = 709;
+inline constexpr HipResult kAssert = 710;
+inline constexpr HipResult kLaunchFailure = 719;
+inline constexpr HipResult kUnknown = 999;
+
+// hipDeviceAttribute_t
+inline constexpr int kAttributeClockRate = 5;  // kHz
+inline constexpr int kAttributeL2CacheSize = 19;
+inline constexpr int kAttributeComputeCapabilityMajor = 23;
+inline constexpr int kAttributeMemoryBusWidth = 59;    // bits
+inline constexpr int kAttributeMemoryClockRate = 60;   // kHz
+inline constexpr int kAttributeComputeCapabilityMinor = 61;
+inline constexpr int kAttributeMultiprocessorCount = 63;
+inline constexpr int kAttributeMaxSharedMemoryPerBlock = 74;
+inline constexpr int kAttributeCanUseStreamWaitValue = 10013;
+
+// hipFunction_attribute
+inline constexpr int kFunctionMaxThreadsPerBlock = 0;
+inline constexpr int kFunctionSharedSizeBytes = 1;
+inline constexpr int kFunctionLocalSizeBytes = 3;
+inline constexpr int kFunctionNumRegs = 4;
+
+inline constexpr unsigned kStreamNonBlocking = 1;
+inline constexpr unsigned kEventDefault = 0;
+inline constexpr unsigned kMallocSignalMemory = 2;
+inline constexpr unsigned kStreamWaitValueGte = 0;
+// The list of "extra" things that a launch takes: key, value, key, value, end.
+inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBufferSize = 2, kLaunchParamEnd = 3;
+
+/// F(symbol, signature) for every function. The symbol is what libamdhip64 exports; addresses are void*.
+// clang-format off
+#define ASSAY_HIP_FUNCTIONS(F)                                                              \
+  F(hipInit, HipResult(unsigned))                                                           \
+  F(hipDriverGetVersion, HipResult(int*))                                                   \
+  F(hipGetErrorName, const char*(HipResult))                                                \
+  F(hipGetErrorString, const char*(HipResult))                                              \
+  F(hipGetDeviceCount, HipResult(int*))                                                     \
+  F(hipDeviceGet, HipResult(HipDevice*, int))                                               \
+  F(hipDeviceGetName, HipResult(char*, int, HipDevice))                                     \
+  F(hipDeviceGetAttribute, HipResult(int*, int, int))                                       \
+  F(hipDeviceTotalMem, HipResult(std::size_t*, HipDevice))                                  \
+  F(hipDeviceGetPCIBusId, HipResult(char*, int, int))                                       \
+  F(hipSetDevice, HipResult(int))                                                           \
+  F(hipMalloc, HipResult(void**, std::size_t))                                              \
+  F(hipExtMallocWithFlags, HipResult(void**, std::size_t, unsigned))                        \
+  F(hipFree, HipResult(void*))                                                              \
+  F(hipMemcpyHtoDAsync, HipResult(void*, void*, std::size_t, HipStream))                    \
+  F(hipMemcpyDtoHAsync, HipResult(void*, void*, std::size_t, HipStream))                    \
+  F(hipMemcpyDtoDAsync, HipResult(void*, void*, std::size_t, HipStream))                    \
+  F(hipMemsetD8Async, HipResult(void*, unsigned char, std::size_t, HipStream))              \
+  F(hipMemsetD16Async, HipResult(void*, unsigned short, std::size_t, HipStream))            \
+  F(hipMemsetD32Async, HipResult(void*, int, std::size_t, HipStream))                       \
+  F(hipModuleLoadData, HipResult(HipModule*, const void*))                                  \
+  F(hipModuleUnload, HipResult(HipModule))                                                  \
+  F(hipModuleGetFunction, HipResult(HipFunction*, HipModule, const char*))                  \
+  F(hipFuncGetAttribute, HipResult(int*, int, HipFunction))                                 \
+  F(hipModuleLaunchKernel, HipResult(HipFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, HipStream, void**, void**)) \
+  F(hipStreamCreateWithFlags, HipResult(HipStream*, unsigned))                              \
+  F(hipStreamDestroy, HipResult(HipStream))                                                 \
+  F(hipStreamSynchronize, HipResult(HipStream))                                             \
+  F(hipStreamWaitValue32, HipResult(HipStream, void*, std::uint32_t, unsigned, std::uint32_t)) \
+  F(hipEventCreateWithFlags, HipResult(HipEvent*, unsigned))                                \
+  F(hipEventDestroy, HipResult(HipEvent))                                                   \
+  F(hipEventRecord, HipResult(HipEvent, HipStream))                                         \
+  F(hipEventElapsedTime, HipResult(float*, HipEvent, HipEvent))
+// clang-format on
+
+/// The loaded functions, by name.
+struct HipApi {
+#define ASSAY_HIP_MEMBER(symbol, ...) std::add_pointer_t<__VA_ARGS__> symbol = nullptr;
+  ASSAY_HIP_FUNCTIONS(ASSAY_HIP_MEMBER)
+#undef ASSAY_HIP_MEMBER
+
+  /// "hipErrorIllegalAddress (an illegal memory access was encountered)"
+  std::string describe(HipResult result) const;
+};
+
+/// Loads libamdhip64 once for the life of the process. `unavailable`, with the loader's words or the missing function (an old ROCm).
+Result<const HipApi*> open_hip_api();
+
+/// The folder that the loaded library lies in; /usr/lib before it is loaded.
+std::string library_folder();
+
+}  // namespace assay::sandbox::hip

@@ -1,0 +1,268 @@
+#include "sandbox/launcher/memory/trusted_kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "sandbox/launcher/memory/mask_text.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::uint32_t kThreads = 1024;
+constexpr std::uint32_t kRegisters = 56;  // live at once: with the others that it needs, all of a multiprocessor's at 1,024 threads
+constexpr std::uint32_t kWavesOfBlocks = 2;
+constexpr std::uint32_t kTouchThreads = 128;
+constexpr std::uint32_t kStrideThreads = 256;
+constexpr std::uint64_t kStrideBlocksPerSm = 8;
+constexpr std::uint64_t kWordBytes = 16;
+constexpr std::size_t kReadings = 2;  // cycles, nanoseconds
+
+/// Each block takes a multiprocessor's whole shared memory, fills it, and then holds kRegisters values per thread at once.
+std::string scrub_text() {
+  std::string text = R"(.version 7.0
+.target sm_70
+.address_size 64
+.extern .shared .align 16 .b8 room[];
+.visible .entry assay_scrub(.param .u32 bytes)
+.maxntid 1024, 1, 1
+{
+  .reg .pred done;
+  .reg .b32 at, end, address, poison;
+  .reg .b32 held<)" + std::to_string(kRegisters) +
+                     R"(>;
+  ld.param.u32 end, [bytes];
+  mov.b32 poison, -1;
+  mov.u32 at, %tid.x;
+  shl.b32 at, at, 2;
+NEXT:
+  setp.ge.u32 done, at, end;
+  @done bra FILLED;
+  mov.u32 address, room;
+  add.u32 address, address, at;
+  st.volatile.shared.u32 [address], poison;
+  add.u32 at, at, 4096;
+  bra NEXT;
+FILLED:
+  bar.sync 0;
+  mov.u32 address, room;
+)";
+  for (std::uint32_t i = 0; i < kRegisters; ++i) text += "  ld.volatile.shared.u32 held" + std::to_string(i) + ", [address+" + std::to_string(4 * i) + "];\n";
+  for (std::uint32_t i = 0; i < kRegisters; ++i) text += "  st.volatile.shared.u32 [address+" + std::to_string(4 * i) + "], held" + std::to_string(i) + ";\n";
+  return text + "  ret;\n}\n";
+}
+
+/// Cycles and nanoseconds between two ticks of the timer: from tick to tick, because it may tick no more than once a microsecond.
+constexpr const char* kClockText = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry assay_clock(.param .u64 out, .param .u64 spin)
+{
+  .reg .pred again;
+  .reg .b64 to, wanted, began, now, first, last, passed;
+  ld.param.u64 to, [out];
+  ld.param.u64 wanted, [spin];
+  mov.u64 now, %globaltimer;
+EDGE:
+  mov.u64 began, %globaltimer;
+  setp.eq.u64 again, began, now;
+  @again bra EDGE;
+  mov.u64 first, %clock64;
+SPIN:
+  mov.u64 now, %globaltimer;
+  sub.u64 passed, now, began;
+  setp.lt.u64 again, passed, wanted;
+  @again bra SPIN;
+  mov.u64 last, %clock64;
+  sub.u64 last, last, first;
+  cvta.to.global.u64 to, to;
+  st.global.u64 [to], last;
+  st.global.u64 [to+8], passed;
+  ret;
+}
+)";
+
+/// Sets *out when `a` and `b` differ: words of 16 bytes in a grid-wide stride, and what is left of the last one byte by byte.
+constexpr const char* kDifferText = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry assay_differ(.param .u64 a, .param .u64 b, .param .u64 words, .param .u64 rest, .param .u64 out)
+{
+  .reg .pred over, unlike;
+  .reg .b16 byte0, byte1;
+  .reg .b32 block, threads, blocks, thread, one;
+  .reg .b64 left, right, count, tail, to, at, step, where, x0, x1, y0, y1;
+  ld.param.u64 left, [a];
+  ld.param.u64 right, [b];
+  ld.param.u64 count, [words];
+  ld.param.u64 tail, [rest];
+  ld.param.u64 to, [out];
+  cvta.to.global.u64 left, left;
+  cvta.to.global.u64 right, right;
+  cvta.to.global.u64 to, to;
+  mov.u32 one, 1;
+  mov.u32 block, %ctaid.x;
+  mov.u32 blocks, %nctaid.x;
+  mov.u32 threads, %ntid.x;
+  mov.u32 thread, %tid.x;
+  mul.wide.u32 at, block, threads;
+  cvt.u64.u32 step, thread;
+  add.u64 at, at, step;
+  setp.ge.u64 over, at, tail;
+  @over bra WORDS;
+  shl.b64 where, count, 4;
+  add.u64 where, where, at;
+  add.u64 x0, left, where;
+  add.u64 y0, right, where;
+  ld.global.u8 byte0, [x0];
+  ld.global.u8 byte1, [y0];
+  setp.ne.u16 unlike, byte0, byte1;
+  @unlike st.global.u32 [to], one;
+WORDS:
+  mul.wide.u32 step, blocks, threads;
+NEXT:
+  setp.ge.u64 over, at, count;
+  @over ret;
+  shl.b64 where, at, 4;
+  add.u64 x0, left, where;
+  add.u64 y0, right, where;
+  ld.global.v2.u64 {x0, x1}, [x0];
+  ld.global.v2.u64 {y0, y1}, [y0];
+  setp.ne.u64 unlike, x0, y0;
+  @unlike st.global.u32 [to], one;
+  setp.ne.u64 unlike, x1, y1;
+  @unlike st.global.u32 [to], one;
+  add.u64 at, at, step;
+  bra NEXT;
+}
+)";
+
+/// Each thread adds one to a word of its own: the least that a kernel does which reads and writes. measurements/ground_truth.py takes its text from here.
+constexpr const char* kTouchText = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry assay_touch(.param .u64 words)
+{
+  .reg .b32 block, threads, thread, word;
+  .reg .b64 at, offset;
+  ld.param.u64 at, [words];
+  cvta.to.global.u64 at, at;
+  mov.u32 block, %ctaid.x;
+  mov.u32 threads, %ntid.x;
+  mov.u32 thread, %tid.x;
+  mad.lo.u32 thread, block, threads, thread;
+  mul.wide.u32 offset, thread, 4;
+  add.u64 at, at, offset;
+  ld.global.u32 word, [at];
+  add.u32 word, word, 1;
+  st.global.u32 [at], word;
+  ret;
+}
+)";
+
+/// For kernels that go over this many words in a grid-wide stride.
+LaunchShape grid_stride(const GpuDriver& gpu, std::uint64_t words) {
+  LaunchShape shape;
+  shape.block[0] = kStrideThreads;
+  const auto sms = static_cast<std::uint64_t>(std::max<std::int64_t>(1, gpu.facts().sms));
+  shape.grid[0] = static_cast<std::uint32_t>(std::min<std::uint64_t>(words / kStrideThreads + 1, kStrideBlocksPerSm * sms));
+  return shape;
+}
+
+}  // namespace
+
+LaunchResult<TrustedKernels> TrustedKernels::load(GpuDriver& gpu) {
+  TrustedKernels ours(gpu);
+  const auto shared = static_cast<std::uint32_t>(gpu.facts().shared_bytes_per_block);
+  LaunchResult<KernelHandle> scrub = gpu.load(scrub_text(), "assay_scrub", shared);
+  if (!scrub) return tl::unexpected(scrub.error());
+  ours.scrub_ = *scrub;
+  LaunchResult<KernelHandle> clock = gpu.load(kClockText, "assay_clock", 0);
+  if (!clock) return tl::unexpected(clock.error());
+  ours.clock_ = *clock;
+  LaunchResult<KernelHandle> touch = gpu.load(kTouchText, "assay_touch", 0);
+  if (!touch) return tl::unexpected(touch.error());
+  ours.touch_ = *touch;
+  LaunchResult<KernelHandle> differ = gpu.load(kDifferText, "assay_differ", 0);
+  if (!differ) return tl::unexpected(differ.error());
+  ours.differ_ = *differ;
+  LaunchResult<KernelHandle> mask = gpu.load(kMaskText, "assay_mask", 0);
+  if (!mask) return tl::unexpected(mask.error());
+  ours.mask_ = *mask;
+  LaunchResult<DevicePtr> reading = gpu.allocate(kReadings * sizeof(std::uint64_t));
+  if (!reading) return tl::unexpected(reading.error());
+  ours.reading_ = *reading;
+  LaunchResult<DevicePtr> touched = gpu.allocate(static_cast<std::uint64_t>(gpu.facts().sms) * kTouchThreads * sizeof(std::uint32_t));
+  if (!touched) return tl::unexpected(touched.error());
+  ours.touched_ = *touched;
+  return ours;
+}
+
+TrustedKernels::TrustedKernels(TrustedKernels&& other) noexcept
+    : gpu_(other.gpu_),
+      scrub_(std::exchange(other.scrub_, std::nullopt)),
+      clock_(std::exchange(other.clock_, std::nullopt)),
+      touch_(std::exchange(other.touch_, std::nullopt)),
+      differ_(std::exchange(other.differ_, std::nullopt)),
+      mask_(std::exchange(other.mask_, std::nullopt)),
+      reading_(std::exchange(other.reading_, 0)),
+      touched_(std::exchange(other.touched_, 0)) {}
+
+TrustedKernels::~TrustedKernels() {
+  for (const std::optional<KernelHandle>& kernel : {scrub_, clock_, touch_, differ_, mask_}) {
+    if (kernel) gpu_->unload(*kernel);
+  }
+  for (const DevicePtr memory : {reading_, touched_}) {
+    if (memory != 0) gpu_->free(memory);
+  }
+}
+
+LaunchStatus TrustedKernels::scrub_async() {
+  LaunchShape shape;
+  // More blocks than multiprocessors, of which each holds one: the first wave reaches all of them.
+  shape.grid[0] = kWavesOfBlocks * static_cast<std::uint32_t>(gpu_->facts().sms);
+  shape.block[0] = kThreads;
+  shape.shared_bytes = static_cast<std::uint32_t>(gpu_->facts().shared_bytes_per_block);
+  const std::array<ParamValue, 1> params{{{shape.shared_bytes, sizeof(std::uint32_t)}}};
+  return gpu_->launch_async(*scrub_, shape, params);
+}
+
+LaunchStatus TrustedKernels::read_clock_async() {
+  const std::array<ParamValue, 2> params{{{reading_, sizeof(std::uint64_t)}, {kClockSpinNs, sizeof(std::uint64_t)}}};
+  return gpu_->launch_async(*clock_, LaunchShape(), params);
+}
+
+LaunchStatus TrustedKernels::touch_async() {
+  LaunchShape shape;
+  shape.grid[0] = static_cast<std::uint32_t>(gpu_->facts().sms);
+  shape.block[0] = kTouchThreads;
+  const std::array<ParamValue, 1> params{{{touched_, sizeof(std::uint64_t)}}};
+  return gpu_->launch_async(*touch_, shape, params);
+}
+
+LaunchResult<bool> TrustedKernels::same(DevicePtr a, DevicePtr b, std::uint64_t bytes) {
+  if (bytes == 0) return true;
+  if (LaunchStatus s = gpu_->fill_async(reading_, 1, sizeof(std::uint32_t), 0); !s) return tl::unexpected(s.error());
+  const LaunchShape shape = grid_stride(*gpu_, bytes / kWordBytes);
+  const std::array<ParamValue, 5> params{{{a, 8}, {b, 8}, {bytes / kWordBytes, 8}, {bytes % kWordBytes, 8}, {reading_, 8}}};
+  if (LaunchStatus s = gpu_->launch_async(*differ_, shape, params); !s) return tl::unexpected(s.error());
+  std::uint32_t differ = 0;
+  if (LaunchStatus s = gpu_->read(std::as_writable_bytes(std::span(&differ, 1)), reading_); !s) return tl::unexpected(s.error());
+  return differ == 0;
+}
+
+LaunchStatus TrustedKernels::mask_async(DevicePtr to, DevicePtr from, std::uint64_t words, const MaskKey& key) {
+  const std::array<ParamValue, 5> params{{{to, 8}, {from, 8}, {words, 8}, {key[0], 8}, {key[1], 8}}};
+  return gpu_->launch_async(*mask_, grid_stride(*gpu_, words), params);
+}
+
+LaunchResult<double> TrustedKernels::clock_mhz() {
+  std::array<std::uint64_t, kReadings> reading{};
+  if (LaunchStatus s = gpu_->read(std::as_writable_bytes(std::span(reading)), reading_); !s) return tl::unexpected(s.error());
+  const auto& [cycles, ns] = reading;
+  return ns == 0 ? 0.0 : 1e3 * static_cast<double>(cycles) / static_cast<double>(ns);
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,387 @@
+#include "sandbox/launcher/plan/plan.h"
+
+#include <concepts>
+#include <cstdint>
+#include <utility>
+
+#include "sandbox/launcher/plan/byte_reader.h"
+
+namespace assay::sandbox {
+namespace {
+
+// The fewest bytes an element can take; what a count is checked against before room is reserved for it.
+constexpr std::size_t kMinBufferBytes = 1 + 8 + 4 + 8;
+constexpr std::size_t kMinBinaryBytes = 4 + 4 + 8;
+constexpr std::size_t kMinOpBytes = 1 + 4 + 8 + 8 + 1 + 8;  // a fill is the smallest
+constexpr std::size_t kMinChoiceBytes = 1 + 4 + 4;
+constexpr std::size_t kMinAlternativeBytes = 4 + 4;
+constexpr std::size_t kMinParamBytes = 1;
+constexpr std::size_t kMinOutputBytes = 4 + 8 + 4 + 4;
+
+enum class OpCode : std::uint8_t { kernel = 0, fill = 1, copy = 2, choice = 3 };
+enum class ParamCode : std::uint8_t { scalar = 0, pointer = 1, null = 2, global_scratch = 3, tensor_map = 4 };
+constexpr std::uint32_t kChoiceVersion = 2;  // of the format: the first with choices and tensor maps
+
+/// Names travel on in messages and JSON, so they must be what they claim: UTF-8, without overlong forms or surrogates.
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+    if (length == 0 || length > text.size() - i) return false;
+    std::uint32_t point = length == 1 ? lead : lead & (0x7Fu >> length);
+    for (std::size_t k = 1; k < length; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      if ((next & 0xC0) != 0x80) return false;
+      point = point << 6 | (next & 0x3F);
+    }
+    const bool overlong = (length == 3 && point < 0x800) || (length == 4 && point < 0x10000);
+    if (overlong || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return false;
+    i += length;
+  }
+  return true;
+}
+
+std::string read_string(ByteReader& in, std::string_view what) {
+  const auto size = in.number<std::uint32_t>(what);
+  if (size > kMaxStringBytes) in.reject(what, std::to_string(size) + " bytes are over the limit of " + std::to_string(kMaxStringBytes));
+  const std::string_view text = in.raw_bytes(what, size);
+  if (!is_utf8(text)) in.reject(what, "not UTF-8");
+  return std::string(text);
+}
+
+std::string read_blob(ByteReader& in, std::string_view what) { return std::string(in.raw_bytes(what, in.number<std::uint64_t>(what))); }
+
+Dim3 read_dim3(ByteReader& in, std::string_view what) {
+  Dim3 dims{};
+  for (std::uint32_t& dim : dims) dim = in.number<std::uint32_t>(what);
+  return dims;
+}
+
+void check_width(ByteReader& in, std::string_view what, std::uint8_t width) {
+  if (width != 1 && width != 2 && width != 4 && width != 8) in.reject(what, std::to_string(width) + " is none of 1, 2, 4, 8");
+}
+
+PlanBuffer read_buffer(ByteReader& in) {
+  PlanBuffer buffer;
+  const auto kind = in.number<std::uint8_t>("buffer kind");
+  if (kind > static_cast<std::uint8_t>(BufferKind::constant)) {
+    in.reject("buffer kind", std::to_string(kind) + " is none of 0 (input), 1 (scratch), 2 (constant)");
+  }
+  buffer.kind = static_cast<BufferKind>(kind);
+  buffer.bytes = in.number<std::uint64_t>("buffer bytes");
+  buffer.name = read_string(in, "buffer name");
+  buffer.constant = read_blob(in, "buffer constant");
+  return buffer;
+}
+
+PlanBinary read_binary(ByteReader& in) {
+  PlanBinary binary;
+  binary.kernel = read_string(in, "kernel name");
+  binary.shared_bytes = in.number<std::uint32_t>("shared bytes");
+  binary.image = read_blob(in, "binary image");
+  return binary;
+}
+
+TensorMapParam read_tensor_map(ByteReader& in) {
+  TensorMapParam map;
+  map.buffer = in.number<std::uint32_t>("tensor map buffer");
+  map.offset = in.number<std::uint64_t>("tensor map offset");
+  map.type = in.number<std::uint8_t>("tensor map type");
+  map.swizzle = in.number<std::uint8_t>("tensor map swizzle");
+  map.nan_outside = in.number<std::uint8_t>("tensor map padding");
+  const auto rank = in.number<std::uint8_t>("tensor map rank");
+  if (rank == 0 || rank > kMaxTensorMapRank) in.reject("tensor map rank", std::to_string(rank) + " is not from 1 to " + std::to_string(kMaxTensorMapRank));
+  for (std::uint8_t i = 0; i < rank && in.ok(); ++i) map.shape.push_back(in.number<std::uint64_t>("tensor map shape"));
+  for (std::uint8_t i = 1; i < rank && in.ok(); ++i) map.strides.push_back(in.number<std::uint64_t>("tensor map strides"));
+  for (std::uint8_t i = 0; i < rank && in.ok(); ++i) map.box.push_back(in.number<std::uint32_t>("tensor map box"));
+  return map;
+}
+
+KernelParam read_param(ByteReader& in, std::uint32_t version) {
+  const auto code = in.number<std::uint8_t>("parameter kind");
+  switch (static_cast<ParamCode>(code)) {
+    case ParamCode::scalar: {
+      ScalarParam scalar;
+      scalar.size = in.number<std::uint8_t>("scalar size");
+      check_width(in, "scalar size", scalar.size);
+      scalar.value = in.number<std::uint64_t>("scalar value");
+      return scalar;
+    }
+    case ParamCode::pointer: {
+      PointerParam pointer;
+      pointer.buffer = in.number<std::uint32_t>("pointer buffer");
+      pointer.offset = in.number<std::uint64_t>("pointer offset");
+      return pointer;
+    }
+    case ParamCode::null: return NullParam{};
+    case ParamCode::global_scratch: {
+      GlobalScratchParam scratch;
+      scratch.bytes_per_program = in.number<std::uint64_t>("scratch bytes per program");
+      scratch.alignment = in.number<std::uint32_t>("scratch alignment");
+      return scratch;
+    }
+    case ParamCode::tensor_map:
+      if (version < kChoiceVersion) break;
+      return read_tensor_map(in);
+  }
+  in.reject("parameter kind",
+            std::to_string(code) + " is none of 0 (scalar), 1 (pointer), 2 (null), 3 (global scratch)" + (version < kChoiceVersion ? "" : ", 4 (tensor map)"));
+  return NullParam{};
+}
+
+KernelOp read_kernel(ByteReader& in, std::uint32_t version) {
+  KernelOp op;
+  op.binary = in.number<std::uint32_t>("kernel binary");
+  op.grid = read_dim3(in, "grid");
+  op.block = read_dim3(in, "block");
+  op.cluster = read_dim3(in, "cluster");
+  op.flags = in.number<std::uint32_t>("kernel flags");
+  const std::uint32_t n = in.count("kernel parameters", kMaxKernelParams, kMinParamBytes);
+  op.params.reserve(n);
+  for (std::uint32_t i = 0; i < n && in.ok(); ++i) op.params.push_back(read_param(in, version));
+  return op;
+}
+
+FillOp read_fill(ByteReader& in) {
+  FillOp op;
+  op.buffer = in.number<std::uint32_t>("fill buffer");
+  op.offset = in.number<std::uint64_t>("fill offset");
+  op.count = in.number<std::uint64_t>("fill count");
+  op.width = in.number<std::uint8_t>("fill width");
+  check_width(in, "fill width", op.width);
+  op.pattern = in.number<std::uint64_t>("fill pattern");
+  return op;
+}
+
+CopyOp read_copy(ByteReader& in) {
+  CopyOp op;
+  op.dst = in.number<std::uint32_t>("copy destination");
+  op.dst_offset = in.number<std::uint64_t>("copy destination offset");
+  op.src = in.number<std::uint32_t>("copy source");
+  op.src_offset = in.number<std::uint64_t>("copy source offset");
+  op.bytes = in.number<std::uint64_t>("copy bytes");
+  return op;
+}
+
+/// Reads operations, and counts them all: those of alternatives too.
+class OpReader {
+ public:
+  OpReader(ByteReader& in, std::uint32_t version) : in_(in), version_(version) {}
+
+  PlanOp operator()() {
+    const auto code = in_.number<std::uint8_t>("operation code");
+    if (code == static_cast<std::uint8_t>(OpCode::choice) && version_ >= kChoiceVersion) return choice();
+    return std::visit([](auto&& op) -> PlanOp { return std::forward<decltype(op)>(op); }, simple(code, version_ >= kChoiceVersion));
+  }
+
+ private:
+  SimpleOp simple(std::uint8_t code, bool choice_is_legal) {
+    if (++operations_ > kMaxPlanOperations)
+      in_.reject("operations", "over the limit of " + std::to_string(kMaxPlanOperations) + ", those of alternatives included");
+    switch (static_cast<OpCode>(code)) {
+      case OpCode::kernel: return read_kernel(in_, version_);
+      case OpCode::fill: return read_fill(in_);
+      case OpCode::copy: return read_copy(in_);
+      case OpCode::choice: break;
+    }
+    in_.reject("operation code", std::to_string(code) + " is none of 0 (kernel), 1 (fill), 2 (copy)" + (choice_is_legal ? ", 3 (choice)" : ""));
+    return CopyOp{};
+  }
+
+  ChoiceOp choice() {
+    ChoiceOp op;
+    op.question = in_.number<std::uint32_t>("choice question");
+    const std::uint32_t n = in_.count("alternatives", kMaxAlternatives, kMinAlternativeBytes);
+    for (std::uint32_t i = 0; i < n && in_.ok(); ++i) {
+      Alternative alternative;
+      alternative.label = read_string(in_, "alternative label");
+      const std::uint32_t m = in_.count("alternative operations", kMaxPlanOperations, kMinOpBytes);
+      for (std::uint32_t k = 0; k < m && in_.ok(); ++k) alternative.ops.push_back(simple(in_.number<std::uint8_t>("operation code"), false));
+      op.alternatives.push_back(std::move(alternative));
+    }
+    return op;
+  }
+
+  ByteReader& in_;
+  std::uint32_t version_;
+  std::uint32_t operations_ = 0;
+};
+
+PlanOutput read_output(ByteReader& in) {
+  PlanOutput output;
+  output.buffer = in.number<std::uint32_t>("output buffer");
+  output.offset = in.number<std::uint64_t>("output offset");
+  output.dtype = read_string(in, "output dtype");
+  const std::uint32_t rank = in.count("output rank", kMaxRank, 2 * sizeof(std::int64_t));
+  output.shape.reserve(rank);
+  output.strides.reserve(rank);
+  for (std::uint32_t i = 0; i < rank; ++i) output.shape.push_back(in.number<std::int64_t>("output shape"));
+  for (std::uint32_t i = 0; i < rank; ++i) output.strides.push_back(in.number<std::int64_t>("output strides"));
+  return output;
+}
+
+/// A count and its elements. The room reserved is bounded by the limit and by the bytes that are there.
+template <class T, class Read>
+std::vector<T> read_list(ByteReader& in, std::string_view what, std::uint32_t limit, std::size_t element_bytes, Read read) {
+  const std::uint32_t n = in.count(what, limit, element_bytes);
+  std::vector<T> list;
+  list.reserve(n);
+  for (std::uint32_t i = 0; i < n && in.ok(); ++i) list.push_back(read(in));
+  return list;
+}
+
+class ByteWriter {
+ public:
+  template <std::integral T>
+  void number(T value) {
+    for (std::size_t i = 0; i < sizeof(T); ++i) bytes_.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i)));
+  }
+  void string(std::string_view text) {
+    number(static_cast<std::uint32_t>(text.size()));
+    bytes_ += text;
+  }
+  void blob(std::string_view text) {
+    number(static_cast<std::uint64_t>(text.size()));
+    bytes_ += text;
+  }
+  void dim3(const Dim3& dims) {
+    for (const std::uint32_t dim : dims) number(dim);
+  }
+  void raw(std::string_view text) { bytes_ += text; }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+struct ParamWriter {
+  ByteWriter& out;
+  void operator()(const ScalarParam& scalar) const {
+    out.number(static_cast<std::uint8_t>(ParamCode::scalar));
+    out.number(scalar.size);
+    out.number(scalar.value);
+  }
+  void operator()(const PointerParam& pointer) const {
+    out.number(static_cast<std::uint8_t>(ParamCode::pointer));
+    out.number(pointer.buffer);
+    out.number(pointer.offset);
+  }
+  void operator()(const NullParam&) const { out.number(static_cast<std::uint8_t>(ParamCode::null)); }
+  void operator()(const GlobalScratchParam& scratch) const {
+    out.number(static_cast<std::uint8_t>(ParamCode::global_scratch));
+    out.number(scratch.bytes_per_program);
+    out.number(scratch.alignment);
+  }
+  void operator()(const TensorMapParam& map) const {
+    out.number(static_cast<std::uint8_t>(ParamCode::tensor_map));
+    out.number(map.buffer);
+    out.number(map.offset);
+    out.number(map.type);
+    out.number(map.swizzle);
+    out.number(map.nan_outside);
+    out.number(static_cast<std::uint8_t>(map.shape.size()));
+    for (const std::uint64_t extent : map.shape) out.number(extent);
+    for (const std::uint64_t stride : map.strides) out.number(stride);
+    for (const std::uint32_t extent : map.box) out.number(extent);
+  }
+};
+
+struct OpWriter {
+  ByteWriter& out;
+  void operator()(const KernelOp& op) const {
+    out.number(static_cast<std::uint8_t>(OpCode::kernel));
+    out.number(op.binary);
+    out.dim3(op.grid);
+    out.dim3(op.block);
+    out.dim3(op.cluster);
+    out.number(op.flags);
+    out.number(static_cast<std::uint32_t>(op.params.size()));
+    for (const KernelParam& param : op.params) std::visit(ParamWriter{out}, param);
+  }
+  void operator()(const FillOp& op) const {
+    out.number(static_cast<std::uint8_t>(OpCode::fill));
+    out.number(op.buffer);
+    out.number(op.offset);
+    out.number(op.count);
+    out.number(op.width);
+    out.number(op.pattern);
+  }
+  void operator()(const CopyOp& op) const {
+    out.number(static_cast<std::uint8_t>(OpCode::copy));
+    out.number(op.dst);
+    out.number(op.dst_offset);
+    out.number(op.src);
+    out.number(op.src_offset);
+    out.number(op.bytes);
+  }
+  void operator()(const ChoiceOp& op) const {
+    out.number(static_cast<std::uint8_t>(OpCode::choice));
+    out.number(op.question);
+    out.number(static_cast<std::uint32_t>(op.alternatives.size()));
+    for (const Alternative& alternative : op.alternatives) {
+      out.string(alternative.label);
+      out.number(static_cast<std::uint32_t>(alternative.ops.size()));
+      for (const SimpleOp& one : alternative.ops) std::visit(*this, one);
+    }
+  }
+};
+
+}  // namespace
+
+Result<Plan> decode_plan(std::string_view bytes) {
+  if (bytes.size() > kMaxPlanBytes) {
+    return fail(ErrorCode::corrupt, "plan: " + std::to_string(bytes.size()) + " bytes are over the limit of " + std::to_string(kMaxPlanBytes));
+  }
+  ByteReader in(bytes);
+  if (in.raw_bytes("magic", kPlanMagic.size()) != kPlanMagic) in.reject("magic", "not a launch plan; one begins with ASSAYPLN");
+  const auto version = in.number<std::uint32_t>("version");
+  if (version < kOldestPlanVersion || version > kPlanVersion) {
+    in.reject("version", std::to_string(version) + " is unknown; this launcher reads versions " + std::to_string(kOldestPlanVersion) + " to " +
+                             std::to_string(kPlanVersion));
+  }
+  Plan plan;
+  plan.version = version;
+  plan.target = read_string(in, "target");
+  plan.buffers = read_list<PlanBuffer>(in, "buffers", kMaxPlanBuffers, kMinBufferBytes, read_buffer);
+  plan.binaries = read_list<PlanBinary>(in, "binaries", kMaxPlanBinaries, kMinBinaryBytes, read_binary);
+  OpReader read_op(in, version);
+  plan.ops = read_list<PlanOp>(in, "operations", kMaxPlanOperations, kMinChoiceBytes, [&](ByteReader&) { return read_op(); });
+  plan.outputs = read_list<PlanOutput>(in, "outputs", kMaxPlanOutputs, kMinOutputBytes, read_output);
+  if (in.ok() && in.remaining() > 0) in.reject("end", std::to_string(in.remaining()) + " bytes follow the last output");
+  if (!in.ok()) return fail(ErrorCode::corrupt, "plan: " + in.why());
+  return plan;
+}
+
+std::string encode_plan(const Plan& plan) {
+  ByteWriter out;
+  out.raw(kPlanMagic);
+  out.number(plan.version);
+  out.string(plan.target);
+  out.number(static_cast<std::uint32_t>(plan.buffers.size()));
+  for (const PlanBuffer& buffer : plan.buffers) {
+    out.number(static_cast<std::uint8_t>(buffer.kind));
+    out.number(buffer.bytes);
+    out.string(buffer.name);
+    out.blob(buffer.constant);
+  }
+  out.number(static_cast<std::uint32_t>(plan.binaries.size()));
+  for (const PlanBinary& binary : plan.binaries) {
+    out.string(binary.kernel);
+    out.number(binary.shared_bytes);
+    out.blob(binary.image);
+  }
+  out.number(static_cast<std::uint32_t>(plan.ops.size()));
+  for (const PlanOp& op : plan.ops) std::visit(OpWriter{out}, op);
+  out.number(static_cast<std::uint32_t>(plan.outputs.size()));
+  for (const PlanOutput& output : plan.outputs) {
+    out.number(output.buffer);
+    out.number(output.offset);
+    out.string(output.dtype);
+    out.number(static_cast<std::uint32_t>(output.shape.size()));
+    for (const std::int64_t extent : output.shape) out.number(extent);
+    for (const std::int64_t stride : output.strides) out.number(stride);
+  }
+  return out.take();
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,179 @@
+// The launch plan (docs/launch-plan.md): what a submission makes the GPU do for one case, as data, and its byte form.
+//
+//   Result<Plan> plan = decode_plan(frame.payload);     // untrusted bytes: total, bounds-checked, nothing reserved unchecked
+//   if (plan) status = check_plan(*plan, inputs, gpu);  // sandbox/launcher/plan/plan_check.h: what decoding alone cannot know
+//
+// Decoding checks the form: sizes, counts, enum values, the limits below. It reserves memory for a count only after the bytes
+// that such a count needs were seen to be there. The structs are values; the functions are pure and thread-safe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay::sandbox {
+
+inline constexpr std::string_view kPlanMagic = "ASSAYPLN";
+inline constexpr std::uint32_t kPlanVersion = 2;        // what is written
+inline constexpr std::uint32_t kOldestPlanVersion = 1;  // what can still be read; 2 added choices and tensor maps
+inline constexpr std::uint64_t kMaxPlanBytes = 64ULL << 20;
+inline constexpr std::uint32_t kMaxPlanBuffers = 4096;
+inline constexpr std::uint32_t kMaxPlanBinaries = 256;
+inline constexpr std::uint32_t kMaxPlanOperations = 16384;  // those of all alternatives included
+inline constexpr std::uint32_t kMaxAlternatives = 64;       // of a choice
+inline constexpr std::uint32_t kMaxKernelParams = 256;
+inline constexpr std::uint32_t kMaxPlanOutputs = 64;
+inline constexpr std::uint32_t kMaxRank = 8;
+inline constexpr std::uint32_t kMaxStringBytes = 4096;
+inline constexpr std::uint32_t kMaxTensorMapRank = 5;
+inline constexpr std::uint32_t kFlagCooperative = 1;
+inline constexpr std::uint32_t kFlagDependentLaunch = 2;  // programmatic dependent launch
+inline constexpr std::uint32_t kAllKernelFlags = kFlagCooperative | kFlagDependentLaunch;
+
+using Dim3 = std::array<std::uint32_t, 3>;
+
+enum class BufferKind : std::uint8_t { input = 0, scratch = 1, constant = 2 };
+
+struct PlanBuffer {
+  BufferKind kind = BufferKind::scratch;
+  std::uint64_t bytes = 0;
+  std::string name;      // the argument's name, for an input; else empty
+  std::string constant;  // exactly `bytes` bytes, for a constant; else empty
+  bool operator==(const PlanBuffer&) const = default;
+};
+
+struct PlanBinary {
+  std::string kernel;              // the function's name in the image
+  std::uint32_t shared_bytes = 0;  // dynamic shared memory per block
+  std::string image;               // cubin or hsaco
+  bool operator==(const PlanBinary&) const = default;
+};
+
+struct ScalarParam {
+  std::uint8_t size = 4;    // 1, 2, 4 or 8 bytes
+  std::uint64_t value = 0;  // its low `size` bytes
+  bool operator==(const ScalarParam&) const = default;
+};
+struct PointerParam {
+  std::uint32_t buffer = 0;
+  std::uint64_t offset = 0;  // bytes
+  bool operator==(const PointerParam&) const = default;
+};
+struct NullParam {
+  bool operator==(const NullParam&) const = default;
+};
+struct GlobalScratchParam {
+  std::uint64_t bytes_per_program = 0;  // times the blocks of the grid
+  std::uint32_t alignment = 1;
+  bool operator==(const GlobalScratchParam&) const = default;
+};
+/// A host TMA descriptor: the launcher encodes it for the address that the buffer gets. Dimensions innermost first, as the driver counts.
+struct TensorMapParam {
+  std::uint32_t buffer = 0;
+  std::uint64_t offset = 0;      // bytes
+  std::uint8_t type = 0;         // CUtensorMapDataType
+  std::uint8_t swizzle = 0;      // CUtensorMapSwizzle
+  std::uint8_t nan_outside = 0;  // 1: elements outside read as NaN, else as zero
+  std::vector<std::uint64_t> shape;
+  std::vector<std::uint64_t> strides;  // bytes; of every dimension but the innermost
+  std::vector<std::uint32_t> box;
+  bool operator==(const TensorMapParam&) const = default;
+};
+using KernelParam = std::variant<ScalarParam, PointerParam, NullParam, GlobalScratchParam, TensorMapParam>;
+
+struct KernelOp {
+  std::uint32_t binary = 0;
+  Dim3 grid{1, 1, 1};  // in thread blocks, clusters included
+  Dim3 block{1, 1, 1};
+  Dim3 cluster{1, 1, 1};
+  std::uint32_t flags = 0;
+  std::vector<KernelParam> params;
+  bool operator==(const KernelOp&) const = default;
+};
+struct FillOp {
+  std::uint32_t buffer = 0;
+  std::uint64_t offset = 0;  // bytes
+  std::uint64_t count = 0;   // elements
+  std::uint8_t width = 1;    // bytes an element: 1, 2, 4 or 8
+  std::uint64_t pattern = 0;
+  bool operator==(const FillOp&) const = default;
+};
+struct CopyOp {
+  std::uint32_t dst = 0;
+  std::uint64_t dst_offset = 0;
+  std::uint32_t src = 0;
+  std::uint64_t src_offset = 0;
+  std::uint64_t bytes = 0;
+  bool operator==(const CopyOp&) const = default;
+};
+using SimpleOp = std::variant<KernelOp, FillOp, CopyOp>;
+
+/// One way to do a piece of work: a configuration of an autotuner and the operations that it comes to.
+struct Alternative {
+  std::string label;
+  std::vector<SimpleOp> ops;
+  bool operator==(const Alternative&) const = default;
+};
+/// Work that can be done in several ways; the launcher finds out which is fastest. Choices with one question get one answer.
+struct ChoiceOp {
+  std::uint32_t question = 0;
+  std::vector<Alternative> alternatives;
+  bool operator==(const ChoiceOp&) const = default;
+};
+using PlanOp = std::variant<KernelOp, FillOp, CopyOp, ChoiceOp>;
+
+struct PlanOutput {
+  std::uint32_t buffer = 0;
+  std::uint64_t offset = 0;  // bytes
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;  // elements
+  bool operator==(const PlanOutput&) const = default;
+};
+
+struct Plan {
+  std::uint32_t version = kPlanVersion;
+  std::string target;  // "cuda:90"
+  std::vector<PlanBuffer> buffers;
+  std::vector<PlanBinary> binaries;
+  std::vector<PlanOp> ops;
+  std::vector<PlanOutput> outputs;
+  bool operator==(const Plan&) const = default;
+};
+
+/// Calls `visit(op)` for every KernelOp, FillOp and CopyOp in plan order, those of every alternative included; stops at the first false.
+template <class Visit>
+bool for_each_operation(const Plan& plan, Visit visit);
+
+/// `corrupt` with the place and the reason when the bytes are no plan. Never throws, whatever the bytes, except bad_alloc.
+Result<Plan> decode_plan(std::string_view bytes);
+
+/// The byte form. The plan is taken as it is: decode_plan() tells whether it is within the limits.
+std::string encode_plan(const Plan& plan);
+
+template <class Visit>
+bool for_each_operation(const Plan& plan, Visit visit) {
+  for (const PlanOp& op : plan.ops) {
+    if (const auto* choice = std::get_if<ChoiceOp>(&op)) {
+      for (const Alternative& alternative : choice->alternatives) {
+        for (const SimpleOp& one : alternative.ops) {
+          if (!std::visit(visit, one)) return false;
+        }
+      }
+    } else if (const auto* kernel = std::get_if<KernelOp>(&op)) {
+      if (!visit(*kernel)) return false;
+    } else if (const auto* fill = std::get_if<FillOp>(&op)) {
+      if (!visit(*fill)) return false;
+    } else if (!visit(std::get<CopyOp>(op))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,273 @@
+#include "sandbox/launcher/replay/replay.h"
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <set>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "sandbox/launcher/plan/elf_check.h"
+#include "sandbox/launcher/memory/guarded_memory.h"
+#include "sandbox/launcher/plan/plan_check.h"
+#include "sandbox/launcher/memory/pristine.h"
+#include "sandbox/launcher/replay/tune.h"
+
+namespace assay::sandbox {
+namespace {
+
+LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const Exchange& exchange) {
+  PlanRules rules;
+  rules.target = gpu.facts().target;
+  rules.output_bytes = exchange.output_bytes();
+  for (std::size_t i = 0; i < exchange.inputs(); ++i) rules.inputs.push_back({exchange.name(i), exchange.bytes(i)});
+  if (Status status = check_plan(plan, rules); !status) return launch_fail(LaunchErrorKind::invalid_plan, status.error().message);
+  return {};
+}
+
+/// Every launch's scratch parameters, in plan order.
+template <class Visit>
+LaunchStatus for_each_scratch(const Plan& plan, Visit visit) {
+  LaunchStatus status;
+  for_each_operation(plan, [&](const auto& op) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(op)>, KernelOp>) {
+      for (const KernelParam& param : op.params) {
+        const auto* scratch = std::get_if<GlobalScratchParam>(&param);
+        if (scratch == nullptr) continue;
+        status = visit(op, *scratch, scratch->bytes_per_program * block_count(op));
+        if (!status) return false;
+      }
+    }
+    return true;
+  });
+  return status;
+}
+
+LaunchStatus check_memory(const Plan& plan, std::uint64_t limit) {
+  std::uint64_t left = limit;
+  const auto take = [&](std::uint64_t bytes, std::uint32_t alignment) -> LaunchStatus {
+    const std::uint64_t cost = GuardedMemory::cost(bytes, alignment);
+    if (cost > left) {
+      return launch_fail(LaunchErrorKind::gpu_memory_limit, "the plan's buffers, with " + std::to_string(2 * kGuardBytes) +
+                                                                " guard bytes each, need more than the limit of " + std::to_string(limit) + " bytes");
+    }
+    left -= cost;
+    return {};
+  };
+  for (const PlanBuffer& buffer : plan.buffers) {
+    if (LaunchStatus s = take(buffer.bytes, kBufferAlignment); !s) return s;
+  }
+  for (const PlanBinary& binary : plan.binaries) {
+    if (const std::uint64_t variables = writable_globals(binary.image); variables > 0) {
+      if (LaunchStatus s = take(variables, kBufferAlignment); !s) return s;
+    }
+  }
+  return for_each_scratch(plan, [&](const KernelOp&, const GlobalScratchParam& scratch, std::uint64_t bytes) { return take(bytes, scratch.alignment); });
+}
+
+std::string describe(const PlanBuffer& buffer, std::size_t index) {
+  const char* kind = buffer.kind == BufferKind::input ? "input " : buffer.kind == BufferKind::constant ? "constant" : "scratch";
+  return "buffer " + std::to_string(index) + " (" + kind + buffer.name + ", " + std::to_string(buffer.bytes) + " bytes)";
+}
+
+/// The exchange's input of this name; check_plan() has found every one.
+std::size_t input_of(const PlanBuffer& buffer, const Exchange& exchange) {
+  std::size_t input = 0;
+  while (exchange.name(input) != buffer.name) ++input;
+  return input;
+}
+
+/// One case's stay on the device. Members are released in reverse order.
+class Replay {
+ public:
+  Replay(GpuDriver& gpu, const Plan& plan, Exchange& exchange, const ReplayRequest& request, const Clock& clock)
+      : gpu_(gpu),
+        plan_(plan),
+        exchange_(exchange),
+        request_(request),
+        clock_(clock),
+        memory_(gpu),
+        pristine_(gpu, kPoisonByte),
+        offsets_(output_offsets(plan)) {}
+
+  LaunchResult<ReplayResult> run() {
+    if (LaunchStatus s = allocate(); !s) return tl::unexpected(s.error());
+    LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu_, plan_, buffers_, scratch_);
+    if (!program) return tl::unexpected(program.error());
+    program_ = std::move(*program);
+    if (LaunchStatus s = pristine_.write(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = exchange_.close(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = request_.ablated ? program_->enqueue_ablated() : program_->enqueue(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = memory_.check(); !s) return tl::unexpected(s.error());
+
+    ReplayResult result;
+    if (!request_.timing) {
+      if (LaunchStatus s = find_modified(result.modified); !s) return tl::unexpected(s.error());
+      if (LaunchStatus s = read_outputs(); !s) return tl::unexpected(s.error());
+    } else {
+      if (LaunchStatus s = time(result); !s) return tl::unexpected(s.error());
+    }
+    result.kernels = program_->kernels();
+    result.moves = program_->moves();
+    for (std::size_t i = 0; i < program_->questions().size(); ++i) {
+      result.answers.push_back(program_->answer_of(i));
+      result.choices.push_back(program_->questions()[i][program_->answer_of(i)]);
+    }
+    for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const PlanOutput& output = plan_.outputs[i];
+      result.outputs.push_back({output.dtype, output.shape, output.strides, offsets_[i], output_span_bytes(output).value_or(0)});
+    }
+    return result;
+  }
+
+ private:
+  LaunchStatus allocate() {
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+      const PlanBuffer& buffer = plan_.buffers[i];
+      LaunchResult<DevicePtr> memory = memory_.add(buffer.bytes, kBufferAlignment, describe(buffer, i));
+      if (!memory) return tl::unexpected(memory.error());
+      buffers_.push_back(*memory);
+      if (buffer.kind == BufferKind::scratch) {
+        pristine_.add_poisoned(*memory, buffer.bytes);
+      } else if (buffer.kind == BufferKind::constant) {
+        const auto bytes = std::as_bytes(std::span(buffer.constant.data(), buffer.constant.size()));
+        pristine_.add(*memory, bytes.size(), [this, bytes](DevicePtr to) { return gpu_.write(to, bytes); });
+      } else {
+        const std::size_t input = input_of(buffer, exchange_);
+        pristine_.add(*memory, exchange_.bytes(input), [this, input](DevicePtr to) { return exchange_.copy_in(input, to); });
+      }
+    }
+    return for_each_scratch(plan_, [&](const KernelOp& op, const GlobalScratchParam& scratch, std::uint64_t bytes) -> LaunchStatus {
+      LaunchResult<DevicePtr> memory =
+          memory_.add(bytes, scratch.alignment, "the scratch of kernel '" + plan_.binaries[op.binary].kernel + "' (" + std::to_string(bytes) + " bytes)");
+      if (!memory) return tl::unexpected(memory.error());
+      scratch_.push_back(*memory);
+      pristine_.add_poisoned(*memory, bytes);
+      return {};
+    });
+  }
+
+  LaunchStatus time(ReplayResult& result) {
+    std::mt19937_64 random(std::random_device{}());
+    TimedWork work;
+    work.prepare = [&]() -> LaunchStatus {
+      if (LaunchStatus s = closed(pristine_.keep_on_device()); !s) return s;
+      return request_.answers.empty() ? tune(gpu_, *program_, work.restore, clock_) : answer();
+    };
+    work.restore = [&]() -> LaunchStatus {
+      // Variables of a kernel's own would hand answers on from sample to sample.
+      if (LaunchStatus s = program_->forget(); !s) return s;
+      return closed(pristine_.restore_async());
+    };
+    work.enqueue = [&] { return program_->enqueue(); };
+    if (request_.renew) work.renew = [&] { return renew(); };
+    work.take_over = [&] { return take_over(); };
+    work.operations = program_->operations();
+    // Half of the time the first sample, which alone cannot use what was kept from an earlier one; else one of the others. Reservoir of one: the n'th of them
+    // replaces what was kept with probability 1/n, so that in the end each is equally likely.
+    const bool the_first = std::bernoulli_distribution(0.5)(random);
+    work.sampled = [&, the_first](std::int64_t index) -> LaunchStatus {
+      const bool drawn = index == 0 || (!the_first && std::uniform_int_distribution<std::int64_t>(1, index)(random) == 1);
+      return drawn ? read_outputs() : LaunchStatus();
+    };
+    if (TrustedKernels* ours = request_.ours; ours != nullptr) {
+      work.scrub = [ours] { return ours->scrub_async(); };
+      work.touch = [ours] { return ours->touch_async(); };
+      work.read_clock = [ours] { return ours->read_clock_async(); };
+      work.clock_mhz = [ours] { return ours->clock_mhz(); };
+    }
+    LaunchResult<Samples> samples = take_samples(gpu_, *request_.timing, work, clock_);
+    if (!samples) return tl::unexpected(samples.error());
+    result.samples = std::move(*samples);
+    if (request_.inspect) {
+      LaunchResult<Inspection> seen = assay::sandbox::inspect(gpu_, *program_, work, output_buffers(), request_.ours, result.samples.overhead_ns);
+      if (!seen) return tl::unexpected(seen.error());
+      result.inspection = std::move(*seen);
+    }
+    return memory_.check();
+  }
+
+  LaunchStatus renew() {
+    if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+    if (LaunchStatus s = exchange_.close(); !s) return s;
+    if (LaunchStatus s = request_.renew(); !s) return s;
+    return closed(pristine_.stage(request_.ours));
+  }
+
+  LaunchResult<bool> take_over() {
+    if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
+    LaunchResult<bool> unseen = pristine_.take_over();
+    if (LaunchStatus s = exchange_.close(); !s && unseen) return tl::unexpected(s.error());
+    return unseen;
+  }
+
+  /// Each buffer that holds an output, once.
+  std::vector<OutputBuffer> output_buffers() const {
+    std::set<std::uint32_t> found;
+    std::vector<OutputBuffer> outputs;
+    for (const PlanOutput& output : plan_.outputs) {
+      if (found.insert(output.buffer).second) outputs.push_back({buffers_[output.buffer], plan_.buffers[output.buffer].bytes});
+    }
+    return outputs;
+  }
+
+  LaunchStatus find_modified(std::vector<std::string>& modified) {
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+      if (plan_.buffers[i].kind != BufferKind::input) continue;
+      const std::size_t input = input_of(plan_.buffers[i], exchange_);
+      if (exchange_.inout(input)) continue;
+      LaunchResult<bool> same = exchange_.same(input, buffers_[i], request_.ours);
+      if (!same) return closed(tl::unexpected(same.error()));
+      if (!*same) modified.push_back(exchange_.name(input));
+    }
+    return exchange_.close();
+  }
+
+  LaunchStatus answer() {
+    for (std::size_t i = 0; i < program_->questions().size(); ++i) {
+      if (i >= request_.answers.size() || request_.answers[i] >= program_->questions()[i].size())
+        return launch_fail(LaunchErrorKind::internal_error, "the answers do not fit the plan's questions");
+      program_->answer(i, request_.answers[i]);
+    }
+    return {};
+  }
+
+  /// No submitted code may run while the exchange is open.
+  LaunchStatus closed(LaunchStatus status) {
+    LaunchStatus end = exchange_.close();
+    return status ? end : status;
+  }
+
+  LaunchStatus read_outputs() {
+    for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const PlanOutput& output = plan_.outputs[i];
+      const std::uint64_t bytes = output_span_bytes(output).value_or(0);
+      if (LaunchStatus s = exchange_.copy_out(offsets_[i], buffers_[output.buffer] + output.offset, bytes); !s) return closed(s);
+    }
+    return exchange_.close();
+  }
+
+  GpuDriver& gpu_;
+  const Plan& plan_;
+  Exchange& exchange_;
+  const ReplayRequest& request_;
+  const Clock& clock_;
+  GuardedMemory memory_;
+  Pristine pristine_;
+  std::vector<std::uint64_t> offsets_;
+  std::vector<DevicePtr> buffers_;  // by plan buffer
+  std::vector<DevicePtr> scratch_;  // by global scratch parameter
+  std::unique_ptr<Program> program_;
+};
+
+}  // namespace
+
+LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, Exchange& exchange, const ReplayRequest& request, const Clock& clock) {
+  if (LaunchStatus s = check(gpu, plan, exchange); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = check_memory(plan, request.gpu_memory_bytes); !s) return tl::unexpected(s.error());
+  return Replay(gpu, plan, exchange, request, clock).run();
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,208 @@
+#include "sandbox/launcher/timing/timing.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "base/median.h"
+#include "sandbox/launcher/timing/cold_state.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::int64_t kWarmUpSamples = 3;
+constexpr int kOverheadSamples = 25;
+constexpr double kSlowClock = 0.97;  // of the median: a sample under it was taken while the clock was throttled
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+/// Opens the gate however the scope is left: a closed one would make every later wait endless.
+class Gate {
+ public:
+  explicit Gate(GpuDriver& gpu) : gpu_(gpu) {}
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  ~Gate() { gpu_.open_gate(); }
+
+ private:
+  GpuDriver& gpu_;
+};
+
+class Series {
+ public:
+  Series(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock)
+      : gpu_(gpu), rules_(rules), work_(work), clock_(clock), cold_(gpu), begin_(0) {}
+
+  LaunchResult<Samples> run() {
+    if (LaunchStatus s = cold_.open(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = work_.prepare(); !s) return tl::unexpected(s.error());
+    if (work_.renew) {
+      if (LaunchStatus s = work_.renew(); !s) return tl::unexpected(s.error());
+    }
+    begin_ = clock_.monotonic_ns();
+    if (LaunchStatus s = warm_up(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = find_overheads(); !s) return tl::unexpected(s.error());
+    if (work_.renew) {
+      if (LaunchStatus s = a_few(); !s) return tl::unexpected(s.error());
+    }
+    // Only now: what keeps answers from run to run has none for these inputs, and yet finds its instructions where later runs find them.
+    LaunchResult<bool> unseen = work_.renew ? work_.take_over() : LaunchResult<bool>(false);
+    if (!unseen) return tl::unexpected(unseen.error());
+    if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
+    if (*unseen) samples_.first_run_ns = samples_.cold_ns.front();
+    discard_slow_clocks();
+    for (std::int64_t i = 0; i < rules_.side_samples && elapsed() < budget(); ++i) {
+      if (LaunchStatus s = take_warm(); !s) return tl::unexpected(s.error());
+      if (LaunchStatus s = take_wall(); !s) return tl::unexpected(s.error());
+    }
+    return std::move(samples_);
+  }
+
+ private:
+  std::int64_t elapsed() const { return clock_.monotonic_ns() - begin_; }
+  std::int64_t budget() const { return rules_.max_time_ms * kNsPerMs; }
+
+  LaunchStatus warm_up() {
+    if (LaunchStatus s = a_few(); !s) return s;
+    const std::int64_t wanted = rules_.warm_up_ms * kNsPerMs;
+    for (std::int64_t i = kWarmUpSamples; elapsed() < wanted && i < rules_.max_samples && elapsed() < budget() / 4; ++i) {
+      if (LaunchResult<double> discarded = cold(); !discarded) return tl::unexpected(discarded.error());
+    }
+    clocks_.clear();
+    return {};
+  }
+
+  LaunchStatus a_few() {
+    for (std::int64_t i = 0; i < kWarmUpSamples && (i == 0 || elapsed() < budget() / 4); ++i) {
+      if (LaunchResult<double> discarded = cold(); !discarded) return tl::unexpected(discarded.error());
+    }
+    clocks_.clear();
+    return {};
+  }
+
+  LaunchStatus find_overheads() {
+    if (!work_.touch) return {};
+    LaunchResult<double> cold = overhead(true), warm = overhead(false);
+    if (!cold || !warm) return tl::unexpected(cold ? warm.error() : cold.error());
+    samples_.overhead_ns = *cold;
+    warm_overhead_ns_ = *warm;
+    return {};
+  }
+
+  /// The time between the marks around a kernel that does next to nothing, less what it takes by the GPU's time stamps: what the marks add, and the wait for
+  /// written data to settle.
+  LaunchResult<double> overhead(bool flushed) {
+    std::vector<double> samples;
+    for (int i = 0; i < kOverheadSamples; ++i) {
+      if (flushed) {
+        if (LaunchStatus s = cold_.flush(); !s) return tl::unexpected(s.error());
+      }
+      if (LaunchStatus s = queue_timed(gpu_, 1, work_.touch); !s) return tl::unexpected(s.error());
+      if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
+      LaunchResult<double> ns = gpu_.elapsed_ns();
+      if (!ns) return ns;
+      samples.push_back(*ns);
+    }
+    return std::max(0.0, interquartile_mean(samples) - (flushed ? kTouchColdNs : kTouchWarmNs));
+  }
+
+  static double without(double overhead_ns, double ns) { return std::max(kLeastNs, ns - overhead_ns); }
+
+  LaunchStatus take_cold() {
+    std::vector<double>& samples = samples_.cold_ns;
+    std::int64_t next_look = std::max<std::int64_t>(rules_.min_samples, static_cast<std::int64_t>(kMinIntervalSamples));
+    while (true) {
+      LaunchResult<double> sample = cold();
+      if (!sample) return tl::unexpected(sample.error());
+      samples.push_back(without(samples_.overhead_ns, *sample));
+      const auto taken = static_cast<std::int64_t>(samples.size());
+      if (LaunchStatus s = work_.sampled(taken - 1); !s) return s;
+      if (taken >= rules_.max_samples || elapsed() >= budget()) return {};
+      if (taken < next_look) continue;
+      if (median_interval(samples).relative_half_width() <= rules_.relative_half_width) return {};
+      next_look = taken + std::max<std::int64_t>(8, taken / 8);
+    }
+  }
+
+  LaunchResult<double> timed() {
+    if (LaunchStatus s = queue_timed(gpu_, work_.operations, work_.enqueue); !s) return tl::unexpected(s.error());
+    if (work_.read_clock) {
+      if (LaunchStatus s = work_.read_clock(); !s) return tl::unexpected(s.error());
+    }
+    if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
+    return gpu_.elapsed_ns();
+  }
+
+  LaunchResult<double> cold() {
+    if (LaunchStatus s = cold_.make(work_); !s) return tl::unexpected(s.error());
+    LaunchResult<double> ns = timed();
+    if (!ns || !work_.clock_mhz) return ns;
+    LaunchResult<double> mhz = work_.clock_mhz();
+    if (!mhz) return mhz;
+    clocks_.push_back(*mhz);
+    return ns;
+  }
+
+  /// Restored in between, since a second run on what the first one left could go anywhere; that traffic is in the caches too.
+  LaunchStatus take_warm() {
+    if (LaunchStatus s = work_.restore(); !s) return s;
+    if (LaunchStatus s = work_.enqueue(); !s) return s;
+    if (LaunchStatus s = work_.restore(); !s) return s;
+    if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+    LaunchResult<double> ns = timed();
+    if (!ns) return tl::unexpected(ns.error());
+    samples_.warm_ns.push_back(without(warm_overhead_ns_, *ns));
+    return {};
+  }
+
+  LaunchStatus take_wall() {
+    if (LaunchStatus s = cold_.make(work_); !s) return s;
+    const std::int64_t start = clock_.monotonic_ns();
+    if (LaunchStatus s = work_.enqueue(); !s) return s;
+    if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+    samples_.wall_ns.push_back(static_cast<double>(clock_.monotonic_ns() - start));
+    return {};
+  }
+
+  void discard_slow_clocks() {
+    if (clocks_.size() != samples_.cold_ns.size()) return;
+    samples_.clock_mhz = median_interval(clocks_).median;
+    if (clocks_.front() < kSlowClock * samples_.clock_mhz) samples_.first_run_ns.reset();
+    std::vector<double> kept;
+    for (std::size_t i = 0; i < clocks_.size(); ++i) {
+      if (clocks_[i] >= kSlowClock * samples_.clock_mhz) kept.push_back(samples_.cold_ns[i]);
+    }
+    samples_.discarded = static_cast<std::int64_t>(samples_.cold_ns.size() - kept.size());
+    samples_.cold_ns = std::move(kept);
+  }
+
+  GpuDriver& gpu_;
+  const TimingRules& rules_;
+  const TimedWork& work_;
+  const Clock& clock_;
+  ColdState cold_;
+  std::int64_t begin_;
+  std::vector<double> clocks_;  // of each cold sample, MHz
+  double warm_overhead_ns_ = 0;
+  Samples samples_;
+};
+
+}  // namespace
+
+LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations, const std::function<LaunchStatus()>& enqueue, const std::function<LaunchStatus()>& before) {
+  const Gate gate(gpu);
+  if (operations <= kMaxGatedOperations) {
+    if (LaunchStatus s = gpu.close_gate(); !s) return s;
+  }
+  if (before) {
+    if (LaunchStatus s = before(); !s) return s;
+  }
+  if (LaunchStatus s = gpu.mark_start(); !s) return s;
+  if (LaunchStatus s = enqueue(); !s) return s;
+  return gpu.mark_stop();
+}
+
+LaunchResult<Samples> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock) {
+  return Series(gpu, rules, work, clock).run();
+}
+
+}  // namespace assay::sandbox

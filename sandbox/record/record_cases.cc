@@ -1,0 +1,136 @@
+#include "sandbox/record/record_cases.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <future>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::int64_t kDivisor = 16;  // what Triton specialises integers for, besides 1
+
+char class_of(std::int64_t value) { return value == 1 ? '1' : value % kDivisor == 0 ? 'd' : 'n'; }
+
+/// Equal for cases whose arguments Triton specialises alike.
+std::string specialisation(const PreparedCase& one) {
+  std::string text;
+  for (const Argument& argument : one.arguments) {
+    text += argument.dtype + argument.scalar_type + ':';
+    for (const std::int64_t extent : argument.shape) text += class_of(extent);
+    for (const std::int64_t stride : argument.strides) text += class_of(stride);
+    if (const auto* number = std::get_if<std::int64_t>(&argument.value); number != nullptr && !argument.is_tensor) text += class_of(*number);
+  }
+  return text;
+}
+
+struct Part {
+  std::vector<std::size_t> cases;
+  JobRun run;
+  std::optional<CandidateResults> results;
+};
+
+/// Memory that ran out, a thread that did not start: the part's defect, and nobody else's.
+std::optional<CandidateResults> recorded(const PartRecorder& record_part, JobRun& run, const std::vector<std::size_t>& part) {
+  try {
+    return record_part(run, part);
+  } catch (const std::exception& error) {
+    run.fail(ErrorKind::internal_error, std::string("recording failed: ") + error.what());
+    return std::nullopt;
+  }
+}
+
+/// The parts' results in the order of `cases`; an artifact that several candidates made (they compiled the same kernel) once.
+CandidateResults merge(std::vector<std::pair<std::vector<std::size_t>, CandidateResults>> parts, const std::vector<std::size_t>& cases) {
+  CandidateResults all;
+  std::map<std::size_t, CaseDone> done;
+  for (auto& [indices, results] : parts) {
+    for (std::size_t i = 0; i < indices.size(); ++i) done[indices[i]] = std::move(results.cases[i]);
+    for (Artifact& artifact : results.artifacts) {
+      const bool known = std::any_of(all.artifacts.begin(), all.artifacts.end(), [&](const Artifact& other) {
+        return other.kind == artifact.kind && other.name == artifact.name && other.bytes == artifact.bytes;
+      });
+      if (!known) all.artifacts.push_back(std::move(artifact));
+    }
+  }
+  for (const std::size_t i : cases) all.cases.push_back(std::move(done.at(i)));
+  return all;
+}
+
+/// What another candidate printed, once where both printed the same (at import).
+void append_output(std::string& text, const std::string& more) {
+  if (more != text) text += more;
+}
+
+}  // namespace
+
+std::vector<std::size_t> all_cases(const PreparedJob& prepared) {
+  std::vector<std::size_t> all(prepared.cases.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared, const std::vector<std::size_t>& cases, std::size_t parts) {
+  // Alike cases side by side, in the order in which their kinds first occur.
+  std::vector<std::string> kinds;
+  for (const std::size_t i : cases) kinds.push_back(specialisation(prepared[i]));
+  std::vector<std::size_t> order(cases.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto first_of_kind = [&](std::size_t at) { return std::find(kinds.begin(), kinds.end(), kinds[at]) - kinds.begin(); };
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return std::pair(first_of_kind(a), a) < std::pair(first_of_kind(b), b); });
+  parts = std::clamp<std::size_t>(parts, 1, std::max<std::size_t>(cases.size(), 1));
+  std::vector<std::vector<std::size_t>> dealt(parts);
+  for (std::size_t at = 0; at < order.size(); ++at) dealt[at * parts / order.size()].push_back(cases[order[at]]);
+  for (std::vector<std::size_t>& part : dealt) std::sort(part.begin(), part.end());
+  return dealt;
+}
+
+std::optional<CandidateResults> record_cases(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::vector<std::size_t>& cases,
+                                             const std::string& target, const std::string& source, const RecordOptions& options) {
+  const auto record_part = [&](JobRun& of, const std::vector<std::size_t>& part) {
+    CandidateInputs inputs = record_inputs(prepared, part, options.language);
+    CandidateJob request;
+    request.mode = CandidateMode::record;
+    request.entry = of.job().entry;
+    request.dialect = of.job().dialect;
+    request.language = options.language;
+    request.target = target;
+    request.artifacts = options.artifacts;
+    request.alternatives = options.alternatives;
+    request.cases = std::move(inputs.cases);
+    return run_candidate(of, pool, request, source, inputs.fds, cases.size());
+  };
+  return record_parts(run, deal_cases(prepared.cases, cases, static_cast<std::size_t>(std::max(options.candidates, 1))), cases, record_part);
+}
+
+std::optional<CandidateResults> record_parts(JobRun& run, const std::vector<std::vector<std::size_t>>& dealt, const std::vector<std::size_t>& cases,
+                                             const PartRecorder& record_part) {
+  std::vector<Part> others;
+  for (std::size_t i = 1; i < dealt.size(); ++i) others.push_back({dealt[i], run.beside(), std::nullopt});
+  std::vector<std::future<void>> recording;
+  for (Part& other : others) recording.push_back(std::async(std::launch::async, [&] { other.results = recorded(record_part, other.run, other.cases); }));
+  std::optional<CandidateResults> first = recorded(record_part, run, dealt.front());
+  for (std::future<void>& one : recording) one.get();
+
+  std::vector<std::pair<std::vector<std::size_t>, CandidateResults>> parts;
+  if (first) parts.emplace_back(dealt.front(), std::move(*first));
+  for (Part& other : others) {
+    Verdict verdict = other.run.finish();
+    append_output(run.verdict().stdout_text, verdict.stdout_text);
+    append_output(run.verdict().stderr_text, verdict.stderr_text);
+    if (other.results) {
+      parts.emplace_back(std::move(other.cases), std::move(*other.results));
+    } else if (!run.failed()) {
+      run.verdict().diagnostic = std::move(verdict.diagnostic);
+      run.fail(verdict.error_kind, verdict.stage, verdict.detail);
+    }
+  }
+  if (run.failed()) return std::nullopt;
+  run.case_done(cases.size(), cases.size());
+  return merge(std::move(parts), cases);
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,133 @@
+#include "server/bench/options.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+#include "server/app/common.h"
+#include "tools/model/tracks.h"
+
+namespace assay::server {
+namespace {
+
+std::vector<std::string> comma_separated(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    std::string name = text.substr(at, end - at);
+    name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
+    name.erase(name.find_last_not_of(' ') + 1);
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    at = end + 1;
+  }
+  return names;
+}
+
+Result<std::string> checked_list(const BenchOptions& options, const operators::Catalog* catalog) {
+  std::string suite;
+  for (const std::string& name : comma_separated(options.operators)) {
+    if (catalog != nullptr) {
+      const operators::Operator* found = catalog->find(name);
+      if (found == nullptr) return fail(catalog->unknown(name));
+      if (!options.split.empty() && operators::to_string(found->split) != options.split) {
+        return fail(ErrorCode::invalid_argument,
+                    "operator '" + name + "' is in split " + std::string(operators::to_string(found->split)) + ", not in " + options.split);
+      }
+    }
+    suite += (suite.empty() ? "" : ",") + name;
+  }
+  if (suite.empty()) return fail(ErrorCode::invalid_argument, "--operators names no operator; valid: a comma-separated list, e.g. vector_add,gelu_tanh");
+  return suite;
+}
+
+}  // namespace
+
+Status check_device_name(const std::string& device) {
+  const bool cuda = device.starts_with("cuda:") && device.size() > 5 && device.size() <= 8 && device.find_first_not_of("0123456789", 5) == std::string::npos;
+  if (cuda || device == "cpu" || device == "fake") return {};
+  return fail(ErrorCode::not_found, "unknown device '" + device + "'; valid: cpu, cuda:N, fake");
+}
+
+Status check_options(const BenchOptions& options) {
+  if (Status ok = check_device_name(options.device); !ok) return ok;
+  if (!options.track.empty() && !tools::track_from(options.track))
+    return fail(ErrorCode::not_found, "unknown track '" + options.track + "'; valid: " + tools::track_names());
+  if (options.samples < 1 || options.samples > kMostBenchSamples) {
+    return fail(ErrorCode::invalid_argument, "--samples must be from 1 to " + std::to_string(kMostBenchSamples));
+  }
+  if (options.jobs < 1 || options.jobs > kMostBenchJobs) return fail(ErrorCode::invalid_argument, "--jobs must be from 1 to " + std::to_string(kMostBenchJobs));
+  if (options.max_cost_usd && !(*options.max_cost_usd > 0)) return fail(ErrorCode::invalid_argument, "--max-cost must be a positive amount of US dollars");
+  if (const auto isolation = isolation_from(options.sandbox.isolation); !isolation) return fail(isolation.error());
+  if (options.max_time.empty()) return {};
+  const auto seconds = duration_from(options.max_time);
+  return seconds ? Status() : fail(ErrorCode::invalid_argument, "--max-time: " + seconds.error().message);
+}
+
+Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog, const std::vector<std::string>& answerable) {
+  const bool known_split = options.split.empty() || options.split == "standard" || options.split == "ood" || options.split == "dsl";
+  if (!known_split) return fail(ErrorCode::not_found, "unknown split '" + options.split + "'; valid: standard, ood, dsl");
+  if (!options.operators.empty()) return checked_list(options, catalog);
+  std::string chosen;
+  for (const std::string& name : answerable) {
+    const operators::Operator* found = catalog == nullptr ? nullptr : catalog->find(name);
+    const bool wanted = found != nullptr && (options.split.empty() || operators::to_string(found->split) == options.split);
+    if (wanted) chosen += (chosen.empty() ? "" : ",") + name;
+  }
+  if (!chosen.empty()) return chosen;
+  return options.split.empty() ? "all" : options.split;
+}
+
+Result<std::int64_t> duration_from(const std::string& text) {
+  const auto wrong = [&] {
+    return fail(ErrorCode::invalid_argument,
+                "'" + text + "' is no duration; valid: seconds or hours, minutes and seconds, e.g. 90, 90s, 15m, 2h, 1h30m, up to 720h");
+  };
+  std::int64_t seconds = 0;
+  std::int64_t last_unit = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t at = 0; at < text.size();) {
+    std::int64_t amount = 0;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), amount);
+    if (error != std::errc() || amount < 0 || amount > kMostBenchSeconds) return wrong();
+    at = static_cast<std::size_t>(end - text.data());
+    const char unit = at < text.size() ? text[at++] : 's';
+    if (unit != 'h' && unit != 'm' && unit != 's') return wrong();
+    const std::int64_t factor = unit == 'h' ? 3'600 : unit == 'm' ? 60 : 1;
+    if (factor >= last_unit) return wrong();  // "5m1h" and "5m5m" are slips
+    last_unit = factor;
+    seconds += amount * factor;
+  }
+  if (seconds <= 0 || seconds > kMostBenchSeconds) return wrong();
+  return seconds;
+}
+
+std::filesystem::path bench_directory(const BenchOptions& options, const std::string& agent, const std::string& model) {
+  const bool several = options.agents.size() * options.models.size() > 1;
+  if (!options.out.empty() && !several) return options.out;
+  std::string name = agent + "_" + model;
+  for (char& character : name) {
+    if (std::isalnum(static_cast<unsigned char>(character)) == 0 && character != '.' && character != '-') character = '_';
+  }
+  return std::filesystem::path(options.out.empty() ? "bench-out" : options.out) / name;
+}
+
+Result<std::filesystem::path> replay_directory(const BenchOptions& options) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path recorded = fs::weakly_canonical(fs::absolute(options.replay), error);
+  if (error) return fail(ErrorCode::io, "cannot resolve " + options.replay + ": " + error.message());
+  if (recorded.filename().empty()) recorded = recorded.parent_path();  // a name that ends in a slash
+  const fs::path out = options.out.empty() ? fs::path(recorded.string() + ".replay") : fs::path(options.out);
+  const fs::path resolved = fs::weakly_canonical(fs::absolute(out), error);
+  if (error) return fail(ErrorCode::io, "cannot resolve " + out.string() + ": " + error.message());
+  const auto holds = [](const fs::path& outer, const fs::path& inner) {
+    return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+  };
+  if (holds(recorded, resolved) || holds(resolved, recorded)) {
+    return fail(ErrorCode::invalid_argument, "--out " + out.string() + " lies in the bench that --replay reads, or holds it; name a directory beside it");
+  }
+  return out;
+}
+
+}  // namespace assay::server

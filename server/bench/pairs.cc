@@ -1,0 +1,145 @@
+#include "server/bench/pairs.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "reference_agents/registry/provider.h"
+#include "server/bench/replay.h"
+#include "server/report/model/samples.h"
+#include "tools/model/tracks.h"
+
+namespace assay::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status check_no_repeat(const std::vector<std::string>& names, const std::string& flag) {
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) return fail(ErrorCode::invalid_argument, flag + " " + name + " is given twice; several attempts of one pair are --samples");
+  }
+  return {};
+}
+
+/// An agent that tries several versions cannot work where the first one is the only one.
+Status check_track(const agents::AgentChoice& choice, const std::string& name) {
+  const std::optional<tools::Track> track = tools::track_from(name);
+  if (!track || !tools::rules_of(*track).locks_source || choice.entry->track == name) return {};
+  return fail(ErrorCode::invalid_argument, "--track " + name + " takes one source per operator, and the agent " + choice.entry->name + " tries several");
+}
+
+/// The operators that every model can answer; empty: all can answer any. The pairs of a comparison must have the same ones.
+Result<std::vector<std::string>> answerable_by_all(const std::vector<std::unique_ptr<BenchModel>>& models) {
+  std::optional<std::vector<std::string>> common;
+  for (const auto& model : models) {
+    const std::vector<std::string> known = model->client->known_operators();
+    if (known.empty()) continue;
+    if (!common) {
+      common = known;
+      continue;
+    }
+    std::vector<std::string> both;
+    std::set_intersection(common->begin(), common->end(), known.begin(), known.end(), std::back_inserter(both));
+    if (both.empty()) return fail(ErrorCode::invalid_argument, "there is no operator that all these models can answer");
+    common = std::move(both);
+  }
+  return common.value_or(std::vector<std::string>());
+}
+
+Status check_directories(const std::vector<ChosenPair>& pairs) {
+  std::set<fs::path> seen;
+  for (const ChosenPair& pair : pairs) {
+    if (!seen.insert(pair.directory).second)
+      return fail(ErrorCode::invalid_argument, "two pairs of agent and model would share the folder " + pair.directory.string() + "; run them as two benches");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<BenchSetup> chosen_pairs(const BenchOptions& options, const operators::Catalog* catalog, const fs::path& agents_dir) {
+  if (options.models.empty()) return fail(ErrorCode::invalid_argument, "--model is required: PROVIDER:NAME, e.g. anthropic:claude-sonnet-4-5 or sim:7");
+  if (options.agents.size() * options.models.size() > kMostBenchPairs)
+    return fail(ErrorCode::invalid_argument, "at most " + std::to_string(kMostBenchPairs) + " pairs of agent and model fit one bench");
+  if (Status once = check_no_repeat(options.agents, "--agent"); !once) return fail(once.error());
+  if (Status once = check_no_repeat(options.models, "--model"); !once) return fail(once.error());
+  BenchSetup setup;
+  setup.samples = options.samples;
+  agents::ProviderOptions provider;
+  provider.data_dir = agents_dir;
+  std::vector<agents::AgentChoice> choices;
+  for (const std::string& name : options.agents) {
+    Result<agents::AgentChoice> choice = agents::parse_agent(name);
+    if (!choice) return fail(choice.error());
+    if (Status fits = check_track(*choice, options.track); !fits) return fail(fits.error());
+    choices.push_back(std::move(*choice));
+  }
+  for (const std::string& name : options.models) {
+    auto client = agents::make_llm_client(name, provider);
+    if (!client) return fail(client.error());
+    setup.models.push_back(std::make_unique<BenchModel>(BenchModel{name, std::move(*client), {}}));
+  }
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    for (const auto& model : setup.models) {
+      setup.pairs.push_back({options.agents[i],
+                             choices[i],
+                             model->name,
+                             model->client->label(),
+                             model.get(),
+                             bench_directory(options, options.agents[i], model->name),
+                             {},
+                             options.track});
+    }
+  }
+  if (Status apart = check_directories(setup.pairs); !apart) return fail(apart.error());
+  const Result<std::vector<std::string>> answerable = answerable_by_all(setup.models);
+  if (!answerable) return fail(answerable.error());
+  Result<std::string> suite = suite_of(options, catalog, *answerable);
+  if (!suite) return fail(suite.error());
+  setup.suite = std::move(*suite);
+  return setup;
+}
+
+Result<BenchSetup> recorded_pairs(const BenchOptions& options) {
+  const Result<std::vector<RecordedBench>> recorded = find_recorded(options.replay);
+  if (!recorded) return fail(recorded.error());
+  const Result<fs::path> out = replay_directory(options);
+  if (!out) return fail(out.error());
+  BenchSetup setup;
+  setup.samples = recorded->front().journal.identity.samples;
+  setup.suite = recorded_suite(recorded->front().journal);
+  for (const RecordedBench& bench : *recorded) {
+    const BenchIdentity& identity = bench.journal.identity;
+    Result<agents::AgentChoice> choice = agents::parse_agent(identity.agent);
+    if (!choice) return fail(choice.error());
+    const std::string label = replay_label(identity.model);
+    setup.pairs.push_back({identity.agent, std::move(*choice), label, label, nullptr, recorded->size() == 1 ? *out : *out / bench.directory.filename(),
+                           bench.directory, identity.track});
+  }
+  return setup;
+}
+
+Status find_prices(BenchSetup& setup, const BenchOptions& options, const fs::path& agents_dir) {
+  const fs::path file = agents_dir / "llm/prices.toml";
+  std::optional<agents::PriceTable> table;
+  for (const auto& model : setup.models) {
+    if (!model->client->is_model()) continue;
+    if (!table) {
+      Result<agents::PriceTable> loaded = agents::PriceTable::load(file);
+      if (!loaded) return fail(loaded.error());
+      table = std::move(*loaded);
+    }
+    model->price = table->find(model->name);
+    if (model->price) continue;
+    if (options.max_cost_usd) {
+      return fail(ErrorCode::invalid_argument, "--max-cost cannot be kept: the price of '" + model->name + "' is not in " + file.string() + "; add it there");
+    }
+    std::fprintf(stderr, "The price of %s is not known, nor is any cost of this bench. %s lists the known ones.\n", model->name.c_str(), file.c_str());
+  }
+  return {};
+}
+
+}  // namespace assay::server

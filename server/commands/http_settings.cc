@@ -1,0 +1,126 @@
+#include "server/commands/http_settings.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "base/unique_fd.h"
+#include "server/app/address.h"
+#include "server/app/common.h"
+#include "server/mcp/http/tls.h"
+#include "server/mcp/http/tokens.h"
+#include "tools/registry.h"
+
+namespace assay::server {
+namespace {
+
+constexpr double kDefaultRate = 50;  // requests a second and token: an agent needs fewer than 10
+constexpr double kBurstSeconds = 4;  // of the rate, at once after a pause
+constexpr off_t kMaxTokenFileBytes = 1 << 20;
+
+int refuse(int status, const std::string& message) { return complain("serve", status, message); }
+
+/// The text of the file, if it is private.
+std::optional<std::string> read_token_file(const std::string& path, int& status) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0) {
+    status = refuse(kNoInput, "the token file " + path + " cannot be read: " + std::strerror(errno));
+    return std::nullopt;
+  }
+  if (!S_ISREG(info.st_mode) || info.st_size > kMaxTokenFileBytes) {
+    status = refuse(kBadConfig, "the token file " + path + " must be a regular file of at most " + std::to_string(kMaxTokenFileBytes) + " bytes");
+    return std::nullopt;
+  }
+  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    status = refuse(kUnsafe, "others than its owner may use the token file " + path + "; type: chmod 600 " + path);
+    return std::nullopt;
+  }
+  std::string text(static_cast<std::size_t>(info.st_size), '\0');
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t got = ::read(fd.get(), text.data() + done, text.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  text.resize(done);
+  return text;
+}
+
+bool set_tokens(const HttpFlags& flags, mcp::HttpOptions& options, int& status) {
+  if (flags.token_file.empty()) return true;
+  const std::optional<std::string> text = read_token_file(flags.token_file, status);
+  if (!text) return false;
+  Result<mcp::Tokens> tokens = mcp::Tokens::parse(*text, token_scopes());
+  if (!tokens) {
+    status = refuse(kBadConfig, "the token file " + flags.token_file + ": " + tokens.error().message);
+    return false;
+  }
+  options.tokens = std::make_shared<const mcp::Tokens>(std::move(*tokens));
+  return true;
+}
+
+bool set_tls(const HttpFlags& flags, mcp::HttpOptions& options, int& status) {
+  if (flags.tls_certificate.empty()) return true;
+  auto tls = mcp::TlsContext::load(flags.tls_certificate, flags.tls_key);
+  if (!tls) {
+    status = refuse(tls.error().code == ErrorCode::not_found ? kNoInput : kBadConfig, tls.error().message);
+    return false;
+  }
+  options.tls = std::move(*tls);
+  return true;
+}
+
+}  // namespace
+
+const std::vector<std::string>& token_scopes() {
+  static const std::vector<std::string> scopes = {tools::kScopePractice, tools::kScopeScore};
+  return scopes;
+}
+
+void add_http_flags(CLI::App& command, HttpFlags& flags) {
+  auto* address =
+      command.add_option("--http", flags.address, "listen on HOST:PORT (port 0 picks one), endpoint /mcp; other than loopback only with --token-file");
+  const auto with_http = [&](const char* name, auto& value, const char* help) { return command.add_option(name, value, help)->needs(address); };
+  with_http("--token-file", flags.token_file, "who may use it, one token a line as `assay token new` prints it");
+  auto* certificate = with_http("--tls-cert", flags.tls_certificate, "PEM file: serve HTTPS");
+  certificate->needs(with_http("--tls-key", flags.tls_key, "PEM file, not encrypted")->needs(certificate));
+  with_http("--allow-host", flags.allowed_hosts, "a further host name that clients use, for instance that of a reverse proxy; may be repeated");
+  with_http("--rate-limit", flags.rate_limit,
+            "requests a second for each token, or for each address without tokens; 0: none (default: 50 with --token-file, else none)")
+      ->check(CLI::NonNegativeNumber);
+}
+
+std::optional<mcp::HttpOptions> http_options(const HttpFlags& flags, int& status) {
+  const Result<Address> address = parse_address(flags.address);
+  if (!address) {
+    status = refuse(kUsage, address.error().message);
+    return std::nullopt;
+  }
+  if (!address->loopback && flags.token_file.empty()) {
+    status =
+        refuse(kUnsafe,
+               "'" + address->host +
+                   "' can be reached by others, and without --token-file everyone may run code here; make a token with `assay token new`, or serve 127.0.0.1");
+    return std::nullopt;
+  }
+  mcp::HttpOptions options;
+  options.host = address->host;
+  options.port = address->port;
+  options.allowed_hosts = flags.allowed_hosts;
+  const double rate = flags.rate_limit >= 0 ? flags.rate_limit : flags.token_file.empty() ? 0 : kDefaultRate;
+  options.rate_limit = {rate, rate * kBurstSeconds};
+  if (!set_tokens(flags, options, status) || !set_tls(flags, options, status)) return std::nullopt;
+  if (!address->loopback && !options.tls) {
+    std::fprintf(stderr,
+                 "assay serve: warning: tokens and sources cross the network unencrypted; use --tls-cert and --tls-key, or a reverse proxy that does TLS\n");
+  }
+  return options;
+}
+
+}  // namespace assay::server

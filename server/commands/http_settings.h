@@ -1,0 +1,31 @@
+// What `assay serve --http` takes from the command line, and what it must have: a public address needs a token file, a token file must be private.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/mcp/core/server.h"
+#include "server/mcp/http/http_server.h"
+
+namespace assay::server {
+
+/// What a token may permit; tools/registry.h says what each is needed for.
+const std::vector<std::string>& token_scopes();
+
+struct HttpFlags {
+  std::string address;                   // HOST:PORT; empty: no HTTP
+  std::string token_file;                // empty: everyone who can connect may do everything
+  std::string tls_certificate, tls_key;  // PEM files; both or none
+  std::vector<std::string> allowed_hosts;
+  double rate_limit = -1;  // requests a second; 0: none; -1: kDefaultRate where there are tokens
+};
+
+/// Adds the options to `command`. `flags` must outlive the app.
+void add_http_flags(CLI::App& command, HttpFlags& flags);
+
+/// The server's options; or nullopt after complaining, with the exit status in `status`.
+std::optional<mcp::HttpOptions> http_options(const HttpFlags& flags, int& status);
+
+}  // namespace assay::server

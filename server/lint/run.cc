@@ -1,0 +1,191 @@
+#include "server/lint/run.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "base/clock.h"
+#include "tools/model/operator_job.h"
+#include "tools/json/verdict_json.h"
+
+namespace assay::server {
+namespace {
+
+// Up to these a CPU judge checks a case in a moment: the product of its axes, which is about the work, and the elements of its tensors, where one has an axis
+// twice. The larger ones are linted on a GPU.
+constexpr double kSmallVolume = 1 << 20;
+constexpr double kSmallElements = 1 << 22;
+constexpr double kNsPerS = 1e9;
+// Of the tolerance, for the oracle; the rest is for right kernels that sum in another order.
+constexpr double kMostOfTolerance = 0.5;
+constexpr const char* kRecordTarget = "cuda:90";
+constexpr const char* kCpu = "cpu";
+constexpr const char* kTimedCase = "large";  // the one that tables show: timing all of them takes seconds for each
+
+/// Seconds since it was made.
+class Stopwatch {
+ public:
+  double seconds() const { return static_cast<double>(SystemClock().monotonic_ns() - begin_) / kNsPerS; }
+
+ private:
+  std::int64_t begin_ = SystemClock().monotonic_ns();
+};
+
+double elements_of(const std::vector<std::string>& shape, const operators::Case& item) {
+  double product = 1;
+  for (const std::string& extent : shape) product *= static_cast<double>(operators::evaluate_extent(extent, item.axes).value_or(1));
+  return product;
+}
+
+double volume(const operators::Case& item) {
+  double product = 1;
+  for (const auto& [axis, extent] : item.axes) product *= static_cast<double>(extent);
+  return product;
+}
+
+double elements_of(const operators::Operator& op, const operators::Case& item) {
+  double sum = 0;
+  for (const operators::Argument& argument : op.arguments) sum += argument.type == operators::ArgumentType::tensor ? elements_of(argument.shape, item) : 0;
+  for (const operators::Output& output : op.outputs) sum += elements_of(output.shape, item);
+  return sum;
+}
+
+/// A dialect that is an extension of Triton, in an installation without it: the oracle was not even imported.
+bool lacks_dialect(const operators::Operator& op, const sandbox::Verdict& verdict) {
+  return op.dialect == "tlx" && verdict.error_kind == sandbox::ErrorKind::unsupported && verdict.stage == sandbox::Stage::import;
+}
+
+bool is_small(const operators::Operator& op, const operators::Case& item) { return volume(item) <= kSmallVolume && elements_of(op, item) <= kSmallElements; }
+
+/// A tolerance that the oracle uses up would fail right kernels that sum in another order.
+void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict, LintReport& report) {
+  double tolerance = 0;
+  for (const operators::Output& output : op.outputs) tolerance = std::max(tolerance, output.max_abs_error);
+  for (const sandbox::CaseRecord& item : verdict.cases) {
+    if (item.max_abs_error.value_or(0) <= kMostOfTolerance * tolerance) continue;
+    char text[160];
+    std::snprintf(text, sizeof text, "an error of %.2g of %.2g allowed, where it may use half: lower the output's `scale`, or choose inputs of smaller effect",
+                  *item.max_abs_error, tolerance);
+    report.failures.push_back(op.name + ", case " + item.id + ", oracle: " + text);
+  }
+}
+
+}  // namespace
+
+std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operator*>& chosen, std::size_t jobs, const Done& done) {
+  std::vector<LintReport> reports(chosen.size());
+  std::vector<std::size_t> unknown;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    std::optional<LintReport> known = cache_.find(*chosen[i]);
+    reports[i].name = chosen[i]->name;
+    if (!known)
+      unknown.push_back(i);
+    else
+      done(reports[i] = std::move(*known), true);
+  }
+  std::mutex one_at_a_time;
+  const auto finish = [&](std::size_t i) {
+    const std::lock_guard lock(one_at_a_time);
+    cache_.keep(*chosen[i], reports[i]);
+    done(reports[i], false);
+  };
+  const auto check = [&](std::size_t i, sandbox::Linter& linter) {
+    const Stopwatch watch;
+    check_operator(*chosen[i], linter, reports[i]);
+    reports[i].checks_s = watch.seconds();
+  };
+  if (device_.info().name == kCpu) {
+    for_each(unknown, jobs, [&](std::size_t i, sandbox::Linter& linter) {
+      check(i, linter);
+      const Stopwatch watch;
+      if (check_oracle(*chosen[i], reports[i])) check_recording(*chosen[i], reports[i]);
+      reports[i].oracle_s = watch.seconds();
+      finish(i);
+    });
+  } else {
+    // One after the other: oracles are timed, and nothing else may use the GPU meanwhile.
+    for_each(unknown, jobs, check);
+    for_each(unknown, jobs, [&](std::size_t i, sandbox::Linter&) {
+      const Stopwatch watch;
+      check_oracle(*chosen[i], reports[i]);
+      reports[i].oracle_s = watch.seconds();
+      finish(i);
+    });
+  }
+  return reports;
+}
+
+/// A linter's process starts with its first request.
+void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs, const std::function<void(std::size_t, sandbox::Linter&)>& step) const {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    sandbox::Linter linter(config_, device_.info().name);
+    for (std::size_t at = next++; at < indices.size(); at = next++) step(indices[at], linter);
+  };
+  std::vector<std::thread> workers;
+  for (std::size_t i = 0; i < std::min(std::max<std::size_t>(jobs, 1), indices.size()); ++i) workers.emplace_back(work);
+  for (std::thread& worker : workers) worker.join();
+}
+
+/// The reference, the mutants, the cost model: what needs no oracle.
+void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter, LintReport& report) const {
+  std::vector<sandbox::CaseRequest> cases;
+  for (const operators::Case& item : op.cases) {
+    if (device_.info().name != kCpu || item.interpreter || is_small(op, item)) cases.push_back(tools::case_request(item));
+  }
+  const auto checks = linter.lint(op.directory.string(), cases, seed_);
+  if (!checks) {
+    report.failures.push_back(op.name + ": " + checks.error().message);
+    return;
+  }
+  report.checks = checks->size();
+  for (const sandbox::LintCheck& check : *checks) {
+    const bool mutant = check.check.starts_with("rejects ");
+    report.mutants += mutant;
+    report.killed += mutant && check.ok;
+    if (check.ok) continue;
+    const std::string where = check.case_id.empty() ? "" : ", case " + check.case_id;
+    report.failures.push_back(op.name + where + ", " + check.check + ": " + check.detail);
+  }
+}
+
+/// As a submission: nobody's verdict is as strict as this one has to be. False where the installation lacks the oracle's dialect: then the
+/// report says what is missing, and the operator is sound as far as it could be checked.
+bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
+  sandbox::JobMonitor monitor;
+  sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
+  job.baseline_source.clear();  // the oracle is what is judged: nothing to compare it with
+  const bool has_timed = std::any_of(op.cases.begin(), op.cases.end(), [](const operators::Case& item) { return item.id == kTimedCase; });
+  if (has_timed) job.timed_cases = {kTimedCase};
+  const sandbox::Verdict verdict = device_.execute(job, monitor);
+  if (lacks_dialect(op, verdict)) {
+    report.oracle = "not compiled: " + verdict.detail;
+    report.verdict = tools::verdict_to_json(verdict);
+    return false;
+  }
+  const bool only_compiles = verdict.error_kind == sandbox::ErrorKind::unsupported && !verdict.kernels.empty();
+  if (verdict.outcome != sandbox::Outcome::pass && !only_compiles) report.failures.push_back(op.name + ", oracle: " + verdict.summary);
+  check_margin(op, verdict, report);
+  report.oracle = only_compiles ? "compiles; " + verdict.detail : std::string(to_string(verdict.outcome));
+  report.verdict = tools::verdict_to_json(verdict);
+  return true;
+}
+
+/// Without a GPU: every case, also those that are too large to be run here, becomes a launch plan.
+void LintRun::check_recording(const operators::Operator& op, LintReport& report) {
+  sandbox::JobMonitor monitor;
+  sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
+  job.kind = sandbox::JobKind::compile;
+  job.every_case = true;
+  job.targets = {kRecordTarget};
+  job.baseline_source.clear();
+  const sandbox::Verdict verdict = device_.execute(job, monitor);
+  if (verdict.outcome == sandbox::Outcome::pass) {
+    report.recorded = "all " + std::to_string(op.cases.size()) + " cases record for " + kRecordTarget;
+  } else {
+    report.failures.push_back(op.name + ", oracle recorded for " + kRecordTarget + ": " + verdict.summary);
+  }
+}
+
+}  // namespace assay::server

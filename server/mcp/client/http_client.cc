@@ -1,0 +1,156 @@
+#include "server/mcp/client/http_client.h"
+
+// CPPHTTPLIB_OPENSSL_SUPPORT comes from CMake: as in http_server.cc: the library's classes differ without it
+#include <httplib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace assay::mcp {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kConnectTimeoutMs = 10'000;
+constexpr std::chrono::milliseconds kCancelLook{50};
+
+struct Url {
+  std::string origin;  // scheme://host:port
+  std::string path;
+};
+
+Result<Url> split(const std::string& url) {
+  const bool https = url.rfind("https://", 0) == 0;
+  if (!https && url.rfind("http://", 0) != 0) return fail(ErrorCode::invalid_argument, "the URL '" + url + "' must begin with http:// or https://");
+  const std::size_t host = https ? 8 : 7;
+  const std::size_t slash = std::min(url.find_first_of("/?#", host), url.size());
+  if (slash == host) return fail(ErrorCode::invalid_argument, "the URL '" + url + "' has no host");
+  const std::string rest = url.substr(slash, url.find('#', slash) - slash);
+  return Url{url.substr(0, slash), rest.empty() || rest[0] != '/' ? "/" + rest : rest};
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+void set_timeouts(httplib::Client& client, std::int64_t timeout_ms) {
+  const auto seconds = static_cast<time_t>(timeout_ms / 1000);
+  const auto microseconds = static_cast<time_t>(timeout_ms % 1000 * 1000);
+  const std::int64_t connect_ms = std::min(timeout_ms, kConnectTimeoutMs);
+  client.set_connection_timeout(static_cast<time_t>(connect_ms / 1000), static_cast<time_t>(connect_ms % 1000 * 1000));
+  client.set_read_timeout(seconds, microseconds);
+  client.set_write_timeout(seconds, microseconds);
+}
+
+/// Closes the client's connection once `cancelled` says so.
+class CancelWatch {
+ public:
+  CancelWatch(httplib::Client& client, const std::function<bool()>& cancelled) {
+    if (!cancelled) return;
+    thread_ = std::thread([this, &client, &cancelled] {
+      std::unique_lock lock(mutex_);
+      while (!ended_.wait_for(lock, kCancelLook, [this] { return over_; })) {
+        if (!cancelled()) continue;
+        fired_ = true;
+        client.stop();
+      }
+    });
+  }
+  CancelWatch(const CancelWatch&) = delete;
+  CancelWatch& operator=(const CancelWatch&) = delete;
+  ~CancelWatch() { end(); }
+  /// True when it has closed the connection.
+  bool end() {
+    if (!thread_.joinable()) return fired_;
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    ended_.notify_one();
+    thread_.join();
+    return fired_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool over_ = false;
+  std::atomic<bool> fired_{false};
+  std::thread thread_;
+};
+
+Result<HttpResponse> perform(const Url& url, const HttpExchange& exchange) {
+  httplib::Client client(url.origin);
+  if (!client.is_valid()) return fail(ErrorCode::invalid_argument, "'" + url.origin + "' is no usable address");
+  set_timeouts(client, exchange.timeout_ms);
+  client.enable_server_certificate_verification(true);
+  client.set_tcp_nodelay(true);
+
+  HttpResponse out;
+  bool too_large = false, too_late = false, unwanted = false;
+  const auto deadline = Clock::now() + std::chrono::milliseconds(exchange.timeout_ms);
+  httplib::Request request;
+  request.method = exchange.method;
+  request.path = url.path;
+  request.body = exchange.body;
+  for (const auto& [name, value] : exchange.headers) request.set_header(name, value);
+  if (!exchange.content_type.empty()) request.set_header("Content-Type", exchange.content_type);
+  request.content_receiver = [&](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
+    too_large = static_cast<std::int64_t>(out.body.size() + size) > exchange.max_response_bytes;
+    too_late = Clock::now() > deadline;  // the read time-out alone would let a server drip for ever
+    if (too_large || too_late) return false;
+    out.body.append(data, size);
+    unwanted = exchange.arrived && !exchange.arrived({data, size});
+    return !unwanted;
+  };
+  CancelWatch watch(client, exchange.cancelled);
+  const httplib::Result result = client.send(request);
+  const bool cancelled = watch.end();
+  if (cancelled && !result) return fail(ErrorCode::cancelled, "the request to " + url.origin + " was cancelled");
+  if (unwanted) return out;
+  if (too_large)
+    return fail(ErrorCode::resource_exhausted, "the answer of " + url.origin + " is larger than " + std::to_string(exchange.max_response_bytes) + " bytes");
+  if (too_late || (!result && Clock::now() >= deadline))
+    return fail(ErrorCode::unavailable, url.origin + " did not answer within " + std::to_string(exchange.timeout_ms) + " ms");
+  if (!result) return fail(ErrorCode::unavailable, exchange.method + " " + url.origin + url.path + " failed: " + httplib::to_string(result.error()));
+  out.status = result->status;
+  for (const auto& [name, value] : result->headers) out.headers.emplace(lower(name), value);
+  return out;
+}
+
+}  // namespace
+
+Result<HttpResponse> http_post(const std::string& url, const std::map<std::string, std::string>& headers, const std::string& body,
+                               const std::string& content_type, std::int64_t timeout_ms, std::int64_t max_response_bytes) {
+  HttpExchange exchange;
+  exchange.headers = headers;
+  exchange.body = body;
+  exchange.content_type = content_type;
+  exchange.timeout_ms = timeout_ms;
+  exchange.max_response_bytes = max_response_bytes;
+  return http_exchange(url, exchange);
+}
+
+Result<HttpResponse> http_exchange(const std::string& url, const HttpExchange& exchange) {
+  for (const auto& [name, value] : exchange.headers) {
+    if (name.empty() || (name + value).find_first_of("\r\n") != std::string::npos)
+      return fail(ErrorCode::invalid_argument, "the header '" + name + "' has a line break or no name");
+  }
+  const auto parts = split(url);
+  if (!parts) return fail(parts.error());
+  try {
+    return perform(*parts, exchange);
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::unavailable, exchange.method + " " + url + " failed: " + error.what());
+  }
+}
+
+}  // namespace assay::mcp

@@ -1,0 +1,39 @@
+// subscriptions/listen (2026-07-28): a request that lasts. It acknowledges what it will tell, then tells of changes until the client or the server
+// ends it.
+//
+//   auto filter = read_filter(params, ...);
+//   tell_changes(message.id, *filter, hub, notify, ended);        // returns when ended() says true
+//
+// Stateless, thread-safe. Changes that come faster than the client reads are told once.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "server/mcp/core/hub.h"
+#include "server/mcp/protocol/rpc.h"
+
+namespace assay::mcp {
+
+/// URIs and task ids of one subscription; more are refused.
+constexpr std::size_t kMaxSubscribedSubjects = 256;
+
+struct ListenFilter {
+  bool tools = false, prompts = false, resources = false;
+  std::set<std::string> uris, task_ids;
+
+  bool admits(const Change& change) const;
+  /// The protocol's form: only what is true or not empty.
+  nlohmann::json to_json() const;
+};
+
+/// params.notifications as the client wrote it. The caller then removes what the server does not offer.
+Rpc<ListenFilter> read_filter(const nlohmann::json& params);
+
+/// Sends the acknowledgement, then each change as `to_message` writes it (null: not told), tagged with the subscription's id.
+void tell_changes(const nlohmann::json& id, const ListenFilter& filter, Hub& hub, const std::function<void(const nlohmann::json&)>& notify,
+                  const std::function<nlohmann::json(const Change&)>& to_message, const std::function<bool()>& ended);
+
+}  // namespace assay::mcp

@@ -1,0 +1,74 @@
+// A client of the legacy era, from `initialize` to the end of its connection or session: what it declared, what it subscribed to, how to reach it
+// outside of any request. The stateless era has none: each of its requests carries all of this.
+//
+//   auto session = std::make_shared<Session>("stdio", write_line);
+//   dispatcher.join(session);                                        // it hears of changes from now on
+//
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "server/mcp/protocol/log_level.h"
+#include "server/mcp/core/questions.h"
+
+namespace assay::mcp {
+
+class Session {
+ public:
+  /// `id` scopes the client's request ids. `send` carries messages that belong to no request.
+  Session(std::string id, Questions::Send send) : id_(std::move(id)), send_(std::move(send)) {}
+
+  const std::string& id() const { return id_; }
+  void send(const nlohmann::json& message) const { send_(message); }
+
+  /// What `initialize` agreed on.
+  void open(std::string version, nlohmann::json capabilities) {
+    const std::lock_guard lock(mutex_);
+    version_ = std::move(version);
+    capabilities_ = std::move(capabilities);
+  }
+  std::string version() const {
+    const std::lock_guard lock(mutex_);
+    return version_;
+  }
+  nlohmann::json capabilities() const {
+    const std::lock_guard lock(mutex_);
+    return capabilities_;
+  }
+
+  /// False when the session has `limit` subscriptions already.
+  bool subscribe(const std::string& uri, std::size_t limit) {
+    const std::lock_guard lock(mutex_);
+    if (subscribed_.count(uri) == 0 && subscribed_.size() >= limit) return false;
+    subscribed_.insert(uri);
+    return true;
+  }
+  void unsubscribe(const std::string& uri) {
+    const std::lock_guard lock(mutex_);
+    subscribed_.erase(uri);
+  }
+  bool subscribed(const std::string& uri) const {
+    const std::lock_guard lock(mutex_);
+    return subscribed_.count(uri) > 0;
+  }
+
+  /// Until the client sets one, the server decides.
+  std::atomic<LogLevel> log_level{LogLevel::info};
+  Questions questions;
+
+ private:
+  const std::string id_;
+  const Questions::Send send_;
+  mutable std::mutex mutex_;
+  std::string version_;  // empty before `initialize`
+  nlohmann::json capabilities_ = nlohmann::json::object();
+  std::set<std::string> subscribed_;
+};
+
+}  // namespace assay::mcp

@@ -1,0 +1,87 @@
+// The running and finished tasks of this process: starts work on threads of its own, keeps its state, hands over answers, cancels it.
+//
+//   Rpc<TaskView> task = tasks.start(owner, ttl_ms, work);      // durable when it returns
+//   tasks.find(task->record.id, principal)                       // until created + ttl
+//
+// Thread-safe. A task is found only by the principal that started it. A task that an earlier process left unfinished is shown as failed.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "server/mcp/protocol/caller.h"
+#include "server/mcp/core/hub.h"
+#include "server/mcp/core/input.h"
+#include "server/mcp/core/request_context.h"
+#include "server/mcp/protocol/rpc.h"
+#include "server/mcp/core/task.h"
+#include "base/worker_pool.h"
+
+namespace assay::mcp {
+
+/// A record with what only this process knows.
+struct TaskView {
+  TaskRecord record;
+  std::map<std::string, InputRequest> input_requests;  // of a task that waits for input
+};
+
+class TaskTable {
+ public:
+  /// One step of the work: a result, or what must be known to go on.
+  struct Step {
+    nlohmann::json result;
+    std::optional<InputRequired> input_required = {};
+  };
+  using Work = std::function<Rpc<Step>(RequestContext& context)>;
+  struct Owner {
+    std::shared_ptr<const Caller> caller = nullptr;
+    nlohmann::json capabilities = nlohmann::json::object();  // what the client may be asked for
+    nlohmann::json inputs = nlohmann::json::object();        // answers that it gave before the task began
+    std::string state = {};
+  };
+
+  /// `store` may be null. `hub` hears of every change of a task's status.
+  TaskTable(const TaskLimits& limits, TaskStore* store, const Hub& hub);
+  ~TaskTable();
+
+  Rpc<TaskView> start(const Owner& owner, std::optional<std::int64_t> ttl_ms, Work work);
+  Rpc<TaskView> find(const std::string& id, const std::string& principal);
+  /// Hands over answers; keys that nobody asked for are ignored. The work goes on when the last one is there.
+  Rpc<void> update(const std::string& id, const std::string& principal, const nlohmann::json& answers);
+  /// Final at once, whatever the work does; the work sees cancelled(). A finished task stays as it is.
+  Rpc<TaskView> cancel(const std::string& id, const std::string& principal);
+  /// Waits until the task is over or `give_up` says true.
+  Rpc<TaskView> wait(const std::string& id, const std::string& principal, const std::function<bool()>& give_up);
+  /// At shutdown: running tasks are told to stop, and fail.
+  void end();
+  const TaskLimits& limits() const { return limits_; }
+
+ private:
+  struct Task;
+  std::shared_ptr<Task> live(const std::string& id, const std::string& principal);
+  Rpc<std::shared_ptr<Task>> admit(const Owner& owner, std::int64_t ttl_ms, Work work);
+  void purge();
+  void run(const std::shared_ptr<Task>& task);
+  void park(Task& task, const InputRequired& needed);
+  /// Sets the status (unless the task is over), saves and publishes it.
+  void settle(Task& task, TaskStatus status, nlohmann::json outcome, std::string message);
+  TaskView view(const Task& task) const;
+
+  const TaskLimits limits_;
+  TaskStore* const store_;
+  const Hub& hub_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::shared_ptr<Task>> tasks_;
+  std::atomic<bool> ending_{false};
+  WorkerPool pool_;  // last: its threads use the above
+};
+
+}  // namespace assay::mcp

@@ -1,0 +1,113 @@
+#include "server/mcp/http/tokens.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/handle.h"
+
+namespace assay::mcp {
+namespace {
+
+constexpr std::string_view kHashPrefix = "sha256:";
+constexpr std::size_t kMaxNameBytes = 64;
+constexpr const char* kSecretPrefix = "assay";
+
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : separator) + word;
+  return out;
+}
+
+std::vector<std::string> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t start = text.find_first_not_of(separators);
+    if (start == std::string_view::npos) return parts;
+    const std::size_t end = std::min(text.find_first_of(separators, start), text.size());
+    parts.emplace_back(text.substr(start, end - start));
+    text.remove_prefix(end);
+  }
+}
+
+Status check_name(const std::string& name) {
+  const bool fine = !name.empty() && name.size() <= kMaxNameBytes &&
+                    std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_'; });
+  if (fine) return {};
+  return fail(ErrorCode::invalid_argument, "the name '" + name + "' must be 1 to " + std::to_string(kMaxNameBytes) + " letters, digits, '.', '-' and '_'");
+}
+
+Status check_scopes(const std::vector<std::string>& scopes, const std::vector<std::string>& known) {
+  if (scopes.empty()) return fail(ErrorCode::invalid_argument, "a token needs a scope; valid: " + joined(known, ", "));
+  for (const std::string& scope : scopes) {
+    if (std::find(known.begin(), known.end(), scope) == known.end())
+      return fail(ErrorCode::invalid_argument, "unknown scope '" + scope + "'; valid: " + joined(known, ", "));
+  }
+  return {};
+}
+
+int hex_value(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
+
+/// False when `text` is not exactly so many lower-case hexadecimal digits.
+template <std::size_t kBytes>
+bool decode_hex(std::string_view text, std::array<unsigned char, kBytes>& out) {
+  if (text.size() != 2 * kBytes) return false;
+  for (std::size_t i = 0; i < kBytes; ++i) {
+    const int high = hex_value(text[2 * i]);
+    const int low = hex_value(text[2 * i + 1]);
+    if (high < 0 || low < 0) return false;
+    out[i] = static_cast<unsigned char>(high << 4 | low);
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<Tokens> Tokens::parse(std::string_view text, const std::vector<std::string>& known_scopes) {
+  Tokens tokens;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::vector<std::string> words = split(text.substr(0, end), " \t\r");
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (words.empty() || words[0][0] == '#') continue;
+    const auto wrong = [&](const std::string& what) { return fail(ErrorCode::invalid_argument, "line " + std::to_string(number) + ": " + what); };
+    if (words.size() != 3) return wrong("must be NAME SCOPE[,SCOPE] sha256:HEX, as `assay token new` prints it");
+    Entry entry;
+    const std::vector<std::string> scopes = split(words[1], ",");
+    if (const Status fine = check_name(words[0]); !fine) return wrong(fine.error().message);
+    if (const Status fine = check_scopes(scopes, known_scopes); !fine) return wrong(fine.error().message);
+    if (words[2].rfind(kHashPrefix, 0) != 0 || !decode_hex(std::string_view(words[2]).substr(kHashPrefix.size()), entry.digest)) {
+      return wrong("the hash must be sha256: and 64 lower-case hexadecimal digits");
+    }
+    for (const Entry& other : tokens.entries_) {
+      if (other.caller->name == words[0]) return wrong("there are two tokens named '" + words[0] + "'");
+      if (other.digest == entry.digest) return wrong("'" + words[0] + "' has the same secret as '" + other.caller->name + "'");
+    }
+    entry.caller = std::make_shared<const Caller>(Caller{words[0], scopes});
+    tokens.entries_.push_back(std::move(entry));
+  }
+  if (tokens.entries_.empty()) return fail(ErrorCode::invalid_argument, "there is no token in it; `assay token new --name NAME --scope practice` makes one");
+  return tokens;
+}
+
+std::shared_ptr<const Caller> Tokens::find(std::string_view secret) const {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  if (EVP_Digest(secret.data(), secret.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1 || size != kDigestBytes) return nullptr;
+  std::shared_ptr<const Caller> found;
+  for (const Entry& entry : entries_) {
+    if (CRYPTO_memcmp(entry.digest.data(), digest.data(), kDigestBytes) == 0) found = entry.caller;
+  }
+  return found;
+}
+
+Result<NewToken> new_token(const std::string& name, const std::vector<std::string>& scopes, const std::vector<std::string>& known_scopes) {
+  if (const Status fine = check_name(name); !fine) return fail(fine.error());
+  if (const Status fine = check_scopes(scopes, known_scopes); !fine) return fail(fine.error());
+  const std::string secret = new_handle(kSecretPrefix);
+  return NewToken{secret, name + " " + joined(scopes, ",") + " " + std::string(kHashPrefix) + sha256_hex(secret)};
+}
+
+}  // namespace assay::mcp

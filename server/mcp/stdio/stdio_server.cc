@@ -1,0 +1,145 @@
+#include "server/mcp/stdio/stdio_server.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+
+#include "base/unique_fd.h"
+#include "server/mcp/core/dispatch.h"
+#include "base/gate.h"
+#include "server/mcp/stdio/lines.h"
+#include "server/mcp/core/session.h"
+#include "base/worker_pool.h"
+
+namespace assay::mcp {
+namespace {
+
+constexpr const char* kScope = "stdio";
+constexpr int kExitInternal = 70;
+
+/// What one end of the conversation shares between its threads.
+struct Conversation {
+  Conversation(Server& server, int out_in, const StdioLimits& limits)
+      : dispatcher(server.dispatcher()),
+        out(out_in),
+        client(std::make_shared<Session>(kScope, [this](const nlohmann::json& message) { send(message); })),
+        changes(dispatcher.join(*client)),
+        places(static_cast<int>(limits.subscriptions)),
+        pool(limits.threads, limits.waiting),
+        subscriptions(limits.subscriptions, limits.subscriptions) {}
+
+  void send(const nlohmann::json& message) {
+    const std::string line = dump(message);
+    const std::lock_guard lock(out_mutex);
+    if (broken) return;
+    if (auto status = write_line(out, line); !status) {
+      broken = true;  // the client is gone; its calls end through cancellation
+      dispatcher.cancel_scope(kScope);
+    }
+  }
+
+  void answer(const Message& message, const InFlight::Ticket* ticket) {
+    Exchange exchange;
+    exchange.scope = kScope;
+    exchange.notify = [this](const nlohmann::json& notification) { send(notification); };
+    exchange.hung_up = [this] { return broken.load(); };
+    exchange.ticket = ticket;
+    exchange.session = client;
+    const Outcome outcome = dispatcher.handle(message, exchange);
+    if (outcome.response && !outcome.cancelled) send(*outcome.response);
+  }
+
+  Dispatcher& dispatcher;
+  const int out;
+  std::mutex out_mutex;
+  std::atomic<bool> broken{false};
+  const std::shared_ptr<Session> client;  // as a legacy one; a stateless one is in each of its requests
+  const Hub::Listener changes;
+  Gate places;
+  WorkerPool pool, subscriptions;  // last: their destructors end all use of the members above
+};
+
+void take(Conversation& session, Message message) {
+  const Pace pace = Dispatcher::pace(message);
+  if (pace == Pace::at_once) {
+    session.answer(message, nullptr);
+    return;
+  }
+  // The ticket is opened here, in reading order, so that a cancellation that follows finds a call that still waits for a thread.
+  auto ticket = std::make_shared<InFlight::Ticket>(session.dispatcher.admit(message, kScope));
+  const nlohmann::json id = message.id;
+  if (pace == Pace::lasting) {
+    auto place = std::make_shared<Gate::Pass>(session.places.enter());
+    const bool accepted =
+        *place && session.subscriptions.submit([&session, ticket, place, message = std::move(message)] { session.answer(message, ticket.get()); });
+    if (!accepted) session.send(make_error(id, kInternalError, "too many subscriptions; end some, or ask for more in one"));
+    return;
+  }
+  const bool accepted = session.pool.submit([&session, ticket, message = std::move(message)] { session.answer(message, ticket.get()); });
+  if (!accepted) session.send(make_error(id, kInternalError, "too many calls are waiting; retry when some have been answered"));
+}
+
+/// True when nobody reads `out` any more.
+bool reader_gone(int out) {
+  pollfd entry{out, 0, 0};
+  return ::poll(&entry, 1, 0) > 0 && (entry.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+}
+
+bool finish(Conversation& session, const StdioLimits& limits) {
+  constexpr std::chrono::milliseconds kStep{20};
+  for (auto waited = std::chrono::milliseconds{0}; waited < limits.drain && !session.broken && !reader_gone(session.out); waited += kStep) {
+    if (session.pool.wait_idle(kStep)) break;
+  }
+  session.dispatcher.cancel_scope(kScope);
+  return session.pool.wait_idle(limits.cancel) && session.subscriptions.wait_idle(limits.cancel);
+}
+
+}  // namespace
+
+bool serve_lines(Server& server, int in, int out, const StdioLimits& limits) {
+  auto session = std::make_unique<Conversation>(server, out, limits);
+  LineReader reader(in, kMaxMessageBytes);
+  while (auto line = reader.next()) {
+    if (line->oversize) {
+      session->send(make_error(nullptr, kInvalidRequest, "the message is longer than the limit of " + std::to_string(kMaxMessageBytes) + " bytes"));
+      continue;
+    }
+    auto message = parse_message(line->text);
+    if (message)
+      take(*session, std::move(*message));
+    else
+      session->send(message.error());
+  }
+  if (finish(*session, limits)) return true;
+  std::fprintf(stderr, "mcp: %zu calls did not end after end of input\n", session->dispatcher.in_flight());
+  static_cast<void>(session.release());  // its threads still run in it
+  return false;
+}
+
+int serve_stdio(Server& server) {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, nullptr);
+  // The real streams move out of the way: a library or child that prints lands on stderr, one that reads gets end of input.
+  const UniqueFd in(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  const UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!in || !out || !null) {
+    std::fprintf(stderr, "assay: --stdio needs an open stdin and stdout\n");
+    return kExitInternal;
+  }
+  if (::fcntl(STDERR_FILENO, F_GETFD) < 0) ::dup2(null.get(), STDERR_FILENO);
+  std::fflush(stdout);
+  ::dup2(null.get(), STDIN_FILENO);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  if (!serve_lines(server, in.get(), out.get())) ::_exit(kExitInternal);
+  return 0;
+}
+
+}  // namespace assay::mcp

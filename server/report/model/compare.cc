@@ -1,0 +1,100 @@
+#include "server/report/model/compare.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace assay::server {
+namespace {
+
+bool same_configuration(const tools::RunInfo& one, const tools::RunInfo& other) {
+  return one.request.agent == other.request.agent && one.request.model == other.request.model;
+}
+
+std::string named(const tools::RunInfo& run) {
+  return run.handle + " (track " + std::string(tools::to_string(run.request.track)) + ", operators: " + std::to_string(run.operators.size()) + ")";
+}
+
+/// Operators in any order.
+std::vector<std::string> operators_of(const tools::Scorecard& card) {
+  std::vector<std::string> names;
+  for (const tools::OperatorScore& score : card.operators) names.push_back(score.operator_name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status check_alike(const std::vector<tools::Scorecard>& runs) {
+  if (runs.empty()) return fail(ErrorCode::invalid_argument, "a comparison needs runs");
+  for (const tools::Scorecard& run : runs) {
+    if (run.run.request.track == runs.front().run.request.track && operators_of(run) == operators_of(runs.front())) continue;
+    return fail(ErrorCode::invalid_argument,
+                "runs are compared over the same track and operators; " + named(run.run) + " differs from " + named(runs.front().run));
+  }
+  return {};
+}
+
+/// operator -> share of right samples
+std::map<std::string, double> shares_of(const Report& report) {
+  std::map<std::string, double> shares;
+  const auto samples = static_cast<double>(report.samples.size());
+  for (const ReportRow& row : report.rows) shares[row.operator_name] += row.outcome == "pass" ? 1 / samples : 0;
+  return shares;
+}
+
+}  // namespace
+
+bool is_one_configuration(const std::vector<tools::Scorecard>& runs) {
+  return std::all_of(runs.begin(), runs.end(), [&runs](const tools::Scorecard& run) { return same_configuration(run.run, runs.front().run); });
+}
+
+Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs, const operators::Catalog* catalog) {
+  if (Status alike = check_alike(runs); !alike) return fail(alike.error());
+  std::vector<std::vector<tools::Scorecard>> configurations;
+  for (const tools::Scorecard& run : runs) {
+    const auto found = std::find_if(configurations.begin(), configurations.end(),
+                                    [&run](const std::vector<tools::Scorecard>& known) { return same_configuration(known.front().run, run.run); });
+    if (found == configurations.end()) {
+      configurations.push_back({run});
+    } else {
+      found->push_back(run);
+    }
+  }
+  Comparison comparison;
+  for (const std::vector<tools::Scorecard>& samples : configurations) {
+    Result<Report> report = make_report(samples, catalog);
+    if (!report) return fail(report.error());
+    comparison.reports.push_back(std::move(*report));
+  }
+  return comparison;
+}
+
+std::map<std::string, std::vector<Solved>> solved_by_operator(const Comparison& comparison) {
+  std::map<std::string, std::vector<Solved>> solved;
+  for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
+    for (const ReportRow& row : comparison.reports[i].rows) {
+      std::vector<Solved>& all = solved[row.operator_name];
+      all.resize(comparison.reports.size());
+      ++all[i].samples;
+      if (row.outcome != "pass") continue;
+      ++all[i].right;
+      if (row.perf) all[i].perf = std::max(all[i].perf.value_or(0), *row.perf);
+    }
+  }
+  return solved;
+}
+
+std::optional<double> cost_per_attempt(const Report& report) {
+  if (!report.usage.cost_known || !(report.usage.cost_usd > 0) || report.totals.attempts == 0) return std::nullopt;
+  return report.usage.cost_usd / static_cast<double>(report.totals.attempts);
+}
+
+std::optional<metrics::Estimate> pass_difference(const Report& base, const Report& report) {
+  const std::map<std::string, double> shares = shares_of(base);
+  std::vector<double> differences;
+  for (const auto& [name, share] : shares_of(report)) {
+    const auto found = shares.find(name);
+    if (found != shares.end()) differences.push_back(share - found->second);
+  }
+  return metrics::estimate(differences);
+}
+
+}  // namespace assay::server

@@ -1,0 +1,222 @@
+#include "server/report/model/rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "metrics/cost.h"
+#include "metrics/wilson.h"
+#include "server/report/model/samples.h"
+#include "tools/model/error_taxonomy.h"
+
+namespace assay::server {
+namespace {
+
+using sandbox::Outcome;
+using sandbox::Verdict;
+
+constexpr std::size_t kExplanationCharacters = 160;
+
+/// What a reader needs to understand the row without opening the verdict.
+std::string explain(const Verdict& verdict, Label label) {
+  if (label == Label::slow) return "right, but " + slow_hint(verdict.hints);
+  if (label == Label::wrong) {
+    for (const sandbox::CaseRecord& record : verdict.cases) {
+      if (record.outcome != Outcome::pass && !record.reason.empty()) return "case '" + record.id + "': " + record.reason;
+    }
+  }
+  if (verdict.diagnostic && label != Label::pass) {
+    const sandbox::Diagnostic& found = *verdict.diagnostic;
+    std::string text = found.exception.empty() ? found.message : found.exception + ": " + found.message;
+    if (found.line) text = "line " + std::to_string(*found.line) + ": " + text;
+    return text;
+  }
+  if (label != Label::pass && !verdict.detail.empty() && verdict.summary.find(verdict.detail) == std::string::npos)
+    return verdict.summary + ": " + verdict.detail;
+  return verdict.summary;
+}
+
+std::optional<double> largest_error(const Verdict& verdict) {
+  std::optional<double> largest;
+  for (const sandbox::CaseRecord& record : verdict.cases) {
+    if (!record.max_abs_error) continue;
+    if (std::isnan(*record.max_abs_error)) return record.max_abs_error;
+    largest = std::max(largest.value_or(0), *record.max_abs_error);
+  }
+  return largest;
+}
+
+ReportRow make_row(const tools::OperatorScore& score) {
+  ReportRow row;
+  row.operator_name = score.operator_name;
+  row.split = score.split;
+  row.tool_calls = score.tool_calls;
+  row.job = score.job;
+  row.death = death_of(score);
+  row.outcome = "none";
+  if (!score.verdict) {
+    row.label = Label::missing;
+    row.explanation = score.submitted ? "submitted, but there is no verdict yet" : "there is no submission";
+    return row;
+  }
+  const Verdict& verdict = *score.verdict;
+  row.label = label_of(verdict.outcome, verdict.error_kind, verdict.stage, verdict.hints);
+  row.language = verdict.language;
+  row.outcome = sandbox::to_string(verdict.outcome);
+  row.error_kind = sandbox::to_string(verdict.error_kind);
+  if (const std::optional<tools::ErrorType> found = tools::error_type(verdict.error_kind)) {
+    row.error_type = found->type;
+    row.error_group = found->group;
+  }
+  row.max_error = largest_error(verdict);
+  const metrics::Sample sample = sample_of(verdict);
+  row.perf = verdict.perf;
+  row.speed_up = sample.speed_up;
+  row.speed_up_pytorch = sample.speed_up_pytorch;
+  row.efficiency = sample.efficiency;
+  row.peak_efficiency = sample.peak_efficiency;
+  row.tier = sandbox::to_string(verdict.tier);
+  row.tier_reason = printable_line(verdict.tier_reason, kExplanationCharacters);
+  row.explanation = printable_line(explain(verdict, row.label), kExplanationCharacters);
+  row.cases = static_cast<std::int64_t>(verdict.cases.size());
+  row.skipped_cases = static_cast<std::int64_t>(verdict.skipped_cases.size());
+  for (const auto& [stage, ms] : verdict.stage_ms) {
+    if (stage != sandbox::to_string(sandbox::Stage::queue)) row.sandbox_ms += ms;
+  }
+  return row;
+}
+
+std::string why_no_perf(const Report& report) {
+  if (report.totals.perf_at_1) return "";
+  if (report.devices.empty()) return "nothing was graded";
+  const auto times_nothing = [](const std::string& device) { return device == "cpu" || device == "fake"; };
+  if (std::all_of(report.devices.begin(), report.devices.end(), times_nothing)) return "no GPU: nothing was timed";
+  const auto timed = std::count_if(report.rows.begin(), report.rows.end(), [](const ReportRow& row) { return row.perf.has_value(); });
+  if (timed == 0) return "nothing was timed";
+  return std::to_string(report.totals.passed - timed) + " of " + std::to_string(report.totals.passed) + " right submissions were not timed";
+}
+
+/// Rows, and what is counted one by one.
+void add_attempt(Report& report, const tools::OperatorScore& score, ReportRow row) {
+  ReportTotals& totals = report.totals;
+  ++totals.attempts;
+  totals.submitted += score.submitted ? 1 : 0;
+  totals.passed += score.verdict && score.verdict->outcome == Outcome::pass ? 1 : 0;
+  ++totals.labels[std::string(to_string(row.label))];
+  totals.tool_calls += row.tool_calls;
+  totals.sandbox_ms += row.sandbox_ms;
+  totals.slow += row.label == Label::slow ? 1 : 0;
+  if (!row.error_type.empty()) ++totals.errors[row.error_group][row.error_type];
+  report.rows.push_back(std::move(row));
+}
+
+void add_provenance(const sandbox::Provenance& provenance, std::set<std::string>& devices, std::set<std::string>& missing_layers) {
+  if (!provenance.device.empty()) devices.insert(provenance.device);
+  missing_layers.insert(provenance.missing_layers.begin(), provenance.missing_layers.end());
+}
+
+/// Pairs of group and type. The table of groups has every type that the taxonomy gives (a test holds them together).
+std::vector<metrics::GroupCount> groups_of(const std::vector<ReportRow>& rows) {
+  std::vector<std::pair<std::string, std::string>> errors;
+  for (const ReportRow& row : rows) {
+    if (!row.error_type.empty()) errors.emplace_back(row.error_group, row.error_type);
+  }
+  return metrics::count_errors(errors).value_or(std::vector<metrics::GroupCount>());
+}
+
+void finish_metrics(Report& report, const std::vector<metrics::OperatorSamples>& suite) {
+  report.all = metrics::summarise(suite);
+  report.by_split = metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return op.split; });
+  report.by_family = metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return op.family; });
+  report.by_difficulty = metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return std::to_string(op.difficulty); });
+  report.pass_at_k = metrics::pass_curve(suite);
+  report.error_groups = groups_of(report.rows);
+  std::vector<std::optional<Death>> deaths;
+  for (const ReportRow& row : report.rows) deaths.push_back(row.death);
+  report.stages = count_stages(deaths);
+}
+
+void finish_totals(Report& report) {
+  ReportTotals& totals = report.totals;
+  totals.operators = report.all.operators;
+  totals.pass_at_1 = report.all.pass_at_1 ? report.all.pass_at_1->value : 0;
+  const metrics::Interval wilson = metrics::wilson_interval(totals.pass_at_1 * static_cast<double>(totals.operators), totals.operators);
+  totals.pass_at_1_interval = {wilson.low, wilson.high};
+  if (report.all.perf_at_1) totals.perf_at_1 = report.all.perf_at_1->value;
+  totals.no_perf_reason = why_no_perf(report);
+  totals.call_accuracy = report.all.call_accuracy ? report.all.call_accuracy->value : 0;
+  totals.execution_accuracy = totals.pass_at_1;
+  if (!report.usage.cost_known || (report.scripted && !(report.usage.cost_usd > 0))) return;
+  totals.cost_per_pass_rate = metrics::cost_per_rate(report.usage.cost_usd, totals.pass_at_1);
+  if (totals.perf_at_1) totals.cost_per_perf = metrics::cost_per_rate(report.usage.cost_usd, *totals.perf_at_1);
+  totals.cost_per_solved = metrics::cost_per_solved(report.usage.cost_usd, totals.passed);
+}
+
+Status check_samples(const std::vector<tools::Scorecard>& samples) {
+  if (samples.empty()) return fail(ErrorCode::invalid_argument, "a report needs a run");
+  const tools::RunInfo& first = samples.front().run;
+  for (const tools::Scorecard& sample : samples) {
+    const tools::RunInfo& run = sample.run;
+    const bool alike = run.request.agent == first.request.agent && run.request.model == first.request.model && run.request.track == first.request.track &&
+                       run.operators == first.operators && sample.operators.size() == samples.front().operators.size();
+    if (alike) continue;
+    return fail(ErrorCode::invalid_argument, "runs of one report are samples of the same agent, model, track and operators; " + run.handle + " differs from " +
+                                                 first.handle + " (" + first.request.agent + ", " + first.request.model + ")");
+  }
+  return {};
+}
+
+void add_usage(Report& report, const tools::Scorecard& card) {
+  tools::Usage usage = card.usage;
+  usage.cost_known = usage.cost_known || (report.scripted && !(usage.cost_usd > 0));  // no model costs nothing, reported or not
+  report.usage.input_tokens += usage.input_tokens;
+  report.usage.output_tokens += usage.output_tokens;
+  report.usage.cost_usd += usage.cost_usd;
+  report.usage.cost_known = usage.cost_known && (report.samples.empty() || report.usage.cost_known);
+  report.samples.push_back(card.run.handle);
+  report.sample_usage.push_back(usage);
+}
+
+Report report_of(const std::vector<tools::Scorecard>& samples, const operators::Catalog* catalog) {
+  Report report;
+  report.run = samples.front().run;
+  report.scripted = names_no_model(report.run.request.model);
+  std::set<std::string> devices;
+  std::set<std::string> missing_layers;
+  for (const tools::Scorecard& card : samples) add_usage(report, card);
+  std::vector<metrics::OperatorSamples> suite;
+  for (std::size_t i = 0; i < samples.front().operators.size(); ++i) {
+    const std::string& name = samples.front().operators[i].operator_name;
+    const operators::Operator* op = catalog == nullptr ? nullptr : catalog->find(name);
+    metrics::OperatorSamples attempts{name, samples.front().operators[i].split, op == nullptr ? "" : op->family, op == nullptr ? 0 : op->difficulty, {}};
+    for (std::size_t sample = 0; sample < samples.size(); ++sample) {
+      const tools::OperatorScore& score = samples[sample].operators[i];
+      ReportRow row = make_row(score);
+      row.family = attempts.family;
+      row.difficulty = attempts.difficulty;
+      row.sample = static_cast<std::int64_t>(sample) + 1;
+      attempts.samples.push_back(score.verdict ? sample_of(*score.verdict) : metrics::Sample{});
+      if (score.verdict) add_provenance(score.verdict->provenance, devices, missing_layers);
+      add_attempt(report, score, std::move(row));
+    }
+    suite.push_back(std::move(attempts));
+  }
+  report.devices.assign(devices.begin(), devices.end());
+  report.missing_layers.assign(missing_layers.begin(), missing_layers.end());
+  finish_metrics(report, suite);
+  finish_totals(report);
+  return report;
+}
+
+}  // namespace
+
+Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog) { return report_of({scorecard}, catalog); }
+
+Result<Report> make_report(const std::vector<tools::Scorecard>& samples, const operators::Catalog* catalog) {
+  if (Status alike = check_samples(samples); !alike) return fail(alike.error());
+  return report_of(samples, catalog);
+}
+
+}  // namespace assay::server

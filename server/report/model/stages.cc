@@ -1,0 +1,93 @@
+#include "server/report/model/stages.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "server/report/model/label.h"
+#include "tools/model/error_taxonomy.h"
+
+namespace assay::server {
+namespace {
+
+using sandbox::JobKind;
+using sandbox::Outcome;
+using tools::JudgedCall;
+
+bool compiled(const JudgedCall& call) {
+  if (call.outcome == Outcome::pass) return true;
+  if (call.kind == JobKind::compile || call.stage < sandbox::Stage::launch) return false;
+  return label_of(call.outcome, call.error_kind, call.stage, {}) != Label::no_compile;
+}
+
+/// A grading that fails may have had every public case right.
+bool public_cases_pass(const sandbox::Verdict& verdict) {
+  bool any = false;
+  for (const sandbox::CaseRecord& record : verdict.cases) {
+    if (record.hidden) continue;
+    if (record.outcome != Outcome::pass) return false;
+    any = true;
+  }
+  return any;
+}
+
+bool is_own_failure(const JudgedCall& call) { return call.outcome != Outcome::pass && tools::error_type(call.error_kind).has_value(); }
+
+/// Calls that say something of the code: a server that stopped, or a device that cannot, says nothing.
+std::vector<JudgedCall> telling(const std::vector<JudgedCall>& calls) {
+  std::vector<JudgedCall> kept;
+  std::copy_if(calls.begin(), calls.end(), std::back_inserter(kept),
+               [](const JudgedCall& call) { return call.outcome == Outcome::pass || is_own_failure(call); });
+  return kept;
+}
+
+std::string_view stage_of(const std::vector<JudgedCall>& calls, const std::optional<sandbox::Verdict>& graded) {
+  if (std::none_of(calls.begin(), calls.end(), compiled)) return kAttemptStages[0];
+  const bool tests_passed =
+      std::any_of(calls.begin(), calls.end(), [](const JudgedCall& call) { return call.kind == JobKind::test && call.outcome == Outcome::pass; });
+  return tests_passed || (graded && public_cases_pass(*graded)) ? kAttemptStages[2] : kAttemptStages[1];
+}
+
+}  // namespace
+
+std::optional<Death> death_of(const tools::OperatorScore& score) {
+  std::vector<JudgedCall> calls = telling(score.calls);
+  if (score.verdict) {
+    const sandbox::Verdict& verdict = *score.verdict;
+    if (verdict.outcome == Outcome::pass) return std::nullopt;
+    calls.push_back({JobKind::grade, verdict.outcome, verdict.error_kind, verdict.stage});
+    if (!is_own_failure(calls.back())) return std::nullopt;
+  }
+  if (calls.empty()) return std::nullopt;
+  const auto last = std::find_if(calls.rbegin(), calls.rend(), is_own_failure);
+  Death death{std::string(stage_of(calls, score.verdict)), "", ""};
+  if (last != calls.rend()) {
+    const tools::ErrorType type = tools::error_type(last->error_kind).value_or(tools::ErrorType{});
+    death.error_type = type.type;
+    death.error_group = type.group;
+  }
+  return death;
+}
+
+std::vector<StageCount> count_stages(const std::vector<std::optional<Death>>& deaths) {
+  std::vector<StageCount> counts;
+  for (const std::string_view stage : kAttemptStages) {
+    StageCount count{stage, 0, {}, 0};
+    std::vector<std::pair<std::string, std::string>> errors;
+    for (const std::optional<Death>& death : deaths) {
+      if (!death || death->stage != stage) continue;
+      ++count.attempts;
+      if (death->error_type.empty()) {
+        ++count.without_error;
+      } else {
+        errors.emplace_back(death->error_group, death->error_type);
+      }
+    }
+    // The table of groups has every type that the taxonomy gives (a test holds them together).
+    count.groups = metrics::count_errors(errors).value_or(std::vector<metrics::GroupCount>());
+    counts.push_back(std::move(count));
+  }
+  return counts;
+}
+
+}  // namespace assay::server

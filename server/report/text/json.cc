@@ -1,0 +1,172 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "server/report/model/formats.h"
+
+namespace assay::server {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// JSON has no NaN and no infinity; their names keep what was measured.
+ordered_json measured(const std::optional<double>& value) {
+  if (!value) return nullptr;
+  if (std::isnan(*value)) return "nan";
+  if (std::isinf(*value)) return *value > 0 ? "inf" : "-inf";
+  return *value;
+}
+
+ordered_json similarity_json(const std::optional<Similarity>& similarity) {
+  if (!similarity) return nullptr;
+  return {{"codebleu", similarity->codebleu},
+          {"ngram", similarity->ngram},
+          {"weighted_ngram", similarity->weighted_ngram},
+          {"syntax", similarity->syntax},
+          {"dataflow", similarity->dataflow}};
+}
+
+ordered_json estimate_json(const std::optional<metrics::Estimate>& estimate) {
+  if (!estimate) return nullptr;
+  ordered_json out = {{"value", estimate->value}, {"operators", estimate->count}, {"interval", nullptr}, {"method", nullptr}};
+  if (estimate->method == metrics::IntervalMethod::none) return out;
+  out["interval"] = {estimate->interval.low, estimate->interval.high};
+  out["method"] = estimate->method == metrics::IntervalMethod::wilson ? "wilson" : "bootstrap";
+  return out;
+}
+
+ordered_json curve_json(const std::vector<metrics::FastPoint>& curve) {
+  if (curve.empty()) return nullptr;
+  ordered_json out = ordered_json::array();
+  for (const metrics::FastPoint& point : curve) out.push_back({{"p", point.p}, {"share", point.share}});
+  return out;
+}
+
+ordered_json summary_json(const metrics::Summary& summary) {
+  return {{"operators", summary.operators},
+          {"samples", summary.samples},
+          {"right", summary.right},
+          {"pass_at_1", estimate_json(summary.pass_at_1)},
+          {"call_accuracy", estimate_json(summary.call_accuracy)},
+          {"perf_at_1", estimate_json(summary.perf_at_1)},
+          {"speed_up", estimate_json(summary.speed_up)},
+          {"gpu_efficiency", estimate_json(summary.efficiency)},
+          {"gpu_efficiency_peak", estimate_json(summary.peak_efficiency)},
+          {"fast_p_oracle", curve_json(summary.fast_oracle)},
+          {"fast_p_pytorch", curve_json(summary.fast_pytorch)}};
+}
+
+ordered_json groups_json(const Groups& groups) {
+  ordered_json out = ordered_json::object();
+  for (const auto& [name, summary] : groups) out[name] = summary_json(summary);
+  return out;
+}
+
+ordered_json errors_json(const std::vector<metrics::GroupCount>& groups) {
+  ordered_json errors = ordered_json::object();
+  for (const metrics::GroupCount& group : groups) {
+    ordered_json types = ordered_json::object();
+    for (const auto& [type, count] : group.types) types[std::string(type)] = count;
+    errors[std::string(group.group)] = {{"total", group.total}, {"types", types}};
+  }
+  return errors;
+}
+
+ordered_json stages_json(const std::vector<StageCount>& stages) {
+  ordered_json out = ordered_json::object();
+  for (const StageCount& stage : stages)
+    out[std::string(stage.stage)] = {{"attempts", stage.attempts}, {"error_groups", errors_json(stage.groups)}, {"without_error", stage.without_error}};
+  return out;
+}
+
+ordered_json metrics_json(const Report& report) {
+  ordered_json pass = ordered_json::array();
+  for (const metrics::PassPoint& point : report.pass_at_k)
+    pass.push_back({{"k", point.k}, {"call", estimate_json(point.call)}, {"execution", estimate_json(point.execution)}});
+  return {{"all", summary_json(report.all)},
+          {"by_split", groups_json(report.by_split)},
+          {"by_family", groups_json(report.by_family)},
+          {"by_difficulty", groups_json(report.by_difficulty)},
+          {"pass_at_k", pass},
+          {"error_groups", errors_json(report.error_groups)},
+          {"stages", stages_json(report.stages)},
+          {"similarity", estimate_json(report.totals.similarity)},
+          {"bootstrap", {{"seed", metrics::kReportSeed}, {"resamples", metrics::kBootstrapResamples}, {"confidence", metrics::kConfidence}}}};
+}
+
+ordered_json row_json(const ReportRow& row) {
+  return {{"operator", row.operator_name},
+          {"split", row.split},
+          {"family", row.family},
+          {"difficulty", row.difficulty},
+          {"sample", row.sample},
+          {"label", to_string(row.label)},
+          {"outcome", row.outcome},
+          {"error_kind", row.error_kind},
+          {"error_type", row.error_type},
+          {"error_group", row.error_group},
+          {"died_at", row.death ? row.death->stage : ""},
+          {"died_of", row.death ? row.death->error_type : ""},
+          {"max_error", measured(row.max_error)},
+          {"perf", measured(row.perf)},
+          {"speed_up", measured(row.speed_up)},
+          {"speed_up_pytorch", measured(row.speed_up_pytorch)},
+          {"gpu_efficiency", measured(row.efficiency)},
+          {"gpu_efficiency_peak", measured(row.peak_efficiency)},
+          {"similarity", similarity_json(row.similarity)},
+          {"tier", row.tier},
+          {"tier_reason", row.tier_reason},
+          {"explanation", row.explanation},
+          {"cases", row.cases},
+          {"skipped_cases", row.skipped_cases},
+          {"tool_calls", row.tool_calls},
+          {"sandbox_ms", row.sandbox_ms},
+          {"job", row.job}};
+}
+
+}  // namespace
+
+std::string report_as_json(const Report& report) {
+  const ReportTotals& totals = report.totals;
+  ordered_json root = {{"format", kReportFormat},
+                       {"run",
+                        {{"handle", report.run.handle},
+                         {"samples", report.samples},
+                         {"agent", report.run.request.agent},
+                         {"model", report.run.request.model},
+                         {"scripted", report.scripted},
+                         {"ranked", !report.scripted},
+                         {"track", tools::to_string(report.run.request.track)},
+                         {"suite", report.run.request.suite},
+                         {"created_unix_ms", report.run.created_unix_ms},
+                         {"devices", report.devices},
+                         {"missing_layers", report.missing_layers}}},
+                       {"operators", ordered_json::array()},
+                       {"totals",
+                        {{"operators", totals.operators},
+                         {"attempts", totals.attempts},
+                         {"submitted", totals.submitted},
+                         {"passed", totals.passed},
+                         {"slow", totals.slow},
+                         {"pass_at_1", totals.pass_at_1},
+                         {"pass_at_1_interval", totals.pass_at_1_interval},
+                         {"perf_at_1", measured(totals.perf_at_1)},
+                         {"no_perf_reason", totals.no_perf_reason},
+                         {"call_accuracy", totals.call_accuracy},
+                         {"execution_accuracy", totals.execution_accuracy},
+                         {"labels", totals.labels},
+                         {"errors", totals.errors},
+                         {"input_tokens", report.usage.input_tokens},
+                         {"output_tokens", report.usage.output_tokens},
+                         {"cost_usd", report.usage.cost_known ? ordered_json(report.usage.cost_usd) : ordered_json()},
+                         {"known_cost_usd", report.usage.cost_usd},
+                         {"cost_per_pass_rate", measured(totals.cost_per_pass_rate)},
+                         {"cost_per_perf", measured(totals.cost_per_perf)},
+                         {"cost_per_solved", measured(totals.cost_per_solved)},
+                         {"tool_calls", totals.tool_calls},
+                         {"sandbox_ms", totals.sandbox_ms}}},
+                       {"metrics", metrics_json(report)}};
+  for (const ReportRow& row : report.rows) root["operators"].push_back(row_json(row));
+  return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace assay::server

@@ -1,0 +1,63 @@
+#include "reference_agents/core/tool_session.h"
+
+#include <filesystem>
+#include <string>
+
+#include "base/handle.h"
+#include "tests/catch.h"
+#include "tests/reference_agents/core/fakes.h"
+
+using namespace assay;
+using namespace assay::agents;
+using testing::FakeServer;
+using testing::json;
+
+namespace {
+
+mcp::ToolResult error_of(const std::string& code) {
+  return {true, "error (" + code + "): why\nmore", {{"status", "error"}, {"error", {{"code", code}, {"message", "why"}}}}};
+}
+
+struct Scratch {
+  std::filesystem::path file = std::filesystem::temp_directory_path() / new_handle("tool_session_test") / "t.jsonl";
+  SystemClock clock;
+  ~Scratch() { std::filesystem::remove_all(file.parent_path()); }
+};
+
+}  // namespace
+
+TEST_CASE("what the server could not do is no answer: the call is made again when the attempt is taken up") {
+  for (const char* code : {"io", "unavailable", "corrupt", "internal"}) {
+    Scratch scratch;
+    FakeServer server;
+    server.answers["submit"] = {error_of(code), {false, "pass", {{"outcome", "pass"}}}};
+    {
+      Result<Transcript> transcript = Transcript::open(scratch.file, scratch.clock);
+      REQUIRE(transcript);
+      const auto failed = ToolSession(server, *transcript).call("submit", {{"code", "x"}});
+      REQUIRE_FALSE(failed);
+      CHECK(failed.error().code == ErrorCode::unavailable);
+      CHECK(failed.error().message == std::string("the server failed at submit: error (") + code + "): why");
+    }
+    Result<Transcript> again = Transcript::open(scratch.file, scratch.clock);
+    REQUIRE(again);
+    const auto answer = ToolSession(server, *again).call("submit", {{"code", "x"}});
+    REQUIRE(answer);
+    CHECK(answer->text == "pass");
+    CHECK(server.count("submit") == 2);
+  }
+}
+
+TEST_CASE("a refusal is an answer, and stays one") {
+  Scratch scratch;
+  FakeServer server;
+  server.answers["submit"] = {error_of("permission_denied")};
+  for (int part = 0; part < 2; ++part) {
+    Result<Transcript> transcript = Transcript::open(scratch.file, scratch.clock);
+    REQUIRE(transcript);
+    const auto answer = ToolSession(server, *transcript).call("submit", {{"code", "x"}});
+    REQUIRE(answer);
+    CHECK(answer->is_error);
+  }
+  CHECK(server.count("submit") == 1);
+}

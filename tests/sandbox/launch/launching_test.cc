@@ -1,0 +1,139 @@
+#include "sandbox/launch/launching.h"
+
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/sandbox/device/cuda_fixture.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
+
+namespace {
+
+/// A GPU that writes down the process of each launcher that it starts.
+class Counted {
+ public:
+  explicit Counted(const std::string& name) {
+    SandboxConfig config = real_config();
+    config.parked_launchers = 1;
+    list_ = config.state_dir + "/" + name + ".pids";
+    std::filesystem::remove(list_);
+    const std::string script = config.state_dir + "/" + name + ".sh";
+    std::ofstream(script) << "#!/bin/sh\necho $$ >> " << list_ << "\nexec " << config.launcher << " \"$@\"\n";
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    config.launcher = script;
+    Result<std::unique_ptr<Device>> made = make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+    REQUIRE(made);
+    device_ = std::move(*made);
+  }
+  std::vector<pid_t> started() const {
+    std::ifstream file(list_);
+    return {std::istream_iterator<pid_t>(file), {}};
+  }
+  Verdict execute(JobKind kind, const std::string& source, const std::string& of_run) {
+    Job job = copy_job(kind, source);
+    job.run = of_run;
+    if (kind == JobKind::profile) job.cases.resize(1);
+    JobMonitor monitor;
+    return device_->execute(job, monitor);
+  }
+  Verdict grade(const std::string& source, const std::string& oracle) {
+    Job job = copy_job(JobKind::grade, source);
+    job.baseline_source = oracle;
+    JobMonitor monitor;
+    return device_->execute(job, monitor);
+  }
+
+ private:
+  std::string list_;
+  std::unique_ptr<Device> device_;
+};
+
+/// A GPU fault instead of a copy.
+const std::string kFaulting =
+    kImports + "@triton.jit\ndef fake_illegal_address():\n    pass\ndef plain_copy(x):\n    fake_illegal_address[(1,)]()\n    return x.clone()\n";
+
+const std::string kWrong = "import torch\ndef plain_copy(x):\n    return torch.zeros_like(x)\n";
+
+/// Returns when it has ended, whether or not anybody has waited for it.
+void kill_and_wait(pid_t pid) {
+  ::kill(pid, SIGKILL);
+  for (int i = 0; i < 1'000; ++i) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    const std::string stat{std::istreambuf_iterator<char>(file), {}};
+    if (stat.empty() || stat.find(") Z ") != std::string::npos) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  FAIL("process " << pid << " did not end");
+}
+
+bool oracle_was_timed(const Verdict& verdict) {
+  INFO(verdict.summary << " " << verdict.detail);
+  for (const std::string& hint : verdict.hints) UNSCOPED_INFO(hint);
+  REQUIRE(verdict.outcome == Outcome::pass);
+  return verdict.cases.back().baseline_latency.has_value();  // the large one
+}
+
+}  // namespace
+
+TEST_CASE("each submission has a launcher of its own, and oracles share one") {
+  constexpr std::size_t kGrades = 5, kAhead = 2;
+  Counted gpu("shared-oracle");
+  for (std::size_t i = 0; i < kGrades; ++i) CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
+  CHECK(gpu.started().size() > kGrades);
+  CHECK(gpu.started().size() <= kGrades + 1 + kAhead);
+}
+
+TEST_CASE("tests and profiles of a run share a launcher, its grades have their own, and a failed launch ends it") {
+  constexpr std::size_t kAhead = 1, kKept = 1;
+  Counted gpu("shared-run");
+  const auto started_by = [&](auto&& jobs) {
+    const std::size_t before = gpu.started().size();
+    jobs();
+    return gpu.started().size() - before;
+  };
+  REQUIRE(gpu.execute(JobKind::test, kCopy, "run_a").outcome == Outcome::pass);
+  const std::size_t shared = started_by([&] {
+    for (int i = 0; i < 4; ++i) {
+      CHECK(gpu.execute(JobKind::test, kCopy, "run_a").outcome == Outcome::pass);
+      CHECK(gpu.execute(JobKind::test, kWrong, "run_a").error_kind == ErrorKind::wrong_result);
+      CHECK(gpu.execute(JobKind::profile, kCopy, "run_a").outcome == Outcome::pass);
+    }
+  });
+  CHECK(shared <= kAhead);
+  CHECK(started_by([&] {
+          for (int i = 0; i < 4; ++i) CHECK(gpu.execute(JobKind::grade, kCopy, "run_a").outcome == Outcome::pass);
+        }) >= 4 - kAhead);
+  CHECK(started_by([&] {
+          for (int i = 0; i < 4; ++i) CHECK(gpu.execute(JobKind::test, kCopy, "").outcome == Outcome::pass);  // of no run
+        }) >= 4 - kAhead);
+  CHECK(started_by([&] {
+          for (int i = 0; i < 4; ++i) CHECK(gpu.execute(JobKind::test, kFaulting, "run_a").error_kind == ErrorKind::invalid_plan);
+        }) >= 4 - kAhead - kKept);
+}
+
+TEST_CASE("an oracle's launcher that was killed while it waited is replaced") {
+  Counted gpu("killed-oracle");
+  CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
+  for (const pid_t pid : gpu.started()) kill_and_wait(pid);
+  CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
+}
+
+TEST_CASE("after an oracle that faults the next one is timed") {
+  Counted gpu("faulting-oracle");
+  const Verdict without = gpu.grade(kCopy, kFaulting);
+  CHECK_FALSE(oracle_was_timed(without));
+  REQUIRE_FALSE(without.hints.empty());
+  CHECK(without.hints.back().find("the oracle was not timed: ") == 0);
+  CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
+}

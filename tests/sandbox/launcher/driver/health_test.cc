@@ -1,0 +1,35 @@
+#include "sandbox/launcher/driver/health.h"
+
+#include "sandbox/launcher/driver/fake_driver.h"
+#include "tests/catch.h"
+
+using namespace assay::sandbox;
+
+namespace {
+
+/// A device that loses what is copied on it.
+class Forgetful final : public FakeDriver {
+ public:
+  LaunchStatus copy_async(DevicePtr, DevicePtr, std::uint64_t) override { return {}; }
+};
+
+}  // namespace
+
+TEST_CASE("a device that fills, copies and reads back is well, and gets its memory back") {
+  FakeDriver gpu(1 << 20);
+  for (int i = 0; i < 10; ++i) CHECK(check_health(gpu));
+}
+
+TEST_CASE("a device that loses data or does not answer is not well") {
+  Forgetful forgetful;
+  const LaunchStatus wrong = check_health(forgetful);
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().message.find("the device fails its check: word 0 reads") != std::string::npos);
+  FakeDriver lost;
+  lost.lose_memory();
+  CHECK_FALSE(check_health(lost));
+  FakeDriver full(1024);
+  const LaunchStatus no_room = check_health(full);
+  REQUIRE_FALSE(no_room);
+  CHECK(no_room.error().kind == LaunchErrorKind::gpu_memory_limit);
+}

@@ -1,0 +1,140 @@
+// HipDriver over a table of functions that work on host memory: what it asks of HIP, without AMD hardware.
+#include "sandbox/launcher/driver/hip_driver.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using namespace assay::sandbox::hip;
+
+namespace {
+
+struct Launched {
+  unsigned grid = 0, block = 0, shared = 0;
+  std::vector<std::byte> parameters;
+  std::size_t zeros_behind = 0;
+};
+Launched last;
+int loaded = 0;
+
+HipApi host_memory() {
+  HipApi api;
+  api.hipGetErrorName = [](HipResult) { return "NAME"; };
+  api.hipGetErrorString = [](HipResult) { return "words"; };
+  api.hipSetDevice = [](int) { return kSuccess; };
+  api.hipStreamCreateWithFlags = [](HipStream*, unsigned) { return kSuccess; };
+  api.hipEventCreateWithFlags = [](HipEvent*, unsigned) { return kSuccess; };
+  api.hipStreamSynchronize = [](HipStream) { return kSuccess; };
+  api.hipDeviceGetAttribute = [](int* value, int, int) { return *value = 0, kSuccess; };
+  api.hipMalloc = [](void** memory, std::size_t bytes) {
+    if (bytes > (1 << 20)) return kOutOfMemory;
+    *memory = std::malloc(bytes);
+    return kSuccess;
+  };
+  api.hipFree = [](void* memory) { return std::free(memory), kSuccess; };
+  const auto copy = [](void* to, void* from, std::size_t bytes, HipStream) { return std::memcpy(to, from, bytes), kSuccess; };
+  api.hipMemcpyHtoDAsync = api.hipMemcpyDtoHAsync = api.hipMemcpyDtoDAsync = copy;
+  api.hipMemsetD8Async = [](void* to, unsigned char value, std::size_t count, HipStream) { return std::fill_n(static_cast<unsigned char*>(to), count, value), kSuccess; };
+  api.hipMemsetD16Async = [](void* to, unsigned short value, std::size_t count, HipStream) { return std::fill_n(static_cast<unsigned short*>(to), count, value), kSuccess; };
+  api.hipMemsetD32Async = [](void* to, int value, std::size_t count, HipStream) { return std::fill_n(static_cast<int*>(to), count, value), kSuccess; };
+  api.hipModuleLoadData = [](HipModule* module, const void*) { return ++loaded, *module = reinterpret_cast<HipModule>(&last), kSuccess; };
+  api.hipModuleUnload = [](HipModule) { return --loaded, kSuccess; };
+  api.hipModuleGetFunction = [](HipFunction*, HipModule, const char* name) { return std::strcmp(name, "kernel") == 0 ? kSuccess : 500; };
+  api.hipFuncGetAttribute = [](int* value, int which, HipFunction) { return *value = 10 + which, kSuccess; };
+  api.hipModuleLaunchKernel = [](HipFunction, unsigned gx, unsigned, unsigned, unsigned bx, unsigned, unsigned, unsigned shared, HipStream, void** params, void** extra) {
+    const auto* bytes = static_cast<const std::byte*>(extra[1]);
+    const std::size_t size = *static_cast<const std::size_t*>(extra[3]);
+    last = {gx, bx, shared, {bytes, bytes + size}, 0};
+    while (last.zeros_behind < 4096 && bytes[size + last.zeros_behind] == std::byte{0}) ++last.zeros_behind;
+    return params == nullptr ? kSuccess : kUnknown;
+  };
+  return api;
+}
+
+LaunchShape shape(std::uint32_t blocks) {
+  LaunchShape made;
+  made.grid = {blocks, 1, 1};
+  made.block = {64, 1, 1};
+  made.shared_bytes = 128;
+  return made;
+}
+
+std::unique_ptr<GpuDriver> open(const HipApi& api) {
+  DeviceFacts facts;
+  facts.target = "hip:gfx942";
+  LaunchResult<std::unique_ptr<GpuDriver>> gpu = make_hip_driver(api, 0, std::move(facts));
+  REQUIRE(gpu);
+  return std::move(*gpu);
+}
+
+}  // namespace
+
+TEST_CASE("HIP: fills of every width, whatever the pattern") {
+  const HipApi api = host_memory();
+  const auto gpu = open(api);
+  constexpr std::size_t kBytes = 80;
+  const DevicePtr memory = gpu->allocate(kBytes).value();
+  for (const std::uint32_t width : {1U, 2U, 4U, 8U}) {
+    for (const std::uint64_t pattern : {std::uint64_t{0}, std::uint64_t{0x0102030405060708}, std::uint64_t{0x1111111111111111}}) {
+      REQUIRE(gpu->fill_async(memory, kBytes / 8 * 8 / width, width, pattern));
+      std::vector<std::byte> seen(kBytes);
+      REQUIRE(gpu->read(seen, memory));
+      for (std::size_t at = 0; at < kBytes; at += width) CHECK(std::memcmp(seen.data() + at, &pattern, width) == 0);
+    }
+  }
+  gpu->free(memory);
+  CHECK(gpu->allocate(std::uint64_t{1} << 30).error().kind == LaunchErrorKind::gpu_memory_limit);
+}
+
+TEST_CASE("HIP: parameters lie at multiples of their sizes, with nothing of ours behind them") {
+  const HipApi api = host_memory();
+  const auto gpu = open(api);
+  const KernelHandle kernel = gpu->load("image", "kernel", 0).value();
+  CHECK(gpu->kernel_facts(kernel).registers == 10 + kFunctionNumRegs);
+  const std::vector<ParamValue> many(40, ParamValue{~0ULL, 8});
+  REQUIRE(gpu->launch_async(kernel, shape(7), many));
+  const std::vector<ParamValue> params = {{0x11, 1}, {0x2233, 2}, {0x44556677, 4}, {0x1122334455667788, 8}, {0x99, 1}, {0x1, 8}};
+  REQUIRE(gpu->launch_async(kernel, shape(3), params));
+  CHECK(last.grid == 3);
+  CHECK(last.shared == 128);
+  CHECK(last.parameters.size() == 32);
+  CHECK(last.zeros_behind == 4096);
+  std::uint64_t fourth = 0;
+  std::memcpy(&fourth, last.parameters.data() + 8, sizeof fourth);
+  CHECK(fourth == 0x1122334455667788);
+  CHECK(last.parameters[16] == std::byte{0x99});
+  CHECK(last.parameters[24] == std::byte{1});
+}
+
+TEST_CASE("HIP: what AMD's GPUs lack, or is not done, is refused by name") {
+  const HipApi api = host_memory();
+  const auto gpu = open(api);
+  const KernelHandle kernel = gpu->load("image", "kernel", 0).value();
+  LaunchShape clustered, cooperative, dependent;
+  clustered.cluster = {2, 1, 1};
+  cooperative.cooperative = true;
+  dependent.dependent_launch = true;
+  CHECK(gpu->launch_async(kernel, clustered, {}).error().kind == LaunchErrorKind::launch_failure);
+  CHECK(gpu->launch_async(kernel, cooperative, {}).error().message.find("cooperative") != std::string::npos);
+  CHECK(gpu->launch_async(kernel, dependent, {}).error().kind == LaunchErrorKind::launch_failure);
+  CHECK_FALSE(gpu->encode_tensor_map({}));
+  CHECK_FALSE(gpu->map_shared(0, 1));
+  CHECK(gpu->load("image", "other", 0).error().kind == LaunchErrorKind::launch_failure);
+}
+
+TEST_CASE("HIP: every module that is loaded is unloaded") {
+  const HipApi api = host_memory();
+  {
+    const auto gpu = open(api);
+    const KernelHandle kernel = gpu->load("image", "kernel", 0).value();
+    REQUIRE(gpu->reload(kernel, "image", "kernel", 0));
+    CHECK(gpu->load("image", "kernel", 0).value() != kernel);
+    CHECK(loaded == 2);
+  }
+  CHECK(loaded == 0);
+}

@@ -1,0 +1,82 @@
+// Nsight Compute around a launcher, with a stand-in that launches as the real one does.
+#include "sandbox/launcher/process/ncu.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/catch.h"
+#include "tests/sandbox/launcher/launcher_process.h"
+#include "tests/sandbox/launcher/plan_samples.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+
+namespace {
+
+constexpr std::uint32_t kN = 100;
+
+/// The stand-in, laid out as the real one is.
+class Installation {
+ public:
+  Installation() {
+    std::string pattern = "/tmp/assay-ncu-XXXXXX";
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    root_ = pattern;
+    const std::filesystem::path built = ASSAY_STAND_IN_DIR;
+    std::filesystem::create_directories(platform());
+    std::filesystem::create_directories(root_ / "sections");
+    for (const char* name : {"ncu", "libinjection.so"}) std::filesystem::copy(built / name, platform() / name);
+    // Its user in the jail is nobody.
+    std::filesystem::permissions(root_, std::filesystem::perms(0755));
+  }
+  Installation(const Installation&) = delete;
+  Installation& operator=(const Installation&) = delete;
+  ~Installation() { std::filesystem::remove_all(root_); }
+
+  const std::filesystem::path& root() const { return root_; }
+  std::string ncu() const { return platform() / "ncu"; }
+
+ private:
+  std::filesystem::path platform() const { return root_ / "target" / "linux"; }
+  std::filesystem::path root_;
+};
+
+bool contains(const std::vector<std::string>& list, const std::string& wanted) { return std::find(list.begin(), list.end(), wanted) != list.end(); }
+
+}  // namespace
+
+TEST_CASE("a launcher serves inside what launches it as Nsight Compute does, and both end with the stream") {
+  const Installation installation;
+  test::LauncherProcess launcher("fake", 20'000, {"--counters", installation.ncu()});
+  launcher.ready();
+  test::LaunchCase one = test::vector_add_case(kN);
+  test::check_sums(one, one.run(launcher, test::vector_add_plan(kN)));
+  launcher.close_socket();
+  const int status = launcher.reap();
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("what ncu lacks is its own to say, and the launcher inside never says that it is ready") {
+  const Installation installation;
+  std::filesystem::remove(installation.root() / "sections");
+  test::LauncherProcess launcher("fake", 20'000, {"--counters", installation.ncu()});
+  CHECK_FALSE(launcher.receive());
+  CHECK(WEXITSTATUS(launcher.reap()) == 70);  // stand_in/ncu.cc
+}
+
+TEST_CASE("of ncu the whole installation is shown, or its folder, or nothing where it is shown already") {
+  CHECK(contains(ncu_folders("/somewhere/ncu-2025/target/linux/ncu"), "/somewhere/ncu-2025"));
+  CHECK(contains(ncu_folders("/somewhere/ncu-2025/ncu"), "/somewhere/ncu-2025"));
+  CHECK_FALSE(contains(ncu_folders("/usr/lib/ncu/target/linux/ncu"), "/usr/lib/ncu"));
+}
+
+TEST_CASE("a launcher that ncu could not start is named") {
+  const Status become = become_ncu("/bin/true", "/nowhere/assay-launcher", {});
+  REQUIRE_FALSE(become);
+  CHECK(become.error().message.find("/nowhere/assay-launcher") != std::string::npos);
+}

@@ -1,0 +1,182 @@
+// Plans that are timed: what every sample starts from, and what is handed back.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "sandbox/launcher/memory/guarded_memory.h"
+#include "sandbox/launcher/replay/replay.h"
+#include "tests/catch.h"
+#include "tests/sandbox/launcher/plan_samples.h"
+#include "tests/sandbox/launcher/replay_bench.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using test::Bench;
+using test::doubling_plan;
+using test::kN;
+
+TEST_CASE("every timed run starts from the same inputs, and a timed run's outputs are what is handed back") {
+  Bench bench;
+  bench.request.timing = TimingRules{.min_samples = 30, .max_samples = 60, .max_time_ms = 2'000};
+  const auto result = bench.run(doubling_plan());
+  REQUIRE(result);
+  for (std::uint32_t i = 0; i < kN; ++i) REQUIRE(bench.out[i] == 2 * bench.x[i]);
+  CHECK(result->samples.cold_ns.size() >= 30);
+  CHECK(bench.gpu.launches().size() > result->samples.cold_ns.size());
+  for (const double ns : result->samples.cold_ns) CHECK(ns >= 2000);
+  bench.check_clean();
+}
+
+TEST_CASE("variables of a kernel's own are as at first in each sample: an answer cannot be handed on") {
+  Bench bench;
+  // It adds only when its variable is zero. What it leaves of a poisoned output otherwise is NaN.
+  const Plan plan = test::vector_add_plan(kN, "fake_add_once", test::elf_with_section(".nv.global", 8));
+  REQUIRE(bench.run(plan));
+  bench.check_sum();
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
+  REQUIRE(bench.run(plan));
+  bench.check_sum();
+  // An image that declares none is not loaded again: the fake kernel remembers, and the drawn sample shows it.
+  REQUIRE(bench.run(test::vector_add_plan(kN, "fake_add_once")));
+  CHECK(std::isnan(bench.out[0]));
+  bench.check_clean();
+}
+
+TEST_CASE("renewed inputs are those of every sample, and of what comes back") {
+  Bench bench;
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
+  std::size_t before = 0;
+  bench.request.renew = [&]() -> LaunchStatus {
+    before = bench.gpu.launches().size();
+    CHECK(before > 0);
+    for (float& value : bench.x) value += 100;
+    return {};
+  };
+  const auto result = bench.run(test::vector_add_plan(kN));
+  REQUIRE(result);
+  bench.check_sum();
+  // What ran since then was the warm-up on the old inputs, and the samples.
+  CHECK(bench.gpu.launches().size() > before + 6);
+  REQUIRE(result->samples.first_run_ns);
+  CHECK(*result->samples.first_run_ns == result->samples.cold_ns[0]);
+  bench.check_clean();
+}
+
+TEST_CASE("warm-up runs on the old inputs: the first sample is the first run on the new ones") {
+  Bench bench;
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000, .side_samples = 0};
+  std::vector<float> seen;
+  bench.gpu.add_kernel("watch", {8, 8, 8, 4}, [&](FakeLaunch& launch) -> LaunchStatus {
+    float first = 0;
+    std::memcpy(&first, launch.memory(0, 0, 4), 4);
+    seen.push_back(first);
+    return {};
+  });
+  std::size_t before = 0;
+  bench.request.renew = [&]() -> LaunchStatus {
+    before = seen.size();
+    bench.x[0] += 100;
+    return {};
+  };
+  const float old = bench.x[0];
+  REQUIRE(bench.run(test::vector_add_plan(kN, "watch")));
+  const auto renewed = std::find(seen.begin(), seen.end(), old + 100);
+  CHECK(std::find(seen.begin() + static_cast<std::ptrdiff_t>(before), renewed, old) != renewed);
+  CHECK(seen.end() - renewed == 6);
+  CHECK(std::count(renewed, seen.end(), old + 100) == 6);
+}
+
+TEST_CASE("a first sample that leaves the work to later ones is seen about half of the time, whatever their number") {
+  Bench bench;
+  bench.request.timing = TimingRules{.min_samples = 40, .max_samples = 40, .max_time_ms = 10'000, .warm_up_ms = 0, .side_samples = 0};
+  int since = 0;
+  bench.gpu.add_kernel("lazy", {8, 8, 8, 4}, [&](FakeLaunch& launch) -> LaunchStatus {
+    const float value = since++ == 0 ? 0.0f : 1.0f;
+    std::memcpy(launch.memory(2, 0, 4), &value, 4);
+    return {};
+  });
+  int caught = 0;
+  constexpr int kBlocks = 60;
+  for (int i = 0; i < kBlocks; ++i) {
+    since = -4;  // the run before timing, and three of the warm-up
+    REQUIRE(bench.run(test::vector_add_plan(kN, "lazy")));
+    caught += bench.out[0] == 0.0f ? 1 : 0;
+  }
+  // 30 +- 15.5 would be four standard deviations.
+  CHECK(caught > 14);
+  CHECK(caught < 46);
+}
+
+TEST_CASE("an inspected plan has a timeline, and says whether its bits are always the same") {
+  Bench bench;
+  Plan plan = test::vector_add_plan(kN);
+  plan.ops.insert(plan.ops.begin(), FillOp{2, 0, kN, 4, 0});
+  bench.gpu.set_kernel_ns("fake_vector_add", 8'000);
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
+  CHECK_FALSE(bench.run(plan)->inspection);
+  bench.request.inspect = true;
+  const auto result = bench.run(plan);
+  REQUIRE(result);
+  REQUIRE(result->inspection);
+  CHECK(result->inspection->deterministic == true);
+  const std::vector<OperationNs>& timeline = result->inspection->timeline;
+  REQUIRE(timeline.size() == 2);
+  CHECK(timeline[0].operation.name == "fill");
+  CHECK_FALSE(timeline[0].operation.submitted);
+  CHECK(timeline[0].ns == Approx(2'000).margin(50));
+  CHECK(timeline[1].operation.name == "fake_vector_add");
+  CHECK(timeline[1].operation.submitted);
+  CHECK(timeline[1].ns == Approx(8'000).margin(50));
+  bench.check_clean();
+
+  // It adds only every other time.
+  const auto other = bench.run(test::vector_add_plan(kN, "fake_add_once"));
+  REQUIRE(other);
+  CHECK(other->inspection->deterministic == true);  // NaN both times: by now its variable is far from zero
+  std::uint32_t runs = 0;
+  bench.gpu.add_kernel("fake_vector_add", {8, 8, 8, 4}, [&runs](FakeLaunch& launch) {
+    *launch.memory(2, 0, 1) = static_cast<std::byte>(++runs);
+    return LaunchStatus();
+  });
+  CHECK(bench.run(plan)->inspection->deterministic == false);
+}
+
+TEST_CASE("a device too full for pristine copies is refilled from host memory") {
+  const std::uint64_t buffers = 3 * GuardedMemory::cost(4 * kN, kBufferAlignment);
+  FakeDriver small(buffers + (2 << 20) + 4 * kN);  // room for the flush buffer and one of the two copies
+  Bench bench;
+  add_fake_kernels(small);
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
+  const auto result = bench.run(doubling_plan(), small);
+  REQUIRE(result);
+  for (std::uint32_t i = 0; i < kN; ++i) REQUIRE(bench.out[i] == 2 * bench.x[i]);
+}
+
+TEST_CASE("device code that misbehaves only in a timed run is caught") {
+  Bench bench;
+  int runs = 0;
+  Plan plan = test::vector_add_plan(kN, "later_out_of_bounds");
+  bench.gpu.add_kernel("later_out_of_bounds", {8, 8, 8, 4}, [&](FakeLaunch& launch) -> LaunchStatus {
+    if (++runs > 4) *launch.memory(2, 4 * kN, 1) = std::byte{0};
+    return {};
+  });
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
+  const auto result = bench.run(plan);
+  REQUIRE_FALSE(result);
+  CHECK(result.error().kind == LaunchErrorKind::canary_violation);
+  bench.check_clean();
+}
+
+TEST_CASE("device code that is right only in its first run is seen to be wrong") {
+  Bench bench;
+  int runs = 0;
+  Plan plan = test::vector_add_plan(kN, "right_once");
+  bench.gpu.add_kernel("right_once", {8, 8, 8, 4}, [&](FakeLaunch& launch) -> LaunchStatus {
+    std::memset(launch.memory(2, 0, 4 * kN), runs++ == 0 ? 0 : 0x41, 4 * kN);
+    return {};
+  });
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
+  REQUIRE(bench.run(plan));
+  CHECK(bench.out[0] != 0.0f);
+}

@@ -1,0 +1,162 @@
+#include "sandbox/launcher/replay/tune.h"
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "sandbox/launcher/driver/fake_driver.h"
+#include "sandbox/launcher/driver/fake_kernels.h"
+#include "sandbox/launcher/replay/replay.h"
+#include "tests/catch.h"
+#include "tests/sandbox/launcher/plan_samples.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+
+namespace {
+
+constexpr std::uint32_t kN = 64;
+
+/// x + y through one of three kernels, of which the middle one is the fastest; all are given the same work.
+struct Bench {
+  Bench() {
+    for (const char* name : {"slow", "fast", "slower"}) {
+      gpu.add_kernel(name, {8, 8, 8, 4}, [this](FakeLaunch& launch) { return add(launch); });
+    }
+    gpu.set_kernel_ns("slow", 20'000);
+    gpu.set_kernel_ns("fast", 5'000);
+    gpu.set_kernel_ns("slower", 90'000);
+    request.gpu_memory_bytes = 1 << 28;
+    request.timing = TimingRules{.min_samples = 8, .max_samples = 8, .max_time_ms = 1000, .relative_half_width = 0.5};
+  }
+
+  LaunchStatus add(FakeLaunch& launch) {
+    float x = 0;
+    float y = 0;
+    float before = 0;
+    std::memcpy(&x, launch.memory(0, 0, 4), 4);
+    std::memcpy(&y, launch.memory(1, 0, 4), 4);
+    std::memcpy(&before, launch.memory(2, 0, 4), 4);
+    if (before == before) ++dirty;  // poison is NaN; anything else was left by an earlier run
+    const float sum = x + y;
+    std::memcpy(launch.memory(2, 0, 4), &sum, 4);
+    return {};
+  }
+
+  Plan plan() const {
+    Plan plan = test::vector_add_plan(kN);
+    const KernelOp op = std::get<KernelOp>(plan.ops[0]);
+    plan.binaries.clear();
+    ChoiceOp choice{41, {}};
+    for (const char* name : {"slow", "fast", "slower"}) {
+      KernelOp one = op;
+      one.binary = static_cast<std::uint32_t>(plan.binaries.size());
+      plan.binaries.push_back({name, 0, test::tiny_elf()});
+      choice.alternatives.push_back({std::string("the ") + name + " one", {one}});
+    }
+    plan.ops = {choice};
+    return plan;
+  }
+
+  LaunchResult<ReplayResult> run(const Plan& what) {
+    std::vector<float> x(kN, 1.0f);
+    std::vector<float> y(kN, 2.0f);
+    HostExchange exchange(gpu, {{"x", std::as_bytes(std::span(x))}, {"y", std::as_bytes(std::span(y))}}, std::as_writable_bytes(std::span(out)));
+    return replay(gpu, what, exchange, request, clock);
+  }
+
+  FakeDriver gpu;
+  SystemClock clock;
+  std::vector<float> out = std::vector<float>(kN);
+  ReplayRequest request;
+  int dirty = 0;
+};
+
+std::vector<std::int64_t> launches(const ReplayResult& result) {
+  std::vector<std::int64_t> counts;
+  for (const KernelUse& use : result.kernels) counts.push_back(use.launches);
+  return counts;
+}
+
+}  // namespace
+
+TEST_CASE("of the alternatives the fastest is found, timed and reported") {
+  Bench bench;
+  const auto result = bench.run(bench.plan());
+  REQUIRE(result);
+  CHECK(result->choices == std::vector<std::string>{"the fast one"});
+  CHECK(launches(*result) == std::vector<std::int64_t>{0, 1, 0});
+  for (const double ns : result->samples.cold_ns) CHECK(ns < 6'000);
+  CHECK(bench.out[0] == 3.0f);
+  CHECK(bench.dirty == 0);
+}
+
+TEST_CASE("without timing the first alternative is taken") {
+  Bench bench;
+  bench.request.timing.reset();
+  const auto result = bench.run(bench.plan());
+  REQUIRE(result);
+  CHECK(result->choices == std::vector<std::string>{"the slow one"});
+  CHECK(bench.gpu.launches().size() == 1);
+}
+
+TEST_CASE("a question asked twice gets one answer, and is tried where it comes first") {
+  Bench bench;
+  Plan plan = bench.plan();
+  plan.ops.push_back(FillOp{2, 0, kN, 4, 0xFFFFFFFF});  // NaN again
+  plan.ops.push_back(plan.ops[0]);
+  const auto result = bench.run(plan);
+  REQUIRE(result);
+  CHECK(result->choices.size() == 1);
+  CHECK(launches(*result) == std::vector<std::int64_t>{0, 2, 0});
+  CHECK(bench.dirty == 0);
+}
+
+TEST_CASE("a later question is tried after what the earlier one chose") {
+  Bench bench;
+  Plan plan = bench.plan();
+  ChoiceOp second = std::get<ChoiceOp>(plan.ops[0]);
+  second.question = 42;
+  std::swap(second.alternatives[0], second.alternatives[1]);
+  plan.ops.push_back(FillOp{2, 0, kN, 4, 0xFFFFFFFF});
+  plan.ops.push_back(second);
+  const auto result = bench.run(plan);
+  REQUIRE(result);
+  CHECK(result->choices == std::vector<std::string>{"the fast one", "the fast one"});
+  CHECK(bench.dirty == 0);
+}
+
+TEST_CASE("an alternative much slower than the best is not sampled on") {
+  Bench bench;
+  REQUIRE(bench.run(bench.plan()));
+  std::int64_t slower = 0;
+  for (const auto& launch : bench.gpu.launches()) slower += launch.kernel == "slower" ? 1 : 0;
+  CHECK(slower == 1);
+}
+
+TEST_CASE("a fault in an alternative ends the launch") {
+  Bench bench;
+  bench.gpu.add_kernel("slower", {8, 8, 8, 4},
+                       [](FakeLaunch&) { return launch_fail(LaunchErrorKind::gpu_fault, "running on the GPU: FAKE_ERROR_ILLEGAL_ADDRESS"); });
+  const auto result = bench.run(bench.plan());
+  REQUIRE_FALSE(result);
+  CHECK(result.error().kind == LaunchErrorKind::gpu_fault);
+}
+
+TEST_CASE("a tensor map reaches the kernel as a descriptor of its buffer") {
+  Bench bench;
+  Plan plan = test::vector_add_plan(kN, "takes_a_map");
+  TensorMapParam map = test::tensor_map();
+  std::get<KernelOp>(plan.ops[0]).params = {map, PointerParam{2, 0}};
+  DevicePtr described = 0;
+  DevicePtr buffer = 0;
+  bench.gpu.add_kernel("takes_a_map", {sizeof(TensorMap), 8}, [&](FakeLaunch& launch) {
+    std::memcpy(&described, launch.params[0].map->bytes.data(), sizeof(described));
+    buffer = launch.params[1].value;
+    return LaunchStatus();
+  });
+  REQUIRE(bench.run(plan));
+  CHECK(described == buffer);
+  CHECK(described != 0);
+}

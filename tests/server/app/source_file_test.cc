@@ -1,0 +1,47 @@
+#include "server/app/source_file.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using assay::server::read_source;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct ScratchFile {
+  explicit ScratchFile(const std::string& bytes) : path(fs::temp_directory_path() / ("assay-source-" + std::to_string(::getpid()) + ".py")) {
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+  ~ScratchFile() { fs::remove(path); }
+  fs::path path;
+};
+
+Result<std::string> read_bytes(const std::string& bytes) {
+  const ScratchFile file(bytes);
+  return read_source(file.path.string(), 100);
+}
+
+}  // namespace
+
+TEST_CASE("a source comes back as it is") {
+  CHECK(*read_bytes("def f():\n    return '\xc3\xa9'\n") == "def f():\n    return '\xc3\xa9'\n");
+  CHECK(read_bytes(std::string(100, 'x'))->size() == 100);
+}
+
+TEST_CASE("what cannot be a submission is refused, and the message says why") {
+  CHECK(read_source("/nonexistent/x.py", 100).error().code == ErrorCode::not_found);
+  CHECK(read_source("/tmp", 100).error().code == ErrorCode::not_found);
+  for (const auto& [bytes, word] : std::vector<std::pair<std::string, std::string>>{
+           {"", "empty"}, {" \n\t", "empty"}, {std::string("a\0b", 3), "binary"}, {"\xff\xfe", "binary"}, {"\xc3", "binary"}, {std::string(101, 'x'), "larger than 100"}}) {
+    const auto source = read_bytes(bytes);
+    INFO(word);
+    REQUIRE_FALSE(source);
+    CHECK(source.error().code == ErrorCode::corrupt);
+    CHECK(source.error().message.find(word) != std::string::npos);
+  }
+}

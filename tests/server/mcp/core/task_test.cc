@@ -1,0 +1,283 @@
+// Tasks: the table, and both wire forms through the dispatcher.
+#include <mutex>
+
+#include "server/mcp/core/task_table.h"
+#include "tests/server/mcp/fixture.h"
+
+namespace assay::mcp {
+namespace {
+
+using namespace test;
+
+/// Keeps records like a database would, and can refuse to.
+class MemoryStore final : public TaskStore {
+ public:
+  Status save(const TaskRecord& record) override {
+    if (broken) return fail(ErrorCode::io, "the disk is full");
+    const std::lock_guard lock(mutex_);
+    records_[record.id] = record;
+    return {};
+  }
+  Result<std::optional<TaskRecord>> load(const std::string& id) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = records_.find(id);
+    return found == records_.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::atomic<bool> broken{false};
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, TaskRecord> records_;
+};
+
+TaskTable::Work answer_with(json result) {
+  return [=](RequestContext&) -> Rpc<TaskTable::Step> { return TaskTable::Step{result}; };
+}
+
+/// `phase` becomes 1 when it runs, 2 when it has noticed.
+TaskTable::Work until_cancelled(std::atomic<int>& phase) {
+  return [&phase](RequestContext& context) -> Rpc<TaskTable::Step> {
+    phase = 1;
+    while (!context.cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    phase = 2;
+    return TaskTable::Step{{{"late", true}}};
+  };
+}
+
+TaskStatus status_of(TaskTable& tasks, const std::string& id, const std::string& principal = "") {
+  const auto task = tasks.find(id, principal);
+  REQUIRE(task);
+  return task->record.status;
+}
+
+/// A server whose tool `job` leaves its work to a task; `must` allows nothing else.
+std::unique_ptr<Server> make_task_server(TaskStore* store = nullptr) {
+  auto server = std::make_unique<Server>(ServerInfo{"tasks", "", "1", ""}, ServerLimits{}, ServerParts{.task_store = store});
+  const auto job = [](const json& arguments, RequestContext&) {
+    ToolResult out;
+    out.work = [ms = arguments.value("ms", 0), bad = arguments.value("fail", false)](RequestContext& context) {
+      json wait = {{"ms", ms}};
+      ToolResult result = wait_tool(wait, context);
+      return ToolResult{bad, context.is_task ? "as a task" : "at once", nullptr};
+    };
+    return out;
+  };
+  const json schema = object_schema({{"ms", {{"type", "integer"}}}, {"fail", {{"type", "boolean"}}}});
+  for (const auto& [name, support] : {std::pair{"job", TaskSupport::optional}, {"must", TaskSupport::required}, {"never", TaskSupport::forbidden}}) {
+    Tool tool{name, "", "Works.", schema, nullptr, nullptr, job};
+    tool.task_support = support;
+    REQUIRE(server->add_tool(std::move(tool)));
+  }
+  return server;
+}
+
+json handle(Server& server, const json& message, const Exchange& exchange = {}) {
+  const auto parsed = parse_message(dump(message));
+  REQUIRE(parsed);
+  return server.dispatcher().handle(*parsed, exchange).response.value_or(json());
+}
+
+const json kTakesTasks = {{kMetaClientCapabilities, {{"extensions", {{kTasksExtension, json::object()}}}}}};
+
+json stateless(const std::string& method, json params, json extra_meta = kTakesTasks) {
+  params["_meta"] = meta(std::move(extra_meta));
+  return make_request(1, method, std::move(params));
+}
+
+}  // namespace
+
+TEST_CASE("tasks: work ends as completed or failed, and its outcome stays") {
+  Hub hub;
+  TaskTable tasks({}, nullptr, hub);
+  const auto done = tasks.start({}, std::nullopt, answer_with({{"x", 1}}));
+  REQUIRE(done);
+  CHECK(done->record.status == TaskStatus::working);
+  CHECK(tasks.wait(done->record.id, "", [] { return false; })->record.outcome == json{{"x", 1}});
+  CHECK(status_of(tasks, done->record.id) == TaskStatus::completed);
+  const auto broken = tasks.start({}, std::nullopt, [](RequestContext&) -> Rpc<TaskTable::Step> { return refuse_rpc(kInternalError, "why"); });
+  CHECK(tasks.wait(broken->record.id, "", [] { return false; })->record.outcome == json{{"code", kInternalError}, {"message", "why"}});
+  CHECK(status_of(tasks, broken->record.id) == TaskStatus::failed);
+}
+
+TEST_CASE("tasks: cancelling is final at once and reaches the work") {
+  Hub hub;
+  std::atomic<int> phase{0};
+  TaskTable tasks({}, nullptr, hub);
+  const auto task = tasks.start({}, std::nullopt, until_cancelled(phase));
+  REQUIRE(eventually([&] { return phase == 1; }));
+  REQUIRE(tasks.cancel(task->record.id, ""));
+  CHECK(status_of(tasks, task->record.id) == TaskStatus::cancelled);
+  CHECK(eventually([&] { return phase == 2; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK(status_of(tasks, task->record.id) == TaskStatus::cancelled);  // the late result changes nothing
+}
+
+TEST_CASE("tasks: only their principal finds them, and only until their time is over") {
+  Hub hub;
+  TaskTable tasks({}, nullptr, hub);
+  const auto task = tasks.start({.caller = std::make_shared<const Caller>(Caller{"alice", {}})}, std::nullopt, answer_with(1));
+  CHECK(tasks.find(task->record.id, "alice"));
+  CHECK(tasks.find(task->record.id, "bob").error().code == kInvalidParams);
+  CHECK_FALSE(tasks.cancel(task->record.id, "bob"));
+  CHECK_FALSE(tasks.update(task->record.id, "bob", json::object()));
+  const auto brief = tasks.start({}, 30, answer_with(1));
+  CHECK(tasks.find(brief->record.id, ""));
+  std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  CHECK_FALSE(tasks.find(brief->record.id, ""));
+}
+
+TEST_CASE("tasks: input is asked under keys that are never used twice, and answered in parts") {
+  Hub hub;
+  TaskTable tasks({}, nullptr, hub);
+  const auto work = [](RequestContext& context) -> Rpc<TaskTable::Step> {
+    const InputRequest question = elicitation("?", {{"type", "object"}});
+    if (context.state.empty()) return TaskTable::Step{nullptr, InputRequired{{{"a", question}, {"b", question}}, "asked"}};
+    if (context.state == "asked") {
+      if (context.inputs.size() != 2) return refuse_rpc(kInternalError, "both answers come together");
+      return TaskTable::Step{nullptr, InputRequired{{{"a", question}}, "again"}};
+    }
+    return TaskTable::Step{context.inputs};
+  };
+  const auto task = tasks.start({.capabilities = {{"elicitation", json::object()}}}, std::nullopt, work);
+  const std::string& id = task->record.id;
+  REQUIRE(eventually([&] { return status_of(tasks, id) == TaskStatus::input_required; }));
+  CHECK(tasks.find(id, "")->input_requests.size() == 2);
+  REQUIRE(tasks.update(id, "", {{"a", {{"n", 1}}}, {"unheard", json::object()}}));
+  CHECK(tasks.find(id, "")->input_requests.count("b") == 1);
+  CHECK(tasks.find(id, "")->input_requests.size() == 1);
+  REQUIRE(tasks.update(id, "", {{"b", {{"n", 2}}}}));
+  REQUIRE(eventually([&] { return tasks.find(id, "")->input_requests.count("a-2") == 1; }));
+  REQUIRE(tasks.update(id, "", {{"a-2", {{"n", 3}}}}));
+  REQUIRE(eventually([&] { return status_of(tasks, id) == TaskStatus::completed; }));
+  CHECK(tasks.find(id, "")->record.outcome == json{{"a", {{"n", 3}}}});
+  const auto mute = tasks.start({}, std::nullopt, work);
+  REQUIRE(eventually([&] { return status_of(tasks, mute->record.id) == TaskStatus::failed; }));
+  CHECK(tasks.find(mute->record.id, "")->record.outcome["code"] == kMissingCapability);
+}
+
+TEST_CASE("tasks: a bounded table forgets finished tasks and refuses when all are running") {
+  Hub hub;
+  std::atomic<int> phase{0};
+  TaskTable tasks({.max_tasks = 2, .threads = 2}, nullptr, hub);
+  const auto finished = tasks.start({}, std::nullopt, answer_with(1));
+  tasks.wait(finished->record.id, "", [] { return false; });
+  REQUIRE(tasks.start({}, std::nullopt, until_cancelled(phase)));
+  REQUIRE(tasks.start({}, std::nullopt, until_cancelled(phase)));
+  CHECK_FALSE(tasks.find(finished->record.id, ""));
+  const auto refused = tasks.start({}, std::nullopt, answer_with(1));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("the limit is 2") != std::string::npos);
+}
+
+TEST_CASE("tasks: durable before anybody hears of them, and found after a restart") {
+  Hub hub;
+  MemoryStore store;
+  std::string finished, unfinished;
+  {
+    std::atomic<int> phase{0};
+    TaskTable tasks({}, &store, hub);
+    finished = tasks.start({}, std::nullopt, answer_with({{"x", 1}}))->record.id;
+    tasks.wait(finished, "", [] { return false; });
+    REQUIRE(eventually([&] { return (*store.load(finished))->status == TaskStatus::completed; }));
+    const auto running = tasks.start({}, std::nullopt, until_cancelled(phase));
+    unfinished = running->record.id;
+    CHECK(*store.load(unfinished));
+    store.broken = true;
+    CHECK_FALSE(tasks.start({}, std::nullopt, answer_with(1)));  // no task that a crash would lose
+  }
+  store.broken = false;
+  TaskTable later({}, &store, hub);
+  CHECK(later.find(finished, "")->record.outcome == json{{"x", 1}});
+  CHECK(later.find(unfinished, "")->record.status == TaskStatus::failed);
+  CHECK_FALSE(later.find("task_00000000000000000000000000", ""));
+}
+
+TEST_CASE("tasks/2026-07-28: only for a request that declares the extension") {
+  const auto server = make_task_server();
+  CHECK(handle(*server, stateless("server/discover", json::object()))["result"]["capabilities"]["extensions"].contains(kTasksExtension));
+  const json created = handle(*server, stateless("tools/call", {{"name", "job"}}))["result"];
+  CHECK(created["resultType"] == "task");
+  CHECK(created["status"] == "working");
+  CHECK(created["ttlMs"] == 3'600'000);
+  CHECK(created["pollIntervalMs"] == 1'000);
+  CHECK_FALSE(created.contains("result"));
+  const json ask = stateless("tasks/get", {{"taskId", created["taskId"]}});
+  REQUIRE(eventually([&] { return handle(*server, ask)["result"]["status"] == "completed"; }));
+  const json got = handle(*server, ask)["result"];
+  CHECK(got["resultType"] == "complete");
+  CHECK(got["result"]["content"][0]["text"] == "as a task");
+  const json plain = handle(*server, stateless("tools/call", {{"name", "job"}}, json::object()))["result"];
+  CHECK(plain["content"][0]["text"] == "at once");
+  CHECK(handle(*server, stateless("tools/call", {{"name", "never"}}))["result"]["content"][0]["text"] == "at once");
+  for (const char* method : {"tasks/get", "tasks/update", "tasks/cancel"}) {
+    const json refused = handle(*server, stateless(method, {{"taskId", created["taskId"]}, {"inputResponses", json::object()}}, json::object()))["error"];
+    CHECK(refused["code"] == kMissingCapability);
+    CHECK(refused["data"]["requiredCapabilities"]["extensions"].contains(kTasksExtension));
+    CHECK(handle(*server, stateless(method, {{"taskId", "task_x"}, {"inputResponses", json::object()}}))["error"]["code"] == kInvalidParams);
+    CHECK(handle(*server, stateless(method, json::object()))["error"]["code"] == kInvalidParams);
+  }
+  CHECK(handle(*server, stateless("tools/call", {{"name", "must"}}, json::object()))["error"]["code"] == kMissingCapability);
+  CHECK(handle(*server, stateless("tasks/list", json::object()))["error"]["code"] == kMethodNotFound);
+  const json failed = handle(*server, stateless("tools/call", {{"name", "job"}, {"arguments", {{"fail", true}}}}))["result"];
+  const json ask_failed = stateless("tasks/get", {{"taskId", failed["taskId"]}});
+  REQUIRE(eventually([&] { return handle(*server, ask_failed)["result"]["status"] == "completed"; }));  // a tool's own failure
+  CHECK(handle(*server, ask_failed)["result"]["result"]["isError"] == true);
+}
+
+TEST_CASE("tasks/2026-07-28: a cancelled task stops the tool; its end is told on a subscription") {
+  const auto server = make_task_server();
+  const int cancelled = traces().cancelled;
+  const json created = handle(*server, stateless("tools/call", {{"name", "job"}, {"arguments", {{"ms", 60'000}}}}))["result"];
+  std::mutex mutex;
+  std::vector<json> heard;
+  Exchange exchange;
+  exchange.scope = "here";
+  exchange.notify = [&](const json& message) {
+    const std::lock_guard lock(mutex);
+    heard.push_back(message);
+  };
+  const auto count = [&] {
+    const std::lock_guard lock(mutex);
+    return heard.size();
+  };
+  json listen = stateless("subscriptions/listen", {{"notifications", {{"taskIds", {created["taskId"], "task_unknown"}}}}});
+  std::thread stream([&] { handle(*server, listen, exchange); });
+  REQUIRE(eventually([&] { return count() == 1; }));
+  CHECK(heard[0]["params"]["notifications"]["taskIds"] == json::array({created["taskId"]}));
+  CHECK(handle(*server, stateless("tasks/cancel", {{"taskId", created["taskId"]}}))["result"]["resultType"] == "complete");
+  REQUIRE(eventually([&] { return count() == 2; }));
+  CHECK(heard[1]["method"] == "notifications/tasks");
+  CHECK(heard[1]["params"]["status"] == "cancelled");
+  CHECK(eventually([&] { return traces().cancelled == cancelled + 1; }));
+  server->dispatcher().cancel_scope("here");
+  stream.join();
+}
+
+TEST_CASE("tasks/2025-11-25: params.task, tasks/result, and the older names") {
+  const auto server = make_task_server();
+  const auto legacy = [&](const std::string& method, json params) { return handle(*server, make_request(1, method, std::move(params))); };
+  CHECK(legacy("initialize", {{"protocolVersion", "2025-11-25"}})["result"]["capabilities"]["tasks"]["requests"]["tools"].contains("call"));
+  const json listed = legacy("tools/list", json::object())["result"]["tools"];
+  CHECK(listed[0]["execution"]["taskSupport"] == "optional");
+  CHECK(listed[1]["execution"]["taskSupport"] == "required");
+  CHECK_FALSE(listed[2].contains("execution"));
+  const json created = legacy("tools/call", {{"name", "job"}, {"arguments", {{"ms", 50}}}, {"task", {{"ttl", 60'000}}}})["result"];
+  const json task = created["task"];
+  CHECK(task["status"] == "working");
+  CHECK(task["ttl"] == 60'000);
+  CHECK(task["pollInterval"] == 1'000);
+  const json result = legacy("tasks/result", {{"taskId", task["taskId"]}})["result"];  // waits
+  CHECK(result["content"][0]["text"] == "as a task");
+  CHECK(result["_meta"][kMetaRelatedTask]["taskId"] == task["taskId"]);
+  CHECK(legacy("tasks/get", {{"taskId", task["taskId"]}})["result"]["status"] == "completed");
+  CHECK(legacy("tasks/cancel", {{"taskId", task["taskId"]}})["error"]["code"] == kInvalidParams);
+  CHECK(legacy("tools/call", {{"name", "job"}})["result"]["content"][0]["text"] == "at once");
+  CHECK(legacy("tools/call", {{"name", "must"}})["error"]["code"] == kMethodNotFound);
+  CHECK(legacy("tools/call", {{"name", "never"}, {"task", json::object()}})["error"]["code"] == kMethodNotFound);
+  CHECK(legacy("tools/call", {{"name", "job"}, {"task", {{"ttl", -1}}}})["error"]["code"] == kInvalidParams);
+  const json failing = legacy("tools/call", {{"name", "job"}, {"arguments", {{"fail", true}}}, {"task", json::object()}})["result"]["task"];
+  CHECK(legacy("tasks/result", {{"taskId", failing["taskId"]}})["result"]["isError"] == true);
+  CHECK(legacy("tasks/get", {{"taskId", failing["taskId"]}})["result"]["status"] == "failed");  // this era's word for it
+}
+
+}  // namespace assay::mcp

@@ -1,0 +1,75 @@
+#include "server/mcp/http/http_head.h"
+
+#include "tests/catch.h"
+
+namespace assay::mcp {
+namespace {
+
+using State = HeadCheck::State;
+
+const HeadLimits kLimits;
+const std::string kHost = "Host: localhost\r\n";
+
+HeadCheck head(const std::string& text) { return check_head(text, kLimits); }
+
+int refused(const std::string& headers, const std::string& request_line = "POST /mcp HTTP/1.1") {
+  const HeadCheck check = head(request_line + "\r\n" + headers + "\r\n");
+  return check.state == State::refused ? check.status : 0;
+}
+
+}  // namespace
+
+TEST_CASE("http head: complete at the blank line, and not before") {
+  const std::string text = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}GET";
+  const HeadCheck check = head(text);
+  CHECK(check.state == State::complete);
+  CHECK(check.size == text.size() - 5);
+  for (std::size_t i = 0; i < check.size; ++i) CHECK(head(text.substr(0, i)).state == State::incomplete);
+  CHECK(head("GET / HTTP/1.0\r\n\r\n").state == State::complete);
+}
+
+TEST_CASE("http head: what two parsers could read differently is refused") {
+  CHECK(refused(kHost) == 0);
+  CHECK(refused(kHost + "X: a\tb \x80\r\n") == 0);
+  CHECK(refused(kHost + " folded: 1\r\n") == 400);
+  CHECK(refused(kHost + "\tfolded\r\n") == 400);
+  CHECK(refused(kHost + "Content-Length : 3\r\n") == 400);
+  CHECK(refused(kHost + "no colon\r\n") == 400);
+  CHECK(refused(kHost + ": nameless\r\n") == 400);
+  CHECK(refused(kHost + "X: a\nContent-Length: 3\r\n") == 400);
+  CHECK(refused(kHost + "X: a\rContent-Length: 3\r\n") == 400);
+  CHECK(refused(kHost + std::string("X: a\0b\r\n", 8)) == 400);
+  CHECK(refused(kHost + kHost) == 400);
+  CHECK(refused(kHost + "host: other\r\n") == 400);
+  CHECK(refused(kHost + "Content-Length: 1\r\n") == 0);
+  CHECK(refused(kHost + "Content-Length: 1\r\ncontent-length: 1\r\n") == 400);
+  CHECK(refused(kHost + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n") == 400);
+  CHECK(refused(kHost + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n") == 400);
+  CHECK(refused(kHost + "Range: bytes=0-1\r\n") == 400);
+}
+
+TEST_CASE("http head: the request line") {
+  CHECK(refused(kHost, "GET /mcp?a=b HTTP/1.1") == 0);
+  CHECK(refused(kHost, "GET  HTTP/1.1") == 400);
+  CHECK(refused(kHost, "GET /a b HTTP/1.1") == 400);
+  CHECK(refused(kHost, "GET /\x01 HTTP/1.1") == 400);
+  CHECK(refused(kHost, "G\tT / HTTP/1.1") == 400);
+  CHECK(refused(kHost, "AVERYLONGMETHODNAME / HTTP/1.1") == 400);
+  CHECK(refused(kHost, "") == 400);
+  CHECK(refused(kHost, "GET / HTTP/2.0") == 505);
+  CHECK(refused(kHost, "GET / http/1.1") == 505);
+  CHECK(refused(kHost, "GET /" + std::string(kLimits.max_target_bytes, 'x') + " HTTP/1.1") == 414);
+}
+
+TEST_CASE("http head: count and size") {
+  std::string headers = kHost;
+  for (std::size_t i = 1; i < kLimits.max_headers; ++i) headers += "X-" + std::to_string(i) + ": 1\r\n";
+  CHECK(refused(headers) == 0);
+  CHECK(refused(headers + "X: 1\r\n") == 431);
+  CHECK(refused(kHost + "X: " + std::string(kLimits.max_bytes, 'x') + "\r\n") == 431);
+  // Without an end the bytes are refused as soon as they are too many.
+  CHECK(head(std::string(kLimits.max_bytes - 1, 'x')).state == State::incomplete);
+  CHECK(head(std::string(kLimits.max_bytes, 'x')).status == 431);
+}
+
+}  // namespace assay::mcp

@@ -1,0 +1,69 @@
+#include "server/mcp/http/tokens.h"
+
+#include "base/handle.h"
+#include "tests/catch.h"
+
+namespace assay::mcp {
+namespace {
+
+const std::vector<std::string> kScopes = {"practice", "score"};
+
+std::string line(const std::string& name, const std::string& scopes, const std::string& secret) {
+  return name + " " + scopes + " sha256:" + sha256_hex(secret);
+}
+
+std::string problem(const std::string& text) {
+  const auto tokens = Tokens::parse(text, kScopes);
+  return tokens ? "" : tokens.error().message;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("tokens: a secret finds its caller, and nothing else does") {
+  const auto tokens = Tokens::parse("# who may come\n\n" + line("alice", "practice,score", "one") + "\r\n  " + line("bob", "practice", "two"), kScopes);
+  REQUIRE(tokens);
+  CHECK(tokens->size() == 2);
+  const auto alice = tokens->find("one");
+  REQUIRE(alice);
+  CHECK(alice->name == "alice");
+  CHECK((alice->allows("practice") && alice->allows("score")));
+  CHECK_FALSE(tokens->find("two")->allows("score"));
+  for (const std::string& wrong : {std::string(""), std::string("on"), std::string("one "), std::string("ONE"), sha256_hex("one"), std::string("one\0", 4)}) {
+    CHECK(tokens->find(wrong) == nullptr);
+  }
+}
+
+TEST_CASE("tokens: what is wrong with a file is said with its line") {
+  CHECK(has(problem(""), "assay token new"));
+  CHECK(has(problem("# nothing\n"), "no token"));
+  CHECK(has(problem("\nalice practice\n"), "line 2: must be NAME"));
+  CHECK(has(problem(line("al ice", "practice", "x")), "line 1: must be NAME"));
+  CHECK(has(problem(line("alice!", "practice", "x")), "letters, digits"));
+  CHECK(has(problem(line(std::string(65, 'a'), "practice", "x")), "1 to 64"));
+  CHECK(has(problem(line("alice", "admin", "x")), "unknown scope 'admin'; valid: practice, score"));
+  CHECK(has(problem(line("alice", ",", "x")), "needs a scope"));
+  CHECK(has(problem("alice practice sha256:abc"), "64 lower-case"));
+  CHECK(has(problem("alice practice sha256:" + std::string(64, 'G')), "64 lower-case"));
+  CHECK(has(problem("alice practice " + sha256_hex("x")), "sha256:"));
+  CHECK(has(problem(line("alice", "practice", "x") + "\n" + line("alice", "practice", "y")), "line 2: there are two tokens named 'alice'"));
+  CHECK(has(problem(line("alice", "practice", "x") + "\n" + line("bob", "practice", "x")), "same secret as 'alice'"));
+}
+
+TEST_CASE("tokens: a new one is found by its secret, which the file does not contain") {
+  const auto made = new_token("ci-1", {"practice", "score"}, kScopes);
+  REQUIRE(made);
+  CHECK(is_handle(made->secret, "assay"));
+  CHECK_FALSE(has(made->line, made->secret));
+  const auto tokens = Tokens::parse(made->line, kScopes);
+  REQUIRE(tokens);
+  CHECK(tokens->find(made->secret)->name == "ci-1");
+  CHECK(new_token("ci-1", {"practice"}, kScopes)->secret != made->secret);
+  CHECK_FALSE(new_token("", {"practice"}, kScopes));
+  CHECK_FALSE(new_token("a b", {"practice"}, kScopes));
+  CHECK(has(new_token("a", {"root"}, kScopes).error().message, "valid: practice, score"));
+  CHECK_FALSE(new_token("a", {}, kScopes));
+}
+
+}  // namespace assay::mcp

@@ -1,0 +1,35 @@
+#include "server/report/html/svg.h"
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::server;
+
+TEST_CASE("texts are cut to the room they have, whatever they are made of") {
+  CHECK(fitted("vector_add", 360) == "vector_add");
+  CHECK(fitted("aaaaaaaaaa", 60) == "aaaaa…");
+  CHECK(fitted("WWWWWWWWWW", 60) == "WWW…");
+  CHECK(fitted("\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2", 40) == "\xe6\xbc\xa2…");
+  CHECK(fitted("a\nb", 360) == "a b");
+  CHECK(fitted("", 10).empty());
+}
+
+TEST_CASE("round ticks") {
+  CHECK(round_ticks(0, 5, 8, false) == std::vector<double>{0, 1, 2, 3, 4, 5});
+  CHECK(round_ticks(1, 2, 8, true) == std::vector<double>{1, 2});
+  CHECK(round_ticks(1, 100, 8, true) == std::vector<double>{20, 40, 60, 80, 100});
+  CHECK(round_ticks(0, 0.123, 5, false).size() == 3);  // 0, 0.05, 0.1
+  CHECK(round_ticks(3, 3, 8, true) == std::vector<double>{3});
+}
+
+TEST_CASE("a figure says in words what it shows, and nothing in it is markup") {
+  const std::string figure = svg_figure("<b>", "\"50 %\"", 40, svg_text(0, 10, "start", "<i>"));
+  CHECK(figure.find("aria-label=\"&lt;b&gt;: &quot;50 %&quot;\"") != std::string::npos);
+  CHECK(figure.find("<i>") == std::string::npos);
+  CHECK(empty_figure("Perf@1", "no <GPU>").find("no &lt;GPU&gt;") != std::string::npos);
+}
+
+TEST_CASE("a remark goes into its figure") {
+  CHECK(annotated("<figure></figure>\n", "a < b") == "<figure><p class=\"under\">a &lt; b</p></figure>\n");
+  CHECK(annotated("<figure></figure>\n", "") == "<figure></figure>\n");
+}

@@ -1,0 +1,138 @@
+#include "server/report/model/compare.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "server/report/model/rows.h"
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::server;
+using sandbox::Outcome;
+
+namespace {
+
+/// Operators "a", "b", ...; `right` says which are.
+tools::Scorecard card_of(const std::string& run, const std::string& agent, const std::string& model, const std::vector<bool>& right) {
+  tools::Scorecard card;
+  card.run.handle = run;
+  card.run.request = {agent, model, tools::Track::one_shot, "all"};
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    tools::OperatorScore score;
+    score.operator_name = std::string(1, static_cast<char>('a' + i));
+    score.split = "standard";
+    score.submitted = true;
+    sandbox::Verdict verdict;
+    verdict.outcome = right[i] ? Outcome::pass : Outcome::fail;
+    verdict.error_kind = right[i] ? sandbox::ErrorKind::none : sandbox::ErrorKind::wrong_result;
+    verdict.provenance.device = "cuda:0";
+    if (right[i]) verdict.perf = 1.5;
+    score.verdict = verdict;
+    card.run.operators.push_back(score.operator_name);
+    card.operators.push_back(score);
+  }
+  return card;
+}
+
+bool contains(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("runs are gathered by agent and model, in the order in which they were named") {
+  const std::vector<tools::Scorecard> runs = {card_of("r1", "geak", "m", {true, false}), card_of("r2", "one_shot", "m", {true, true}),
+                                              card_of("r3", "geak", "m", {true, true})};
+  CHECK_FALSE(is_one_configuration(runs));
+  CHECK(is_one_configuration({runs[0], runs[2]}));
+  const Result<Comparison> comparison = make_comparison(runs, nullptr);
+  REQUIRE(comparison);
+  REQUIRE(comparison->reports.size() == 2);
+  CHECK(comparison->reports[0].samples == std::vector<std::string>{"r1", "r3"});
+  CHECK(comparison->reports[0].totals.pass_at_1 == Approx(0.75));
+  CHECK(comparison->reports[1].run.request.agent == "one_shot");
+  const auto solved = solved_by_operator(*comparison);
+  CHECK(solved.at("b")[0].right == 1);
+  CHECK(solved.at("b")[0].samples == 2);
+  CHECK(solved.at("b")[1].perf == 1.5);
+}
+
+TEST_CASE("other operators, another track or none at all do not compare") {
+  tools::Scorecard other = card_of("r2", "b", "m", {true});
+  const Result<Comparison> fewer = make_comparison({card_of("r1", "a", "m", {true, true}), other}, nullptr);
+  REQUIRE_FALSE(fewer);
+  CHECK(fewer.error().code == ErrorCode::invalid_argument);
+  CHECK(contains(fewer.error().message, "r2 (track one_shot, operators: 1) differs from r1 (track one_shot, operators: 2)"));
+  other.run.request.track = tools::Track::practice;
+  CHECK_FALSE(make_comparison({card_of("r1", "a", "m", {true}), other}, nullptr));
+  CHECK_FALSE(make_comparison({}, nullptr));
+}
+
+TEST_CASE("operators in another order are the same operators") {
+  tools::Scorecard reversed = card_of("r2", "b", "m", {true, false});
+  std::reverse(reversed.operators.begin(), reversed.operators.end());
+  const Result<Comparison> comparison = make_comparison({card_of("r1", "a", "m", {true, false}), reversed}, nullptr);
+  REQUIRE(comparison);
+  CHECK(pass_difference(comparison->reports[0], comparison->reports[1])->value == 0);
+}
+
+TEST_CASE("the difference is over operators, so that what is hard for both does not blur it") {
+  const Result<Comparison> comparison =
+      make_comparison({card_of("r1", "a", "m", {false, false, true, true, true}), card_of("r2", "b", "m", {false, true, true, true, true})}, nullptr);
+  REQUIRE(comparison);
+  const auto difference = pass_difference(comparison->reports[0], comparison->reports[1]);
+  REQUIRE(difference);
+  CHECK(difference->value == Approx(0.2));
+  CHECK(difference->interval.low == Approx(0));
+  CHECK(difference->interval.high < 0.7);
+  const auto none = pass_difference(comparison->reports[0], comparison->reports[0]);
+  CHECK(none->method == metrics::IntervalMethod::none);
+}
+
+TEST_CASE("cost per attempt, whatever the number of samples") {
+  tools::Scorecard card = card_of("r1", "a", "m", {true, false});
+  CHECK_FALSE(cost_per_attempt(make_report(card)));
+  card.usage = {.cost_usd = 3, .cost_known = false};
+  CHECK_FALSE(cost_per_attempt(make_report(card)));
+  card.usage.cost_known = true;
+  CHECK(cost_per_attempt(make_report(card)).value() == Approx(1.5));
+}
+
+TEST_CASE("forms of a comparison") {
+  tools::Scorecard dear = card_of("r1", "<script>", "openai:a", {true, false});
+  dear.usage = {.cost_usd = 2, .cost_known = true};
+  const Result<Comparison> comparison = make_comparison({dear, card_of("r2", "b", "sim:7 (no model)", {false, false})}, nullptr);
+  REQUIRE(comparison);
+  const nlohmann::json document = nlohmann::json::parse(comparison_as_json(*comparison));
+  CHECK(document["comparison"].size() == 2);
+  CHECK(document["comparison"][1]["run"]["ranked"] == false);
+  const std::string csv = comparison_as_csv(*comparison);
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
+  const std::string page = comparison_as_html(*comparison);
+  CHECK_FALSE(contains(page, "<script"));
+  CHECK(contains(page, "2: No model answered"));
+  CHECK(contains(page, "-50.0"));
+  CHECK(contains(page, "Without a known cost: 2"));
+  CHECK(contains(page, "pass@k is over several"));
+}
+
+TEST_CASE("a comparison's page tells replays from simulated models") {
+  const Result<Comparison> comparison =
+      make_comparison({card_of("r1", "a", "sim:7 (no model)", {true}), card_of("r2", "a", "replay of openai:a (no model)", {true}),
+                       card_of("r3", "b", "sim:7 (no model)", {true})},
+                      nullptr);
+  REQUIRE(comparison);
+  const std::string page = comparison_as_html(*comparison);
+  CHECK(contains(page, "2: A replay: recorded replies"));
+  CHECK(contains(page, "1, 3: No model answered"));
+}
+
+TEST_CASE("more agents than a sheet is wide: several tables of operators, none twice") {
+  std::vector<tools::Scorecard> runs;
+  for (int i = 0; i < 10; ++i) runs.push_back(card_of("r" + std::to_string(i), "agent" + std::to_string(i), "m", {true}));
+  const Result<Comparison> comparison = make_comparison(runs, nullptr);
+  REQUIRE(comparison);
+  const std::string page = comparison_as_html(*comparison);
+  CHECK(contains(page, "Operators, agents or models 1 to 8"));
+  CHECK(contains(page, "Operators, agents or models 9 to 10"));
+  CHECK_FALSE(contains(page, "11 to"));
+  CHECK(contains(page, "id=\"operators-9\""));
+}

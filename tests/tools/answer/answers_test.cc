@@ -1,0 +1,45 @@
+#include "tools/answer/answers.h"
+
+#include "tests/catch.h"
+#include "base/escape.h"
+
+namespace assay::tools {
+
+TEST_CASE("an error answer is complete in both halves, escaped and bounded") {
+  const Answer answer = error_answer({ErrorCode::not_found, "unknown operator '\x1b[2J" + std::string(100'000, 'x') + "'"});
+  CHECK(answer.is_error);
+  CHECK(answer.text.starts_with("error (not_found): unknown operator '\\x1b[2J"));
+  CHECK(answer.text.size() < 2'100);
+  CHECK(answer.structured["status"] == "error");
+  CHECK(answer.structured["error"]["code"] == "not_found");
+}
+
+TEST_CASE("an answer is fitted to its size, says so, and keeps its handles") {
+  Answer answer;
+  answer.text = std::string(50'000, 'a');
+  const std::string job = "job_0123456789abcdefghjkmnpqrs";
+  answer.structured = {{"job", job}, {"long", std::string(50'000, 'b')}, {"list", nlohmann::json::array()}};
+  for (int i = 0; i < 500; ++i) answer.structured["list"].push_back({{"name", std::string(100, 'c')}});
+  const Answer small = fitted(answer, 5'000);
+  CHECK(small.text.size() <= 5'000);
+  CHECK(small.structured.dump().size() <= 5'000);
+  CHECK(small.structured["job"] == job);
+  CHECK(small.structured.contains("truncated"));
+  CHECK_FALSE(small.structured["list"].empty());
+
+  Answer little;
+  little.text = "ok";
+  little.structured = {{"status", "ok"}};
+  CHECK(fitted(little, 5'000).structured == little.structured);
+}
+
+TEST_CASE("numbers read well") {
+  CHECK(number_text(0.01) == "0.01");
+  CHECK(number_text(1.0 / 3.0) == "0.3333");
+  CHECK(duration_text(1234) == "1.23 us");
+  CHECK(duration_text(2.5e6) == "2.50 ms");
+  CHECK(count_text(1, "case") == "1 case");
+  CHECK(count_text(0, "case") == "0 cases");
+}
+
+}  // namespace assay::tools

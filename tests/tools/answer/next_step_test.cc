@@ -1,0 +1,120 @@
+#include <limits>
+
+#include "tests/catch.h"
+#include "tests/tools/fixture.h"
+#include "tools/answer/verdict_answer.h"
+
+namespace assay::tools {
+namespace {
+
+using namespace sandbox;
+
+Verdict ended(ErrorKind kind, const std::string& message = "", std::optional<std::int64_t> line = {}) {
+  Verdict verdict;
+  verdict.kind = JobKind::test;
+  verdict.operator_name = "vector_add";
+  verdict.error_kind = kind;
+  verdict.stage = Stage::run;
+  if (!message.empty()) verdict.diagnostic = Diagnostic{.exception = "Error", .message = message, .line = line, .code = "", .traceback = ""};
+  return verdict;
+}
+
+std::string next_of(const Verdict& verdict) {
+  static const testing::TemporaryCatalog catalog;
+  return next_step(verdict, catalog->find("vector_add"));
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("an exception is repaired at its line, where it has one") {
+  CHECK(next_of(ended(ErrorKind::value_error, "no", 3)) == "Repair the source at that line, then `run_tests`.");
+  CHECK(next_of(ended(ErrorKind::value_error, "no")) == "Repair the source, then `run_tests`.");
+  CHECK(next_of(ended(ErrorKind::compilation_error, "no", 3)) == "Repair the kernel at that line, then `compile` again.");
+}
+
+TEST_CASE("a call that failed before the first line shows the signature that is called") {
+  const std::string next = next_of(ended(ErrorKind::type_error, "vector_add() missing 1 required positional argument: 'out'"));
+  CHECK(has(next, "`vector_add(x: Tensor, y: Tensor) -> Tensor`"));
+  CHECK_FALSE(has(next, "line"));
+  CHECK(next_of(ended(ErrorKind::missing_entry, "the source does not define it")) == "Define `vector_add(x: Tensor, y: Tensor) -> Tensor`.");
+}
+
+TEST_CASE("an input that was written to is named, whoever saw it") {
+  const std::string words = "argument x was modified; the operator's spec has it as an input";
+  const std::string wanted = "Write to a new tensor (torch.empty_like), not to x.";
+  CHECK(next_of(ended(ErrorKind::output_mismatch, words)) == wanted);
+  Verdict judged = ended(ErrorKind::output_mismatch);
+  CaseRecord record;
+  record.outcome = Outcome::fail;
+  record.reason = words;
+  judged.cases = {record};
+  CHECK(next_of(judged) == wanted);
+  CHECK(has(next_of(ended(ErrorKind::output_mismatch, "output 0 is NoneType; want a torch.Tensor")), "Return every output"));
+}
+
+TEST_CASE("torch's arithmetic is to be replaced by a kernel, a read on the host is not") {
+  CHECK(next_of(ended(ErrorKind::not_recordable, "aten::sigmoid is arithmetic by torch on device data; a launch plan holds kernels")) ==
+        "Replace aten::sigmoid by a kernel of yours.");
+  CHECK(has(next_of(ended(ErrorKind::not_recordable, "aten::_local_scalar_dense reads the value of a device tensor on the host")), ".item()"));
+}
+
+TEST_CASE("nothing but a name is repeated of a message") {
+  CHECK_FALSE(has(next_of(ended(ErrorKind::not_recordable, "\x1b[2J is arithmetic by torch")), "\x1b"));
+  CHECK_FALSE(has(next_of(ended(ErrorKind::not_recordable, std::string(1000, 'x') + " is arithmetic by torch")), "xx"));
+}
+
+TEST_CASE("CUDA C++ without a manifest shows one, with the operator's names") {
+  Verdict verdict = ended(ErrorKind::missing_entry, "the file does not begin with a manifest");
+  verdict.language = "cuda";
+  CHECK(has(next_of(verdict), "/* assay launch = [{kernel = \"k\", grid = \"ceil_div(z.numel, 256)\", block = 256, args = [\"x\", \"y\", \"z\"]}] */"));
+}
+
+TEST_CASE("resources that do not suffice, a dialect that is not here, a crash where there is no pointer") {
+  Verdict resources = ended(ErrorKind::compilation_error, "out of resource: shared memory, Required: 262144, Hardware limit: 232448", 7);
+  resources.diagnostic->exception = "OutOfResources";
+  CHECK(has(next_of(resources), "smaller blocks"));
+  CHECK_FALSE(has(next_of(resources), "line"));
+  Verdict dialect = ended(ErrorKind::unsupported);
+  dialect.detail = "UnsupportedHere: dialect tlx needs a Triton with TLX, and this one (3.7) has none";
+  CHECK(has(next_of(dialect), "leave the operator out"));
+  Verdict crashed = ended(ErrorKind::crash);
+  CHECK(has(next_of(crashed), "ctypes"));
+  crashed.tier = Tier::interpreter;
+  CHECK(has(next_of(crashed), "tl.load or tl.store"));
+}
+
+TEST_CASE("what follows a profile by compiled code holds whether or not it suggested a change") {
+  Verdict verdict = ended(ErrorKind::unsupported);
+  verdict.profile.emplace();
+  CHECK(next_of(verdict).starts_with("`run_tests` checks"));
+  CHECK_FALSE(has(next_of(verdict), "suggested"));
+}
+
+TEST_CASE("NaN that nobody stored is told from other wrong numbers, where fresh memory is NaN") {
+  Verdict verdict = ended(ErrorKind::wrong_result);
+  verdict.tier = Tier::interpreter;
+  CaseRecord record;
+  record.outcome = Outcome::fail;
+  record.elements = 10;
+  record.mismatches = 1;
+  record.first_mismatch = Mismatch{.output = "z", .index = {9}, .expected = 1, .actual = std::numeric_limits<double>::quiet_NaN()};
+  verdict.cases = {record};
+  CHECK(has(next_of(verdict), "check the store's mask"));
+  verdict.cases[0].mismatches = 10;
+  CHECK(next_of(verdict) == "Outputs start as NaN: no kernel stored z, or NaN was computed.");
+  verdict.tier = Tier::host;
+  CHECK(has(next_of(verdict), "Compare with the reference"));
+  verdict.tier = Tier::plan;
+  verdict.cases[0].first_mismatch->actual = 0;
+  CHECK(has(next_of(verdict), "Compare with the reference"));
+}
+
+TEST_CASE("a source in Markdown fences is told so") {
+  Verdict verdict = ended(ErrorKind::syntax_error, "invalid syntax", 1);
+  verdict.diagnostic->code = "```python";
+  CHECK(next_of(verdict) == "Send the source without Markdown fences.");
+}
+
+}  // namespace assay::tools

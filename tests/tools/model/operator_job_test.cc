@@ -1,0 +1,88 @@
+#include "tools/model/operator_job.h"
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::tools;
+using sandbox::JobKind;
+
+namespace {
+
+operators::Operator sample() {
+  operators::Operator op;
+  op.name = "axpy";
+  op.entry = "axpy";
+  op.oracle_source = "def axpy(): ...";
+  for (const char* id : {"small", "secret", "large"}) {
+    operators::Case one;
+    one.id = id;
+    one.hidden = one.id == "secret";
+    op.cases.push_back(one);
+  }
+  return op;
+}
+
+std::vector<std::string> ids(const sandbox::Job& job) {
+  std::vector<std::string> out;
+  for (const sandbox::CaseRequest& one : job.cases) out.push_back(one.id);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("hidden cases are in graded jobs alone, the oracle where something is timed") {
+  const operators::Operator op = sample();
+  for (const JobKind kind : {JobKind::compile, JobKind::test, JobKind::profile}) CHECK(ids(operator_job(op, kind, "s")) == std::vector<std::string>{"small", "large"});
+  CHECK(ids(operator_job(op, JobKind::grade, "s")) == std::vector<std::string>{"small", "secret", "large"});
+  CHECK(operator_job(op, JobKind::test, "s").baseline_source.empty());
+  CHECK(operator_job(op, JobKind::profile, "s").baseline_source == op.oracle_source);
+  CHECK(operator_job(op, JobKind::grade, "s").baseline_source == op.oracle_source);
+  CHECK(operator_job(op, JobKind::test, "s").id != operator_job(op, JobKind::test, "s").id);
+}
+
+TEST_CASE("a language is one that the operator's dialect takes") {
+  operators::Operator op = sample();
+  op.dialect = "triton";
+  sandbox::Job job = operator_job(op, JobKind::test, "s");
+  CHECK(job.language == "python");
+  REQUIRE(choose_language(job, "cuda"));
+  CHECK(job.language == "cuda");
+  REQUIRE(choose_language(job, ""));
+  CHECK(job.language == "python");
+  const Status unknown = choose_language(job, "fortran");
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().message == "unknown language 'fortran'; valid: python, cuda");
+  for (const char* dialect : {"gluon", "tlx"}) {
+    op.dialect = dialect;
+    job = operator_job(op, JobKind::test, "s");
+    CHECK(choose_language(job, "python"));
+    const Status refused = choose_language(job, "cuda");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find(dialect) != std::string::npos);
+  }
+}
+
+TEST_CASE("one case is chosen: the named one or the last; a wrong name is told the right ones") {
+  sandbox::Job job = operator_job(sample(), JobKind::profile, "s");
+  REQUIRE(choose_case(job, ""));
+  CHECK(ids(job) == std::vector<std::string>{"large"});
+  job = operator_job(sample(), JobKind::profile, "s");
+  REQUIRE(choose_case(job, "small"));
+  CHECK(ids(job) == std::vector<std::string>{"small"});
+  job = operator_job(sample(), JobKind::profile, "s");
+  const Status unknown = choose_case(job, "secret");
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().message == "operator 'axpy' has no case 'secret'; valid: small, large");
+  job.cases.clear();
+  CHECK_FALSE(choose_case(job, ""));
+}
+
+TEST_CASE("an operator's adapter stands behind whatever is sent to a candidate, and behind nothing") {
+  operators::Operator op = sample();
+  CHECK(operator_job(op, JobKind::grade, "s").source == "s");
+  op.adapter = "def axpy(): ...";
+  const sandbox::Job job = operator_job(op, JobKind::grade, "def inner(): ...");
+  CHECK(job.source == "def inner(): ...\n\ndef axpy(): ...");
+  CHECK(job.baseline_source == op.oracle_source + "\n\ndef axpy(): ...");
+  CHECK(operator_job(op, JobKind::grade, "").source.empty());
+}

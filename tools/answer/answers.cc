@@ -1,0 +1,104 @@
+#include "tools/answer/answers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+
+#include "base/escape.h"
+
+namespace assay::tools {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxErrorBytes = 2'000;
+constexpr std::size_t kFirstTextBytes = 2'000;  // what a string is cut to at first, then half of it, ...
+constexpr std::size_t kFirstItems = 64;         // the same for arrays
+constexpr std::size_t kLeastTextBytes = 60;
+constexpr std::size_t kLeastItems = 2;
+
+void shrink(json& value, std::size_t text_bytes, std::size_t items) {
+  if (value.is_string()) {
+    auto& text = value.get_ref<std::string&>();
+    if (text.size() > text_bytes) text = cut_end(text, text_bytes);
+  } else if (value.is_array()) {
+    if (value.size() > items) value.erase(value.begin() + static_cast<std::ptrdiff_t>(items), value.end());
+    for (json& item : value) shrink(item, text_bytes, items);
+  } else if (value.is_object()) {
+    for (auto& [key, member] : value.items()) {
+      if (key != "job" && key != "artifact" && key != "run") shrink(member, text_bytes, items);  // half a handle is none
+    }
+  }
+}
+
+std::size_t size_of(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace).size(); }
+
+template <class... Values>
+std::string formatted(const char* format, Values... values) {
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), format, values...);
+  return buffer.data();
+}
+
+}  // namespace
+
+Format format_of(const json& arguments) { return text_argument(arguments, "response_format") == "detailed" ? Format::detailed : Format::concise; }
+
+std::size_t cap_of(const AnswerLimits& limits, Format format) {
+  return static_cast<std::size_t>(format == Format::detailed ? limits.detailed_chars : limits.concise_chars);
+}
+
+Answer error_answer(const Error& error) {
+  const std::string message = cut_middle(escape_text(error.message), kMaxErrorBytes);
+  const std::string code(to_string(error.code));
+  Answer answer;
+  answer.is_error = true;
+  answer.text = "error (" + code + "): " + message;
+  answer.structured = {{"status", "error"}, {"error", {{"code", code}, {"message", message}}}};
+  return answer;
+}
+
+Answer fitted(Answer answer, std::size_t cap) {
+  answer.text = cut_middle(answer.text, cap);
+  const json whole = answer.structured;
+  std::size_t text_bytes = std::min(kFirstTextBytes, cap);
+  std::size_t items = kFirstItems;
+  while (size_of(answer.structured) > cap) {
+    answer.structured = whole;
+    shrink(answer.structured, text_bytes, items);
+    answer.structured["truncated"] = "texts over " + std::to_string(text_bytes) + " bytes and lists over " + std::to_string(items) +
+                                     " entries are cut; response_format=detailed and read_artifact show more";
+    if (text_bytes == kLeastTextBytes && items == kLeastItems) break;
+    text_bytes = std::max(text_bytes / 2, kLeastTextBytes);
+    items = std::max(items * 3 / 4, kLeastItems);
+  }
+  return answer;
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return formatted("%.4g", value);
+}
+
+std::string duration_text(double ns) {
+  if (ns < 1e6) return formatted("%.2f us", ns / 1e3);
+  return ns < 1e9 ? formatted("%.2f ms", ns / 1e6) : formatted("%.2f s", ns / 1e9);
+}
+
+std::string cost_text(const Usage& usage) {
+  std::string amount = "$" + number_text(usage.cost_usd);
+  if (usage.cost_known) return amount;
+  return usage.cost_usd > 0 ? "cost not known (" + amount + " of it is)" : "cost not known";
+}
+
+std::string count_text(std::int64_t count, const std::string& noun) { return std::to_string(count) + " " + noun + (count == 1 ? "" : "s"); }
+
+std::string text_argument(const json& arguments, const char* key) {
+  const auto found = arguments.find(key);
+  return found == arguments.end() || !found->is_string() ? std::string() : found->get<std::string>();
+}
+
+}  // namespace assay::tools

@@ -1,0 +1,193 @@
+#include "tools/answer/schema_parts.h"
+
+#include <cstdint>
+
+#include "sandbox/job/job.h"
+
+namespace assay::tools {
+
+using nlohmann::json;
+
+namespace {
+
+// Larger sources pass the schema so that the tool can answer with the limit's name and both numbers.
+constexpr std::int64_t kMaxCodeCharacters = 4LL << 20;
+constexpr std::int64_t kMaxHandleCharacters = 64;
+
+json of_type(const char* type) { return {{"type", type}}; }
+
+json case_schema() {
+  const json timing = {{"type", "object"}, {"properties", {{"median_ns", number_or_text()}, {"low_ns", number_or_text()}, {"high_ns", number_or_text()}}}};
+  const json mismatch = {
+      {"type", "object"},
+      {"properties", {{"output", of_type("string")}, {"index", array_of(of_type("integer"))}, {"expected", number_or_text()}, {"actual", number_or_text()}}}};
+  const json operation = {{"type", "object"}, {"properties", {{"name", of_type("string")}, {"submitted", of_type("boolean")}, {"ns", number_or_text()}}}};
+  return {{"type", "object"},
+          {"required", {"id", "outcome"}},
+          {"properties",
+           {{"id", of_type("string")},
+            {"hidden", of_type("boolean")},
+            {"outcome", choice_property("", {"pass", "fail", "error"})},
+            {"reason", of_type("string")},
+            {"max_abs_error", number_or_text()},
+            {"float64_error", number_or_text()},
+            {"strict_pass", of_type("boolean")},
+            {"elements", of_type("integer")},
+            {"mismatches", of_type("integer")},
+            {"first_mismatch", mismatch},
+            {"latency", timing},
+            {"baseline_latency", timing},
+            {"pytorch_ns", number_or_text()},
+            {"floor_ns", number_or_text()},
+            {"timeline", array_of(operation)},
+            {"own_share", number_or_text()},
+            {"deterministic", of_type("boolean")}}}};
+}
+
+json kernel_schema() {
+  return {{"type", "object"},
+          {"properties",
+           {{"name", of_type("string")},
+            {"target", of_type("string")},
+            {"registers", of_type("integer")},
+            {"spill_bytes", of_type("integer")},
+            {"shared_bytes", of_type("integer")},
+            {"num_warps", of_type("integer")},
+            {"occupancy", number_or_text()},
+            {"occupancy_limiter", of_type("string")}}}};
+}
+
+json profile_schema() {
+  const json text = of_type("string");
+  const json number = number_or_text();
+  const json objects = array_of(json{{"type", "object"}});
+  const json roofline = {{"type", "object"},
+                         {"properties",
+                          {{"cost_bytes", number},
+                           {"cost_flops", number},
+                           {"bytes_per_s", number},
+                           {"flops_per_s", number},
+                           {"unit", text},
+                           {"source", text},
+                           {"floor_ns", number},
+                           {"latency_ns", number},
+                           {"oracle_ns", number},
+                           {"share", number}}}};
+  return {{"type", "object"},
+          {"properties",
+           {{"case", text},
+            {"target", text},
+            {"device_name", text},
+            {"detail", text},
+            {"evidence", choice_property("", {"counters", "timing", "compiled"})},
+            {"bound", choice_property("", {"memory", "compute", "latency", "launch"})},
+            {"reason", text},
+            {"roofline", roofline},
+            {"suggestion", text},
+            {"code", objects},
+            {"counters", objects},
+            {"missing", of_type("object")}}}};
+}
+
+json diagnostic_schema() {
+  return {{"type", "object"},
+          {"properties",
+           {{"exception", of_type("string")},
+            {"message", of_type("string")},
+            {"line", of_type("integer")},
+            {"code", of_type("string")},
+            {"traceback", of_type("string")}}}};
+}
+
+json artifact_schema() { return {{"type", "object"}, {"properties", {{"artifact", of_type("string")}, {"name", of_type("string")}}}}; }
+
+}  // namespace
+
+json text_property(const std::string& description, std::int64_t max_length) {
+  return {{"type", "string"}, {"description", description}, {"maxLength", max_length}};
+}
+
+json choice_property(const std::string& description, const std::vector<std::string>& valid, const std::string& default_value) {
+  json property = {{"type", "string"}, {"enum", valid}};
+  if (!description.empty()) property["description"] = description;
+  if (!default_value.empty()) property["default"] = default_value;
+  return property;
+}
+
+json integer_property(const std::string& description, std::int64_t minimum, std::int64_t maximum) {
+  return {{"type", "integer"}, {"description", description}, {"minimum", minimum}, {"maximum", maximum}};
+}
+
+json boolean_property(const std::string& description, bool default_value) {
+  return {{"type", "boolean"}, {"description", description}, {"default", default_value}};
+}
+
+json operator_property() { return text_property("Operator name, e.g. vector_add (`list_operators` names all)"); }
+json code_property() {
+  return text_property("Complete source, at most 1 MiB: Python that defines the operator's entry function, or CUDA C++ with a manifest", kMaxCodeCharacters);
+}
+json language_property() {
+  return choice_property("What the submission is written in; `fetch_spec` says how either looks", {sandbox::kLanguages.begin(), sandbox::kLanguages.end()},
+                         std::string(sandbox::kPython));
+}
+json run_property(const std::string& what_it_does) { return text_property("Run handle from `start_run`. " + what_it_does, kMaxHandleCharacters); }
+json device_property(const std::vector<std::string>& devices) {
+  if (devices.empty()) return text_property("Where to run; no device is here");
+  return choice_property("Where to run", devices, devices.front());
+}
+json format_property() { return choice_property("How much to answer", {"concise", "detailed"}, "concise"); }
+
+json input_object(json properties, const std::vector<std::string>& required) {
+  json schema = {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+  if (!required.empty()) schema["required"] = required;
+  return schema;
+}
+
+json output_object(json properties) {
+  properties["status"] = choice_property("", {"ok", "finished", "running", "error"});
+  properties["error"] = {{"type", "object"}, {"properties", {{"code", of_type("string")}, {"message", of_type("string")}}}};
+  properties["truncated"] = of_type("string");
+  return {{"type", "object"}, {"properties", std::move(properties)}, {"required", {"status"}}, {"additionalProperties", false}};
+}
+
+json array_of(json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
+json number_or_text() { return {{"type", {"number", "string"}}}; }
+
+json verdict_schema() {
+  const json numbers = {{"type", "object"}, {"additionalProperties", number_or_text()}};
+  return output_object({
+      {"job", of_type("string")},
+      {"state", choice_property("", {"queued", "running", "finished", "cancelled", "aborted"})},
+      {"queue_position", of_type("integer")},
+      {"expected_wait_ms", of_type("integer")},
+      {"elapsed_ms", of_type("integer")},
+      {"calls_left", of_type("integer")},
+      {"stage", of_type("string")},
+      {"kind", choice_property("", {"compile", "test", "profile", "grade"})},
+      {"operator", of_type("string")},
+      {"language", of_type("string")},
+      {"outcome", choice_property("", {"pass", "fail", "error"})},
+      {"error_kind", of_type("string")},
+      {"error_type", of_type("string")},
+      {"error_group", of_type("string")},
+      {"summary", of_type("string")},
+      {"detail", of_type("string")},
+      {"diagnostic", diagnostic_schema()},
+      {"cases", array_of(case_schema())},
+      {"skipped_cases", array_of(of_type("string"))},
+      {"kernels", array_of(kernel_schema())},
+      {"hints", array_of(of_type("string"))},
+      {"artifacts", array_of(artifact_schema())},
+      {"stdout", of_type("string")},
+      {"stderr", of_type("string")},
+      {"tier", choice_property("", {"plan", "host", "interpreter", "none"})},
+      {"tier_reason", of_type("string")},
+      {"profile", profile_schema()},
+      {"perf", number_or_text()},
+      {"stage_ms", numbers},
+      {"provenance", of_type("object")},
+      {"next", of_type("string")},
+  });
+}
+
+}  // namespace assay::tools

@@ -1,0 +1,164 @@
+#include "tools/answer/verdict_answer.h"
+
+#include <optional>
+
+#include "tools/model/error_taxonomy.h"
+#include "tools/answer/roofline_chart.h"
+#include "tools/json/verdict_json.h"
+
+namespace assay::tools {
+namespace {
+
+using nlohmann::json;
+using sandbox::Verdict;
+
+std::vector<std::string> hidden_ids(const operators::Catalog& catalog, const std::string& operator_name) {
+  std::vector<std::string> ids;
+  const operators::Operator* op = catalog.find(operator_name);
+  if (op == nullptr) return ids;
+  for (const auto& item : op->cases) {
+    if (item.hidden) ids.push_back(item.id);
+  }
+  return ids;
+}
+
+/// A key whose value says nothing.
+bool is_bare(const json& value) { return value.is_string() ? value.get_ref<const std::string&>().empty() : value.is_structured() && value.empty(); }
+
+void drop_keys(json& object, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) object.erase(key);
+}
+
+void drop_empty(json& object) {
+  for (auto it = object.begin(); it != object.end();) it = is_bare(*it) || *it == 0 ? object.erase(it) : std::next(it);
+}
+
+void make_concise(json& document) {
+  drop_keys(document, {"provenance"});
+  if (document["outcome"] == "pass") drop_keys(document, {"stderr"});
+  if (document.contains("diagnostic")) drop_keys(document["diagnostic"], {"traceback"});
+  for (json& record : document["cases"]) {
+    drop_keys(record, {"cost_bytes", "cost_flops", "float64_error"});
+    if (record["outcome"] == "pass") drop_keys(record, {"reason", "mismatches", "elements"});
+    if (record["timeline"].size() < 2) drop_keys(record, {"timeline", "own_share"});
+    for (const char* key : {"latency", "baseline_latency"}) {
+      if (record.contains(key)) drop_keys(record[key], {"samples_ns"});
+    }
+  }
+  if (!document.contains("profile")) {
+    for (json& kernel : document["kernels"]) drop_keys(kernel, {"binary_bytes", "grid", "launches", "gpu_time_share"});
+    return;
+  }
+  for (json& kernel : document["kernels"]) drop_keys(kernel, {"binary_bytes"});
+  for (json& digest : document["profile"]["code"]) drop_empty(digest);
+  drop_empty(document["profile"]);
+}
+
+json verdict_fields(const Verdict& verdict, Format format) {
+  json document = verdict_to_json(verdict);
+  drop_keys(document, {"format", "artifacts"});
+  if (format == Format::concise) make_concise(document);
+  for (auto it = document.begin(); it != document.end();) it = is_bare(*it) && it.key() != "cases" ? document.erase(it) : std::next(it);
+  if (const auto type = error_type(verdict.error_kind)) {
+    document["error_type"] = type->type;
+    document["error_group"] = type->group;
+  }
+  return document;
+}
+
+}  // namespace
+
+std::string queue_text(const JobStatus& status) {
+  std::string text = "queued at position " + std::to_string(status.queue_position);
+  if (status.expected_wait_ms) text += ", about " + std::to_string((*status.expected_wait_ms + 999) / 1'000) + " s";
+  return text;
+}
+
+namespace {
+
+void add_chart(Answer& answer, const sandbox::Profile& profile) {
+  Result<std::string> png = roofline_png(profile);
+  if (png) {
+    answer.images.push_back({std::move(*png), "image/png"});
+    return;
+  }
+  answer.text += "\nno roofline chart: " + png.error().message;
+  answer.structured["profile"]["missing"]["roofline"] = png.error().message;
+}
+
+Answer running_answer(const JobStatus& status) {
+  const bool queued = status.state == JobState::queued;
+  const std::string next = "Call `job` with job=" + status.job + " and wait_s=20 for the verdict, or with cancel=true to stop it.";
+  Answer answer;
+  answer.text = queued ? "running: " + queue_text(status) : "running: in stage " + status.stage;
+  answer.text += " after " + std::to_string(status.elapsed_ms / 1000) + " s\njob: " + status.job + "\nnext: " + next;
+  answer.structured = {{"status", "running"},
+                       {"job", status.job},
+                       {"state", to_string(status.state)},
+                       {"queue_position", status.queue_position},
+                       {"expected_wait_ms", status.expected_wait_ms.value_or(0)},
+                       {"elapsed_ms", status.elapsed_ms},
+                       {"stage", status.stage},
+                       {"next", next}};
+  return answer;
+}
+
+}  // namespace
+
+namespace {
+
+/// None where nothing was charged, or nothing is limited that a call would be charged to.
+std::optional<CallsLeft> calls_left(const Services& services, const JobStatus& status, const Verdict& verdict) {
+  if (status.run.empty() || verdict.kind == sandbox::JobKind::grade) return {};
+  const auto found = services.runs.calls_left(status.run, verdict.operator_name, verdict.kind);
+  if (!found || found->limit < 0) return {};  // the verdict stands without it
+  return *found;
+}
+
+const char* tool_of(sandbox::JobKind kind) {
+  switch (kind) {
+    case sandbox::JobKind::compile: return "compile";
+    case sandbox::JobKind::test: return "run_tests";
+    case sandbox::JobKind::profile: return "profile";
+    case sandbox::JobKind::grade: return "submit";
+  }
+  return "";
+}
+
+}  // namespace
+
+Answer status_answer(const Services& services, const JobStatus& status, Format format) {
+  const std::size_t cap = cap_of(services.limits, format);
+  if (!status.verdict) return fitted(running_answer(status), cap);
+  const Verdict verdict = redact_hidden(*status.verdict, hidden_ids(services.catalog, status.verdict->operator_name));
+  const auto left = calls_left(services, status, verdict);
+  const operators::Operator* op = services.catalog.find(verdict.operator_name);
+  std::string next = next_step(verdict, op);
+  if (left && left->submissions == 0 && verdict.outcome == sandbox::Outcome::pass)
+    next = "This operator is submitted, and that counts: go on with another; `scorecard` shows the run.";
+  Answer answer;
+  answer.text = verdict_text(verdict, status, format, op);
+  answer.structured = verdict_fields(verdict, format);
+  answer.structured["status"] = "finished";
+  answer.structured["state"] = to_string(status.state);
+  answer.structured["elapsed_ms"] = status.elapsed_ms;
+  answer.structured["next"] = next;
+  if (left) {
+    answer.text += std::string("; ") + tool_of(verdict.kind) + " " + std::to_string(left->left) + " of " + std::to_string(left->limit) + " left";
+    answer.structured["calls_left"] = left->left;
+  }
+  // A graded submission's artifacts are plans and code for the hidden cases too: they are the maintainer's.
+  if (verdict.kind != sandbox::JobKind::grade) {
+    json list = json::array();
+    for (const auto& [handle, name] : services.artifacts.list(status.job)) {
+      list.push_back({{"artifact", handle}, {"name", name}});
+      answer.text.append("\nartifact ").append(handle).append(": ").append(name);
+    }
+    if (!list.empty()) answer.structured["artifacts"] = std::move(list);
+  }
+  if (verdict.profile && verdict.profile->detail == sandbox::ProfileDetail::roofline) add_chart(answer, *verdict.profile);
+  answer.text += "\nnext: " + next;
+  return fitted(std::move(answer), cap);
+}
+
+}  // namespace assay::tools

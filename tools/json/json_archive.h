@@ -1,0 +1,235 @@
+// One list of fields, read in both directions: a struct's `fields(archive, value)` names each member once, and JsonWriter and JsonReader
+// make and take the JSON from it, so that what is written can always be read back.
+//
+//   template <class Archive> void fields(Archive& archive, Point& p) { archive("x", p.x); archive("label", p.label); }
+//   json document = write_json(point);
+//   Result<Point> again = read_json<Point>(document);
+//
+// Optionals are left out when empty. Numbers that JSON lacks are the strings "nan", "inf", "-inf". Strings are escaped on the way out
+// (base/escape.h), which makes any bytes valid JSON; Bytes are base64. Unknown keys are ignored when reading; a missing or mistyped one
+// is an error that names its path. No state outside the objects, hence thread-safe.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/result.h"
+#include "base/escape.h"
+
+namespace assay::tools {
+
+/// Marks a string member that holds arbitrary bytes.
+struct Bytes {
+  std::string& bytes;
+};
+/// Marks a string member that is passed on unchanged; it must be UTF-8 (a source, which the tools check).
+struct Verbatim {
+  std::string& text;
+};
+
+/// Marks a member that documents lack which are older than it; it then keeps its default.
+template <class T>
+struct Newer {
+  T& value;
+};
+template <class T>
+Newer(T&) -> Newer<T>;
+
+std::string to_base64(const std::string& bytes);
+std::optional<std::string> from_base64(const std::string& text);
+
+namespace archive_detail {
+/// The names of an enum, both ways; specialised beside each enum (verdict_json.cc).
+template <class Enum>
+struct EnumNames;
+}  // namespace archive_detail
+
+class JsonWriter {
+ public:
+  template <class T>
+  void operator()(const char* key, T& value) {
+    put(out_, key, value);
+  }
+  void operator()(const char* key, Bytes value) { out_[key] = to_base64(value.bytes); }
+  void operator()(const char* key, Verbatim value) { out_[key] = value.text; }
+  template <class T>
+  void operator()(const char* key, Newer<T> newer) {
+    (*this)(key, newer.value);
+  }
+  nlohmann::json take() { return std::move(out_); }
+
+ private:
+  template <class T>
+  static void put(nlohmann::json& object, const char* key, std::optional<T>& value) {
+    if (value) object[key] = make(*value);
+  }
+  template <class T>
+  static void put(nlohmann::json& object, const char* key, T& value) {
+    object[key] = make(value);
+  }
+  static nlohmann::json make(bool& value) { return value; }
+  static nlohmann::json make(int& value) { return value; }
+  static nlohmann::json make(std::int64_t& value) { return value; }
+  static nlohmann::json make(std::string& value) { return escape_text(value); }
+  static nlohmann::json make(double& value) {
+    if (std::isfinite(value)) return value;
+    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  }
+  template <class T>
+  static nlohmann::json make(std::vector<T>& values) {
+    nlohmann::json list = nlohmann::json::array();
+    for (T& value : values) list.push_back(make(value));
+    return list;
+  }
+  template <class T>
+  static nlohmann::json make(std::map<std::string, T>& values) {
+    nlohmann::json object = nlohmann::json::object();
+    for (auto& [key, value] : values) object[escape_text(key)] = make(value);
+    return object;
+  }
+  template <class T>
+  static nlohmann::json make(T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      return archive_detail::EnumNames<T>::to(value);
+    } else {
+      JsonWriter inner;
+      fields(inner, value);
+      return inner.take();
+    }
+  }
+
+  nlohmann::json out_ = nlohmann::json::object();
+};
+
+class JsonReader {
+ public:
+  JsonReader(const nlohmann::json& in, std::string path, std::string& problem) : in_(in), path_(std::move(path)), problem_(problem) {}
+
+  template <class T>
+  void operator()(const char* key, T& value) {
+    if (const nlohmann::json* found = require(key)) take(*found, path_ + "." + key, value);
+  }
+  template <class T>
+  void operator()(const char* key, std::optional<T>& value) {
+    value.reset();
+    const auto found = in_.find(key);
+    if (found != in_.end() && !found->is_null()) take(*found, path_ + "." + key, value.emplace());
+  }
+  template <class T>
+  void operator()(const char* key, Newer<T> newer) {
+    if (in_.contains(key)) (*this)(key, newer.value);
+  }
+  void operator()(const char* key, Bytes value) {
+    const nlohmann::json* found = require(key);
+    if (found == nullptr) return;
+    auto bytes = found->is_string() ? from_base64(found->get_ref<const std::string&>()) : std::nullopt;
+    if (bytes) {
+      value.bytes = std::move(*bytes);
+    } else {
+      complain(path_ + "." + key, "base64");
+    }
+  }
+  void operator()(const char* key, Verbatim value) {
+    if (const nlohmann::json* found = require(key)) take(*found, path_ + "." + key, value.text);
+  }
+
+ private:
+  const nlohmann::json* require(const char* key) {
+    const auto found = in_.find(key);
+    if (found != in_.end()) return &*found;
+    complain(path_ + "." + key, "a value, but it is missing");
+    return nullptr;
+  }
+  void complain(const std::string& path, const std::string& wanted) {
+    if (problem_.empty()) problem_ = path + ": expected " + wanted;
+  }
+  void take(const nlohmann::json& in, const std::string& path, bool& value) {
+    if (in.is_boolean())
+      value = in.get<bool>();
+    else
+      complain(path, "a boolean");
+  }
+  void take(const nlohmann::json& in, const std::string& path, std::int64_t& value) {
+    const bool too_large = in.is_number_unsigned() && in.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (in.is_number_integer() && !too_large)
+      value = in.get<std::int64_t>();
+    else
+      complain(path, "an integer");
+  }
+  void take(const nlohmann::json& in, const std::string& path, std::string& value) {
+    if (in.is_string())
+      value = in.get<std::string>();
+    else
+      complain(path, "a string");
+  }
+  void take(const nlohmann::json& in, const std::string& path, double& value) {
+    if (in.is_number())
+      value = in.get<double>();
+    else if (in == "nan")
+      value = std::numeric_limits<double>::quiet_NaN();
+    else if (in == "inf")
+      value = std::numeric_limits<double>::infinity();
+    else if (in == "-inf")
+      value = -std::numeric_limits<double>::infinity();
+    else
+      complain(path, "a number");
+  }
+  template <class T>
+  void take(const nlohmann::json& in, const std::string& path, std::vector<T>& values) {
+    values.clear();
+    if (!in.is_array()) return complain(path, "an array");
+    for (std::size_t i = 0; i < in.size(); ++i) take(in[i], path + "[" + std::to_string(i) + "]", values.emplace_back());
+  }
+  template <class T>
+  void take(const nlohmann::json& in, const std::string& path, std::map<std::string, T>& values) {
+    values.clear();
+    if (!in.is_object()) return complain(path, "an object");
+    for (const auto& [key, value] : in.items()) take(value, std::string(path).append(".").append(key), values[key]);
+  }
+  template <class T>
+  void take(const nlohmann::json& in, const std::string& path, T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      const auto known = in.is_string() ? archive_detail::EnumNames<T>::from(in.get_ref<const std::string&>()) : std::nullopt;
+      if (known)
+        value = *known;
+      else
+        complain(path, "one of the names in docs/verdict.md");
+    } else if (in.is_object()) {
+      JsonReader inner(in, path, problem_);
+      fields(inner, value);
+    } else {
+      complain(path, "an object");
+    }
+  }
+
+  const nlohmann::json& in_;
+  const std::string path_;
+  std::string& problem_;
+};
+
+template <class T>
+nlohmann::json write_json(T value) {
+  JsonWriter writer;
+  fields(writer, value);
+  return writer.take();
+}
+
+template <class T>
+Result<T> read_json(const nlohmann::json& document, const std::string& what) {
+  if (!document.is_object()) return fail(ErrorCode::corrupt, what + ": expected an object");
+  T value;
+  std::string problem;
+  JsonReader reader(document, what, problem);
+  fields(reader, value);
+  if (!problem.empty()) return fail(ErrorCode::corrupt, problem);
+  return value;
+}
+
+}  // namespace assay::tools

@@ -1,0 +1,233 @@
+#include "tools/json/verdict_json.h"
+
+#include "tools/json/enum_names.h"
+#include "tools/json/json_archive.h"
+
+// `fields` is found by argument-dependent lookup, hence in the namespace of the structs.
+namespace assay::sandbox {
+
+template <class Archive>
+void fields(Archive& archive, Mismatch& mismatch) {
+  archive("output", mismatch.output);
+  archive("index", mismatch.index);
+  archive("expected", mismatch.expected);
+  archive("actual", mismatch.actual);
+}
+
+template <class Archive>
+void fields(Archive& archive, Timing& timing) {
+  archive("median_ns", timing.median_ns);
+  archive("low_ns", timing.low_ns);
+  archive("high_ns", timing.high_ns);
+  archive("samples_ns", timing.samples_ns);
+  archive("warm_ns", timing.warm_ns);
+  archive("first_run_ns", tools::Newer{timing.first_run_ns});
+  archive("wall_ns", timing.wall_ns);
+  archive("overhead_ns", timing.overhead_ns);
+  archive("clock_mhz", timing.clock_mhz);
+  archive("discarded", timing.discarded);
+  archive("age_ms", tools::Newer{timing.age_ms});
+}
+
+template <class Archive>
+void fields(Archive& archive, OperationTime& operation) {
+  archive("name", operation.name);
+  archive("submitted", operation.submitted);
+  archive("ns", operation.ns);
+}
+
+template <class Archive>
+void fields(Archive& archive, CaseRecord& record) {
+  archive("id", record.id);
+  archive("hidden", record.hidden);
+  archive("outcome", record.outcome);
+  archive("reason", record.reason);
+  archive("max_abs_error", record.max_abs_error);
+  archive("float64_error", record.float64_error);
+  archive("strict_pass", record.strict_pass);
+  archive("elements", record.elements);
+  archive("mismatches", record.mismatches);
+  archive("first_mismatch", record.first_mismatch);
+  archive("latency", record.latency);
+  archive("baseline_latency", record.baseline_latency);
+  archive("pytorch_ns", record.pytorch_ns);
+  archive("floor_ns", record.floor_ns);
+  archive("cost_bytes", record.cost_bytes);
+  archive("cost_flops", record.cost_flops);
+  archive("timeline", tools::Newer{record.timeline});
+  archive("own_share", record.own_share);
+  archive("deterministic", record.deterministic);
+}
+
+template <class Archive>
+void fields(Archive& archive, KernelReport& kernel) {
+  archive("name", kernel.name);
+  archive("target", kernel.target);
+  archive("num_warps", kernel.num_warps);
+  archive("registers", kernel.registers);
+  archive("spill_bytes", kernel.spill_bytes);
+  archive("shared_bytes", kernel.shared_bytes);
+  archive("binary_bytes", kernel.binary_bytes);
+  archive("occupancy", kernel.occupancy);
+  archive("occupancy_limiter", kernel.occupancy_limiter);
+  archive("grid", kernel.grid);
+  archive("launches", kernel.launches);
+  archive("gpu_time_share", kernel.gpu_time_share);
+}
+
+template <class Archive>
+void fields(Archive& archive, Diagnostic& diagnostic) {
+  archive("exception", diagnostic.exception);
+  archive("message", diagnostic.message);
+  archive("line", diagnostic.line);
+  archive("code", diagnostic.code);
+  archive("traceback", diagnostic.traceback);
+}
+
+template <class Archive>
+void fields(Archive& archive, Artifact& artifact) {
+  archive("kind", artifact.kind);
+  archive("name", artifact.name);
+  archive("bytes", tools::Bytes{artifact.bytes});
+}
+
+template <class Archive>
+void fields(Archive& archive, Provenance& provenance) {
+  archive("device", provenance.device);
+  archive("device_name", provenance.device_name);
+  archive("driver", provenance.driver);
+  archive("torch", provenance.torch);
+  archive("triton", provenance.triton);
+  archive("python", provenance.python);
+  archive("assay", provenance.assay);
+  archive("nvrtc", tools::Newer{provenance.nvrtc});
+  archive("seeds", provenance.seeds);
+  archive("missing_layers", provenance.missing_layers);
+  archive("operator_revision", provenance.operator_revision);
+  archive("source_sha256", provenance.source_sha256);
+  archive("plans", provenance.plans);
+}
+
+template <class Archive>
+void fields(Archive& archive, Roofline& roofline) {
+  archive("cost_bytes", roofline.cost_bytes);
+  archive("cost_flops", roofline.cost_flops);
+  archive("bytes_per_s", roofline.bytes_per_s);
+  archive("flops_per_s", roofline.flops_per_s);
+  archive("unit", roofline.unit);
+  archive("source", roofline.source);
+  archive("floor_ns", roofline.floor_ns);
+  archive("latency_ns", roofline.latency_ns);
+  archive("oracle_ns", roofline.oracle_ns);
+  archive("share", roofline.share);
+}
+
+template <class Archive>
+void fields(Archive& archive, OpcodeCount& one) {
+  archive("opcode", one.opcode);
+  archive("count", one.count);
+}
+
+template <class Archive>
+void fields(Archive& archive, LineCount& line) {
+  archive("file", line.file);
+  archive("line", line.line);
+  archive("code", line.code);
+  archive("count", line.count);
+  archive("looped", line.looped);
+  archive("opcodes", line.opcodes);
+}
+
+template <class Archive>
+void fields(Archive& archive, CodeDigest& digest) {
+  archive("kernel", digest.kernel);
+  archive("target", digest.target);
+  archive("instructions", digest.instructions);
+  archive("looped", digest.looped);
+  archive("tensor", digest.tensor);
+  archive("tensor_unit", digest.tensor_unit);
+  archive("barriers", digest.barriers);
+  archive("local_accesses", digest.local_accesses);
+  archive("global_loads", digest.global_loads);
+  archive("global_stores", digest.global_stores);
+  archive("shared_loads", digest.shared_loads);
+  archive("shared_stores", digest.shared_stores);
+  archive("opcodes", digest.opcodes);
+  archive("lines", digest.lines);
+}
+
+template <class Archive>
+void fields(Archive& archive, StallShare& stall) {
+  archive("reason", stall.reason);
+  archive("share", stall.share);
+}
+
+template <class Archive>
+void fields(Archive& archive, KernelCounters& counters) {
+  archive("kernel", counters.kernel);
+  archive("values", counters.values);
+  archive("limiter", counters.limiter);
+  archive("stalls", counters.stalls);
+}
+
+template <class Archive>
+void fields(Archive& archive, Profile& profile) {
+  archive("case", profile.case_id);
+  archive("target", profile.target);
+  archive("device_name", profile.device_name);
+  archive("detail", profile.detail);
+  archive("evidence", profile.evidence);
+  archive("bound", profile.bound);
+  archive("reason", profile.reason);
+  archive("roofline", profile.roofline);
+  archive("suggestion", profile.suggestion);
+  archive("code", profile.code);
+  archive("counters", profile.counters);
+  archive("missing", profile.missing);
+}
+
+template <class Archive>
+void fields(Archive& archive, Verdict& verdict) {
+  archive("job", verdict.job);
+  archive("kind", verdict.kind);
+  archive("operator", verdict.operator_name);
+  archive("language", tools::Newer{verdict.language});
+  archive("outcome", verdict.outcome);
+  archive("error_kind", verdict.error_kind);
+  archive("stage", verdict.stage);
+  archive("summary", verdict.summary);
+  archive("detail", verdict.detail);
+  archive("diagnostic", verdict.diagnostic);
+  archive("cases", verdict.cases);
+  archive("skipped_cases", verdict.skipped_cases);
+  archive("kernels", verdict.kernels);
+  archive("hints", verdict.hints);
+  archive("artifacts", verdict.artifacts);
+  archive("stdout", verdict.stdout_text);
+  archive("stderr", verdict.stderr_text);
+  archive("tier", verdict.tier);
+  archive("tier_reason", verdict.tier_reason);
+  archive("profile", verdict.profile);
+  archive("perf", verdict.perf);
+  archive("stage_ms", verdict.stage_ms);
+  archive("provenance", verdict.provenance);
+}
+
+}  // namespace assay::sandbox
+
+namespace assay::tools {
+
+nlohmann::json verdict_to_json(const sandbox::Verdict& verdict) {
+  nlohmann::json document = write_json(verdict);
+  document["format"] = kVerdictFormatName;
+  return document;
+}
+
+Result<sandbox::Verdict> verdict_from_json(const nlohmann::json& document) {
+  if (!document.is_object() || document.value("format", nlohmann::json()) != kVerdictFormatName) {
+    return fail(ErrorCode::corrupt, std::string("verdict: expected format \"") + kVerdictFormatName + "\"");
+  }
+  return read_json<sandbox::Verdict>(document, "verdict");
+}
+
+}  // namespace assay::tools

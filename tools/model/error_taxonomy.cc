@@ -1,0 +1,58 @@
+#include "tools/model/error_taxonomy.h"
+
+namespace assay::tools {
+
+std::optional<ErrorType> error_type(sandbox::ErrorKind kind) {
+  using sandbox::ErrorKind;
+  constexpr std::string_view kSyntax = "Syntax";
+  constexpr std::string_view kAttribute = "Attribute & Type";
+  constexpr std::string_view kName = "Name & Reference";
+  constexpr std::string_view kRuntime = "Runtime & Logic";
+  switch (kind) {
+    case ErrorKind::syntax_error: return ErrorType{"SyntaxError", kSyntax};
+    case ErrorKind::indentation_error: return ErrorType{"IndentationError", kSyntax};
+    case ErrorKind::attribute_error: return ErrorType{"AttributeError", kAttribute};
+    case ErrorKind::type_error: return ErrorType{"TypeError", kAttribute};
+    case ErrorKind::not_implemented_error: return ErrorType{"NotImplementedError", kAttribute};
+    case ErrorKind::name_error: return ErrorType{"NameError", kName};
+    case ErrorKind::key_error: return ErrorType{"KeyError", kName};
+    case ErrorKind::index_error: return ErrorType{"IndexError", kName};
+    case ErrorKind::module_not_found: return ErrorType{"ModuleNotFoundError", kName};
+    case ErrorKind::import_error: return ErrorType{"ImportError", kName};
+    case ErrorKind::value_error: return ErrorType{"ValueError", kRuntime};
+    case ErrorKind::zero_division: return ErrorType{"ZeroDivisionError", kRuntime};
+    case ErrorKind::recursion_error: return ErrorType{"RecursionError", kRuntime};
+    case ErrorKind::assertion_error: return ErrorType{"AssertionError", kRuntime};
+    case ErrorKind::compilation_error: return ErrorType{"CompilationError", kRuntime};
+    // A caller of a function that does not exist gets a NameError.
+    case ErrorKind::missing_entry: return ErrorType{"NameError", kName};
+    case ErrorKind::output_mismatch:
+    case ErrorKind::wrong_result:
+    case ErrorKind::unattributed:
+    case ErrorKind::floor_violation: return ErrorType{"ResultsError", kRuntime};
+    case ErrorKind::runtime_error:
+    case ErrorKind::other_exception:
+    case ErrorKind::timeout:
+    case ErrorKind::memory_limit:
+    case ErrorKind::process_limit:
+    case ErrorKind::output_limit:
+    case ErrorKind::disk_limit:
+    case ErrorKind::gpu_memory_limit:
+    case ErrorKind::crash:
+    case ErrorKind::protocol_error:
+    case ErrorKind::invalid_plan:
+    case ErrorKind::not_recordable:
+    case ErrorKind::launch_failure:
+    case ErrorKind::gpu_fault:
+    case ErrorKind::canary_violation: return ErrorType{"RuntimeError", kRuntime};
+    case ErrorKind::none:
+    case ErrorKind::unsupported:
+    case ErrorKind::cancelled:
+    case ErrorKind::aborted:
+    case ErrorKind::device_unhealthy:
+    case ErrorKind::internal_error: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace assay::tools

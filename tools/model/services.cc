@@ -1,0 +1,27 @@
+#include "tools/model/services.h"
+
+#include <algorithm>
+
+#include "tools/model/tracks.h"
+
+namespace assay::tools {
+
+std::string_view to_string(Track track) { return rules_of(track).name; }
+
+std::optional<Track> track_from(std::string_view text) {
+  const auto found = std::find_if(kTracks.begin(), kTracks.end(), [text](const TrackRules& rules) { return rules.name == text; });
+  return found == kTracks.end() ? std::nullopt : std::optional(found->track);
+}
+
+std::string_view to_string(JobState state) {
+  switch (state) {
+    case JobState::queued: return "queued";
+    case JobState::running: return "running";
+    case JobState::finished: return "finished";
+    case JobState::cancelled: return "cancelled";
+    case JobState::aborted: return "aborted";
+  }
+  return "?";
+}
+
+}  // namespace assay::tools

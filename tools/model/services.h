@@ -1,0 +1,145 @@
+// What the tools need from whoever hosts them: runs, jobs and artifacts. The server implements these over its store
+// (server/runs, server/store); tests implement them in memory. All methods are thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/job/job.h"
+
+namespace assay::tools {
+
+/// tools/model/tracks.h has their rules.
+enum class Track { practice, one_shot, iterative, scaled };
+std::string_view to_string(Track track);
+std::optional<Track> track_from(std::string_view text);
+
+/// Per operator, within one run; 0 forbids the tool, -1 is unlimited.
+struct Budgets {
+  std::int64_t compiles = -1;
+  std::int64_t tests = -1;
+  std::int64_t profiles = -1;
+  std::int64_t submissions = -1;
+  std::int64_t run_wall_s = 86'400;  // of the whole run
+};
+
+struct RunRequest {
+  std::string agent, model;
+  Track track = Track::practice;
+  std::string suite = "all";  // "all", a split, or a comma-separated list of operators
+};
+
+struct RunInfo {
+  std::string handle;
+  RunRequest request;
+  Budgets budgets;
+  std::vector<std::string> operators;  // the suite, resolved, in catalog order
+  std::int64_t created_unix_ms = 0;
+  std::int64_t expires_unix_ms = 0;
+};
+
+/// One report, or the sum of all. A cost that nobody named is not known, which is another thing than 0.
+struct Usage {
+  std::int64_t input_tokens = 0;
+  std::int64_t output_tokens = 0;
+  double cost_usd = 0;      // of a sum: of the reports that named one
+  bool cost_known = false;  // of a sum: there are reports, and each named one
+};
+
+/// How one call of compile, run_tests, profile or submit ended.
+struct JudgedCall {
+  sandbox::JobKind kind = sandbox::JobKind::test;
+  sandbox::Outcome outcome = sandbox::Outcome::error;
+  sandbox::ErrorKind error_kind = sandbox::ErrorKind::none;
+  sandbox::Stage stage = sandbox::Stage::queue;
+};
+
+struct OperatorScore {
+  std::string operator_name;
+  std::string split;
+  bool submitted = false;
+  std::string job;  // of the graded submission
+  std::optional<sandbox::Verdict> verdict;
+  std::int64_t tool_calls = 0;
+  std::vector<JudgedCall> calls = {};  // before the graded submission, in order; only in reports
+};
+
+struct Scorecard {
+  RunInfo run;
+  Usage usage;
+  std::vector<OperatorScore> operators;
+  std::int64_t passed = 0;
+  std::int64_t submitted = 0;
+  double pass_at_1 = 0;             // over the whole suite; an operator without a submission is a failure
+  std::optional<double> perf_at_1;  // absent unless every right submission was timed, as in reports
+};
+
+/// Of one kind of call on one operator of a run; -1 is unlimited.
+struct CallsLeft {
+  std::int64_t limit = -1;
+  std::int64_t left = -1;
+  std::int64_t submissions = -1;  // that are left
+};
+
+class RunService {
+ public:
+  virtual ~RunService() = default;
+  virtual Result<RunInfo> start(const RunRequest& request) = 0;
+  virtual Result<RunInfo> find(const std::string& run) = 0;
+  /// Charges one call of `kind` on `operator_name` to the run, or refuses with the rule and what is left. In the one_shot
+  /// track the first source seen for an operator is the only one: others are refused.
+  virtual Status charge(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256) = 0;
+  virtual Result<CallsLeft> calls_left(const std::string& run, const std::string& operator_name, sandbox::JobKind kind) = 0;
+  virtual Status report_usage(const std::string& run, const Usage& usage) = 0;
+  virtual Result<Scorecard> scorecard(const std::string& run) = 0;
+};
+
+enum class JobState { queued, running, finished, cancelled, aborted };
+std::string_view to_string(JobState state);
+
+struct JobStatus {
+  std::string job;
+  std::string run = {};  // that it was charged to; empty: none
+  JobState state = JobState::queued;
+  std::int64_t queue_position = 0;               // 0 when running or over
+  std::optional<std::int64_t> expected_wait_ms;  // of a queued job, judged by the last ones
+  std::int64_t elapsed_ms = 0;
+  std::string stage;             // where it is, for a sign of life
+  std::int64_t cases_done = 0;   // through that stage
+  std::int64_t cases_total = 0;  // 0: unknown
+  std::optional<sandbox::Verdict> verdict;
+};
+
+class JobService {
+ public:
+  virtual ~JobService() = default;
+  /// Durable before it returns. `run` may be empty (practice).
+  virtual Result<std::string> submit(sandbox::Job job, const std::string& run, const std::string& device) = 0;
+  /// Waits at most `wait_ms` for the end, calling `progress` (may be null) when the stage changes or a case is through it.
+  virtual Result<JobStatus> wait(const std::string& job, std::int64_t wait_ms, const std::function<void(const JobStatus&)>& progress) = 0;
+  virtual Status cancel(const std::string& job) = 0;
+  /// Names of the devices jobs can run on; the first is the default.
+  virtual std::vector<std::string> devices() const = 0;
+};
+
+struct ArtifactSlice {
+  std::string kind, name;
+  std::int64_t total_bytes = 0;
+  std::int64_t offset = 0;
+  std::string bytes;
+};
+
+class ArtifactService {
+ public:
+  virtual ~ArtifactService() = default;
+  /// Returns the artifact's handle.
+  virtual Result<std::string> put(const std::string& job, const sandbox::Artifact& artifact) = 0;
+  virtual Result<ArtifactSlice> read(const std::string& artifact, std::int64_t offset, std::int64_t limit_bytes) = 0;
+  virtual std::vector<std::pair<std::string, std::string>> list(const std::string& job) = 0;  // handle, "kind name"
+};
+
+}  // namespace assay::tools

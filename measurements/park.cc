@@ -25,7 +25,7 @@ constexpr int kUsage = 2;
 constexpr std::int64_t kReadyMs = 60'000;
 constexpr std::int64_t kParkMs = 15'000;
 
-int complain(const std::string& message, int status = 1) {
+int print_error(const std::string& message, int status = 1) {
   std::fprintf(stderr, "assay-park: %s\n", message.c_str());
   return status;
 }
@@ -33,18 +33,18 @@ int complain(const std::string& message, int status = 1) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < kArguments + 1 || argc > kArguments + 2) return complain("usage: PYTHON HARNESS ASSAY_JAIL STATE_DIR [LAYERS]", kUsage);
+  if (argc < kArguments + 1 || argc > kArguments + 2) return print_error("usage: PYTHON HARNESS ASSAY_JAIL STATE_DIR [LAYERS]", kUsage);
   SandboxConfig config;
   config.python = argv[1];
   config.harness_dir = argv[2];
   config.jail_exec = argv[3];
   config.state_dir = argv[4];
   if (argc == kArguments + 2) {
-    if (const Status left_out = leave_out(argv[kArguments + 1]); !left_out) return complain(left_out.error().message, kUsage);
+    if (const Status left_out = leave_out(argv[kArguments + 1]); !left_out) return print_error(left_out.error().message, kUsage);
   }
   Spawner spawner;
   Result<std::unique_ptr<Zygote>> started = Zygote::start(config, spawner, Deadline::after_ms(kReadyMs));
-  if (!started) return complain(started.error().message);
+  if (!started) return print_error(started.error().message);
   const std::shared_ptr<Zygote> zygote = std::move(*started);
   std::puts("ready");
   std::fflush(stdout);
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     const auto begin = std::chrono::steady_clock::now();
     const Result<std::unique_ptr<Candidate>> parked = Candidate::park(zygote, 0, config.job_limits, config.isolation, Deadline::after_ms(kParkMs));
     const auto took = std::chrono::steady_clock::now() - begin;
-    if (!parked) return complain(parked.error().message);
+    if (!parked) return print_error(parked.error().message);
     std::printf("%lld\n", static_cast<long long>(std::chrono::duration_cast<std::chrono::nanoseconds>(took).count()));
     std::fflush(stdout);
   }

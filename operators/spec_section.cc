@@ -40,7 +40,7 @@ void Diagnostics::add(std::uint32_t line, const std::string& message) {
   first = Error{ErrorCode::invalid_argument, file + (line == 0 ? "" : ":" + std::to_string(line)) + ": " + message};
 }
 
-void Section::complain(std::string_view key, const std::string& message) {
+void Section::print_error(std::string_view key, const std::string& message) {
   const toml::node* found = table_.get(key);
   const std::uint32_t line = found != nullptr ? found->source().begin.line : table_.source().begin.line;
   diagnostics_.add(line, (label_.empty() ? "" : label_ + ": ") + "key '" + std::string(key) + "' " + message);
@@ -53,16 +53,16 @@ void Section::keys(std::initializer_list<std::string_view> required, std::initia
     const std::string_view name = key;
     if (std::find(valid.begin(), valid.end(), name) != valid.end()) continue;
     const std::string_view near = nearest(name, valid);
-    complain(name, "is unknown" + (near.empty() ? std::string() : "; did you mean '" + std::string(near) + "'?") + "; valid: " + join(Names(valid)));
+    print_error(name, "is unknown" + (near.empty() ? std::string() : "; did you mean '" + std::string(near) + "'?") + "; valid: " + join(Names(valid)));
   }
   for (const std::string_view key : required) {
-    if (!has(key)) complain(key, "is missing; required: " + joined(required));
+    if (!has(key)) print_error(key, "is missing; required: " + joined(required));
   }
 }
 
 const toml::node* Section::node(std::string_view key) {
   const toml::node* found = table_.get(key);
-  if (found == nullptr) complain(key, "is missing");
+  if (found == nullptr) print_error(key, "is missing");
   return found;
 }
 
@@ -71,7 +71,7 @@ std::string Section::text(std::string_view key) {
   if (found == nullptr) return {};
   const auto* value = found->as_string();
   if (value == nullptr || value->get().empty()) {
-    complain(key, "must be a string that is not empty");
+    print_error(key, "must be a string that is not empty");
     return {};
   }
   return value->get();
@@ -80,7 +80,7 @@ std::string Section::text(std::string_view key) {
 std::string Section::identifier(std::string_view key) {
   std::string value = text(key);
   if (!value.empty() && !is_identifier(value)) {
-    complain(key, "is " + shown(value) + "; valid: lower-case letters, digits and underscores, a letter first, at most 64 characters");
+    print_error(key, "is " + shown(value) + "; valid: lower-case letters, digits and underscores, a letter first, at most 64 characters");
   }
   return value;
 }
@@ -88,7 +88,7 @@ std::string Section::identifier(std::string_view key) {
 std::string Section::choice(std::string_view key, Names valid) {
   std::string value = text(key);
   if (!value.empty() && std::find(valid.begin(), valid.end(), value) == valid.end()) {
-    complain(key, "is " + shown(value) + "; valid: " + join(valid));
+    print_error(key, "is " + shown(value) + "; valid: " + join(valid));
   }
   return value;
 }
@@ -98,7 +98,7 @@ std::int64_t Section::integer(std::string_view key, std::int64_t low, std::int64
   if (found == nullptr) return low;
   const auto* value = found->as_integer();
   if (value == nullptr || value->get() < low || value->get() > high) {
-    complain(key, "must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
+    print_error(key, "must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
     return low;
   }
   return value->get();
@@ -109,7 +109,7 @@ double Section::number(std::string_view key, double low, double high) {
   if (found == nullptr) return low;
   const std::optional<double> value = found->is_number() ? found->value<double>() : std::nullopt;
   if (!value || !std::isfinite(*value) || *value < low || *value > high) {
-    complain(key, "must be a number from " + number_text(low) + " to " + number_text(high));
+    print_error(key, "must be a number from " + number_text(low) + " to " + number_text(high));
     return low;
   }
   return *value;
@@ -118,7 +118,7 @@ double Section::number(std::string_view key, double low, double high) {
 bool Section::boolean(std::string_view key) {
   const toml::node* found = node(key);
   if (found == nullptr) return false;
-  if (!found->is_boolean()) complain(key, "must be true or false");
+  if (!found->is_boolean()) print_error(key, "must be true or false");
   return found->value_or(false);
 }
 
@@ -137,7 +137,7 @@ std::vector<std::string> Section::extents(std::string_view key) {
       array = nullptr;
     }
   }
-  if (array == nullptr) complain(key, "must be an array of axis names, integers or products, such as [\"rows\", \"2*cols\"]");
+  if (array == nullptr) print_error(key, "must be an array of axis names, integers or products, such as [\"rows\", \"2*cols\"]");
   return items;
 }
 
@@ -147,7 +147,7 @@ std::string Section::extent_or_number(std::string_view key) {
   if (found->is_number()) {
     const double value = found->value_or(0.0);
     if (std::isfinite(value) && value > 0) return number_text(value);
-    complain(key, "must be above 0");
+    print_error(key, "must be above 0");
     return "1";
   }
   return text(key);
@@ -158,7 +158,7 @@ std::map<std::string, std::int64_t> Section::integers(std::string_view key, std:
   if (found == nullptr) return {};
   const auto* table = found->as_table();
   if (table == nullptr) {
-    complain(key, "must be a table of integers, such as { rows = 7, cols = 33 }");
+    print_error(key, "must be a table of integers, such as { rows = 7, cols = 33 }");
     return {};
   }
   std::map<std::string, std::int64_t> values;
@@ -166,9 +166,9 @@ std::map<std::string, std::int64_t> Section::integers(std::string_view key, std:
     const std::string name(name_key.str());
     const auto* number = value.as_integer();
     if (!is_identifier(name)) {
-      complain(key, "has the name " + shown(name) + "; valid: lower-case letters, digits and underscores, a letter first");
+      print_error(key, "has the name " + shown(name) + "; valid: lower-case letters, digits and underscores, a letter first");
     } else if (number == nullptr || number->get() < low || number->get() > high) {
-      complain(key, "has '" + name + "', which must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
+      print_error(key, "has '" + name + "', which must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
     } else {
       values[name] = number->get();
     }
@@ -185,7 +185,7 @@ std::vector<const toml::table*> Section::tables(std::string_view key) {
     if (const auto* table = array->get(i)->as_table()) result.push_back(table);
   }
   if (array == nullptr || result.empty() || result.size() != array->size()) {
-    complain(key, "must be written as one or more [[" + std::string(key) + "]] tables");
+    print_error(key, "must be written as one or more [[" + std::string(key) + "]] tables");
   }
   return result;
 }

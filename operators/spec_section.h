@@ -66,7 +66,7 @@ class Section {
   /// The tables of [[key]]; complains when there is none.
   std::vector<const toml::table*> tables(std::string_view key);
 
-  void complain(std::string_view key, const std::string& message);
+  void print_error(std::string_view key, const std::string& message);
 
  private:
   const toml::node* node(std::string_view key);

@@ -60,7 +60,7 @@ Argument parse_argument(Section section) {
   const std::string role = section.choice("role", kRoles);
   argument.role = role == "inout" ? Role::inout : role == "structural" ? Role::structural : Role::input;
   if (argument.type != ArgumentType::tensor && argument.role != Role::input) {
-    section.complain("role", "is '" + role + "'; valid for a scalar: input");
+    section.print_error("role", "is '" + role + "'; valid for a scalar: input");
   }
   argument.description = section.text("description");
   return argument;

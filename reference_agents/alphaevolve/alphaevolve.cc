@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "reference_agents/core/code_block.h"
-#include "reference_agents/core/draws.h"
+#include "reference_agents/core/seeded_rng.h"
 #include "reference_agents/core/edits.h"
 #include "reference_agents/core/remarks.h"
 #include "reference_agents/alphaevolve/database.h"
@@ -35,7 +35,7 @@ struct Mode {
   bool diff = false, archive = false;
 };
 
-Result<std::string> prompt_text(Workbench& bench, const Spec& spec, const Start& start, const Mode& mode) {
+Result<std::string> prompt_text(AgentSession& bench, const Spec& spec, const Start& start, const Mode& mode) {
   PromptValues values = {{"operator", spec.operator_name}, {"spec", spec.text}};
   values["complaint"] = start.complaint.empty() ? "" : "Your last reply could not be used: " + start.complaint + "\n";
   if (start.parent.empty()) return bench.prompt("alphaevolve/prompts/first.md", values);
@@ -75,14 +75,14 @@ const std::vector<NumberOption>& alphaevolve_options() {
   return list;
 }
 
-Result<Attempt> attempt_alphaevolve(Workbench& bench, const NumberValues& options) {
+Result<Attempt> attempt_alphaevolve(AgentSession& bench, const NumberValues& options) {
   const Result<Spec> spec = bench.fetch_spec();
   if (!spec) return fail(spec.error());
   const Result<std::string> system = bench.prompt("alphaevolve/prompts/system.md", {});
   if (!system) return fail(system.error());
   const std::size_t attempts = whole(options, "attempts"), islands = whole(options, "islands"), migrate = whole(options, "migrate");
   const Mode mode{options.at("diff") > 0, options.at("archive") > 0};
-  Database database({islands, mode.archive, options.at("min_perf")}, Draws(0, bench.identity()));
+  Database database({islands, mode.archive, options.at("min_perf")}, SeededRng(0, bench.identity()));
   std::vector<std::string> complaints(islands);
   for (std::size_t attempt = 1; attempt <= attempts; ++attempt) {
     const std::size_t island = (attempt - 1) % islands;

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "reference_agents/core/workbench.h"
+#include "reference_agents/core/agent_session.h"
 #include "reference_agents/llm/number_options.h"
 
 namespace assay::agents {
 
 const std::vector<NumberOption>& alphaevolve_options();
-Result<Attempt> attempt_alphaevolve(Workbench& bench, const NumberValues& options);
+Result<Attempt> attempt_alphaevolve(AgentSession& bench, const NumberValues& options);
 
 }  // namespace assay::agents

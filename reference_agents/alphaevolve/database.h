@@ -7,7 +7,7 @@
 // - others beside it, for their errors and ideas. Without the archive: the island's newest. With it: the best elites for one half, and for
 //   the other elites drawn from the rest, whatever came of them.
 //
-//   Database database({.islands = 2, .archive = true}, Draws(0, bench.identity()));
+//   Database database({.islands = 2, .archive = true}, SeededRng(0, bench.identity()));
 //   database.add(0, {code, evaluation});
 //   const Program parent = database.parent(0);
 //   for (const Program& other : database.others(0, parent, 2)) show(other);
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "reference_agents/core/draws.h"
+#include "reference_agents/core/seeded_rng.h"
 #include "reference_agents/alphaevolve/archive.h"
 #include "reference_agents/alphaevolve/program.h"
 
@@ -36,7 +36,7 @@ const Program& best_of(const std::vector<Program>& programs);
 
 class Database {
  public:
-  Database(DatabaseRules rules, Draws draws) : rules_(rules), draws_(draws), islands_(rules.islands) {}
+  Database(DatabaseRules rules, SeededRng draws) : rules_(rules), draws_(draws), islands_(rules.islands) {}
 
   void add(std::size_t island, const Program& program);
   void migrate();
@@ -58,7 +58,7 @@ class Database {
   std::vector<Program> possible_parents(const Island& island) const;
 
   const DatabaseRules rules_;
-  Draws draws_;
+  SeededRng draws_;
   std::vector<Island> islands_;
 };
 

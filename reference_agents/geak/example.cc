@@ -10,7 +10,7 @@ constexpr std::size_t kQueryBytes = 2'000;  // the head of a specification says 
 
 }  // namespace
 
-Result<std::string> similar_example(Workbench& bench, const Spec& spec) {
+Result<std::string> similar_example(AgentSession& bench, const Spec& spec) {
   const Result<bool> there = bench.has_tool(kTool);
   if (!there) return fail(there.error());
   if (!*there) {

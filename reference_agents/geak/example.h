@@ -5,11 +5,11 @@
 
 #include "base/result.h"
 #include "reference_agents/core/spec.h"
-#include "reference_agents/core/workbench.h"
+#include "reference_agents/core/agent_session.h"
 
 namespace assay::agents {
 
 /// For the prompt; says so when the server has no such tool or found nothing. An Error is a broken conversation.
-Result<std::string> similar_example(Workbench& bench, const Spec& spec);
+Result<std::string> similar_example(AgentSession& bench, const Spec& spec);
 
 }  // namespace assay::agents

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSeveralInstancesTemperature = 1;
 
-Result<GeakParts> make_parts(Workbench& bench, const Spec& spec, const NumberValues& options) {
+Result<GeakParts> make_parts(AgentSession& bench, const Spec& spec, const NumberValues& options) {
   const auto is_on = [&](const char* name) { return options.at(name) > 0; };
   GeakParts parts;
   Result<std::string> system = bench.prompt("geak/prompts/system.md", {});
@@ -69,7 +69,7 @@ const std::vector<NumberOption>& geak_options() {
   return list;
 }
 
-Result<Attempt> attempt_geak(Workbench& bench, const NumberValues& options) {
+Result<Attempt> attempt_geak(AgentSession& bench, const NumberValues& options) {
   const Result<Spec> spec = bench.fetch_spec();
   if (!spec) return fail(spec.error());
   const Result<GeakParts> parts = make_parts(bench, *spec, options);

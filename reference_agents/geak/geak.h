@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "reference_agents/core/workbench.h"
+#include "reference_agents/core/agent_session.h"
 #include "reference_agents/llm/number_options.h"
 
 namespace assay::agents {
 
 const std::vector<NumberOption>& geak_options();
-Result<Attempt> attempt_geak(Workbench& bench, const NumberValues& options);
+Result<Attempt> attempt_geak(AgentSession& bench, const NumberValues& options);
 
 }  // namespace assay::agents

@@ -17,7 +17,7 @@
 #include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/prompt_file.h"
 #include "reference_agents/core/spec.h"
-#include "reference_agents/core/workbench.h"
+#include "reference_agents/core/agent_session.h"
 #include "reference_agents/geak/ancestors.h"
 
 namespace assay::agents {
@@ -38,7 +38,7 @@ class Instance {
  public:
   enum class Next { iterate, end_instance, end_attempt };
 
-  Instance(Workbench& bench, const Spec& spec, const GeakParts& parts) : bench_(bench), spec_(spec), parts_(parts), ancestors_(parts.ancestors) {}
+  Instance(AgentSession& bench, const Spec& spec, const GeakParts& parts) : bench_(bench), spec_(spec), parts_(parts), ancestors_(parts.ancestors) {}
 
   Result<Next> iterate();
 
@@ -60,7 +60,7 @@ class Instance {
   Status failed(const std::string& code, const Evaluation& evaluation);
   Status succeeded(const std::string& code, const Evaluation& evaluation);
 
-  Workbench& bench_;
+  AgentSession& bench_;
   const Spec& spec_;
   const GeakParts& parts_;
   Ancestors ancestors_;

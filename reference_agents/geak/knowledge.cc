@@ -59,7 +59,7 @@ std::vector<std::string> guides_for(const Spec& spec, const std::vector<std::str
   return uris;
 }
 
-Result<std::string> knowledge_for(Workbench& bench, const Spec& spec) {
+Result<std::string> knowledge_for(AgentSession& bench, const Spec& spec) {
   const Result<std::vector<std::string>> resources = bench.list_resources();
   if (!resources) return fail(resources.error());
   std::string knowledge;

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "reference_agents/core/spec.h"
-#include "reference_agents/core/workbench.h"
+#include "reference_agents/core/agent_session.h"
 
 namespace assay::agents {
 
@@ -20,6 +20,6 @@ inline constexpr std::size_t kKnowledgeBytes = 24'000;
 std::vector<std::string> guides_for(const Spec& spec, const std::vector<std::string>& resources);
 
 /// For the prompt; empty, with a note in the transcript, when the server has no guides. An Error is a broken conversation.
-Result<std::string> knowledge_for(Workbench& bench, const Spec& spec);
+Result<std::string> knowledge_for(AgentSession& bench, const Spec& spec);
 
 }  // namespace assay::agents

@@ -30,7 +30,7 @@ Result<std::string> candidate_in(const std::string& reply, const Leader& leader,
   return changed;
 }
 
-Result<std::string> round_text(Workbench& bench, const Spec& spec, const Leader& leader) {
+Result<std::string> round_text(AgentSession& bench, const Spec& spec, const Leader& leader) {
   PromptValues values = {{"operator", spec.operator_name}, {"spec", spec.text}, {"last_round", leader.last_round}};
   if (leader.code.empty()) return bench.prompt("leader/prompts/first.md", values);
   values["code"] = leader.code;
@@ -55,7 +55,7 @@ const std::vector<NumberOption>& leader_options() {
   return list;
 }
 
-Result<Attempt> attempt_leader(Workbench& bench, const NumberValues& options) {
+Result<Attempt> attempt_leader(AgentSession& bench, const NumberValues& options) {
   const Result<Spec> spec = bench.fetch_spec();
   if (!spec) return fail(spec.error());
   const Result<std::string> system = bench.prompt("leader/prompts/system.md", {});

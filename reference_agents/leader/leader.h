@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "reference_agents/core/workbench.h"
+#include "reference_agents/core/agent_session.h"
 #include "reference_agents/llm/number_options.h"
 
 namespace assay::agents {
 
 const std::vector<NumberOption>& leader_options();
-Result<Attempt> attempt_leader(Workbench& bench, const NumberValues& options);
+Result<Attempt> attempt_leader(AgentSession& bench, const NumberValues& options);
 
 }  // namespace assay::agents

@@ -1,4 +1,4 @@
-// MeteredClient wraps another client with a price and a purse (purse.h). Before a request the worst case is set aside (every byte of the
+// MeteredClient wraps another client with a price and a purse (spending_budget.h). Before a request the worst case is set aside (every byte of the
 // prompt a token, every allowed token written); a request that no longer fits is refused with resource_exhausted and limit_reached()
 // becomes true. A reply without token counts uses up its worst case. What a provider bills for a request that it never answered is not
 // seen here. Thread-safe.
@@ -12,7 +12,7 @@
 
 #include "reference_agents/llm/llm_client.h"
 #include "reference_agents/llm/prices.h"
-#include "reference_agents/llm/purse.h"
+#include "reference_agents/llm/spending_budget.h"
 
 namespace assay::agents {
 
@@ -22,7 +22,7 @@ class MeteredClient final : public LlmClient {
   MeteredClient(LlmClient& inner, std::optional<Price> price, Spending spending)
       : inner_(inner), price_(std::move(price)), own_(std::in_place, spending), purse_(*own_) {}
   /// `purse` outlives the client.
-  MeteredClient(LlmClient& inner, std::optional<Price> price, Purse& purse) : inner_(inner), price_(std::move(price)), purse_(purse) {}
+  MeteredClient(LlmClient& inner, std::optional<Price> price, SpendingBudget& purse) : inner_(inner), price_(std::move(price)), purse_(purse) {}
 
   Result<CompletionReply> complete(const CompletionRequest& request) override;
   std::string label() const override { return inner_.label(); }
@@ -38,8 +38,8 @@ class MeteredClient final : public LlmClient {
 
   LlmClient& inner_;
   const std::optional<Price> price_;
-  std::optional<Purse> own_;
-  Purse& purse_;
+  std::optional<SpendingBudget> own_;
+  SpendingBudget& purse_;
 };
 
 }  // namespace assay::agents

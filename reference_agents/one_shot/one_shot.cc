@@ -5,7 +5,7 @@
 
 namespace assay::agents {
 
-Result<Attempt> attempt_one_shot(Workbench& bench, const NumberValues&) {
+Result<Attempt> attempt_one_shot(AgentSession& bench, const NumberValues&) {
   const Result<Spec> spec = bench.fetch_spec();
   if (!spec) return fail(spec.error());
   const Result<CompletionReply> reply = bench.ask(one_shot_prompt(*spec));

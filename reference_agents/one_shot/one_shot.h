@@ -6,12 +6,12 @@
 #pragma once
 
 #include "base/result.h"
-#include "reference_agents/core/workbench.h"
+#include "reference_agents/core/agent_session.h"
 #include "reference_agents/llm/number_options.h"
 
 namespace assay::agents {
 
 /// An Error is an attempt that did not come to its end (the model or the server failed) and may be taken up again.
-Result<Attempt> attempt_one_shot(Workbench& bench, const NumberValues& options);
+Result<Attempt> attempt_one_shot(AgentSession& bench, const NumberValues& options);
 
 }  // namespace assay::agents

@@ -33,7 +33,7 @@ Result<AgentChoice> parse_agent(const std::string& text) {
 }
 
 Result<Attempt> attempt_operator(const AgentChoice& choice, mcp::Client& client, MeteredClient& model, Transcript& transcript, const AttemptRequest& request) {
-  Workbench bench(client, model, transcript, request);
+  AgentSession bench(client, model, transcript, request);
   Result<Attempt> ended = choice.entry->attempt(bench, choice.options);
   return ended || !bench.prompt_refused() ? ended : bench.submit_best();
 }

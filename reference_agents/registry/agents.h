@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/core/transcript.h"
-#include "reference_agents/core/workbench.h"
+#include "reference_agents/core/agent_session.h"
 #include "reference_agents/llm/metered.h"
 #include "reference_agents/llm/number_options.h"
 #include "server/mcp/client/client.h"
@@ -25,7 +25,7 @@ struct AgentEntry {
   std::string track;  // whose budgets and rules its runs have
   std::string summary;
   std::vector<NumberOption> options;
-  Result<Attempt> (*attempt)(Workbench& bench, const NumberValues& options) = nullptr;
+  Result<Attempt> (*attempt)(AgentSession& bench, const NumberValues& options) = nullptr;
 };
 
 const std::vector<AgentEntry>& agents();
@@ -39,7 +39,7 @@ struct AgentChoice {
 Result<AgentChoice> parse_agent(const std::string& text);
 
 /// An Error is an attempt that did not come to its end (the model or the server failed) and may be taken up again. A prompt that the endpoint refuses for
-/// good is an end (workbench.h).
+/// good is an end (agent_session.h).
 Result<Attempt> attempt_operator(const AgentChoice& choice, mcp::Client& client, MeteredClient& model, Transcript& transcript, const AttemptRequest& request);
 
 }  // namespace assay::agents

@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "reference_agents/core/code_block.h"
-#include "reference_agents/core/draws.h"
+#include "reference_agents/core/seeded_rng.h"
 #include "reference_agents/sim/named_operator.h"
 #include "reference_agents/sim/sim_attack.h"
 #include "reference_agents/sim/sim_edit.h"
@@ -33,7 +33,7 @@ Heard heard_in(const CompletionRequest& request) {
   return text.compare(at + kVerdictMark.size(), 4, "pass") == 0 ? Heard::success : Heard::failure;
 }
 
-Flaw draw_flaw(Heard heard, double repair, const NumberValues& odds, Draws& draws) {
+Flaw draw_flaw(Heard heard, double repair, const NumberValues& odds, SeededRng& draws) {
   const double chance = draws.uniform();
   const double repaired = draws.uniform();
   const double broken = odds.at("compile_error");
@@ -99,12 +99,12 @@ std::string SimClient::prose(const CompletionRequest& request, const std::string
   const std::string& newest = request.messages.back().text;
   const std::vector<Ideas> fastest = ideas_in(extract_code(newest, operator_name));  // it is shown last
   if (fastest.empty() || heard_in(request) == Heard::failure) return "The verdict names the place: look at the operators, the masks and the launch there.\n";
-  Draws draws(seed_, operator_name + "\n" + request.attempt + "\n" + std::to_string(request.turn) + "\nplan");
+  SeededRng draws(seed_, operator_name + "\n" + request.attempt + "\n" + std::to_string(request.turn) + "\nplan");
   return plan_sentence(next_ideas(fastest.front(), ideas_in(newest), draws));
 }
 
 std::string SimClient::fake_comments(const std::string& operator_name, Flaw flaw, bool mends, const std::string& base, const std::string& prompt,
-                                     Draws& draws) const {
+                                     SeededRng& draws) const {
   const std::vector<Ideas> shown = ideas_in(base);
   const std::optional<Ideas> planned = planned_ideas(prompt);
   Ideas ideas = 0;
@@ -142,7 +142,7 @@ Result<CompletionReply> SimClient::complete(const CompletionRequest& request) {
     reply.text = prose(request, name);
     return reply;
   }
-  Draws draws(seed_, identity + "\n" + std::to_string(request.turn));
+  SeededRng draws(seed_, identity + "\n" + std::to_string(request.turn));
   const Heard heard = heard_in(request);
   const double insight = newest.find(kReflectionMark) == std::string::npos ? 0 : odds_.at("insight");
   Flaw flaw = draw_flaw(heard, odds_.at("repair") + insight * (1 - odds_.at("repair")), odds_, draws);

@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "reference_agents/core/draws.h"
+#include "reference_agents/core/seeded_rng.h"
 #include "reference_agents/llm/llm_client.h"
 #include "reference_agents/llm/number_options.h"
 #include "reference_agents/sim/sim_mutations.h"
@@ -48,7 +48,7 @@ class SimClient final : public LlmClient {
 
   std::string prose(const CompletionRequest& request, const std::string& operator_name) const;
   /// `mends`: the prompt shows code that fails, `base`.
-  std::string fake_comments(const std::string& operator_name, Flaw flaw, bool mends, const std::string& base, const std::string& prompt, Draws& draws) const;
+  std::string fake_comments(const std::string& operator_name, Flaw flaw, bool mends, const std::string& base, const std::string& prompt, SeededRng& draws) const;
 
   const std::string name_;
   const std::uint64_t seed_;

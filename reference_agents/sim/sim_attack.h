@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "reference_agents/core/draws.h"
+#include "reference_agents/core/seeded_rng.h"
 
 namespace assay::agents {
 
@@ -36,7 +36,7 @@ inline std::optional<std::size_t> attack_of(std::string_view code) {
 
 /// `share`: of the lines of attack, how many end nowhere.
 inline bool is_dead_end(std::uint64_t seed, const std::string& identity, std::size_t attack, double share) {
-  return Draws(seed, identity + "\nline of attack " + std::to_string(attack)).uniform() < share;
+  return SeededRng(seed, identity + "\nline of attack " + std::to_string(attack)).uniform() < share;
 }
 
 }  // namespace assay::agents

@@ -15,7 +15,7 @@ constexpr double kGoodShare = 0.5;                    // of the ideas that help
 constexpr double kLeast = 0.65, kMost = 1.5;          // factor of an idea: from this to 1, or from 1 to that
 constexpr double kPairLeast = 0.75, kPairMost = 1.3;  // of two neighbours together
 
-double between(double low, double high, Draws& draws) { return low + (high - low) * draws.uniform(); }
+double between(double low, double high, SeededRng& draws) { return low + (high - low) * draws.uniform(); }
 
 std::optional<Ideas> number_at(std::string_view text, std::size_t at) {
   Ideas number = 0;
@@ -29,7 +29,7 @@ bool has(Ideas ideas, std::size_t idea) { return (ideas >> idea & 1U) != 0; }
 }  // namespace
 
 Landscape::Landscape(std::uint64_t seed, const std::string& operator_name) {
-  Draws draws(seed, operator_name + "\nlandscape");
+  SeededRng draws(seed, operator_name + "\nlandscape");
   for (double& factor : alone_) factor = draws.uniform() < kGoodShare ? between(1, kMost, draws) : between(kLeast, 1, draws);
   for (double& factor : with_next_) factor = between(kPairLeast, kPairMost, draws);
 }
@@ -61,13 +61,13 @@ std::optional<Ideas> planned_ideas(std::string_view text) {
   return at == std::string_view::npos ? std::nullopt : number_at(text, at + kPlanMark.size());
 }
 
-Ideas first_ideas(Draws& draws) {
+Ideas first_ideas(SeededRng& draws) {
   Ideas ideas = 0;
   for (std::size_t i = 0; i < kIdeas; ++i) ideas |= draws.uniform() < kFirstShare ? Ideas{1} << i : Ideas{0};
   return ideas;
 }
 
-Ideas next_ideas(Ideas base, const std::vector<Ideas>& tried, Draws& draws) {
+Ideas next_ideas(Ideas base, const std::vector<Ideas>& tried, SeededRng& draws) {
   std::vector<Ideas> all, fresh;
   for (std::size_t i = 0; i < kIdeas; ++i) {
     all.push_back(base ^ Ideas{1} << i);

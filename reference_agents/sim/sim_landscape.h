@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reference_agents/core/draws.h"
+#include "reference_agents/core/seeded_rng.h"
 
 namespace assay::agents {
 
@@ -42,8 +42,8 @@ std::vector<Ideas> ideas_in(std::string_view text);
 std::string plan_sentence(Ideas ideas);
 std::optional<Ideas> planned_ideas(std::string_view text);
 /// A version written from nothing.
-Ideas first_ideas(Draws& draws);
+Ideas first_ideas(SeededRng& draws);
 /// One idea more or less than `base`, if possible none that was tried.
-Ideas next_ideas(Ideas base, const std::vector<Ideas>& tried, Draws& draws);
+Ideas next_ideas(Ideas base, const std::vector<Ideas>& tried, SeededRng& draws);
 
 }  // namespace assay::agents

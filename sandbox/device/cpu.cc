@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/job/assemble.h"
+#include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/attribution.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/profile/profiling.h"
@@ -88,7 +88,7 @@ class CpuDevice final : public Device {
   }
 
   Verdict execute(const Job& job, JobMonitor& monitor) override {
-    JobRun run(job, monitor);
+    JobExecution run(job, monitor);
     run.verdict().provenance.device = "cpu";
     run.verdict().provenance.device_name = "cpu";
     run.verdict().provenance.operator_revision = operator_revision(job.operator_dir);
@@ -115,21 +115,21 @@ class CpuDevice final : public Device {
 
  private:
   /// Interprets and judges the small cases; a grade also gets static figures.
-  void test(JobRun& run, std::vector<std::string>& required) {
+  void test(JobExecution& run, std::vector<std::string>& required) {
     if (!can_interpret(run.job())) return compile_only(run);
     if (!interpret(run, required)) return ask_the_compiler(run);
     if (run.job().kind == JobKind::grade) static_figures(run);
   }
 
   /// Static figures of the case; where it is small, it is also run and judged. A large one is only compiled.
-  void profile(JobRun& run, std::vector<std::string>& required) {
+  void profile(JobExecution& run, std::vector<std::string>& required) {
     const bool small =
         can_interpret(run.job()) && std::any_of(run.job().cases.begin(), run.job().cases.end(), [](const CaseRequest& one) { return one.interpreter; });
     if (!small) return compile_only(run);
     if (interpret(run, required)) static_figures(run);
   }
 
-  bool interpret(JobRun& run, std::vector<std::string>& required) {
+  bool interpret(JobExecution& run, std::vector<std::string>& required) {
     Job small = run.job();
     small.cases = choose_cases(run.job(), run.verdict());
     for (const CaseRequest& one : small.cases) required.push_back(one.id);
@@ -137,16 +137,16 @@ class CpuDevice final : public Device {
 
     run.enter(Stage::queue);
     Result<PreparedJob> prepared = judge_.prepare(small, false, run.deadline(small.limits.judge_wall_ms));
-    if (!prepared) return run.fail_ours(prepared.error(), "preparing inputs");
+    if (!prepared) return run.fail_infrastructure(prepared.error(), "preparing inputs");
     add_seeds(run.verdict().provenance, prepared->cases);
     const bool judged = interpret_and_judge(run, small, *prepared);
     judge_.release(small.id);
     return judged;
   }
 
-  bool interpret_and_judge(JobRun& run, const Job& small, const PreparedJob& prepared) {
+  bool interpret_and_judge(JobExecution& run, const Job& small, const PreparedJob& prepared) {
     Result<std::vector<UniqueFd>> outputs = make_output_files(prepared);
-    if (!outputs) return run.fail_ours(outputs.error(), "making output files");
+    if (!outputs) return run.fail_infrastructure(outputs.error(), "making output files");
     CandidateInputs inputs = interpret_inputs(prepared, *outputs);
     CandidateJob request;
     request.entry = small.entry;
@@ -168,9 +168,9 @@ class CpuDevice final : public Device {
 
   /// Beside a verdict on numerics. The interpreter runs a kernel as Python: what cannot be compiled and recorded has not passed, however right it
   /// is; the host tier, which could do without a recording, takes a GPU. A failure that says something of this machine or of us is worth a hint.
-  void static_figures(JobRun& run) {
+  void static_figures(JobExecution& run) {
     const Job largest = largest_case_only(run.job());
-    JobRun beside = run.beside();
+    JobExecution beside = run.beside();
     if (!record_one(beside, largest, run.job().want_artifacts)) {
       Verdict failed = beside.finish();
       if (all_right(run.verdict()) && is_the_submissions(failed.error_kind)) {
@@ -192,11 +192,11 @@ class CpuDevice final : public Device {
 
   /// The interpreter runs a kernel as Python, so what a compiler refuses (an unknown tl function) shows there as a Python exception. Where
   /// the compiler refuses it too, its word counts: the same source then gets the same kind with and without a GPU.
-  void ask_the_compiler(JobRun& run) {
+  void ask_the_compiler(JobExecution& run) {
     Verdict& verdict = run.verdict();
     if (verdict.stage != Stage::run || !verdict.diagnostic) return;
     if (verdict.error_kind == ErrorKind::output_mismatch || verdict.error_kind == ErrorKind::not_recordable) return;
-    JobRun beside = run.beside();
+    JobExecution beside = run.beside();
     if (record_one(beside, largest_case_only(run.job()), false)) return;
     Verdict refused = beside.finish();
     if (refused.error_kind != ErrorKind::compilation_error) return;
@@ -207,9 +207,9 @@ class CpuDevice final : public Device {
     verdict.diagnostic = std::move(refused.diagnostic);
   }
 
-  bool record_one(JobRun& run, const Job& largest, bool artifacts) {
+  bool record_one(JobExecution& run, const Job& largest, bool artifacts) {
     Result<PreparedJob> prepared = judge_.prepare(largest, true, run.deadline(largest.limits.judge_wall_ms));
-    if (!prepared) return run.fail_ours(prepared.error(), "preparing inputs");
+    if (!prepared) return run.fail_infrastructure(prepared.error(), "preparing inputs");
     judge_.release(largest.id);
     const std::string target = target_of(run.job());
     const bool profiled = run.job().kind == JobKind::profile;
@@ -227,7 +227,7 @@ class CpuDevice final : public Device {
   }
 
   /// What the CPU cannot run: compiled and recorded for real, then the truth about the rest.
-  void compile_only(JobRun& run) {
+  void compile_only(JobExecution& run) {
     const Job largest = largest_case_only(run.job());
     if (largest.cases.empty()) {
       run.fail(ErrorKind::unsupported, "the job has no case");
@@ -244,7 +244,7 @@ class CpuDevice final : public Device {
   }
 
   Spawner spawner_;
-  Pool pool_;
+  CandidatePool pool_;
   Judge judge_;
 };
 

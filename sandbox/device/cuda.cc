@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/job/assemble.h"
+#include "sandbox/job/verdict_builder.h"
 #include "sandbox/record/case_io.h"
 #include "sandbox/gpu/gpu_job.h"
-#include "sandbox/gpu/gpu_turn.h"
-#include "sandbox/gpu/judge_choice.h"
+#include "sandbox/gpu/gpu_reservation.h"
+#include "sandbox/gpu/judge_assignment.h"
 #include "sandbox/profile/profiling.h"
 #include "sandbox/device/provenance.h"
 #include "sandbox/record/record_cases.h"
@@ -75,7 +75,7 @@ class CudaDevice final : public Device {
   }
 
   Verdict execute(const Job& job, JobMonitor& monitor) override {
-    JobRun run(job, monitor);
+    JobExecution run(job, monitor);
     if (!wait_for_device(run)) {
       conclude(run.verdict(), {});
       return run.finish();
@@ -112,39 +112,39 @@ class CudaDevice final : public Device {
   Judge& shapes() { return shapes_ ? *shapes_ : *judges_.front(); }
 
   /// The first job waits until the first launcher has its context; the server did not have to.
-  bool wait_for_device(JobRun& run) {
+  bool wait_for_device(JobExecution& run) {
     const std::lock_guard once(starting_);
     if (!facts_.name.empty()) return true;
     Result<LauncherDevice> facts = launchers_.ready(run.deadline(kStartMs));
     if (!facts) {
-      const auto sickness = launchers_.sickness();
-      return sickness ? run.fail(ErrorKind::device_unhealthy, name_ + ": " + *sickness) : run.fail_ours(facts.error(), "starting device " + name_);
+      const auto last_start_error = launchers_.last_start_error();
+      return last_start_error ? run.fail(ErrorKind::device_unhealthy, name_ + ": " + *last_start_error) : run.fail_infrastructure(facts.error(), "starting device " + name_);
     }
     facts_ = std::move(*facts);
     places_.emplace(static_cast<int>(std::clamp<std::int64_t>(facts_.memory_bytes / kPlaceBytes, config_.gpu_sharers, jobs_)));
     return true;
   }
 
-  void on_gpu(JobRun& run) {
+  void on_gpu(JobExecution& run) {
     if (run.job().cases.size() > kMaxCasesPerCandidate) {
       run.fail(ErrorKind::unsupported, "more than " + std::to_string(kMaxCasesPerCandidate) + " cases in one job");
       return;
     }
     // Of the GPU's memory, until the job is over.
-    const Result<GpuLease::Hold> place = places_->share(run.deadline(kForeverMs));
+    const Result<GpuLock::Hold> place = places_->share(run.deadline(kForeverMs));
     if (!place) {
-      run.fail_ours(place.error(), "waiting for memory of the GPU");
+      run.fail_infrastructure(place.error(), "waiting for memory of the GPU");
       return;
     }
     // Shared while answers are only checked: another's kernels, or the judge's, would be in a time. And only while the GPU is at work for it: recording is not.
-    GpuTurn turn(run, lease_, judges_);
+    GpuReservation turn(run, lease_, judges_);
     if (!turn.share()) return;
     run.enter(Stage::judge);
-    const JudgeChoice::Hold chosen = judge_choice_->take(run.job().operator_name);
+    const JudgeAssignment::Hold chosen = judge_choice_->take(run.job().operator_name);
     Judge& judge = *judges_[chosen.index()];
     Result<PreparedJob> prepared = judge.prepare(run.job(), false, run.deadline(run.job().limits.judge_wall_ms));
     if (!prepared) {
-      run.fail_ours(prepared.error(), "preparing inputs");
+      run.fail_infrastructure(prepared.error(), "preparing inputs");
       return;
     }
     turn.release();
@@ -155,11 +155,11 @@ class CudaDevice final : public Device {
   }
 
   /// A profile for a target that is not this device's: what the compiled kernels show.
-  void profile_elsewhere(JobRun& run, const std::string& target) {
+  void profile_elsewhere(JobExecution& run, const std::string& target) {
     const Job& job = run.job();
     Result<PreparedJob> prepared = shapes().prepare(job, true, run.deadline(job.limits.judge_wall_ms));
     if (!prepared) {
-      run.fail_ours(prepared.error(), "preparing inputs");
+      run.fail_infrastructure(prepared.error(), "preparing inputs");
       return;
     }
     shapes().release(job.id);
@@ -179,16 +179,16 @@ class CudaDevice final : public Device {
   std::mutex starting_;
   LauncherDevice facts_;  // written once, under starting_, before any job goes on
   Spawner spawner_;
-  LauncherNursery launchers_;
-  Pool pool_;
+  LauncherPool launchers_;
+  CandidatePool pool_;
   HostTier host_;
   std::vector<std::unique_ptr<Judge>> judges_;
-  std::optional<JudgeChoice> judge_choice_;
+  std::optional<JudgeAssignment> judge_choice_;
   std::optional<Judge> shapes_;  // without a GPU: what only compiles waits for nobody's inputs, and makes none beside one who is timed
-  KnownOfGpu known_;
-  RecordMemo submissions_{kMemoBytes}, oracles_{kMemoBytes};
-  GpuLease lease_;
-  std::optional<GpuLease> places_;  // of jobs whose inputs are in the GPU's memory; made with facts_
+  MeasurementCache known_;
+  RecordingCache submissions_{kMemoBytes}, oracles_{kMemoBytes};
+  GpuLock lease_;
+  std::optional<GpuLock> places_;  // of jobs whose inputs are in the GPU's memory; made with facts_
   const GpuServices services_{config_, options_, facts_, spawner_, launchers_, pool_, host_, submissions_, oracles_, known_};
 };
 

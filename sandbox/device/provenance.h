@@ -7,7 +7,7 @@
 
 #include "sandbox/job/job.h"
 #include "sandbox/pool/judge.h"
-#include "sandbox/pool/pool.h"
+#include "sandbox/pool/candidate_pool.h"
 
 namespace assay::sandbox {
 

@@ -4,12 +4,12 @@
 #include <optional>
 #include <utility>
 
-#include "sandbox/job/assemble.h"
+#include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/attribution.h"
 #include "sandbox/record/case_io.h"
 #include "sandbox/launch/counting.h"
 #include "sandbox/judging/judging.h"
-#include "sandbox/judging/plan_conduct.h"
+#include "sandbox/judging/side_effect_check.h"
 #include "sandbox/profile/profiling.h"
 #include "sandbox/profile/recording.h"
 #include "sandbox/record/stored_plans.h"
@@ -56,7 +56,7 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
 void GpuJob::on_host_tier() {
   const std::optional<Diagnostic>& refused = run_.verdict().diagnostic;
   const std::string why = run_.verdict().detail + (refused && refused->line ? ", line " + std::to_string(*refused->line) : "");
-  run_.take_back();
+  run_.clear_error();
   run_.verdict().tier = Tier::host;
   run_.verdict().tier_reason = "it could not be recorded (" + why + "), so it had the GPU inside the jail; its times are wall clock of whole calls";
   const bool timed = is_timed(run_.job());
@@ -64,7 +64,7 @@ void GpuJob::on_host_tier() {
   if (!turn_.alone()) return;
   const bool judged = gpu_.host.run(run_, judge_, prepared_, timed ? cases_to_time(run_.job(), prepared_) : std::vector<bool>(prepared_.cases.size(), false));
   // Whatever it did to the device is not in what parked launchers know.
-  if (!judged) gpu_.launchers.distrust();
+  if (!judged) gpu_.launchers.invalidate_idle();
   if (!judged || !all_right(run_.verdict()) || !timed) return;
   const std::optional<std::vector<UniqueFd>> outputs = output_files();
   if (!outputs) return;
@@ -83,7 +83,7 @@ std::optional<CandidateResults> GpuJob::record() {
 std::optional<std::vector<UniqueFd>> GpuJob::output_files() {
   Result<std::vector<UniqueFd>> files = make_output_files(prepared_);
   if (files) return std::move(*files);
-  run_.fail_ours(files.error(), "making output files");
+  run_.fail_infrastructure(files.error(), "making output files");
   return std::nullopt;
 }
 
@@ -91,7 +91,7 @@ std::optional<std::vector<UniqueFd>> GpuJob::output_files() {
 bool GpuJob::launch_and_judge(std::optional<LaunchSession>& session, const Plans& plans, const std::vector<UniqueFd>& outputs) {
   if (launch_and_judge_once(*session, plans, outputs)) return true;
   if (run_.verdict().error_kind != ErrorKind::gpu_memory_limit || turn_.is_alone()) return false;
-  run_.take_back();
+  run_.clear_error();
   run_.verdict().cases.clear();
   if (!turn_.alone()) return false;
   session.reset();
@@ -107,7 +107,7 @@ bool GpuJob::launch_and_judge_once(LaunchSession& session, const Plans& plans, c
     run_.enter(Stage::judge);
     CaseRecord* record = judge_case(run_, judge_, run_.job().cases[i], prepared_.cases[i], launched->outputs, outputs[i].get(), has_doubtful_origin(*launched));
     if (record == nullptr) return false;
-    if (!check_conduct(run_, judge_, session, prepared_, i, plans[i], *launched, outputs[i].get(), *record)) return false;
+    if (!check_side_effects(run_, judge_, session, prepared_, i, plans[i], *launched, outputs[i].get(), *record)) return false;
   }
   return true;
 }
@@ -131,7 +131,7 @@ GpuJob::Plans GpuJob::record_baseline() {
   const Job& job = run_.job();
   if (job.baseline_source.empty()) return {};
   run_.enter(Stage::record);
-  JobRun beside = run_.beside();
+  JobExecution beside = run_.beside();
   std::optional<CandidateResults> recorded =
       gpu_.oracles.record(beside, gpu_.pool, prepared_, gpu_.facts.target, job.baseline_source, {.alternatives = true, .candidates = gpu_.config.recorders});
   if (!recorded) {
@@ -145,7 +145,7 @@ GpuJob::Plans GpuJob::record_baseline() {
 
 /// `session` null: on the host tier, where the submission's times are known already.
 bool GpuJob::measure(LaunchSession* session, const Plans& plans, const std::vector<UniqueFd>& outputs, Plans baseline) {
-  return Measuring(run_, {judge_, gpu_.launchers, gpu_.facts, gpu_.known}, prepared_, outputs, std::move(baseline)).measure(session, plans);
+  return TimingSession(run_, {judge_, gpu_.launchers, gpu_.facts, gpu_.known}, prepared_, outputs, std::move(baseline)).measure(session, plans);
 }
 
 void GpuJob::profile(const Plans& plans, const std::vector<UniqueFd>& outputs) {

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "sandbox/job/config.h"
-#include "sandbox/gpu/gpu_turn.h"
+#include "sandbox/gpu/gpu_reservation.h"
 #include "sandbox/gpu/host_tier.h"
 #include "sandbox/launch/launching.h"
-#include "sandbox/timing/measuring.h"
-#include "sandbox/record/record_memo.h"
-#include "sandbox/pool/pool.h"
+#include "sandbox/timing/timing_session.h"
+#include "sandbox/record/recording_cache.h"
+#include "sandbox/pool/candidate_pool.h"
 
 namespace assay::sandbox {
 
@@ -26,18 +26,18 @@ struct GpuServices {
   const CudaOptions& options;
   const LauncherDevice& facts;
   Spawner& spawner;
-  LauncherNursery& launchers;
-  Pool& pool;
+  LauncherPool& launchers;
+  CandidatePool& pool;
   HostTier& host;
-  RecordMemo& submissions;
-  RecordMemo& oracles;  // apart, so that no submission pushes an oracle out
-  KnownOfGpu& known;
+  RecordingCache& submissions;
+  RecordingCache& oracles;  // apart, so that no submission pushes an oracle out
+  MeasurementCache& known;
 };
 
 class GpuJob {
  public:
   /// `judge`: which prepared it.
-  GpuJob(const GpuServices& gpu, JobRun& run, Judge& judge, GpuTurn& turn, const PreparedJob& prepared)
+  GpuJob(const GpuServices& gpu, JobExecution& run, Judge& judge, GpuReservation& turn, const PreparedJob& prepared)
       : gpu_(gpu), run_(run), judge_(judge), turn_(turn), prepared_(prepared) {}
   void execute();
 
@@ -56,9 +56,9 @@ class GpuJob {
   void describe(const std::string& plan, std::vector<KernelCounters> counters = {}, std::map<std::string, std::string> missing = {});
 
   const GpuServices& gpu_;
-  JobRun& run_;
+  JobExecution& run_;
   Judge& judge_;
-  GpuTurn& turn_;
+  GpuReservation& turn_;
   const PreparedJob& prepared_;
 };
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/job/assemble.h"
+#include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/attribution.h"
 #include "sandbox/record/candidate_run.h"
 #include "sandbox/record/case_io.h"
@@ -21,7 +21,7 @@ struct Observed {
 };
 
 /// Case after case, while the candidate works through them on the other end of `line`.
-Observed observe(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, UniqueFd line) {
+Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, UniqueFd line) {
   Observed observed;
   const Limits& limits = run.job().limits;
   for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
@@ -47,19 +47,19 @@ ErrorKind kind_of(HostJudged::Broken broken) {
 }
 
 /// Where the judge ended the conversation the candidate's end only follows from it, and the verdict is the judge's.
-bool ended_by_itself(JobRun& run, const Observed& observed) {
+bool ended_by_itself(JobExecution& run, const Observed& observed) {
   if (observed.error) {
-    run.take_back();
-    return run.fail_ours(*observed.error, "judging on the host tier");
+    run.clear_error();
+    return run.fail_infrastructure(*observed.error, "judging on the host tier");
   }
   if (observed.cases.empty() || observed.cases.back().broken == HostJudged::Broken::ended) return true;
   const HostJudged& last = observed.cases.back();
   if (last.broken == HostJudged::Broken::no) return true;
-  run.take_back();
+  run.clear_error();
   return run.fail(kind_of(last.broken), last.message);
 }
 
-void add_cases(JobRun& run, const PreparedJob& prepared, std::vector<HostJudged> cases) {
+void add_cases(JobExecution& run, const PreparedJob& prepared, std::vector<HostJudged> cases) {
   for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
     CaseRecord record = std::move(cases[i].compared.record);
     record.id = prepared.cases[i].id;
@@ -79,9 +79,9 @@ HostTier::HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu)
   config_.parked_candidates = 1;
 }
 
-Pool& HostTier::pool() {
+CandidatePool& HostTier::pool() {
   const std::lock_guard lock(mutex_);
-  if (!pool_) pool_ = std::make_unique<Pool>(config_, spawner_);
+  if (!pool_) pool_ = std::make_unique<CandidatePool>(config_, spawner_);
   return *pool_;
 }
 
@@ -90,9 +90,9 @@ std::optional<PoolFacts> HostTier::facts() const {
   return pool_ ? pool_->facts() : std::nullopt;
 }
 
-HostTier::Seen HostTier::converse(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, bool ablated) {
+HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, bool ablated) {
   Result<SocketPair> line = make_socket_pair();
-  if (!line) return run.fail_ours(line.error(), "making the judge's line to the candidate"), std::nullopt;
+  if (!line) return run.fail_infrastructure(line.error(), "making the judge's line to the candidate"), std::nullopt;
   CandidateJob request;
   request.mode = CandidateMode::host;
   request.entry = run.job().entry;
@@ -117,15 +117,15 @@ HostTier::Seen HostTier::converse(JobRun& run, Judge& judge, const PreparedJob& 
   return std::move(observed.cases);
 }
 
-bool HostTier::run(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed) {
+bool HostTier::run(JobExecution& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed) {
   Seen seen = converse(run, judge, prepared, timed, false);
   if (!seen) return false;
   add_cases(run, prepared, std::move(*seen));
   return !all_right(run.verdict()) || attribute(run, judge, prepared);
 }
 
-bool HostTier::attribute(JobRun& run, Judge& judge, const PreparedJob& prepared) {
-  JobRun beside = run.beside();
+bool HostTier::attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared) {
+  JobExecution beside = run.beside();
   const Seen without = converse(beside, judge, prepared, std::vector<bool>(prepared.cases.size(), false), true);
   Verdict& verdict = run.verdict();
   if (!without) {

@@ -13,9 +13,9 @@
 #include <optional>
 #include <vector>
 
-#include "sandbox/job/job_run.h"
+#include "sandbox/job/job_execution.h"
 #include "sandbox/pool/judge.h"
-#include "sandbox/pool/pool.h"
+#include "sandbox/pool/candidate_pool.h"
 
 namespace assay::sandbox {
 
@@ -24,22 +24,22 @@ class HostTier {
   HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu);
 
   /// `timed`: for each case whether its latency is wanted.
-  bool run(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed);
+  bool run(JobExecution& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed);
   /// Versions and layers, once a job has been here.
   std::optional<PoolFacts> facts() const;
 
  private:
   using Seen = std::optional<std::vector<HostJudged>>;  // of every case
   /// One candidate's life. Nothing: the run's verdict says why.
-  Seen converse(JobRun& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, bool ablated);
+  Seen converse(JobExecution& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, bool ablated);
   /// Another candidate, whose launches do nothing: outputs that are right even then are not the work of the submission's kernels.
-  bool attribute(JobRun& run, Judge& judge, const PreparedJob& prepared);
-  Pool& pool();
+  bool attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared);
+  CandidatePool& pool();
 
   SandboxConfig config_;
   Spawner& spawner_;
   mutable std::mutex mutex_;
-  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<CandidatePool> pool_;
 };
 
 }  // namespace assay::sandbox

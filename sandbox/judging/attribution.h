@@ -24,7 +24,7 @@ bool all_right(const Verdict& verdict);
 void not_its_work(Verdict& verdict, CaseRecord& record, std::string reason);
 
 /// `request`: what the first candidate was sent; `outputs` and `results`: what came of it. False when the verdict has become an error.
-bool attribute(JobRun& run, Pool& pool, Judge& judge, const PreparedJob& prepared, const CandidateJob& request, const std::vector<UniqueFd>& outputs,
+bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge, const PreparedJob& prepared, const CandidateJob& request, const std::vector<UniqueFd>& outputs,
                const CandidateResults& results);
 
 }  // namespace assay::sandbox

@@ -14,7 +14,7 @@ constexpr std::int64_t kCountersWallMs = 60'000;  // of ncu from its start to it
 
 }  // namespace
 
-Result<std::vector<KernelCounters>> count_kernels(JobRun& run, const CounterTool& tool, const PreparedJob& prepared, const std::string& plan, int output_fd) {
+Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const CounterTool& tool, const PreparedJob& prepared, const std::string& plan, int output_fd) {
   if (tool.config.ncu.empty()) return fail(ErrorCode::unavailable, "Nsight Compute (ncu) is not on this machine; --ncu names it");
   const Deadline deadline = run.deadline(kCountersWallMs);
   Result<std::unique_ptr<LauncherClient>> launcher = LauncherClient::start(tool.config, tool.spawner, tool.device, tool.driver, deadline, tool.config.ncu);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/job/job_run.h"
+#include "sandbox/job/job_execution.h"
 #include "sandbox/pool/judge.h"
 #include "sandbox/pool/launcher_client.h"
 
@@ -23,6 +23,6 @@ struct CounterTool {
 
 /// Of the first case of `prepared`, for the kernels that the verdict reports. Adds ncu's report to the verdict's artifacts. Errors: unavailable without ncu or its report, permission_denied where
 /// the driver refuses, resource_exhausted past kCountersWallMs.
-Result<std::vector<KernelCounters>> count_kernels(JobRun& run, const CounterTool& tool, const PreparedJob& prepared, const std::string& plan, int output_fd);
+Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const CounterTool& tool, const PreparedJob& prepared, const std::string& plan, int output_fd);
 
 }  // namespace assay::sandbox

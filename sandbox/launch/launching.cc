@@ -71,7 +71,7 @@ LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::
   return files;
 }
 
-LaunchSession::LaunchSession(JobRun& run, LauncherNursery& launchers, Whose whose)
+LaunchSession::LaunchSession(JobExecution& run, LauncherPool& launchers, Whose whose)
     : run_(run),
       launchers_(launchers),
       whose_(whose),
@@ -87,9 +87,9 @@ bool LaunchSession::ready() {
   run_.enter(Stage::queue);
   Result<std::unique_ptr<LauncherClient>> taken = take(run_.deadline(kTakeMs));
   if (!taken) {
-    if (const auto sickness = launchers_.sickness(); sickness && taken.error().code != ErrorCode::cancelled)
-      return run_.fail(ErrorKind::device_unhealthy, "the device does not work and is tried again every few seconds: " + *sickness);
-    return run_.fail_ours(taken.error(), "starting the launcher");
+    if (const auto last_start_error = launchers_.last_start_error(); last_start_error && taken.error().code != ErrorCode::cancelled)
+      return run_.fail(ErrorKind::device_unhealthy, "the device does not work and is tried again every few seconds: " + *last_start_error);
+    return run_.fail_infrastructure(taken.error(), "starting the launcher");
   }
   launcher_ = std::move(*taken);
   return true;
@@ -102,18 +102,18 @@ void LaunchSession::end() {
   else if (!kept_for_.empty() && !failed_ && is_harmless(run_.verdict().error_kind))
     launchers_.keep_for_run(kept_for_, std::move(launcher_));
   else
-    launchers_.retire(std::move(launcher_));
+    launchers_.discard(std::move(launcher_));
 }
 
 std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
                                               const std::optional<TimedBlock>& time, const std::vector<std::int64_t>& answers, bool inspect,
-                                              const std::function<bool()>& renew) {
+                                              const std::function<bool()>& stage_next_inputs) {
   LaunchRequest request;
   request.time = time;
   request.inspect = inspect;
   request.answers = answers;
-  request.renew = static_cast<bool>(renew);
-  return perform(std::move(request), prepared, index, plan, output_fd, renew);
+  request.stage_next_inputs = static_cast<bool>(stage_next_inputs);
+  return perform(std::move(request), prepared, index, plan, output_fd, stage_next_inputs);
 }
 
 std::optional<Launched> LaunchSession::launch_ablated(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd) {
@@ -123,27 +123,27 @@ std::optional<Launched> LaunchSession::launch_ablated(const PreparedJob& prepare
 }
 
 std::optional<Launched> LaunchSession::perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
-                                               const std::function<bool()>& renew) {
+                                               const std::function<bool()>& stage_next_inputs) {
   if (!ready()) return std::nullopt;
   run_.enter(Stage::launch);
   const PreparedCase& one = prepared.cases[index];
   const auto [whole, fds] = launch_files(std::move(request), prepared, index, output_fd, run_.job().limits.gpu_memory_bytes);
   bool renewed = true;
   const auto renewing = [&]() -> Status {
-    renewed = renew();
+    renewed = stage_next_inputs();
     run_.enter(Stage::launch);
     return renewed ? Status() : fail(ErrorCode::cancelled, "no new inputs");
   };
   Result<LaunchOutcome> outcome =
-      launcher_->launch(whole, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms), renew ? renewing : std::function<Status()>());
+      launcher_->launch(whole, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms), stage_next_inputs ? renewing : std::function<Status()>());
   if (!renewed) {
-    launchers_.retire(std::move(launcher_));
+    launchers_.discard(std::move(launcher_));
     return std::nullopt;
   }
   if (!outcome) return failed(outcome.error(), one.id);
   if (const auto* failure = std::get_if<LaunchFailure>(&*outcome)) {
     failed_ = true;
-    if (failure->kind == ErrorKind::gpu_fault || failure->kind == ErrorKind::internal_error) launchers_.distrust();
+    if (failure->kind == ErrorKind::gpu_fault || failure->kind == ErrorKind::internal_error) launchers_.invalidate_idle();
     run_.fail(failure->kind, failure->message + " (case '" + one.id + "')");
     return std::nullopt;
   }
@@ -157,8 +157,8 @@ std::optional<Launched> LaunchSession::perform(LaunchRequest request, const Prep
 }
 
 std::optional<Launched> LaunchSession::failed(const Error& error, const std::string& case_id) {
-  launchers_.retire(std::move(launcher_));
-  if (error.code != ErrorCode::cancelled) launchers_.distrust();
+  launchers_.discard(std::move(launcher_));
+  if (error.code != ErrorCode::cancelled) launchers_.invalidate_idle();
   const std::string where = " (case '" + case_id + "')";
   switch (error.code) {
     case ErrorCode::cancelled: run_.fail(ErrorKind::cancelled, "cancelled while launching"); break;
@@ -169,7 +169,7 @@ std::optional<Launched> LaunchSession::failed(const Error& error, const std::str
       // The launcher runs no submitted host code: what ends it is device code or the driver.
       run_.fail(error.message.find("killed by") != std::string::npos ? ErrorKind::crash : ErrorKind::gpu_fault, error.message + where);
       break;
-    default: run_.fail_ours(error, "launching" + where); break;
+    default: run_.fail_infrastructure(error, "launching" + where); break;
   }
   return std::nullopt;
 }

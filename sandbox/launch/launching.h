@@ -16,16 +16,16 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/job/job_run.h"
+#include "sandbox/job/job_execution.h"
 #include "sandbox/pool/judge.h"
-#include "sandbox/pool/launcher_nursery.h"
+#include "sandbox/pool/launcher_pool.h"
 
 namespace assay::sandbox {
 
 class LaunchSession {
  public:
   enum class Whose { submission, oracle };
-  LaunchSession(JobRun& run, LauncherNursery& launchers, Whose whose = Whose::submission);
+  LaunchSession(JobExecution& run, LauncherPool& launchers, Whose whose = Whose::submission);
   LaunchSession(const LaunchSession&) = delete;
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
@@ -34,22 +34,22 @@ class LaunchSession {
   bool ready();
   /// `time`: with samples, taken so. `answers`: to the plan's questions, where an earlier launch has found them out. `inspect`: after the samples, its timeline
   /// and whether it is deterministic.
-  /// `renew`: puts other inputs in place between warm-up and samples; where it says false the run's verdict says why, and nothing is returned.
+  /// `stage_next_inputs`: puts other inputs in place between warm-up and samples; where it says false the run's verdict says why, and nothing is returned.
   std::optional<Launched> launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
                                  const std::optional<TimedBlock>& time = std::nullopt, const std::vector<std::int64_t>& answers = {}, bool inspect = false,
-                                 const std::function<bool()>& renew = {});
+                                 const std::function<bool()>& stage_next_inputs = {});
   /// Without the submission's kernels.
   std::optional<Launched> launch_ablated(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd);
 
  private:
   std::optional<Launched> perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
-                                  const std::function<bool()>& renew = {});
+                                  const std::function<bool()>& stage_next_inputs = {});
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
   void end();
   std::optional<Launched> failed(const Error& error, const std::string& case_id);
 
-  JobRun& run_;
-  LauncherNursery& launchers_;
+  JobExecution& run_;
+  LauncherPool& launchers_;
   const Whose whose_;
   const std::string kept_for_;  // the run that may go on with the launcher; empty: nobody
   bool failed_ = false;         // something did that it performed

@@ -102,12 +102,12 @@ Result<std::string> LauncherClient::finish(const Deadline& deadline) {
 }
 
 Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const std::string& plan, const std::vector<int>& fds, const Deadline& deadline,
-                                             const std::function<Status()>& renew) {
+                                             const std::function<Status()>& stage_next_inputs) {
   ++launches_;
   Status sent = send_frame(socket_.get(), to_header(request), plan, fds, deadline);
   Result<Frame> frame = sent ? receive_frame(socket_.get(), deadline) : fail(sent.error());
-  if (frame && frame->type() == "primed" && renew) {
-    if (Status renewed = renew(); !renewed) {
+  if (frame && frame->type() == "primed" && stage_next_inputs) {
+    if (Status renewed = stage_next_inputs(); !renewed) {
       kill();
       return fail(renewed.error());
     }

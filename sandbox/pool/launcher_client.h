@@ -43,9 +43,9 @@ class LauncherClient {
   /// With what it started, which is what a profiler runs.
   void kill() { process_.kill_group(); }
   /// Errors: resource_exhausted (the deadline passed: it is killed), cancelled (killed), unavailable (it died; the message says how), corrupt.
-  /// `renew`, with a request that says so: puts other inputs in place once everything but the samples is done; its error ends the launcher and is returned.
+  /// `stage_next_inputs`, with a request that says so: puts other inputs in place once everything but the samples is done; its error ends the launcher and is returned.
   Result<LaunchOutcome> launch(const LaunchRequest& request, const std::string& plan, const std::vector<int>& fds, const Deadline& deadline,
-                               const std::function<Status()>& renew = {});
+                               const std::function<Status()>& stage_next_inputs = {});
   /// Lets it come to its end and returns what it wrote to standard output and error, the end of it: a profiler's report. Errors: resource_exhausted.
   Result<std::string> finish(const Deadline& deadline);
 

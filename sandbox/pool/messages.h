@@ -194,7 +194,7 @@ struct LaunchRequest {
   std::set<std::string> inout;        // inputs that the plan may write to
   bool ablated = false;               // without the submission's kernels
   bool inspect = false;               // when timed: also its timeline, and whether it is deterministic
-  bool renew = false;                 // when timed: the inputs change between warm-up and samples (LauncherClient::launch)
+  bool stage_next_inputs = false;                 // when timed: the inputs change between warm-up and samples (LauncherClient::launch)
   std::int64_t gpu_memory_bytes = 0;
 };
 struct Launched {

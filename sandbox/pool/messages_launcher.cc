@@ -116,7 +116,7 @@ json to_header(const LaunchRequest& request) {
           {"device_bytes", request.device_bytes},
           {"ablated", request.ablated},
           {"inspect", request.inspect},
-          {"renew", request.renew},
+          {"stage_next_inputs", request.stage_next_inputs},
           {"time", request.time.has_value()},
           {"min_samples", block.min_samples},
           {"max_samples", block.max_samples},

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "sandbox/pool/pool.h"
+#include "sandbox/pool/candidate_pool.h"
 #include "sandbox/pool/process.h"
 
 namespace assay::sandbox {
@@ -14,7 +14,7 @@ constexpr std::size_t kMaxProbeBytes = 1 << 20;
 
 void probe_sandbox(const SandboxConfig& config, Probe& found) {
   Spawner spawner;
-  Pool pool(config, spawner);
+  CandidatePool pool(config, spawner);
   Result<std::unique_ptr<Candidate>> candidate = pool.take(config.job_limits, Deadline::after_ms(config.zygote_ready_ms));
   if (!candidate) {
     found.sandbox_error = candidate.error().message;

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sandbox/job/job_run.h"
-#include "sandbox/pool/pool.h"
+#include "sandbox/job/job_execution.h"
+#include "sandbox/pool/candidate_pool.h"
 
 namespace assay::sandbox {
 
 /// One listing for each of the plan's binaries, in order, up to 16 (sandbox/harness/recording/disassemble.py). Errors: unavailable, with the reason.
-Result<std::vector<Artifact>> disassemble(JobRun& run, Pool& pool, const std::string& target, const std::string& plan);
+Result<std::vector<Artifact>> disassemble(JobExecution& run, CandidatePool& pool, const std::string& target, const std::string& plan);
 
 }  // namespace assay::sandbox

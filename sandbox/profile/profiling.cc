@@ -25,7 +25,7 @@ constexpr std::int64_t kWideBytes = 16;  // the widest load of a thread
 ProfileDetail detail_of(const Job& job) { return job.detail.value_or(ProfileDetail::summary); }
 
 /// A listing for each kernel that was reported; for alternatives of an autotuner, the first one's.
-std::vector<Artifact> listings_of(JobRun& run, Pool& pool, const ProfileSubject& subject, Profile& profile) {
+std::vector<Artifact> listings_of(JobExecution& run, CandidatePool& pool, const ProfileSubject& subject, Profile& profile) {
   if (subject.target.starts_with("hip:")) {
     std::vector<Artifact> text;
     std::copy_if(subject.assembly.begin(), subject.assembly.end(), std::back_inserter(text), [](const Artifact& one) { return one.kind == "amdgcn"; });
@@ -54,7 +54,7 @@ void shorten(CodeDigest& digest, ProfileDetail detail) {
   if (digest.lines.size() > lines) digest.lines.resize(lines);
 }
 
-std::vector<CodeDigest> digest_listings(JobRun& run, Pool& pool, const ProfileSubject& subject, Profile& profile) {
+std::vector<CodeDigest> digest_listings(JobExecution& run, CandidatePool& pool, const ProfileSubject& subject, Profile& profile) {
   std::vector<CodeDigest> digests;
   std::set<std::string> seen;
   for (const Artifact& listing : listings_of(run, pool, subject, profile)) {
@@ -122,7 +122,7 @@ ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
   return subject;
 }
 
-void add_profile(JobRun& run, Pool& pool, const ProfileSubject& subject) {
+void add_profile(JobExecution& run, CandidatePool& pool, const ProfileSubject& subject) {
   Profile profile;
   profile.case_id = subject.request->id;
   profile.target = subject.target;

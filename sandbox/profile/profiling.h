@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "sandbox/record/candidate_run.h"
-#include "sandbox/job/job_run.h"
+#include "sandbox/job/job_execution.h"
 #include "sandbox/profile/peaks.h"
 #include "sandbox/pool/judge.h"
-#include "sandbox/pool/pool.h"
+#include "sandbox/pool/candidate_pool.h"
 
 namespace assay::sandbox {
 
@@ -39,7 +39,7 @@ struct ProfileSubject {
 ProfileSubject subject_of(const std::string& target, const CaseRequest& request, const PreparedCase& prepared, const CandidateResults& recorded);
 
 /// Writes the verdict's profile. What is missing of it is named in it, and is no error.
-void add_profile(JobRun& run, Pool& pool, const ProfileSubject& subject);
+void add_profile(JobExecution& run, CandidatePool& pool, const ProfileSubject& subject);
 
 /// The peaks of the device that stands for a target; with `sms` and `bytes_per_s` above 0, of a device of that target that is here.
 Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s);

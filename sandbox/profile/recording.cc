@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sandbox/job/assemble.h"
+#include "sandbox/job/verdict_builder.h"
 #include "sandbox/profile/hints.h"
 #include "sandbox/record/record_cases.h"
 
@@ -50,13 +50,13 @@ void add_static_figures(Verdict& verdict, CandidateResults results, const std::s
   if (keep_artifacts) std::move(results.artifacts.begin(), results.artifacts.end(), std::back_inserter(verdict.artifacts));
 }
 
-void compile_job(JobRun& run, Pool& pool, Judge& judge, const std::string& default_target) {
+void compile_job(JobExecution& run, CandidatePool& pool, Judge& judge, const std::string& default_target) {
   const Job& job = run.job();
   const Job chosen = job.every_case ? job : largest_case_only(job);
   run.enter(Stage::judge);
   Result<PreparedJob> prepared = judge.prepare(chosen, true, run.deadline(job.limits.judge_wall_ms));
   if (!prepared) {
-    run.fail_ours(prepared.error(), "preparing inputs");
+    run.fail_infrastructure(prepared.error(), "preparing inputs");
     return;
   }
   judge.release(chosen.id);

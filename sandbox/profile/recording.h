@@ -19,6 +19,6 @@ Job largest_case_only(const Job& job);
 void add_static_figures(Verdict& verdict, CandidateResults results, const std::string& target, double cost_bytes, bool keep_artifacts);
 
 /// A whole compile job: its targets, or `default_target`, one after the other, on the largest case.
-void compile_job(JobRun& run, Pool& pool, Judge& judge, const std::string& default_target);
+void compile_job(JobExecution& run, CandidatePool& pool, Judge& judge, const std::string& default_target);
 
 }  // namespace assay::sandbox

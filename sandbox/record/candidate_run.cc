@@ -28,7 +28,7 @@ ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
 
 class Conversation {
  public:
-  Conversation(JobRun& run, Candidate& candidate, const CandidateJob& request, std::size_t announced_cases)
+  Conversation(JobExecution& run, Candidate& candidate, const CandidateJob& request, std::size_t announced_cases)
       : run_(run), candidate_(candidate), request_(request), announced_cases_(announced_cases), deadline_(run.deadline(run.job().limits.import_wall_ms)) {}
 
   /// Until `done`. False: the verdict says why.
@@ -147,7 +147,7 @@ class Conversation {
 
   std::string processes() const { return "started more than " + std::to_string(run_.job().limits.processes) + " processes and threads"; }
 
-  JobRun& run_;
+  JobExecution& run_;
   Candidate& candidate_;
   const CandidateJob& request_;
   const std::size_t announced_cases_;
@@ -175,17 +175,17 @@ ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic) {
   return kind;
 }
 
-std::optional<CandidateResults> run_candidate(JobRun& run, Pool& pool, const CandidateJob& request, const std::string& source, const std::vector<int>& fds,
+std::optional<CandidateResults> run_candidate(JobExecution& run, CandidatePool& pool, const CandidateJob& request, const std::string& source, const std::vector<int>& fds,
                                               std::optional<std::size_t> announced_cases, const std::function<void()>& sent) {
   Result<std::unique_ptr<Candidate>> candidate = pool.take(run.job().limits, run.deadline(kTakeMs));
-  if (!candidate) return run.fail_ours(candidate.error(), "waiting for a candidate"), std::nullopt;
+  if (!candidate) return run.fail_infrastructure(candidate.error(), "waiting for a candidate"), std::nullopt;
   run.enter(Stage::import);
   std::optional<CandidateResults> results;
   CandidateJob limited = request;
   limited.import_wall_ms = run.job().limits.import_wall_ms;
   if (request.mode != CandidateMode::host) limited.run_wall_ms = run.job().limits.run_wall_ms;  // there the judge's rounds are in between
   if (Status given = (*candidate)->send(limited, source, fds, run.deadline(kSendMs)); !given) {
-    run.fail_ours(given.error(), "sending the job to a candidate");
+    run.fail_infrastructure(given.error(), "sending the job to a candidate");
   } else {
     if (sent) sent();
     Conversation conversation(run, **candidate, request, announced_cases.value_or(request.cases.size()));

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/job/job_run.h"
-#include "sandbox/pool/pool.h"
+#include "sandbox/job/job_execution.h"
+#include "sandbox/pool/candidate_pool.h"
 
 namespace assay::sandbox {
 
@@ -24,7 +24,7 @@ struct CandidateResults {
 
 /// `fds` are those that the cases' descriptors index. `announced_cases`: of how many cases the monitor hears, where this is a part of the job. `sent` is called
 /// once the candidate has the job, and the descriptors.
-std::optional<CandidateResults> run_candidate(JobRun& run, Pool& pool, const CandidateJob& request, const std::string& source, const std::vector<int>& fds,
+std::optional<CandidateResults> run_candidate(JobExecution& run, CandidatePool& pool, const CandidateJob& request, const std::string& source, const std::vector<int>& fds,
                                               std::optional<std::size_t> announced_cases = std::nullopt, const std::function<void()>& sent = {});
 
 /// The error kind for an exception that stands for a limit (no memory, no room on disk, no more processes), else `kind`.

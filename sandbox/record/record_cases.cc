@@ -29,12 +29,12 @@ std::string specialisation(const PreparedCase& one) {
 
 struct Part {
   std::vector<std::size_t> cases;
-  JobRun run;
+  JobExecution run;
   std::optional<CandidateResults> results;
 };
 
 /// Memory that ran out, a thread that did not start: the part's defect, and nobody else's.
-std::optional<CandidateResults> recorded(const PartRecorder& record_part, JobRun& run, const std::vector<std::size_t>& part) {
+std::optional<CandidateResults> recorded(const PartRecorder& record_part, JobExecution& run, const std::vector<std::size_t>& part) {
   try {
     return record_part(run, part);
   } catch (const std::exception& error) {
@@ -88,9 +88,9 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
   return dealt;
 }
 
-std::optional<CandidateResults> record_cases(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::vector<std::size_t>& cases,
+std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& pool, const PreparedJob& prepared, const std::vector<std::size_t>& cases,
                                              const std::string& target, const std::string& source, const RecordOptions& options) {
-  const auto record_part = [&](JobRun& of, const std::vector<std::size_t>& part) {
+  const auto record_part = [&](JobExecution& of, const std::vector<std::size_t>& part) {
     CandidateInputs inputs = record_inputs(prepared, part, options.language);
     CandidateJob request;
     request.mode = CandidateMode::record;
@@ -106,7 +106,7 @@ std::optional<CandidateResults> record_cases(JobRun& run, Pool& pool, const Prep
   return record_parts(run, deal_cases(prepared.cases, cases, static_cast<std::size_t>(std::max(options.candidates, 1))), cases, record_part);
 }
 
-std::optional<CandidateResults> record_parts(JobRun& run, const std::vector<std::vector<std::size_t>>& dealt, const std::vector<std::size_t>& cases,
+std::optional<CandidateResults> record_parts(JobExecution& run, const std::vector<std::vector<std::size_t>>& dealt, const std::vector<std::size_t>& cases,
                                              const PartRecorder& record_part) {
   std::vector<Part> others;
   for (std::size_t i = 1; i < dealt.size(); ++i) others.push_back({dealt[i], run.beside(), std::nullopt});

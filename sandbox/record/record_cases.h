@@ -32,14 +32,14 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
 
 /// Records `source` for one target: a launch plan and kernel figures for each of `cases` (indices into `prepared.cases`), in
 /// their order. Nothing: the verdict says why.
-std::optional<CandidateResults> record_cases(JobRun& run, Pool& pool, const PreparedJob& prepared, const std::vector<std::size_t>& cases,
+std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& pool, const PreparedJob& prepared, const std::vector<std::size_t>& cases,
                                              const std::string& target, const std::string& source, const RecordOptions& options);
 
 /// Records one part of the cases, as run_candidate() does; nothing: its run's verdict says why. Called from several threads.
-using PartRecorder = std::function<std::optional<CandidateResults>(JobRun& run, const std::vector<std::size_t>& part)>;
+using PartRecorder = std::function<std::optional<CandidateResults>(JobExecution& run, const std::vector<std::size_t>& part)>;
 /// The parts at once, the first on the job's own thread, and what came of them together. What one of them throws fails that part with internal_error,
 /// once all have ended.
-std::optional<CandidateResults> record_parts(JobRun& run, const std::vector<std::vector<std::size_t>>& dealt, const std::vector<std::size_t>& cases,
+std::optional<CandidateResults> record_parts(JobExecution& run, const std::vector<std::vector<std::size_t>>& dealt, const std::vector<std::size_t>& cases,
                                              const PartRecorder& record_part);
 
 /// The indices of all of its cases.

@@ -4,7 +4,7 @@
 
 namespace assay::sandbox {
 
-std::optional<CandidateResults> stored_plans(JobRun& run, const PreparedJob& prepared) {
+std::optional<CandidateResults> stored_plans(JobExecution& run, const PreparedJob& prepared) {
   CandidateResults results;
   for (const PreparedCase& one : prepared.cases) {
     const auto found = run.job().plans.find(one.id);

@@ -7,7 +7,7 @@
 
 namespace assay::server {
 
-int complain(const std::string& command, int status, const std::string& message) {
+int print_error(const std::string& command, int status, const std::string& message) {
   std::fprintf(stderr, "assay %s: %s\n", command.c_str(), message.c_str());
   return status;
 }
@@ -15,18 +15,18 @@ int complain(const std::string& command, int status, const std::string& message)
 std::optional<Workspace> open_workspace(const std::string& command, int& status, const std::string& suite) {
   Result<Paths> paths = find_paths();
   if (!paths) {
-    status = complain(command, kBadConfig, paths.error().message);
+    status = print_error(command, kBadConfig, paths.error().message);
     return std::nullopt;
   }
   std::error_code error;
   std::filesystem::create_directories(paths->state, error);
   if (error) {
-    status = complain(command, kStoreUnusable, "the state directory " + paths->state.string() + " cannot be made: " + error.message() + "; ASSAY_STATE_DIR names another");
+    status = print_error(command, kStoreUnusable, "the state directory " + paths->state.string() + " cannot be made: " + error.message() + "; ASSAY_STATE_DIR names another");
     return std::nullopt;
   }
   Result<operators::Catalog> catalog = operators::Catalog::load(suite.empty() ? paths->operators() : std::filesystem::path(suite));
   if (!catalog) {
-    status = complain(command, kBadConfig, catalog.error().message);
+    status = print_error(command, kBadConfig, catalog.error().message);
     return std::nullopt;
   }
   return Workspace{std::move(*paths), std::move(*catalog)};

@@ -14,7 +14,7 @@
 namespace assay::server {
 
 /// Prints "assay COMMAND: MESSAGE" on stderr and returns `status`.
-int complain(const std::string& command, int status, const std::string& message);
+int print_error(const std::string& command, int status, const std::string& message);
 
 /// The paths and the catalog, or nullopt after complaining, with `status` set. `suite`: a folder like operators/ that is there instead; empty: operators/.
 struct Workspace {

@@ -20,13 +20,13 @@ std::string named(const std::vector<tools::RunInfo>& runs) {
   return text;
 }
 
-Result<std::unique_ptr<ServerServices>> open_store(const std::filesystem::path& store, const operators::Catalog& catalog) {
+Result<std::unique_ptr<Backend>> open_store(const std::filesystem::path& store, const operators::Catalog& catalog) {
   std::error_code error;
   if (!std::filesystem::exists(store, error))
     return fail(ErrorCode::io, "there is no store at " + store.string() + "; `assay bench` makes one, --store names another");
   ServicesOptions options;
   options.mode = StoreMode::read_only;
-  return ServerServices::open(store, catalog, Devices{}, options);
+  return Backend::open(store, catalog, Devices{}, options);
 }
 
 Status add_calls(Store& store, tools::Scorecard& scorecard) {

@@ -31,7 +31,7 @@ Result<BenchAttempt> replayed(mcp::Client& client, const BenchPair& pair, const 
 
 }  // namespace
 
-Result<BenchAttempt> make_attempt(mcp::Client& client, agents::Purse& purse, const BenchPlan& plan, const BenchTask& task,
+Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& purse, const BenchPlan& plan, const BenchTask& task,
                                   const std::function<void(const std::string& step)>& step) {
   const BenchPair& pair = plan.pairs[task.pair];
   const SystemClock clock;

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "reference_agents/core/attempt.h"
-#include "reference_agents/llm/purse.h"
+#include "reference_agents/llm/spending_budget.h"
 #include "server/bench/plan.h"
 #include "server/bench/tasks.h"
 #include "server/report/model/label.h"
@@ -22,7 +22,7 @@ struct BenchAttempt {
 };
 
 /// Takes up what the task's transcript has of it. An Error is an attempt that did not come to its end.
-Result<BenchAttempt> make_attempt(mcp::Client& client, agents::Purse& purse, const BenchPlan& plan, const BenchTask& task,
+Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& purse, const BenchPlan& plan, const BenchTask& task,
                                   const std::function<void(const std::string& step)>& step);
 
 /// As a report will label it.

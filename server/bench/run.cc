@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "reference_agents/llm/purse.h"
+#include "reference_agents/llm/spending_budget.h"
 #include "server/bench/attempt.h"
 #include "server/bench/progress.h"
 #include "server/bench/tasks.h"
@@ -31,7 +31,7 @@ bool is_hopeless(const Error& error) {
 
 class Workers {
  public:
-  Workers(mcp::Client& client, agents::Purse& purse, BenchProgress& progress, const BenchPlan& plan, const std::vector<BenchTask>& tasks,
+  Workers(mcp::Client& client, agents::SpendingBudget& purse, BenchProgress& progress, const BenchPlan& plan, const std::vector<BenchTask>& tasks,
           std::vector<PairEnd>& ends)
       : client_(client), purse_(purse), progress_(progress), plan_(plan), tasks_(tasks), ends_(ends), failures_in_a_row_(ends.size(), 0) {
     for (const BenchTask& task : tasks) ++ends_[task.pair].unfinished;
@@ -97,7 +97,7 @@ class Workers {
   }
 
   mcp::Client& client_;
-  agents::Purse& purse_;
+  agents::SpendingBudget& purse_;
   BenchProgress& progress_;
   const BenchPlan& plan_;
   const std::vector<BenchTask>& tasks_;
@@ -116,7 +116,7 @@ Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& pla
   if (!tasks) return fail(tasks.error());
   const Result<double> spent = spent_before(plan, *tasks);
   if (!spent) return fail(spent.error());
-  agents::Purse purse({plan.max_cost_usd, *spent});
+  agents::SpendingBudget purse({plan.max_cost_usd, *spent});
   BenchProgress progress(stderr, ::isatty(STDERR_FILENO) == 1, progress_groups(plan, ends), plan.jobs);
   Workers(client, purse, progress, plan, *tasks, ends).run();
   return ends;

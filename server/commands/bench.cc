@@ -33,27 +33,27 @@ Result<BenchSetup> make_setup(const BenchOptions& options, const Workspace& work
 }
 
 int run_command(const BenchOptions& options) {
-  if (Status ok = check_options(options); !ok) return complain(kCommand, status_of_option_error(ok.error()), ok.error().message);
+  if (Status ok = check_options(options); !ok) return print_error(kCommand, status_of_option_error(ok.error()), ok.error().message);
   int status = kPass;
   const std::optional<Workspace> workspace = open_workspace(kCommand, status);
   if (!workspace) return status;
   const fs::path agents_dir = workspace->paths.root / "reference_agents";
   Result<BenchSetup> setup = make_setup(options, *workspace, agents_dir);
-  if (!setup) return complain(kCommand, status_of_setup_error(options, setup.error()), setup.error().message);
+  if (!setup) return print_error(kCommand, status_of_setup_error(options, setup.error()), setup.error().message);
   if (Status priced = find_prices(*setup, options, agents_dir); !priced)
-    return complain(kCommand, status_of_price_error(priced.error()), priced.error().message);
+    return print_error(kCommand, status_of_price_error(priced.error()), priced.error().message);
 
   const fs::path store = fs::absolute(options.store.empty() ? workspace->paths.default_store() : fs::path(options.store));
   const Result<BenchJournals> journals = open_journals(options, *setup, store);
-  if (!journals) return complain(kCommand, status_of_journal_error(journals.error()), journals.error().message);
+  if (!journals) return print_error(kCommand, status_of_journal_error(journals.error()), journals.error().message);
   auto client = connect_bench(options, store);
-  if (!client) return complain(kCommand, status_of_start_error(client.error()), client.error().message);
+  if (!client) return print_error(kCommand, status_of_start_error(client.error()), client.error().message);
   const BenchPlan plan = make_plan(options, *setup, *journals, agents_dir);
   const Result<std::vector<PairEnd>> ends = run_bench(**client, plan);
-  if (!ends) return complain(kCommand, status_of_start_error(ends.error()), ends.error().message);
+  if (!ends) return print_error(kCommand, status_of_start_error(ends.error()), ends.error().message);
   const Result<std::string> reports = options.server.empty() ? reports_text(store, workspace->catalog, *ends) : reports_text(**client, plan, *ends);
   if (!reports) {
-    status = complain(kCommand, options.server.empty() ? status_of_report_error(reports.error()) : kUnavailable, reports.error().message);
+    status = print_error(kCommand, options.server.empty() ? status_of_report_error(reports.error()) : kUnavailable, reports.error().message);
   } else {
     std::fputs(reports->c_str(), stdout);
     std::fflush(stdout);

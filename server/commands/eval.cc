@@ -111,36 +111,36 @@ int exit_status(sandbox::Outcome outcome) {
 
 int evaluate(const EvalOptions& options) {
   const auto kind = sandbox::job_kind_from(options.mode);
-  if (!kind) return complain("eval", kUsage, "unknown mode '" + options.mode + "'; valid: " + kModes);
-  if (const std::string wrong = contradiction(options, *kind); !wrong.empty()) return complain("eval", kUsage, wrong);
+  if (!kind) return print_error("eval", kUsage, "unknown mode '" + options.mode + "'; valid: " + kModes);
+  if (const std::string wrong = contradiction(options, *kind); !wrong.empty()) return print_error("eval", kUsage, wrong);
   int status = kPass;
   const auto workspace = open_workspace("eval", status, options.suite);
   if (!workspace) return status;
   const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, workspace->paths);
-  if (!config) return complain("eval", kUsage, config.error().message);
+  if (!config) return print_error("eval", kUsage, config.error().message);
   const operators::Operator* op = workspace->catalog.find(options.operator_name);
-  if (op == nullptr) return complain("eval", kUnknownName, workspace->catalog.unknown(options.operator_name).message);
+  if (op == nullptr) return print_error("eval", kUnknownName, workspace->catalog.unknown(options.operator_name).message);
   Result<sandbox::Job> job = sandbox::Job{};
   if (options.plans.empty()) {
     Result<std::string> source = read_source(options.file, sandbox::Limits{}.source_bytes);
-    if (!source) return complain("eval", source.error().code == ErrorCode::corrupt ? kBadData : kNoInput, source.error().message);
+    if (!source) return print_error("eval", source.error().code == ErrorCode::corrupt ? kBadData : kNoInput, source.error().message);
     job = make_job(*op, options, *kind, std::move(*source));
-    if (!job) return complain("eval", job.error().code == ErrorCode::invalid_argument ? kUsage : kUnknownName, job.error().message);
+    if (!job) return print_error("eval", job.error().code == ErrorCode::invalid_argument ? kUsage : kUnknownName, job.error().message);
   } else {
     job = make_replay(*op, options, *kind, options.store.empty() ? workspace->paths.default_store() : std::filesystem::path(options.store));
-    if (!job) return complain("eval", status_of_replay_error(job.error()), job.error().message);
+    if (!job) return print_error("eval", status_of_replay_error(job.error()), job.error().message);
   }
   job->limits = options.sandbox.limits;
   job->want_artifacts = !options.artifacts.empty();
   auto device = sandbox::make_device(options.device, *config);
-  if (!device) return complain("eval", status_of_device_error(device.error()), device.error().message);
+  if (!device) return print_error("eval", status_of_device_error(device.error()), device.error().message);
 
   sandbox::JobMonitor monitor;
   const auto begin = std::chrono::steady_clock::now();
   const sandbox::Verdict verdict = (*device)->execute(*job, monitor);
   const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
   if (!options.artifacts.empty()) {
-    if (const auto written = write_artifacts(verdict.artifacts, options.artifacts); !written) return complain("eval", kUnavailable, written.error().message);
+    if (const auto written = write_artifacts(verdict.artifacts, options.artifacts); !written) return print_error("eval", kUnavailable, written.error().message);
   }
   if (options.json) {
     std::printf("%s\n", tools::verdict_to_json(verdict).dump(1).c_str());

@@ -22,7 +22,7 @@ constexpr double kDefaultRate = 50;  // requests a second and token: an agent ne
 constexpr double kBurstSeconds = 4;  // of the rate, at once after a pause
 constexpr off_t kMaxTokenFileBytes = 1 << 20;
 
-int refuse(int status, const std::string& message) { return complain("serve", status, message); }
+int refuse(int status, const std::string& message) { return print_error("serve", status, message); }
 
 /// The text of the file, if it is private.
 std::optional<std::string> read_token_file(const std::string& path, int& status) {

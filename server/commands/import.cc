@@ -27,9 +27,9 @@ struct ImportOptions {
 
 int import_tritonbench(const ImportOptions& options) {
   const Result<Paths> paths = find_paths();
-  if (!paths) return complain(kCommand, kBadConfig, paths.error().message);
+  if (!paths) return print_error(kCommand, kBadConfig, paths.error().message);
   std::error_code error;
-  if (!std::filesystem::is_directory(options.folder, error)) return complain(kCommand, kNoInput, options.folder + " is not a folder; it is data/TritonBench_G_v1 of thunlp/TritonBench");
+  if (!std::filesystem::is_directory(options.folder, error)) return print_error(kCommand, kNoInput, options.folder + " is not a folder; it is data/TritonBench_G_v1 of thunlp/TritonBench");
   std::vector<std::string> words = {paths->python.string(), (paths->root / "importers/tritonbench_g.py").string(), options.folder, "--out", options.out, "--target", options.target, "--jobs",
                                     std::to_string(options.jobs), "--build", paths->binaries.parent_path().string()};
   for (const std::string& name : options.only) words.insert(words.end(), {"--only", name});
@@ -37,7 +37,7 @@ int import_tritonbench(const ImportOptions& options) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execv(arguments.front(), arguments.data());
-  return complain(kCommand, kUnavailable, "execute " + words.front() + ": " + std::strerror(errno));
+  return print_error(kCommand, kUnavailable, "execute " + words.front() + ": " + std::strerror(errno));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ std::optional<std::vector<const operators::Operator*>> choose(const operators::C
   for (const std::string& name : names) {
     const operators::Operator* op = catalog.find(name);
     if (op == nullptr) {
-      status = complain("operators", kUnknownName, catalog.unknown(name).message);
+      status = print_error("operators", kUnknownName, catalog.unknown(name).message);
       return std::nullopt;
     }
     chosen.push_back(op);
@@ -75,7 +75,7 @@ int show(const OperatorsOptions& options) {
   int status = kPass;
   const auto workspace = open_workspace("operators", status, options.suite);
   if (!workspace) return status;
-  if (options.names.empty()) return complain("operators show", kUsage, "name at least one operator; `assay operators list` names all " + std::to_string(workspace->catalog.all().size()));
+  if (options.names.empty()) return print_error("operators show", kUsage, "name at least one operator; `assay operators list` names all " + std::to_string(workspace->catalog.all().size()));
   const auto chosen = choose(workspace->catalog, options.names, status);
   if (!chosen) return status;
   for (const operators::Operator* op : *chosen) print_operator(*op);
@@ -100,9 +100,9 @@ int lint(const OperatorsOptions& options) {
   sandbox.isolation = options.isolation;
   sandbox.gpu_sharers = std::min(options.jobs, kMostGpuSharers);  // most of an oracle's verdict is compiling and references: only its times need the GPU alone
   const Result<sandbox::SandboxConfig> config = sandbox_config(sandbox, workspace->paths);
-  if (!config) return complain("operators lint", kUsage, config.error().message);
+  if (!config) return print_error("operators lint", kUsage, config.error().message);
   const auto device = sandbox::make_device(options.device, *config);
-  if (!device) return complain("operators lint", status_of_device_error(device.error()), device.error().message);
+  if (!device) return print_error("operators lint", status_of_device_error(device.error()), device.error().message);
   const LintCache cache(workspace->paths.state / "lint", content_of_judges(workspace->paths, (*device)->info()) + std::to_string(options.seed), options.fresh);
   LintRun run(**device, *config, cache, options.seed);
   std::size_t known = 0;
@@ -117,7 +117,7 @@ int lint(const OperatorsOptions& options) {
   for (const LintReport& report : reports) {
     if (!report.is_sound()) std::printf("not sound: %s (%zu failures)\n", report.name.c_str(), report.failures.size());
   }
-  if (!options.out.empty() && !write_reports(options, (*device)->info(), reports)) return complain("operators lint", kNoInput, "cannot write " + options.out);
+  if (!options.out.empty() && !write_reports(options, (*device)->info(), reports)) return print_error("operators lint", kNoInput, "cannot write " + options.out);
   return sound == chosen->size() ? kPass : kFail;
 }
 

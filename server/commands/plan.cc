@@ -22,7 +22,7 @@ struct PlanOptions {
 
 int print(const std::string& command, const std::string& text, int status) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    return complain(command, kUnavailable, "cannot write to standard output");
+    return print_error(command, kUnavailable, "cannot write to standard output");
   return status;
 }
 
@@ -34,15 +34,15 @@ std::filesystem::path store_of(const PlanOptions& options) {
 
 int show(const PlanOptions& options) {
   const Result<StoredPlan> stored = read_plan(options.first, store_of(options));
-  if (!stored) return complain("plan show", status_of_plan_error(stored.error()), stored.error().message);
+  if (!stored) return print_error("plan show", status_of_plan_error(stored.error()), stored.error().message);
   return print("plan show", show_plan(stored->plan, stored->bytes.size()), kPass);
 }
 
 int diff(const PlanOptions& options) {
   const Result<StoredPlan> before = read_plan(options.first, store_of(options));
-  if (!before) return complain("plan diff", status_of_plan_error(before.error()), before.error().message);
+  if (!before) return print_error("plan diff", status_of_plan_error(before.error()), before.error().message);
   const Result<StoredPlan> after = read_plan(options.second, store_of(options));
-  if (!after) return complain("plan diff", status_of_plan_error(after.error()), after.error().message);
+  if (!after) return print_error("plan diff", status_of_plan_error(after.error()), after.error().message);
   if (before->bytes == after->bytes) return print("plan diff", "the plans are the same, byte for byte\n", kPass);
   const PlanDiff found = diff_plans(before->plan, after->plan);
   if (found.same) return print("plan diff", "the plans do the same\n", kPass);

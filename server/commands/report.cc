@@ -32,17 +32,17 @@ Status compare_with_oracles(Report& report, const std::filesystem::path& store, 
 
 int print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    return complain(kCommand, kUnavailable, "cannot write to standard output");
+    return print_error(kCommand, kUnavailable, "cannot write to standard output");
   return kPass;
 }
 
 int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat format, const ReportOptions& options, const std::filesystem::path& store,
                    const Workspace& workspace) {
   Result<Comparison> comparison = make_comparison(runs, &workspace.catalog);
-  if (!comparison) return complain(kCommand, status_of_report_error(comparison.error()), comparison.error().message);
+  if (!comparison) return print_error(kCommand, status_of_report_error(comparison.error()), comparison.error().message);
   if (options.codebleu) {
     for (Report& report : comparison->reports) {
-      if (Status done = compare_with_oracles(report, store, workspace); !done) return complain(kCommand, kUnavailable, done.error().message);
+      if (Status done = compare_with_oracles(report, store, workspace); !done) return print_error(kCommand, kUnavailable, done.error().message);
     }
   }
   switch (format) {
@@ -58,18 +58,18 @@ int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat forma
 
 int run_report(const ReportOptions& options) {
   const std::optional<ReportFormat> format = report_format_from(options.format);
-  if (!format) return complain(kCommand, kUsage, "unknown format '" + options.format + "'; valid: table, json, csv, html");
+  if (!format) return print_error(kCommand, kUsage, "unknown format '" + options.format + "'; valid: table, json, csv, html");
   int status = kPass;
   const std::optional<Workspace> workspace = open_workspace(kCommand, status);
   if (!workspace) return status;
   const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store() : std::filesystem::path(options.store);
   const Result<std::vector<tools::Scorecard>> runs = read_runs(store, workspace->catalog, options.runs);
-  if (!runs) return complain(kCommand, status_of_report_error(runs.error()), runs.error().message);
+  if (!runs) return print_error(kCommand, status_of_report_error(runs.error()), runs.error().message);
   if (!is_one_configuration(*runs)) return run_comparison(*runs, *format, options, store, *workspace);
   Result<Report> report = make_report(*runs, &workspace->catalog);
-  if (!report) return complain(kCommand, status_of_report_error(report.error()), report.error().message);
+  if (!report) return print_error(kCommand, status_of_report_error(report.error()), report.error().message);
   if (options.codebleu) {
-    if (Status done = compare_with_oracles(*report, store, *workspace); !done) return complain(kCommand, kUnavailable, done.error().message);
+    if (Status done = compare_with_oracles(*report, store, *workspace); !done) return print_error(kCommand, kUnavailable, done.error().message);
   }
   return print(format_report(*report, *format));
 }

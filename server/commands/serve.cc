@@ -56,14 +56,14 @@ extern "C" void request_stop(int) { stop_requested = 1; }
 std::optional<Devices> make_devices(const ServeOptions& options, const Paths& paths, int& status) {
   const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, paths);
   if (!config) {
-    status = complain("serve", kUsage, config.error().message);
+    status = print_error("serve", kUsage, config.error().message);
     return std::nullopt;
   }
   Devices devices;
   for (const std::string& name : options.devices) {
     Result<std::unique_ptr<sandbox::Device>> device = sandbox::make_device(name, *config);
     if (!device) {
-      status = complain("serve", status_of_device_error(device.error()), device.error().message);
+      status = print_error("serve", status_of_device_error(device.error()), device.error().message);
       return std::nullopt;
     }
     devices.emplace_back(name, std::move(*device));
@@ -102,7 +102,7 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   return entry;
 }
 
-void write_job_metrics(const ServerServices& services, mcp::MetricsText& text) {
+void write_job_metrics(const Backend& services, mcp::MetricsText& text) {
   const std::vector<StoredJobs::Load> loads = services.load();
   text.family("assay_jobs_queued", "gauge", "Jobs that wait for their device.");
   for (const auto& load : loads) text.sample("assay_jobs_queued", {{"device", load.device}}, static_cast<double>(load.queued));
@@ -112,9 +112,9 @@ void write_job_metrics(const ServerServices& services, mcp::MetricsText& text) {
 
 int print_config(const ServeOptions& options) {
   const Result<ServerEntry> entry = entry_of(options);
-  if (!entry) return complain("serve", entry.error().code == ErrorCode::invalid_argument ? kUsage : kBadConfig, entry.error().message);
+  if (!entry) return print_error("serve", entry.error().code == ErrorCode::invalid_argument ? kUsage : kBadConfig, entry.error().message);
   const Result<ClientConfig> config = client_config(options.print_config, *entry);
-  if (!config) return complain("serve", kUnknownName, config.error().message);
+  if (!config) return print_error("serve", kUnknownName, config.error().message);
   std::fputs(config->text.c_str(), stdout);
   std::fprintf(stderr, "for %s\n", config->where.c_str());
   return kPass;
@@ -135,7 +135,7 @@ int serve_on(mcp::Server& server, std::optional<mcp::HttpOptions>& http) {
 
 int serve_fixtures(std::optional<mcp::HttpOptions>& http) {
   const auto server = conformance::make_conformance_server();
-  return server ? serve_on(**server, http) : complain("serve", kInternal, server.error().message);
+  return server ? serve_on(**server, http) : print_error("serve", kInternal, server.error().message);
 }
 
 int serve(const ServeOptions& options) {
@@ -149,21 +149,21 @@ int serve(const ServeOptions& options) {
   std::optional<Devices> devices = make_devices(options, workspace->paths, status);
   if (!devices) return status;
   const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store() : std::filesystem::path(options.store);
-  Result<std::unique_ptr<ServerServices>> services = ServerServices::open(store, workspace->catalog, std::move(*devices));
-  if (!services) return complain("serve", kStoreUnusable, services.error().message);
+  Result<std::unique_ptr<Backend>> services = Backend::open(store, workspace->catalog, std::move(*devices));
+  if (!services) return print_error("serve", kStoreUnusable, services.error().message);
   const auto recovered = (*services)->recover();
-  if (!recovered) return complain("serve", kStoreUnusable, recovered.error().message);
+  if (!recovered) return print_error("serve", kStoreUnusable, recovered.error().message);
 
   StoredTasks tasks((*services)->store());
   mcp::Server server({.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = kInstructions}, {}, {.task_store = &tasks});
   tools::Services for_tools = (*services)->for_tools();
   for_tools.job_limits = options.sandbox.limits;
   const auto guides = operators::load_guides(workspace->paths.operators() / "guides");
-  if (!guides) return complain("serve", kBadConfig, guides.error().message);
+  if (!guides) return print_error("serve", kBadConfig, guides.error().message);
   const auto examples = operators::ExampleSearch::load(workspace->paths.operators() / "examples");
-  if (!examples) return complain("serve", kBadConfig, examples.error().message);
+  if (!examples) return print_error("serve", kBadConfig, examples.error().message);
   for_tools.examples = examples->get();
-  if (const Status added = add_all(server, for_tools, *guides); !added) return complain("serve", kInternal, added.error().message);
+  if (const Status added = add_all(server, for_tools, *guides); !added) return print_error("serve", kInternal, added.error().message);
   if (http) http->more_metrics = [&services](mcp::MetricsText& text) { write_job_metrics(**services, text); };
   return serve_on(server, http);
 }

@@ -19,7 +19,7 @@ struct TokenOptions {
 
 int make_token(const TokenOptions& options) {
   const auto token = mcp::new_token(options.name, options.scopes, token_scopes());
-  if (!token) return complain("token", kUsage, token.error().message);
+  if (!token) return print_error("token", kUsage, token.error().message);
   // The line alone goes to stdout, so that `>> tokens` is all that it takes to keep it.
   std::fprintf(stderr, "secret of '%s', shown this once: %s\nline for the token file:\n", options.name.c_str(), token->secret.c_str());
   std::printf("%s\n", token->line.c_str());

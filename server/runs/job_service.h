@@ -58,7 +58,7 @@ class StoredJobs final : public tools::JobService {
   /// What waits and what runs on each device, now.
   std::vector<Load> load() const;
 
-  /// Once, before the first submit. See ServerServices::recover.
+  /// Once, before the first submit. See Backend::recover.
   Result<Recovered> recover();
 
  private:

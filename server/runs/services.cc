@@ -6,9 +6,9 @@
 namespace assay::server {
 namespace {
 
-class OverStore final : public ServerServices {
+class StoreBackend final : public Backend {
  public:
-  OverStore(std::unique_ptr<Store> store, const operators::Catalog& catalog, Devices devices, const ServicesOptions& options)
+  StoreBackend(std::unique_ptr<Store> store, const operators::Catalog& catalog, Devices devices, const ServicesOptions& options)
       : clock_(options.clock != nullptr ? *options.clock : system_clock_),
         store_(std::move(store)),
         catalog_(catalog),
@@ -39,11 +39,11 @@ class OverStore final : public ServerServices {
 
 }  // namespace
 
-Result<std::unique_ptr<ServerServices>> ServerServices::open(const std::filesystem::path& store, const operators::Catalog& catalog, Devices devices,
+Result<std::unique_ptr<Backend>> Backend::open(const std::filesystem::path& store, const operators::Catalog& catalog, Devices devices,
                                                              const ServicesOptions& options) {
   auto opened = Store::open(store, options.mode);
   if (!opened) return fail(opened.error());
-  return std::unique_ptr<ServerServices>(new OverStore(std::move(*opened), catalog, std::move(devices), options));
+  return std::unique_ptr<Backend>(new StoreBackend(std::move(*opened), catalog, std::move(devices), options));
 }
 
 }  // namespace assay::server

@@ -2,7 +2,7 @@
 //
 //   Devices devices;
 //   devices.emplace_back("cpu", std::move(*make_device("cpu", config)));
-//   auto services = ServerServices::open("assay.db", catalog, std::move(devices));
+//   auto services = Backend::open("assay.db", catalog, std::move(devices));
 //   if (!services) ...                                       // unavailable or corrupt: kStoreUnusable
 //   auto recovered = (*services)->recover();                 // before the first tool call
 //   tools::Services for_tools = (*services)->for_tools();
@@ -33,11 +33,11 @@ struct ServicesOptions {
   const Clock* clock = nullptr;  // null: the system's; else it must outlive the services
 };
 
-class ServerServices {
+class Backend {
  public:
-  static Result<std::unique_ptr<ServerServices>> open(const std::filesystem::path& store, const operators::Catalog& catalog, Devices devices,
+  static Result<std::unique_ptr<Backend>> open(const std::filesystem::path& store, const operators::Catalog& catalog, Devices devices,
                                                       const ServicesOptions& options = {});
-  virtual ~ServerServices() = default;
+  virtual ~Backend() = default;
 
   virtual tools::RunService& runs() = 0;
   virtual tools::JobService& jobs() = 0;

@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!message.error().contains("error") || !nlohmann::json::accept(dump(message.error()))) std::abort();
       continue;
     }
-    Exchange exchange;
+    TransportContext exchange;
     exchange.scope = "fuzz";
     exchange.stateless = stateless;
     exchange.notify = [](const nlohmann::json& notification) {

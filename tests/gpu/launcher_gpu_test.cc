@@ -282,7 +282,7 @@ TEST_CASE("renewed inputs come through their mask, and the first run on them tak
   launcher.ready();
   for (const std::uint32_t n : {1u, kN, 1u << 24}) {  // an odd number of words, and of half a mask's
     test::LaunchCase one = test::vector_add_case(n);
-    one.time = one.renew = true;
+    one.time = one.stage_next_inputs = true;
     one.max_time_ms = 500;
     std::vector<double> over;
     for (int block = 0; block < 9; ++block) {

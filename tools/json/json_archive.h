@@ -133,7 +133,7 @@ class JsonReader {
     if (bytes) {
       value.bytes = std::move(*bytes);
     } else {
-      complain(path_ + "." + key, "base64");
+      print_error(path_ + "." + key, "base64");
     }
   }
   void operator()(const char* key, Verbatim value) {
@@ -144,30 +144,30 @@ class JsonReader {
   const nlohmann::json* require(const char* key) {
     const auto found = in_.find(key);
     if (found != in_.end()) return &*found;
-    complain(path_ + "." + key, "a value, but it is missing");
+    print_error(path_ + "." + key, "a value, but it is missing");
     return nullptr;
   }
-  void complain(const std::string& path, const std::string& wanted) {
+  void print_error(const std::string& path, const std::string& wanted) {
     if (problem_.empty()) problem_ = path + ": expected " + wanted;
   }
   void take(const nlohmann::json& in, const std::string& path, bool& value) {
     if (in.is_boolean())
       value = in.get<bool>();
     else
-      complain(path, "a boolean");
+      print_error(path, "a boolean");
   }
   void take(const nlohmann::json& in, const std::string& path, std::int64_t& value) {
     const bool too_large = in.is_number_unsigned() && in.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (in.is_number_integer() && !too_large)
       value = in.get<std::int64_t>();
     else
-      complain(path, "an integer");
+      print_error(path, "an integer");
   }
   void take(const nlohmann::json& in, const std::string& path, std::string& value) {
     if (in.is_string())
       value = in.get<std::string>();
     else
-      complain(path, "a string");
+      print_error(path, "a string");
   }
   void take(const nlohmann::json& in, const std::string& path, double& value) {
     if (in.is_number())
@@ -179,18 +179,18 @@ class JsonReader {
     else if (in == "-inf")
       value = -std::numeric_limits<double>::infinity();
     else
-      complain(path, "a number");
+      print_error(path, "a number");
   }
   template <class T>
   void take(const nlohmann::json& in, const std::string& path, std::vector<T>& values) {
     values.clear();
-    if (!in.is_array()) return complain(path, "an array");
+    if (!in.is_array()) return print_error(path, "an array");
     for (std::size_t i = 0; i < in.size(); ++i) take(in[i], path + "[" + std::to_string(i) + "]", values.emplace_back());
   }
   template <class T>
   void take(const nlohmann::json& in, const std::string& path, std::map<std::string, T>& values) {
     values.clear();
-    if (!in.is_object()) return complain(path, "an object");
+    if (!in.is_object()) return print_error(path, "an object");
     for (const auto& [key, value] : in.items()) take(value, std::string(path).append(".").append(key), values[key]);
   }
   template <class T>
@@ -200,12 +200,12 @@ class JsonReader {
       if (known)
         value = *known;
       else
-        complain(path, "one of the names in docs/verdict.md");
+        print_error(path, "one of the names in docs/verdict.md");
     } else if (in.is_object()) {
       JsonReader inner(in, path, problem_);
       fields(inner, value);
     } else {
-      complain(path, "an object");
+      print_error(path, "an object");
     }
   }
 

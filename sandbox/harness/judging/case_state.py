@@ -16,7 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from harness.judging.attribution import unattributed
 from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
-from harness.judging.exchange import place
+from harness.judging.shared_buffers import place
 from harness.operator import Case, Operator
 from harness.wire.tensors import ALIGNMENT, MappedFile, Memory, aligned, make_memfd, name_of, pack, span_view
 

@@ -22,9 +22,9 @@ import torch
 
 from harness.judging.case_state import CaseState, warm_up
 from harness.judging.compare import Result
-from harness.judging.exchange import Exchange, Exchanges, place
 from harness.judging.host_rounds import HostCase, timing
 from harness.judging.lint import lint
+from harness.judging.shared_buffers import Exchanges, SharedBuffers, place
 from harness.operator import Operator
 from harness.triton_adapter import versions
 from harness.wire.device_memory import DeviceMemoryError
@@ -72,13 +72,13 @@ def open_exchanges(device: torch.device) -> Exchanges | None:
     if device.type != "cuda":
         return None
     try:
-        return Exchanges(lambda: Exchange(device))
+        return Exchanges(lambda: SharedBuffers(device))
     except DeviceMemoryError as error:
         print(f"judge: inputs and outputs go through host memory: {error}", file=sys.stderr)
         return None
 
 
-def fill(exchange: Exchange, states: list[CaseState], cases: list[dict[str, Any]]) -> None:
+def fill(exchange: SharedBuffers, states: list[CaseState], cases: list[dict[str, Any]]) -> None:
     """Lays the cases one after the other into the exchange and adds to each entry where it is."""
     offsets, size = place([state.device_bytes() for state in states], ALIGNMENT)
     memory = exchange.room(size)
@@ -101,7 +101,7 @@ class Judge:
         self._ahead: deque[CaseState] = deque()  # whose references are still to be computed; none while somebody is timed
         self._settled = False
         self._exchanges = open_exchanges(self.device)
-        self._owned: dict[str, Exchange] = {}  # by job
+        self._owned: dict[str, SharedBuffers] = {}  # by job
         # References are the truth of fp32 operators: no reduced-precision matmul behind their back.
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False

@@ -48,7 +48,7 @@ constexpr const char* kUsageText =
     "assay-launcher --probe "
     "[--driver cuda|hip|fake|fake-sick|fake-full]\n";
 
-int complain(const std::string& message) {
+int print_error(const std::string& message) {
   std::fprintf(stderr, "assay-launcher: %s\n", message.c_str());
   return kFailed;
 }
@@ -138,27 +138,27 @@ std::vector<std::string> again(const LauncherArguments& arguments) {
 int run(LauncherArguments arguments) {
   const std::string launcher = own_path();
   const Result<std::string> node = node_of(arguments);
-  if (!node) return complain(node.error().message);
-  if (Status counted = count_by_address(); !counted) return complain(counted.error().message);
+  if (!node) return print_error(node.error().message);
+  if (Status counted = count_by_address(); !counted) return print_error(counted.error().message);
   const Result<std::vector<LayerReport>> layers = confine(arguments, *node);
-  if (!layers) return complain(layers.error().message);
+  if (!layers) return print_error(layers.error().message);
   if (!node->empty()) {
     const Result<int> ordinal = gpu_ordinal(*node);  // another one where the jail shows this GPU alone
-    if (!ordinal) return complain(ordinal.error().message);
+    if (!ordinal) return print_error(ordinal.error().message);
     arguments.device = *ordinal;
   }
   if (!arguments.ncu.empty()) {
     // The launcher inside does not know of them.
     for (const LayerReport& layer : *layers) {
-      if (!layer.active) complain("the jail of ncu lacks " + layer.name + ": " + layer.detail);
+      if (!layer.active) print_error("the jail of ncu lacks " + layer.name + ": " + layer.detail);
     }
-    return complain(become_ncu(arguments.ncu, launcher, again(arguments)).error().message);
+    return print_error(become_ncu(arguments.ncu, launcher, again(arguments)).error().message);
   }
   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_driver(arguments);
-  if (!gpu) return complain(gpu.error().message);
-  if (LaunchStatus well = check_health(**gpu); !well) return complain(well.error().message);
+  if (!gpu) return print_error(gpu.error().message);
+  if (LaunchStatus well = check_health(**gpu); !well) return print_error(well.error().message);
   const SystemClock clock;
-  if (Status served = serve(arguments.socket, **gpu, *layers, clock); !served) return complain(served.error().message);
+  if (Status served = serve(arguments.socket, **gpu, *layers, clock); !served) return print_error(served.error().message);
   return kOk;
 }
 

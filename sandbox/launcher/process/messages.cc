@@ -119,7 +119,7 @@ Result<LaunchMessage> parse_launch(Frame frame) {
       message.timing.warm_up_ms = static_cast<std::int64_t>(fields.number("warm_up_ms", std::numeric_limits<std::int32_t>::max()));
     if (frame.header.contains("side_samples")) message.timing.side_samples = fields.positive("side_samples", kMaxSamplesAllowed);
     if (frame.header.contains("answers")) message.answers = read_answers(fields);
-    if (frame.header.contains("renew")) message.renew = fields.flag("renew");
+    if (frame.header.contains("stage_next_inputs")) message.stage_next_inputs = fields.flag("stage_next_inputs");
   }
   if (const json* inputs = fields.list("inputs"); inputs != nullptr) {
     for (const json& input : *inputs) {

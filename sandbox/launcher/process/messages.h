@@ -38,7 +38,7 @@ struct LaunchMessage {
   std::uint64_t device_bytes = 0;  // 0: the descriptors are memory files; else the only one is a handle of this much device memory
   bool ablated = false, inspect = false;
   bool time = false;
-  bool renew = false;  // when timed: answered with `primed` before the samples, which wait for `sample`
+  bool stage_next_inputs = false;  // when timed: answered with `primed` before the samples, which wait for `sample`
   TimingRules timing;
   std::vector<std::size_t> answers;
   std::uint64_t gpu_memory_bytes = 0;

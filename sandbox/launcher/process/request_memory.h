@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/result.h"
-#include "sandbox/launcher/memory/exchange.h"
+#include "sandbox/launcher/memory/shared_buffers.h"
 #include "sandbox/launcher/process/messages.h"
 #include "sandbox/wire/memfd.h"
 
@@ -17,7 +17,7 @@ class RequestMemory {
   /// `corrupt` when a range is outside its memory; `io` when a file cannot be mapped.
   static Result<RequestMemory> open(const LaunchMessage& message, GpuDriver& gpu);
 
-  Exchange& exchange() { return *exchange_; }
+  SharedBuffers& exchange() { return *exchange_; }
 
  private:
   Status map_files(const LaunchMessage& message, GpuDriver& gpu);
@@ -25,7 +25,7 @@ class RequestMemory {
 
   std::map<std::size_t, Mapping> files_;  // by index of the descriptor; several inputs share one
   Mapping output_;
-  std::unique_ptr<Exchange> exchange_;  // borrows the above
+  std::unique_ptr<SharedBuffers> exchange_;  // borrows the above
 };
 
 }  // namespace assay::sandbox

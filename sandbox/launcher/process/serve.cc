@@ -16,7 +16,7 @@ namespace assay::sandbox {
 namespace {
 
 /// Tells who asked that the inputs may be changed, and waits until they are.
-LaunchStatus renew(int socket, const std::string& case_id) {
+LaunchStatus stage_next_inputs(int socket, const std::string& case_id) {
   const auto broken = [](const Error& error) { return launch_fail(LaunchErrorKind::internal_error, "waiting for new inputs: " + error.message); };
   if (Status sent = send_frame(socket, primed_message(case_id), {}, {}, Deadline::never()); !sent) return broken(sent.error());
   Result<Frame> frame = receive_frame(socket, Deadline::never());
@@ -33,7 +33,7 @@ LaunchResult<ReplayResult> perform(int socket, const LaunchMessage& message, Gpu
   ReplayRequest request;
   request.gpu_memory_bytes = message.gpu_memory_bytes;
   if (message.time) request.timing = message.timing;
-  if (message.renew) request.renew = [&] { return renew(socket, message.case_id); };
+  if (message.stage_next_inputs) request.stage_next_inputs = [&] { return stage_next_inputs(socket, message.case_id); };
   request.answers = message.answers;
   request.ablated = message.ablated;
   request.inspect = message.inspect;

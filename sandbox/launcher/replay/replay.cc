@@ -11,13 +11,13 @@
 #include "sandbox/launcher/plan/elf_check.h"
 #include "sandbox/launcher/memory/guarded_memory.h"
 #include "sandbox/launcher/plan/plan_check.h"
-#include "sandbox/launcher/memory/pristine.h"
+#include "sandbox/launcher/memory/initial_state.h"
 #include "sandbox/launcher/replay/tune.h"
 
 namespace assay::sandbox {
 namespace {
 
-LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const Exchange& exchange) {
+LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const SharedBuffers& exchange) {
   PlanRules rules;
   rules.target = gpu.facts().target;
   rules.output_bytes = exchange.output_bytes();
@@ -72,7 +72,7 @@ std::string describe(const PlanBuffer& buffer, std::size_t index) {
 }
 
 /// The exchange's input of this name; check_plan() has found every one.
-std::size_t input_of(const PlanBuffer& buffer, const Exchange& exchange) {
+std::size_t input_of(const PlanBuffer& buffer, const SharedBuffers& exchange) {
   std::size_t input = 0;
   while (exchange.name(input) != buffer.name) ++input;
   return input;
@@ -81,7 +81,7 @@ std::size_t input_of(const PlanBuffer& buffer, const Exchange& exchange) {
 /// One case's stay on the device. Members are released in reverse order.
 class Replay {
  public:
-  Replay(GpuDriver& gpu, const Plan& plan, Exchange& exchange, const ReplayRequest& request, const Clock& clock)
+  Replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange, const ReplayRequest& request, const Clock& clock)
       : gpu_(gpu),
         plan_(plan),
         exchange_(exchange),
@@ -162,8 +162,8 @@ class Replay {
       return closed(pristine_.restore_async());
     };
     work.enqueue = [&] { return program_->enqueue(); };
-    if (request_.renew) work.renew = [&] { return renew(); };
-    work.take_over = [&] { return take_over(); };
+    if (request_.stage_next_inputs) work.stage_next_inputs = [&] { return stage_next_inputs(); };
+    work.swap_inputs = [&] { return swap_inputs(); };
     work.operations = program_->operations();
     // Half of the time the first sample, which alone cannot use what was kept from an earlier one; else one of the others. Reservoir of one: the n'th of them
     // replaces what was kept with probability 1/n, so that in the end each is equally likely.
@@ -189,16 +189,16 @@ class Replay {
     return memory_.check();
   }
 
-  LaunchStatus renew() {
+  LaunchStatus stage_next_inputs() {
     if (LaunchStatus s = gpu_.synchronize(); !s) return s;
     if (LaunchStatus s = exchange_.close(); !s) return s;
-    if (LaunchStatus s = request_.renew(); !s) return s;
+    if (LaunchStatus s = request_.stage_next_inputs(); !s) return s;
     return closed(pristine_.stage(request_.ours));
   }
 
-  LaunchResult<bool> take_over() {
+  LaunchResult<bool> swap_inputs() {
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
-    LaunchResult<bool> unseen = pristine_.take_over();
+    LaunchResult<bool> unseen = pristine_.swap_inputs();
     if (LaunchStatus s = exchange_.close(); !s && unseen) return tl::unexpected(s.error());
     return unseen;
   }
@@ -251,11 +251,11 @@ class Replay {
 
   GpuDriver& gpu_;
   const Plan& plan_;
-  Exchange& exchange_;
+  SharedBuffers& exchange_;
   const ReplayRequest& request_;
   const Clock& clock_;
   GuardedMemory memory_;
-  Pristine pristine_;
+  InitialState pristine_;
   std::vector<std::uint64_t> offsets_;
   std::vector<DevicePtr> buffers_;  // by plan buffer
   std::vector<DevicePtr> scratch_;  // by global scratch parameter
@@ -264,7 +264,7 @@ class Replay {
 
 }  // namespace
 
-LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, Exchange& exchange, const ReplayRequest& request, const Clock& clock) {
+LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange, const ReplayRequest& request, const Clock& clock) {
   if (LaunchStatus s = check(gpu, plan, exchange); !s) return tl::unexpected(s.error());
   if (LaunchStatus s = check_memory(plan, request.gpu_memory_bytes); !s) return tl::unexpected(s.error());
   return Replay(gpu, plan, exchange, request, clock).run();

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "sandbox/launcher/memory/exchange.h"
+#include "sandbox/launcher/memory/shared_buffers.h"
 #include "sandbox/launcher/driver/gpu_driver.h"
 #include "sandbox/launcher/replay/inspect.h"
 #include "sandbox/launcher/plan/plan.h"
@@ -35,7 +35,7 @@ struct ReplayRequest {
   std::vector<std::size_t> answers;  // to the plan's questions, as an earlier replay found them; empty: to be found out
   // When timed: lets somebody put other inputs into the exchange, once, before the warm-up, which still runs on the old ones. So the first sample is the first
   // run on its inputs, and what a plan kept from earlier runs is of no use to it.
-  std::function<LaunchStatus()> renew = {};
+  std::function<LaunchStatus()> stage_next_inputs = {};
   bool inspect = false;            // after timing: determinism and timeline
   bool ablated = false;            // without the submission's kernels: what is right all the same is not their work
   TrustedKernels* ours = nullptr;  // null where the device cannot run them
@@ -59,6 +59,6 @@ struct ReplayResult {
   std::optional<Inspection> inspection;
 };
 
-LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, Exchange& exchange, const ReplayRequest& request, const Clock& clock);
+LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange, const ReplayRequest& request, const Clock& clock);
 
 }  // namespace assay::sandbox

@@ -35,17 +35,17 @@ class Series {
   LaunchResult<Samples> run() {
     if (LaunchStatus s = cold_.open(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = work_.prepare(); !s) return tl::unexpected(s.error());
-    if (work_.renew) {
-      if (LaunchStatus s = work_.renew(); !s) return tl::unexpected(s.error());
+    if (work_.stage_next_inputs) {
+      if (LaunchStatus s = work_.stage_next_inputs(); !s) return tl::unexpected(s.error());
     }
     begin_ = clock_.monotonic_ns();
     if (LaunchStatus s = warm_up(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = find_overheads(); !s) return tl::unexpected(s.error());
-    if (work_.renew) {
+    if (work_.stage_next_inputs) {
       if (LaunchStatus s = a_few(); !s) return tl::unexpected(s.error());
     }
     // Only now: what keeps answers from run to run has none for these inputs, and yet finds its instructions where later runs find them.
-    LaunchResult<bool> unseen = work_.renew ? work_.take_over() : LaunchResult<bool>(false);
+    LaunchResult<bool> unseen = work_.stage_next_inputs ? work_.swap_inputs() : LaunchResult<bool>(false);
     if (!unseen) return tl::unexpected(unseen.error());
     if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
     if (*unseen) samples_.first_run_ns = samples_.cold_ns.front();

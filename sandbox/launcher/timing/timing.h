@@ -49,8 +49,8 @@ struct TimedWork {
   std::function<LaunchStatus()> prepare;               // once, before the first sample: what may use the memory that is left
   std::function<LaunchStatus()> restore;               // queue: inputs, poison
   std::function<LaunchStatus()> enqueue;               // queue: the operations, and nothing else
-  std::function<LaunchStatus()> renew = {};            // once, after prepare: waits until other inputs are to be had; may be empty
-  std::function<LaunchResult<bool>()> take_over = {};  // with renew, after warm-up: they are the inputs from now on. Whether nothing has run on them
+  std::function<LaunchStatus()> stage_next_inputs = {};            // once, after prepare: waits until other inputs are to be had; may be empty
+  std::function<LaunchResult<bool>()> swap_inputs = {};  // with stage_next_inputs, after warm-up: they are the inputs from now on. Whether nothing has run on them
   std::function<LaunchStatus()> scrub = {};            // queue: what wipes memory that buffers do not show; may be empty
   std::function<LaunchStatus()> touch = {};            // queue: a kernel of known duration; may be empty
   std::function<LaunchStatus()> read_clock = {};       // queue: what reads the clock; may be empty

@@ -14,7 +14,7 @@ constexpr std::chrono::minutes kQuestionTimeout{10};
 
 }  // namespace
 
-CallScope::CallScope(const Message& message, const Exchange& exchange, InFlight& in_flight, bool stateless)
+CallScope::CallScope(const Message& message, const TransportContext& exchange, InFlight& in_flight, bool stateless)
     : message_(message), exchange_(exchange), stateless_(stateless), progress_(progress_token(message), exchange.notify) {
   if (exchange.ticket == nullptr) own_.emplace(in_flight.open(exchange.scope, message.id));
   context_.caller = exchange.caller;
@@ -48,7 +48,7 @@ void CallScope::log(LogLevel level, const std::string& logger, const json& data)
   exchange_.notify(make_notification("notifications/message", std::move(params)));
 }
 
-std::optional<RpcError> CallScope::take_input(const StateSeal& seal) {
+std::optional<RpcError> CallScope::take_input(const SignedState& seal) {
   if (!stateless_) return std::nullopt;
   const json& params = message_.params;
   if (const auto inputs = params.find("inputResponses"); inputs != params.end()) {
@@ -81,7 +81,7 @@ std::optional<RpcError> CallScope::ask(const InputRequired& needed) {
   return std::nullopt;
 }
 
-json input_required_result(const InputRequired& needed, const CallScope& call, const StateSeal& seal, const std::string& principal) {
+json input_required_result(const InputRequired& needed, const CallScope& call, const SignedState& seal, const std::string& principal) {
   json out = {{"resultType", "input_required"}};
   if (!needed.requests.empty()) out["inputRequests"] = to_json(needed.requests);
   // Without requests there must be a state: it is what the client retries with.

@@ -12,25 +12,25 @@
 #include <atomic>
 #include <optional>
 
-#include "server/mcp/core/exchange.h"
+#include "server/mcp/core/transport_context.h"
 #include "server/mcp/core/in_flight.h"
 #include "server/mcp/core/input.h"
 #include "server/mcp/protocol/jsonrpc.h"
 #include "server/mcp/core/progress.h"
 #include "server/mcp/core/request_context.h"
 #include "server/mcp/protocol/rpc.h"
-#include "server/mcp/core/sealed_state.h"
+#include "server/mcp/core/signed_state.h"
 
 namespace assay::mcp {
 
 class CallScope {
  public:
-  CallScope(const Message& message, const Exchange& exchange, InFlight& in_flight, bool stateless);
+  CallScope(const Message& message, const TransportContext& exchange, InFlight& in_flight, bool stateless);
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
   /// Stateless era: reads params.inputResponses and opens params.requestState into the context. An error when either is not fit.
-  std::optional<RpcError> take_input(const StateSeal& seal);
+  std::optional<RpcError> take_input(const SignedState& seal);
   /// Legacy era: puts the questions to the client, one after another, and the answers into the context.
   std::optional<RpcError> ask(const InputRequired& needed);
 
@@ -47,7 +47,7 @@ class CallScope {
   void log(LogLevel level, const std::string& logger, const nlohmann::json& data);
 
   const Message& message_;
-  const Exchange& exchange_;
+  const TransportContext& exchange_;
   const bool stateless_;
   std::optional<InFlight::Ticket> own_;  // unless the transport opened one already
   std::atomic<bool> closed_{false};
@@ -73,6 +73,6 @@ auto gather_input(CallScope& call, const Attempt& attempt) -> decltype(attempt(c
 }
 
 /// An InputRequiredResult.
-nlohmann::json input_required_result(const InputRequired& needed, const CallScope& call, const StateSeal& seal, const std::string& principal);
+nlohmann::json input_required_result(const InputRequired& needed, const CallScope& call, const SignedState& seal, const std::string& principal);
 
 }  // namespace assay::mcp

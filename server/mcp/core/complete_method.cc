@@ -28,7 +28,7 @@ std::optional<std::string> text_at(const json& params, const char* outer, const 
   return value != nullptr && value->is_string() ? std::optional(value->get<std::string>()) : std::nullopt;
 }
 
-Rpc<Asked> read_params(const json& params, const PromptBook& prompts, const ResourceShelf& resources) {
+Rpc<Asked> read_params(const json& params, const PromptRegistry& prompts, const ResourceRegistry& resources) {
   const auto type = text_at(params, "ref", "type");
   const auto name = text_at(params, "argument", "name");
   const auto typed = text_at(params, "argument", "value");
@@ -59,7 +59,7 @@ Variables other_values(const json& params) {
 
 }  // namespace
 
-Rpc<json> complete_value(const json& params, const PromptBook& prompts, const ResourceShelf& resources) {
+Rpc<json> complete_value(const json& params, const PromptRegistry& prompts, const ResourceRegistry& resources) {
   const auto asked = read_params(params, prompts, resources);
   if (!asked) return tl::unexpected<RpcError>(asked.error());
   std::vector<std::string> values;

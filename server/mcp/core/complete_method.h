@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "server/mcp/core/prompt_book.h"
-#include "server/mcp/core/resource_shelf.h"
+#include "server/mcp/core/prompt_registry.h"
+#include "server/mcp/core/resource_registry.h"
 #include "server/mcp/protocol/rpc.h"
 
 namespace assay::mcp {
@@ -17,6 +17,6 @@ namespace assay::mcp {
 constexpr std::size_t kMaxCompletionValues = 100;
 
 /// An argument without a completer has no suggestions: an empty list, not an error.
-Rpc<nlohmann::json> complete_value(const nlohmann::json& params, const PromptBook& prompts, const ResourceShelf& resources);
+Rpc<nlohmann::json> complete_value(const nlohmann::json& params, const PromptRegistry& prompts, const ResourceRegistry& resources);
 
 }  // namespace assay::mcp

@@ -42,13 +42,13 @@ struct Dispatcher::Method {
   const char* name;
   bool legacy, stateless;
   Needs needs;
-  Pace pace;
+  ExecutionClass pace;
   Handler handler;
 };
 
 const std::vector<Dispatcher::Method>& Dispatcher::methods() {
   using enum Method::Needs;
-  using enum Pace;
+  using enum ExecutionClass;
   static const std::vector<Method> kMethods = {
       {"server/discover", false, true, nothing, at_once, &Dispatcher::discover},
       {"initialize", true, false, nothing, at_once, &Dispatcher::initialize},
@@ -95,9 +95,9 @@ const Dispatcher::Method* Dispatcher::find(const std::string& name, bool statele
   return nullptr;
 }
 
-Pace Dispatcher::pace(const Message& message) {
+ExecutionClass Dispatcher::pace(const Message& message) {
   const Method* method = message.kind == Message::Kind::request ? find(message.method, is_stateless(message)) : nullptr;
-  return method == nullptr ? Pace::at_once : method->pace;
+  return method == nullptr ? ExecutionClass::at_once : method->pace;
 }
 
 bool Dispatcher::reaches_tool(const Message& message, bool stateless) const {
@@ -121,7 +121,7 @@ bool Dispatcher::wants_stream(const Message& message, bool stateless) const {
   return may_speak && (!stateless || (meta != nullptr && meta->contains(kMetaLogLevel)));
 }
 
-Hub::Listener Dispatcher::join(const Session& session) {
+ChangeNotifier::Listener Dispatcher::join(const Session& session) {
   return hub_.listen([&session](const Change& change) {
     if (change.kind == Change::Kind::task || (change.kind == Change::Kind::resource_updated && !session.subscribed(change.subject))) return;
     if (!session.version().empty()) session.send(to_notification(change));
@@ -134,7 +134,7 @@ void Dispatcher::end() {
   tasks_.end();
 }
 
-Outcome Dispatcher::handle(const Message& message, const Exchange& exchange) {
+Outcome Dispatcher::handle(const Message& message, const TransportContext& exchange) {
   switch (message.kind) {
     case Message::Kind::response:
       if (exchange.session) exchange.session->questions.deliver(message.id, message.body);
@@ -183,7 +183,7 @@ Rpc<json> Dispatcher::route(Request& request) {
   return refuse_rpc(kMethodNotFound, "unknown method '" + request.message.method + "'; valid: " + valid);
 }
 
-void Dispatcher::notification(const Message& message, const Exchange& exchange) {
+void Dispatcher::notification(const Message& message, const TransportContext& exchange) {
   if (message.method != "notifications/cancelled") return;  // notifications/initialized and others ask for nothing
   const auto id = message.params.find("requestId");
   if (id != message.params.end()) in_flight_.cancel(exchange.scope, *id);

@@ -14,20 +14,20 @@
 #include <optional>
 #include <string>
 
-#include "server/mcp/core/exchange.h"
-#include "base/gate.h"
-#include "server/mcp/core/hub.h"
+#include "server/mcp/core/transport_context.h"
+#include "base/concurrency_limiter.h"
+#include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/in_flight.h"
 #include "server/mcp/protocol/jsonrpc.h"
-#include "server/mcp/core/prompt_book.h"
-#include "server/mcp/core/resource_shelf.h"
+#include "server/mcp/core/prompt_registry.h"
+#include "server/mcp/core/resource_registry.h"
 #include "server/mcp/protocol/rpc.h"
-#include "server/mcp/core/sealed_state.h"
+#include "server/mcp/core/signed_state.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/core/session.h"
 #include "server/mcp/core/task_table.h"
 #include "server/mcp/core/tool_caller.h"
-#include "server/mcp/core/toolbox.h"
+#include "server/mcp/core/tool_registry.h"
 
 namespace assay::mcp {
 
@@ -38,19 +38,19 @@ struct Outcome {
 };
 
 /// How long handle() takes: no time; as long as a handler does; until the client or the server ends it.
-enum class Pace { at_once, handler, lasting };
+enum class ExecutionClass { at_once, handler, lasting };
 
 class Dispatcher {
  public:
   Dispatcher(ServerInfo info, const ServerLimits& limits, ServerParts parts);
-  Toolbox& tools() { return tools_; }
-  ResourceShelf& resources() { return resources_; }
-  PromptBook& prompts() { return prompts_; }
-  const Hub& hub() const { return hub_; }
+  ToolRegistry& tools() { return tools_; }
+  ResourceRegistry& resources() { return resources_; }
+  PromptRegistry& prompts() { return prompts_; }
+  const ChangeNotifier& hub() const { return hub_; }
 
-  Outcome handle(const Message& message, const Exchange& exchange);
+  Outcome handle(const Message& message, const TransportContext& exchange);
   /// From now on the session hears of changes, until the result dies. The session must live longer.
-  Hub::Listener join(const Session& session);
+  ChangeNotifier::Listener join(const Session& session);
   /// Makes a request cancellable before handle() gets it.
   InFlight::Ticket admit(const Message& message, const std::string& scope) { return in_flight_.open(scope, message.id); }
   /// At shutdown: running calls and tasks are cancelled, subscriptions end with a result.
@@ -61,7 +61,7 @@ class Dispatcher {
 
   /// The request names a protocol version (or client capabilities) in its _meta, or uses a method that only exists there.
   static bool is_stateless(const Message& message);
-  static Pace pace(const Message& message);
+  static ExecutionClass pace(const Message& message);
   /// handle() will reach the tool: a transport may start a stream before it knows the outcome.
   bool reaches_tool(const Message& message, bool stateless) const;
   /// What is wrong with the headers that mirror a tool's arguments (param_headers.h); nothing when they match.
@@ -72,7 +72,7 @@ class Dispatcher {
  private:
   struct Request {
     const Message& message;
-    const Exchange& exchange;
+    const TransportContext& exchange;
     bool stateless;
     bool cancelled = false;  // out
     const nlohmann::json& params() const { return message.params; }
@@ -105,7 +105,7 @@ class Dispatcher {
   Rpc<nlohmann::json> cancel_task(Request& request);
   Rpc<nlohmann::json> task_result(Request& request);
 
-  void notification(const Message& message, const Exchange& exchange);
+  void notification(const Message& message, const TransportContext& exchange);
   nlohmann::json capabilities(bool stateless) const;
   nlohmann::json cacheable(nlohmann::json result, bool stateless) const;
   Rpc<nlohmann::json> page(const nlohmann::json& all, const char* key, const Request& request) const;
@@ -116,13 +116,13 @@ class Dispatcher {
   const ServerInfo info_;
   const ServerLimits limits_;
   const nlohmann::json implementation_;
-  const StateSeal seal_;
-  Toolbox tools_;
-  ResourceShelf resources_;
-  PromptBook prompts_;
-  Hub hub_;
+  const SignedState seal_;
+  ToolRegistry tools_;
+  ResourceRegistry resources_;
+  PromptRegistry prompts_;
+  ChangeNotifier hub_;
   InFlight in_flight_;
-  Gate listeners_;
+  ConcurrencyLimiter listeners_;
   std::atomic<bool> ending_{false};
   TaskTable tasks_;
   ToolCaller caller_;

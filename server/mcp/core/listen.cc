@@ -100,14 +100,14 @@ Rpc<ListenFilter> read_filter(const json& params) {
   return filter;
 }
 
-void tell_changes(const json& id, const ListenFilter& filter, Hub& hub, const std::function<void(const json&)>& notify,
+void tell_changes(const json& id, const ListenFilter& filter, ChangeNotifier& hub, const std::function<void(const json&)>& notify,
                   const std::function<json(const Change&)>& to_message, const std::function<bool()>& ended) {
   const auto tell = [&](json message) {
     message["params"]["_meta"][kMetaSubscription] = id;
     notify(message);
   };
   Pending pending;
-  const Hub::Listener listener = hub.listen([&](const Change& change) {
+  const ChangeNotifier::Listener listener = hub.listen([&](const Change& change) {
     if (filter.admits(change)) pending.add(change);
   });
   tell(make_notification("notifications/subscriptions/acknowledged", {{"notifications", filter.to_json()}}));

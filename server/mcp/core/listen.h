@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-#include "server/mcp/core/hub.h"
+#include "server/mcp/core/change_notifier.h"
 #include "server/mcp/protocol/rpc.h"
 
 namespace assay::mcp {
@@ -33,7 +33,7 @@ struct ListenFilter {
 Rpc<ListenFilter> read_filter(const nlohmann::json& params);
 
 /// Sends the acknowledgement, then each change as `to_message` writes it (null: not told), tagged with the subscription's id.
-void tell_changes(const nlohmann::json& id, const ListenFilter& filter, Hub& hub, const std::function<void(const nlohmann::json&)>& notify,
+void tell_changes(const nlohmann::json& id, const ListenFilter& filter, ChangeNotifier& hub, const std::function<void(const nlohmann::json&)>& notify,
                   const std::function<nlohmann::json(const Change&)>& to_message, const std::function<bool()>& ended);
 
 }  // namespace assay::mcp

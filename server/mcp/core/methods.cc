@@ -128,7 +128,7 @@ Rpc<json> Dispatcher::listen(Request& request) {
   if (!filter) return tl::unexpected<RpcError>(filter.error());
   if (!filter->task_ids.empty() && !declares_extension(request.message, kTasksExtension)) return tl::unexpected<RpcError>(missing_tasks_extension());
   if (!request.exchange.notify) return refuse_rpc(kInvalidRequest, "a subscription needs a stream: accept text/event-stream");
-  const Gate::Pass place = listeners_.enter();
+  const ConcurrencyLimiter::Pass place = listeners_.enter();
   if (!place) return refuse_rpc(kInternalError, "too many subscriptions: the limit is " + std::to_string(limits_.max_listeners) + " at once");
   const Features& on = info_.features;
   const std::string principal = request.exchange.principal();

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/mcp/core/hub.h"
+#include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/prompt.h"
 #include "server/mcp/core/resource.h"
 #include "server/mcp/core/task.h"

@@ -15,14 +15,14 @@
 #include <string>
 
 #include "server/mcp/protocol/log_level.h"
-#include "server/mcp/core/questions.h"
+#include "server/mcp/core/server_requests.h"
 
 namespace assay::mcp {
 
 class Session {
  public:
   /// `id` scopes the client's request ids. `send` carries messages that belong to no request.
-  Session(std::string id, Questions::Send send) : id_(std::move(id)), send_(std::move(send)) {}
+  Session(std::string id, ServerRequests::Send send) : id_(std::move(id)), send_(std::move(send)) {}
 
   const std::string& id() const { return id_; }
   void send(const nlohmann::json& message) const { send_(message); }
@@ -60,11 +60,11 @@ class Session {
 
   /// Until the client sets one, the server decides.
   std::atomic<LogLevel> log_level{LogLevel::info};
-  Questions questions;
+  ServerRequests questions;
 
  private:
   const std::string id_;
-  const Questions::Send send_;
+  const ServerRequests::Send send_;
   mutable std::mutex mutex_;
   std::string version_;  // empty before `initialize`
   nlohmann::json capabilities_ = nlohmann::json::object();

@@ -49,7 +49,7 @@ struct TaskTable::Task {
   std::atomic<bool> cancelled{false};
 };
 
-TaskTable::TaskTable(const TaskLimits& limits, TaskStore* store, const Hub& hub)
+TaskTable::TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& hub)
     : limits_(limits), store_(store), hub_(hub), pool_(limits.threads, limits.max_tasks) {}
 
 TaskTable::~TaskTable() { end(); }

@@ -17,7 +17,7 @@
 #include <string>
 
 #include "server/mcp/protocol/caller.h"
-#include "server/mcp/core/hub.h"
+#include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/input.h"
 #include "server/mcp/core/request_context.h"
 #include "server/mcp/protocol/rpc.h"
@@ -48,7 +48,7 @@ class TaskTable {
   };
 
   /// `store` may be null. `hub` hears of every change of a task's status.
-  TaskTable(const TaskLimits& limits, TaskStore* store, const Hub& hub);
+  TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& hub);
   ~TaskTable();
 
   Rpc<TaskView> start(const Owner& owner, std::optional<std::int64_t> ttl_ms, Work work);
@@ -76,7 +76,7 @@ class TaskTable {
 
   const TaskLimits limits_;
   TaskStore* const store_;
-  const Hub& hub_;
+  const ChangeNotifier& hub_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, std::shared_ptr<Task>> tasks_;

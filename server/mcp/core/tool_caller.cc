@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-Rpc<json> rendered(const Toolbox& tools, const Toolbox::Entry& entry, ToolResult result) {
+Rpc<json> rendered(const ToolRegistry& tools, const ToolRegistry::Entry& entry, ToolResult result) {
   auto out = tools.render(entry, std::move(result));
   if (!out) return refuse_rpc(kInternalError, out.error().message);
   return std::move(*out);
@@ -36,11 +36,11 @@ Rpc<ToolCaller::TaskWish> ToolCaller::read_wish(const Message& message, bool sta
   return wish;
 }
 
-Rpc<json> ToolCaller::call(const Message& message, const Exchange& exchange, bool stateless, bool& cancelled) {
+Rpc<json> ToolCaller::call(const Message& message, const TransportContext& exchange, bool stateless, bool& cancelled) {
   const json& params = message.params;
   const auto name = params.find("name");
   if (name == params.end() || !name->is_string()) return refuse_rpc(kInvalidParams, "params.name must be a string; valid: " + tools_.names());
-  const Toolbox::Entry* entry = tools_.find(*name);
+  const ToolRegistry::Entry* entry = tools_.find(*name);
   if (entry == nullptr) return refuse_rpc(kInvalidParams, "Unknown tool: '" + name->get<std::string>() + "'; valid: " + tools_.names());
   json arguments = params.value("arguments", json(nullptr));
   if (arguments.is_null()) arguments = json::object();
@@ -59,7 +59,7 @@ Rpc<json> ToolCaller::call(const Message& message, const Exchange& exchange, boo
   return out;
 }
 
-Rpc<json> ToolCaller::finish(const Toolbox::Entry& entry, ToolResult result, CallScope& call, const TaskWish& wish) {
+Rpc<json> ToolCaller::finish(const ToolRegistry::Entry& entry, ToolResult result, CallScope& call, const TaskWish& wish) {
   const auto needs_input = [&](const InputRequired& needed) { return input_required_result(needed, call, seal_, name_of(call.context().caller)); };
   if (result.input_required) return needs_input(*result.input_required);
   if (wish.takes && (result.work || !call.stateless())) return start_task(entry, std::move(result), call, wish);
@@ -71,7 +71,7 @@ Rpc<json> ToolCaller::finish(const Toolbox::Entry& entry, ToolResult result, Cal
   return rendered(tools_, entry, std::move(*rest));
 }
 
-Rpc<json> ToolCaller::start_task(const Toolbox::Entry& entry, ToolResult result, CallScope& call, const TaskWish& wish) {
+Rpc<json> ToolCaller::start_task(const ToolRegistry::Entry& entry, ToolResult result, CallScope& call, const TaskWish& wish) {
   auto shared = std::make_shared<ToolResult>(std::move(result));
   const TaskTable::Work work = [this, &entry, shared](RequestContext& context) -> Rpc<TaskTable::Step> {
     ToolResult now = shared->work ? tools_.run(entry, [&] { return shared->work(context); }) : *shared;

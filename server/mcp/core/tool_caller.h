@@ -10,20 +10,20 @@
 #include <nlohmann/json.hpp>
 
 #include "server/mcp/core/call_scope.h"
-#include "server/mcp/core/exchange.h"
+#include "server/mcp/core/transport_context.h"
 #include "server/mcp/protocol/rpc.h"
 #include "server/mcp/core/task_table.h"
-#include "server/mcp/core/toolbox.h"
+#include "server/mcp/core/tool_registry.h"
 
 namespace assay::mcp {
 
 class ToolCaller {
  public:
-  ToolCaller(const Toolbox& tools, TaskTable& tasks, const StateSeal& seal, InFlight& in_flight)
+  ToolCaller(const ToolRegistry& tools, TaskTable& tasks, const SignedState& seal, InFlight& in_flight)
       : tools_(tools), tasks_(tasks), seal_(seal), in_flight_(in_flight) {}
 
   /// `cancelled` becomes true when the client wants no answer any more.
-  Rpc<nlohmann::json> call(const Message& message, const Exchange& exchange, bool stateless, bool& cancelled);
+  Rpc<nlohmann::json> call(const Message& message, const TransportContext& exchange, bool stateless, bool& cancelled);
 
  private:
   /// How this request wants a task: the stateless era declares the extension, 2025-11-25 asks with params.task.
@@ -32,12 +32,12 @@ class ToolCaller {
     std::optional<std::int64_t> ttl_ms;
   };
   static Rpc<TaskWish> read_wish(const Message& message, bool stateless, TaskSupport support);
-  Rpc<nlohmann::json> finish(const Toolbox::Entry& entry, ToolResult result, CallScope& call, const TaskWish& wish);
-  Rpc<nlohmann::json> start_task(const Toolbox::Entry& entry, ToolResult result, CallScope& call, const TaskWish& wish);
+  Rpc<nlohmann::json> finish(const ToolRegistry::Entry& entry, ToolResult result, CallScope& call, const TaskWish& wish);
+  Rpc<nlohmann::json> start_task(const ToolRegistry::Entry& entry, ToolResult result, CallScope& call, const TaskWish& wish);
 
-  const Toolbox& tools_;
+  const ToolRegistry& tools_;
   TaskTable& tasks_;
-  const StateSeal& seal_;
+  const SignedState& seal_;
   InFlight& in_flight_;
 };
 

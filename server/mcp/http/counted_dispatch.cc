@@ -15,7 +15,7 @@ HttpMetrics::Outcome outcome_of(const Outcome& outcome) {
 
 }  // namespace
 
-Outcome CountedDispatch::handle(const Message& message, const Exchange& exchange) {
+Outcome CountedDispatch::handle(const Message& message, const TransportContext& exchange) {
   const auto start = std::chrono::steady_clock::now();
   Outcome outcome = dispatcher_.handle(message, exchange);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -11,7 +11,7 @@ namespace assay::mcp {
 class CountedDispatch {
  public:
   CountedDispatch(Dispatcher& dispatcher, HttpMetrics& metrics) : dispatcher_(dispatcher), metrics_(metrics) {}
-  Outcome handle(const Message& message, const Exchange& exchange);
+  Outcome handle(const Message& message, const TransportContext& exchange);
 
  private:
   Dispatcher& dispatcher_;

@@ -35,7 +35,7 @@ std::optional<Reply> refuse_headers(const HeaderLookup& header, const std::funct
 /// A message that is fit to be handled, and how.
 struct Call {
   Message message;
-  Exchange exchange;
+  TransportContext exchange;
   bool stream = false;  // answer as server-sent events
 };
 

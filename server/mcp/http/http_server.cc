@@ -14,7 +14,7 @@
 #include "server/mcp/http/connection.h"
 #include "server/mcp/http/counted_dispatch.h"
 #include "server/mcp/core/dispatch.h"
-#include "base/gate.h"
+#include "base/concurrency_limiter.h"
 #include "server/mcp/http/http_admission.h"
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_head.h"
@@ -199,7 +199,7 @@ class HttpServer final : private httplib::Server {
     // The library's idea of where a chunked body ends is too generous for another request to follow.
     connection.close_after = connection.close_after || chunked;
     const bool arrived = !chunked && connection.input().size() >= std::stoull(request.get_header_value("Content-Length"));
-    const Gate::Pass upload = arrived ? Gate::Pass() : uploads_.enter();  // given back before the call begins
+    const ConcurrencyLimiter::Pass upload = arrived ? ConcurrencyLimiter::Pass() : uploads_.enter();  // given back before the call begins
     std::string body;
     if (!arrived && !upload) {
       refusal = busy_reply("too many requests are being received");
@@ -229,7 +229,7 @@ class HttpServer final : private httplib::Server {
     Call& call = *meaning.call;
     call.exchange.caller = std::move(caller_);
     const bool reaches_tool = dispatcher_.reaches_tool(call.message, call.exchange.stateless);
-    auto place = std::make_shared<Gate::Pass>(reaches_tool ? calls_.enter() : Gate::Pass());
+    auto place = std::make_shared<ConcurrencyLimiter::Pass>(reaches_tool ? calls_.enter() : ConcurrencyLimiter::Pass());
     if (reaches_tool && !*place) return write_reply(response, busy_reply("too many calls are running"));
     std::shared_ptr<HttpSession> session;
     if (!call.exchange.stateless) {
@@ -292,7 +292,7 @@ class HttpServer final : private httplib::Server {
   HttpMetrics metrics_;
   CountedDispatch dispatch_;
   std::atomic<bool> stopping_{false};
-  Gate calls_, uploads_;
+  ConcurrencyLimiter calls_, uploads_;
   HttpSessions sessions_;
   HttpStreams streams_;
   Listener listener_;  // last: its workers use all of the above

@@ -18,7 +18,7 @@
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/http/event_log.h"
 #include "server/mcp/http/http_endpoint.h"
-#include "server/mcp/core/hub.h"
+#include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/core/session.h"
 #include "server/mcp/http/http_server.h"
@@ -54,7 +54,7 @@ class HttpSession {
   friend class HttpSessions;
   std::atomic<int> uses_{0};
   std::atomic<std::chrono::steady_clock::time_point> last_used_{std::chrono::steady_clock::now()};
-  const Hub::Listener listener_;
+  const ChangeNotifier::Listener listener_;
 };
 
 /// What a request with an unknown Mcp-Session-Id gets.

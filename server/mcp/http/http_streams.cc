@@ -18,8 +18,8 @@ constexpr std::string_view kPrimingSince = "2025-11-25";
 
 }  // namespace
 
-void HttpStreams::answer(httplib::Response& response, Connection& connection, std::shared_ptr<Gate::Pass> place, std::function<void(EventStream&)> write) {
-  auto seat = std::make_shared<Gate::Pass>(seats_.enter());
+void HttpStreams::answer(httplib::Response& response, Connection& connection, std::shared_ptr<ConcurrencyLimiter::Pass> place, std::function<void(EventStream&)> write) {
+  auto seat = std::make_shared<ConcurrencyLimiter::Pass>(seats_.enter());
   if (!*seat) return write_reply(response, busy_reply("too many open streams"));
   response.set_header("X-Accel-Buffering", "no");
   response.set_header("Cache-Control", "no-cache");
@@ -40,11 +40,11 @@ void HttpStreams::answer(httplib::Response& response, Connection& connection, st
   });
 }
 
-void HttpStreams::answer_call(Call call, std::shared_ptr<HttpSession> session, std::shared_ptr<Gate::Pass> place, Connection& connection,
+void HttpStreams::answer_call(Call call, std::shared_ptr<HttpSession> session, std::shared_ptr<ConcurrencyLimiter::Pass> place, Connection& connection,
                               httplib::Response& response) {
   auto shared = std::make_shared<Call>(std::move(call));
   answer(response, connection, std::move(place), [this, shared, session = std::move(session)](EventStream& events) {
-    Exchange exchange = shared->exchange;
+    TransportContext exchange = shared->exchange;
     exchange.hung_up = [this, &events] { return stopping_.load() || events.closed(); };
     std::optional<HttpSession::Use> use;
     EventLog::Place start;

@@ -14,7 +14,7 @@
 #include "server/mcp/http/counted_dispatch.h"
 #include "server/mcp/http/event_log.h"
 #include "server/mcp/http/event_stream.h"
-#include "base/gate.h"
+#include "base/concurrency_limiter.h"
 #include "server/mcp/http/http_library.h"
 #include "server/mcp/http/http_session.h"
 
@@ -26,7 +26,7 @@ class HttpStreams {
   HttpStreams(CountedDispatch& dispatch, const std::atomic<bool>& stopping, int max_streams) : dispatch_(dispatch), stopping_(stopping), seats_(max_streams) {}
 
   /// Runs `call` and sends what it says, its result last. `place` is given back when the stream ends.
-  void answer_call(Call call, std::shared_ptr<HttpSession> session, std::shared_ptr<Gate::Pass> place, Connection& connection, httplib::Response& response);
+  void answer_call(Call call, std::shared_ptr<HttpSession> session, std::shared_ptr<ConcurrencyLimiter::Pass> place, Connection& connection, httplib::Response& response);
 
   /// What `session` has after `place`; for the stream of what belongs to no request, until the session ends or another such stream is opened.
   void resume(std::shared_ptr<HttpSession> session, EventLog::Place place, Connection& connection, httplib::Response& response);
@@ -35,11 +35,11 @@ class HttpStreams {
 
  private:
   /// Answers with the events that `write` sends; `write` returns when there will be no more.
-  void answer(httplib::Response& response, Connection& connection, std::shared_ptr<Gate::Pass> place, std::function<void(EventStream&)> write);
+  void answer(httplib::Response& response, Connection& connection, std::shared_ptr<ConcurrencyLimiter::Pass> place, std::function<void(EventStream&)> write);
 
   CountedDispatch& dispatch_;
   const std::atomic<bool>& stopping_;
-  Gate seats_;
+  ConcurrencyLimiter seats_;
 };
 
 }  // namespace assay::mcp

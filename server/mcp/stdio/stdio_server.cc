@@ -12,7 +12,7 @@
 
 #include "base/unique_fd.h"
 #include "server/mcp/core/dispatch.h"
-#include "base/gate.h"
+#include "base/concurrency_limiter.h"
 #include "server/mcp/stdio/lines.h"
 #include "server/mcp/core/session.h"
 #include "base/worker_pool.h"
@@ -45,7 +45,7 @@ struct Conversation {
   }
 
   void answer(const Message& message, const InFlight::Ticket* ticket) {
-    Exchange exchange;
+    TransportContext exchange;
     exchange.scope = kScope;
     exchange.notify = [this](const nlohmann::json& notification) { send(notification); };
     exchange.hung_up = [this] { return broken.load(); };
@@ -60,22 +60,22 @@ struct Conversation {
   std::mutex out_mutex;
   std::atomic<bool> broken{false};
   const std::shared_ptr<Session> client;  // as a legacy one; a stateless one is in each of its requests
-  const Hub::Listener changes;
-  Gate places;
+  const ChangeNotifier::Listener changes;
+  ConcurrencyLimiter places;
   WorkerPool pool, subscriptions;  // last: their destructors end all use of the members above
 };
 
 void take(Conversation& session, Message message) {
-  const Pace pace = Dispatcher::pace(message);
-  if (pace == Pace::at_once) {
+  const ExecutionClass pace = Dispatcher::pace(message);
+  if (pace == ExecutionClass::at_once) {
     session.answer(message, nullptr);
     return;
   }
   // The ticket is opened here, in reading order, so that a cancellation that follows finds a call that still waits for a thread.
   auto ticket = std::make_shared<InFlight::Ticket>(session.dispatcher.admit(message, kScope));
   const nlohmann::json id = message.id;
-  if (pace == Pace::lasting) {
-    auto place = std::make_shared<Gate::Pass>(session.places.enter());
+  if (pace == ExecutionClass::lasting) {
+    auto place = std::make_shared<ConcurrencyLimiter::Pass>(session.places.enter());
     const bool accepted =
         *place && session.subscriptions.submit([&session, ticket, place, message = std::move(message)] { session.answer(message, ticket.get()); });
     if (!accepted) session.send(make_error(id, kInternalError, "too many subscriptions; end some, or ask for more in one"));

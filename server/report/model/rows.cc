@@ -133,7 +133,7 @@ void finish_metrics(Report& report, const std::vector<metrics::OperatorSamples>&
   report.by_difficulty = metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return std::to_string(op.difficulty); });
   report.pass_at_k = metrics::pass_curve(suite);
   report.error_groups = groups_of(report.rows);
-  std::vector<std::optional<Death>> deaths;
+  std::vector<std::optional<FailureStage>> deaths;
   for (const ReportRow& row : report.rows) deaths.push_back(row.death);
   report.stages = count_stages(deaths);
 }

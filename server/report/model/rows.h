@@ -35,7 +35,7 @@ struct ReportRow {
   std::string outcome;                  // "pass" | "fail" | "error" | "none"
   std::string error_kind;               // "" without a verdict, "none" on a pass
   std::string error_type, error_group;  // TritonBench's; empty without an error
-  std::optional<Death> death;           // where it died; of a pass, and where nothing was judged, nowhere
+  std::optional<FailureStage> death;           // where it died; of a pass, and where nothing was judged, nowhere
   std::optional<double> max_error;      // largest over the cases, scaled as the spec's tolerance says
   std::optional<double> perf;
   std::optional<double> speed_up, speed_up_pytorch, efficiency, peak_efficiency;  // metrics::Sample says what

@@ -50,7 +50,7 @@ std::string_view stage_of(const std::vector<JudgedCall>& calls, const std::optio
 
 }  // namespace
 
-std::optional<Death> death_of(const tools::OperatorScore& score) {
+std::optional<FailureStage> death_of(const tools::OperatorScore& score) {
   std::vector<JudgedCall> calls = telling(score.calls);
   if (score.verdict) {
     const sandbox::Verdict& verdict = *score.verdict;
@@ -60,7 +60,7 @@ std::optional<Death> death_of(const tools::OperatorScore& score) {
   }
   if (calls.empty()) return std::nullopt;
   const auto last = std::find_if(calls.rbegin(), calls.rend(), is_own_failure);
-  Death death{std::string(stage_of(calls, score.verdict)), "", ""};
+  FailureStage death{std::string(stage_of(calls, score.verdict)), "", ""};
   if (last != calls.rend()) {
     const tools::ErrorType type = tools::error_type(last->error_kind).value_or(tools::ErrorType{});
     death.error_type = type.type;
@@ -69,12 +69,12 @@ std::optional<Death> death_of(const tools::OperatorScore& score) {
   return death;
 }
 
-std::vector<StageCount> count_stages(const std::vector<std::optional<Death>>& deaths) {
+std::vector<StageCount> count_stages(const std::vector<std::optional<FailureStage>>& deaths) {
   std::vector<StageCount> counts;
   for (const std::string_view stage : kAttemptStages) {
     StageCount count{stage, 0, {}, 0};
     std::vector<std::pair<std::string, std::string>> errors;
-    for (const std::optional<Death>& death : deaths) {
+    for (const std::optional<FailureStage>& death : deaths) {
       if (!death || death->stage != stage) continue;
       ++count.attempts;
       if (death->error_type.empty()) {

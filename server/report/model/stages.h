@@ -23,13 +23,13 @@ inline constexpr std::array<std::string_view, 3> kAttemptStages = {"compile", "r
 
 /// compile: no version compiled. run_tests: one did, and none was right on the public cases. submit: one was, but not where it was graded, or it was never
 /// submitted; then there may be no error.
-struct Death {
+struct FailureStage {
   std::string stage;
   std::string error_type, error_group;  // TritonBench's, of the graded submission or else of the last call that failed; empty: none failed
 };
 
 /// By the graded submission and by the calls before it, where `score` has them.
-std::optional<Death> death_of(const tools::OperatorScore& score);
+std::optional<FailureStage> death_of(const tools::OperatorScore& score);
 
 struct StageCount {
   std::string_view stage;
@@ -38,6 +38,6 @@ struct StageCount {
   std::int64_t without_error = 0;
 };
 
-std::vector<StageCount> count_stages(const std::vector<std::optional<Death>>& deaths);
+std::vector<StageCount> count_stages(const std::vector<std::optional<FailureStage>>& deaths);
 
 }  // namespace assay::server

@@ -36,7 +36,7 @@ std::set<int> parents_of(Database& database, int draws) {
 }  // namespace
 
 TEST_CASE("without islands and archive: the best program, the newest others") {
-  Database database({}, Draws(0, "f"));
+  Database database({}, SeededRng(0, "f"));
   CHECK(database.empty());
   database.add(0, program(1, Level::broken));
   database.add(0, program(2, Level::correct, 0.5));
@@ -49,7 +49,7 @@ TEST_CASE("without islands and archive: the best program, the newest others") {
 }
 
 TEST_CASE("islands know nothing of each other until the best migrate, one island further each time") {
-  Database database({.islands = 3}, Draws(0, "f"));
+  Database database({.islands = 3}, SeededRng(0, "f"));
   database.add(0, program(1, Level::correct, 2.0));
   database.add(1, program(2, Level::correct, 1.0));
   CHECK(number_of(database.parent(1)) == 2);
@@ -65,7 +65,7 @@ TEST_CASE("islands know nothing of each other until the best migrate, one island
 }
 
 TEST_CASE("the archive lets elites of other cells be parents, but none that did not come as far") {
-  Database database({.archive = true}, Draws(0, "f"));
+  Database database({.archive = true}, SeededRng(0, "f"));
   database.add(0, program(3, Level::broken));
   CHECK(parents_of(database, 20) == std::set<int>{3});
   database.add(0, program(4, Level::compiles));
@@ -77,7 +77,7 @@ TEST_CASE("the archive lets elites of other cells be parents, but none that did 
 }
 
 TEST_CASE("below min_perf a correct program is no parent, unless there is nothing else") {
-  Database database({.archive = true, .min_perf = 0.5}, Draws(0, "f"));
+  Database database({.archive = true, .min_perf = 0.5}, SeededRng(0, "f"));
   database.add(0, program(3, Level::correct, 0.1));
   database.add(0, program(4, Level::correct, 0.2));
   CHECK(parents_of(database, 60) == std::set<int>{3, 4});
@@ -89,7 +89,7 @@ TEST_CASE("the archive shows the best and some of the rest, never the parent, th
   std::vector<std::vector<int>> shown;
   std::set<int> diverse;
   for (int repeat = 0; repeat < 2; ++repeat) {
-    Database database({.archive = true}, Draws(0, "f\nsample 1"));
+    Database database({.archive = true}, SeededRng(0, "f\nsample 1"));
     for (int i = 1; i <= 8; ++i) database.add(0, program(i, i < 4 ? Level::broken : Level::correct, i < 4 ? std::nullopt : std::optional<double>(0.1 * i)));
     for (int draw = 0; draw < 20; ++draw) {
       const std::vector<int> others = numbers_of(database.others(0, program(8, Level::correct), 4));

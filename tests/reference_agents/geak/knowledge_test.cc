@@ -40,7 +40,7 @@ Result<std::string> knowledge_of(Library& library, const Spec& spec) {
   FakeModel model;
   MeteredClient metered(model, std::nullopt, {});
   const AttemptRequest request{.run = "run_1", .operator_name = "f", .step = {}};
-  Workbench bench(library, metered, *transcript, request);
+  AgentSession bench(library, metered, *transcript, request);
   Result<std::string> knowledge = knowledge_for(bench, spec);
   std::filesystem::remove_all(folder);
   return knowledge;

@@ -34,7 +34,7 @@ TEST_CASE("ideas in a text, and plans, which are no versions") {
 }
 
 TEST_CASE("the next version differs by one idea and is none that was tried, while there is one") {
-  Draws draws(0, "test");
+  SeededRng draws(0, "test");
   std::vector<Ideas> tried;
   for (std::size_t i = 0; i < kIdeas; ++i) {
     const Ideas next = next_ideas(6, tried, draws);

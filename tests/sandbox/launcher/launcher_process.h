@@ -84,7 +84,7 @@ struct LaunchCase {
   std::vector<std::pair<std::string, std::vector<float>>> inputs;
   std::uint64_t output_bytes = 1 << 16;
   std::uint64_t gpu_memory_bytes = 1ULL << 30;
-  bool time = false, inspect = false, renew = false;
+  bool time = false, inspect = false, stage_next_inputs = false;
   std::int64_t min_samples = 30, max_samples = 500, max_time_ms = 2'000;
   UniqueFd output;
 
@@ -111,7 +111,7 @@ struct LaunchCase {
                                    {"device_bytes", 0},
                                    {"ablated", false},
                                    {"inspect", inspect},
-                                   {"renew", renew},
+                                   {"stage_next_inputs", stage_next_inputs},
                                    {"time", time},
                                    {"min_samples", min_samples},
                                    {"max_samples", max_samples},

@@ -102,9 +102,9 @@ CandidateResults results_of(const std::vector<std::size_t>& part) {
 Verdict recorded_with_fault(const std::function<void(std::size_t)>& throws, int& ended) {
   Job job;
   JobMonitor monitor;
-  JobRun run(job, monitor);
+  JobExecution run(job, monitor);
   std::atomic<int> ends{0};
-  const auto results = record_parts(run, {{0}, {1}, {2}, {3}}, {0, 1, 2, 3}, [&](JobRun&, const std::vector<std::size_t>& part) {
+  const auto results = record_parts(run, {{0}, {1}, {2}, {3}}, {0, 1, 2, 3}, [&](JobExecution&, const std::vector<std::size_t>& part) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10) * part.front());  // the faulty part is not the last to end
     ++ends;
     throws(part.front());

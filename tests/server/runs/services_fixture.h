@@ -17,7 +17,7 @@ class ServicesFixture {
  public:
   explicit ServicesFixture(server::QueueLimits queue = {}, int concurrency = 2) : queue_(queue), concurrency_(concurrency) { open(); }
 
-  server::ServerServices* operator->() { return services_.get(); }
+  server::Backend* operator->() { return services_.get(); }
   void close() { services_.reset(); }
   void open(const std::string& device = "fake") { open(device, sandbox::make_fake_device(concurrency_)); }
   void open(const std::string& name, std::unique_ptr<sandbox::Device> device) {
@@ -26,7 +26,7 @@ class ServicesFixture {
     server::ServicesOptions options;
     options.queue = queue_;
     options.clock = &clock;
-    auto opened = server::ServerServices::open(store_path(), *catalog, std::move(devices), options);
+    auto opened = server::Backend::open(store_path(), *catalog, std::move(devices), options);
     if (!opened) throw std::runtime_error(opened.error().message);
     services_ = std::move(*opened);
   }
@@ -60,7 +60,7 @@ class ServicesFixture {
   TemporaryFolder folder_;
   server::QueueLimits queue_;
   int concurrency_;
-  std::unique_ptr<server::ServerServices> services_;
+  std::unique_ptr<server::Backend> services_;
 };
 
 }  // namespace assay::testing

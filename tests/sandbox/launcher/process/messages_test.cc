@@ -56,15 +56,15 @@ TEST_CASE("a launch message becomes a struct") {
   CHECK(message->gpu_memory_bytes == 1 << 20);
   CHECK(message->plan == "plan");
   CHECK(message->fds.size() == 2);
-  CHECK_FALSE(message->renew);
+  CHECK_FALSE(message->stage_next_inputs);
 }
 
 TEST_CASE("inputs that change between warm-up and samples are asked for, announced and confirmed") {
   json header = launch_header();
-  header["renew"] = true;
-  CHECK(parse_launch(frame_of(header))->renew);
-  header["renew"] = 1;
-  CHECK(parse_launch(frame_of(header)).error().message.find("renew") != std::string::npos);
+  header["stage_next_inputs"] = true;
+  CHECK(parse_launch(frame_of(header))->stage_next_inputs);
+  header["stage_next_inputs"] = 1;
+  CHECK(parse_launch(frame_of(header)).error().message.find("stage_next_inputs") != std::string::npos);
   CHECK(primed_message("small") == json({{"type", "primed"}, {"case", "small"}}));
   CHECK(check_sample(frame_of({{"type", "sample"}})));
   CHECK(check_sample(frame_of({{"type", "launch"}})).error().message == "message `launch` is not due; valid: sample");

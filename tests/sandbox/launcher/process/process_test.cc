@@ -87,7 +87,7 @@ TEST_CASE("a launch whose inputs are to be renewed waits for that between warm-u
   LauncherProcess launcher("fake");
   launcher.ready();
   test::LaunchCase one = test::vector_add_case(kN);
-  one.time = one.renew = true;
+  one.time = one.stage_next_inputs = true;
   one.send(launcher, encode_plan(test::vector_add_plan(kN)));
   Result<Frame> primed = launcher.receive();
   REQUIRE(primed);

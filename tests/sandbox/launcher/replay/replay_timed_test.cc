@@ -47,7 +47,7 @@ TEST_CASE("renewed inputs are those of every sample, and of what comes back") {
   Bench bench;
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
   std::size_t before = 0;
-  bench.request.renew = [&]() -> LaunchStatus {
+  bench.request.stage_next_inputs = [&]() -> LaunchStatus {
     before = bench.gpu.launches().size();
     CHECK(before > 0);
     for (float& value : bench.x) value += 100;
@@ -74,7 +74,7 @@ TEST_CASE("warm-up runs on the old inputs: the first sample is the first run on 
     return {};
   });
   std::size_t before = 0;
-  bench.request.renew = [&]() -> LaunchStatus {
+  bench.request.stage_next_inputs = [&]() -> LaunchStatus {
     before = seen.size();
     bench.x[0] += 100;
     return {};

@@ -188,8 +188,8 @@ TEST_CASE("inputs are renewed before the warm-up, which runs on the old ones, an
   const TickingClock clock(100'000);
   TimedWork work = work_on(gpu);
   bool unseen = true;
-  work.renew = [&] { return gpu.note('N'); };
-  work.take_over = [&]() -> LaunchResult<bool> {
+  work.stage_next_inputs = [&] { return gpu.note('N'); };
+  work.swap_inputs = [&]() -> LaunchResult<bool> {
     static_cast<void>(gpu.note('T'));
     return unseen;
   };
@@ -206,7 +206,7 @@ TEST_CASE("inputs are renewed before the warm-up, which runs on the old ones, an
 
   unseen = false;
   CHECK_FALSE(take_samples(gpu, rules, work, clock)->first_run_ns);
-  work.renew = nullptr;
+  work.stage_next_inputs = nullptr;
   gpu.log.clear();
   CHECK_FALSE(take_samples(gpu, rules, work, clock)->first_run_ns);
   CHECK(gpu.log.find('T') == std::string::npos);
@@ -217,8 +217,8 @@ TEST_CASE("a first run at a low clock says nothing, and inputs that cannot be re
   const TickingClock clock(1'000'000);
   TimedWork work = work_on(gpu);
   bool low = false;
-  work.renew = [] { return LaunchStatus(); };
-  work.take_over = [&]() -> LaunchResult<bool> { return low = true; };
+  work.stage_next_inputs = [] { return LaunchStatus(); };
+  work.swap_inputs = [&]() -> LaunchResult<bool> { return low = true; };
   work.read_clock = [] { return LaunchStatus(); };
   work.clock_mhz = [&]() -> LaunchResult<double> { return std::exchange(low, false) ? 900.0 : 1980.0; };
   const auto samples = take_samples(gpu, {.min_samples = 40, .max_samples = 40, .max_time_ms = 100'000}, work, clock);
@@ -226,9 +226,9 @@ TEST_CASE("a first run at a low clock says nothing, and inputs that cannot be re
   CHECK(samples->discarded == 1);
   CHECK_FALSE(samples->first_run_ns);
 
-  work.take_over = []() -> LaunchResult<bool> { return launch_fail(LaunchErrorKind::internal_error, "no inputs"); };
+  work.swap_inputs = []() -> LaunchResult<bool> { return launch_fail(LaunchErrorKind::internal_error, "no inputs"); };
   CHECK(take_samples(gpu, {}, work, clock).error().message == "no inputs");
-  work.renew = [] { return LaunchStatus(launch_fail(LaunchErrorKind::internal_error, "nobody answers")); };
+  work.stage_next_inputs = [] { return LaunchStatus(launch_fail(LaunchErrorKind::internal_error, "nobody answers")); };
   CHECK(take_samples(gpu, {}, work, clock).error().message == "nobody answers");
 }
 

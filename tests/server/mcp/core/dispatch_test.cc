@@ -9,7 +9,7 @@ using namespace test;
 
 class Harness {
  public:
-  Outcome handle(const json& message, Exchange exchange = {}) {
+  Outcome handle(const json& message, TransportContext exchange = {}) {
     auto parsed = parse_message(dump(message));
     REQUIRE(parsed);
     return server_->dispatcher().handle(*parsed, exchange);
@@ -149,7 +149,7 @@ TEST_CASE("dispatch: a failing tool keeps its words, a throwing one its secrets,
 TEST_CASE("dispatch: progress rises, is rate-limited, needs a token and ends with the call") {
   Harness server;
   std::vector<json> seen;
-  Exchange exchange;
+  TransportContext exchange;
   exchange.notify = [&](const json& notification) { seen.push_back(notification); };
   server.handle(stateless_call(1, "wait", {{"ms", 350}}, {{"progressToken", "tok"}}), exchange);
   REQUIRE(seen.size() >= 2);
@@ -187,7 +187,7 @@ TEST_CASE("dispatch: notifications/cancelled stops the call with that id in that
 
 TEST_CASE("dispatch: hanging up cancels in the stateless era and not in the legacy one") {
   Harness server;
-  Exchange exchange;
+  TransportContext exchange;
   exchange.hung_up = [] { return true; };
   const Outcome stateless = server.handle(stateless_call(1, "wait"), exchange);
   CHECK(text_of((*stateless.response)["result"]) == "cancelled");

@@ -1,7 +1,7 @@
 // Input from the client: sealed state, capabilities, and one handler in both eras.
 #include "server/mcp/core/input.h"
 
-#include "server/mcp/core/sealed_state.h"
+#include "server/mcp/core/signed_state.h"
 #include "server/mcp/core/session.h"
 #include "tests/server/mcp/fixture.h"
 
@@ -30,7 +30,7 @@ std::unique_ptr<Server> make_asking_server() {
   return server;
 }
 
-json handle(Server& server, const json& message, const Exchange& exchange = {}) {
+json handle(Server& server, const json& message, const TransportContext& exchange = {}) {
   const auto parsed = parse_message(dump(message));
   REQUIRE(parsed);
   return server.dispatcher().handle(*parsed, exchange).response.value_or(json());
@@ -45,7 +45,7 @@ json call(json arguments, json extra = json::object(), json capabilities = {{"el
 }  // namespace
 
 TEST_CASE("sealed state: opens for the same request, and for nothing else") {
-  const StateSeal seal(random_key(), std::chrono::minutes(1));
+  const SignedState seal(random_key(), std::chrono::minutes(1));
   const std::string binding = binding_of("tools/call", {{"name", "a"}, {"arguments", {{"x", 1}}}, {"requestState", "old"}, {"_meta", 1}}, "alice");
   const std::string sent = seal.seal("secret: state", binding);
   CHECK(seal.open(sent, binding) == "secret: state");
@@ -53,14 +53,14 @@ TEST_CASE("sealed state: opens for the same request, and for nothing else") {
   CHECK_FALSE(seal.open(sent, binding_of("tools/call", {{"name", "a"}, {"arguments", {{"x", 2}}}}, "alice")));
   CHECK_FALSE(seal.open(sent, binding_of("prompts/get", {{"name", "a"}, {"arguments", {{"x", 1}}}}, "alice")));
   CHECK_FALSE(seal.open(sent, binding_of("tools/call", {{"name", "a"}, {"arguments", {{"x", 1}}}}, "bob")));
-  CHECK_FALSE(StateSeal(random_key(), std::chrono::minutes(1)).open(sent, binding));
+  CHECK_FALSE(SignedState(random_key(), std::chrono::minutes(1)).open(sent, binding));
   for (std::size_t i = 0; i < sent.size(); ++i) {
     std::string forged = sent;
     forged[i] = forged[i] == 'A' ? 'B' : 'A';
     CHECK_FALSE(seal.open(forged, binding));
   }
   for (const char* bad : {"", "x", "AAAA", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}) CHECK_FALSE(seal.open(bad, binding));
-  const StateSeal brief("key", std::chrono::milliseconds(0));
+  const SignedState brief("key", std::chrono::milliseconds(0));
   CHECK_FALSE(brief.open(brief.seal("s", binding), binding));
   CHECK(seal.open(seal.seal("", binding), binding) == "");
 }
@@ -105,7 +105,7 @@ TEST_CASE("input: a legacy client is asked during the call, by the same handler"
   const auto server = make_asking_server();
   auto session = std::make_shared<Session>("here", [](const json&) {});
   std::vector<std::thread> answers;
-  Exchange exchange;
+  TransportContext exchange;
   exchange.session = session;
   exchange.notify = [&](const json& question) {
     CHECK(question["method"] == "elicitation/create");

@@ -45,7 +45,7 @@ class Heard {
   std::vector<json> messages_;
 };
 
-json handle(Server& server, const json& message, const Exchange& exchange = {}) {
+json handle(Server& server, const json& message, const TransportContext& exchange = {}) {
   const auto parsed = parse_message(dump(message));
   REQUIRE(parsed);
   return server.dispatcher().handle(*parsed, exchange).response.value_or(json());
@@ -56,10 +56,10 @@ json listen_request(json filter) { return make_request("sub", "subscriptions/lis
 }  // namespace
 
 TEST_CASE("hub: a listener hears until it is gone") {
-  Hub hub;
+  ChangeNotifier hub;
   int heard = 0;
   {
-    const Hub::Listener listener = hub.listen([&](const Change&) { ++heard; });
+    const ChangeNotifier::Listener listener = hub.listen([&](const Change&) { ++heard; });
     hub.publish({Change::Kind::tools});
   }
   hub.publish({Change::Kind::tools});
@@ -69,7 +69,7 @@ TEST_CASE("hub: a listener hears until it is gone") {
 TEST_CASE("listen: acknowledges what it honours, tells only that, and ends when cancelled") {
   const auto server = make_changing_server();
   Heard heard;
-  Exchange exchange;
+  TransportContext exchange;
   exchange.scope = "here";
   exchange.notify = [&](const json& message) { heard.add(message); };
   const auto parsed =
@@ -97,7 +97,7 @@ TEST_CASE("listen: acknowledges what it honours, tells only that, and ends when 
 TEST_CASE("listen: a server that stops ends it with a result") {
   const auto server = make_changing_server();
   Heard heard;
-  Exchange exchange;
+  TransportContext exchange;
   exchange.notify = [&](const json& message) { heard.add(message); };
   const auto parsed = parse_message(dump(listen_request({{"toolsListChanged", true}})));
   Outcome outcome;
@@ -112,7 +112,7 @@ TEST_CASE("listen: a server that stops ends it with a result") {
 
 TEST_CASE("listen: malformed filters, no stream, no capability") {
   const auto server = make_changing_server();
-  Exchange exchange;
+  TransportContext exchange;
   exchange.notify = [](const json&) {};
   for (const json& filter :
        {json(nullptr), json(1), json{{"toolsListChanged", "yes"}}, json{{"resourceSubscriptions", "doc://a"}}, json{{"resourceSubscriptions", {1}}}}) {
@@ -129,8 +129,8 @@ TEST_CASE("legacy: resources/subscribe is heard outside of any request, and unsu
   const auto server = make_changing_server();
   Heard heard;
   const auto session = std::make_shared<Session>("here", [&](const json& message) { heard.add(message); });
-  const Hub::Listener joined = server->dispatcher().join(*session);
-  Exchange exchange;
+  const ChangeNotifier::Listener joined = server->dispatcher().join(*session);
+  TransportContext exchange;
   exchange.session = session;
   server->publish({Change::Kind::tools});
   CHECK(heard.count() == 0);  // not before initialize
@@ -152,7 +152,7 @@ TEST_CASE("legacy: resources/subscribe is heard outside of any request, and unsu
 TEST_CASE("logging: each era has its own way to ask for a level, and nothing comes unasked") {
   const auto server = make_changing_server();
   Heard heard;
-  Exchange exchange;
+  TransportContext exchange;
   exchange.notify = [&](const json& message) { heard.add(message); };
   handle(*server, stateless_call(1, "log"), exchange);
   CHECK(heard.count() == 0);

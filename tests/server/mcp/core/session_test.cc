@@ -12,7 +12,7 @@ using namespace test;
 using std::chrono::milliseconds;
 
 TEST_CASE("questions: the answer comes from another thread, by id") {
-  Questions questions;
+  ServerRequests questions;
   std::vector<json> sent;
   std::thread client;
   const auto send = [&](const json& message) {
@@ -33,7 +33,7 @@ TEST_CASE("questions: the answer comes from another thread, by id") {
 }
 
 TEST_CASE("questions: an error, silence and a cancelled call are told apart") {
-  Questions questions;
+  ServerRequests questions;
   const auto refuse = [&](const json& message) { questions.deliver(message["id"], {{"error", {{"code", -1}, {"message", "user rejected"}}}}); };
   const auto refused = questions.ask(
       "elicitation/create", json::object(), refuse, [] { return false; }, milliseconds(5000));

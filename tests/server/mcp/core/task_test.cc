@@ -71,7 +71,7 @@ std::unique_ptr<Server> make_task_server(TaskStore* store = nullptr) {
   return server;
 }
 
-json handle(Server& server, const json& message, const Exchange& exchange = {}) {
+json handle(Server& server, const json& message, const TransportContext& exchange = {}) {
   const auto parsed = parse_message(dump(message));
   REQUIRE(parsed);
   return server.dispatcher().handle(*parsed, exchange).response.value_or(json());
@@ -87,7 +87,7 @@ json stateless(const std::string& method, json params, json extra_meta = kTakesT
 }  // namespace
 
 TEST_CASE("tasks: work ends as completed or failed, and its outcome stays") {
-  Hub hub;
+  ChangeNotifier hub;
   TaskTable tasks({}, nullptr, hub);
   const auto done = tasks.start({}, std::nullopt, answer_with({{"x", 1}}));
   REQUIRE(done);
@@ -100,7 +100,7 @@ TEST_CASE("tasks: work ends as completed or failed, and its outcome stays") {
 }
 
 TEST_CASE("tasks: cancelling is final at once and reaches the work") {
-  Hub hub;
+  ChangeNotifier hub;
   std::atomic<int> phase{0};
   TaskTable tasks({}, nullptr, hub);
   const auto task = tasks.start({}, std::nullopt, until_cancelled(phase));
@@ -113,7 +113,7 @@ TEST_CASE("tasks: cancelling is final at once and reaches the work") {
 }
 
 TEST_CASE("tasks: only their principal finds them, and only until their time is over") {
-  Hub hub;
+  ChangeNotifier hub;
   TaskTable tasks({}, nullptr, hub);
   const auto task = tasks.start({.caller = std::make_shared<const Caller>(Caller{"alice", {}})}, std::nullopt, answer_with(1));
   CHECK(tasks.find(task->record.id, "alice"));
@@ -127,7 +127,7 @@ TEST_CASE("tasks: only their principal finds them, and only until their time is 
 }
 
 TEST_CASE("tasks: input is asked under keys that are never used twice, and answered in parts") {
-  Hub hub;
+  ChangeNotifier hub;
   TaskTable tasks({}, nullptr, hub);
   const auto work = [](RequestContext& context) -> Rpc<TaskTable::Step> {
     const InputRequest question = elicitation("?", {{"type", "object"}});
@@ -156,7 +156,7 @@ TEST_CASE("tasks: input is asked under keys that are never used twice, and answe
 }
 
 TEST_CASE("tasks: a bounded table forgets finished tasks and refuses when all are running") {
-  Hub hub;
+  ChangeNotifier hub;
   std::atomic<int> phase{0};
   TaskTable tasks({.max_tasks = 2, .threads = 2}, nullptr, hub);
   const auto finished = tasks.start({}, std::nullopt, answer_with(1));
@@ -170,7 +170,7 @@ TEST_CASE("tasks: a bounded table forgets finished tasks and refuses when all ar
 }
 
 TEST_CASE("tasks: durable before anybody hears of them, and found after a restart") {
-  Hub hub;
+  ChangeNotifier hub;
   MemoryStore store;
   std::string finished, unfinished;
   {
@@ -230,7 +230,7 @@ TEST_CASE("tasks/2026-07-28: a cancelled task stops the tool; its end is told on
   const json created = handle(*server, stateless("tools/call", {{"name", "job"}, {"arguments", {{"ms", 60'000}}}}))["result"];
   std::mutex mutex;
   std::vector<json> heard;
-  Exchange exchange;
+  TransportContext exchange;
   exchange.scope = "here";
   exchange.notify = [&](const json& message) {
     const std::lock_guard lock(mutex);

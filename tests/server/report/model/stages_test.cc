@@ -30,7 +30,7 @@ tools::OperatorScore score_of(std::vector<JudgedCall> calls, std::optional<Judge
   return score;
 }
 
-std::string shown(const std::optional<Death>& death) { return death ? death->stage + ": " + death->error_type : "nowhere"; }
+std::string shown(const std::optional<FailureStage>& death) { return death ? death->stage + ": " + death->error_type : "nowhere"; }
 
 }  // namespace
 
@@ -71,8 +71,8 @@ TEST_CASE("what is not the submission's doing kills no attempt") {
 }
 
 TEST_CASE("counts: every stage, each with TritonBench's four groups") {
-  const std::vector<StageCount> counts = count_stages({Death{"compile", "SyntaxError", "Syntax"}, Death{"compile", "NameError", "Name & Reference"},
-                                                       std::nullopt, Death{"submit", "", ""}, Death{"submit", "ResultsError", "Runtime & Logic"}});
+  const std::vector<StageCount> counts = count_stages({FailureStage{"compile", "SyntaxError", "Syntax"}, FailureStage{"compile", "NameError", "Name & Reference"},
+                                                       std::nullopt, FailureStage{"submit", "", ""}, FailureStage{"submit", "ResultsError", "Runtime & Logic"}});
   REQUIRE(counts.size() == 3);
   CHECK(counts[0].stage == "compile");
   CHECK(counts[0].attempts == 2);

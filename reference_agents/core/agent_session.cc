@@ -1,0 +1,191 @@
+#include "reference_agents/core/agent_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "reference_agents/core/verdict.h"
+#include "reference_agents/llm/json_fields.h"
+
+namespace assay::agents {
+namespace {
+
+using nlohmann::json;
+
+/// How often work is sent again that failed through no fault of its own (and was refunded).
+constexpr int kMostRepeats = 2;
+constexpr const char* kInterpreterTier = "interpreter";
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+bool is_servers_fault(const mcp::ToolResult& answer) {
+  const std::string kind = string_field(verdict_in(answer.structured), "error_kind");
+  return kind == "aborted" || kind == "internal_error" || kind == "device_unhealthy";
+}
+
+}  // namespace
+
+Result<Spec> AgentSession::fetch_spec() {
+  step("fetch_spec");
+  const Result<mcp::ToolResult> answer = tools_.call("fetch_spec", {{"operator", request_.operator_name}, {"response_format", "detailed"}});
+  if (!answer) return fail(answer.error());
+  if (answer->is_error) return fail(ErrorCode::not_found, "fetch_spec: " + first_line(answer->text));
+  const json& said = answer->structured;
+  return Spec{request_.operator_name, string_field(said, "entry"), string_field(said, "dialect"), answer->text, string_field(said, "family")};
+}
+
+Result<CompletionReply> AgentSession::ask(const std::string& system, const std::string& text) {
+  CompletionRequest prompt;
+  prompt.system = system;
+  prompt.messages.push_back({"user", text});
+  return ask(std::move(prompt));
+}
+
+Result<CompletionReply> AgentSession::ask(CompletionRequest prompt) {
+  step("model");
+  prompt.max_tokens = request_.max_tokens;
+  prompt.attempt = sample_name();
+  prompt.turn = attempt_.replies;
+  Result<std::optional<CompletionReply>> earlier = transcript_.replay_reply();
+  if (!earlier) return fail(earlier.error());
+  Result<CompletionReply> reply = *earlier ? Result<CompletionReply>(std::move(**earlier)) : answer_to(prompt);
+  if (!reply) return reply;
+  if (reply->prompt_refused) {
+    refusal_ = reply->text;
+    return fail(ErrorCode::invalid_argument, refusal_);
+  }
+  if (Status told = count(*reply, earlier->has_value()); !told) return fail(told.error());
+  return reply;
+}
+
+/// A refused prompt is asked again, and in the end stands in the transcript as a reply of its own kind: an attempt that is taken up again ends there too.
+Result<CompletionReply> AgentSession::answer_to(const CompletionRequest& prompt) {
+  for (int refusals = 1;; ++refusals) {
+    if (Status written = transcript_.prompt(prompt); !written) return fail(written.error());
+    Result<CompletionReply> reply = model_.complete(prompt);
+    if (!reply && reply.error().code == ErrorCode::invalid_argument && refusals == kMostPromptRefusals) {
+      CompletionReply refused;
+      refused.text = reply.error().message;
+      refused.usage_known = true;  // nothing was read or written
+      refused.prompt_refused = true;
+      reply = std::move(refused);
+    }
+    const Status written = reply ? transcript_.reply(*reply) : transcript_.note("no reply: " + reply.error().message);
+    if (!written) return fail(written.error());
+    if (reply || reply.error().code != ErrorCode::invalid_argument) return reply;
+  }
+}
+
+Status AgentSession::count(const CompletionReply& reply, bool paid_before) {
+  const std::optional<double> cost_usd = model_.cost_of(reply);
+  ++attempt_.replies;
+  attempt_.input_tokens += reply.input_tokens;
+  attempt_.output_tokens += reply.output_tokens;
+  attempt_.cost_usd += cost_usd.value_or(0);
+  attempt_.cost_known = attempt_.cost_known && cost_usd.has_value();
+  if (paid_before) attempt_.paid_before_usd += cost_usd.value_or(0);
+  attempt_.charged_usd += reply.charged_usd.value_or(cost_usd.value_or(0));
+  if (!reply.usage_known && !usage_remarked_) {
+    usage_remarked_ = true;
+    if (Status said = remark("the endpoint reported no token usage: tokens are too low and the cost is not known"); !said) return said;
+  }
+  json usage = {{"run", request_.run}, {"input_tokens", reply.input_tokens}, {"output_tokens", reply.output_tokens}};
+  if (cost_usd) usage["cost_usd"] = *cost_usd;  // left out: not known
+  const Result<mcp::ToolResult> told = tools_.call("report_usage", usage);
+  if (!told) return fail(told.error());
+  // A run that is over or unknown would refuse the submission as well: better to stop here than to pay for more replies.
+  if (told->is_error) return fail(ErrorCode::permission_denied, "report_usage: " + first_line(told->text));
+  return {};
+}
+
+Result<mcp::ToolResult> AgentSession::call(const std::string& tool, const std::string& code) {
+  step(tool);
+  const json arguments = {{"run", request_.run}, {"operator", request_.operator_name}, {"code", code}};
+  Result<mcp::ToolResult> answer = tools_.call_to_end(tool, arguments, request_.follow_ms);
+  for (int repeat = 0; repeat < kMostRepeats && answer && is_servers_fault(*answer); ++repeat) {
+    answer = tools_.call_to_end(tool, arguments, request_.follow_ms);
+  }
+  return answer;
+}
+
+Result<Evaluation> AgentSession::evaluate(const std::string& code, FirstStage first) {
+  if (const auto found = seen_.find(code); found != seen_.end()) return found->second;
+  Evaluation evaluation;
+  if (first == FirstStage::compile) {
+    const Result<mcp::ToolResult> compiled = call("compile", code);
+    if (!compiled) return fail(compiled.error());
+    read_answer(*compiled, Level::compiles, evaluation);
+  }
+  Result<mcp::ToolResult> answer = mcp::ToolResult();
+  if (first == FirstStage::run_tests || evaluation.outcome == "pass") {
+    answer = call("run_tests", code);
+    if (!answer) return fail(answer.error());
+    read_answer(*answer, Level::correct, evaluation);
+    if (evaluation.outcome == "fail") evaluation.level = Level::compiles;  // it ran: only its results are wrong
+  }
+  // Where the tests ran in the interpreter there is no GPU, and `profile` could time nothing.
+  if (evaluation.level == Level::correct && string_field(verdict_in(answer->structured), "tier") != kInterpreterTier) {
+    answer = call("profile", code);
+    if (!answer) return fail(answer.error());
+    read_profile(*answer, evaluation);
+  }
+  if (!evaluation.refused) seen_[code] = evaluation;
+  return evaluation;
+}
+
+Result<bool> AgentSession::has_tool(const std::string& tool) {
+  const Result<std::vector<std::string>> tools = client_.list_tools();
+  if (!tools) return fail(tools.error());
+  return std::find(tools->begin(), tools->end(), tool) != tools->end();
+}
+
+/// A submission is refused when an earlier, cut short attempt already made it: then its verdict is the one that counts.
+Result<mcp::ToolResult> AgentSession::earlier_submission(mcp::ToolResult refusal) {
+  const Result<mcp::ToolResult> card = tools_.call("scorecard", {{"run", request_.run}, {"response_format", "detailed"}});
+  if (!card) return fail(card.error());
+  const json* operators = field(card->structured, "operators");
+  if (operators == nullptr || !operators->is_array()) return refusal;
+  for (const json& entry : *operators) {
+    const std::string job = string_field(entry, "job");
+    if (string_field(entry, "operator") != request_.operator_name || job.empty()) continue;
+    return tools_.call_to_end("job", {{"job", job}, {"wait_s", 0}}, request_.follow_ms);
+  }
+  return refusal;
+}
+
+Result<Attempt> AgentSession::submit(const std::string& code, const std::string& why_no_code) {
+  Attempt end = attempt_;
+  if (code.empty()) {
+    end.outcome = "no_code";
+    end.explanation = why_no_code;
+  } else {
+    Result<mcp::ToolResult> answer = call("submit", code);
+    if (answer && answer->is_error) answer = earlier_submission(std::move(*answer));
+    if (!answer) return fail(answer.error());
+    read_verdict(*answer, end);
+  }
+  end.explanation += remarks_;
+  end.tool_calls = tools_.calls();
+  return end;
+}
+
+Result<Attempt> AgentSession::submit_best() {
+  const auto best = std::max_element(seen_.begin(), seen_.end(), [](const auto& a, const auto& b) { return is_better(b.second, a.second); });
+  if (best != seen_.end()) {
+    if (Status said = remark("then the endpoint refused a prompt: " + refusal_); !said) return fail(said.error());
+    return submit(best->first, "");
+  }
+  Result<Attempt> end = submit("", refusal_);
+  if (!end) return end;
+  end->outcome = "error";
+  end->error_kind = kPromptRefused;
+  return end;
+}
+
+Status AgentSession::note(const std::string& text) { return transcript_.is_replaying() ? Status() : transcript_.note(text); }
+
+Status AgentSession::remark(const std::string& text) {
+  remarks_ += " (" + text + ")";
+  return note(text);
+}
+
+}  // namespace assay::agents

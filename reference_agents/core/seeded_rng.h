@@ -1,0 +1,40 @@
+// SeededRng: pseudo-random numbers that are the same on every machine, which the standard distributions are not (FNV-1a into SplitMix64). What
+// an agent or the simulated model draws follows from a seed and an identity, such as operator and sample, that stay the same when an attempt
+// is taken up again; so it draws the same again, and its transcript can be replayed.
+//
+//   Draws draws(7, "softmax_last_dim\nsample 1");
+//   if (draws.uniform() < 0.5) take(entries[draws.below(entries.size())]);
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace assay::agents {
+
+class SeededRng {
+ public:
+  SeededRng(std::uint64_t seed, std::string_view identity) : state_(seed) {
+    std::uint64_t hash = 14'695'981'039'346'656'037ULL;
+    for (const char byte : identity) hash = (hash ^ static_cast<unsigned char>(byte)) * 1'099'511'628'211ULL;
+    state_ += hash;
+    (void)next();
+  }
+  std::uint64_t next() {
+    std::uint64_t mixed = state_ += 0x9e3779b97f4a7c15ULL;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
+    return mixed ^ (mixed >> 31);
+  }
+  /// In [0, 1).
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+  /// In [0, count); `count` is at least 1.
+  std::size_t below(std::size_t count) { return static_cast<std::size_t>(next() % count); }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace assay::agents

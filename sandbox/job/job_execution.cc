@@ -1,0 +1,57 @@
+#include "sandbox/job/job_execution.h"
+
+#include <utility>
+
+#include "sandbox/job/verdict_builder.h"
+
+namespace assay::sandbox {
+
+JobExecution::JobExecution(const Job& job, JobMonitor& monitor) : job_(job), monitor_(monitor), verdict_(begin_verdict(job)), since_(std::chrono::steady_clock::now()) {}
+
+void JobExecution::enter(Stage stage) {
+  if (stage == stage_) return;
+  close_stage();
+  stage_ = stage;
+  if (monitor_.stage_changed && !silent_) monitor_.stage_changed(stage);
+}
+
+void JobExecution::case_done(std::size_t done, std::optional<std::size_t> total) {
+  cases_ = total.value_or(cases_);
+  if (monitor_.case_done && !silent_) monitor_.case_done(static_cast<std::int64_t>(done), static_cast<std::int64_t>(cases_));
+}
+
+void JobExecution::close_stage() {
+  const auto now = std::chrono::steady_clock::now();
+  verdict_.stage_ms[std::string(to_string(stage_))] += std::chrono::duration<double, std::milli>(now - since_).count();
+  since_ = now;
+}
+
+bool JobExecution::fail(ErrorKind kind, Stage stage, const std::string& detail) {
+  end_with_error(verdict_, kind, stage, detail);
+  return false;
+}
+
+void JobExecution::clear_error() {
+  verdict_.outcome = Outcome::error;
+  verdict_.error_kind = ErrorKind::none;
+  verdict_.detail.clear();
+  verdict_.diagnostic.reset();
+}
+
+bool JobExecution::fail_infrastructure(const Error& error, const std::string& doing) {
+  if (error.code == ErrorCode::cancelled || monitor_.cancel) return fail(ErrorKind::cancelled, "cancelled while " + doing);
+  return fail(ErrorKind::internal_error, doing + ": " + error.message);
+}
+
+JobExecution JobExecution::beside() const {
+  JobExecution other(job_, monitor_);
+  other.silent_ = true;
+  return other;
+}
+
+Verdict JobExecution::finish() {
+  close_stage();
+  return std::move(verdict_);
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,78 @@
+#include "sandbox/launcher/memory/shared_buffers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::uint64_t kPieceBytes = 16 << 20;  // that the host reads at once to compare
+
+/// Whether `bytes` bytes of device memory at `a` are what `expected` says of each piece of them.
+template <class Expected>
+LaunchResult<bool> same_by_pieces(GpuDriver& gpu, DevicePtr a, std::uint64_t bytes, Expected expected) {
+  std::vector<std::byte> held(std::min(bytes, kPieceBytes));
+  for (std::uint64_t at = 0; at < bytes; at += kPieceBytes) {
+    const std::span<std::byte> piece(held.data(), std::min(kPieceBytes, bytes - at));
+    if (LaunchStatus s = gpu.read(piece, a + at); !s) return tl::unexpected(s.error());
+    LaunchResult<std::span<const std::byte>> other = expected(at, piece.size());
+    if (!other) return tl::unexpected(other.error());
+    if (std::memcmp(piece.data(), other->data(), piece.size()) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+LaunchResult<bool> HostExchange::same(std::size_t input, DevicePtr at, TrustedKernels*) {
+  const std::span<const std::byte> bytes = inputs_[input].bytes;
+  return same_by_pieces(gpu_, at, bytes.size(), [&](std::uint64_t from, std::uint64_t count) -> LaunchResult<std::span<const std::byte>> {
+    return bytes.subspan(from, count);
+  });
+}
+
+DeviceExchange::~DeviceExchange() {
+  if (base_ != 0) gpu_.unmap_shared(base_);
+}
+
+LaunchStatus DeviceExchange::open() {
+  if (base_ != 0) return {};
+  // What ran before must be over: it could reach the memory from the moment that it is mapped.
+  if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+  LaunchResult<DevicePtr> base = gpu_.map_shared(fd_, bytes_);
+  if (!base) return tl::unexpected(base.error());
+  base_ = *base;
+  return {};
+}
+
+LaunchStatus DeviceExchange::copy_in(std::size_t input, DevicePtr to) {
+  if (LaunchStatus s = open(); !s) return s;
+  return gpu_.copy_async(to, base_ + inputs_[input].offset, inputs_[input].bytes);
+}
+
+LaunchStatus DeviceExchange::copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) {
+  if (LaunchStatus s = open(); !s) return s;
+  return gpu_.copy_async(base_ + output_offset_ + offset, from, bytes);
+}
+
+LaunchResult<bool> DeviceExchange::same(std::size_t input, DevicePtr at, TrustedKernels* ours) {
+  if (LaunchStatus s = open(); !s) return tl::unexpected(s.error());
+  const DevicePtr original = base_ + inputs_[input].offset;
+  if (ours != nullptr) return ours->same(original, at, inputs_[input].bytes);
+  std::vector<std::byte> first;
+  return same_by_pieces(gpu_, at, inputs_[input].bytes, [&](std::uint64_t from, std::uint64_t count) -> LaunchResult<std::span<const std::byte>> {
+    first.resize(count);
+    if (LaunchStatus s = gpu_.read(first, original + from); !s) return tl::unexpected(s.error());
+    return std::span<const std::byte>(first);
+  });
+}
+
+LaunchStatus DeviceExchange::close() {
+  if (base_ == 0) return {};
+  const LaunchStatus finished = gpu_.synchronize();
+  const LaunchStatus unmapped = gpu_.unmap_shared(std::exchange(base_, 0));
+  return finished ? unmapped : finished;
+}
+
+}  // namespace assay::sandbox

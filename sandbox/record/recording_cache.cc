@@ -1,0 +1,140 @@
+#include "sandbox/record/recording_cache.h"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/handle.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::size_t kKeptKeys = 2;                         // of one recording: in the map, and in the order
+constexpr std::size_t kKeyBytes = 64 + sizeof(std::string);  // SHA-256 in hexadecimal
+
+/// All of it: the lists and texts are as long as a candidate likes.
+std::int64_t size_of(const CaseDone& done) {
+  std::size_t bytes = sizeof done + done.id.size() + done.plan.size() + kKeptKeys * kKeyBytes;
+  for (const KernelReport& kernel : done.kernels) {
+    bytes += sizeof kernel + kernel.grid.size() * sizeof(std::int64_t);
+    for (const std::string* text : {&kernel.name, &kernel.symbol, &kernel.target, &kernel.occupancy_limiter}) bytes += text->size();
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
+/// Values one after the other, each with its length before it, so that no two lists of values read the same.
+class KeyText {
+ public:
+  void add(const std::string& value) { text_ += std::to_string(value.size()) + ':' + value; }
+  void add(std::int64_t value) { add(std::to_string(value)); }
+  template <class Value>
+  void add(const std::vector<Value>& values) {
+    add(static_cast<std::int64_t>(values.size()));
+    for (const Value& value : values) add(value);
+  }
+  void add(const Argument& argument) {
+    add(argument.name);
+    add(argument.dtype);
+    add(argument.shape);
+    add(argument.strides);
+    add(argument.scalar_type);
+    if (!argument.is_tensor) std::visit([this](auto value) { add_scalar(value); }, argument.value);
+  }
+  void add(const PreparedOutput& output) {
+    add(output.name);
+    add(output.dtype);
+    add(output.shape);
+    add(output.from);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  void add_scalar(double value) { add(std::bit_cast<std::int64_t>(value)); }
+  void add_scalar(std::int64_t value) { add(value); }
+  void add_scalar(bool value) { add(std::int64_t{value}); }
+
+  std::string text_;
+};
+
+}  // namespace
+
+std::optional<std::string> RecordingCache::key(const Job& job, const std::string& source, const std::string& target, const PreparedCase& prepared,
+                                           bool alternatives, std::string_view language) {
+  if (!prepared.structural.empty()) return std::nullopt;
+  KeyText key;
+  for (const std::string* field : {&source, &job.entry, &job.dialect, &target}) key.add(*field);
+  key.add(std::string(language));
+  key.add(prepared.arguments);
+  key.add(prepared.inout);
+  key.add(static_cast<std::int64_t>(prepared.outputs.size()));
+  for (const PreparedOutput& output : prepared.outputs) key.add(output);
+  key.add(static_cast<std::int64_t>(prepared.axes.size()));
+  for (const auto& [name, extent] : prepared.axes) {
+    key.add(name);
+    key.add(extent);
+  }
+  key.add(std::int64_t{alternatives});
+  return sha256_hex(key.text());
+}
+
+std::optional<CaseDone> RecordingCache::find(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(key);
+  if (found == known_.end()) return std::nullopt;
+  return found->second;
+}
+
+void RecordingCache::put(const std::string& key, CaseDone done) {
+  done.outputs.clear();  // a recording has none
+  const std::lock_guard lock(mutex_);
+  const std::int64_t size = size_of(done);
+  if (size > max_bytes_ || known_.count(key) > 0) return;
+  bytes_ += size;
+  known_.emplace(key, std::move(done));
+  order_.push_back(key);
+  while (bytes_ > max_bytes_) {
+    const auto oldest = known_.find(order_.front());
+    bytes_ -= size_of(oldest->second);
+    known_.erase(oldest);
+    order_.pop_front();
+  }
+}
+
+std::int64_t RecordingCache::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+std::optional<CandidateResults> RecordingCache::record(JobExecution& run, CandidatePool& pool, const PreparedJob& prepared, const std::string& target, const std::string& source,
+                                                   const RecordOptions& options) {
+  CandidateResults all;
+  all.cases.resize(prepared.cases.size());
+  std::vector<std::optional<std::string>> keys;
+  std::vector<std::size_t> unknown;
+  for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
+    keys.push_back(key(run.job(), source, target, prepared.cases[i], options.alternatives, options.language));
+    std::optional<CaseDone> known = keys[i] && !options.artifacts ? find(*keys[i]) : std::nullopt;
+    if (!known) {
+      unknown.push_back(i);
+      continue;
+    }
+    all.cases[i] = std::move(*known);
+    all.cases[i].id = prepared.cases[i].id;
+  }
+  if (unknown.empty()) return all;
+
+  std::optional<CandidateResults> recorded = record_cases(run, pool, prepared, unknown, target, source, options);
+  if (!recorded) return std::nullopt;
+  const bool silent = run.verdict().stdout_text.empty() && run.verdict().stderr_text.empty();
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    if (silent && keys[unknown[i]]) put(*keys[unknown[i]], recorded->cases[i]);
+    all.cases[unknown[i]] = std::move(recorded->cases[i]);
+  }
+  all.artifacts = std::move(recorded->artifacts);
+  return all;
+}
+
+}  // namespace assay::sandbox

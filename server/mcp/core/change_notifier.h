@@ -1,0 +1,63 @@
+// ChangeNotifier: who wants to hear of which change. Whoever changes something publishes it once; legacy sessions and subscriptions/listen streams
+// listen.
+//
+//   ChangeNotifier::Listener listener = hub.listen([](const Change& change) {...});      // until the listener dies
+//   hub.publish({Change::Kind::resource_updated, "run://x/scorecard"});
+//
+// Thread-safe. A listener is called on the publisher's thread, must be quick, and may still be called while it is being destroyed by another
+// thread only until its destructor returns.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <shared_mutex>
+#include <string>
+
+namespace assay::mcp {
+
+struct Change {
+  enum class Kind { tools, prompts, resources, resource_updated, task };
+  Kind kind;
+  std::string subject = {};         // a resource's URI or a task's id
+  nlohmann::json detail = nullptr;  // a task's new state
+};
+
+/// notifications/.../list_changed, or notifications/resources/updated. Not for tasks: each era has its own form.
+nlohmann::json to_notification(const Change& change);
+
+class ChangeNotifier {
+ public:
+  using Hear = std::function<void(const Change& change)>;
+
+  class Listener {
+   public:
+    Listener() = default;
+    Listener(Listener&& other) noexcept : hub_(std::exchange(other.hub_, nullptr)), key_(other.key_) {}
+    Listener& operator=(Listener&&) = delete;
+    ~Listener() {
+      if (hub_ != nullptr) hub_->forget(key_);
+    }
+
+   private:
+    friend class ChangeNotifier;
+    Listener(ChangeNotifier* hub, std::uint64_t key) : hub_(hub), key_(key) {}
+    ChangeNotifier* hub_ = nullptr;
+    std::uint64_t key_ = 0;
+  };
+
+  Listener listen(Hear hear);
+  void publish(const Change& change) const;
+
+ private:
+  void forget(std::uint64_t key);
+
+  mutable std::shared_mutex mutex_;
+  std::map<std::uint64_t, Hear> listeners_;
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace assay::mcp

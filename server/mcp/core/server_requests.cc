@@ -1,0 +1,61 @@
+#include "server/mcp/core/server_requests.h"
+
+#include "server/mcp/protocol/jsonrpc.h"
+
+namespace assay::mcp {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook{50};  // how often a waiting question asks whether its call was given up
+
+Result<json> read(const std::string& method, const json& body) {
+  if (body.contains("result")) return body["result"];
+  const json& error = body["error"];
+  const std::string text = error.is_object() ? error.value("message", "") : "";
+  return fail(ErrorCode::unavailable, "the client refused " + method + ": " + text);
+}
+
+}  // namespace
+
+Result<json> ServerRequests::ask(const std::string& method, const json& params, const Send& send, const std::function<bool()>& cancelled,
+                            std::chrono::milliseconds timeout) {
+  std::string id;
+  {
+    const std::lock_guard lock(mutex_);
+    id = "server-" + std::to_string(next_++);
+    waiting_[id] = std::nullopt;
+  }
+  send(make_request(id, method, params));
+  const auto deadline = Clock::now() + timeout;
+  std::unique_lock lock(mutex_);
+  while (!waiting_[id] && Clock::now() < deadline) {
+    arrived_.wait_for(lock, kLook);
+    if (waiting_[id]) break;
+    lock.unlock();
+    const bool stop = cancelled();
+    lock.lock();
+    if (!stop) continue;
+    waiting_.erase(id);
+    return fail(ErrorCode::cancelled, "the call was cancelled while it waited for the client's answer to " + method);
+  }
+  const std::optional<json> body = std::move(waiting_[id]);
+  waiting_.erase(id);
+  if (!body) return fail(ErrorCode::unavailable, "the client did not answer " + method + " within " + std::to_string(timeout.count()) + " ms");
+  return read(method, *body);
+}
+
+bool ServerRequests::deliver(const json& id, json body) {
+  if (!id.is_string()) return false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = waiting_.find(id.get<std::string>());
+    if (found == waiting_.end() || found->second) return false;
+    found->second = std::move(body);
+  }
+  arrived_.notify_all();
+  return true;
+}
+
+}  // namespace assay::mcp

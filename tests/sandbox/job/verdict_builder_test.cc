@@ -1,0 +1,134 @@
+#include "sandbox/job/verdict_builder.h"
+
+#include "tests/catch.h"
+
+using namespace assay::sandbox;
+
+namespace {
+
+CaseRecord record(const std::string& id, Outcome outcome) {
+  CaseRecord made;
+  made.id = id;
+  made.outcome = outcome;
+  made.max_abs_error = outcome == Outcome::pass ? 1e-6 : 3.0;
+  if (outcome != Outcome::pass) made.reason = "max error 3";
+  return made;
+}
+
+Verdict fresh() {
+  Job job;
+  job.id = "job_x";
+  job.source = "abc";
+  return begin_verdict(job);
+}
+
+Timing timing(double median_ns) {
+  Timing made;
+  made.median_ns = median_ns;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("a pass needs one passing record for every required case") {
+  Verdict verdict = fresh();
+  add_record(verdict, record("a", Outcome::pass), ErrorKind::none);
+  SECTION("all there") {
+    conclude(verdict, {"a"});
+    CHECK(verdict.outcome == Outcome::pass);
+    CHECK(verdict.error_kind == ErrorKind::none);
+    CHECK(verdict.stage == Stage::done);
+  }
+  SECTION("one missing") {
+    conclude(verdict, {"a", "b"});
+    CHECK(verdict.outcome == Outcome::error);
+    CHECK(verdict.error_kind == ErrorKind::protocol_error);
+  }
+  SECTION("one twice") {
+    add_record(verdict, record("a", Outcome::pass), ErrorKind::none);
+    conclude(verdict, {"a"});
+    CHECK(verdict.error_kind == ErrorKind::protocol_error);
+  }
+  SECTION("one that nobody asked for") {
+    add_record(verdict, record("z", Outcome::pass), ErrorKind::none);
+    conclude(verdict, {"a"});
+    CHECK(verdict.error_kind == ErrorKind::protocol_error);
+  }
+}
+
+TEST_CASE("no required case is no pass") {
+  Verdict verdict = fresh();
+  conclude(verdict, {});
+  CHECK(verdict.outcome == Outcome::error);
+}
+
+TEST_CASE("one wrong case fails the whole, with the first failure's kind and reason") {
+  Verdict verdict = fresh();
+  add_record(verdict, record("a", Outcome::pass), ErrorKind::none);
+  add_record(verdict, record("b", Outcome::fail), ErrorKind::output_mismatch);
+  add_record(verdict, record("c", Outcome::fail), ErrorKind::wrong_result);
+  conclude(verdict, {"a", "b", "c"});
+  CHECK(verdict.outcome == Outcome::fail);
+  CHECK(verdict.error_kind == ErrorKind::output_mismatch);
+  CHECK(verdict.summary == "fail (output_mismatch): 2 of 3 cases wrong; case 'b': max error 3");
+}
+
+TEST_CASE("the first error wins, over later errors and over passing records") {
+  Verdict verdict = fresh();
+  add_record(verdict, record("a", Outcome::pass), ErrorKind::none);
+  end_with_error(verdict, ErrorKind::timeout, Stage::run, "60 s");
+  end_with_error(verdict, ErrorKind::crash, Stage::judge, "SIGSEGV");
+  conclude(verdict, {"a"});
+  CHECK(verdict.outcome == Outcome::error);
+  CHECK(verdict.error_kind == ErrorKind::timeout);
+  CHECK(verdict.stage == Stage::run);
+  CHECK(verdict.summary == "error (timeout) at stage run: 60 s");
+}
+
+TEST_CASE("perf is the geometric mean of oracle over submission, or nothing") {
+  CaseRecord fast = record("a", Outcome::pass);
+  fast.latency = timing(10);
+  fast.baseline_latency = timing(40);
+  CaseRecord even = record("b", Outcome::pass);
+  even.latency = timing(10);
+  even.baseline_latency = timing(10);
+  CHECK(*geometric_mean_perf({fast, even}) == Approx(2.0));
+  CHECK_FALSE(geometric_mean_perf({}));
+  even.latency.reset();
+  CHECK_FALSE(geometric_mean_perf({fast, even}));
+  even.latency = timing(0);
+  CHECK_FALSE(geometric_mean_perf({fast, even}));
+}
+
+TEST_CASE("perf leaves out the cases that are not worth timing, and needs the others") {
+  CaseRecord large = record("large", Outcome::pass), small = record("small", Outcome::pass);
+  large.cost_bytes = 800;
+  small.cost_bytes = 99;
+  large.latency = timing(10);
+  large.baseline_latency = timing(40);
+  CHECK(*geometric_mean_perf({small, large}) == Approx(4.0));
+  small.latency = timing(10);
+  small.baseline_latency = timing(10);
+  CHECK(*geometric_mean_perf({small, large}) == Approx(4.0));  // nor do they count where somebody timed them
+  large.latency.reset();
+  CHECK_FALSE(geometric_mean_perf({small, large}));
+}
+
+TEST_CASE("outputs of a wrong form are a wrong answer, also when the candidate noticed it") {
+  Verdict verdict = fresh();
+  end_with_error(verdict, ErrorKind::output_mismatch, Stage::run, "want 1 output, got NoneType");
+  conclude(verdict, {"a"});
+  CHECK(verdict.outcome == Outcome::fail);
+  CHECK(verdict.summary == "fail (output_mismatch): want 1 output, got NoneType");
+}
+
+TEST_CASE("a verdict names the source, or the plans that were there instead") {
+  CHECK(fresh().provenance.source_sha256.size() == 64);
+  CHECK_FALSE(fresh().provenance.plans);
+  Job job;
+  job.plans = {{"small", "ASSAYPLN"}};
+  const Verdict replay = begin_verdict(job);
+  CHECK(replay.provenance.source_sha256.empty());
+  REQUIRE(replay.provenance.plans);
+  CHECK(replay.provenance.plans->at("small").size() == 64);
+}

@@ -1,0 +1,89 @@
+#include "sandbox/launcher/memory/shared_buffers.h"
+
+#include <cstring>
+
+#include "sandbox/launcher/driver/fake_driver.h"
+#include "sandbox/launcher/driver/fake_kernels.h"
+#include "sandbox/launcher/replay/replay.h"
+#include "tests/catch.h"
+#include "tests/sandbox/launcher/plan_samples.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+
+namespace {
+
+constexpr std::uint32_t kN = 500;
+constexpr std::uint64_t kBytes = 1 << 16, kY = 4096, kOut = 8192;
+
+/// Two inputs and room for outputs in one piece of "device memory" that somebody else owns.
+struct Shared {
+  Shared() {
+    add_fake_kernels(gpu);
+    file = std::move(create_memfd("shared", kBytes).value());
+    memory = std::move(Mapping::map(file.get(), kBytes, true).value());
+    for (std::uint32_t i = 0; i < kN; ++i) {
+      at(0)[i] = static_cast<float>(i);
+      at(kY)[i] = 0.5f;
+    }
+    at(kOut)[kN] = -7.0f;
+  }
+  float* at(std::uint64_t offset) const { return reinterpret_cast<float*>(memory.data() + offset); }
+  DeviceExchange exchange() { return {gpu, file.get(), kBytes, {{"x", 0, kN * 4}, {"y", kY, kN * 4}}, kOut, kN * 4}; }
+
+  FakeDriver gpu;
+  UniqueFd file;
+  Mapping memory;
+};
+
+}  // namespace
+
+TEST_CASE("a plan is replayed from shared device memory, and its outputs go there") {
+  Shared shared;
+  DeviceExchange exchange = shared.exchange();
+  for (const bool timed : {false, true}) {
+    ReplayRequest request;
+    request.gpu_memory_bytes = 1 << 28;
+    if (timed) request.timing = TimingRules{.min_samples = 5, .max_samples = 10};
+    std::memset(shared.at(kOut), 0, kN * 4);
+    REQUIRE(replay(shared.gpu, test::vector_add_plan(kN), exchange, request, SystemClock()));
+    std::size_t wrong = 0;
+    for (std::uint32_t i = 0; i < kN; ++i) wrong += shared.at(kOut)[i] != static_cast<float>(i) + 0.5f ? 1 : 0;
+    CHECK(wrong == 0);
+    CHECK(shared.at(kOut)[kN] == -7.0f);
+    CHECK(shared.gpu.shared_mappings() == 0);
+    CHECK(shared.gpu.allocated_bytes() == 0);
+  }
+}
+
+TEST_CASE("submitted code never runs while the shared memory is mapped") {
+  Shared shared;
+  std::size_t launches = 0, mapped = 0;
+  shared.gpu.add_kernel("look", {8, 8, 8, 4}, [&](FakeLaunch& launch) {
+    ++launches;
+    mapped += launch.gpu.shared_mappings();
+    return LaunchStatus();
+  });
+  DeviceExchange exchange = shared.exchange();
+  const ReplayRequest request{.gpu_memory_bytes = 1 << 28, .timing = TimingRules{.min_samples = 5, .max_samples = 10}, .answers = {}};
+  REQUIRE(replay(shared.gpu, test::vector_add_plan(kN, "look"), exchange, request, SystemClock()));
+  CHECK(launches > 5);
+  CHECK(mapped == 0);
+}
+
+TEST_CASE("shared memory that cannot be mapped, and a fault while it is wanted, are errors and leave nothing mapped") {
+  Shared shared;
+  DeviceExchange broken(shared.gpu, -1, kBytes, {{"x", 0, 4}}, 4096, 4);
+  const DevicePtr memory = shared.gpu.allocate(64).value();
+  const LaunchStatus failed = broken.copy_in(0, memory);
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().kind == LaunchErrorKind::internal_error);
+  CHECK(failed.error().message.find("importing shared memory") != std::string::npos);
+
+  DeviceExchange exchange = shared.exchange();
+  REQUIRE(exchange.copy_in(0, shared.gpu.allocate(kN * 4).value()));
+  CHECK(shared.gpu.shared_mappings() == 1);
+  REQUIRE_FALSE(exchange.copy_out(0, 0xdead, 4));
+  REQUIRE_FALSE(exchange.close());
+  CHECK(shared.gpu.shared_mappings() == 0);
+}

@@ -1,0 +1,221 @@
+// Zygote, candidates, judge and processes with the real harness.
+#include "sandbox/pool/candidate_pool.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "sandbox/pool/judge.h"
+#include "tests/catch.h"
+#include "tests/sandbox/device/device_fixture.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
+
+namespace {
+
+SpawnRequest sh(const std::string& script) {
+  return {.argv = {"/bin/sh", "-c", script}, .environment = {}, .inherit = {}, .log = std::string(ASSAY_BINARY_DIR) + "/spawn-test.log"};
+}
+
+std::string log_text() { return tail_of(std::string(ASSAY_BINARY_DIR) + "/spawn-test.log"); }
+
+CandidateJob empty_job() { return {CandidateMode::interpret, "entry", "triton", "cuda:90", false, false, {}}; }
+
+CandidateEvent until_end(Candidate& candidate) {
+  while (true) {
+    CandidateEvent event = candidate.next(Deadline::after_ms(20'000));
+    if (event.kind != CandidateEvent::Kind::message || std::holds_alternative<Done>(event.message) || std::holds_alternative<CandidateError>(event.message))
+      return event;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a process is started, described and reaped") {
+  Spawner spawner;
+  Result<Process> good = spawner.spawn(sh("echo out; echo err >&2; exit 3"));
+  REQUIRE(good);
+  std::optional<ExitStatus> status = good->wait(Deadline::after_ms(5'000));
+  REQUIRE(status);
+  CHECK(describe(*status) == "exit status 3");
+  CHECK(log_text() == "out\nerr");
+
+  Result<Process> endless = spawner.spawn(sh("exec sleep 1000"));
+  REQUIRE(endless);
+  CHECK(endless->alive());
+  CHECK_FALSE(endless->wait(Deadline::after_ms(20)));
+  endless->kill();
+  status = endless->wait(Deadline::after_ms(5'000));
+  REQUIRE(status);
+  CHECK(describe(*status) == "killed by SIGKILL");
+
+  Result<Process> absent = spawner.spawn({.argv = {"/does/not/exist"}, .environment = {}, .inherit = {}, .log = sh("").log});
+  REQUIRE(absent);
+  CHECK(absent->wait(Deadline::after_ms(5'000))->value == 127);
+  CHECK(log_text() == "exec: no such program");
+}
+
+TEST_CASE("a child gets the descriptors that it is to have and no others") {
+  Spawner spawner;
+  Result<SocketPair> sockets = make_socket_pair();
+  REQUIRE(sockets);
+  const int theirs = sockets->theirs.get();
+  SpawnRequest request = sh("for fd in /proc/$$/fd/*; do readlink $fd; done | grep -c socket:; readlink /proc/$$/fd/" + std::to_string(theirs));
+  request.inherit = {theirs};
+  Result<Process> child = spawner.spawn(request);
+  REQUIRE(child);
+  REQUIRE(child->wait(Deadline::after_ms(5'000)));
+  CHECK(log_text().starts_with("1\nsocket:"));
+}
+
+TEST_CASE("keys and tokens do not go to trusted processes") {
+  ::setenv("ASSAY_TEST_API_KEY", "swordfish", 1);
+  ::setenv("ASSAY_TEST_PLAIN", "yes", 1);
+  bool plain = false;
+  for (const auto& [name, value] : trusted_environment()) {
+    CHECK(value != "swordfish");
+    plain |= name == "ASSAY_TEST_PLAIN" && value == "yes";
+  }
+  CHECK(plain);
+}
+
+TEST_CASE("a trusted process is told once what it is told instead") {
+  ::setenv("ASSAY_TEST_PLAIN", "yes", 1);
+  ::setenv("CUDA_DEVICE_ORDER", "FASTEST_FIRST", 1);
+  std::map<std::string, std::vector<std::string>> seen;
+  for (const auto& [name, value] : trusted_environment({{"ASSAY_TEST_PLAIN", "no"}, {"ASSAY_TEST_MORE", "1"}})) seen[name].push_back(value);
+  ::unsetenv("CUDA_DEVICE_ORDER");
+  CHECK(seen["ASSAY_TEST_PLAIN"] == std::vector<std::string>{"no"});
+  CHECK(seen["ASSAY_TEST_MORE"] == std::vector<std::string>{"1"});
+  CHECK(seen["CUDA_DEVICE_ORDER"] == std::vector<std::string>{"PCI_BUS_ID"});
+}
+
+TEST_CASE("output beyond the budget keeps head and tail") {
+  OutputRing ring(10);
+  ring.append("12345");
+  ring.append("67890");
+  CHECK(ring.text() == "1234567890");
+  for (int i = 0; i < 1000; ++i) ring.append("abc");
+  ring.append("vwxyz");
+  CHECK(ring.total() == 3015);
+  CHECK(ring.text() == "12345\n[... 3005 bytes cut ...]\nvwxyz");
+}
+
+TEST_CASE("candidates are parked, serve one job each, and their ends are told apart") {
+  Spawner spawner;
+  CandidatePool pool(real_config(), spawner);
+  const Deadline deadline = Deadline::after_ms(60'000);
+  Limits limits;
+
+  Result<std::unique_ptr<Candidate>> first = pool.take(limits, deadline);
+  if (!first) FAIL(first.error().message);
+  REQUIRE(pool.facts());
+  CHECK_FALSE(pool.facts()->versions.torch.empty());
+  CHECK(pool.facts()->layers.size() > 20);
+  REQUIRE((*first)->send(empty_job(), "def entry():\n    pass\n", {}, deadline));
+  CHECK(std::holds_alternative<Done>(until_end(**first).message));
+  const auto status = (*first)->end(2'000);
+  REQUIRE(status);
+  CHECK(describe(*status) == "exit status 0");
+  CHECK_FALSE((*first)->was_killed());
+  pool.give_back(std::move(*first));
+
+  Result<std::unique_ptr<Candidate>> second = pool.take(limits, deadline);
+  REQUIRE(second);
+  REQUIRE((*second)->send(empty_job(), "import ctypes\nprint('last words', flush=True)\nctypes.string_at(0)\n", {}, deadline));
+  CHECK(until_end(**second).kind == CandidateEvent::Kind::ended);
+  const auto crashed = (*second)->end(2'000);
+  REQUIRE(crashed);
+  CHECK(describe(*crashed) == "killed by SIGSEGV");
+  CHECK((*second)->stdout_text() == "last words\n");
+  pool.give_back(std::move(*second));
+
+  limits.memory_bytes = 512 << 20;  // other limits than the parked ones have
+  Result<std::unique_ptr<Candidate>> third = pool.take(limits, deadline);
+  REQUIRE(third);
+  CHECK((*third)->suits(limits));
+  REQUIRE((*third)->send(empty_job(), "while True: pass\n", {}, deadline));
+  CHECK((*third)->next(Deadline::after_ms(100)).kind == CandidateEvent::Kind::timeout);
+  CHECK(describe(*(*third)->end()) == "killed by SIGKILL");
+  CHECK((*third)->was_killed());
+  pool.give_back(std::move(*third));
+}
+
+TEST_CASE("a zygote that cannot start is an error with its last words") {
+  Spawner spawner;
+  SandboxConfig config = real_config();
+  config.python = "/usr/bin/env";
+  CandidatePool pool(config, spawner);
+  const auto candidate = pool.take({}, Deadline::after_ms(20'000));
+  REQUIRE_FALSE(candidate);
+  INFO(candidate.error().message);
+  CHECK(candidate.error().message.find("zygote") != std::string::npos);
+}
+
+TEST_CASE("waiting for a candidate can be cancelled") {
+  Spawner spawner;
+  CandidatePool pool(real_config(), spawner);
+  std::atomic<bool> cancel{true};
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(pool.take({}, Deadline::after_ms(60'000, &cancel)).error().code == ErrorCode::cancelled);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(200));
+}
+
+TEST_CASE("the judge answers for its operators and survives a broken one") {
+  Spawner spawner;
+  Judge judge(real_config(), spawner, "cpu");
+  const Deadline deadline = Deadline::after_ms(60'000);
+  Job job = vector_add(JobKind::test, "");
+  job.cases.resize(1);
+  Job broken = job;
+  broken.operator_dir = "/does/not/exist";
+  const auto refused = judge.prepare(broken, false, deadline);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::internal);
+  const auto prepared = judge.prepare(job, false, deadline);
+  if (!prepared) FAIL(prepared.error().message);
+  REQUIRE(prepared->cases.size() == 1);
+  CHECK(prepared->cases[0].arguments.size() == 2);
+  CHECK(prepared->cases[0].arguments[0].fd == 0);
+  CHECK(prepared->cases[0].outputs[0].nbytes == 4 * 4097);
+  CHECK(prepared->cases[0].cost_bytes == 3.0 * 4 * 4097);
+  judge.release(job.id);
+  CHECK_FALSE(judge.compare(job.id, "small", {}, prepared->fds[0].get(), deadline));
+}
+
+TEST_CASE("a judge whose context an operator has broken is replaced, and the job that found out is prepared by the new one") {
+  namespace fs = std::filesystem;
+  Spawner spawner;
+  Judge judge(real_config(), spawner, "cpu");
+  const Deadline deadline = Deadline::after_ms(60'000);
+  Job job = vector_add(JobKind::test, "");
+  job.cases.resize(1);
+  // Says of its judge what only a GPU's can know, once.
+  const fs::path folder = fs::path(real_config().state_dir) / "breaks_once";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  fs::copy_file(fs::path(job.operator_dir) / "spec.toml", folder / "spec.toml");
+  std::ifstream reference(fs::path(job.operator_dir) / "reference.py");
+  std::ofstream(folder / "reference.py") << reference.rdbuf() << R"(
+import os, pathlib, harness.judge
+_mark = pathlib.Path(__file__).with_name("mark")
+_judge = str(os.getpid())
+if not _mark.exists() or _mark.read_text() == _judge:
+    _mark.write_text(_judge)
+    harness.judge.context_is_lost = lambda device: True
+    raise RuntimeError("broken")
+)";
+  Job breaks = job;
+  breaks.operator_dir = folder.string();
+  const auto prepared = judge.prepare(breaks, false, deadline);
+  if (!prepared) FAIL(prepared.error().message);
+  CHECK(prepared->cases.size() == 1);
+  CHECK(fs::exists(folder / "mark"));
+  judge.release(job.id);
+}

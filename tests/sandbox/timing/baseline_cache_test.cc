@@ -1,0 +1,63 @@
+#include "sandbox/timing/baseline_cache.h"
+
+#include <chrono>
+
+#include "tests/catch.h"
+
+using namespace assay::sandbox;
+using namespace std::chrono_literals;
+
+namespace {
+
+const CaseRequest kCase{.id = "large", .hidden = false, .interpreter = false, .axes = {{"m", 4}, {"n", 8}}, .dtype = "float32", .distribution = "normal"};
+
+std::string key_of(const CaseRequest& request) { return BaselineCache::key("softmax", "abc", request); }
+
+Timing oracle_of(double ns) {
+  Timing timing;
+  timing.median_ns = ns;
+  return timing;
+}
+
+}  // namespace
+
+TEST_CASE("baselines are known for a while, the oracle's with their age") {
+  BaselineCache memo;
+  const std::string key = key_of(kCase);
+  const BaselineCache::Instant start{1h};
+  CHECK_FALSE(memo.find(key, start).oracle);
+  CHECK_FALSE(memo.find(key, start).pytorch_ns);
+  memo.put(key, {.oracle = oracle_of(100), .pytorch_ns = 300}, start);
+  const BaselineTimes soon = memo.find(key, start + 2s);
+  REQUIRE(soon.oracle);
+  CHECK(soon.oracle->median_ns == 100);
+  CHECK(soon.oracle->age_ms == 2'000);
+  CHECK(soon.pytorch_ns == 300);
+  CHECK(memo.find(key, start + BaselineCache::kMostAge).oracle);
+  CHECK_FALSE(memo.find(key, start + BaselineCache::kMostAge + 1ms).oracle);
+  CHECK_FALSE(memo.find(key, start + BaselineCache::kMostAge + 1ms).pytorch_ns);
+}
+
+TEST_CASE("a newer time of one leaves the other as old as it is") {
+  BaselineCache memo;
+  const std::string key = key_of(kCase);
+  const BaselineCache::Instant start{1h};
+  memo.put(key, {.oracle = oracle_of(100), .pytorch_ns = 300}, start);
+  memo.put(key, {.oracle = oracle_of(90), .pytorch_ns = {}}, start + 4min);
+  const BaselineTimes later = memo.find(key, start + 6min);
+  REQUIRE(later.oracle);
+  CHECK(later.oracle->median_ns == 90);
+  CHECK(later.oracle->age_ms == 120'000);
+  CHECK_FALSE(later.pytorch_ns);
+}
+
+TEST_CASE("what a time hangs on is in its key") {
+  CaseRequest shape = kCase, dtype = kCase, distribution = kCase, id = kCase;
+  shape.axes["n"] = 9;
+  dtype.dtype = "float16";
+  distribution.distribution = "uniform";
+  id.id = "other";
+  for (const CaseRequest& other : {shape, dtype, distribution, id}) CHECK(key_of(other) != key_of(kCase));
+  CHECK(BaselineCache::key("softmax", "abd", kCase) != key_of(kCase));
+  CHECK(BaselineCache::key("other", "abc", kCase) != key_of(kCase));
+}

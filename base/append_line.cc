@@ -26,7 +26,8 @@ Status append_line(int fd, const std::string& path, const std::string& line) {
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       const int why = errno;
-      if (done > 0 && ::ftruncate(fd, *before) != 0) return fail_errno("write " + path + " failed, and so did ftruncate");
+      if (done > 0 && ::ftruncate(fd, *before) != 0)
+        return fail_errno("write " + path + " failed, and so did ftruncate");
       return fail_errno("write " + path, why);
     }
     done += static_cast<std::size_t>(put);
@@ -48,7 +49,8 @@ Status reserve_space(int fd, const std::string& path, std::int64_t bytes) {
 Status release_space(int fd, const std::string& path) {
   const Result<off_t> end = size_of(fd, path);
   if (!end) return fail(end.error());
-  if (::ftruncate(fd, *end) != 0) return fail_errno("ftruncate " + path);  // to its own size: what lies behind the end goes
+  if (::ftruncate(fd, *end) != 0)
+    return fail_errno("ftruncate " + path);  // to its own size: what lies behind the end goes
   return {};
 }
 

@@ -1,5 +1,5 @@
-// Clock: what time it is. The only interface through which the server reads time, so that tests can set it.
-// All implementations are thread-safe.
+// Clock: what time it is. The only interface through which the server reads time, so that tests can
+// set it. All implementations are thread-safe.
 #pragma once
 
 #include <atomic>
@@ -20,10 +20,14 @@ class Clock {
 class SystemClock final : public Clock {
  public:
   std::int64_t monotonic_ns() const override {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
   }
   std::int64_t unix_ms() const override {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
   }
 };
 

@@ -31,11 +31,15 @@ Decoded decode(std::string_view text) {
 
 /// Characters that change how their neighbours are shown, or that show as nothing.
 bool is_deceptive(std::uint32_t code) {
-  return code == 0x061c || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x2069) || code == 0xfeff ||
-         (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f);
+  return code == 0x061c || (code >= 0x200b && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x2069) ||
+         code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) ||
+         (code >= 0xe0000 && code <= 0xe007f);
 }
 
-bool is_control(std::uint32_t code) { return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0); }
+bool is_control(std::uint32_t code) {
+  return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0);
+}
 
 std::string formatted(const char* format, unsigned value) {
   std::array<char, 16> buffer{};
@@ -100,12 +104,14 @@ std::string cut_middle(std::string_view text, std::size_t max_bytes) {
   const std::size_t keep = max_bytes - kNoteBytes;
   const std::string_view head = head_of(text, keep * 2 / 3);
   const std::string_view tail = tail_of(text, keep - keep * 2 / 3);
-  return std::string(head) + "\n[... " + std::to_string(text.size() - head.size() - tail.size()) + " bytes cut ...]\n" + std::string(tail);
+  return std::string(head) + "\n[... " + std::to_string(text.size() - head.size() - tail.size()) +
+         " bytes cut ...]\n" + std::string(tail);
 }
 
 std::string cut_end(std::string_view text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return std::string(text);
-  return max_bytes < 4 ? std::string(head_of(text, max_bytes)) : std::string(head_of(text, max_bytes - 3)) + "...";
+  return max_bytes < 4 ? std::string(head_of(text, max_bytes))
+                       : std::string(head_of(text, max_bytes - 3)) + "...";
 }
 
 }  // namespace assay

@@ -22,7 +22,8 @@ void fill_random(std::uint8_t* out, std::size_t size) {
     if (got > 0) {
       done += static_cast<std::size_t>(got);
     } else if (errno != EINTR) {
-      std::abort();  // no entropy means no unguessable handle: going on would be worse than stopping
+      std::abort();  // no entropy means no unguessable handle: going on would be worse than
+                     // stopping
     }
   }
 }
@@ -57,7 +58,8 @@ bool is_handle(std::string_view text, std::string_view prefix) {
 std::string sha256_hex(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1) std::abort();
+  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
+    std::abort();
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string text;
   text.reserve(2 * size);

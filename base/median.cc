@@ -9,22 +9,26 @@
 namespace assay {
 namespace {
 
-constexpr double kOneSided = 0.025;          // of a 95 % interval
-constexpr double kNormalQuantile = 1.96;     // its normal deviate
-constexpr std::size_t kExactSamples = 1000;  // above this the normal approximation is within one rank
+constexpr double kOneSided = 0.025;       // of a 95 % interval
+constexpr double kNormalQuantile = 1.96;  // its normal deviate
+constexpr std::size_t kExactSamples =
+    1000;  // above this the normal approximation is within one rank
 
 }  // namespace
 
 std::size_t interval_rank(std::size_t n) {
   const auto count = static_cast<double>(n);
-  if (n > kExactSamples) return static_cast<std::size_t>(std::floor((count - kNormalQuantile * std::sqrt(count)) / 2));
-  // The number of samples below the median is Binomial(n, 1/2): add its lower tail up while it stays within 2.5 %.
+  if (n > kExactSamples)
+    return static_cast<std::size_t>(std::floor((count - kNormalQuantile * std::sqrt(count)) / 2));
+  // The number of samples below the median is Binomial(n, 1/2): add its lower tail up while it
+  // stays within 2.5 %.
   double log_probability = -count * std::log(2.0);
   double tail = std::exp(log_probability);
   std::size_t rank = 0;
   while (tail <= kOneSided && rank < n / 2) {
     ++rank;
-    log_probability += std::log((count - static_cast<double>(rank) + 1) / static_cast<double>(rank));
+    log_probability +=
+        std::log((count - static_cast<double>(rank) + 1) / static_cast<double>(rank));
     tail += std::exp(log_probability);
   }
   return std::max<std::size_t>(rank, 1);
@@ -36,7 +40,8 @@ MedianInterval median_interval(std::span<const double> samples) {
   std::sort(sorted.begin(), sorted.end());
   const std::size_t n = sorted.size();
   const std::size_t rank = interval_rank(n);
-  return {n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2, sorted[rank - 1], sorted[n - rank]};
+  return {n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2, sorted[rank - 1],
+          sorted[n - rank]};
 }
 
 double interquartile_mean(std::span<const double> samples) {

@@ -4,8 +4,9 @@
 //   if (!spec) return fail(spec.error());            // pass it on
 //   return fail(ErrorCode::invalid_argument, "axis 'n' is missing; valid: m, n, k");
 //
-// Exceptions stay at the borders to third-party code (JSON, TOML, SQLite, httplib), where they become an Error.
-// A message is for a person or an agent: it says what was wrong and names what would have been valid.
+// Exceptions stay at the borders to third-party code (JSON, TOML, SQLite, httplib), where they
+// become an Error. A message is for a person or an agent: it says what was wrong and names what
+// would have been valid.
 #pragma once
 
 #include <cerrno>
@@ -18,15 +19,15 @@
 namespace assay {
 
 enum class ErrorCode {
-  invalid_argument,     // the caller's input is wrong; the message names the valid values
-  not_found,            // a named thing does not exist; the message names near or valid ones
-  permission_denied,    // a rule forbids it (a track, a budget, a token's scope)
-  resource_exhausted,   // a named limit was reached
-  unavailable,          // a device, process or file cannot be used now
-  corrupt,              // data from outside failed its checks
-  io,                   // a system call failed; the message carries call, path and errno
-  cancelled,            // the caller asked to stop
-  internal,             // a defect of Assay
+  invalid_argument,    // the caller's input is wrong; the message names the valid values
+  not_found,           // a named thing does not exist; the message names near or valid ones
+  permission_denied,   // a rule forbids it (a track, a budget, a token's scope)
+  resource_exhausted,  // a named limit was reached
+  unavailable,         // a device, process or file cannot be used now
+  corrupt,             // data from outside failed its checks
+  io,                  // a system call failed; the message carries call, path and errno
+  cancelled,           // the caller asked to stop
+  internal,            // a defect of Assay
 };
 
 /// Stable lower-case name, as used in JSON ("invalid_argument", ...).

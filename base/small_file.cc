@@ -16,7 +16,8 @@ std::string read_small_file(const std::string& path, std::size_t limit_bytes) {
   std::string text;
   std::array<char, 4096> chunk;
   while (fd && text.size() < limit_bytes) {
-    const ssize_t got = ::read(fd.get(), chunk.data(), std::min(chunk.size(), limit_bytes - text.size()));
+    const ssize_t got =
+        ::read(fd.get(), chunk.data(), std::min(chunk.size(), limit_bytes - text.size()));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     text.append(chunk.data(), static_cast<std::size_t>(got));

@@ -1,7 +1,9 @@
-// read_small_file: the whole text of a file of the kernel's (/proc, /sys, cgroups), by system calls alone.
+// read_small_file: the whole text of a file of the kernel's (/proc, /sys, cgroups), by system calls
+// alone.
 //
-// No iostreams on purpose: this runs in forked Python processes that have several C++ runtimes loaded, where a stream of one may meet the locale of
-// another (seen: `>>` on an ifstream spinning for ever beside a CUDA build of PyTorch). Thread-safe.
+// No iostreams on purpose: this runs in forked Python processes that have several C++ runtimes
+// loaded, where a stream of one may meet the locale of another (seen: `>>` on an ifstream spinning
+// for ever beside a CUDA build of PyTorch). Thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -1,11 +1,13 @@
-// Threads for long calls, started only when there is work for them, so that a server with nothing to do has none.
+// Threads for long calls, started only when there is work for them, so that a server with nothing
+// to do has none.
 //
-//   WorkerPool pool(32, 256);                         // at most 32 threads, and 256 pieces of work that wait for one
-//   if (!pool.submit(work)) ...                       // 256 are waiting already
+//   WorkerPool pool(32, 256);                         // at most 32 threads, and 256 pieces of work
+//   that wait for one if (!pool.submit(work)) ...                       // 256 are waiting already
 //   pool.wait_idle(std::chrono::seconds(5));
 //
-// With a third number, only so many threads are started at once, and further ones by grow(), which whoever owns the pool calls every few milliseconds:
-// a burst of short work then does not end with as many threads as there were pieces.
+// With a third number, only so many threads are started at once, and further ones by grow(), which
+// whoever owns the pool calls every few milliseconds: a burst of short work then does not end with
+// as many threads as there were pieces.
 //
 // Thread-safe. The destructor waits for running work.
 #pragma once
@@ -26,9 +28,12 @@ namespace assay {
 
 class WorkerPool {
  public:
-  WorkerPool(std::size_t max_threads, std::size_t max_waiting) : WorkerPool(max_threads, max_waiting, max_threads) {}
+  WorkerPool(std::size_t max_threads, std::size_t max_waiting)
+      : WorkerPool(max_threads, max_waiting, max_threads) {}
   WorkerPool(std::size_t max_threads, std::size_t max_waiting, std::size_t eager_threads)
-      : max_threads_(max_threads), max_waiting_(max_waiting), eager_threads_(std::min(eager_threads, max_threads)) {}
+      : max_threads_(max_threads),
+        max_waiting_(max_waiting),
+        eager_threads_(std::min(eager_threads, max_threads)) {}
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
@@ -47,7 +52,8 @@ class WorkerPool {
       const std::lock_guard lock(mutex_);
       if (waiting_.size() >= max_waiting_) return false;
       waiting_.push_back(std::move(work));
-      if (waiting_.size() > idle_ && threads_.size() < eager_threads_ && !start_thread() && threads_.empty()) {
+      if (waiting_.size() > idle_ && threads_.size() < eager_threads_ && !start_thread() &&
+          threads_.empty()) {
         waiting_.pop_back();
         return false;
       }
@@ -62,12 +68,14 @@ class WorkerPool {
     return waiting_.size();
   }
 
-  /// Starts threads for the work that waits, if at the pace since the last call it would wait for more than kPatientCalls calls. True when some waits.
+  /// Starts threads for the work that waits, if at the pace since the last call it would wait for
+  /// more than kPatientCalls calls. True when some waits.
   bool grow() {
     const std::lock_guard lock(mutex_);
     const std::size_t taken = std::exchange(taken_, 0);
     if (taken * kPatientCalls >= waiting_.size()) return !waiting_.empty();
-    const std::size_t missing = std::min(waiting_.size() > idle_ ? waiting_.size() - idle_ : 0, kThreadsPerGrowth);
+    const std::size_t missing =
+        std::min(waiting_.size() > idle_ ? waiting_.size() - idle_ : 0, kThreadsPerGrowth);
     for (std::size_t i = 0; i < missing && threads_.size() < max_threads_; ++i) {
       if (!start_thread()) break;
     }

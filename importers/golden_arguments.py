@@ -1,4 +1,5 @@
-"""The two sides of a golden file's call: the test part's real tensors, and the recorder's fake ones.
+"""The two sides of a golden file's call: the test part's real tensors, and the recorder's fake
+ones.
 
 with TestSide(): ...                              # the test part; `side.off = True` while the kernel part runs
 arguments = Arguments(recorder, structural)       # of one call
@@ -24,28 +25,40 @@ SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch
 
 
 class TestSide(CudaOnCpu):
-    """What the test part runs in; off while the kernel part runs, whose tensors are the recorder's."""
+    """What the test part runs in; off while the kernel part runs, whose tensors are the
+    recorder's."""
 
     off = False
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*args, **(kwargs or {})) if self.off else super().__torch_function__(func, types, args, kwargs)
+        return (
+            func(*args, **(kwargs or {}))
+            if self.off
+            else super().__torch_function__(func, types, args, kwargs)
+        )
 
 
 class Arguments:
-    """The arguments of one call as the recorder's fake tensors; tensors that share memory share a buffer."""
+    """The arguments of one call as the recorder's fake tensors; tensors that share memory share a
+    buffer."""
 
     def __init__(self, recorder: Any, structural: set[str]) -> None:
         self._recorder = recorder
         self._structural = structural
         self._wholes: dict[int, torch.Tensor] = {}
-        self.real: dict[str, torch.Tensor] = {}  # a flat view of the whole storage, by the name of its buffer
-        self.fakes: list[tuple[torch.Tensor, torch.Tensor]] = []  # (real, fake) of every tensor that wants a gradient
+        self.real: dict[
+            str, torch.Tensor
+        ] = {}  # a flat view of the whole storage, by the name of its buffer
+        self.fakes: list[
+            tuple[torch.Tensor, torch.Tensor]
+        ] = []  # (real, fake) of every tensor that wants a gradient
 
     def convert(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
-        if isinstance(value, SCALARS) or (callable(value) and not isinstance(value, torch.nn.Module)):
+        if isinstance(value, SCALARS) or (
+            callable(value) and not isinstance(value, torch.nn.Module)
+        ):
             return value
         if isinstance(value, torch.nn.Module) or hasattr(value, "__dict__"):
             return self._object(value)
@@ -61,7 +74,9 @@ class Arguments:
             flat = torch.empty(0, dtype=real.dtype).set_(real.untyped_storage(), 0, (count,), (1,))
             name = f"arg{len(self._wholes)}"
             self.real[name] = flat
-            self._wholes[key] = self._recorder.argument(name, flat.dtype, [count], [1], flat if name in self._structural else None)
+            self._wholes[key] = self._recorder.argument(
+                name, flat.dtype, [count], [1], flat if name in self._structural else None
+            )
         with self._recorder.fake_mode:
             whole = self._wholes[key]
             whole = whole if whole.dtype == real.dtype else whole.view(real.dtype)
@@ -72,13 +87,16 @@ class Arguments:
         return fake
 
     def _object(self, value: Any) -> Any:
-        """An object of the test part, or of a class of the kernel part: its tensors are arguments too."""
+        """An object of the test part, or of a class of the kernel part: its tensors are arguments
+        too."""
         if MADE in vars(value):
             kind, args, kwargs = vars(value)[MADE]
             return kind(*self.tree(args), **self.tree(kwargs))
         twin = copy.copy(value)
         twin.__dict__ = {
-            name: {k: self.convert(v) for k, v in item.items()} if isinstance(item, dict) else self.convert(item)
+            name: {k: self.convert(v) for k, v in item.items()}
+            if isinstance(item, dict)
+            else self.convert(item)
             for name, item in vars(value).items()
         }
         return twin

@@ -1,12 +1,13 @@
-"""The calls that a golden file's test part makes of its kernel part, and which of them can be cases of an operator.
+"""The calls that a golden file's test part makes of its kernel part, and which of them can be cases
+of an operator.
 
     calls = trace(path, target, cache)            # runs the file on a recorder that lets torch's arithmetic through
     for group in groups(calls): ...               # calls of one form: one operator
 
-A call can be a case when it is a call of a function (or an autograd.Function's `apply`) that launches a kernel, its tensors share no
-memory, and the rest of its arguments are numbers or constants that Python can write down. Calls of one form have the same function,
-structure, constants, dtypes and ranks; shapes and numbers are what tells their cases apart.
-"""
+A call can be a case when it is a call of a function (or an autograd.Function's `apply`) that
+launches a kernel, its tensors share no memory, and the rest of its arguments are numbers or
+constants that Python can write down. Calls of one form have the same function, structure,
+constants, dtypes and ranks; shapes and numbers are what tells their cases apart."""
 
 from __future__ import annotations
 
@@ -37,8 +38,12 @@ class Call:
     args: Any
     kwargs: Any
     returned: list[tuple[str, list[int]]] | None = None  # dtype and shape of each tensor
-    touched: set[int] = field(default_factory=set)  # positions of leaves whose memory kernels were given
-    structural: set[int] = field(default_factory=set)  # positions of leaves whose values host code reads
+    touched: set[int] = field(
+        default_factory=set
+    )  # positions of leaves whose memory kernels were given
+    structural: set[int] = field(
+        default_factory=set
+    )  # positions of leaves whose values host code reads
     why_not: str = ""
 
     @property
@@ -55,7 +60,9 @@ class Tracer(KernelPart):
         self.traced = Tracer.latest
         super().__init__(*args)
 
-    def record(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, gradients: Any = None) -> Any:
+    def record(
+        self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, gradients: Any = None
+    ) -> Any:
         if gradients is not None or not is_interface(name, function):
             return super().record(name, function, args, kwargs, gradients)
         call = Call(len(self.traced), name, args, kwargs)
@@ -64,8 +71,12 @@ class Tracer(KernelPart):
         result = super().record(name, function, args, kwargs)
         if not self.calls[-1]["kernels"]:
             call.why_not = f"{name} launches no kernel"
-        storages = {tensor.untyped_storage()._cdata: buffer for buffer, tensor in self._seen.items()}
-        written = {self._recorder.record_of(fake).argument for fake in self._recorder.written_arguments()}
+        storages = {
+            tensor.untyped_storage()._cdata: buffer for buffer, tensor in self._seen.items()
+        }
+        written = {
+            self._recorder.record_of(fake).argument for fake in self._recorder.written_arguments()
+        }
         structural = set(self.calls[-1]["structural"])
         for position, leaf in enumerate(call.leaves):
             if isinstance(leaf, torch.Tensor):
@@ -73,7 +84,11 @@ class Tracer(KernelPart):
                 call.touched |= {position} if buffer in written else set()
                 call.structural |= {position} if buffer in structural else set()
         tensors = [x for x in tree_flatten(result)[0] if isinstance(x, torch.Tensor)]
-        call.returned = [(NAMES[x.dtype], list(x.shape)) for x in tensors] if all(x.dtype in NAMES for x in tensors) else None
+        call.returned = (
+            [(NAMES[x.dtype], list(x.shape)) for x in tensors]
+            if all(x.dtype in NAMES for x in tensors)
+            else None
+        )
         if call.returned is None:
             call.why_not = call.why_not or f"{name} returns a tensor of a type that no operator has"
         elif any(0 in shape for _, shape in call.returned):
@@ -86,7 +101,11 @@ class Tracer(KernelPart):
 def is_interface(name: str, function: Any) -> bool:
     owner = getattr(function, "__self__", None)
     is_apply = isinstance(owner, type) and owner.__module__ == MODULE
-    return is_apply or (getattr(function, "__module__", None) == MODULE and "." not in name and not isinstance(function, type))
+    return is_apply or (
+        getattr(function, "__module__", None) == MODULE
+        and "." not in name
+        and not isinstance(function, type)
+    )
 
 
 def unwritable(call: Call) -> str:
@@ -150,7 +169,9 @@ def groups(calls: list[Call]) -> Iterator[list[Call]]:
     yield from found.values()
 
 
-def trace(path: Path, target: str, cache: Path | None, arithmetic: bool) -> tuple[list[Call], dict[str, Any]]:
+def trace(
+    path: Path, target: str, cache: Path | None, arithmetic: bool
+) -> tuple[list[Call], dict[str, Any]]:
     """The calls, and golden_file's report of the file. Once per process."""
     Tracer.latest = []
     report = golden_file.run(path, target, None, cache, arithmetic, Tracer)

@@ -1,11 +1,12 @@
-"""One golden file of TritonBench-G in a process of its own: its test part runs, every call of its kernel part is recorded.
+"""One golden file of TritonBench-G in a process of its own: its test part runs, every call of its
+kernel part is recorded.
 
     python importers/golden_file.py FILE --target cuda:90 [--plans DIR]      # prints one JSON object
 
-The file's two parts have different authors in mind and get different roles. The *test part* is the judge: it makes real tensors (on the
-CPU, which it takes for a GPU) and calls what the kernel part defines. The *kernel part* is the submission: each such call goes through the
-recorder on fake tensors, as a candidate's would, and gives one launch plan (golden_kernel_part.py).
-"""
+The file's two parts have different authors in mind and get different roles. The *test part* is the
+judge: it makes real tensors (on the CPU, which it takes for a GPU) and calls what the kernel part
+defines. The *kernel part* is the submission: each such call goes through the recorder on fake
+tensors, as a candidate's would, and gives one launch plan (golden_kernel_part.py)."""
 
 from __future__ import annotations
 
@@ -29,26 +30,47 @@ from harness.entry.errors import Source, describe  # noqa: E402
 from harness.imported.golden import run_tests  # noqa: E402
 
 SEPARATOR = re.compile(r"^#{100,}[ \t]*$", re.MULTILINE)
-REFUSALS = ("not_recordable", "compilation_error", "unsupported")  # kinds of errors that are the recorder's
+REFUSALS = (
+    "not_recordable",
+    "compilation_error",
+    "unsupported",
+)  # kinds of errors that are the recorder's
 
 
 def split(text: str) -> tuple[str, str]:
     """The kernel part and the test part; the latter keeps its line numbers."""
     found = list(SEPARATOR.finditer(text))
     if not found:
-        raise ValueError("the file has no line of '#' characters between its kernel part and its test part")
+        raise ValueError(
+            "the file has no line of '#' characters between its kernel part and its test part"
+        )
     end = found[-1].end()
     return text[: found[-1].start()], "\n" * text.count("\n", 0, end) + text[end:]
 
 
 def run(
-    path: Path, target: str, plans: Path | None, cache: Path | None, arithmetic: bool = True, kind: type[KernelPart] = KernelPart
+    path: Path,
+    target: str,
+    plans: Path | None,
+    cache: Path | None,
+    arithmetic: bool = True,
+    kind: type[KernelPart] = KernelPart,
 ) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="tritonbench-") as folder:
-        return _run(path, folder, target, plans, cache or Path(folder) / "triton-cache", arithmetic, kind)
+        return _run(
+            path, folder, target, plans, cache or Path(folder) / "triton-cache", arithmetic, kind
+        )
 
 
-def _run(path: Path, folder: str, target: str, plans: Path | None, cache: Path, arithmetic: bool, kind: type[KernelPart]) -> dict[str, Any]:
+def _run(
+    path: Path,
+    folder: str,
+    target: str,
+    plans: Path | None,
+    cache: Path,
+    arithmetic: bool,
+    kind: type[KernelPart],
+) -> dict[str, Any]:
     kernel_text, test_text = split(path.read_text(encoding="utf-8"))
     report: dict[str, Any] = {"file": path.name, "recorded": False, "calls": []}
     source = Source(kernel_text, os.path.join(folder, f"{path.stem}.py"))
@@ -70,24 +92,39 @@ def _run(path: Path, folder: str, target: str, plans: Path | None, cache: Path, 
     failed = [call for call in part.calls if not call["recorded"]]
     # What a submission raises itself, and the test part expects, is no refusal.
     refused = [call for call in failed if call["kind"] in REFUSALS]
-    report["recorded"] = any(call["recorded"] and not call.get("helper") for call in part.calls) and not refused
+    report["recorded"] = (
+        any(call["recorded"] and not call.get("helper") for call in part.calls) and not refused
+    )
     if not report["recorded"]:
         report.update(_refused(refused or failed))
     if not part.calls:
-        report.update(stage="test part", kind="no_call", message="the test part called nothing of the kernel part", line=None, code="")
+        report.update(
+            stage="test part",
+            kind="no_call",
+            message="the test part called nothing of the kernel part",
+            line=None,
+            code="",
+        )
     return report
 
 
 def _share_imports(module: ModuleType, test_text: str) -> None:
-    """In the original both parts are one module: the kernel part's functions see what the test part imports."""
-    imports = [node for node in ast.parse(test_text).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    """In the original both parts are one module: the kernel part's functions see what the test part
+    imports."""
+    imports = [
+        node for node in ast.parse(test_text).body if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
     exec(compile(ast.Module(imports, []), module.__name__, "exec"), vars(module))
 
 
 def _refused(calls: list[dict[str, Any]]) -> dict[str, Any]:
     """Why the last call that was not recorded was not."""
     failed = [call for call in calls if not call["recorded"]]
-    return {"stage": "record", **{key: failed[-1][key] for key in ("kind", "message", "line", "code")}} if failed else {}
+    return (
+        {"stage": "record", **{key: failed[-1][key] for key in ("kind", "message", "line", "code")}}
+        if failed
+        else {}
+    )
 
 
 def _told(error: BaseException, source: Source, stage: str) -> dict[str, Any]:
@@ -96,15 +133,29 @@ def _told(error: BaseException, source: Source, stage: str) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Records every call that a golden file's test part makes of its kernel part.")
+    parser = argparse.ArgumentParser(
+        description="Records every call that a golden file's test part makes of its kernel part."
+    )
     parser.add_argument("file", type=Path)
     parser.add_argument("--target", default="cuda:90")
     parser.add_argument("--plans", type=Path, help="keep the plans and their inputs in this folder")
-    parser.add_argument("--cache", type=Path, help="keep compiled kernels in this folder, for the next run")
-    parser.add_argument("--no-arithmetic", action="store_true", help="refuse arithmetic by torch, as for a scored submission")
+    parser.add_argument(
+        "--cache", type=Path, help="keep compiled kernels in this folder, for the next run"
+    )
+    parser.add_argument(
+        "--no-arithmetic",
+        action="store_true",
+        help="refuse arithmetic by torch, as for a scored submission",
+    )
     arguments = parser.parse_args()
     torch.manual_seed(0)
-    report = run(arguments.file, arguments.target, arguments.plans, arguments.cache, not arguments.no_arithmetic)
+    report = run(
+        arguments.file,
+        arguments.target,
+        arguments.plans,
+        arguments.cache,
+        not arguments.no_arithmetic,
+    )
     sys.stdout.write("\n" + json.dumps(report) + "\n")
     sys.stdout.flush()
     os._exit(0)  # leftovers of a recording may crash at the interpreter's own exit

@@ -1,14 +1,15 @@
-"""The kernel part of a golden file, in the role of the submission: each call that the test part makes of it is recorded.
+"""The kernel part of a golden file, in the role of the submission: each call that the test part
+makes of it is recorded.
 
     part = KernelPart(text, path, "cuda:90", None, cache)
     with part.side: exec(test_part, part.names())
     part.calls                       # what was recorded of each, or why it was not
 
-What a call returns to the test part are zeros of the right shape: nothing is computed here, so nothing is judged either. Where host code
-needs the values of an integer argument (offsets, block tables), the call is recorded again with that argument declared structural, and the
-report says so. A backward pass is recorded as one plan with its forward pass, since tensors that the first kept for the second live on the
-device.
-"""
+What a call returns to the test part are zeros of the right shape: nothing is computed here, so
+nothing is judged either. Where host code needs the values of an integer argument (offsets, block
+tables), the call is recorded again with that argument declared structural, and the report says so.
+A backward pass is recorded as one plan with its forward pass, since tensors that the first kept for
+the second live on the device."""
 
 from __future__ import annotations
 
@@ -37,7 +38,15 @@ OURS = "assay_"  # kernels that stand for what torch does
 class KernelPart:
     """The kernel part as a submission, and the calls that were made of it."""
 
-    def __init__(self, text: str, path: str, target: str, plans: Path | None, cache: Path, arithmetic: bool = True) -> None:
+    def __init__(
+        self,
+        text: str,
+        path: str,
+        target: str,
+        plans: Path | None,
+        cache: Path,
+        arithmetic: bool = True,
+    ) -> None:
         self.source = Source(text, path)
         self.calls: list[dict[str, Any]] = []
         self._plans = plans
@@ -60,44 +69,78 @@ class KernelPart:
 
     def names(self) -> dict[str, Any]:
         """What the test part sees of the kernel part."""
-        return {name: proxy_of(name, value, MODULE, self.record) for name, value in vars(self.module).items() if not name.startswith("__")}
+        return {
+            name: proxy_of(name, value, MODULE, self.record)
+            for name, value in vars(self.module).items()
+            if not name.startswith("__")
+        }
 
-    def record(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, gradients: Any = None) -> Any:
+    def record(
+        self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, gradients: Any = None
+    ) -> Any:
         """One call; once more with integer arguments structural if host code reads values."""
         started = time.perf_counter()
         try:
             try:
                 result, report = self._once(name, function, args, kwargs, set(), gradients)
             except NotRecordable as error:
-                structural = {name for name, tensor in self._seen.items() if not tensor.is_floating_point() or tensor.numel() == 1}
+                structural = {
+                    name
+                    for name, tensor in self._seen.items()
+                    if not tensor.is_floating_point() or tensor.numel() == 1
+                }
                 if not error.reads_values or not structural:
                     raise
                 result, report = self._once(name, function, args, kwargs, structural, gradients)
         except BaseException as error:
-            own = [kernel for kernel in self._recorder.kernels() if not kernel.name.startswith(OURS)]
-            if isinstance(error, NotRecordable) and not self._arithmetic and gradients is None and not own:
+            own = [
+                kernel for kernel in self._recorder.kernels() if not kernel.name.startswith(OURS)
+            ]
+            if (
+                isinstance(error, NotRecordable)
+                and not self._arithmetic
+                and gradients is None
+                and not own
+            ):
                 helped = self._helper(name, function, args, kwargs)
                 if helped is not None:
                     return helped[0]
             told = describe(error, self.source, "record")
-            self.calls.append({"function": name, "recorded": False, **{key: told[key] for key in ("kind", "message", "line", "code")}})
+            self.calls.append(
+                {
+                    "function": name,
+                    "recorded": False,
+                    **{key: told[key] for key in ("kind", "message", "line", "code")},
+                }
+            )
             raise
         self.calls.append({**report, "seconds": round(time.perf_counter() - started, 3)})
         return result
 
     def _helper(self, name: str, function: Any, args: Any, kwargs: Any) -> tuple[Any] | None:
-        """A function that computes with torch alone and launches no kernel is no submission's work but the test part's: it prepares what
-        the kernels get. It runs for real; nothing when a kernel is launched after all."""
+        """A function that computes with torch alone and launches no kernel is no submission's work
+        but the test part's: it prepares what the kernels get. It runs for real; nothing when a
+        kernel is launched after all."""
         try:
             result = function(*args, **kwargs)
-        except Exception:  # a launch on the test side's CPU tensors, for one: then the refusal is what counts
+        except (
+            Exception
+        ):  # a launch on the test side's CPU tensors, for one: then the refusal is what counts
             return None
         note = f"{name} launches no kernel: run for real, as a helper of the test part"
-        nothing: dict[str, Any] = {"kernels": [], "operations": 0, "plan_bytes": 0, "structural": [], "notes": [note]}
+        nothing: dict[str, Any] = {
+            "kernels": [],
+            "operations": 0,
+            "plan_bytes": 0,
+            "structural": [],
+            "notes": [note],
+        }
         self.calls.append({"function": name, "recorded": True, "helper": True, **nothing})
         return (result,)
 
-    def _once(self, name: str, function: Any, args: Any, kwargs: Any, structural: set[str], gradients: Any) -> tuple[Any, dict[str, Any]]:
+    def _once(
+        self, name: str, function: Any, args: Any, kwargs: Any, structural: set[str], gradients: Any
+    ) -> tuple[Any, dict[str, Any]]:
         recorder = self._recorder
         recorder.begin_case()
         arguments = Arguments(recorder, structural)
@@ -106,14 +149,19 @@ class KernelPart:
         try:
             fake_args, fake_kwargs = arguments.tree(args), arguments.tree(kwargs)
             fake_function = _bound(function, arguments)
-            with self.runner.context(), torch.set_grad_enabled(torch.is_grad_enabled() or gradients is not None):
+            with (
+                self.runner.context(),
+                torch.set_grad_enabled(torch.is_grad_enabled() or gradients is not None),
+            ):
                 returned = fake_function(*fake_args, **fake_kwargs)
                 outputs = [x for x in tree_flatten(returned)[0] if isinstance(x, torch.Tensor)]
                 if gradients is not None:
                     outputs = self._backward(outputs, arguments, gradients)
             if not any(x.device.type == "cuda" for x in outputs):
                 outputs = recorder.written_arguments()
-            plan, kernels = recorder.finish([x.detach() for x in outputs if x.device.type == "cuda"])
+            plan, kernels = recorder.finish(
+                [x.detach() for x in outputs if x.device.type == "cuda"]
+            )
             report = {
                 "function": name + (" and its backward" if gradients is not None else ""),
                 "recorded": True,
@@ -132,13 +180,22 @@ class KernelPart:
             self.side.off = False
 
     @staticmethod
-    def _backward(outputs: list[torch.Tensor], arguments: Arguments, gradients: Any) -> list[torch.Tensor]:
-        roots = [(out, arguments.convert(grad)) for out, grad in zip([x for x in outputs if x.requires_grad], gradients, strict=True)]
+    def _backward(
+        outputs: list[torch.Tensor], arguments: Arguments, gradients: Any
+    ) -> list[torch.Tensor]:
+        roots = [
+            (out, arguments.convert(grad))
+            for out, grad in zip([x for x in outputs if x.requires_grad], gradients, strict=True)
+        ]
         wanted = [fake for _, fake in arguments.fakes]
-        found = torch.autograd.grad([x for x, _ in roots], wanted, [g for _, g in roots], allow_unused=True)
+        found = torch.autograd.grad(
+            [x for x, _ in roots], wanted, [g for _, g in roots], allow_unused=True
+        )
         return [torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found, strict=True)]
 
-    def _returned(self, name: str, function: Any, args: Any, kwargs: Any, returned: Any, arguments: Arguments) -> Any:
+    def _returned(
+        self, name: str, function: Any, args: Any, kwargs: Any, returned: Any, arguments: Arguments
+    ) -> Any:
         flat, spec = tree_flatten(returned)
         differentiable = [x for x in flat if isinstance(x, torch.Tensor) and x.requires_grad]
         if not differentiable:
@@ -146,20 +203,37 @@ class KernelPart:
         sources = [real for real, _ in arguments.fakes]
         box = {
             "again": lambda gradients: self.record(name, function, args, kwargs, gradients),
-            "outputs": [torch.zeros_like(self._real(x.detach(), arguments)) for x in differentiable],
+            "outputs": [
+                torch.zeros_like(self._real(x.detach(), arguments)) for x in differentiable
+            ],
         }
         made = iter(Bridge.apply(box, *sources))
-        real = [next(made) if isinstance(x, torch.Tensor) and x.requires_grad else self._real(x, arguments) for x in flat]
-        return spec.unflatten(real) if hasattr(spec, "unflatten") else torch.utils._pytree.tree_unflatten(real, spec)
+        real = [
+            next(made)
+            if isinstance(x, torch.Tensor) and x.requires_grad
+            else self._real(x, arguments)
+            for x in flat
+        ]
+        return (
+            spec.unflatten(real)
+            if hasattr(spec, "unflatten")
+            else torch.utils._pytree.tree_unflatten(real, spec)
+        )
 
     def _real(self, value: Any, arguments: Arguments) -> Any:
         """What the test part gets for a fake tensor: the argument's own memory, or zeros."""
         if not isinstance(value, torch.Tensor):
             return value
         record = self._recorder.record_of(value)
-        shape, strides, offset = tuple(value.shape), tuple(value.stride()), int(value.storage_offset())
+        shape, strides, offset = (
+            tuple(value.shape),
+            tuple(value.stride()),
+            int(value.storage_offset()),
+        )
         if record.argument:
-            return arguments.real[record.argument].view(value.dtype).as_strided(shape, strides, offset)
+            return (
+                arguments.real[record.argument].view(value.dtype).as_strided(shape, strides, offset)
+            )
         return torch.empty_strided(shape, strides, dtype=value.dtype).zero_()
 
     def _keep(self, plan: bytes, arguments: Arguments) -> None:
@@ -173,7 +247,8 @@ class KernelPart:
 
 
 class Bridge(torch.autograd.Function):
-    """Stands for a recorded call in the test part's autograd graph: its backward pass records the call's."""
+    """Stands for a recorded call in the test part's autograd graph: its backward pass records the
+    call's."""
 
     @staticmethod
     def forward(ctx: Any, box: dict[str, Any], *sources: torch.Tensor) -> Any:
@@ -188,6 +263,11 @@ class Bridge(torch.autograd.Function):
 
 def _bound(function: Any, arguments: Arguments) -> Any:
     owner = getattr(function, "__self__", None)
-    if owner is None or isinstance(owner, type) or not hasattr(owner, "__dict__") or not hasattr(function, "__func__"):
+    if (
+        owner is None
+        or isinstance(owner, type)
+        or not hasattr(owner, "__dict__")
+        or not hasattr(function, "__func__")
+    ):
         return function
     return function.__func__.__get__(arguments.convert(owner))

@@ -1,10 +1,11 @@
-"""Writes a group of a golden file's calls as an operator's folder (docs/operators-format.md), which a suite holds.
+"""Writes a group of a golden file's calls as an operator's folder (docs/operators-format.md), which
+a suite holds.
 
     write_operator(folder, "add_example", group, Parts(kernel, test), calls, text)
 
-The folder has spec.toml with an adapter from the operator's entry to the kernel part's function, oracle.py with the golden kernel part, the
-test part beside it, and a reference.py that leaves everything to harness/imported/golden.py.
-"""
+The folder has spec.toml with an adapter from the operator's entry to the kernel part's function,
+oracle.py with the golden kernel part, the test part beside it, and a reference.py that leaves
+everything to harness/imported/golden.py."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ import torch
 from golden_calls import NUMBERS, Call, constant
 from harness.wire.tensors import NAMES
 
-FLOAT_ERROR = 0.01  # the widest that a spec may have; the benchmark itself compares what print() shows of the outputs
+# the widest that a spec may have; the benchmark itself compares what print() shows of the outputs
+FLOAT_ERROR = 0.01
 REFERENCE = '''"""Made by `assay import`: inputs and expected outputs come from the golden file's test part and kernel part."""
 
 from pathlib import Path
@@ -62,29 +64,58 @@ class Parts:
 def write_operator(folder: Path, group: list[Call], parts: Parts, calls: list[Call]) -> None:
     first = group[0]
     leaves = first.leaves
-    names = [f"a{i}" if isinstance(leaf, torch.Tensor) or type(leaf) in NUMBERS else "" for i, leaf in enumerate(leaves)]
+    names = [
+        f"a{i}" if isinstance(leaf, torch.Tensor) or type(leaf) in NUMBERS else ""
+        for i, leaf in enumerate(leaves)
+    ]
     assert first.returned is not None
-    # What kernels were given they may have written: a recording does not tell, and the launcher sees to it that inputs stay as they are.
+    # What kernels were given they may have written: a recording does not tell, and the launcher
+    # sees to it that inputs stay as they are.
     written = [names[i] for i in sorted(first.touched - first.structural)]
     structural = {names[i] for call in group for i in call.structural} - set(written)
-    tensors = {name: leaf for name, leaf in zip(names, leaves, strict=True) if isinstance(leaf, torch.Tensor)}
-    interface = {"leaves": names, "dtypes": {name: NAMES[x.dtype] for name, x in tensors.items()}, "written": written}
+    tensors = {
+        name: leaf
+        for name, leaf in zip(names, leaves, strict=True)
+        if isinstance(leaf, torch.Tensor)
+    }
+    interface = {
+        "leaves": names,
+        "dtypes": {name: NAMES[x.dtype] for name, x in tensors.items()},
+        "written": written,
+    }
     known = [None if call.returned is None else call.returned for call in calls]
     folder.mkdir(parents=True, exist_ok=True)
     sha = hashlib.sha256(parts.test.encode()).hexdigest()
-    (folder / "reference.py").write_text(REFERENCE.format(sha=sha, interface=interface, calls=known), encoding="utf-8")
+    (folder / "reference.py").write_text(
+        REFERENCE.format(sha=sha, interface=interface, calls=known), encoding="utf-8"
+    )
     (folder / "oracle.py").write_text(parts.kernel, encoding="utf-8")
     (folder / "test_part.py").write_text(parts.test, encoding="utf-8")
     spec = "\n".join(_spec(folder.name, group, parts, names, written, structural))
     (folder / "spec.toml").write_text(spec + "\n", encoding="utf-8")
 
 
-def _spec(name: str, group: list[Call], parts: Parts, names: list[str], written: list[str], structural: set[str]) -> Iterator[str]:
+def _spec(
+    name: str,
+    group: list[Call],
+    parts: Parts,
+    names: list[str],
+    written: list[str],
+    structural: set[str],
+) -> Iterator[str]:
     first = group[0]
     assert first.returned is not None
-    given = [(argument, leaf) for argument, leaf in zip(names, first.leaves, strict=True) if argument]
+    given = [
+        (argument, leaf) for argument, leaf in zip(names, first.leaves, strict=True) if argument
+    ]
     returned = ["Tensor"] * len(first.returned)
-    result = "None" if not returned else returned[0] if len(returned) == 1 else f"tuple[{', '.join(returned)}]"
+    result = (
+        "None"
+        if not returned
+        else returned[0]
+        if len(returned) == 1
+        else f"tuple[{', '.join(returned)}]"
+    )
     entry = f"call_{name}"  # no name of the kernel part, whose function may be called like the file
     signature = f"{entry}({', '.join(f'{argument}: {_type_name(leaf)}' for argument, leaf in given)}) -> {result}"
     yield f"name = {_toml(name)}"
@@ -102,14 +133,23 @@ def _spec(name: str, group: list[Call], parts: Parts, names: list[str], written:
     for argument, leaf in given:
         yield f"\n[[arguments]]\nname = {_toml(argument)}"
         if isinstance(leaf, torch.Tensor):
-            role = "inout" if argument in written else "structural" if argument in structural else "input"
+            role = (
+                "inout"
+                if argument in written
+                else "structural"
+                if argument in structural
+                else "input"
+            )
             yield f'type = "tensor"\ndtype = {_toml(NAMES[leaf.dtype])}\nshape = {_axes(argument, leaf.dim())}\nrole = "{role}"'
         else:
             yield f'type = "{NUMBERS[type(leaf)]}"\nrole = "input"'
         yield f"description = {_toml('as the test part gives it')}"
     outputs = [(f"y{i}", kind, len(shape), "") for i, (kind, shape) in enumerate(first.returned)]
     by_name = dict(given)
-    outputs += [(f"{argument}_after", NAMES[by_name[argument].dtype], by_name[argument].dim(), argument) for argument in written]
+    outputs += [
+        (f"{argument}_after", NAMES[by_name[argument].dtype], by_name[argument].dim(), argument)
+        for argument in written
+    ]
     for output, kind, rank, source in outputs:
         error = FLOAT_ERROR if "float" in kind else 0.0
         yield f"\n[[outputs]]\nname = {_toml(output)}\ndtype = {_toml(kind)}\nshape = {_axes(source or output, rank)}"
@@ -170,7 +210,11 @@ def _expression(value: Any, leaves: Iterator[tuple[str, Any]]) -> str:
     if type(value) is list:
         return "[" + ", ".join(_expression(item, leaves) for item in value) + "]"
     if type(value) is dict:
-        return "{" + ", ".join(f"{key!r}: {_expression(item, leaves)}" for key, item in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{key!r}: {_expression(item, leaves)}" for key, item in value.items())
+            + "}"
+        )
     name, leaf = next(leaves)
     return name or str(constant(leaf))
 

@@ -1,4 +1,5 @@
-"""What the test part of a golden file sees instead of what the kernel part defines: each use is a call that is recorded.
+"""What the test part of a golden file sees instead of what the kernel part defines: each use is a
+call that is recorded.
 
 names["softmax"] = proxy_of("softmax", module.softmax, MODULE, record)      # record(name, function, args, kwargs) answers a call
 """
@@ -19,7 +20,11 @@ def proxy_of(name: str, value: Any, module: str, record: Record) -> Any:
     if hasattr(value, "run") and hasattr(value, "fn") and hasattr(value, "__getitem__"):
         return KernelProxy(name, value, record)
     if isinstance(value, type) and value.__module__ == module:
-        return FunctionProxy(name, value, record) if issubclass(value, torch.autograd.Function) else ClassProxy(name, value, record)
+        return (
+            FunctionProxy(name, value, record)
+            if issubclass(value, torch.autograd.Function)
+            else ClassProxy(name, value, record)
+        )
     owner = getattr(value, "__self__", None)
     is_apply = isinstance(owner, type) and owner.__module__ == module
     if (callable(value) and getattr(value, "__module__", None) == module) or is_apply:
@@ -51,7 +56,11 @@ class FunctionProxy:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._function, name)
-        return (lambda *args, **kwargs: self._record(f"{self._name}.{name}", value, args, kwargs)) if callable(value) else value
+        return (
+            (lambda *args, **kwargs: self._record(f"{self._name}.{name}", value, args, kwargs))
+            if callable(value)
+            else value
+        )
 
 
 class ClassProxy:
@@ -71,7 +80,11 @@ class ClassProxy:
         recorded = type(
             self._name,
             (self._kind,),
-            {"__call__": lambda self, *a, **k: record(name, lambda module, *b, **c: original(module, *b, **c), (self, *a), k)},
+            {
+                "__call__": lambda self, *a, **k: record(
+                    name, lambda module, *b, **c: original(module, *b, **c), (self, *a), k
+                )
+            },
         )
         made.__class__ = recorded
         return made

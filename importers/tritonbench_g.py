@@ -1,12 +1,13 @@
-"""`assay import tritonbench-g`: the golden files of TritonBench-G (thunlp/TritonBench) as a suite, and the tier that each file gets.
+"""`assay import tritonbench-g`: the golden files of TritonBench-G (thunlp/TritonBench) as a suite,
+and the tier that each file gets.
 
     python importers/tritonbench_g.py data/TritonBench_G_v1 --out SUITE        # SUITE/standard/NAME/, SUITE/import.json
 
-A file's part before its line of '#' is the kernel part: what a submission replaces, and the operator's oracle. The part behind is the test
-part: it makes the inputs and stays with the judge (harness/imported/golden.py). Tiers: `plan`, every call is recorded as a scored submission's would
-be; `host`, the recorder refuses something that a GPU inside the jail could do; `neither`, it does not compile, or its test part fails.
-Nothing of the benchmark is part of Assay.
-"""
+A file's part before its line of '#' is the kernel part: what a submission replaces, and the
+operator's oracle. The part behind is the test part: it makes the inputs and stays with the judge
+(harness/imported/golden.py). Tiers: `plan`, every call is recorded as a scored submission's would
+be; `host`, the recorder refuses something that a GPU inside the jail could do; `neither`, it does
+not compile, or its test part fails. Nothing of the benchmark is part of Assay."""
 
 from __future__ import annotations
 
@@ -41,19 +42,39 @@ def step(settings: Settings, *words: str) -> dict[str, Any]:
     """One process of tritonbench_operator.py; its own failure is an answer too."""
     options = ["--target", settings.target, "--cache", str(settings.cache)]
     command = [sys.executable, str(ROOT / "importers/tritonbench_operator.py"), *words, *options]
-    environment = {"ASSAY_FAKE_CUDA_GUARD": settings.guard, "OMP_NUM_THREADS": "1", **os.environ, "CUDA_VISIBLE_DEVICES": ""}
-    with tempfile.TemporaryDirectory(prefix="assay-import-") as scratch:  # which a process that crashes leaves as it is
+    environment = {
+        "ASSAY_FAKE_CUDA_GUARD": settings.guard,
+        "OMP_NUM_THREADS": "1",
+        **os.environ,
+        "CUDA_VISIBLE_DEVICES": "",
+    }
+    with tempfile.TemporaryDirectory(
+        prefix="assay-import-"
+    ) as scratch:  # which a process that crashes leaves as it is
         environment["TMPDIR"] = scratch
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, timeout=settings.timeout_s, env=environment, stdin=subprocess.DEVNULL
+                command,
+                capture_output=True,
+                text=True,
+                timeout=settings.timeout_s,
+                env=environment,
+                stdin=subprocess.DEVNULL,
             )
         except subprocess.TimeoutExpired:
-            return {"recorded": False, "kind": "timeout", "message": f"took over {settings.timeout_s:.0f} s"}
+            return {
+                "recorded": False,
+                "kind": "timeout",
+                "message": f"took over {settings.timeout_s:.0f} s",
+            }
     try:
         return json.loads(done.stdout.strip().rpartition("\n")[2])  # type: ignore[no-any-return]
     except ValueError:
-        return {"recorded": False, "kind": "crash", "message": f"exit status {done.returncode}: {done.stderr[-600:]}"}
+        return {
+            "recorded": False,
+            "kind": "crash",
+            "message": f"exit status {done.returncode}: {done.stderr[-600:]}",
+        }
 
 
 def why(found: dict[str, Any]) -> str:
@@ -62,7 +83,8 @@ def why(found: dict[str, Any]) -> str:
 
 
 def import_file(file: Path, settings: Settings) -> dict[str, Any]:
-    """The file's tier and reason, and the operators that were made of it, each recorded once more by itself."""
+    """The file's tier and reason, and the operators that were made of it, each recorded once more
+    by itself."""
     trace = ["trace", str(file), "--out", str(settings.out)]
     found = step(settings, *trace)
     report: dict[str, Any] = {"file": file.name, "tier": "plan", "reason": ""}
@@ -71,20 +93,31 @@ def import_file(file: Path, settings: Settings) -> dict[str, Any]:
         if report["tier"] == "host":
             found = step(settings, *trace, "--arithmetic")
             report["arithmetic"] = found.get("arithmetic", [])
-    report.update(calls=found.get("calls", 0), left_out=found.get("left_out", []), operators=found.get("operators", []))
+    report.update(
+        calls=found.get("calls", 0),
+        left_out=found.get("left_out", []),
+        operators=found.get("operators", []),
+    )
     recorded: dict[str, Any] = {}
     if report["operators"]:
-        folders = [str(settings.out / "standard" / operator["name"]) for operator in report["operators"]]
+        folders = [
+            str(settings.out / "standard" / operator["name"]) for operator in report["operators"]
+        ]
         recorded = step(settings, "record", *folders)
     for operator in report["operators"]:
         again = recorded.get(operator["name"], recorded)
-        operator["tier"] = "plan" if again["recorded"] else "host" if again["kind"] in REFUSED else "neither"
+        operator["tier"] = (
+            "plan" if again["recorded"] else "host" if again["kind"] in REFUSED else "neither"
+        )
         operator["reason"] = "" if again["recorded"] else why(again)
     return report
 
 
 def line(report: dict[str, Any]) -> str:
-    made = [f"{one['name']} ({one['cases']}{'' if one['tier'] == 'plan' else ', ' + one['tier']})" for one in report["operators"]]
+    made = [
+        f"{one['name']} ({one['cases']}{'' if one['tier'] == 'plan' else ', ' + one['tier']})"
+        for one in report["operators"]
+    ]
     what = ", ".join(made) or f"no operator: {'; '.join(report['left_out'])}"
     return f"{report['tier']:8}{report['file']:36}{what}{'  ' + report['reason'] if report['reason'] else ''}"
 
@@ -92,7 +125,11 @@ def line(report: dict[str, Any]) -> str:
 def earlier(out: Path, files: list[Path]) -> list[dict[str, Any]]:
     """What an earlier import of other files left there; the operators that it made of these go."""
     kept = []
-    found = json.loads((out / "import.json").read_text())["files"] if (out / "import.json").exists() else []
+    found = (
+        json.loads((out / "import.json").read_text())["files"]
+        if (out / "import.json").exists()
+        else []
+    )
     for report in found:
         if report["file"] not in {file.name for file in files}:
             kept.append(report)
@@ -114,16 +151,36 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--target", default="cuda:90")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--only", action="append", default=[], help="name of a file; may be repeated. Others that were imported stay")
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        help="name of a file; may be repeated. Others that were imported stay",
+    )
     parser.add_argument("--timeout-s", type=float, default=600)
-    parser.add_argument("--build", type=Path, default=ROOT / "build/release", help="where the fake CUDA guard was built")
+    parser.add_argument(
+        "--build",
+        type=Path,
+        default=ROOT / "build/release",
+        help="where the fake CUDA guard was built",
+    )
     arguments = parser.parse_args()
-    files = sorted(file for file in arguments.folder.glob("*.py") if not arguments.only or file.name in arguments.only)
+    files = sorted(
+        file
+        for file in arguments.folder.glob("*.py")
+        if not arguments.only or file.name in arguments.only
+    )
     if not files:
         print(f"assay import: {arguments.folder}: no such golden file", file=sys.stderr)
         return 66
     arguments.out.mkdir(parents=True, exist_ok=True)
-    settings = Settings(arguments.out, arguments.target, arguments.out / ".cache", guard(arguments.build), arguments.timeout_s)
+    settings = Settings(
+        arguments.out,
+        arguments.target,
+        arguments.out / ".cache",
+        guard(arguments.build),
+        arguments.timeout_s,
+    )
     reports: list[dict[str, Any]] = []
     others = earlier(arguments.out, files) if arguments.only else []
     with ThreadPoolExecutor(arguments.jobs) as pool:
@@ -131,7 +188,9 @@ def main() -> int:
             reports.append(report)
             print(line(report), flush=True)
             known = sorted(reports + others, key=lambda one: str(one["file"]))
-            (arguments.out / "import.json").write_text(json.dumps({"target": arguments.target, "files": known}, indent=1) + "\n")
+            (arguments.out / "import.json").write_text(
+                json.dumps({"target": arguments.target, "files": known}, indent=1) + "\n"
+            )
     tiers = collections.Counter(report["tier"] for report in reports)
     with_operators = sum(bool(report["operators"]) for report in reports)
     counted = ", ".join(f"{tiers[tier]} {tier}" for tier in ("plan", "host", "neither"))

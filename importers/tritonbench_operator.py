@@ -1,11 +1,12 @@
-"""One golden file of TritonBench-G in a process of its own. Prints one JSON object on its last line.
+"""One golden file of TritonBench-G in a process of its own. Prints one JSON object on its last
+line.
 
     python importers/tritonbench_operator.py trace FILE --out SUITE [--arithmetic]    # its calls; writes the operators that they make
     python importers/tritonbench_operator.py record OPERATOR_DIR...                   # records the oracles as submissions
 
-A trace without arithmetic says whether the file is for the plan tier: that is how a scored submission is recorded. Where it is refused, one
-with arithmetic still knows the outputs' shapes, so that the operators can be written for the host tier.
-"""
+A trace without arithmetic says whether the file is for the plan tier: that is how a scored
+submission is recorded. Where it is refused, one with arithmetic still knows the outputs' shapes, so
+that the operators can be written for the host tier."""
 
 from __future__ import annotations
 
@@ -44,15 +45,27 @@ def told(file: Path) -> tuple[str, int]:
         return "", 3
     for entry in json.loads(index.read_text(encoding="utf-8")):
         if entry.get("file") == file.name:
-            return str(entry.get("comp_instru", "")), min(5, max(1, int(entry.get("difficulty", 3))))
+            return str(entry.get("comp_instru", "")), min(
+                5, max(1, int(entry.get("difficulty", 3)))
+            )
     return "", 3
 
 
-def trace_file(file: Path, suite: Path, target: str, cache: Path | None, arithmetic: bool) -> dict[str, Any]:
+def trace_file(
+    file: Path, suite: Path, target: str, cache: Path | None, arithmetic: bool
+) -> dict[str, Any]:
     calls, report = trace(file, target, cache, arithmetic)
-    found: dict[str, Any] = {key: report.get(key) for key in ("file", "recorded", "stage", "kind", "message", "line")}
+    found: dict[str, Any] = {
+        key: report.get(key) for key in ("file", "recorded", "stage", "kind", "message", "line")
+    }
     notes = [note for call in report["calls"] for note in call.get("notes", [])]
-    found["arithmetic"] = sorted({note.partition(" ")[0] for note in notes if "assay_pointwise" in note or "assay_reduce" in note})
+    found["arithmetic"] = sorted(
+        {
+            note.partition(" ")[0]
+            for note in notes
+            if "assay_pointwise" in note or "assay_reduce" in note
+        }
+    )
     found["calls"] = len(calls)
     found["left_out"] = sorted({call.why_not for call in calls if call.why_not})
     found["operators"] = []
@@ -64,31 +77,48 @@ def trace_file(file: Path, suite: Path, target: str, cache: Path | None, arithme
     for position, group in enumerate(groups([call for call in calls if call.returned is not None])):
         folder = suite / "standard" / (name if position == 0 else f"{name}_{position + 1}")
         shutil.rmtree(folder, ignore_errors=True)
-        write_operator(folder, group, Parts(file.name, kernel, test, description, difficulty), calls)
+        write_operator(
+            folder, group, Parts(file.name, kernel, test, description, difficulty), calls
+        )
         found["operators"].append({"name": folder.name, "cases": len(group)})
     return found
 
 
 def record_operators(folders: list[Path], target: str, cache: Path | None) -> dict[str, Any]:
-    """By folder, as a candidate would record the oracle, case by case: {"recorded": ..., "kind": ..., "message": ...}."""
+    """By folder, as a candidate would record the oracle, case by case: {"recorded": ..., "kind":
+    ..., "message": ...}."""
     inputs = {}
     failed: dict[str, Any] = {}
     for folder in folders:  # before anything stands in for a device
         operator = Operator.load(folder)
         try:
             wires = [wire for wire in operator.spec["cases"] if wire["visibility"] == "public"]
-            inputs[folder] = operator, [operator.inputs(operator.case(wire, "cpu"), 1) for wire in wires]
+            inputs[folder] = (
+                operator,
+                [operator.inputs(operator.case(wire, "cpu"), 1) for wire in wires],
+            )
         except Exception as error:
-            failed[folder.name] = {"recorded": False, "kind": "no_inputs", "message": f"{type(error).__name__}: {error}"[:400]}
+            failed[folder.name] = {
+                "recorded": False,
+                "kind": "no_inputs",
+                "message": f"{type(error).__name__}: {error}"[:400],
+            }
     from harness.recording.record import RecordRunner
 
     with tempfile.TemporaryDirectory(prefix="golden-") as scratch:
-        runner = RecordRunner(target, str(cache or Path(scratch) / "triton-cache"), alternatives=False)
-        recorded = {folder.name: record_operator(folder, operator, cases, runner, scratch) for folder, (operator, cases) in inputs.items()}
+        runner = RecordRunner(
+            target, str(cache or Path(scratch) / "triton-cache"), alternatives=False
+        )
+        recorded = {
+            folder.name: record_operator(folder, operator, cases, runner, scratch)
+            for folder, (operator, cases) in inputs.items()
+        }
     return {**failed, **recorded}
 
 
-def record_operator(folder: Path, operator: Operator, cases: list[dict[str, Any]], runner: Any, scratch: str) -> dict[str, Any]:
+def record_operator(
+    folder: Path, operator: Operator, cases: list[dict[str, Any]], runner: Any, scratch: str
+) -> dict[str, Any]:
     text = (folder / "oracle.py").read_text(encoding="utf-8") + "\n\n" + operator.spec["adapter"]
     source = Source(text, os.path.join(scratch, f"{folder.name}.py"))
     Path(source.path).write_text(text, encoding="utf-8")
@@ -100,21 +130,34 @@ def record_operator(folder: Path, operator: Operator, cases: list[dict[str, Any]
         for arguments in cases:
             runner.recorder.begin_case()
             given = {
-                name: runner.recorder.argument(name, x.dtype, x.shape, x.stride(), x if name in structural else None)
+                name: runner.recorder.argument(
+                    name, x.dtype, x.shape, x.stride(), x if name in structural else None
+                )
                 if isinstance(x, torch.Tensor)
                 else x
                 for name, x in arguments.items()
             }
             with runner.context():
                 returned = names[operator.spec["entry"]](**given)
-            outputs = list(returned) if isinstance(returned, tuple) else [] if returned is None else [returned]
+            outputs = (
+                list(returned)
+                if isinstance(returned, tuple)
+                else []
+                if returned is None
+                else [returned]
+            )
             outputs += [given[output.source] for output in operator.outputs if output.source]
             if len(outputs) != len(operator.outputs):
                 raise ValueError(f"{len(outputs)} outputs; the spec says {len(operator.outputs)}")
             runner.recorder.finish(outputs)
     except Exception as error:
         why = describe(error, source, "record")
-        return {"recorded": False, "kind": why["kind"], "message": why["message"][:400], "line": why["line"]}
+        return {
+            "recorded": False,
+            "kind": why["kind"],
+            "message": why["message"][:400],
+            "line": why["line"],
+        }
     return {"recorded": True}
 
 
@@ -125,11 +168,21 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="trace: the suite's folder")
     parser.add_argument("--target", default="cuda:90")
     parser.add_argument("--cache", type=Path, help="keep compiled kernels in this folder")
-    parser.add_argument("--arithmetic", action="store_true", help="trace: let kernels of Assay's do what torch would compute")
+    parser.add_argument(
+        "--arithmetic",
+        action="store_true",
+        help="trace: let kernels of Assay's do what torch would compute",
+    )
     arguments = parser.parse_args()
     torch.manual_seed(0)
     if arguments.what == "trace":
-        found = trace_file(arguments.paths[0], arguments.out, arguments.target, arguments.cache, arguments.arithmetic)
+        found = trace_file(
+            arguments.paths[0],
+            arguments.out,
+            arguments.target,
+            arguments.cache,
+            arguments.arithmetic,
+        )
     else:
         found = record_operators(arguments.paths, arguments.target, arguments.cache)
     sys.stdout.write("\n" + json.dumps(found) + "\n")

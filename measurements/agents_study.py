@@ -1,14 +1,16 @@
-"""What feedback and the parts of the reference agents are worth, with the simulated model (which is no model).
+"""What feedback and the parts of the reference agents are worth, with the simulated model (which is
+no model).
 
-    python measurements/agents_study.py                    # measures, writes measurements/results/agents-study.json and the tables of docs/agents.md
+    python measurements/agents_study.py   # measures, writes measurements/results/agents-study.json and the tables of docs/agents.md
     python measurements/agents_study.py --device cuda:0    # correctness and speed from a GPU; writes agents-study-cuda0.json
     python measurements/agents_study.py --tables           # summary and tables anew, from the attempts that are there
 
-Two parts, each against one server. `device`: real verdicts on `--device`. `fake`: the device `fake`, whose speeds are those that
-the simulated model writes into its versions, for what lives on times where nothing can be timed. Every agent gets the same operators,
-seeds and samples, and so the same first answers: differences are taken in pairs. What the simulated model assumes is in MODELS, and
-what is seen of a part of an agent is that its loop turns the assumption into results; it says nothing about any language model.
-"""
+Two parts, each against one server. `device`: real verdicts on `--device`. `fake`: the device
+`fake`, whose speeds are those that the simulated model writes into its versions, for what lives on
+times where nothing can be timed. Every agent gets the same operators, seeds and samples, and so the
+same first answers: differences are taken in pairs. What the simulated model assumes is in MODELS,
+and what is seen of a part of an agent is that its loop turns the assumption into results; it says
+nothing about any language model."""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ ROOT = Path(__file__).resolve().parent.parent
 OPERATORS = ["vector_add", "relu", "gelu_tanh", "softmax_last_dim"]
 START_S = 60.0
 
-# dead_end: of the lines of attack that no repair makes right; insight: of failing repairs that a reflection saves (docs/cli.md).
+# dead_end: of the lines of attack that no repair makes right; insight: of failing repairs that a
+# reflection saves (docs/cli.md).
 MODELS = {
     "device": "sim:{seed}?dead_end=0.4&repair=0.4&insight=0.4",
     "fake": "sim:{seed}?fake=1&compile_error=0.15&wrong=0.15&slow=0.1&repair=0.7&insight=0.3",
@@ -70,16 +73,31 @@ AGENTS = {
 TIMED_AGENTS = ["geak?ancestors=1", "geak?optimize=0"]  # of no use where nothing is timed
 SEEDS = {"device": [1, 2, 3], "fake": [1, 2, 3, 4]}
 SAMPLES = {"device": 4, "fake": 12}
-JOBS = {"device": 2, "fake": 8}  # attempts at once; those on the fake device mostly wait for the disk
+JOBS = {
+    "device": 2,
+    "fake": 8,
+}  # attempts at once; those on the fake device mostly wait for the disk
 COUNTED = ("compile", "run_tests", "profile")
 
 
 @contextmanager
 def serving(binary: str, device: str, folder: Path) -> Iterator[str]:
     """The address of a server that ends with the block."""
-    command = [binary, "serve", "--http", "127.0.0.1:0", "--device", device, "--store", str(folder / "assay.db")]
+    command = [
+        binary,
+        "serve",
+        "--http",
+        "127.0.0.1:0",
+        "--device",
+        device,
+        "--store",
+        str(folder / "assay.db"),
+    ]
     with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")},
     ) as server:
         try:
             assert server.stderr is not None
@@ -112,14 +130,27 @@ def calls_of(transcript: Path) -> Counter[str]:
 def attempts_of(out: Path, report: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """What became of each attempt of one bench: the graded verdict, and what it took."""
     lines = [json.loads(line) for line in (out / "journal.jsonl").read_text().splitlines()]
-    replies = {(line["operator"], line["sample"]): line["replies"] for line in lines if line["kind"] == "finished"}
+    replies = {
+        (line["operator"], line["sample"]): line["replies"]
+        for line in lines
+        if line["kind"] == "finished"
+    }
     sample_of = {line["run"]: line["sample"] for line in lines if line["kind"] == "run"}
     for row in report["operators"]:
         sample = sample_of[report["run"]["samples"][row["sample"] - 1]]
         calls = calls_of(out / "transcripts" / f"{row['operator']}.{sample}.jsonl")
         passed = row["outcome"] == "pass"
-        kept = {"operator": row["operator"], "sample": sample, "passed": passed, "perf": row["perf"] if passed else 0.0}
-        yield {**kept, "replies": replies[row["operator"], sample], **{tool: calls[tool] for tool in COUNTED}}
+        kept = {
+            "operator": row["operator"],
+            "sample": sample,
+            "passed": passed,
+            "perf": row["perf"] if passed else 0.0,
+        }
+        yield {
+            **kept,
+            "replies": replies[row["operator"], sample],
+            **{tool: calls[tool] for tool in COUNTED},
+        }
 
 
 def study(part: str, device: str, options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -133,14 +164,42 @@ def study(part: str, device: str, options: argparse.Namespace) -> list[dict[str,
                 for seed in SEEDS[part][: options.most_seeds]:
                     out = folder / f"out{len(outs)}"
                     outs.append((agent, seed, out))
-                    command = [options.binary, "bench", "--server", url, "--agent", agent, "--model", MODELS[part].format(seed=seed)]
-                    command += ["--operators", ",".join(options.operators), "--samples", str(options.samples or SAMPLES[part])]
-                    checked([*command, "--jobs", str(options.jobs or JOBS[part]), "--out", str(out)])
+                    command = [
+                        options.binary,
+                        "bench",
+                        "--server",
+                        url,
+                        "--agent",
+                        agent,
+                        "--model",
+                        MODELS[part].format(seed=seed),
+                    ]
+                    command += [
+                        "--operators",
+                        ",".join(options.operators),
+                        "--samples",
+                        str(options.samples or SAMPLES[part]),
+                    ]
+                    checked(
+                        [*command, "--jobs", str(options.jobs or JOBS[part]), "--out", str(out)]
+                    )
         for agent, seed, out in outs:
             runs = re.findall(r'"run":"(run_\w+)"', (out / "journal.jsonl").read_text())
-            command = [options.binary, "report", "--format", "json", "--store", str(folder / "assay.db")]
-            report = json.loads(checked(command + [word for run in runs for word in ("--run", run)]))
-            rows += [{"part": part, "agent": agent, "seed": seed, **attempt} for attempt in attempts_of(out, report)]
+            command = [
+                options.binary,
+                "report",
+                "--format",
+                "json",
+                "--store",
+                str(folder / "assay.db"),
+            ]
+            report = json.loads(
+                checked(command + [word for run in runs for word in ("--run", run)])
+            )
+            rows += [
+                {"part": part, "agent": agent, "seed": seed, **attempt}
+                for attempt in attempts_of(out, report)
+            ]
     return rows
 
 
@@ -153,21 +212,36 @@ def write(document: dict[str, Any], out: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N, for the part `device`")
-    parser.add_argument("--parts", nargs="*", default=["device", "fake"], choices=["device", "fake"])
+    parser.add_argument(
+        "--parts", nargs="*", default=["device", "fake"], choices=["device", "fake"]
+    )
     parser.add_argument("--operators", nargs="*", default=OPERATORS)
-    parser.add_argument("--samples", type=int, default=0, help="per operator and seed; 0: what the part has")
+    parser.add_argument(
+        "--samples", type=int, default=0, help="per operator and seed; 0: what the part has"
+    )
     parser.add_argument("--most-seeds", type=int, default=None)
-    parser.add_argument("--jobs", type=int, default=0, help="attempts at once; 0: what the part has")
+    parser.add_argument(
+        "--jobs", type=int, default=0, help="attempts at once; 0: what the part has"
+    )
     parser.add_argument("--out", type=Path, default=None)
-    parser.add_argument("--docs", type=Path, default=None, help="whose tables are replaced; default: docs/agents.md, unless --out is given")
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        default=None,
+        help="whose tables are replaced; default: docs/agents.md, unless --out is given",
+    )
     parser.add_argument("--tables", action="store_true", help="measure nothing")
     options = parser.parse_args()
     device_name = "" if options.device == "cpu" else "-" + options.device.replace(":", "")
     out = options.out or ROOT / f"measurements/results/agents-study{device_name}.json"
-    docs = options.docs or (ROOT / "docs/agents.md" if options.out is None and options.device == "cpu" else None)
+    docs = options.docs or (
+        ROOT / "docs/agents.md" if options.out is None and options.device == "cpu" else None
+    )
     if options.tables:
         document = json.loads(out.read_text())
         document["summary"] = summary(document["attempts"])
@@ -181,7 +255,11 @@ def main() -> None:
             "processor_s": 0.0,
             "environment": environment(),
         }
-        attempts = [row for part in options.parts for row in study(part, "fake" if part == "fake" else options.device, options)]
+        attempts = [
+            row
+            for part in options.parts
+            for row in study(part, "fake" if part == "fake" else options.device, options)
+        ]
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         document |= {
             "took_s": round(time.monotonic() - begin, 1),

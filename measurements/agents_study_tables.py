@@ -1,4 +1,5 @@
-"""From the attempts of measurements/agents_study.py to numbers with intervals, and to the tables of docs/agents.md. Pure functions."""
+"""From the attempts of measurements/agents_study.py to numbers with intervals, and to the tables of
+docs/agents.md. Pure functions."""
 
 from __future__ import annotations
 
@@ -20,16 +21,46 @@ CLAIMS = [
     ("device", "debugging trap after 2 repairs", "geak?max_debug=2", "geak?max_debug=0", "passed"),
     ("device", "debugging trap: 2 repairs against 5", "geak?max_debug=2", "geak", "passed"),
     ("device", "reflector", "geak?max_debug=2", "geak?max_debug=2&reflect=0", "passed"),
-    ("device", "compiling before testing", "geak?max_debug=2", "geak?max_debug=2&cascade=0", "passed"),
-    ("device", "compiling before testing: tests saved", "geak?max_debug=2&cascade=0", "geak?max_debug=2", "run_tests"),
-    ("device", "instances (3 x 3 against 1 x 9)", "geak?iterations=3&instances=3", "geak", "passed"),
+    (
+        "device",
+        "compiling before testing",
+        "geak?max_debug=2",
+        "geak?max_debug=2&cascade=0",
+        "passed",
+    ),
+    (
+        "device",
+        "compiling before testing: tests saved",
+        "geak?max_debug=2&cascade=0",
+        "geak?max_debug=2",
+        "run_tests",
+    ),
+    (
+        "device",
+        "instances (3 x 3 against 1 x 9)",
+        "geak?iterations=3&instances=3",
+        "geak",
+        "passed",
+    ),
     ("device", "pool of ancestors", "geak", "geak?ancestors=1", "perf"),
     ("device", "optimizer", "geak", "geak?optimize=0", "perf"),
     ("fake", "feedback (1 attempt against 5)", "alphaevolve", "one_shot", "perf"),
     ("fake", "more attempts (9 against 5)", "alphaevolve?attempts=9", "alphaevolve", "perf"),
-    ("fake", "other versions shown", "alphaevolve?attempts=9", "alphaevolve?attempts=9&others=0", "perf"),
+    (
+        "fake",
+        "other versions shown",
+        "alphaevolve?attempts=9",
+        "alphaevolve?attempts=9&others=0",
+        "perf",
+    ),
     ("fake", "archive", "alphaevolve?attempts=9&archive=1", "alphaevolve?attempts=9", "perf"),
-    ("fake", "islands", "alphaevolve?attempts=9&islands=3&migrate=3", "alphaevolve?attempts=9", "perf"),
+    (
+        "fake",
+        "islands",
+        "alphaevolve?attempts=9&islands=3&migrate=3",
+        "alphaevolve?attempts=9",
+        "perf",
+    ),
     ("fake", "optimizer", "geak", "geak?optimize=0", "perf"),
     ("fake", "pool of ancestors", "geak", "geak?ancestors=1", "perf"),
     ("fake", "instances (3 x 3 against 1 x 9)", "geak?iterations=3&instances=3", "geak", "perf"),
@@ -46,14 +77,21 @@ def of(rows: Rows, part: str, agent: str) -> list[dict[str, Any]]:
 def values(rows: Rows, metric: str) -> list[float] | None:
     """Nothing where an attempt lacks it: nothing is timed there."""
     found = [row[metric] for row in rows]
-    return None if not found or any(value is None for value in found) else [float(value) for value in found]
+    return (
+        None
+        if not found or any(value is None for value in found)
+        else [float(value) for value in found]
+    )
 
 
 def standing(rows: Rows, part: str, agent: str) -> dict[str, Any]:
     mine = of(rows, part, agent)
     passed = sum(row["passed"] for row in mine)
     perfs = values(mine, "perf") if any(row["perf"] for row in mine) else None
-    counts = {name: round(mean([row[name] for row in mine]), 2) for name in ("replies", "compile", "run_tests", "profile")}
+    counts = {
+        name: round(mean([row[name] for row in mine]), 2)
+        for name in ("replies", "compile", "run_tests", "profile")
+    }
     return {
         "part": part,
         "agent": agent,
@@ -89,7 +127,10 @@ def summary(rows: Rows) -> dict[str, Any]:
     agents = dict.fromkeys((row["part"], row["agent"]) for row in rows)
     ranking = [standing(rows, part, agent) for part, agent in agents]
     ranking.sort(key=lambda one: (one["part"], -(one["perf"] or 0), -one["pass"]))
-    return {"ranking": ranking, "claims": [found for claim in CLAIMS if (found := claimed(rows, claim))]}
+    return {
+        "ranking": ranking,
+        "claims": [found for claim in CLAIMS if (found := claimed(rows, claim))],
+    }
 
 
 def percent(share: float) -> str:
@@ -103,7 +144,9 @@ def ranking_table(ranking: Rows, part: str) -> str:
         if one["part"] != part:
             continue
         low, high = one["pass_interval"]
-        text += f"| `{one['agent']}` | {percent(one['pass'])} ({100 * low:.0f} to {100 * high:.0f}) | "
+        text += (
+            f"| `{one['agent']}` | {percent(one['pass'])} ({100 * low:.0f} to {100 * high:.0f}) | "
+        )
         if timed:
             text += f"{one['perf']:.2f} ({one['perf_interval'][0]:.2f} to {one['perf_interval'][1]:.2f}) | "
         text += f"{one['replies']:.1f} | {one['compile']:.1f} | {one['run_tests']:.1f} |\n"
@@ -120,7 +163,9 @@ def claims_table(claims: Rows, part: str) -> str:
             gain = f"pass {100 * one['gain']:+.0f} ({100 * low:+.0f} to {100 * high:+.0f}) points"
         else:
             gain = f"{'Perf@1' if one['metric'] == 'perf' else 'tests'} {one['gain']:+.2f} ({low:+.2f} to {high:+.2f})"
-        text += f"| {one['what']} | `{one['with']}` | `{one['without']}` | {gain} | {one['seen']} |\n"
+        text += (
+            f"| {one['what']} | `{one['with']}` | `{one['without']}` | {gain} | {one['seen']} |\n"
+        )
     return text
 
 
@@ -131,7 +176,9 @@ def tables(document: dict[str, Any]) -> str:
         attempts = [one["attempts"] for one in ranking if one["part"] == part]
         if not attempts:
             continue
-        text += f"\n{where}, `{document['models'][part]}`, {attempts[0]} attempts of each agent:\n\n"
+        text += (
+            f"\n{where}, `{document['models'][part]}`, {attempts[0]} attempts of each agent:\n\n"
+        )
         text += ranking_table(ranking, part) + "\n" + claims_table(claims, part)
     return text + "\n"
 

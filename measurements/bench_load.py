@@ -1,11 +1,13 @@
-"""A long bench: >= 10,000 model calls through `assay bench` and its server, with the simulated model: calls a second, and what grows.
+"""A long bench: >= 10,000 model calls through `assay bench` and its server, with the simulated
+model: calls a second, and what grows.
 
     python measurements/bench_load.py --out measurements/results/bench-load.json
 
-Most attempts run on the fake device: everything but the kernels is real (agents, transcripts synced to the disk, journal, protocol, job
-queue, store). Running 10,000 kernels in the interpreter takes hours on two cores; a share of attempts (`full`) does so on the CPU device.
-Each part is a bench of its own, of two models at once. Memory is the resident set of the bench and of its server, sampled once a second.
-"""
+Most attempts run on the fake device: everything but the kernels is real (agents, transcripts synced
+to the disk, journal, protocol, job queue, store). Running 10,000 kernels in the interpreter takes
+hours on two cores; a share of attempts (`full`) does so on the CPU device. Each part is a bench of
+its own, of two models at once. Memory is the resident set of the bench and of its server, sampled
+once a second."""
 
 from __future__ import annotations
 
@@ -41,7 +43,12 @@ def child_of(pid: int) -> int | None:
 
 
 def size_mib(*paths: Path) -> float:
-    files = (file for path in paths for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())
+    files = (
+        file
+        for path in paths
+        for file in (path.rglob("*") if path.is_dir() else [path])
+        if file.is_file()
+    )
     return sum(file.stat().st_size for file in files) / MIB
 
 
@@ -54,7 +61,13 @@ def watch(bench: subprocess.Popen[str]) -> list[dict[str, float]]:
             server = child_of(bench.pid)
             if server is not None:
                 at = round(time.perf_counter() - begin, 1)
-                series.append({"at_s": at, "bench_mib": round(resident_mib(bench.pid), 1), "server_mib": round(resident_mib(server), 1)})
+                series.append(
+                    {
+                        "at_s": at,
+                        "bench_mib": round(resident_mib(bench.pid), 1),
+                        "server_mib": round(resident_mib(server), 1),
+                    }
+                )
         except (FileNotFoundError, ProcessLookupError):
             pass  # it ended between two looks
         time.sleep(SAMPLE_S)
@@ -82,13 +95,22 @@ def run_part(binary: str, device: str, samples: int, jobs: int, folder: Path) ->
     begin_unix_s = time.time()
     with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
         environment_ = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
-        with subprocess.Popen(command, stdout=out, stderr=err, env=environment_, text=True) as bench:
+        with subprocess.Popen(
+            command, stdout=out, stderr=err, env=environment_, text=True
+        ) as bench:
             series = watch(bench)
     wall_s = time.perf_counter() - begin
     if bench.returncode != 0:
-        raise SystemExit(f"the bench ended with {bench.returncode}:\n" + (folder / "stderr").read_text()[-2000:])
+        raise SystemExit(
+            f"the bench ended with {bench.returncode}:\n" + (folder / "stderr").read_text()[-2000:]
+        )
     journals = sorted(folder.glob("out/*/journal.jsonl"))
-    ends = [line for journal in journals for line in map(json.loads, journal.read_text().splitlines()) if line["kind"] == "finished"]
+    ends = [
+        line
+        for journal in journals
+        for line in map(json.loads, journal.read_text().splitlines())
+        if line["kind"] == "finished"
+    ]
     calls = sum(end["replies"] for end in ends)
     outcomes: dict[str, int] = {}
     for end in ends:
@@ -111,27 +133,47 @@ def run_part(binary: str, device: str, samples: int, jobs: int, folder: Path) ->
 
 
 def memory_summary(part: dict[str, Any]) -> dict[str, float]:
-    """The start is a tenth into the work, when every thread has worked; the end is the last attempt's. Then comes the report."""
+    """The start is a tenth into the work, when every thread has worked; the end is the last
+    attempt's. Then comes the report."""
     work = [one for one in part["memory"] if one["at_s"] <= part["work_s"]] or part["memory"]
     moments = (("start", work[len(work) // 10]), ("end", work[-1]), ("report", part["memory"][-1]))
-    return {f"{who}_{when}": one[who] for who in ("bench_mib", "server_mib") for when, one in moments}
+    return {
+        f"{who}_{when}": one[who] for who in ("bench_mib", "server_mib") for when, one in moments
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
-    parser.add_argument("--samples", type=int, default=1000, help="of the part on the fake device; 10 calls each")
-    parser.add_argument("--full-samples", type=int, default=10, help="of the part on the CPU device; 10 calls each")
+    parser.add_argument(
+        "--samples", type=int, default=1000, help="of the part on the fake device; 10 calls each"
+    )
+    parser.add_argument(
+        "--full-samples", type=int, default=10, help="of the part on the CPU device; 10 calls each"
+    )
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     document: dict[str, Any] = {"what": __doc__, "summary": {}, "environment": environment()}
-    for name, device, samples in (("fake", "fake", options.samples), ("full", "cpu", options.full_samples)):
+    for name, device, samples in (
+        ("fake", "fake", options.samples),
+        ("full", "cpu", options.full_samples),
+    ):
         with tempfile.TemporaryDirectory() as folder:
             document[name] = run_part(options.binary, device, samples, options.jobs, Path(folder))
         part = document[name]
         document["summary"][name] = {
-            key: part[key] for key in ("model_calls", "wall_s", "calls_per_s", "journal_mib", "transcripts_mib", "store_mib")
+            key: part[key]
+            for key in (
+                "model_calls",
+                "wall_s",
+                "calls_per_s",
+                "journal_mib",
+                "transcripts_mib",
+                "store_mib",
+            )
         }
         document["summary"][name].update(memory_summary(part))
     options.out.parent.mkdir(parents=True, exist_ok=True)

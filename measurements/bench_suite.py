@@ -1,12 +1,13 @@
-"""Every reference agent over every operator, with the simulated model: how long a maintainer waits for the table.
+"""Every reference agent over every operator, with the simulated model: how long a maintainer waits
+for the table.
 
-    python measurements/bench_suite.py --out measurements/results/bench-suite-cpu.json                               # budget: 25 minutes on 2 cores
+    python measurements/bench_suite.py --out measurements/results/bench-suite-cpu.json  # budget: 25 minutes on 2 cores
     python measurements/bench_suite.py --device cuda:0 --jobs 28 --out measurements/results/bench-suite-h200.json     # budget: 10 minutes
 
-One `assay bench` of all pairs, as a user would start it. The wall time of each attempt, by agent and operator, is kept, and what the
-server's jobs took, by kind: how many, and the seconds of each stage, added up. `--limit-s` ends a bench that is not through by then;
-what it has finished is summed up all the same.
-"""
+One `assay bench` of all pairs, as a user would start it. The wall time of each attempt, by agent
+and operator, is kept, and what the server's jobs took, by kind: how many, and the seconds of each
+stage, added up. `--limit-s` ends a bench that is not through by then; what it has finished is
+summed up all the same."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ END_S = 20.0  # for its processes
 
 
 def ends_of(journal: Path) -> list[dict[str, Any]]:
-    whole = [line for line in journal.read_text().splitlines(keepends=True) if line.endswith("\n")]  # the last one may be cut off
+    whole = [
+        line for line in journal.read_text().splitlines(keepends=True) if line.endswith("\n")
+    ]  # the last one may be cut off
     return [line for line in map(json.loads, whole) if line["kind"] == "finished"]
 
 
@@ -42,13 +45,20 @@ def summary_of(ends: list[dict[str, Any]]) -> dict[str, Any]:
         "tool_calls": sum(end["tool_calls"] for end in ends),
         "outcomes": dict(Counter(end["outcome"] for end in ends)),
         "median_s": round(statistics.median(end["wall_ms"] for end in ends) / 1e3, 2),
-        "longest": [[end["operator"], round(end["wall_ms"] / 1e3, 1)] for end in sorted(ends, key=lambda end: -end["wall_ms"])[:5]],
+        "longest": [
+            [end["operator"], round(end["wall_ms"] / 1e3, 1)]
+            for end in sorted(ends, key=lambda end: -end["wall_ms"])[:5]
+        ],
     }
 
 
 def work_of(store: Path) -> tuple[dict[str, Any], list[Any]]:
     """What the jobs took, by kind, and of each: operator, kind, tier, ms by stage, Perf."""
-    rows = sqlite3.connect(store).execute("SELECT operator, kind, tier, document FROM verdicts JOIN submissions USING (job)").fetchall()
+    rows = (
+        sqlite3.connect(store)
+        .execute("SELECT operator, kind, tier, document FROM verdicts JOIN submissions USING (job)")
+        .fetchall()
+    )
     work: dict[str, Any] = {}
     each: list[Any] = []
     for operator, kind, tier, document in rows:
@@ -57,11 +67,21 @@ def work_of(store: Path) -> tuple[dict[str, Any], list[Any]]:
         of_kind["tiers"][tier] += 1
         verdict = json.loads(document)
         stages = verdict["stage_ms"]
-        each.append([operator, kind, tier, {stage: round(ms) for stage, ms in stages.items()}, verdict.get("perf")])
+        each.append(
+            [
+                operator,
+                kind,
+                tier,
+                {stage: round(ms) for stage, ms in stages.items()},
+                verdict.get("perf"),
+            ]
+        )
         for stage, ms in stages.items():
             of_kind["stage_s"][stage] += ms / 1e3
     for of_kind in work.values():
-        of_kind["stage_s"] = {stage: round(seconds, 1) for stage, seconds in of_kind["stage_s"].items()}
+        of_kind["stage_s"] = {
+            stage: round(seconds, 1) for stage, seconds in of_kind["stage_s"].items()
+        }
     return work, each
 
 
@@ -80,19 +100,39 @@ def finished_in(process: subprocess.Popen[bytes], limit_s: float | None) -> bool
 
 
 def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    command = [options.binary, "bench", "--model", options.model, "--jobs", str(options.jobs), "--device", options.device]
+    command = [
+        options.binary,
+        "bench",
+        "--model",
+        options.model,
+        "--jobs",
+        str(options.jobs),
+        "--device",
+        options.device,
+    ]
     command += [flag for agent in AGENTS for flag in ("--agent", agent)]
     command += ["--operators", options.operators] if options.operators else []
     command += options.sandbox.split()
     command += ["--store", str(folder / "assay.db"), "--out", str(folder / "out")]
     begin = time.perf_counter()
     with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
-        process = subprocess.Popen(command, stdout=out, stderr=err, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")})
+        process = subprocess.Popen(
+            command,
+            stdout=out,
+            stderr=err,
+            env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")},
+        )
         through = finished_in(process, options.limit_s)
     wall_s = time.perf_counter() - begin
     if through and process.returncode != 0:
-        raise SystemExit(f"the bench ended with {process.returncode}:\n" + (folder / "stderr").read_text()[-2000:])
-    ends = {journal.parent.name: ends_of(journal) for journal in sorted(folder.glob("out/*/journal.jsonl"))}
+        raise SystemExit(
+            f"the bench ended with {process.returncode}:\n"
+            + (folder / "stderr").read_text()[-2000:]
+        )
+    ends = {
+        journal.parent.name: ends_of(journal)
+        for journal in sorted(folder.glob("out/*/journal.jsonl"))
+    }
     table = (folder / "stdout").read_text()
     budget_s = BUDGET_S.get(options.device)
     jobs, each_job = work_of(folder / "assay.db")
@@ -104,7 +144,10 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "jobs": jobs,
         "pairs": {name: summary_of(of_pair) for name, of_pair in ends.items() if of_pair},
         "comparison": table[table.index("Comparison") :].splitlines() if through else [],
-        "attempts_s": {name: {end["operator"]: round(end["wall_ms"] / 1e3, 2) for end in of_pair} for name, of_pair in ends.items()},
+        "attempts_s": {
+            name: {end["operator"]: round(end["wall_ms"] / 1e3, 2) for end in of_pair}
+            for name, of_pair in ends.items()
+        },
         "each_job": each_job,
     }
 
@@ -112,18 +155,33 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 def text_of(document: dict[str, Any]) -> str:
     """Each job on a line of its own: there are thousands."""
     rows = ",\n  ".join(json.dumps(job) for job in document["each_job"])
-    return json.dumps({**document, "each_job": []}, indent=1).replace('"each_job": []', f'"each_job": [\n  {rows}\n ]') + "\n"
+    return (
+        json.dumps({**document, "each_job": []}, indent=1).replace(
+            '"each_job": []', f'"each_job": [\n  {rows}\n ]'
+        )
+        + "\n"
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--sandbox", default="", help="options of the server that is started, e.g. '--gpu-jobs 20'")
+    parser.add_argument(
+        "--sandbox", default="", help="options of the server that is started, e.g. '--gpu-jobs 20'"
+    )
     parser.add_argument("--model", default="sim:7")
-    parser.add_argument("--operators", default="", help="comma-separated; all of them unless told otherwise")
-    parser.add_argument("--limit-s", type=float, help="after which the bench is ended, through or not; none unless told otherwise")
+    parser.add_argument(
+        "--operators", default="", help="comma-separated; all of them unless told otherwise"
+    )
+    parser.add_argument(
+        "--limit-s",
+        type=float,
+        help="after which the bench is ended, through or not; none unless told otherwise",
+    )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -131,7 +189,15 @@ def main() -> None:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(text_of(document))
     finished = sum(pair["attempts"] for pair in document["pairs"].values())
-    print("\n".join([f"{finished} attempts in {document['wall_s']} s", json.dumps(document["jobs"]), *document["comparison"]]))
+    print(
+        "\n".join(
+            [
+                f"{finished} attempts in {document['wall_s']} s",
+                json.dumps(document["jobs"]),
+                *document["comparison"],
+            ]
+        )
+    )
 
 
 if __name__ == "__main__":

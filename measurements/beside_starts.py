@@ -2,10 +2,10 @@
 
     python measurements/beside_starts.py --device 0 --out bench-out/beside-starts.json
 
-Processes start again and again: some come as far as `cuInit`, some make a context and end. Meanwhile another process times a short
-kernel (blocks of samples between two events, the L2 flushed before each), and calls the driver for memory. `blocks`: microseconds, the
-median and the longest sample of each. `calls`: milliseconds of each call, to take and to give back.
-"""
+Processes start again and again: some come as far as `cuInit`, some make a context and end.
+Meanwhile another process times a short kernel (blocks of samples between two events, the L2 flushed
+before each), and calls the driver for memory. `blocks`: microseconds, the median and the longest
+sample of each. `calls`: milliseconds of each call, to take and to give back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,12 @@ ELEMENTS = 1 << 20
 MEMORY_BYTES = 64 << 20
 FLUSH_BYTES = 256 << 20
 ROUNDS = 3
-BESIDE = {"nothing": ("", 0), "cuInit": ("cuInit", 1), "one start": ("context", 1), "three starts": ("context", 3)}  # how far, how many
+BESIDE = {
+    "nothing": ("", 0),
+    "cuInit": ("cuInit", 1),
+    "one start": ("context", 1),
+    "three starts": ("context", 3),
+}  # how far, how many
 
 
 class StoppedHere(Exception):
@@ -56,7 +61,10 @@ def start_again_and_again(device: int, until: str) -> None:
 @contextmanager
 def beside(device: int, until: str, processes: int) -> Iterator[None]:
     context = multiprocessing.get_context("spawn")  # a fork would have our own context
-    workers = [context.Process(target=start_again_and_again, args=(device, until)) for _ in range(processes)]
+    workers = [
+        context.Process(target=start_again_and_again, args=(device, until))
+        for _ in range(processes)
+    ]
     for worker in workers:
         worker.start()
     time.sleep(1.0 if workers else 0.0)
@@ -75,7 +83,10 @@ def timed_kernel(device: int) -> Callable[[], list[float]]:
     z, flush = torch.empty_like(x), torch.empty(FLUSH_BYTES, dtype=torch.uint8, device=where)
 
     def block() -> list[float]:
-        marks = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(BLOCK_SAMPLES)]
+        marks = [
+            (torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True))
+            for _ in range(BLOCK_SAMPLES)
+        ]
         for start, stop in marks:
             flush.zero_()
             start.record()
@@ -120,9 +131,16 @@ def line_of(name: str, blocks: list[list[float]], calls: list[list[float]]) -> s
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--device", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=1.5, help="for each measurement, of which there are some two dozen")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=1.5,
+        help="for each measurement, of which there are some two dozen",
+    )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     block = timed_kernel(options.device)
@@ -136,7 +154,9 @@ def main() -> None:
     for name, rows in measured.items():
         print(line_of(name, **rows), flush=True)
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"what": __doc__, "environment": environment(), "beside": measured}) + "\n")
+    options.out.write_text(
+        json.dumps({"what": __doc__, "environment": environment(), "beside": measured}) + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""CUDA contexts made in a second on one GPU and on several at once: whether the driver makes them one by one for the whole machine.
+"""CUDA contexts made in a second on one GPU and on several at once: whether the driver makes them
+one by one for the whole machine.
 
     python measurements/contexts.py --devices 0 1 2 3 --processes 6 --seconds 6 --out bench-out/contexts.json
 
-Every submission gets a context of its own, so this bounds how fast small jobs can be. So many processes for each GPU do nothing but fork
-children that make a context and end. `parts`: how long the parts of that take, one process after the other, with one and with eight
-hardware queues (CUDA_DEVICE_MAX_CONNECTIONS; eight is the driver's default).
-"""
+Every submission gets a context of its own, so this bounds how fast small jobs can be. So many
+processes for each GPU do nothing but fork children that make a context and end. `parts`: how long
+the parts of that take, one process after the other, with one and with eight hardware queues
+(CUDA_DEVICE_MAX_CONNECTIONS; eight is the driver's default)."""
 
 from __future__ import annotations
 
@@ -57,14 +58,25 @@ def parts_of_one(device: int, connections: int) -> dict[str, float]:
     if os.waitpid(child, 0)[1] != 0:
         raise SystemExit("no context could be made")
     instants = [*times.items(), ("end", time.perf_counter())]
-    return {part: round((at - before) * 1e3, 2) for (part, at), (_, before) in zip(instants[1:], instants, strict=False)}
+    return {
+        part: round((at - before) * 1e3, 2)
+        for (part, at), (_, before) in zip(instants[1:], instants, strict=False)
+    }
 
 
 def parts(device: int) -> list[dict[str, Any]]:
-    rows = [{"connections": connections, **parts_of_one(device, connections)} for _ in range(PART_SAMPLES) for connections in CONNECTIONS]
+    rows = [
+        {"connections": connections, **parts_of_one(device, connections)}
+        for _ in range(PART_SAMPLES)
+        for connections in CONNECTIONS
+    ]
     for connections in CONNECTIONS:
         of_these = [row for row in rows if row["connections"] == connections]
-        medians = {part: statistics.median(row[part] for row in of_these) for part in of_these[0] if part != "connections"}
+        medians = {
+            part: statistics.median(row[part] for row in of_these)
+            for part in of_these[0]
+            if part != "connections"
+        }
         print(f"{connections} queues, ms: {medians}", flush=True)
     return rows
 
@@ -86,7 +98,11 @@ def rate(devices: list[int], processes: int, seconds: float) -> float:
     made = context.Queue()
     end = time.time() + seconds
     begin = time.time()
-    workers = [context.Process(target=maker, args=(device, end, made)) for device in devices for _ in range(processes)]
+    workers = [
+        context.Process(target=maker, args=(device, end, made))
+        for device in devices
+        for _ in range(processes)
+    ]
     for worker in workers:
         worker.start()
     total = sum(made.get() for _ in workers)
@@ -96,7 +112,9 @@ def rate(devices: list[int], processes: int, seconds: float) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--devices", nargs="+", type=int, required=True)
     parser.add_argument("--processes", type=int, default=6, help="for each GPU")
     parser.add_argument("--seconds", type=float, default=6.0, help="for each measurement")
@@ -106,10 +124,24 @@ def main() -> None:
     for count in sorted({1, 2, len(options.devices)}):
         for processes in sorted({1, options.processes}):
             devices = options.devices[:count]
-            rows.append({"gpus": len(devices), "processes_each": processes, "per_second": rate(devices, processes, options.seconds)})
-            print(f"{len(devices)} GPUs, {processes} processes each: {rows[-1]['per_second']:.1f} contexts/s", flush=True)
+            rows.append(
+                {
+                    "gpus": len(devices),
+                    "processes_each": processes,
+                    "per_second": rate(devices, processes, options.seconds),
+                }
+            )
+            print(
+                f"{len(devices)} GPUs, {processes} processes each: {rows[-1]['per_second']:.1f} contexts/s",
+                flush=True,
+            )
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    document = {"what": __doc__, "environment": environment(), "rates": rows, "parts": parts(options.devices[0])}
+    document = {
+        "what": __doc__,
+        "environment": environment(),
+        "rates": rows,
+        "parts": parts(options.devices[0]),
+    }
     options.out.write_text(json.dumps(document, indent=1) + "\n")
 
 

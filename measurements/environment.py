@@ -11,7 +11,9 @@ from typing import Any
 
 def _output(*command: str) -> str:
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=20, check=True
+        ).stdout.strip()
     except (OSError, subprocess.SubprocessError) as error:
         return f"unavailable: {type(error).__name__}"
 
@@ -38,6 +40,10 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": torch.__version__,
         "triton": triton.__version__,
-        "gpu": _output("nvidia-smi", "--query-gpu=name,driver_version,clocks.max.sm,memory.total", "--format=csv,noheader"),
+        "gpu": _output(
+            "nvidia-smi",
+            "--query-gpu=name,driver_version,clocks.max.sm,memory.total",
+            "--format=csv,noheader",
+        ),
         "revision": _output("git", "rev-parse", "HEAD"),
     }

@@ -1,11 +1,14 @@
 """Verdicts an hour of one server with several GPUs, against the same server with one of them.
 
-    python measurements/gpus.py --devices cuda:0 cuda:1 --out measurements/results/gpus-h200-x2.json     # budget: 1.9 times with two, 3.8 times with four
+    python measurements/gpus.py --devices cuda:0 cuda:1 --out measurements/results/gpus-h200-x2.json
 
-Agents are those of sandbox.py, so many for each GPU, each of which names its device. Both servers stay for the whole run and are loaded in
-turns, so that what else the machine does meets both. `run_tests` of vector_add is as small as a verdict can be, and bounded by how fast the
-machine's driver makes contexts (contexts.py); `submit` goes through several operators of the usual kinds, and times them.
-"""
+The budget is 1.9 times with two GPUs and 3.8 times with four.
+
+Agents are those of sandbox.py, so many for each GPU, each of which names its device. Both servers
+stay for the whole run and are loaded in turns, so that what else the machine does meets both.
+`run_tests` of vector_add is as small as a verdict can be, and bounded by how fast the machine's
+driver makes contexts (contexts.py); `submit` goes through several operators of the usual kinds, and
+times them."""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ import json
 import statistics
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,34 +25,54 @@ from environment import environment
 
 from sandbox import ROOT, Agent, Server, oracle_of, throughput
 
-TOOLS = {"run_tests": ("vector_add",), "submit": ("vector_add", "softmax_last_dim", "layer_norm_fwd", "matmul_fp16", "rope_neox")}
+TOOLS = {
+    "run_tests": ("vector_add",),
+    "submit": ("vector_add", "softmax_last_dim", "layer_norm_fwd", "matmul_fp16", "rope_neox"),
+}
 
 
 def ratio(rates: list[dict[str, Any]], tool: str, most: int) -> float:
     """Verdicts an hour with all GPUs over those with one: medians over the rounds."""
     by_count = {
-        count: statistics.median(rate["verdicts_per_hour"] for rate in rates if rate["tool"] == tool and rate["gpus"] == count)
+        count: statistics.median(
+            rate["verdicts_per_hour"]
+            for rate in rates
+            if rate["tool"] == tool and rate["gpus"] == count
+        )
         for count in (1, most)
     }
     return round(by_count[most] / by_count[1], 3)
+
+
+def first_verdict(port: int, operator: str, code: str, device: str) -> dict[str, Any]:
+    return Agent(port).verdict(code, device, "submit", operator)
 
 
 def warm(server: Server, devices: list[str]) -> None:
     """Every device has its processes started, and has every oracle's plans."""
     with ThreadPoolExecutor(len(devices)) as pool:
         for operator in TOOLS["submit"]:
-            code = oracle_of(operator)
-            for verdict in pool.map(lambda device: Agent(server.port).verdict(code, device, "submit", operator), devices):  # noqa: B023
+            ask = partial(first_verdict, server.port, operator, oracle_of(operator))
+            for verdict in pool.map(ask, devices):
                 if verdict.get("outcome") != "pass":
-                    raise SystemExit(f"a correct submission does not pass: {json.dumps(verdict)[:300]}")
+                    raise SystemExit(
+                        f"a correct submission does not pass: {json.dumps(verdict)[:300]}"
+                    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--devices", nargs="+", required=True)
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--agents", type=int, default=6, help="for each GPU")
-    parser.add_argument("--seconds", type=float, default=40.0, help="for each load; several times what one verdict takes")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=40.0,
+        help="for each load; several times what one verdict takes",
+    )
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS))
     parser.add_argument("--out", type=Path, required=True)
@@ -66,14 +90,27 @@ def main() -> None:
         for _ in range(options.rounds):
             for tool in options.tools:
                 for server, devices in servers:
-                    rate = throughput(server, options.agents * len(devices), options.seconds, devices, tool, TOOLS[tool])
+                    rate = throughput(
+                        server,
+                        options.agents * len(devices),
+                        options.seconds,
+                        devices,
+                        tool,
+                        TOOLS[tool],
+                    )
                     rates.append({"gpus": len(devices), "tool": tool, **rate})
                     says = f"{rate['verdicts_per_hour']} verdicts an hour, p50 {rate['p50_ms']} ms, {rate['stage_ms']}"
                     print(f"{tool:10} {len(devices)} GPUs: {says}", flush=True)
         for server, _ in servers:
             server.close()
     summary = {tool: ratio(rates, tool, len(options.devices)) for tool in options.tools}
-    result = {"what": __doc__, "devices": options.devices, "summary": summary, "environment": environment(), "throughput": rates}
+    result = {
+        "what": __doc__,
+        "devices": options.devices,
+        "summary": summary,
+        "environment": environment(),
+        "throughput": rates,
+    }
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(result, separators=(",", ":")) + "\n")
     print(json.dumps(summary))

@@ -1,11 +1,11 @@
-"""What a graded submission costs: every oracle is submitted, with its hidden cases, and its stages are added up.
+"""What a graded submission costs: every oracle is submitted, with its hidden cases, and its stages
+are added up.
 
     python measurements/grading.py --out measurements/results/grading-h200.json
 
-`launch`, `judge` (inputs, first comparisons), `baseline` (oracle and PyTorch, timed beside) and `recheck` (of each block that was timed)
-are the stages that hold the GPU. `times` are medians in ns: of all samples, of those that were the first run on their inputs, of the
-oracle.
-"""
+`launch`, `judge` (inputs, first comparisons), `baseline` (oracle and PyTorch, timed beside) and
+`recheck` (of each block that was timed) are the stages that hold the GPU. `times` are medians in
+ns: of all samples, of those that were the first run on their inputs, of the oracle."""
 
 from __future__ import annotations
 
@@ -57,27 +57,50 @@ def summary(graded: list[dict[str, Any]]) -> dict[str, Any]:
         "passed": len(passed),
         "wall_s": statistics.median(one["wall_s"] for one in passed),
         "gpu_s": statistics.median(gpu_s),
-        "gpu_s_each": {one["operator"]: round(seconds, 2) for one, seconds in zip(passed, gpu_s, strict=True)},
-        "stage_ms": {stage: statistics.median(one["stage_ms"].get(stage, 0) for one in passed) for stage in passed[0]["stage_ms"]},
-        "recheck_share": statistics.median(one["stage_ms"].get("recheck", 0) / worked_ms(one) for one in passed),
+        "gpu_s_each": {
+            one["operator"]: round(seconds, 2) for one, seconds in zip(passed, gpu_s, strict=True)
+        },
+        "stage_ms": {
+            stage: statistics.median(one["stage_ms"].get(stage, 0) for one in passed)
+            for stage in passed[0]["stage_ms"]
+        },
+        "recheck_share": statistics.median(
+            one["stage_ms"].get("recheck", 0) / worked_ms(one) for one in passed
+        ),
         "perf": {one["operator"]: one["perf"] for one in passed},
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--operators", nargs="*", default=[])
-    parser.add_argument("--seconds", type=float, default=3600, help="no further submission begins after that")
+    parser.add_argument(
+        "--seconds", type=float, default=3600, help="no further submission begins after that"
+    )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     folders = sorted(path.parent for path in (ROOT / "operators").glob("*/*/spec.toml"))
-    chosen = [folder for folder in folders if not options.operators or folder.name in options.operators]
+    chosen = [
+        folder for folder in folders if not options.operators or folder.name in options.operators
+    ]
     with tempfile.TemporaryDirectory() as folder:
-        command = [options.binary, "serve", "--stdio", "--device", options.device, "--store", f"{folder}/assay.db"]
+        command = [
+            options.binary,
+            "serve",
+            "--stdio",
+            "--device",
+            options.device,
+            "--store",
+            f"{folder}/assay.db",
+        ]
         client = StdioClient(command, {**os.environ, "ASSAY_STATE_DIR": f"{folder}/state"})
-        run = client.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})["structuredContent"]["run"]
+        run = client.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})[
+            "structuredContent"
+        ]["run"]
         submit(client, run, chosen[0])  # the pool starts
         end = time.monotonic() + options.seconds
         graded = [submit(client, run, one) for one in chosen if time.monotonic() < end]

@@ -1,11 +1,12 @@
-"""What others say of an oracle's time, in a process of its own: `triton.testing.do_bench`, and kernel durations from CUPTI (torch).
+"""What others say of an oracle's time, in a process of its own: `triton.testing.do_bench`, and
+kernel durations from CUPTI (torch).
 
     echo '[{"folder": ".../softmax_last_dim", "case": {"id": ..., "axes": ..., ...}}]' | python measurements/ground_truth.py
 
-Prints one line of JSON: a list of {operator, case, do_bench_ns, cupti_ns, operations}. Inputs are those of the operator's reference.py;
-caches are flushed before each run. First comes what CUPTI says of the kernel by which the launcher finds out what its marks take:
-{"touch_ns": {"cold", "warm"}}.
-"""
+Prints one line of JSON: a list of {operator, case, do_bench_ns, cupti_ns, operations}. Inputs are
+those of the operator's reference.py; caches are flushed before each run. First comes what CUPTI
+says of the kernel by which the launcher finds out what its marks take: {"touch_ns": {"cold",
+"warm"}}."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def entry(folder: Path, name: str) -> Callable[..., Any]:
 
 
 def cupti_ns(run: Callable[[], Any], cold: bool = True) -> tuple[float, int]:
-    """Median over runs of the sum of the durations of what `run` has the GPU do, and how many operations that is."""
+    """Median over runs of the sum of the durations of what `run` has the GPU do, and how many
+    operations that is."""
     flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device=DEVICE)
     totals, counts = [], []
     for _ in range(RUNS):
@@ -51,7 +53,11 @@ def cupti_ns(run: Callable[[], Any], cold: bool = True) -> tuple[float, int]:
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
             run()
             torch.cuda.synchronize()
-        times = [event.device_time_total for event in profile.events() if event.device_type == torch.autograd.DeviceType.CUDA]
+        times = [
+            event.device_time_total
+            for event in profile.events()
+            if event.device_type == torch.autograd.DeviceType.CUDA
+        ]
         totals.append(sum(times) * 1e3)
         counts.append(len(times))
     return statistics.median(totals), int(statistics.median(counts))
@@ -73,7 +79,12 @@ def touch_ns() -> dict[str, float]:
     stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
     def run() -> None:
-        assert driver.cuLaunchKernel(kernel, sms, 1, 1, int(threads[1]), 1, 1, 0, stream, parameters, None) == 0
+        assert (
+            driver.cuLaunchKernel(
+                kernel, sms, 1, 1, int(threads[1]), 1, 1, 0, stream, parameters, None
+            )
+            == 0
+        )
 
     run()
     return {name: cupti_ns(run, cold)[0] for name, cold in (("cold", True), ("warm", False))}
@@ -93,7 +104,13 @@ def measure(folder: Path, wire: dict[str, Any]) -> dict[str, Any]:
     run()
     median_ms = do_bench(run, warmup=50, rep=200, return_mode="median")
     total, operations = cupti_ns(run)
-    return {"operator": folder.name, "case": wire["id"], "do_bench_ns": median_ms * 1e6, "cupti_ns": total, "operations": operations}
+    return {
+        "operator": folder.name,
+        "case": wire["id"],
+        "do_bench_ns": median_ms * 1e6,
+        "cupti_ns": total,
+        "operations": operations,
+    }
 
 
 def main() -> None:
@@ -102,9 +119,15 @@ def main() -> None:
         try:
             with torch.no_grad():
                 found.append(measure(Path(one["folder"]), one["case"]))
-        except Exception as error:  # one operator's trouble is told, and the others are still measured
+        except (
+            Exception
+        ) as error:  # one operator's trouble is told, and the others are still measured
             found.append(
-                {"operator": Path(one["folder"]).name, "case": one["case"]["id"], "error": f"{type(error).__name__}: {error}"[:500]}
+                {
+                    "operator": Path(one["folder"]).name,
+                    "case": one["case"]["id"],
+                    "error": f"{type(error).__name__}: {error}"[:500],
+                }
             )
     print(json.dumps(found))
 

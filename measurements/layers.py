@@ -1,12 +1,13 @@
-"""What each layer of the jails costs: parking a candidate, starting a launcher, a warm verdict; with all layers, with none, without each.
+"""What each layer of the jails costs: parking a candidate, starting a launcher, a warm verdict;
+with all layers, with none, without each.
 
     cmake --preset mutations && ninja -C build/mutations assay assay-jail assay-launcher assay-park _native assay_fake_cuda_guard
     python measurements/layers.py --out measurements/results/layers-cpu.json
 
-A batch of variants runs at the same time, each in processes of its own, and is asked in turn, in an order that rotates; every batch has the
-variant with all layers, and `saves_ms` is the median of the differences to it, round by round. A verdict is `run_tests` of vector_add on
-the CPU with a candidate parked; a launcher has the fake driver, so that its jail is nearly all of its start.
-"""
+A batch of variants runs at the same time, each in processes of its own, and is asked in turn, in an
+order that rotates; every batch has the variant with all layers, and `saves_ms` is the median of the
+differences to it, round by round. A verdict is `run_tests` of vector_add on the CPU with a
+candidate parked; a launcher has the fake driver, so that its jail is nearly all of its start."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ from launcher import Launcher  # noqa: E402
 
 ORACLE = (ROOT / "operators/standard/vector_add/oracle.py").read_text()
 ALL, NONE = "all layers", "no layer"
-BATCH = 8  # layers at a time, besides ALL and NONE: each is a server with a zygote and a judge, some 400 MiB
+# layers at a time, besides ALL and NONE: each is a server with a zygote and a judge, some 400 MiB
+BATCH = 8
 PAUSE_S = 0.1  # before each sample, in which what the last one used up is made anew
 
 # Built once for all candidates: a candidate's start pays for what they leave to it.
@@ -48,7 +50,8 @@ OF_THE_ZYGOTE = (
     "session",
     "parent_death",
 )
-# In the host's pid namespace the zygote may not come back to it after a fork, and forks one candidate only.
+# In the host's pid namespace the zygote may not come back to it after a fork, and forks one
+# candidate only.
 NOT_ALONE = ("zygote_pid_namespace",)
 
 Sample = Callable[[], float]  # milliseconds
@@ -58,15 +61,30 @@ Samples = dict[str, list[float]]
 def layers_of(binary: Path) -> list[str]:
     """What the build can leave out: it names them when asked for one that does not exist."""
     command = [str(binary / "assay"), "eval", "vector_add", "/dev/null", "--without", "?"]
-    names = subprocess.run(command, capture_output=True, text=True).stderr.strip().partition("valid: ")[2]
+    names = (
+        subprocess.run(command, capture_output=True, text=True)
+        .stderr.strip()
+        .partition("valid: ")[2]
+    )
     if not names:
         raise SystemExit(f"{binary} leaves no layer out; build the preset `mutations`")
     return names.split(", ")
 
 
 def parking(binary: Path, python: str, folder: Path, without: str, stack: ExitStack) -> Sample:
-    command = [str(binary / "assay-park"), python, str(ROOT / "sandbox/harness"), str(binary / "assay-jail"), str(folder)]
-    process = subprocess.Popen([*command, *([without] if without else [])], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    command = [
+        str(binary / "assay-park"),
+        python,
+        str(ROOT / "sandbox/harness"),
+        str(binary / "assay-jail"),
+        str(folder),
+    ]
+    process = subprocess.Popen(
+        [*command, *([without] if without else [])],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert process.stdin is not None and process.stdout is not None
     stdin, stdout = process.stdin, process.stdout
     stack.callback(lambda: (stdin.close(), process.wait(30)))
@@ -85,21 +103,36 @@ def parking(binary: Path, python: str, folder: Path, without: str, stack: ExitSt
 
 
 def verdicts(binary: Path, python: str, folder: Path, without: str, stack: ExitStack) -> Sample:
-    command = [str(binary / "assay"), "serve", "--stdio", "--device", "cpu", "--store", str(folder / "assay.db")]
+    command = [
+        str(binary / "assay"),
+        "serve",
+        "--stdio",
+        "--device",
+        "cpu",
+        "--store",
+        str(folder / "assay.db"),
+    ]
     client = StdioClient(
-        [*command, *(["--without", without] if without else [])], {**os.environ, "ASSAY_STATE_DIR": str(folder), "ASSAY_PYTHON": python}
+        [*command, *(["--without", without] if without else [])],
+        {**os.environ, "ASSAY_STATE_DIR": str(folder), "ASSAY_PYTHON": python},
     )
     stack.callback(client.close)
 
     def verdict() -> float:
         code = f"{ORACLE}\n# {os.urandom(8).hex()}\n"
         begin = time.perf_counter()
-        answer = client.call("run_tests", {"operator": "vector_add", "code": code, "response_format": "detailed"})["structuredContent"]
+        answer = client.call(
+            "run_tests", {"operator": "vector_add", "code": code, "response_format": "detailed"}
+        )["structuredContent"]
         took = (time.perf_counter() - begin) * 1e3
         while answer.get("status") in ("queued", "running"):  # the first: still importing torch
-            answer = client.call("job", {"job": answer["job"], "wait_s": 20, "response_format": "detailed"})["structuredContent"]
+            answer = client.call(
+                "job", {"job": answer["job"], "wait_s": 20, "response_format": "detailed"}
+            )["structuredContent"]
         missing = answer.get("provenance", {}).get("missing_layers", [])
-        told = without in ("", *missing) or ("," in without and missing)  # without a mount namespace what would be mounted is not listed
+        told = without in ("", *missing) or (
+            "," in without and missing
+        )  # without a mount namespace what would be mounted is not listed
         if answer.get("outcome") != "pass" or not told:
             raise SystemExit(f"without {without}: {json.dumps(answer)[:600]}")
         return took
@@ -124,10 +157,19 @@ def measure(kind: Kind, layers: list[str], options: argparse.Namespace) -> Itera
     """Of each batch the samples of each variant, in the order of the rounds."""
     single = [layer for layer in layers if not options.layers or layer in options.layers.split(",")]
     for first in range(0, len(single), BATCH):
-        variants = {ALL: "", NONE: ",".join(layers), **{layer: layer for layer in single[first : first + BATCH]}}
+        variants = {
+            ALL: "",
+            NONE: ",".join(layers),
+            **{layer: layer for layer in single[first : first + BATCH]},
+        }
         with ExitStack() as stack:
-            folders = {name: Path(stack.enter_context(tempfile.TemporaryDirectory())) for name in variants}
-            samples = {name: kind(options.binary, options.python, folders[name], without, stack) for name, without in variants.items()}
+            folders = {
+                name: Path(stack.enter_context(tempfile.TemporaryDirectory())) for name in variants
+            }
+            samples = {
+                name: kind(options.binary, options.python, folders[name], without, stack)
+                for name, without in variants.items()
+            }
             for sample in samples.values():
                 sample()  # the first one starts what is started on demand
             batch: Samples = {name: [] for name in variants}
@@ -148,25 +190,53 @@ def summary(batches: list[Samples]) -> dict[str, Any]:
     saves = {}
     for batch in batches:
         for name in batch.keys() - {ALL, NONE}:
-            saves[name] = round(statistics.median(a - b for a, b in zip(batch[ALL], batch[name], strict=True)), 2)
-    none = round(statistics.median(a - b for batch in batches for a, b in zip(batch[ALL], batch[NONE], strict=True)), 2)
+            saves[name] = round(
+                statistics.median(a - b for a, b in zip(batch[ALL], batch[name], strict=True)), 2
+            )
+    none = round(
+        statistics.median(
+            a - b for batch in batches for a, b in zip(batch[ALL], batch[NONE], strict=True)
+        ),
+        2,
+    )
     ordered = dict(sorted(saves.items(), key=lambda pair: -pair[1]))
-    return {"median_ms": {ALL: median_of(ALL), NONE: median_of(NONE)}, "saves_ms": {NONE: none, **ordered}}
+    return {
+        "median_ms": {ALL: median_of(ALL), NONE: median_of(NONE)},
+        "saves_ms": {NONE: none, **ordered},
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", type=Path, default=ROOT / "build/mutations/bin", help="folder of the programs")
-    parser.add_argument("--python", default=os.environ.get("ASSAY_PYTHON", str(ROOT / ".venv/bin/python")))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--binary", type=Path, default=ROOT / "build/mutations/bin", help="folder of the programs"
+    )
+    parser.add_argument(
+        "--python", default=os.environ.get("ASSAY_PYTHON", str(ROOT / ".venv/bin/python"))
+    )
     parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--kinds", default="parking,launching,verdicts", help="what to measure, separated by commas")
-    parser.add_argument("--layers", default="", help="those to leave out singly, separated by commas; default: each")
+    parser.add_argument(
+        "--kinds", default="parking,launching,verdicts", help="what to measure, separated by commas"
+    )
+    parser.add_argument(
+        "--layers", default="", help="those to leave out singly, separated by commas; default: each"
+    )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     names = layers_of(options.binary)
     launch = [name for name in names if name.startswith("launch_")]
-    job = sorted((name for name in names if name not in launch and name not in NOT_ALONE), key=lambda name: name in OF_THE_ZYGOTE)
-    result: dict[str, Any] = {"what": __doc__, "summary": {}, "environment": environment(), "samples_ms": {}}
+    job = sorted(
+        (name for name in names if name not in launch and name not in NOT_ALONE),
+        key=lambda name: name in OF_THE_ZYGOTE,
+    )
+    result: dict[str, Any] = {
+        "what": __doc__,
+        "summary": {},
+        "environment": environment(),
+        "samples_ms": {},
+    }
     every: list[tuple[Kind, list[str]]] = [(parking, job), (launching, launch), (verdicts, job)]
     kinds = [(kind, layers) for kind, layers in every if kind.__name__ in options.kinds.split(",")]
     options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,11 @@
-"""Oracles beside what PyTorch's libraries do best: cuBLAS for matrix products, the fastest attention backend, a copy for the memory.
+"""Oracles beside what PyTorch's libraries do best: cuBLAS for matrix products, the fastest
+attention backend, a copy for the memory.
 
     python measurements/library_times.py --device cuda:0 --out measurements/results/library-h200.json
 
-On each operator's `large` inputs, in turns and in one process: samples by CUDA events with a cold L2, everything queued before the GPU
-starts. A backend that refuses has an `error` and no samples. No sandbox: the oracles are the repository's own.
-"""
+On each operator's `large` inputs, in turns and in one process: samples by CUDA events with a cold
+L2, everything queued before the GPU starts. A backend that refuses has an `error` and no samples.
+No sandbox: the oracles are the repository's own."""
 
 from __future__ import annotations
 
@@ -63,7 +64,11 @@ def scaled_fp8(given: Arguments) -> dict[str, Call]:
 
     scales = given["a_scale"][:, None], given["b_scale"][None, :]
     call = torch._scaled_mm
-    return {"cublas": lambda: call(given["a"], given["b"].t(), *scales, out_dtype=torch.bfloat16, use_fast_accum=False)}
+    return {
+        "cublas": lambda: call(
+            given["a"], given["b"].t(), *scales, out_dtype=torch.bfloat16, use_fast_accum=False
+        )
+    }
 
 
 def attention(causal: bool, heads_last: bool = False) -> Callable[[Arguments], dict[str, Call]]:
@@ -71,14 +76,22 @@ def attention(causal: bool, heads_last: bool = False) -> Callable[[Arguments], d
         import torch
         from torch.nn.attention import SDPBackend, sdpa_kernel
 
-        q, k, v = (given[name].transpose(1, 2) if heads_last else given[name] for name in ("q", "k", "v"))
+        q, k, v = (
+            given[name].transpose(1, 2) if heads_last else given[name] for name in ("q", "k", "v")
+        )
 
         def run(backend: Any) -> Any:
             with sdpa_kernel([backend]):
                 grouped = q.shape[1] != k.shape[1]
-                return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=grouped)
+                return torch.nn.functional.scaled_dot_product_attention(
+                    q, k, v, is_causal=causal, enable_gqa=grouped
+                )
 
-        backends = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION, "efficient": SDPBackend.EFFICIENT_ATTENTION}
+        backends = {
+            "flash": SDPBackend.FLASH_ATTENTION,
+            "cudnn": SDPBackend.CUDNN_ATTENTION,
+            "efficient": SDPBackend.EFFICIENT_ATTENTION,
+        }
         return {name: lambda backend=backend: run(backend) for name, backend in backends.items()}
 
     return calls
@@ -127,7 +140,11 @@ def measure(name: str, device: str) -> dict[str, Any]:
                 samples.setdefault(version, []).extend(samples_ns(call, AHEAD_CYCLES))
             except Exception as error:
                 errors[version] = f"{type(error).__name__}: {error}"[:300]
-    return {"operator": name, "samples_ns": {version: found for version, found in samples.items() if found}, "error": errors}
+    return {
+        "operator": name,
+        "samples_ns": {version: found for version, found in samples.items() if found},
+        "error": errors,
+    }
 
 
 def copy_rate(device: str) -> dict[str, Any]:
@@ -136,12 +153,20 @@ def copy_rate(device: str) -> dict[str, Any]:
 
     source = torch.ones(COPY_BYTES, dtype=torch.uint8, device=device)
     target = torch.empty_like(source)
-    found = [ns for _ in range(ROUNDS) for ns in samples_ns(lambda: target.copy_(source), AHEAD_CYCLES)]
-    return {"bytes": 2 * COPY_BYTES, "samples_ns": found, "bytes_per_s": 2 * COPY_BYTES / statistics.median(found) * 1e9}
+    found = [
+        ns for _ in range(ROUNDS) for ns in samples_ns(lambda: target.copy_(source), AHEAD_CYCLES)
+    ]
+    return {
+        "bytes": 2 * COPY_BYTES,
+        "samples_ns": found,
+        "bytes_per_s": 2 * COPY_BYTES / statistics.median(found) * 1e9,
+    }
 
 
 def show(row: dict[str, Any]) -> None:
-    medians = {version: statistics.median(samples) for version, samples in row["samples_ns"].items()}
+    medians = {
+        version: statistics.median(samples) for version, samples in row["samples_ns"].items()
+    }
     others = {version: median for version, median in medians.items() if version != ORACLE}
     if ORACLE in medians and others:
         best = min(others, key=lambda version: others[version])
@@ -154,9 +179,17 @@ def show(row: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--device", default="cuda:0")
-    parser.add_argument("--operators", nargs="*", default=sorted(LIBRARIES), choices=sorted(LIBRARIES), metavar="NAME")
+    parser.add_argument(
+        "--operators",
+        nargs="*",
+        default=sorted(LIBRARIES),
+        choices=sorted(LIBRARIES),
+        metavar="NAME",
+    )
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     import torch

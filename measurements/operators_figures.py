@@ -1,4 +1,5 @@
-"""What the measured oracles come to: the summary of docs/operators.md, and operators/baselines/nvidia-h200.toml."""
+"""What the measured oracles come to: the summary of docs/operators.md, and
+operators/baselines/nvidia-h200.toml."""
 
 from __future__ import annotations
 
@@ -11,7 +12,10 @@ from typing import Any
 
 LARGE = "large"
 WIDTH = 138
-PEAK_BYTES_PER_S, PEAK_FLOPS_PER_S = 4.8e12, 989.5e12  # H200, by NVIDIA's data sheet; only to choose what an operator is measured by
+PEAK_BYTES_PER_S, PEAK_FLOPS_PER_S = (
+    4.8e12,
+    989.5e12,
+)  # H200, by NVIDIA's data sheet; only to choose what an operator is measured by
 COPY_SHARE = 0.85
 EACH_S = 160  # what measurements/pytorch_times.py gave each reference
 # Why an oracle may be slower than PyTorch's own kernel for the same work.
@@ -41,9 +45,11 @@ def is_memory_bound(case: dict[str, Any]) -> bool:
 
 
 def compiled_ns(pytorch: dict[str, Any]) -> dict[str, float]:
-    """What torch.compile's version of each reference takes, where it could be compiled; without what the events take."""
+    """What torch.compile's version of each reference takes, where it could be compiled; without
+    what the events take."""
     return {
-        entry["operator"]: statistics.median(entry["compiled_ns"]) - statistics.median(entry["empty_ns"])
+        entry["operator"]: statistics.median(entry["compiled_ns"])
+        - statistics.median(entry["empty_ns"])
         for entry in pytorch["operators"]
         if "compiled_ns" in entry
     }
@@ -54,10 +60,13 @@ def geometric_mean(ratios: Collection[float]) -> float:
 
 
 def against_libraries(library: dict[str, Any], attention: bool) -> str:
-    """`name` (share of the fastest library version's speed, in one run), ..., of one of the two kinds."""
+    """`name` (share of the fastest library version's speed, in one run), ..., of one of the two
+    kinds."""
     shares = []
     for entry in library["operators"]:
-        medians = {version: statistics.median(found) for version, found in entry["samples_ns"].items()}
+        medians = {
+            version: statistics.median(found) for version, found in entry["samples_ns"].items()
+        }
         oracle = medians.pop("oracle", None)
         if oracle and medians and ("flash" in medians) == attention:
             shares.append(f"`{entry['operator']}` {100 * min(medians.values()) / oracle:.0f} %")
@@ -69,8 +78,16 @@ def summary(verdicts: dict[str, Any], library: dict[str, Any], pytorch: dict[str
     copy = library["copy"]["bytes_per_s"]
     bound = {name: bytes_per_s(case) for name, case in cases.items() if is_memory_bound(case)}
     below = sorted((rate, name) for name, rate in bound.items() if rate < COPY_SHARE * copy)
-    eager = {name: case["pytorch_ns"] / case["latency"]["median_ns"] for name, case in cases.items() if case.get("pytorch_ns")}
-    compiled = {name: ns / cases[name]["latency"]["median_ns"] for name, ns in compiled_ns(pytorch).items() if name in cases}
+    eager = {
+        name: case["pytorch_ns"] / case["latency"]["median_ns"]
+        for name, case in cases.items()
+        if case.get("pytorch_ns")
+    }
+    compiled = {
+        name: ns / cases[name]["latency"]["median_ns"]
+        for name, ns in compiled_ns(pytorch).items()
+        if name in cases
+    }
     slower = sorted((ratio, name) for name, ratio in eager.items() if ratio < 1)
     rates = ", ".join(f"`{name}` {rate / 1e12:.2f}" for rate, name in below)
     points = [
@@ -87,13 +104,26 @@ def summary(verdicts: dict[str, Any], library: dict[str, Any], pytorch: dict[str
         "The same of torch.compile (default mode; `measurements/results/pytorch-h200.json`): "
         f"{geometric_mean(compiled.values()):.1f}, geometric mean of the {len(compiled)} references that it compiled in {EACH_S} s; "
         f"the oracle is faster for {sum(ratio > 1 for ratio in compiled.values())} of them.",
-        *(f"Slower than the reference: `{name}` ({ratio:.2f}): {SLOWER.get(name, 'no reason is known')}." for ratio, name in slower),
+        *(
+            f"Slower than the reference: `{name}` ({ratio:.2f}): {SLOWER.get(name, 'no reason is known')}."
+            for ratio, name in slower
+        ),
     ]
-    wrapped = (textwrap.fill(point, WIDTH, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False) for point in points)
+    wrapped = (
+        textwrap.fill(
+            point, WIDTH, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
+        )
+        for point in points
+    )
     return "\nIn one place, on that GPU:\n\n" + "\n".join(wrapped) + "\n"
 
 
-def baselines(specs_: list[dict[str, Any]], verdicts: dict[str, Any], pytorch: dict[str, Any], environment: dict[str, Any]) -> str:
+def baselines(
+    specs_: list[dict[str, Any]],
+    verdicts: dict[str, Any],
+    pytorch: dict[str, Any],
+    environment: dict[str, Any],
+) -> str:
     """What the oracles take on this GPU, as TOML."""
     text = f"""# What the oracles take on {environment["gpu"].split(",")[0]}: medians in nanoseconds, of the large case, with a cold L2.
 # Generated by `python measurements/operators_table.py`; do not edit. Raw samples: measurements/results/oracles-h200.json and tlx-h200.json.

@@ -1,9 +1,10 @@
-"""Lints every operator on a device and keeps what was found: what is sound, in which tier each oracle passes, how fast.
+"""Lints every operator on a device and keeps what was found: what is sound, in which tier each
+oracle passes, how fast.
 
     python measurements/oracles.py --device cuda:0 --out measurements/results/oracles-h200.json
 
-With --operators only those, in place of what the file holds of them. Exit status 1 when an operator is not sound.
-"""
+With --operators only those, in place of what the file holds of them. Exit status 1 when an operator
+is not sound."""
 
 from __future__ import annotations
 
@@ -28,11 +29,27 @@ def lint(binary: str, names: list[str], device: str, jobs: int) -> list[dict[str
     """What `assay operators lint --fresh` found, an entry for each operator."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "lint.json"
-        command = [binary, "operators", "lint", *names, "--device", device, "--jobs", str(jobs), "--fresh", "--out", str(out)]
+        command = [
+            binary,
+            "operators",
+            "lint",
+            *names,
+            "--device",
+            device,
+            "--jobs",
+            str(jobs),
+            "--fresh",
+            "--out",
+            str(out),
+        ]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, timeout=TIMEOUT_S)
         if not out.exists():
-            raise SystemExit(f"{' '.join(command)} ended with status {done.returncode} and wrote nothing")
-        found = out.read_text().replace(f"{ROOT}/", "")  # where this repository lies is nobody's business
+            raise SystemExit(
+                f"{' '.join(command)} ended with status {done.returncode} and wrote nothing"
+            )
+        found = out.read_text().replace(
+            f"{ROOT}/", ""
+        )  # where this repository lies is nobody's business
         entries: list[dict[str, Any]] = json.loads(found)["operators"]
     return [{"operator": entry.pop("name"), **entry} for entry in entries]
 
@@ -47,13 +64,21 @@ def print_row(row: dict[str, Any]) -> None:
     summary = str(verdict.get("summary", ""))[:150]
     for failure in row["failures"]:
         print(f"FAIL {failure}")
-    print(f"{row['operator']:22} {verdict.get('outcome'):6} {verdict.get('tier', '-'):12} perf {verdict.get('perf')}  {summary}")
+    print(
+        f"{row['operator']:22} {verdict.get('outcome'):6} {verdict.get('tier', '-'):12} perf {verdict.get('perf')}  {summary}"
+    )
     for case in verdict.get("cases", []):
-        latency, pytorch, floor = median_ns(case, "latency"), case.get("pytorch_ns"), case.get("floor_ns")
+        latency, pytorch, floor = (
+            median_ns(case, "latency"),
+            case.get("pytorch_ns"),
+            case.get("floor_ns"),
+        )
         if latency:
             of_floor = f"{100 * floor / latency:5.1f} % of roofline" if floor else ""
             versus = f"{pytorch / latency:5.2f}x eager" if pytorch else ""
-            print(f"    {case['id']:20} {latency / 1e3:10.2f} us  {of_floor}  {versus}  max error {case.get('max_abs_error')}")
+            print(
+                f"    {case['id']:20} {latency / 1e3:10.2f} us  {of_floor}  {versus}  max error {case.get('max_abs_error')}"
+            )
 
 
 def main() -> int:
@@ -61,7 +86,9 @@ def main() -> int:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--operators", nargs="*", default=[])
-    parser.add_argument("--jobs", type=int, default=min(MOST_JOBS, os.cpu_count() or 1), help="operators at once")
+    parser.add_argument(
+        "--jobs", type=int, default=min(MOST_JOBS, os.cpu_count() or 1), help="operators at once"
+    )
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     begin = time.perf_counter()
@@ -71,11 +98,17 @@ def main() -> int:
         print_row(row)
     sound = sum(row["sound"] for row in rows)
     plan = sum(row["verdict"].get("tier") == "plan" for row in rows)
-    print(f"{sound} of {len(rows)} operators are sound on {options.device}; {plan} oracles pass in the plan tier")
+    print(
+        f"{sound} of {len(rows)} operators are sound on {options.device}; {plan} oracles pass in the plan tier"
+    )
     print(f"{wall_s:.0f} s, {options.jobs} at once")
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        before = json.loads(options.out.read_text())["oracles"] if options.operators and options.out.exists() else []
+        before = (
+            json.loads(options.out.read_text())["oracles"]
+            if options.operators and options.out.exists()
+            else []
+        )
         others = [row for row in before if row["operator"] not in {row["operator"] for row in rows}]
         result = {
             "what": __doc__,

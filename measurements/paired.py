@@ -1,4 +1,5 @@
-"""Means, and differences of means between two ways of doing the same tasks, with 95 % intervals. Pure functions."""
+"""Means, and differences of means between two ways of doing the same tasks, with 95 % intervals.
+Pure functions."""
 
 from __future__ import annotations
 

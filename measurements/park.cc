@@ -1,8 +1,10 @@
-// assay-park: how long a candidate takes to be forked, jailed and parked. For measurements/layers.py; only in a build that can leave layers out.
+// assay-park: how long a candidate takes to be forked, jailed and parked. For
+// measurements/layers.py; only in a build that can leave layers out.
 //
 //   assay-park PYTHON HARNESS ASSAY_JAIL STATE_DIR [LAYERS,TO,LEAVE,OUT]
 //
-// Says `ready` once the zygote is; then, for each line on stdin, parks one candidate, prints the nanoseconds that it took, and ends it.
+// Says `ready` once the zygote is; then, for each line on stdin, parks one candidate, prints the
+// nanoseconds that it took, and ends it.
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -33,17 +35,20 @@ int print_error(const std::string& message, int status = 1) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < kArguments + 1 || argc > kArguments + 2) return print_error("usage: PYTHON HARNESS ASSAY_JAIL STATE_DIR [LAYERS]", kUsage);
+  if (argc < kArguments + 1 || argc > kArguments + 2)
+    return print_error("usage: PYTHON HARNESS ASSAY_JAIL STATE_DIR [LAYERS]", kUsage);
   SandboxConfig config;
   config.python = argv[1];
   config.harness_dir = argv[2];
   config.jail_exec = argv[3];
   config.state_dir = argv[4];
   if (argc == kArguments + 2) {
-    if (const Status left_out = leave_out(argv[kArguments + 1]); !left_out) return print_error(left_out.error().message, kUsage);
+    if (const Status left_out = leave_out(argv[kArguments + 1]); !left_out)
+      return print_error(left_out.error().message, kUsage);
   }
   Spawner spawner;
-  Result<std::unique_ptr<Zygote>> started = Zygote::start(config, spawner, Deadline::after_ms(kReadyMs));
+  Result<std::unique_ptr<Zygote>> started =
+      Zygote::start(config, spawner, Deadline::after_ms(kReadyMs));
   if (!started) return print_error(started.error().message);
   const std::shared_ptr<Zygote> zygote = std::move(*started);
   std::puts("ready");
@@ -51,10 +56,12 @@ int main(int argc, char** argv) {
   std::array<char, 16> line{};
   while (std::fgets(line.data(), line.size(), stdin) != nullptr) {
     const auto begin = std::chrono::steady_clock::now();
-    const Result<std::unique_ptr<Candidate>> parked = Candidate::park(zygote, 0, config.job_limits, config.isolation, Deadline::after_ms(kParkMs));
+    const Result<std::unique_ptr<Candidate>> parked = Candidate::park(
+        zygote, 0, config.job_limits, config.isolation, Deadline::after_ms(kParkMs));
     const auto took = std::chrono::steady_clock::now() - begin;
     if (!parked) return print_error(parked.error().message);
-    std::printf("%lld\n", static_cast<long long>(std::chrono::duration_cast<std::chrono::nanoseconds>(took).count()));
+    std::printf("%lld\n", static_cast<long long>(
+                              std::chrono::duration_cast<std::chrono::nanoseconds>(took).count()));
     std::fflush(stdout);
   }
   return 0;

@@ -1,10 +1,11 @@
-"""Whether the bound that `profile` concludes from times alone agrees with Nsight Compute's counters, on every oracle's last public case.
+"""Whether the bound that `profile` concludes from times alone agrees with Nsight Compute's
+counters, on every oracle's last public case.
 
     python measurements/profile_bound.py --device cuda:0 --out measurements/results/profile-bound-h200.json
 
-Each oracle is profiled twice: from its times, and with `detail: counters`, whose bound follows the counters of its longest kernel.
-Exit status 1 when fewer than all but one agree. `--seconds` lets it be done in parts; `--into` continues a result file.
-"""
+Each oracle is profiled twice: from its times, and with `detail: counters`, whose bound follows the
+counters of its longest kernel. Exit status 1 when fewer than all but one agree. `--seconds` lets it
+be done in parts; `--into` continues a result file."""
 
 from __future__ import annotations
 
@@ -23,7 +24,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def profile(client: StdioClient, folder: Path, device: str, detail: str) -> dict[str, Any]:
-    arguments = {"operator": folder.name, "code": (folder / "oracle.py").read_text(), "device": device, "detail": detail}
+    arguments = {
+        "operator": folder.name,
+        "code": (folder / "oracle.py").read_text(),
+        "device": device,
+        "detail": detail,
+    }
     result = client.call("profile", arguments)
     while result["structuredContent"].get("status") == "running":
         result = client.call("job", {"job": result["structuredContent"]["job"], "wait_s": 20})
@@ -34,13 +40,18 @@ def profile(client: StdioClient, folder: Path, device: str, detail: str) -> dict
 
 def compare(client: StdioClient, folder: Path, device: str) -> dict[str, Any]:
     begin = time.perf_counter()
-    timed, counted = profile(client, folder, device, "summary"), profile(client, folder, device, "counters")
+    timed, counted = (
+        profile(client, folder, device, "summary"),
+        profile(client, folder, device, "counters"),
+    )
     by_time, by_counters = timed.get("profile", {}), counted.get("profile", {})
     row = {
         "operator": folder.name,
         "wall_s": time.perf_counter() - begin,
         "by_time": by_time.get("bound"),
-        "by_counters": by_counters.get("bound") if by_counters.get("evidence") == "counters" else None,
+        "by_counters": by_counters.get("bound")
+        if by_counters.get("evidence") == "counters"
+        else None,
         "share": by_time.get("roofline", {}).get("share"),
         "reason": by_time.get("reason"),
         "missing": by_counters.get("missing", {}),
@@ -58,20 +69,39 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
-    parser.add_argument("--seconds", type=float, default=3600.0, help="start no other oracle after this")
-    parser.add_argument("--into", type=Path, help="a result file whose oracles are kept and not measured again")
+    parser.add_argument(
+        "--seconds", type=float, default=3600.0, help="start no other oracle after this"
+    )
+    parser.add_argument(
+        "--into", type=Path, help="a result file whose oracles are kept and not measured again"
+    )
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     began = time.perf_counter()
     specs = sorted((ROOT / "operators").glob("*/*/spec.toml"))
-    folders = [path.parent for path in specs if 'dialect = "tlx"' not in path.read_text()]  # a GPU machine need not have TLX
+    folders = [
+        path.parent for path in specs if 'dialect = "tlx"' not in path.read_text()
+    ]  # a GPU machine need not have TLX
     rows: list[dict[str, Any]] = []
     if options.into and options.into.exists():
         rows = json.loads(options.into.read_text())["oracles"]
     with tempfile.TemporaryDirectory() as folder:
-        client = StdioClient([options.binary, "serve", "--stdio", "--device", options.device, "--store", f"{folder}/assay.db"])
+        client = StdioClient(
+            [
+                options.binary,
+                "serve",
+                "--stdio",
+                "--device",
+                options.device,
+                "--store",
+                f"{folder}/assay.db",
+            ]
+        )
         for chosen in folders:
-            if any(row["operator"] == chosen.name for row in rows) or time.perf_counter() - began > options.seconds:
+            if (
+                any(row["operator"] == chosen.name for row in rows)
+                or time.perf_counter() - began > options.seconds
+            ):
                 continue
             row = compare(client, chosen, options.device)
             rows.append(row)
@@ -87,7 +117,10 @@ def main() -> int:
     print(f"{agree} agree, {counted} of {len(rows)} have counters")
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(json.dumps({"what": __doc__, "environment": environment(), "oracles": rows}, indent=1) + "\n")
+        options.out.write_text(
+            json.dumps({"what": __doc__, "environment": environment(), "oracles": rows}, indent=1)
+            + "\n"
+        )
     return 0 if rows and agree >= len(rows) - 1 else 1
 
 

@@ -1,10 +1,11 @@
-"""Times PyTorch on the large case of every operator: its reference eagerly, and compiled by torch.compile. Device time with a cold L2.
+"""Times PyTorch on the large case of every operator: its reference eagerly, and compiled by
+torch.compile. Device time with a cold L2.
 
     python measurements/pytorch_times.py --device cuda:0 --workers 12 --out measurements/results/pytorch-h200.json
 
-Compiling takes minutes and is done by several processes; nothing else runs on the GPU while one of them measures. A reference that
-torch.compile refuses, or does not finish in --each seconds, has an `error` and no time of its own.
-"""
+Compiling takes minutes and is done by several processes; nothing else runs on the GPU while one of
+them measures. A reference that torch.compile refuses, or does not finish in --each seconds, has an
+`error` and no time of its own."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ def beside_others(lock: TextIO) -> Any:
 
 
 def samples_ns(run: Callable[[], Any], ahead_cycles: int = 0) -> list[float]:
-    """Device time. `ahead_cycles`: for so many the GPU idles before each sample, so that the host has queued all of it by then."""
+    """Device time. `ahead_cycles`: for so many the GPU idles before each sample, so that the host
+    has queued all of it by then."""
     import torch
 
     flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
@@ -80,8 +82,9 @@ def samples_ns(run: Callable[[], Any], ahead_cycles: int = 0) -> list[float]:
 
 
 class Compiled:
-    """torch.compile by its default backend, with two differences: compiling waits for nobody, and what was compiled runs beside others
-    until `measured` says that the GPU is this process's alone."""
+    """torch.compile by its default backend, with two differences: compiling waits for nobody, and
+    what was compiled runs beside others until `measured` says that the GPU is this process's
+    alone."""
 
     def __init__(self, reference: Callable[..., Any], lock: TextIO) -> None:
         import torch
@@ -112,11 +115,15 @@ class Compiled:
 
 def difference(expected: list[Any], returned: Any) -> float:
     outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
-    return max(float((a.double() - b.double()).abs().nan_to_num(0.0).max()) for a, b in zip(expected, outputs, strict=True))
+    return max(
+        float((a.double() - b.double()).abs().nan_to_num(0.0).max())
+        for a, b in zip(expected, outputs, strict=True)
+    )
 
 
 def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]:
-    """One operator, in a process of its own choosing: first without, then with what torch.compile makes of it."""
+    """One operator, in a process of its own choosing: first without, then with what torch.compile
+    makes of it."""
     import torch
     from harness.operator import Operator
 
@@ -157,19 +164,29 @@ def work(names: list[str], device: str, lock_path: str) -> int:
                 for entry in measure(folders[name], device, lock):
                     print(json.dumps(entry), flush=True)
             except Exception as error:
-                print(json.dumps({"operator": name, "error": f"{type(error).__name__}: {error}"[:500]}), flush=True)
+                print(
+                    json.dumps(
+                        {"operator": name, "error": f"{type(error).__name__}: {error}"[:500]}
+                    ),
+                    flush=True,
+                )
     return 0
 
 
-def each_in_a_process(command: list[str], names: list[str], workers: int, seconds: float, each_s: float = 3600.0) -> list[str]:
-    """The last line of JSON that `command NAME` prints of each operator, even if it dies or is stopped. So many run at once."""
+def each_in_a_process(
+    command: list[str], names: list[str], workers: int, seconds: float, each_s: float = 3600.0
+) -> list[str]:
+    """The last line of JSON that `command NAME` prints of each operator, even if it dies or is
+    stopped. So many run at once."""
     end = time.monotonic() + seconds
 
     def line_of(name: str) -> str:
         left = min(each_s, end - time.monotonic())
         if left <= 0:
             return ""
-        with subprocess.Popen([*command, name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        with subprocess.Popen(
+            [*command, name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as process:
             try:
                 printed = process.communicate(timeout=left)[0]
             except subprocess.TimeoutExpired:
@@ -188,7 +205,10 @@ def microseconds(samples: list[float] | None) -> str:
 
 def show(entry: dict[str, Any]) -> None:
     eager, compiled = (microseconds(entry.get(key)) for key in ("eager_ns", "compiled_ns"))
-    print(f"{entry['operator']:26} eager {eager:>12}, compiled {compiled:>12} {entry.get('error', '')[:120]}", flush=True)
+    print(
+        f"{entry['operator']:26} eager {eager:>12}, compiled {compiled:>12} {entry.get('error', '')[:120]}",
+        flush=True,
+    )
 
 
 def main() -> int:
@@ -197,15 +217,27 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--operators", nargs="*", default=[])
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--seconds", type=float, default=3600.0, help="then those that are not done are stopped")
+    parser.add_argument(
+        "--seconds", type=float, default=3600.0, help="then those that are not done are stopped"
+    )
     parser.add_argument("--each", type=float, default=EACH_S, help="seconds for one operator")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    names = options.operators or sorted(path.parent.name for path in (ROOT / "operators").glob("*/*/spec.toml"))
+    names = options.operators or sorted(
+        path.parent.name for path in (ROOT / "operators").glob("*/*/spec.toml")
+    )
     if options.work:
         return work(names, options.device, options.work)
     with tempfile.NamedTemporaryFile() as lock:
-        command = [sys.executable, __file__, "--device", options.device, "--work", lock.name, "--operators"]
+        command = [
+            sys.executable,
+            __file__,
+            "--device",
+            options.device,
+            "--work",
+            lock.name,
+            "--operators",
+        ]
         lines = each_in_a_process(command, names, options.workers, options.seconds, options.each)
     entries = sorted(map(json.loads, lines), key=lambda entry: entry["operator"])
     for entry in entries:
@@ -217,7 +249,11 @@ def main() -> int:
     )
     if options.out:
         options.out.write_text(
-            json.dumps({"what": __doc__, "environment": environment(), "operators": entries}, separators=(",", ":")) + "\n"
+            json.dumps(
+                {"what": __doc__, "environment": environment(), "operators": entries},
+                separators=(",", ":"),
+            )
+            + "\n"
         )
     return 1 if missing else 0
 

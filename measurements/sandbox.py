@@ -1,11 +1,11 @@
-"""How much the sandbox does: verdicts an hour with several agents at once, recovery after faults, memory of the idle pool.
+"""How much the sandbox does: verdicts an hour with several agents at once, recovery after faults,
+memory of the idle pool.
 
     python measurements/sandbox.py --device cuda:0 --out measurements/results/sandbox-h200.json
 
-Agents are threads of this process, each with an HTTP connection of its own, sending run_tests of vector_add with distinct sources one
-after the other. Recovery is the time from the verdict on a submission that harmed the device to the verdict `pass` on a correct one, sent
-at once.
-"""
+Agents are threads of this process, each with an HTTP connection of its own, sending run_tests of
+vector_add with distinct sources one after the other. Recovery is the time from the verdict on a
+submission that harmed the device to the verdict `pass` on a correct one, sent at once."""
 
 from __future__ import annotations
 
@@ -53,12 +53,21 @@ def vector_add(x, y):
 """
 FAULTS = {
     "endless kernel": (
-        KERNEL.replace("BODY", "while tl.load(x) < 1e30:\n        tl.store(z + i, tl.load(y + i, mask=m), mask=m)"),
+        KERNEL.replace(
+            "BODY",
+            "while tl.load(x) < 1e30:\n        tl.store(z + i, tl.load(y + i, mask=m), mask=m)",
+        ),
         "timeout",
     ),
-    "illegal address": (KERNEL.replace("BODY", "tl.store(z + i.to(tl.int64) * 100000000000, 1.0, mask=i > 0)"), "gpu_fault"),
+    "illegal address": (
+        KERNEL.replace("BODY", "tl.store(z + i.to(tl.int64) * 100000000000, 1.0, mask=i > 0)"),
+        "gpu_fault",
+    ),
     "write past the end": (
-        KERNEL.replace("BODY", "tl.store(z + i, tl.load(x + i, mask=m) + tl.load(y + i, mask=m), mask=i < n + 16)"),
+        KERNEL.replace(
+            "BODY",
+            "tl.store(z + i, tl.load(x + i, mask=m) + tl.load(y + i, mask=m), mask=i < n + 16)",
+        ),
         "canary_violation",
     ),
     "process exit": ("import os\nos._exit(0)\n", "protocol_error"),
@@ -76,9 +85,14 @@ class Agent:
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         self.count += 1
-        meta = {"io.modelcontextprotocol/protocolVersion": PROTOCOL, "io.modelcontextprotocol/clientCapabilities": {}}
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": PROTOCOL,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
         params = {"name": tool, "arguments": arguments, "_meta": meta}
-        body = json.dumps({"jsonrpc": "2.0", "id": self.count, "method": "tools/call", "params": params})
+        body = json.dumps(
+            {"jsonrpc": "2.0", "id": self.count, "method": "tools/call", "params": params}
+        )
         headers = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
@@ -93,13 +107,20 @@ class Agent:
         structured: dict[str, Any] = answer["result"]["structuredContent"]
         return structured
 
-    def verdict(self, source: str, device: str = "", tool: str = "run_tests", operator: str = OPERATOR) -> dict[str, Any]:
-        """On the server's default device unless one is named. The first `submit` starts a run of its own."""
+    def verdict(
+        self, source: str, device: str = "", tool: str = "run_tests", operator: str = OPERATOR
+    ) -> dict[str, Any]:
+        """On the server's default device unless one is named. The first `submit` starts a run of
+        its own."""
         arguments = {"operator": operator, "code": f"{source}\n# {os.urandom(8).hex()}\n"}
         if device:
             arguments["device"] = device
         if tool == "submit":
-            self.run = self.run or str(self.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})["run"])
+            self.run = self.run or str(
+                self.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})[
+                    "run"
+                ]
+            )
             arguments["run"] = self.run
         answer = self.call(tool, arguments)
         while answer.get("status") in ("queued", "running"):
@@ -109,7 +130,17 @@ class Agent:
 
 class Server:
     def __init__(self, binary: str, device: str, folder: Path, *arguments: str) -> None:
-        command = [binary, "serve", "--http", "127.0.0.1:0", "--device", device, "--store", str(folder / "assay.db"), *arguments]
+        command = [
+            binary,
+            "serve",
+            "--http",
+            "127.0.0.1:0",
+            "--device",
+            device,
+            "--store",
+            str(folder / "assay.db"),
+            *arguments,
+        ]
         environment = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
         atexit.register(self.process.kill)  # also when a measurement fails
@@ -165,7 +196,10 @@ def throughput(
             if verdict.get("outcome") != "pass":
                 wrong.append(json.dumps(verdict)[:300])
 
-    threads = [threading.Thread(target=work, args=[devices[index % len(devices)]]) for index in range(agents)]
+    threads = [
+        threading.Thread(target=work, args=[devices[index % len(devices)]])
+        for index in range(agents)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -179,7 +213,10 @@ def throughput(
         "verdicts_per_hour": round(len(latencies) / took * 3600),
         "p50_ms": round(statistics.median(ordered), 1),
         "p95_ms": round(ordered[int(0.95 * (len(ordered) - 1))], 1),
-        "stage_ms": {stage: round(statistics.mean(one.get(stage, 0) for one in stages), 1) for stage in stages[0]},
+        "stage_ms": {
+            stage: round(statistics.mean(one.get(stage, 0) for one in stages), 1)
+            for stage in stages[0]
+        },
         "samples_ms": [round(value, 2) for value in latencies],
     }
 
@@ -220,7 +257,9 @@ def pool_memory(server: Server) -> dict[str, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--agents", type=int, nargs="+", default=[1, 4, 16])
@@ -242,7 +281,9 @@ def main() -> None:
             server.close()
     summary = {
         "verdicts_per_hour": {str(rate["agents"]): rate["verdicts_per_hour"] for rate in rates},
-        "one_job_at_a_time_per_hour": {str(rate["agents"]): rate["verdicts_per_hour"] for rate in alone},
+        "one_job_at_a_time_per_hour": {
+            str(rate["agents"]): rate["verdicts_per_hour"] for rate in alone
+        },
         "p50_ms": {str(rate["agents"]): rate["p50_ms"] for rate in rates},
         "recovery_s": {name: statistics.median(values) for name, values in after.items()},
         "pool_pss_kib": memory,
@@ -256,7 +297,9 @@ def main() -> None:
         "one_job_at_a_time": alone,
     }
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({**result, "recovery_s": after}, separators=(",", ":")) + "\n")
+    options.out.write_text(
+        json.dumps({**result, "recovery_s": after}, separators=(",", ":")) + "\n"
+    )
     print(json.dumps(summary, indent=1))
 
 

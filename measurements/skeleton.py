@@ -1,11 +1,11 @@
-"""The numbers of the skeleton, in one run: start-up of `serve --stdio`, warm `run_tests`, and the same work in a fresh process.
+"""The numbers of the skeleton, in one run: start-up of `serve --stdio`, warm `run_tests`, and the
+same work in a fresh process.
 
     python measurements/skeleton.py --device cuda:0 --out measurements/results/skeleton-h200.json
 
-`run_tests` is measured as it is set up (distinct sources), with one recorder instead of several, with a pause between two
-calls, and with a source that was tested before.
-Medians and ratios are printed; raw samples and the environment go into the result file.
-"""
+`run_tests` is measured as it is set up (distinct sources), with one recorder instead of several,
+with a pause between two calls, and with a source that was tested before. Medians and ratios are
+printed; raw samples and the environment go into the result file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def start_up_samples(binary: str, device: str, scratch: Path, count: int) -> lis
 def warm_samples(
     command: list[str], source: str, count: int, distinct: bool = True, pause_s: float = 0
 ) -> tuple[list[float], list[dict[str, Any]]]:
-    """Milliseconds from code in to verdict out; of distinct sources none is answered from a memo."""
+    """Milliseconds from code in to verdict out; of distinct sources none is answered from a
+    memo."""
     client = StdioClient(command)
     samples, stages = [], []
     for index in range(WARM_UP_CALLS + count):
@@ -72,9 +73,17 @@ def fresh_samples(device: str, source_file: Path, cases: list[str], count: int) 
     samples = []
     for _ in range(count):
         with tempfile.TemporaryDirectory() as cache:
-            command = [sys.executable, str(ROOT / "measurements/fresh_process.py"), str(ROOT / "operators/standard" / OPERATOR)]
+            command = [
+                sys.executable,
+                str(ROOT / "measurements/fresh_process.py"),
+                str(ROOT / "operators/standard" / OPERATOR),
+            ]
             begin = time.perf_counter()
-            subprocess.run([*command, str(source_file), device, *cases], check=True, env={**os.environ, "TRITON_CACHE_DIR": cache})
+            subprocess.run(
+                [*command, str(source_file), device, *cases],
+                check=True,
+                env={**os.environ, "TRITON_CACHE_DIR": cache},
+            )
             samples.append((time.perf_counter() - begin) * 1e3)
     return samples
 
@@ -88,7 +97,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
-    parser.add_argument("--cases", nargs="+", required=True, help="the public cases that run_tests runs on this device")
+    parser.add_argument(
+        "--cases",
+        nargs="+",
+        required=True,
+        help="the public cases that run_tests runs on this device",
+    )
     parser.add_argument("--start-ups", type=int, default=50)
     parser.add_argument("--calls", type=int, default=50)
     parser.add_argument("--fresh", type=int, default=5)
@@ -98,17 +112,35 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         start_up = start_up_samples(options.binary, options.device, scratch, options.start_ups)
-        serve, source = serve_command(options.binary, options.device, scratch / "warm.db"), source_file.read_text()
+        serve, source = (
+            serve_command(options.binary, options.device, scratch / "warm.db"),
+            source_file.read_text(),
+        )
         warm, stages = warm_samples(serve, source, options.calls)
         one_recorder, one_stages = warm_samples([*serve, "--recorders", "1"], source, options.calls)
         paced, paced_stages = warm_samples(serve, source, options.calls, pause_s=AGENT_PAUSE_S)
         again, again_stages = warm_samples(serve, source, options.calls, distinct=False)
         fresh = fresh_samples(options.device, source_file, options.cases, options.fresh)
     summary = {
-        "initialize_ms": {"p50": statistics.median(start_up), "p95": quantile(start_up, 0.95), "budget_p50": 30},
-        "run_tests_ms": {"p50": statistics.median(warm), "p95": quantile(warm, 0.95), "budget_p50": 250},
-        "run_tests_one_recorder_ms": {"p50": statistics.median(one_recorder), "p95": quantile(one_recorder, 0.95)},
-        "run_tests_paced_ms": {"p50": statistics.median(paced), "p95": quantile(paced, 0.95), "pause_s": AGENT_PAUSE_S},
+        "initialize_ms": {
+            "p50": statistics.median(start_up),
+            "p95": quantile(start_up, 0.95),
+            "budget_p50": 30,
+        },
+        "run_tests_ms": {
+            "p50": statistics.median(warm),
+            "p95": quantile(warm, 0.95),
+            "budget_p50": 250,
+        },
+        "run_tests_one_recorder_ms": {
+            "p50": statistics.median(one_recorder),
+            "p95": quantile(one_recorder, 0.95),
+        },
+        "run_tests_paced_ms": {
+            "p50": statistics.median(paced),
+            "p95": quantile(paced, 0.95),
+            "pause_s": AGENT_PAUSE_S,
+        },
         "run_tests_again_ms": {"p50": statistics.median(again), "p95": quantile(again, 0.95)},
         "fresh_process_ms": {"p50": statistics.median(fresh)},
         "speed_up": statistics.median(fresh) / statistics.median(warm),

@@ -8,7 +8,10 @@ import time
 from typing import Any
 
 PROTOCOL = "2026-07-28"
-META = {"io.modelcontextprotocol/protocolVersion": PROTOCOL, "io.modelcontextprotocol/clientCapabilities": {}}
+META = {
+    "io.modelcontextprotocol/protocolVersion": PROTOCOL,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
 class StdioClient:
@@ -16,7 +19,9 @@ class StdioClient:
 
     def __init__(self, command: list[str], env: dict[str, str] | None = None) -> None:
         self.started = time.perf_counter()
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env
+        )
         self.next_id = 0
 
     def write(self, request_id: int, method: str, params: dict[str, Any]) -> None:
@@ -35,7 +40,8 @@ class StdioClient:
         return message
 
     def send(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Sends one request and returns the message that answers it; notifications on the way are skipped."""
+        """Sends one request and returns the message that answers it; notifications on the way are
+        skipped."""
         self.next_id += 1
         self.write(self.next_id, method, params)
         while True:
@@ -45,11 +51,16 @@ class StdioClient:
 
     def initialize(self) -> dict[str, Any]:
         """The legacy handshake."""
-        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "0"}}
+        params = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "bench", "version": "0"},
+        }
         return self.send("initialize", params)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Calls a tool in the stateless era and returns its result; follows a `job` handle to the end."""
+        """Calls a tool in the stateless era and returns its result; follows a `job` handle to the
+        end."""
         message = self.send("tools/call", {"name": tool, "arguments": arguments, "_meta": META})
         if "error" in message:
             raise RuntimeError(f"{tool}: {message['error']}")

@@ -2,10 +2,10 @@
 
     python measurements/timing.py --out measurements/results/timing-h200.json
 
-Agreement: every oracle's public cases are profiled through the public tools, and then measured by others (ground_truth.py) in a fresh
-process. Repeatability: some oracles are profiled and submitted again and again; the submission is the oracle itself, so each ratio of a
-profile and each Perf should be 1.
-"""
+Agreement: every oracle's public cases are profiled through the public tools, and then measured by
+others (ground_truth.py) in a fresh process. Repeatability: some oracles are profiled and submitted
+again and again; the submission is the oracle itself, so each ratio of a profile and each Perf
+should be 1."""
 
 from __future__ import annotations
 
@@ -46,19 +46,34 @@ def public_cases(folder: Path) -> list[dict[str, Any]]:
 def profile(client: StdioClient, folder: Path, case: str) -> dict[str, Any]:
     """The verdict's record of the case, and how long it took."""
     begin = time.perf_counter()
-    answer = client.call("profile", {"operator": folder.name, "code": (folder / "oracle.py").read_text(), "case": case})[
-        "structuredContent"
-    ]
+    answer = client.call(
+        "profile",
+        {"operator": folder.name, "code": (folder / "oracle.py").read_text(), "case": case},
+    )["structuredContent"]
     while answer.get("status") in ("queued", "running"):
         answer = client.call("job", {"job": answer["job"], "wait_s": 20})["structuredContent"]
     records = answer.get("cases") or [{}]
-    return {"operator": folder.name, "case": case, "wall_s": time.perf_counter() - begin, "outcome": answer.get("outcome"), **records[0]}
+    return {
+        "operator": folder.name,
+        "case": case,
+        "wall_s": time.perf_counter() - begin,
+        "outcome": answer.get("outcome"),
+        **records[0],
+    }
 
 
 def graded(client: StdioClient, run: str, folder: Path) -> dict[str, Any]:
-    answer = verdict_of(client, "submit", {"operator": folder.name, "code": (folder / "oracle.py").read_text(), "run": run})
+    answer = verdict_of(
+        client,
+        "submit",
+        {"operator": folder.name, "code": (folder / "oracle.py").read_text(), "run": run},
+    )
     cases = [
-        {"id": one["id"], **{whose: without_samples(one[whose]) for whose in TIMED if one.get(whose)}} for one in answer.get("cases") or []
+        {
+            "id": one["id"],
+            **{whose: without_samples(one[whose]) for whose in TIMED if one.get(whose)},
+        }
+        for one in answer.get("cases") or []
     ]
     return {**{key: answer.get(key) for key in ("outcome", "perf", "stage_ms")}, "cases": cases}
 
@@ -81,10 +96,15 @@ def agreement(records: list[dict[str, Any]], truths: list[dict[str, Any]]) -> di
             ours, theirs = ns(record), known.get((record["operator"], record["case"]), {}).get(key)
             if ours and theirs and ours >= LEAST_NS:
                 ratios.append((ours / theirs, record["operator"], record["case"]))
-        # CUPTI's durations leave out the gaps between operations, which are part of what a caller waits for.
+        # CUPTI's durations leave out the gaps between operations, which are part of what a caller
+        # waits for.
         single = [one for one in ratios if known[one[1:]].get("operations") == 1]
         several = [one for one in ratios if one not in single]
-        found[key] = close_to(ratios) if key == "do_bench_ns" else {**close_to(single), "several_operations": several}
+        found[key] = (
+            close_to(ratios)
+            if key == "do_bench_ns"
+            else {**close_to(single), "several_operations": several}
+        )
     return found
 
 
@@ -113,46 +133,87 @@ def summary(raw: dict[str, Any]) -> dict[str, Any]:
     return {
         "agreement": agreement(raw["records"], raw["others"]),
         "repeatability": repeatability(raw["ratios"]),
-        "repeatability_of_perf": repeatability({name: [one["perf"] for one in all_of] for name, all_of in raw["graded"].items()}),
+        "repeatability_of_perf": repeatability(
+            {name: [one["perf"] for one in all_of] for name, all_of in raw["graded"].items()}
+        ),
         "touch_ns": raw["others"][0]["touch_ns"],
         "profile_s": statistics.median(record["wall_s"] for record in raw["records"]),
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--operators", nargs="*", default=[])
     parser.add_argument("--repetitions", type=int, default=20)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     folders = sorted(path.parent for path in (ROOT / "operators").glob("*/*/spec.toml"))
-    chosen = [folder for folder in folders if not options.operators or folder.name in options.operators]
+    chosen = [
+        folder for folder in folders if not options.operators or folder.name in options.operators
+    ]
     with tempfile.TemporaryDirectory() as folder:
-        command = [options.binary, "serve", "--stdio", "--device", "cuda:0", "--store", f"{folder}/assay.db"]
+        command = [
+            options.binary,
+            "serve",
+            "--stdio",
+            "--device",
+            "cuda:0",
+            "--store",
+            f"{folder}/assay.db",
+        ]
         client = StdioClient(command, {**os.environ, "ASSAY_STATE_DIR": f"{folder}/state"})
         records = [profile(client, one, case["id"]) for one in chosen for case in public_cases(one)]
         repeated = {
-            one.name: [profile(client, one, public_cases(one)[-1]["id"]) for _ in range(options.repetitions)]
+            one.name: [
+                profile(client, one, public_cases(one)[-1]["id"])
+                for _ in range(options.repetitions)
+            ]
             for one in chosen
             if one.name in REPEATED
         }
-        run = client.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})["structuredContent"]["run"]
-        grades = {one.name: [graded(client, run, one) for _ in range(options.repetitions)] for one in chosen if one.name in REPEATED}
+        run = client.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})[
+            "structuredContent"
+        ]["run"]
+        grades = {
+            one.name: [graded(client, run, one) for _ in range(options.repetitions)]
+            for one in chosen
+            if one.name in REPEATED
+        }
         client.close()
-    asked = json.dumps([{"folder": str(one), "case": case} for one in chosen for case in public_cases(one)])
+    asked = json.dumps(
+        [{"folder": str(one), "case": case} for one in chosen for case in public_cases(one)]
+    )
     told = subprocess.run(
-        [sys.executable, str(ROOT / "measurements/ground_truth.py")], input=asked, capture_output=True, text=True, check=True
+        [sys.executable, str(ROOT / "measurements/ground_truth.py")],
+        input=asked,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     truths = json.loads(told.stdout.splitlines()[-1])
     ratios = {
-        name: [baseline / ours for run in runs if (ours := ns(run)) and (baseline := ns(run, "baseline_latency"))]
+        name: [
+            baseline / ours
+            for run in runs
+            if (ours := ns(run)) and (baseline := ns(run, "baseline_latency"))
+        ]
         for name, runs in repeated.items()
     }
-    raw = {"records": records, "others": truths, "ratios": ratios, "repeated": repeated, "graded": grades}
+    raw = {
+        "records": records,
+        "others": truths,
+        "ratios": ratios,
+        "repeated": repeated,
+        "graded": grades,
+    }
     options.out.parent.mkdir(parents=True, exist_ok=True)
     document = {"what": __doc__, "summary": {}, "environment": environment(), **raw}
-    options.out.write_text(json.dumps(document, separators=(",", ":")) + "\n")  # first, so that no slip below loses what was measured
+    options.out.write_text(
+        json.dumps(document, separators=(",", ":")) + "\n"
+    )  # first, so that no slip below loses what was measured
     document["summary"] = summary(raw)
     options.out.write_text(json.dumps(document, separators=(",", ":")) + "\n")
     print(json.dumps(document["summary"], indent=1))

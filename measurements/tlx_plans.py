@@ -1,12 +1,13 @@
-"""Oracles in TLX on a GPU whose machine has no TLX: their plans are recorded elsewhere, without a GPU, and carried.
+"""Oracles in TLX on a GPU whose machine has no TLX: their plans are recorded elsewhere, without a
+GPU, and carried.
 
     python measurements/tlx_plans.py record PLANS --python ~/assay-tlx/bin/python
     python measurements/tlx_plans.py replay PLANS --device cuda:0 --out measurements/results/tlx-h200.json
 
-To record wants an interpreter with fbtriton (docs/operators-format.md). Public cases only: a plan shows its case's shapes, so those of
-hidden ones are not handed out. A replayed plan gets fresh inputs, is judged and timed as a submission's would be. Exit status 1 when a
-plan is missing or does not pass.
-"""
+To record wants an interpreter with fbtriton (docs/operators-format.md). Public cases only: a plan
+shows its case's shapes, so those of hidden ones are not handed out. A replayed plan gets fresh
+inputs, is judged and timed as a submission's would be. Exit status 1 when a plan is missing or does
+not pass."""
 
 from __future__ import annotations
 
@@ -41,10 +42,16 @@ def public_cases(folder: Path) -> list[str]:
 
 def evaluate(binary: str, arguments: list[str], **environ: str) -> dict[str, Any]:
     done = subprocess.run(
-        [binary, "eval", *arguments, "--json"], capture_output=True, text=True, timeout=TIMEOUT_S, env={**os.environ, **environ}
+        [binary, "eval", *arguments, "--json"],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        env={**os.environ, **environ},
     )
     if not done.stdout.strip():
-        raise SystemExit(f"assay eval {' '.join(arguments)} ended with status {done.returncode}: {done.stderr[-1000:]}")
+        raise SystemExit(
+            f"assay eval {' '.join(arguments)} ended with status {done.returncode}: {done.stderr[-1000:]}"
+        )
     verdict: dict[str, Any] = json.loads(done.stdout)
     return verdict
 
@@ -52,7 +59,18 @@ def evaluate(binary: str, arguments: list[str], **environ: str) -> dict[str, Any
 def record(options: argparse.Namespace) -> int:
     for folder in tlx_folders():
         for case in public_cases(folder):
-            arguments = [folder.name, str(folder / "oracle.py"), "--device", "cpu", "--mode", "compile", "--case", case, "--target", TARGET]
+            arguments = [
+                folder.name,
+                str(folder / "oracle.py"),
+                "--device",
+                "cpu",
+                "--mode",
+                "compile",
+                "--case",
+                case,
+                "--target",
+                TARGET,
+            ]
             arguments += ["--artifacts", str(options.plans / folder.name)]
             verdict = evaluate(options.binary, arguments, ASSAY_PYTHON=options.python)
             print(f"{folder.name:24} {case:16} {verdict['summary']}", flush=True)
@@ -64,14 +82,22 @@ def record(options: argparse.Namespace) -> int:
 def replay(options: argparse.Namespace) -> int:
     verdicts = []
     for folder in tlx_folders():
-        plans = {case: options.plans / folder.name / f"{case}-{TARGET.replace(':', '-')}.plan" for case in public_cases(folder)}
+        plans = {
+            case: options.plans / folder.name / f"{case}-{TARGET.replace(':', '-')}.plan"
+            for case in public_cases(folder)
+        }
         if missing := [str(plan) for plan in plans.values() if not plan.exists()]:
             print(f"{folder.name}: missing {', '.join(missing)}")
             return 1
         arguments = [word for case, plan in plans.items() for word in ("--plan", f"{case}={plan}")]
-        verdict = evaluate(options.binary, [folder.name, *arguments, "--mode", "grade", "--device", options.device])
+        verdict = evaluate(
+            options.binary, [folder.name, *arguments, "--mode", "grade", "--device", options.device]
+        )
         verdicts.append({"operator": folder.name, "verdict": verdict})
-        print(f"{folder.name:24} {verdict['outcome']} in tier {verdict['tier']}: {verdict['summary']}", flush=True)
+        print(
+            f"{folder.name:24} {verdict['outcome']} in tier {verdict['tier']}: {verdict['summary']}",
+            flush=True,
+        )
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         result = {"what": __doc__, "environment": environment(), "oracles": verdicts}
@@ -80,11 +106,15 @@ def replay(options: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("step", choices=("record", "replay"))
     parser.add_argument("plans", type=Path, help="the folder of the plans")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
-    parser.add_argument("--python", default=sys.executable, help="record: an interpreter with fbtriton")
+    parser.add_argument(
+        "--python", default=sys.executable, help="record: an interpreter with fbtriton"
+    )
     parser.add_argument("--device", default="cuda:0", help="replay")
     parser.add_argument("--out", type=Path, help="replay")
     options = parser.parse_args()

@@ -1,13 +1,14 @@
-"""How much real code can be recorded: the golden files of TritonBench-G (thunlp/TritonBench), without a GPU.
+"""How much real code can be recorded: the golden files of TritonBench-G (thunlp/TritonBench),
+without a GPU.
 
     python measurements/tritonbench_g.py DIR --target cuda:90 --out measurements/results/tritonbench-g.json
 
-DIR holds the golden files (`data/TritonBench_G_v1` of that repository; none is part of this one). Each runs in a fresh process with a
-time-out (importers/golden_file.py says how), so one file's failure is its own. Torch arithmetic in wrappers is recorded as launches of
-kernels of ours, which scored submissions may not do; the report lists the files that need it. With --no-arithmetic it is refused, but for
-functions that launch no kernel at all: those are helpers of the test part, and run for real. Prints one line a file and a summary of
-the reasons.
-"""
+DIR holds the golden files (`data/TritonBench_G_v1` of that repository; none is part of this one).
+Each runs in a fresh process with a time-out (importers/golden_file.py says how), so one file's
+failure is its own. Torch arithmetic in wrappers is recorded as launches of kernels of ours, which
+scored submissions may not do; the report lists the files that need it. With --no-arithmetic it is
+refused, but for functions that launch no kernel at all: those are helpers of the test part, and run
+for real. Prints one line a file and a summary of the reasons."""
 
 from __future__ import annotations
 
@@ -38,23 +39,38 @@ def record(file: Path, timeout_s: float, options: list[str]) -> dict[str, Any]:
     command = [sys.executable, str(ROOT / "importers/golden_file.py"), str(file), *options]
     environment = {"ASSAY_FAKE_CUDA_GUARD": guard(), "OMP_NUM_THREADS": "1", **os.environ}
     failed = {"file": file.name, "recorded": False, "stage": "process", "calls": [], "line": None}
-    with tempfile.TemporaryDirectory(prefix="assay-record-") as scratch:  # which a process that crashes leaves as it is
+    with tempfile.TemporaryDirectory(
+        prefix="assay-record-"
+    ) as scratch:  # which a process that crashes leaves as it is
         environment["TMPDIR"] = scratch
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, env=environment, stdin=subprocess.DEVNULL)
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=timeout_s,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+            )
         except subprocess.TimeoutExpired:
             return {**failed, "kind": "timeout", "message": f"took over {timeout_s:.0f} s"}
     last = done.stdout.strip().rpartition("\n")[2]
     try:
         return json.loads(last)  # type: ignore[no-any-return]
     except ValueError:
-        return {**failed, "kind": "crash", "message": f"exit status {done.returncode}: {done.stderr[-600:]}"}
+        return {
+            **failed,
+            "kind": "crash",
+            "message": f"exit status {done.returncode}: {done.stderr[-600:]}",
+        }
 
 
 def line(report: dict[str, Any]) -> str:
     calls = report["calls"]
     if report["recorded"]:
-        structural = " (structural arguments)" if any(call.get("structural") for call in calls) else ""
+        structural = (
+            " (structural arguments)" if any(call.get("structural") for call in calls) else ""
+        )
         return f"recorded  {report['file']}: {len(calls)} calls{structural}"
     where = f", line {report['line']}" if report.get("line") else ""
     return f"refused   {report['file']}: {report['stage']}{where}: {report['kind']}: {report['message'].splitlines()[0][:300]}"
@@ -62,22 +78,38 @@ def line(report: dict[str, Any]) -> str:
 
 def needs_arithmetic(report: dict[str, Any]) -> bool:
     """Whether kernels of ours had to compute what its wrappers leave to torch."""
-    return any("assay_pointwise" in note or "assay_reduce" in note for call in report["calls"] for note in call.get("notes", []))
+    return any(
+        "assay_pointwise" in note or "assay_reduce" in note
+        for call in report["calls"]
+        for note in call.get("notes", [])
+    )
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Records the golden files of TritonBench-G without a GPU.")
+    parser = argparse.ArgumentParser(
+        description="Records the golden files of TritonBench-G without a GPU."
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--target", default="cuda:90")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout-s", type=float, default=300)
     parser.add_argument("--only", nargs="*", default=[], help="names of files")
     parser.add_argument("--plans", type=Path, help="keep the plans and their inputs in this folder")
-    parser.add_argument("--cache", type=Path, help="keep compiled kernels in this folder, for the next run")
-    parser.add_argument("--no-arithmetic", action="store_true", help="refuse arithmetic by torch, as for scored submissions")
+    parser.add_argument(
+        "--cache", type=Path, help="keep compiled kernels in this folder, for the next run"
+    )
+    parser.add_argument(
+        "--no-arithmetic",
+        action="store_true",
+        help="refuse arithmetic by torch, as for scored submissions",
+    )
     parser.add_argument("--out", type=Path, help="write all reports there as JSON")
     arguments = parser.parse_args()
-    files = sorted(file for file in arguments.folder.glob("*.py") if not arguments.only or file.name in arguments.only)
+    files = sorted(
+        file
+        for file in arguments.folder.glob("*.py")
+        if not arguments.only or file.name in arguments.only
+    )
     if not files:
         parser.error(f"{arguments.folder}: no such Python file")
     options = ["--target", arguments.target]
@@ -92,16 +124,30 @@ def main() -> int:
             reports.append(report)
             print(line(report), flush=True)
     recorded = sum(report["recorded"] for report in reports)
-    helped = [report["file"] for report in reports if report["recorded"] and needs_arithmetic(report)]
-    kinds = collections.Counter(f"{report['stage']}: {report['kind']}" for report in reports if not report["recorded"])
+    helped = [
+        report["file"] for report in reports if report["recorded"] and needs_arithmetic(report)
+    ]
+    kinds = collections.Counter(
+        f"{report['stage']}: {report['kind']}" for report in reports if not report["recorded"]
+    )
     print(f"{recorded} of {len(reports)} recorded for {arguments.target}")
-    with_helpers = [report["file"] for report in reports if report["recorded"] and any(call.get("helper") for call in report["calls"])]
-    print(f"{len(with_helpers)} of them with helpers that launch no kernel: {', '.join(with_helpers)}")
+    with_helpers = [
+        report["file"]
+        for report in reports
+        if report["recorded"] and any(call.get("helper") for call in report["calls"])
+    ]
+    print(
+        f"{len(with_helpers)} of them with helpers that launch no kernel: {', '.join(with_helpers)}"
+    )
     print(f"{len(helped)} of them with arithmetic by torch: {', '.join(helped)}")
     for kind, count in kinds.most_common():
         print(f"{count:5} {kind}")
     if arguments.out:
-        about = {"environment": environment(), "target": arguments.target, "arithmetic": not arguments.no_arithmetic}
+        about = {
+            "environment": environment(),
+            "target": arguments.target,
+            "arithmetic": not arguments.no_arithmetic,
+        }
         result = {**about, "recorded": recorded, "files": reports}
         arguments.out.write_text(json.dumps(result, indent=1) + "\n")
     return 0

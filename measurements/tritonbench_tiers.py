@@ -1,14 +1,15 @@
-"""The tier that each golden file of TritonBench-G gets on real hardware: its operators' oracles through judge, recorder and launcher.
+"""The tier that each golden file of TritonBench-G gets on real hardware: its operators' oracles
+through judge, recorder and launcher.
 
     assay import tritonbench-g .golden/TritonBench_G_v1 --out .golden/suite --jobs 8
     python measurements/tritonbench_tiers.py .golden/suite --device cuda:0 --out bench-out/gpu/tritonbench-tiers.json
     python measurements/tritonbench_tiers.py .golden/suite --into tiers.json --out tiers.json      # again, what is not `plan` there
 
-Every operator of the suite is judged on its public cases with its golden kernel part as the submission: fresh inputs from the test part,
-expected outputs from the golden kernels in the judge. A file counts as `plan` when all of its operators pass there, as `host` when all pass
-and one of them needed the GPU inside the jail, else as `neither`, with the reason. Files of which no operator could be made keep what the
-importer saw.
-"""
+Every operator of the suite is judged on its public cases with its golden kernel part as the
+submission: fresh inputs from the test part, expected outputs from the golden kernels in the judge.
+A file counts as `plan` when all of its operators pass there, as `host` when all pass and one of
+them needed the GPU inside the jail, else as `neither`, with the reason. Files of which no operator
+could be made keep what the importer saw."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ def judge(client: StdioClient, name: str, source: str) -> dict[str, Any]:
     try:
         answer = client.call("run_tests", {"operator": name, "code": source})["structuredContent"]
         while answer.get("status") == "running":
-            answer = client.call("job", {"job": answer["job"], "wait_s": WAIT_S})["structuredContent"]
+            answer = client.call("job", {"job": answer["job"], "wait_s": WAIT_S})[
+                "structuredContent"
+            ]
     except RuntimeError as error:
         return {"outcome": "error", "tier": "none", "summary": str(error)[:400]}
     return {key: answer.get(key) for key in KEPT}
@@ -46,10 +49,16 @@ def tier_of(operators: list[dict[str, Any]]) -> tuple[str, str]:
     if failed:
         return "neither", f"{failed[0]['name']}: {failed[0]['verdict']['summary']}"
     slower = [one for one in operators if one["verdict"]["tier"] != "plan"]
-    return (str(slower[0]["verdict"]["tier"]), str(slower[0]["verdict"]["tier_reason"])) if slower else ("plan", "")
+    return (
+        (str(slower[0]["verdict"]["tier"]), str(slower[0]["verdict"]["tier_reason"]))
+        if slower
+        else ("plan", "")
+    )
 
 
-def judge_file(clients: queue.Queue[StdioClient], suite: Path, file: dict[str, Any]) -> dict[str, Any]:
+def judge_file(
+    clients: queue.Queue[StdioClient], suite: Path, file: dict[str, Any]
+) -> dict[str, Any]:
     """The file with a verdict for each of its operators, by whichever server is free."""
     client = clients.get()
     for operator in file["operators"]:
@@ -66,7 +75,8 @@ def judge_file(clients: queue.Queue[StdioClient], suite: Path, file: dict[str, A
 def divided(
     imported: list[dict[str, Any]], before: list[dict[str, Any]], only: list[str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The files to judge, and those that keep what an earlier result says: what is `plan` there, or all that `only` leaves out."""
+    """The files to judge, and those that keep what an earlier result says: what is `plan` there, or
+    all that `only` leaves out."""
     said = {file["file"]: file for file in before}
     if unknown := sorted({*only, *said} - {file["file"] for file in imported}):
         raise SystemExit(f"the suite has no file {', '.join(unknown)}")
@@ -74,7 +84,9 @@ def divided(
         again = [file for file in imported if file["file"] in only]
     else:
         again = [file for file in imported if said.get(file["file"], {}).get("tier") != "plan"]
-    return again, [said[file["file"]] for file in imported if file not in again and file["file"] in said]
+    return again, [
+        said[file["file"]] for file in imported if file not in again and file["file"] in said
+    ]
 
 
 def main() -> int:
@@ -82,20 +94,38 @@ def main() -> int:
     parser.add_argument("suite", type=Path)
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
-    parser.add_argument("--jobs", type=int, default=1, help="servers, each with its own pool, that share the device")
-    parser.add_argument("--into", type=Path, help="a result: what is `plan` there is kept and not judged again")
     parser.add_argument(
-        "--only", nargs="+", default=[], metavar="FILE", help="judge these golden files alone; with --into the others are kept"
+        "--jobs", type=int, default=1, help="servers, each with its own pool, that share the device"
+    )
+    parser.add_argument(
+        "--into", type=Path, help="a result: what is `plan` there is kept and not judged again"
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="judge these golden files alone; with --into the others are kept",
     )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     imported = json.loads((options.suite / "import.json").read_text())["files"]
-    before = json.loads(options.into.read_text()) if options.into else {"files": [], "environment": None}
+    before = (
+        json.loads(options.into.read_text()) if options.into else {"files": [], "environment": None}
+    )
     again, kept = divided(imported, before["files"], options.only)
     clients: queue.Queue[StdioClient] = queue.Queue()
     with tempfile.TemporaryDirectory() as stores, ThreadPoolExecutor(options.jobs) as pool:
         for number in range(options.jobs):
-            command = [options.binary, "serve", "--stdio", "--device", options.device, "--suite", str(options.suite)]
+            command = [
+                options.binary,
+                "serve",
+                "--stdio",
+                "--device",
+                options.device,
+                "--suite",
+                str(options.suite),
+            ]
             clients.put(StdioClient([*command, "--store", f"{stores}/{number}.db"]))
         list(pool.map(lambda file: judge_file(clients, options.suite, file), again))
         for _ in range(options.jobs):
@@ -106,9 +136,18 @@ def main() -> int:
     counted = ", ".join(f"{tiers[tier]} {tier}" for tier in ("plan", "host", "neither"))
     print(f"{len(files)} files, {judged} of them judged, {len(kept)} earlier: {counted}")
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    result = {"what": __doc__, "device": options.device, "environment": environment(), "files": files}
+    result = {
+        "what": __doc__,
+        "device": options.device,
+        "environment": environment(),
+        "files": files,
+    }
     if kept:
-        result["kept"] = {"files": [file["file"] for file in kept], "environment": before["environment"], "kept": before.get("kept")}
+        result["kept"] = {
+            "files": [file["file"] for file in kept],
+            "environment": before["environment"],
+            "kept": before.get("kept"),
+        }
     options.out.write_text(json.dumps(result, indent=1) + "\n")
     return 0
 

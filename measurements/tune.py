@@ -1,12 +1,14 @@
-"""Measures other versions of oracles beside the oracles themselves: which is the fastest right one on this GPU.
+"""Measures other versions of oracles beside the oracles themselves: which is the fastest right one
+on this GPU.
 
     python measurements/tune.py variants/ --device cuda:0 --workers 12 --out bench-out/tune.json
 
-A version is a file OPERATOR.NAME.py, a whole oracle source. Each is called on the cases `large` and one awkward public one, compared with
-the reference by the operator's own rules, and timed on `large` by CUDA events with a cold L2, in turns with the oracle of the repository.
-No sandbox: only for sources of one's own. A process for each operator, so many at once; nothing else runs while one measures. Of an
-operator's `*.py` of one name the report has the time over the oracle's; below 1 is faster.
-"""
+A version is a file OPERATOR.NAME.py, a whole oracle source. Each is called on the cases `large` and
+one awkward public one, compared with the reference by the operator's own rules, and timed on
+`large` by CUDA events with a cold L2, in turns with the oracle of the repository. No sandbox: only
+for sources of one's own. A process for each operator, so many at once; nothing else runs while one
+measures. Of an operator's `*.py` of one name the report has the time over the oracle's; below 1 is
+faster."""
 
 from __future__ import annotations
 
@@ -41,7 +43,10 @@ def entry_of(source: Path, name: str) -> Any:
 def copied(arguments: dict[str, Any]) -> dict[str, Any]:
     import torch
 
-    return {name: value.clone() if isinstance(value, torch.Tensor) else value for name, value in arguments.items()}
+    return {
+        name: value.clone() if isinstance(value, torch.Tensor) else value
+        for name, value in arguments.items()
+    }
 
 
 def complaint(operator: Any, case: Any, arguments: dict[str, Any], entry: Any) -> str:
@@ -52,7 +57,9 @@ def complaint(operator: Any, case: Any, arguments: dict[str, Any], entry: Any) -
     given = copied(arguments)
     returned = entry(**given)
     values = iter(returned if isinstance(returned, tuple | list) else [returned])
-    outputs = [given[output.source] if output.source else next(values) for output in operator.outputs]
+    outputs = [
+        given[output.source] if output.source else next(values) for output in operator.outputs
+    ]
     result = compare(rules_for(operator, case), operator.expected(case, arguments), outputs, None)
     return "" if result.ok else f"{case.id}: {result.reason}"
 
@@ -65,13 +72,19 @@ def measure(folder: Path, sources: dict[str, Path], device: str, lock: Any) -> d
     torch.cuda.set_device(device)
     operator = Operator.load(folder)
     public = [case for case in operator.spec["cases"] if case["visibility"] == "public"]
-    cases = [operator.case(wire, device) for wire in public if wire["id"] == LARGE or "awkward" in wire["id"]]
+    cases = [
+        operator.case(wire, device)
+        for wire in public
+        if wire["id"] == LARGE or "awkward" in wire["id"]
+    ]
     entries: dict[str, Any] = {}
     wrong: dict[str, str] = {}
     with beside_others(lock):
         arguments = {case.id: operator.inputs(case, SEED) for case in cases}
         for name, source in sources.items():
-            signal.alarm(CHECK_LIMIT_S)  # what it ends is this process: nothing less stops a kernel that hangs
+            signal.alarm(
+                CHECK_LIMIT_S
+            )  # what it ends is this process: nothing less stops a kernel that hangs
             try:
                 entry = entry_of(source, operator.spec["entry"])
                 said = [complaint(operator, case, arguments[case.id], entry) for case in cases]
@@ -97,11 +110,20 @@ def work(folder: Path, names: list[str], device: str, lock_path: str) -> int:
     folders = {path.parent.name: path.parent for path in (ROOT / "operators").glob("*/*/spec.toml")}
     with Path(lock_path).open("w") as lock:
         for name in names:
-            versions = {path.name.removeprefix(f"{name}.").removesuffix(".py"): path for path in sorted(folder.glob(f"{name}.*.py"))}
+            versions = {
+                path.name.removeprefix(f"{name}.").removesuffix(".py"): path
+                for path in sorted(folder.glob(f"{name}.*.py"))
+            }
             try:
-                entry = measure(folders[name], {ORACLE: folders[name] / "oracle.py", **versions}, device, lock)
+                entry = measure(
+                    folders[name], {ORACLE: folders[name] / "oracle.py", **versions}, device, lock
+                )
             except Exception as error:
-                entry = {"operator": name, "samples_ns": {}, "wrong": {"": f"{type(error).__name__}: {error}"[:500]}}
+                entry = {
+                    "operator": name,
+                    "samples_ns": {},
+                    "wrong": {"": f"{type(error).__name__}: {error}"[:500]},
+                }
             print(json.dumps(entry), flush=True)
     return 0
 
@@ -109,29 +131,51 @@ def work(folder: Path, names: list[str], device: str, lock_path: str) -> int:
 def show(entry: dict[str, Any]) -> None:
     medians = {name: statistics.median(samples) for name, samples in entry["samples_ns"].items()}
     base = medians.get(ORACLE)
-    print(f"{entry['operator']}: oracle {base / 1e3:.1f} us" if base else f"{entry['operator']}: no time of the oracle")
+    print(
+        f"{entry['operator']}: oracle {base / 1e3:.1f} us"
+        if base
+        else f"{entry['operator']}: no time of the oracle"
+    )
     for name, median in sorted(medians.items(), key=lambda one: one[1]):
         if name != ORACLE:
-            print(f"    {name:24} {median / 1e3:10.1f} us" + (f"  {median / base:.3f}" if base else ""))
+            print(
+                f"    {name:24} {median / 1e3:10.1f} us"
+                + (f"  {median / base:.3f}" if base else "")
+            )
     for name, why in entry["wrong"].items():
         print(f"    {name:24} WRONG {why[:200]}")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--operators", nargs="*", default=[])
-    parser.add_argument("--seconds", type=float, default=3600.0, help="then those that are not done are stopped")
+    parser.add_argument(
+        "--seconds", type=float, default=3600.0, help="then those that are not done are stopped"
+    )
     parser.add_argument("--out", type=Path)
     parser.add_argument("--work", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    names = options.operators or sorted({path.name.partition(".")[0] for path in options.folder.glob("*.*.py")})
+    names = options.operators or sorted(
+        {path.name.partition(".")[0] for path in options.folder.glob("*.*.py")}
+    )
     if options.work:
         return work(options.folder, names, options.device, options.work)
     with tempfile.NamedTemporaryFile() as lock:
-        command = [sys.executable, __file__, str(options.folder), "--device", options.device, "--work", lock.name, "--operators"]
+        command = [
+            sys.executable,
+            __file__,
+            str(options.folder),
+            "--device",
+            options.device,
+            "--work",
+            lock.name,
+            "--operators",
+        ]
         lines = each_in_a_process(command, names, options.workers, options.seconds)
     entries = sorted(map(json.loads, lines), key=lambda entry: entry["operator"])
     for entry in entries:
@@ -141,7 +185,9 @@ def main() -> int:
         print(f"no word of {', '.join(missing)}")
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(json.dumps({"what": __doc__, "environment": environment(), "operators": entries}) + "\n")
+        options.out.write_text(
+            json.dumps({"what": __doc__, "environment": environment(), "operators": entries}) + "\n"
+        )
     return 1 if missing else 0
 
 

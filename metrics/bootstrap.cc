@@ -9,10 +9,12 @@
 namespace assay::metrics {
 namespace {
 
-/// Uniform in [0, bound), without bias. The standard's distributions differ between libraries; its engines do not.
+/// Uniform in [0, bound), without bias. The standard's distributions differ between libraries; its
+/// engines do not.
 class Draws {
  public:
-  Draws(std::uint64_t seed, std::uint64_t bound) : engine_(seed), bound_(bound), last_(kMost - (kMost % bound + 1) % bound) {}
+  Draws(std::uint64_t seed, std::uint64_t bound)
+      : engine_(seed), bound_(bound), last_(kMost - (kMost % bound + 1) % bound) {}
 
   std::size_t next() {
     std::uint64_t value = engine_();
@@ -40,7 +42,8 @@ double quantile(std::span<const double> ascending, double share) {
   return ascending[below] + (place - std::floor(place)) * (ascending[above] - ascending[below]);
 }
 
-std::optional<Interval> bootstrap_mean(std::span<const double> values, const BootstrapOptions& options) {
+std::optional<Interval> bootstrap_mean(std::span<const double> values,
+                                       const BootstrapOptions& options) {
   if (values.size() < 2 || options.resamples < 1) return std::nullopt;
   Draws draws(options.seed, values.size());
   std::vector<double> means;

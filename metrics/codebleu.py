@@ -1,10 +1,12 @@
-"""CodeBLEU (Ren et al. 2020, arXiv 2009.10297) of Python sources: how much a submission resembles a reference, as text.
+"""CodeBLEU (Ren et al. 2020, arXiv 2009.10297) of Python sources: how much a submission resembles a
+reference, as text.
 
-Four parts of equal weight: BLEU over tokens; the same over unigrams with keywords weighing five times as much; shared subtrees of the
-syntax trees; shared data-flow edges. A source is tokenised and parsed, never compiled or run.
+Four parts of equal weight: BLEU over tokens; the same over unigrams with keywords weighing five
+times as much; shared subtrees of the syntax trees; shared data-flow edges. A source is tokenised
+and parsed, never compiled or run.
 
-Reads {"pairs": [{"candidate": ..., "reference": ...}]} on standard input, writes {"scores": [...]} with a score or {"error": ...} for each.
-"""
+Reads {"pairs": [{"candidate": ..., "reference": ...}]} on standard input, writes {"scores": [...]}
+with a score or {"error": ...} for each."""
 
 from __future__ import annotations
 
@@ -26,7 +28,15 @@ KEYWORD_WEIGHT = 5.0
 PART_WEIGHT = 0.25
 MAX_SOURCE_CHARACTERS = 1_000_000
 MEMORY_BYTES = 4 << 30  # a parser's appetite is the source's to choose
-INVISIBLE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER}
+INVISIBLE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+}
 # For text that Python's own tokeniser refuses: names, numbers, and each other character by itself.
 ROUGH_TOKEN = re.compile(r"\w+|[^\w\s]")
 VARIABLE_FREE = (ast.expr_context,)
@@ -57,7 +67,8 @@ def grams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 
 def bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
-    """Papineni et al. 2002, one reference, orders 1 to 4 (less for a shorter one), no smoothing: an order without a match gives 0."""
+    """Papineni et al. 2002, one reference, orders 1 to 4 (less for a shorter one), no smoothing: an
+    order without a match gives 0."""
     orders = range(1, min(MAX_ORDER, len(reference)) + 1)
     logs = []
     for order in orders:
@@ -66,19 +77,30 @@ def bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
         if matched == 0:
             return 0.0
         logs.append(math.log(matched / sum(mine.values())))
-    return brevity_penalty(len(candidate), len(reference)) * math.exp(sum(logs) / len(logs)) if logs else 0.0
+    return (
+        brevity_penalty(len(candidate), len(reference)) * math.exp(sum(logs) / len(logs))
+        if logs
+        else 0.0
+    )
 
 
 def weighted_bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
     """The paper's second part: unigrams only, since keywords are single tokens."""
 
     def weight(counts: Counter[str]) -> float:
-        return sum(count * (KEYWORD_WEIGHT if keyword.iskeyword(token) else 1.0) for token, count in counts.items())
+        return sum(
+            count * (KEYWORD_WEIGHT if keyword.iskeyword(token) else 1.0)
+            for token, count in counts.items()
+        )
 
     mine = Counter(candidate)
     if not mine:
         return 0.0
-    return brevity_penalty(len(candidate), len(reference)) * weight(mine & Counter(reference)) / weight(mine)
+    return (
+        brevity_penalty(len(candidate), len(reference))
+        * weight(mine & Counter(reference))
+        / weight(mine)
+    )
 
 
 def without_docstrings(tree: ast.Module) -> ast.Module:
@@ -92,11 +114,16 @@ def without_docstrings(tree: ast.Module) -> ast.Module:
 
 
 def subtrees(tree: ast.AST) -> Counter[int]:
-    """The shapes of all subtrees with children. A shape is node types only: names and constants are leaves, which the paper leaves out."""
+    """The shapes of all subtrees with children. A shape is node types only: names and constants are
+    leaves, which the paper leaves out."""
     counts: Counter[int] = Counter()
 
     def shape(node: ast.AST) -> int:
-        children = tuple(shape(child) for child in ast.iter_child_nodes(node) if not isinstance(child, VARIABLE_FREE))
+        children = tuple(
+            shape(child)
+            for child in ast.iter_child_nodes(node)
+            if not isinstance(child, VARIABLE_FREE)
+        )
         number = hash((type(node).__name__, children))
         if children:
             counts[number] += 1
@@ -109,9 +136,9 @@ def subtrees(tree: ast.AST) -> Counter[int]:
 class DataFlow(ast.NodeVisitor):
     """Where values come from, in the order in which the source says it.
 
-    (x, "computedFrom", y): y is read by the expression that x is bound to. (x, "comesFrom", x): x, which was bound before, is read.
-    Names that the source never binds (modules, functions, built-ins) are no variables.
-    """
+    (x, "computedFrom", y): y is read by the expression that x is bound to. (x, "comesFrom", x): x,
+    which was bound before, is read. Names that the source never binds (modules, functions,
+    built-ins) are no variables."""
 
     def __init__(self) -> None:
         self.edges: list[tuple[str, str, str]] = []
@@ -121,7 +148,11 @@ class DataFlow(ast.NodeVisitor):
         return any(name in scope for scope in self.scopes)
 
     def bind(self, target: ast.AST, value: ast.AST | None) -> None:
-        sources = [node.id for node in names_in(value, ast.Load) if self.known(node.id)] if value is not None else []
+        sources = (
+            [node.id for node in names_in(value, ast.Load) if self.known(node.id)]
+            if value is not None
+            else []
+        )
         for name in [node.id for node in names_in(target, ast.Store)]:
             self.edges.extend((name, "computedFrom", source) for source in sources)
             self.scopes[-1].add(name)
@@ -165,7 +196,9 @@ class DataFlow(ast.NodeVisitor):
         for statement in node.body:
             self.visit(statement)
 
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+    ) -> None:
         self.scopes.append(set())
         for generator in node.generators:
             self.visit(generator.iter)
@@ -183,7 +216,13 @@ class DataFlow(ast.NodeVisitor):
         for default in [*arguments.defaults, *arguments.kw_defaults]:
             if default is not None:
                 self.visit(default)
-        parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+        parameters = [
+            *arguments.posonlyargs,
+            *arguments.args,
+            *arguments.kwonlyargs,
+            arguments.vararg,
+            arguments.kwarg,
+        ]
         self.scopes.append({parameter.arg for parameter in parameters if parameter is not None})
         for statement in node.body if isinstance(node.body, list) else [node.body]:
             self.visit(statement)
@@ -201,7 +240,8 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[ast.Nam
 
 
 def data_flow(tree: ast.AST) -> Counter[tuple[str, str, str]]:
-    """Edges with the variables renamed in the order of their first occurrence, as the paper does: names say nothing."""
+    """Edges with the variables renamed in the order of their first occurrence, as the paper does:
+    names say nothing."""
     finder = DataFlow()
     finder.visit(tree)
     order: dict[str, str] = {}
@@ -209,7 +249,9 @@ def data_flow(tree: ast.AST) -> Counter[tuple[str, str, str]]:
     def renamed(name: str) -> str:
         return order.setdefault(name, f"var_{len(order)}")
 
-    return Counter((renamed(target), kind, renamed(source)) for target, kind, source in finder.edges)
+    return Counter(
+        (renamed(target), kind, renamed(source)) for target, kind, source in finder.edges
+    )
 
 
 def recall(candidate: Counter[Any], reference: Counter[Any]) -> float:
@@ -226,14 +268,18 @@ def parsed(source: str) -> ast.Module | None:
 
 
 def codebleu(candidate: str, reference: str) -> dict[str, float]:
-    """The four parts and their mean. A candidate that does not parse has no syntax and no data flow; a reference must parse."""
+    """The four parts and their mean. A candidate that does not parse has no syntax and no data
+    flow; a reference must parse."""
     if max(len(candidate), len(reference)) > MAX_SOURCE_CHARACTERS:
         raise ValueError(f"a source has at most {MAX_SOURCE_CHARACTERS} characters")
     mine, golden = parsed(candidate), parsed(reference)
     if golden is None:
         raise ValueError("the reference does not parse")
     # Docstrings are comments to the tree, so they are to the tokens.
-    words, golden_words = tokens_of(ast.unparse(mine) if mine else candidate), tokens_of(ast.unparse(golden))
+    words, golden_words = (
+        tokens_of(ast.unparse(mine) if mine else candidate),
+        tokens_of(ast.unparse(golden)),
+    )
     parts = {
         "ngram": bleu(words, golden_words),
         "weighted_ngram": weighted_bleu(words, golden_words),

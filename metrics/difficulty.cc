@@ -13,7 +13,8 @@ OverallRow overall(std::span<const DifficultyRow> rows) {
     if (row.speed_up) weighted += *row.speed_up * static_cast<double>(row.right);
     known = known && row.speed_up.has_value();
   }
-  if (sum.total > 0) sum.execution_accuracy = static_cast<double>(sum.right) / static_cast<double>(sum.total);
+  if (sum.total > 0)
+    sum.execution_accuracy = static_cast<double>(sum.right) / static_cast<double>(sum.total);
   if (known && sum.right > 0) sum.speed_up = weighted / static_cast<double>(sum.right);
   return sum;
 }

@@ -1,5 +1,6 @@
-// The overall row of a table by difficulty, from its rows: right ones and totals add up; a speed-up is a mean over the right operators, so each
-// row weighs as many as it has right ones (GEAK, arXiv 2507.23194). Pure, thread-safe.
+// The overall row of a table by difficulty, from its rows: right ones and totals add up; a speed-up
+// is a mean over the right operators, so each row weighs as many as it has right ones (GEAK, arXiv
+// 2507.23194). Pure, thread-safe.
 //
 //   overall({{3, 3, 1.16}, {22, 27, 1.69}})  ->  {25, 30, 0.8333, 1.6264}
 #pragma once

@@ -10,9 +10,11 @@ constexpr double kNsPerSecond = 1e9;
 }  // namespace
 
 std::optional<double> gpu_efficiency(const Work& work, const Peaks& peaks, double latency_ns) {
-  if (!(latency_ns > 0) || !(peaks.bytes_per_s > 0) || !(peaks.flops_per_s > 0)) return std::nullopt;
+  if (!(latency_ns > 0) || !(peaks.bytes_per_s > 0) || !(peaks.flops_per_s > 0))
+    return std::nullopt;
   const double seconds = latency_ns / kNsPerSecond;
-  return std::max(work.bytes / seconds / peaks.bytes_per_s, work.flops / seconds / peaks.flops_per_s);
+  return std::max(work.bytes / seconds / peaks.bytes_per_s,
+                  work.flops / seconds / peaks.flops_per_s);
 }
 
 std::optional<double> efficiency_of_floor(double floor_ns, double latency_ns) {

@@ -1,8 +1,10 @@
-// GPU efficiency as TritonBench means it (arXiv 2502.14752, appendix B): how much of the device's peak a submission reaches, in memory bandwidth
-// or in arithmetic, whichever is more. TritonBench takes the best of an operator's sizes; metrics/summary.h has that and the mean over the cases. Pure,
-// thread-safe.
+// GPU efficiency as TritonBench means it (arXiv 2502.14752, appendix B): how much of the device's
+// peak a submission reaches, in memory bandwidth or in arithmetic, whichever is more. TritonBench
+// takes the best of an operator's sizes; metrics/summary.h has that and the mean over the cases.
+// Pure, thread-safe.
 //
-//   gpu_efficiency({.bytes = 1.2e9, .flops = 1e8}, {.bytes_per_s = 4.8e12, .flops_per_s = 6.7e13}, 500'000)  ->  0.5
+//   gpu_efficiency({.bytes = 1.2e9, .flops = 1e8}, {.bytes_per_s = 4.8e12, .flops_per_s = 6.7e13},
+//   500'000)  ->  0.5
 #pragma once
 
 #include <optional>

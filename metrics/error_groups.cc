@@ -4,7 +4,8 @@
 
 namespace assay::metrics {
 
-Result<std::vector<GroupCount>> count_errors(std::span<const std::pair<std::string, std::string>> errors) {
+Result<std::vector<GroupCount>> count_errors(
+    std::span<const std::pair<std::string, std::string>> errors) {
   std::vector<GroupCount> counts;
   for (const ErrorGroup& group : kErrorGroups) {
     GroupCount count{group.name, group.short_name, 0, {}};
@@ -14,10 +15,16 @@ Result<std::vector<GroupCount>> count_errors(std::span<const std::pair<std::stri
   for (const auto& error : errors) {
     const auto& group = error.first;
     const auto& type = error.second;  // Clang 14 cannot capture a structured binding
-    const auto found = std::find_if(counts.begin(), counts.end(), [&](const GroupCount& count) { return count.group == group; });
-    if (found == counts.end()) return fail(ErrorCode::internal, "'" + group + "' is no group of TritonBench's error taxonomy");
-    const auto named = std::find_if(found->types.begin(), found->types.end(), [&](const auto& entry) { return entry.first == type; });
-    if (named == found->types.end()) return fail(ErrorCode::internal, "TritonBench's group '" + group + "' has no error type '" + type + "'");
+    const auto found = std::find_if(counts.begin(), counts.end(),
+                                    [&](const GroupCount& count) { return count.group == group; });
+    if (found == counts.end())
+      return fail(ErrorCode::internal,
+                  "'" + group + "' is no group of TritonBench's error taxonomy");
+    const auto named = std::find_if(found->types.begin(), found->types.end(),
+                                    [&](const auto& entry) { return entry.first == type; });
+    if (named == found->types.end())
+      return fail(ErrorCode::internal,
+                  "TritonBench's group '" + group + "' has no error type '" + type + "'");
     ++named->second;
     ++found->total;
   }

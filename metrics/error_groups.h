@@ -1,8 +1,9 @@
-// TritonBench's error taxonomy as a table (arXiv 2502.14752, appendix C, which says sixteen types and lists seventeen): four groups, and how
-// often a run met each. tools/model/error_taxonomy.h files an error kind under a type. Pure, thread-safe.
+// TritonBench's error taxonomy as a table (arXiv 2502.14752, appendix C, which says sixteen types
+// and lists seventeen): four groups, and how often a run met each. tools/model/error_taxonomy.h
+// files an error kind under a type. Pure, thread-safe.
 //
-//   std::vector<GroupCount> counts = count_errors({{"Syntax", "SyntaxError"}, {"Name & Reference", "NameError"}});
-//   counts[0].total  ->  1
+//   std::vector<GroupCount> counts = count_errors({{"Syntax", "SyntaxError"}, {"Name & Reference",
+//   "NameError"}}); counts[0].total  ->  1
 #pragma once
 
 #include <array>
@@ -24,22 +25,29 @@ struct ErrorGroup {
 };
 
 inline constexpr std::array<std::string_view, 2> kSyntaxTypes = {"SyntaxError", "IndentationError"};
-inline constexpr std::array<std::string_view, 3> kAttributeTypes = {"AttributeError", "TypeError", "NotImplementedError"};
-inline constexpr std::array<std::string_view, 5> kNameTypes = {"NameError", "KeyError", "IndexError", "ModuleNotFoundError", "ImportError"};
-inline constexpr std::array<std::string_view, 7> kRuntimeTypes = {"ValueError",     "ZeroDivisionError", "RuntimeError", "RecursionError",
-                                                                  "AssertionError", "CompilationError",  "ResultsError"};
-inline constexpr std::array<ErrorGroup, 4> kErrorGroups = {{{"Syntax", "Syntax", kSyntaxTypes},
-                                                            {"Attribute & Type", "Attr&Type", kAttributeTypes},
-                                                            {"Name & Reference", "Name&Ref", kNameTypes},
-                                                            {"Runtime & Logic", "Run&Logic", kRuntimeTypes}}};
+inline constexpr std::array<std::string_view, 3> kAttributeTypes = {"AttributeError", "TypeError",
+                                                                    "NotImplementedError"};
+inline constexpr std::array<std::string_view, 5> kNameTypes = {
+    "NameError", "KeyError", "IndexError", "ModuleNotFoundError", "ImportError"};
+inline constexpr std::array<std::string_view, 7> kRuntimeTypes = {
+    "ValueError",     "ZeroDivisionError", "RuntimeError", "RecursionError",
+    "AssertionError", "CompilationError",  "ResultsError"};
+inline constexpr std::array<ErrorGroup, 4> kErrorGroups = {
+    {{"Syntax", "Syntax", kSyntaxTypes},
+     {"Attribute & Type", "Attr&Type", kAttributeTypes},
+     {"Name & Reference", "Name&Ref", kNameTypes},
+     {"Runtime & Logic", "Run&Logic", kRuntimeTypes}}};
 
 struct GroupCount {
   std::string_view group, short_name;
   std::int64_t total = 0;
-  std::vector<std::pair<std::string_view, std::int64_t>> types;  // every type of the group, also those that did not occur
+  std::vector<std::pair<std::string_view, std::int64_t>>
+      types;  // every type of the group, also those that did not occur
 };
 
-/// All four groups, in the paper's order. `errors` are (group, type); internal for a pair that the table does not have.
-Result<std::vector<GroupCount>> count_errors(std::span<const std::pair<std::string, std::string>> errors);
+/// All four groups, in the paper's order. `errors` are (group, type); internal for a pair that the
+/// table does not have.
+Result<std::vector<GroupCount>> count_errors(
+    std::span<const std::pair<std::string, std::string>> errors);
 
 }  // namespace assay::metrics

@@ -22,7 +22,8 @@ std::optional<Estimate> estimate(std::span<const double> values, std::uint64_t s
 std::optional<Estimate> estimate_share(std::span<const double> values, std::uint64_t seed) {
   std::optional<Estimate> found = estimate(values, seed);
   if (found && found->method == IntervalMethod::none) {
-    found->interval = wilson_interval(found->value * static_cast<double>(found->count), found->count);
+    found->interval =
+        wilson_interval(found->value * static_cast<double>(found->count), found->count);
     found->method = IntervalMethod::wilson;
   }
   return found;

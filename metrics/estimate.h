@@ -1,6 +1,8 @@
-// A mean over operators with its 95 % interval: how every aggregate of a report is said. Pure, thread-safe.
+// A mean over operators with its 95 % interval: how every aggregate of a report is said. Pure,
+// thread-safe.
 //
-//   std::optional<Estimate> pass = estimate_share({1, 0, 1, 1});      // value 0.75, interval by bootstrap
+//   std::optional<Estimate> pass = estimate_share({1, 0, 1, 1});      // value 0.75, interval by
+//   bootstrap
 #pragma once
 
 #include <cstdint>
@@ -23,10 +25,12 @@ struct Estimate {
   IntervalMethod method = IntervalMethod::none;
 };
 
-/// By bootstrap. No interval for one operator, nor where all values are equal: a bootstrap would claim certainty. Nothing for no values.
+/// By bootstrap. No interval for one operator, nor where all values are equal: a bootstrap would
+/// claim certainty. Nothing for no values.
 std::optional<Estimate> estimate(std::span<const double> values, std::uint64_t seed = kReportSeed);
 
 /// Of values that are shares (0 to 1): where estimate() has no interval, Wilson's.
-std::optional<Estimate> estimate_share(std::span<const double> values, std::uint64_t seed = kReportSeed);
+std::optional<Estimate> estimate_share(std::span<const double> values,
+                                       std::uint64_t seed = kReportSeed);
 
 }  // namespace assay::metrics

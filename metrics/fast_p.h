@@ -1,5 +1,6 @@
-// fast_p (KernelBench, Ouyang et al. 2025, arXiv 2502.10517): the share of operators whose submission is right and whose speed-up over the
-// baseline exceeds p. fast_0 is the share of right ones. Pure, thread-safe.
+// fast_p (KernelBench, Ouyang et al. 2025, arXiv 2502.10517): the share of operators whose
+// submission is right and whose speed-up over the baseline exceeds p. fast_0 is the share of right
+// ones. Pure, thread-safe.
 //
 //   fast_p({{true, 2.0}, {true, 0.5}, {false, {}}}, 1.0)  ->  0.333...
 #pragma once
@@ -22,12 +23,15 @@ struct FastPoint {
 };
 
 /// Where a report draws its curves.
-inline constexpr std::array kFastThresholds = {0.0, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0};
+inline constexpr std::array kFastThresholds = {0.0, 0.25, 0.5, 0.75, 0.9, 1.0,
+                                               1.1, 1.25, 1.5, 2.0,  3.0, 5.0};
 
-/// Nothing without operators, and nothing where a right submission was not timed: its speed is unknown, not slow.
+/// Nothing without operators, and nothing where a right submission was not timed: its speed is
+/// unknown, not slow.
 std::optional<double> fast_p(std::span<const Speed> operators, double p);
 
 /// Empty where fast_p() is nothing.
-std::vector<FastPoint> fast_curve(std::span<const Speed> operators, std::span<const double> thresholds = kFastThresholds);
+std::vector<FastPoint> fast_curve(std::span<const Speed> operators,
+                                  std::span<const double> thresholds = kFastThresholds);
 
 }  // namespace assay::metrics

@@ -1,5 +1,6 @@
-// pass@k, unbiased (Chen et al. 2021, arXiv 2107.03374): of n samples for an operator c are right; the probability that at least one of k
-// samples drawn without replacement is right is 1 - C(n-c, k) / C(n, k). Pure, thread-safe.
+// pass@k, unbiased (Chen et al. 2021, arXiv 2107.03374): of n samples for an operator c are right;
+// the probability that at least one of k samples drawn without replacement is right is 1 - C(n-c,
+// k) / C(n, k). Pure, thread-safe.
 //
 //   pass_at_k(10, 3, 1)  ->  0.3
 //   pass_at_k(10, 3, 5)  ->  0.91666...
@@ -11,9 +12,11 @@
 
 namespace assay::metrics {
 
-inline constexpr std::int64_t kMostSamples = 1'000'000;  // per operator: beyond it the loop would be felt
+inline constexpr std::int64_t kMostSamples =
+    1'000'000;  // per operator: beyond it the loop would be felt
 
-/// Exact to a few units in the last place also where the result is tiny. invalid_argument unless 0 <= c <= n and 1 <= k <= n <= kMostSamples.
+/// Exact to a few units in the last place also where the result is tiny. invalid_argument unless 0
+/// <= c <= n and 1 <= k <= n <= kMostSamples.
 Result<double> pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k);
 
 }  // namespace assay::metrics

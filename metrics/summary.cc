@@ -12,21 +12,26 @@ constexpr std::int64_t kEachK = 8;  // beyond it the curve is too flat to need e
 using Ratio = std::optional<double> Sample::*;
 
 std::int64_t count(const OperatorSamples& op, bool Sample::*flag) {
-  return std::count_if(op.samples.begin(), op.samples.end(), [flag](const Sample& sample) { return sample.*flag; });
+  return std::count_if(op.samples.begin(), op.samples.end(),
+                       [flag](const Sample& sample) { return sample.*flag; });
 }
 
 /// Per operator, the share of samples with the flag. An operator without a sample was not solved.
 std::vector<double> shares(std::span<const OperatorSamples> suite, bool Sample::*flag) {
   std::vector<double> values;
   for (const OperatorSamples& op : suite) {
-    values.push_back(op.samples.empty() ? 0 : static_cast<double>(count(op, flag)) / static_cast<double>(op.samples.size()));
+    values.push_back(op.samples.empty() ? 0
+                                        : static_cast<double>(count(op, flag)) /
+                                              static_cast<double>(op.samples.size()));
   }
   return values;
 }
 
 bool all_right_ones_have(std::span<const OperatorSamples> suite, Ratio ratio) {
   return std::all_of(suite.begin(), suite.end(), [ratio](const OperatorSamples& op) {
-    return std::all_of(op.samples.begin(), op.samples.end(), [ratio](const Sample& sample) { return !sample.right || (sample.*ratio).has_value(); });
+    return std::all_of(op.samples.begin(), op.samples.end(), [ratio](const Sample& sample) {
+      return !sample.right || (sample.*ratio).has_value();
+    });
   });
 }
 
@@ -43,8 +48,12 @@ std::vector<double> with_failures(std::span<const OperatorSamples> suite, Ratio 
 
 /// Empty where there is no Perf@1.
 std::vector<double> perfs(std::span<const OperatorSamples> suite) {
-  const bool any_right = std::any_of(suite.begin(), suite.end(), [](const OperatorSamples& op) { return count(op, &Sample::right) > 0; });
-  return any_right && all_right_ones_have(suite, &Sample::perf) ? with_failures(suite, &Sample::perf) : std::vector<double>();
+  const bool any_right = std::any_of(suite.begin(), suite.end(), [](const OperatorSamples& op) {
+    return count(op, &Sample::right) > 0;
+  });
+  return any_right && all_right_ones_have(suite, &Sample::perf)
+             ? with_failures(suite, &Sample::perf)
+             : std::vector<double>();
 }
 
 /// Mean over the right samples of each operator that has one.
@@ -53,7 +62,8 @@ std::optional<Estimate> of_right_ones(std::span<const OperatorSamples> suite, Ra
   for (const OperatorSamples& op : suite) {
     double sum = 0;
     for (const Sample& sample : op.samples) sum += sample.right ? *(sample.*ratio) : 0;
-    if (const std::int64_t right = count(op, &Sample::right); right > 0) values.push_back(sum / static_cast<double>(right));
+    if (const std::int64_t right = count(op, &Sample::right); right > 0)
+      values.push_back(sum / static_cast<double>(right));
   }
   return estimate(values);
 }
@@ -65,14 +75,17 @@ std::vector<FastPoint> curve_of_first(std::span<const OperatorSamples> suite, Ra
     speeds.push_back({first.right, first.*ratio});
   }
   // Where nothing is right nothing needs timing, but a curve of zeros would say that something was.
-  if (std::none_of(speeds.begin(), speeds.end(), [](const Speed& speed) { return speed.right; })) return {};
+  if (std::none_of(speeds.begin(), speeds.end(), [](const Speed& speed) { return speed.right; }))
+    return {};
   return fast_curve(speeds);
 }
 
-std::optional<Estimate> pass_estimate(std::span<const OperatorSamples> suite, bool Sample::*flag, std::int64_t k) {
+std::optional<Estimate> pass_estimate(std::span<const OperatorSamples> suite, bool Sample::*flag,
+                                      std::int64_t k) {
   std::vector<double> values;
   for (const OperatorSamples& op : suite) {
-    const Result<double> value = pass_at_k(static_cast<std::int64_t>(op.samples.size()), count(op, flag), k);
+    const Result<double> value =
+        pass_at_k(static_cast<std::int64_t>(op.samples.size()), count(op, flag), k);
     if (!value) return std::nullopt;
     values.push_back(*value);
   }
@@ -90,10 +103,14 @@ Summary summarise(std::span<const OperatorSamples> suite) {
   }
   summary.pass_at_1 = estimate_share(shares(suite, &Sample::right));
   summary.call_accuracy = estimate_share(shares(suite, &Sample::called));
-  if (const std::vector<double> values = perfs(suite); !values.empty()) summary.perf_at_1 = estimate(values);
-  if (all_right_ones_have(suite, &Sample::speed_up)) summary.speed_up = of_right_ones(suite, &Sample::speed_up);
-  if (all_right_ones_have(suite, &Sample::efficiency)) summary.efficiency = of_right_ones(suite, &Sample::efficiency);
-  if (all_right_ones_have(suite, &Sample::peak_efficiency)) summary.peak_efficiency = of_right_ones(suite, &Sample::peak_efficiency);
+  if (const std::vector<double> values = perfs(suite); !values.empty())
+    summary.perf_at_1 = estimate(values);
+  if (all_right_ones_have(suite, &Sample::speed_up))
+    summary.speed_up = of_right_ones(suite, &Sample::speed_up);
+  if (all_right_ones_have(suite, &Sample::efficiency))
+    summary.efficiency = of_right_ones(suite, &Sample::efficiency);
+  if (all_right_ones_have(suite, &Sample::peak_efficiency))
+    summary.peak_efficiency = of_right_ones(suite, &Sample::peak_efficiency);
   summary.fast_oracle = curve_of_first(suite, &Sample::perf);
   summary.fast_pytorch = curve_of_first(suite, &Sample::speed_up_pytorch);
   return summary;
@@ -107,10 +124,13 @@ std::optional<double> perf_at_1(std::span<const OperatorSamples> suite) {
 
 std::vector<PassPoint> pass_curve(std::span<const OperatorSamples> suite) {
   if (suite.empty()) return {};
-  const auto least = std::min_element(suite.begin(), suite.end(), [](const auto& a, const auto& b) { return a.samples.size() < b.samples.size(); });
+  const auto least = std::min_element(suite.begin(), suite.end(), [](const auto& a, const auto& b) {
+    return a.samples.size() < b.samples.size();
+  });
   const auto samples = static_cast<std::int64_t>(least->samples.size());
   std::vector<PassPoint> curve;
-  for (std::int64_t k = 1; k <= samples; k = k < kEachK || k == samples ? k + 1 : std::min(2 * k, samples)) {
+  for (std::int64_t k = 1; k <= samples;
+       k = k < kEachK || k == samples ? k + 1 : std::min(2 * k, samples)) {
     const std::optional<Estimate> call = pass_estimate(suite, &Sample::called, k);
     const std::optional<Estimate> execution = pass_estimate(suite, &Sample::right, k);
     if (!call || !execution) return {};
@@ -119,7 +139,8 @@ std::vector<PassPoint> pass_curve(std::span<const OperatorSamples> suite) {
   return curve;
 }
 
-std::map<std::string, Summary> summarise_by(std::span<const OperatorSamples> suite, const GroupKey& key) {
+std::map<std::string, Summary> summarise_by(std::span<const OperatorSamples> suite,
+                                            const GroupKey& key) {
   std::map<std::string, std::vector<OperatorSamples>> groups;
   for (const OperatorSamples& op : suite) groups[key(op)].push_back(op);
   std::map<std::string, Summary> summaries;

@@ -1,4 +1,5 @@
-// Wilson's score interval of a share (Wilson 1927), 95 %. Unlike the bootstrap it does not shrink to a point at 0 or 1. Pure, thread-safe.
+// Wilson's score interval of a share (Wilson 1927), 95 %. Unlike the bootstrap it does not shrink
+// to a point at 0 or 1. Pure, thread-safe.
 //
 //   wilson_interval(8, 16)  ->  {0.280, 0.720}
 #pragma once
@@ -9,7 +10,8 @@
 
 namespace assay::metrics {
 
-/// `successes` may be a fraction: the sum of operators' shares where each was tried several times. {0, 1} without trials.
+/// `successes` may be a fraction: the sum of operators' shares where each was tried several times.
+/// {0, 1} without trials.
 Interval wilson_interval(double successes, std::int64_t trials);
 
 }  // namespace assay::metrics

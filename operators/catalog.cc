@@ -24,41 +24,58 @@ constexpr std::array<Split, 3> kSplits{Split::standard, Split::ood, Split::dsl};
 Result<std::string> read_file(const fs::path& path) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) {
-    return fail(ErrorCode::not_found, path.string() + ": no such file; an operator's folder holds spec.toml, reference.py and oracle.py");
+    return fail(
+        ErrorCode::not_found,
+        path.string() +
+            ": no such file; an operator's folder holds spec.toml, reference.py and oracle.py");
   }
   const std::uintmax_t size = fs::file_size(path, code);
   if (code || size > kMaxFileBytes) {
-    return fail(ErrorCode::invalid_argument, path.string() + ": " + (code ? code.message() : "larger than " + std::to_string(kMaxFileBytes) + " bytes"));
+    return fail(
+        ErrorCode::invalid_argument,
+        path.string() + ": " +
+            (code ? code.message() : "larger than " + std::to_string(kMaxFileBytes) + " bytes"));
   }
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return fail_errno("open " + path.string());
   std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   if (stream.bad()) return fail_errno("read " + path.string());
-  if (text.find('\0') != std::string::npos) return fail(ErrorCode::invalid_argument, path.string() + ": not a text file (it has a zero byte)");
+  if (text.find('\0') != std::string::npos)
+    return fail(ErrorCode::invalid_argument,
+                path.string() + ": not a text file (it has a zero byte)");
   return text;
 }
 
 /// A Python source that lacks a function would only fail when a job needs it; say so at start.
-Status require_function(const fs::path& path, const std::string& source, const std::string& function) {
-  if (source.starts_with("def " + function + "(") || source.find("\ndef " + function + "(") != std::string::npos) return {};
-  return fail(ErrorCode::invalid_argument, path.string() + ": does not define 'def " + function + "('");
+Status require_function(const fs::path& path, const std::string& source,
+                        const std::string& function) {
+  if (source.starts_with("def " + function + "(") ||
+      source.find("\ndef " + function + "(") != std::string::npos)
+    return {};
+  return fail(ErrorCode::invalid_argument,
+              path.string() + ": does not define 'def " + function + "('");
 }
 
-/// Changes when any of the three files does. Sizes go in so that moving text from one file to the next changes it too.
+/// Changes when any of the three files does. Sizes go in so that moving text from one file to the
+/// next changes it too.
 std::string revision_of(std::initializer_list<const std::string*> files) {
   std::string all;
-  for (const std::string* file : files) all.append(std::to_string(file->size())).append(":").append(*file);
+  for (const std::string* file : files)
+    all.append(std::to_string(file->size())).append(":").append(*file);
   return sha256_hex(all);
 }
 
-/// The operator folders of one split, sorted. A name that starts with '.' or '_' is not an operator (__pycache__).
+/// The operator folders of one split, sorted. A name that starts with '.' or '_' is not an operator
+/// (__pycache__).
 Result<std::vector<fs::path>> folders_of(const fs::path& split_directory) {
   std::vector<fs::path> folders;
   std::error_code code;
   if (!fs::exists(split_directory, code)) return folders;
-  for (fs::directory_iterator it(split_directory, code), end; !code && it != end; it.increment(code)) {
+  for (fs::directory_iterator it(split_directory, code), end; !code && it != end;
+       it.increment(code)) {
     const std::string name = it->path().filename().string();
-    if (it->is_directory() && !name.starts_with('.') && !name.starts_with('_')) folders.push_back(it->path());
+    if (it->is_directory() && !name.starts_with('.') && !name.starts_with('_'))
+      folders.push_back(it->path());
   }
   if (code) return fail(ErrorCode::io, "list " + split_directory.string() + ": " + code.message());
   std::sort(folders.begin(), folders.end());
@@ -86,22 +103,29 @@ Result<Operator> load_operator(const fs::path& directory) {
   Result<Operator> op = parse_spec(*spec, spec_path.string());
   if (!op) return op;
   if (op->name != folder.filename()) {
-    return fail(ErrorCode::invalid_argument, spec_path.string() + ": key 'name' is '" + op->name + "'; it must be the folder's name '" +
+    return fail(ErrorCode::invalid_argument, spec_path.string() + ": key 'name' is '" + op->name +
+                                                 "'; it must be the folder's name '" +
                                                  folder.filename().string() + "'");
   }
   if (to_string(op->split) != folder.parent_path().filename().string()) {
-    return fail(ErrorCode::invalid_argument, spec_path.string() + ": key 'split' is '" + std::string(to_string(op->split)) +
-                                                 "'; it must be the name of the folder above, '" + folder.parent_path().filename().string() + "'");
+    return fail(ErrorCode::invalid_argument, spec_path.string() + ": key 'split' is '" +
+                                                 std::string(to_string(op->split)) +
+                                                 "'; it must be the name of the folder above, '" +
+                                                 folder.parent_path().filename().string() + "'");
   }
   Result<std::string> reference = read_file(folder / "reference.py");
   if (!reference) return fail(reference.error());
   Result<std::string> oracle = read_file(folder / "oracle.py");
   if (!oracle) return fail(oracle.error());
   for (const char* function : {"inputs", "reference", "cost"}) {
-    if (const Status status = require_function(folder / "reference.py", *reference, function); !status) return fail(status.error());
+    if (const Status status = require_function(folder / "reference.py", *reference, function);
+        !status)
+      return fail(status.error());
   }
   // With an adapter the oracle defines what the adapter calls, which only the adapter knows.
-  const Status defined = op->adapter.empty() ? require_function(folder / "oracle.py", *oracle, op->entry) : require_function(spec_path, op->adapter, op->entry);
+  const Status defined = op->adapter.empty()
+                             ? require_function(folder / "oracle.py", *oracle, op->entry)
+                             : require_function(spec_path, op->adapter, op->entry);
   if (!defined) return fail(defined.error());
   op->directory = folder;
   op->revision = revision_of({&*spec, &*reference, &*oracle});
@@ -113,7 +137,9 @@ Result<Operator> load_operator(const fs::path& directory) {
 Result<Catalog> Catalog::load(const fs::path& root) {
   std::error_code code;
   if (!fs::is_directory(root, code)) {
-    return fail(ErrorCode::not_found, root.string() + ": not a folder; the catalog is the repository's operators/, with standard/, ood/ and dsl/");
+    return fail(ErrorCode::not_found, root.string() +
+                                          ": not a folder; the catalog is the repository's "
+                                          "operators/, with standard/, ood/ and dsl/");
   }
   Catalog catalog;
   for (const Split split : kSplits) {
@@ -123,18 +149,22 @@ Result<Catalog> Catalog::load(const fs::path& root) {
       Result<Operator> op = load_operator(folder);
       if (!op) return fail(op.error());
       if (const Operator* other = catalog.find(op->name)) {
-        return fail(ErrorCode::invalid_argument, (folder / "spec.toml").string() + ": key 'name' is '" + op->name + "', which " +
-                                                     other->directory.string() + " has already; names are unique over all splits");
+        return fail(ErrorCode::invalid_argument,
+                    (folder / "spec.toml").string() + ": key 'name' is '" + op->name + "', which " +
+                        other->directory.string() +
+                        " has already; names are unique over all splits");
       }
       catalog.operators_.push_back(std::move(*op));
     }
   }
-  if (catalog.operators_.empty()) return fail(ErrorCode::not_found, root.string() + ": no operator in standard/, ood/ or dsl/");
+  if (catalog.operators_.empty())
+    return fail(ErrorCode::not_found, root.string() + ": no operator in standard/, ood/ or dsl/");
   return catalog;
 }
 
 const Operator* Catalog::find(std::string_view name) const {
-  const auto found = std::find_if(operators_.begin(), operators_.end(), [&](const Operator& op) { return op.name == name; });
+  const auto found = std::find_if(operators_.begin(), operators_.end(),
+                                  [&](const Operator& op) { return op.name == name; });
   return found == operators_.end() ? nullptr : &*found;
 }
 
@@ -142,9 +172,13 @@ Error Catalog::unknown(std::string_view name) const {
   std::vector<std::string_view> names;
   for (const Operator& op : operators_) names.push_back(op.name);
   const std::string_view near = nearest(name, names);
-  const std::string shown(name.size() > kShownNameBytes ? std::string(name.substr(0, kShownNameBytes)) + "..." : std::string(name));
-  return Error{ErrorCode::not_found, "unknown operator '" + shown + "'; " + (near.empty() ? std::string() : "did you mean '" + std::string(near) + "'? ") +
-                                         "`list_operators` names all " + std::to_string(names.size())};
+  const std::string shown(name.size() > kShownNameBytes
+                              ? std::string(name.substr(0, kShownNameBytes)) + "..."
+                              : std::string(name));
+  return Error{ErrorCode::not_found,
+               "unknown operator '" + shown + "'; " +
+                   (near.empty() ? std::string() : "did you mean '" + std::string(near) + "'? ") +
+                   "`list_operators` names all " + std::to_string(names.size())};
 }
 
 }  // namespace assay::operators

@@ -3,8 +3,8 @@
 //   Result<Catalog> catalog = Catalog::load("operators");
 //   const Operator* op = catalog->find("vector_add");
 //
-// The format is documented in docs/operators-format.md. An operator is a folder; nothing else registers it. Immutable after load,
-// hence safe to share between threads.
+// The format is documented in docs/operators-format.md. An operator is a folder; nothing else
+// registers it. Immutable after load, hence safe to share between threads.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ enum class ArgumentType { tensor, integer, floating, boolean };
 enum class Role { input, inout, structural };
 
 struct Argument {
-  std::uint32_t line = 0;              // of spec.toml, where its table begins
+  std::uint32_t line = 0;  // of spec.toml, where its table begins
   std::string name;
   ArgumentType type = ArgumentType::tensor;
-  std::string dtype;                   // "case" or a dtype; empty for scalars
-  std::vector<std::string> shape;      // axis names, integers or products; empty for scalars
+  std::string dtype;               // "case" or a dtype; empty for scalars
+  std::vector<std::string> shape;  // axis names, integers or products; empty for scalars
   Role role = Role::input;
   std::string description;
 };
@@ -39,9 +39,9 @@ struct Output {
   std::string name;
   std::string dtype;
   std::vector<std::string> shape;
-  double max_abs_error = 0.01;         // 0: exact
-  std::string scale = "1";             // number, axis or product; errors are multiplied by it
-  std::string from;                    // inout argument, or empty when returned
+  double max_abs_error = 0.01;  // 0: exact
+  std::string scale = "1";      // number, axis or product; errors are multiplied by it
+  std::string from;             // inout argument, or empty when returned
 };
 
 struct Case {
@@ -60,15 +60,16 @@ struct Operator {
   std::string family, dialect;
   int difficulty = 1;
   std::string summary, description, entry, signature;
-  bool imported = false;               // from another benchmark: its cases are what they are
-  std::string adapter;                 // Python that is put after every submission, and may define the entry; empty: none
+  bool imported = false;  // from another benchmark: its cases are what they are
+  std::string
+      adapter;  // Python that is put after every submission, and may define the entry; empty: none
   std::vector<Argument> arguments;
   std::vector<Output> outputs;
   std::vector<Case> cases;
-  std::filesystem::path directory;     // absolute
-  std::string reference_source;        // reference.py, as fetch_spec shows it
-  std::string oracle_source;           // never shown to an agent
-  std::string revision;                // SHA-256 over the three files
+  std::filesystem::path directory;  // absolute
+  std::string reference_source;     // reference.py, as fetch_spec shows it
+  std::string oracle_source;        // never shown to an agent
+  std::string revision;             // SHA-256 over the three files
 };
 
 class Catalog {
@@ -76,7 +77,7 @@ class Catalog {
   /// Fails on the first broken operator, naming file, key and valid values.
   static Result<Catalog> load(const std::filesystem::path& root);
 
-  const std::vector<Operator>& all() const { return operators_; }   // by split, then name
+  const std::vector<Operator>& all() const { return operators_; }  // by split, then name
   const Operator* find(std::string_view name) const;
   /// "unknown operator 'vectoradd'; did you mean 'vector_add'? `list_operators` names all 16"
   Error unknown(std::string_view name) const;
@@ -89,6 +90,7 @@ class Catalog {
 Result<Operator> load_operator(const std::filesystem::path& directory);
 
 /// Value of "rows", "128" or "2*rows*cols" for these axes.
-Result<std::int64_t> evaluate_extent(std::string_view expression, const std::map<std::string, std::int64_t>& axes);
+Result<std::int64_t> evaluate_extent(std::string_view expression,
+                                     const std::map<std::string, std::int64_t>& axes);
 
 }  // namespace assay::operators

@@ -20,7 +20,9 @@ Result<Example> load_example(const fs::path& path) {
   std::error_code code;
   const std::uintmax_t size = fs::file_size(path, code);
   if (code) return fail(ErrorCode::io, path.string() + ": " + code.message());
-  if (size > kMaxExampleBytes) return fail(ErrorCode::invalid_argument, path.string() + ": larger than " + std::to_string(kMaxExampleBytes) + " bytes");
+  if (size > kMaxExampleBytes)
+    return fail(ErrorCode::invalid_argument,
+                path.string() + ": larger than " + std::to_string(kMaxExampleBytes) + " bytes");
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return fail_errno("open " + path.string());
   Example example;
@@ -28,10 +30,16 @@ Result<Example> load_example(const fs::path& path) {
   example.source.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
   if (stream.bad()) return fail_errno("read " + path.string());
   const std::string& text = example.source;
-  if (text.starts_with(kQuotes)) example.title = text.substr(kQuotes.size(), std::min(text.find(kQuotes, kQuotes.size()), text.find('\n')) - kQuotes.size());
-  if (example.title.empty()) return fail(ErrorCode::invalid_argument, path.string() + ": the first line must be a docstring that says what is shown");
+  if (text.starts_with(kQuotes))
+    example.title =
+        text.substr(kQuotes.size(),
+                    std::min(text.find(kQuotes, kQuotes.size()), text.find('\n')) - kQuotes.size());
+  if (example.title.empty())
+    return fail(ErrorCode::invalid_argument,
+                path.string() + ": the first line must be a docstring that says what is shown");
   const std::size_t check = text.find(kCheck);
-  if (check == std::string::npos) return fail(ErrorCode::invalid_argument, path.string() + ": no function `check` at its end");
+  if (check == std::string::npos)
+    return fail(ErrorCode::invalid_argument, path.string() + ": no function `check` at its end");
   example.source.resize(check + 1);  // with its last line's end
   return example;
 }

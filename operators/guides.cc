@@ -17,7 +17,9 @@ Result<Guide> load_guide(const fs::path& path) {
   std::error_code code;
   const std::uintmax_t size = fs::file_size(path, code);
   if (code) return fail(ErrorCode::io, path.string() + ": " + code.message());
-  if (size > kMaxGuideBytes) return fail(ErrorCode::invalid_argument, path.string() + ": larger than " + std::to_string(kMaxGuideBytes) + " bytes");
+  if (size > kMaxGuideBytes)
+    return fail(ErrorCode::invalid_argument,
+                path.string() + ": larger than " + std::to_string(kMaxGuideBytes) + " bytes");
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return fail_errno("open " + path.string());
   Guide guide;
@@ -26,7 +28,8 @@ Result<Guide> load_guide(const fs::path& path) {
   if (stream.bad()) return fail_errno("read " + path.string());
   const std::string first = guide.text.substr(0, guide.text.find('\n'));
   if (!first.starts_with(kTitleMark) || first.size() == kTitleMark.size()) {
-    return fail(ErrorCode::invalid_argument, path.string() + ": the first line must be a title, '# ...'");
+    return fail(ErrorCode::invalid_argument,
+                path.string() + ": the first line must be a title, '# ...'");
   }
   guide.title = first.substr(kTitleMark.size());
   return guide;

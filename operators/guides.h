@@ -1,6 +1,8 @@
-// Guides: short texts for whoever writes kernels, one Markdown file per topic in operators/guides. A file there is all it takes to add one.
+// Guides: short texts for whoever writes kernels, one Markdown file per topic in operators/guides.
+// A file there is all it takes to add one.
 //
-//   auto guides = load_guides("operators/guides");       // {topic "triton-pitfalls", title "Triton pitfalls", text "# Triton pitfalls\n..."}
+//   auto guides = load_guides("operators/guides");       // {topic "triton-pitfalls", title "Triton
+//   pitfalls", text "# Triton pitfalls\n..."}
 //
 // Pure function of the folder's content.
 #pragma once

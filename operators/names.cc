@@ -30,11 +30,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 bool is_identifier(std::string_view text) {
   const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
   return !text.empty() && text.size() <= kIdentifierBytes && lower(text[0]) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return lower(c) || (c >= '0' && c <= '9') || c == '_'; });
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return lower(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
 std::string_view nearest(std::string_view text, std::span<const std::string_view> names) {
-  if (text.size() > 2 * kIdentifierBytes) return {};  // keeps the work bounded; no name is that long
+  if (text.size() > 2 * kIdentifierBytes)
+    return {};  // keeps the work bounded; no name is that long
   std::string_view best;
   std::size_t best_distance = 0;
   for (const std::string_view name : names) {

@@ -11,12 +11,20 @@ namespace {
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
 /// What stands behind the file's name in a message.
-std::string at(std::uint32_t line, const std::string& place) { return (line == 0 ? "" : ":" + std::to_string(line)) + ": " + place; }
-std::string at(const Argument& argument) { return at(argument.line, "[[arguments]] " + quoted(argument.name)); }
-std::string at(const Output& output) { return at(output.line, "[[outputs]] " + quoted(output.name)); }
+std::string at(std::uint32_t line, const std::string& place) {
+  return (line == 0 ? "" : ":" + std::to_string(line)) + ": " + place;
+}
+std::string at(const Argument& argument) {
+  return at(argument.line, "[[arguments]] " + quoted(argument.name));
+}
+std::string at(const Output& output) {
+  return at(output.line, "[[outputs]] " + quoted(output.name));
+}
 std::string at(const Case& item) { return at(item.line, "[[cases]] " + quoted(item.id)); }
 
-Status broken(const std::string& where, const std::string& message) { return fail(ErrorCode::invalid_argument, where + ": " + message); }
+Status broken(const std::string& where, const std::string& message) {
+  return fail(ErrorCode::invalid_argument, where + ": " + message);
+}
 
 std::string names_of(const std::map<std::string, std::int64_t>& axes) {
   std::string text;
@@ -38,11 +46,13 @@ Status check_axes(const Operator& op) {
   for (const Case& item : op.cases) {
     for (const auto& [name, value] : op.cases.front().axes) {
       if (item.axes.contains(name)) continue;
-      return broken(at(item), "key 'axes' lacks '" + name + "'; every case has the same axes: " + names_of(op.cases.front().axes));
+      return broken(at(item), "key 'axes' lacks '" + name + "'; every case has the same axes: " +
+                                  names_of(op.cases.front().axes));
     }
     if (item.axes.size() != op.cases.front().axes.size()) {
-      return broken(at(item), "key 'axes' has more names than case " + quoted(op.cases.front().id) +
-                                                        "; every case has the same axes: " + names_of(op.cases.front().axes));
+      return broken(at(item),
+                    "key 'axes' has more names than case " + quoted(op.cases.front().id) +
+                        "; every case has the same axes: " + names_of(op.cases.front().axes));
     }
     const auto check = [&](const std::string& where, const std::string& extent) -> Status {
       const Result<std::int64_t> value = evaluate_extent(extent, item.axes);
@@ -68,27 +78,36 @@ Status check_axes(const Operator& op) {
   return {};
 }
 
-/// An output `from` an argument is that argument after the call, so dtype and shape agree; an inout argument without one is never checked.
+/// An output `from` an argument is that argument after the call, so dtype and shape agree; an inout
+/// argument without one is never checked.
 Status check_inout(const Operator& op) {
   std::string inout_names;
   for (const Argument& argument : op.arguments) {
-    if (argument.role == Role::inout) inout_names += (inout_names.empty() ? "" : ", ") + argument.name;
+    if (argument.role == Role::inout)
+      inout_names += (inout_names.empty() ? "" : ", ") + argument.name;
   }
   std::set<std::string> used;
   for (const Output& output : op.outputs) {
     if (output.from.empty()) continue;
     const std::string where = at(output);
-    const auto found = std::find_if(op.arguments.begin(), op.arguments.end(),
-                                    [&](const Argument& argument) { return argument.name == output.from && argument.role == Role::inout; });
+    const auto found =
+        std::find_if(op.arguments.begin(), op.arguments.end(), [&](const Argument& argument) {
+          return argument.name == output.from && argument.role == Role::inout;
+        });
     if (found == op.arguments.end()) {
-      return broken(where, "key 'from' is " + quoted(output.from) + "; valid inout arguments: " + (inout_names.empty() ? "none" : inout_names));
+      return broken(where, "key 'from' is " + quoted(output.from) + "; valid inout arguments: " +
+                               (inout_names.empty() ? "none" : inout_names));
     }
-    if (found->dtype != output.dtype || found->shape != output.shape) return broken(where, "dtype and shape must be those of argument " + quoted(output.from));
-    if (!used.insert(output.from).second) return broken(where, "key 'from' names " + quoted(output.from) + ", which another output has");
+    if (found->dtype != output.dtype || found->shape != output.shape)
+      return broken(where, "dtype and shape must be those of argument " + quoted(output.from));
+    if (!used.insert(output.from).second)
+      return broken(where,
+                    "key 'from' names " + quoted(output.from) + ", which another output has");
   }
   for (const Argument& argument : op.arguments) {
     if (argument.role == Role::inout && !used.contains(argument.name)) {
-      return broken(at(argument), "role is 'inout' but no [[outputs]] has from = \"" + argument.name + "\"");
+      return broken(at(argument),
+                    "role is 'inout' but no [[outputs]] has from = \"" + argument.name + "\"");
     }
   }
   return {};
@@ -103,23 +122,30 @@ Status check_cases(const Operator& op) {
     if (!item.interpreter) continue;
     ++interpreted[item.hidden];
     const std::string where = at(item);
-    if (!interpretable) return broken(where, "key 'interpreter' must be false: dialect '" + op.dialect + "' does not run in the interpreter");
+    if (!interpretable)
+      return broken(where, "key 'interpreter' must be false: dialect '" + op.dialect +
+                               "' does not run in the interpreter");
     if (item.dtype == "bfloat16" || item.dtype.starts_with("float8")) {
-      return broken(where, "key 'dtype' is '" + item.dtype + "', in which the interpreter computes wrongly; " +
+      return broken(where, "key 'dtype' is '" + item.dtype +
+                               "', in which the interpreter computes wrongly; " +
                                "valid with interpreter = true: float32, float16, integers");
     }
   }
   if (op.imported) {
-    if (counts[false] == 0) return broken(at(0, "[[cases]]"), "no public case; at least one is needed");
+    if (counts[false] == 0)
+      return broken(at(0, "[[cases]]"), "no public case; at least one is needed");
     return {};
   }
   for (const bool hidden : {false, true}) {
     const std::string visibility = hidden ? "hidden" : "public";
     if (counts[hidden] < kMinCasesOfEachVisibility) {
-      return broken(at(0, "[[cases]]"), std::to_string(counts[hidden]) + " " + visibility + " cases; at least " +
-                                     std::to_string(kMinCasesOfEachVisibility) + " are needed");
+      return broken(at(0, "[[cases]]"),
+                    std::to_string(counts[hidden]) + " " + visibility + " cases; at least " +
+                        std::to_string(kMinCasesOfEachVisibility) + " are needed");
     }
-    if (interpretable && interpreted[hidden] == 0) return broken(at(0, "[[cases]]"), "no " + visibility + " case has interpreter = true; at least one is needed");
+    if (interpretable && interpreted[hidden] == 0)
+      return broken(at(0, "[[cases]]"),
+                    "no " + visibility + " case has interpreter = true; at least one is needed");
   }
   return {};
 }
@@ -135,7 +161,8 @@ std::string signature_of(const Operator& op) {
                                                                  : "bool";
     text += (text.back() == '(' ? "" : ", ") + argument.name + ": " + type;
   }
-  const auto returned = std::count_if(op.outputs.begin(), op.outputs.end(), [](const Output& output) { return output.from.empty(); });
+  const auto returned = std::count_if(op.outputs.begin(), op.outputs.end(),
+                                      [](const Output& output) { return output.from.empty(); });
   text += ") -> ";
   if (returned == 0) return text + "None";
   if (returned == 1) return text + "Tensor";
@@ -145,11 +172,17 @@ std::string signature_of(const Operator& op) {
 }
 
 Status check_spec(const Operator& op) {
-  if (Status status = check_unique(op.arguments, [](const Argument& item) { return item.name; }); !status) return status;
-  if (Status status = check_unique(op.outputs, [](const Output& item) { return item.name; }); !status) return status;
-  if (Status status = check_unique(op.cases, [](const Case& item) { return item.id; }); !status) return status;
+  if (Status status = check_unique(op.arguments, [](const Argument& item) { return item.name; });
+      !status)
+    return status;
+  if (Status status = check_unique(op.outputs, [](const Output& item) { return item.name; });
+      !status)
+    return status;
+  if (Status status = check_unique(op.cases, [](const Case& item) { return item.id; }); !status)
+    return status;
   if (const std::string expected = signature_of(op); op.signature != expected) {
-    return broken(at(0, "key 'signature'"), "is " + quoted(op.signature) + "; arguments and outputs say '" + expected + "'");
+    return broken(at(0, "key 'signature'"),
+                  "is " + quoted(op.signature) + "; arguments and outputs say '" + expected + "'");
   }
   if (Status status = check_axes(op); !status) return status;
   if (Status status = check_inout(op); !status) return status;

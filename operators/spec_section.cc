@@ -14,7 +14,9 @@ namespace {
 constexpr std::size_t kShownValueBytes = 80;
 
 std::string shown(const std::string& value) {
-  return "'" + (value.size() > kShownValueBytes ? value.substr(0, kShownValueBytes) + "..." : value) + "'";
+  return "'" +
+         (value.size() > kShownValueBytes ? value.substr(0, kShownValueBytes) + "..." : value) +
+         "'";
 }
 
 template <class List>
@@ -37,23 +39,30 @@ std::string join(const std::vector<std::string>& names) { return joined(names); 
 
 void Diagnostics::add(std::uint32_t line, const std::string& message) {
   if (first) return;
-  first = Error{ErrorCode::invalid_argument, file + (line == 0 ? "" : ":" + std::to_string(line)) + ": " + message};
+  first = Error{ErrorCode::invalid_argument,
+                file + (line == 0 ? "" : ":" + std::to_string(line)) + ": " + message};
 }
 
 void Section::print_error(std::string_view key, const std::string& message) {
   const toml::node* found = table_.get(key);
-  const std::uint32_t line = found != nullptr ? found->source().begin.line : table_.source().begin.line;
-  diagnostics_.add(line, (label_.empty() ? "" : label_ + ": ") + "key '" + std::string(key) + "' " + message);
+  const std::uint32_t line =
+      found != nullptr ? found->source().begin.line : table_.source().begin.line;
+  diagnostics_.add(
+      line, (label_.empty() ? "" : label_ + ": ") + "key '" + std::string(key) + "' " + message);
 }
 
-void Section::keys(std::initializer_list<std::string_view> required, std::initializer_list<std::string_view> optional) {
+void Section::keys(std::initializer_list<std::string_view> required,
+                   std::initializer_list<std::string_view> optional) {
   std::vector<std::string_view> valid(required);
   valid.insert(valid.end(), optional);
   for (const auto& [key, value] : table_) {
     const std::string_view name = key;
     if (std::find(valid.begin(), valid.end(), name) != valid.end()) continue;
     const std::string_view near = nearest(name, valid);
-    print_error(name, "is unknown" + (near.empty() ? std::string() : "; did you mean '" + std::string(near) + "'?") + "; valid: " + join(Names(valid)));
+    print_error(name,
+                "is unknown" +
+                    (near.empty() ? std::string() : "; did you mean '" + std::string(near) + "'?") +
+                    "; valid: " + join(Names(valid)));
   }
   for (const std::string_view key : required) {
     if (!has(key)) print_error(key, "is missing; required: " + joined(required));
@@ -80,7 +89,9 @@ std::string Section::text(std::string_view key) {
 std::string Section::identifier(std::string_view key) {
   std::string value = text(key);
   if (!value.empty() && !is_identifier(value)) {
-    print_error(key, "is " + shown(value) + "; valid: lower-case letters, digits and underscores, a letter first, at most 64 characters");
+    print_error(key, "is " + shown(value) +
+                         "; valid: lower-case letters, digits and underscores, a letter first, at "
+                         "most 64 characters");
   }
   return value;
 }
@@ -98,7 +109,8 @@ std::int64_t Section::integer(std::string_view key, std::int64_t low, std::int64
   if (found == nullptr) return low;
   const auto* value = found->as_integer();
   if (value == nullptr || value->get() < low || value->get() > high) {
-    print_error(key, "must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
+    print_error(key,
+                "must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
     return low;
   }
   return value->get();
@@ -137,7 +149,10 @@ std::vector<std::string> Section::extents(std::string_view key) {
       array = nullptr;
     }
   }
-  if (array == nullptr) print_error(key, "must be an array of axis names, integers or products, such as [\"rows\", \"2*cols\"]");
+  if (array == nullptr)
+    print_error(
+        key,
+        "must be an array of axis names, integers or products, such as [\"rows\", \"2*cols\"]");
   return items;
 }
 
@@ -153,7 +168,8 @@ std::string Section::extent_or_number(std::string_view key) {
   return text(key);
 }
 
-std::map<std::string, std::int64_t> Section::integers(std::string_view key, std::int64_t low, std::int64_t high) {
+std::map<std::string, std::int64_t> Section::integers(std::string_view key, std::int64_t low,
+                                                      std::int64_t high) {
   const toml::node* found = node(key);
   if (found == nullptr) return {};
   const auto* table = found->as_table();
@@ -166,9 +182,11 @@ std::map<std::string, std::int64_t> Section::integers(std::string_view key, std:
     const std::string name(name_key.str());
     const auto* number = value.as_integer();
     if (!is_identifier(name)) {
-      print_error(key, "has the name " + shown(name) + "; valid: lower-case letters, digits and underscores, a letter first");
+      print_error(key, "has the name " + shown(name) +
+                           "; valid: lower-case letters, digits and underscores, a letter first");
     } else if (number == nullptr || number->get() < low || number->get() > high) {
-      print_error(key, "has '" + name + "', which must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
+      print_error(key, "has '" + name + "', which must be an integer from " + std::to_string(low) +
+                           " to " + std::to_string(high));
     } else {
       values[name] = number->get();
     }

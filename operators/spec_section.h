@@ -1,6 +1,7 @@
-// Section: typed, strict access to one table of a spec.toml. Every key of the table must be known and every required key
-// must be there with the right type; the first thing wrong is kept in a Diagnostics as one sentence that names file, line,
-// table, key and the valid values. After that the getters return empty values, so a parser can read on without checking.
+// Section: typed, strict access to one table of a spec.toml. Every key of the table must be known
+// and every required key must be there with the right type; the first thing wrong is kept in a
+// Diagnostics as one sentence that names file, line, table, key and the valid values. After that
+// the getters return empty values, so a parser can read on without checking.
 //
 //   Diagnostics diagnostics{"operators/standard/relu/spec.toml"};
 //   Section section(table, "[[cases]] 'small'", diagnostics);
@@ -8,8 +9,11 @@
 //   std::string dtype = section.choice("dtype", kDtypes);
 //   if (diagnostics.first) return fail(*diagnostics.first);
 //
-// Not thread-safe; lives on one thread's stack while one file is parsed. The only header that shows toml++ to its includer.
+// Not thread-safe; lives on one thread's stack while one file is parsed. The only header that shows
+// toml++ to its includer.
 #pragma once
+
+#include <toml++/toml.h>
 
 #include <cstdint>
 #include <initializer_list>
@@ -18,7 +22,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <toml++/toml.h>
 #include <vector>
 
 #include "base/result.h"
@@ -47,11 +50,13 @@ class Section {
       : table_(table), label_(std::move(label)), diagnostics_(diagnostics) {}
 
   /// Complains about a key that is in neither list, and about a required one that is missing.
-  void keys(std::initializer_list<std::string_view> required, std::initializer_list<std::string_view> optional);
+  void keys(std::initializer_list<std::string_view> required,
+            std::initializer_list<std::string_view> optional);
 
   bool has(std::string_view key) const { return table_.contains(key); }
   std::string text(std::string_view key);
-  /// Lower-case letters, digits and underscores, starting with a letter: usable as a file name and a Python name.
+  /// Lower-case letters, digits and underscores, starting with a letter: usable as a file name and
+  /// a Python name.
   std::string identifier(std::string_view key);
   std::string choice(std::string_view key, Names valid);
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high);
@@ -62,7 +67,8 @@ class Section {
   /// A string or a number, as text.
   std::string extent_or_number(std::string_view key);
   /// A table of integers.
-  std::map<std::string, std::int64_t> integers(std::string_view key, std::int64_t low, std::int64_t high);
+  std::map<std::string, std::int64_t> integers(std::string_view key, std::int64_t low,
+                                               std::int64_t high);
   /// The tables of [[key]]; complains when there is none.
   std::vector<const toml::table*> tables(std::string_view key);
 

@@ -10,7 +10,7 @@ namespace assay::operators {
 namespace {
 
 constexpr std::int64_t kMaxDifficulty = 5;
-constexpr double kMaxAbsError = 0.01;              // TritonGym's pass rule; a spec may only be stricter
+constexpr double kMaxAbsError = 0.01;  // TritonGym's pass rule; a spec may only be stricter
 constexpr std::int64_t kMaxAxis = std::int64_t{1} << 40;
 
 constexpr std::array<std::string_view, 3> kSplits{"standard", "ood", "dsl"};
@@ -18,11 +18,13 @@ constexpr std::array<std::string_view, 3> kDialects{"triton", "gluon", "tlx"};
 constexpr std::array<std::string_view, 4> kTypes{"tensor", "int", "float", "bool"};
 constexpr std::array<std::string_view, 3> kRoles{"input", "inout", "structural"};
 constexpr std::array<std::string_view, 2> kVisibilities{"public", "hidden"};
-constexpr std::array<std::string_view, 12> kDtypes{"float64", "float32",       "float16",     "bfloat16", "float8_e4m3fn", "float8_e5m2",
-                                                   "int64",   "int32",         "int16",       "int8",     "uint8",         "bool"};
-constexpr std::array<std::string_view, 17> kFamilies{"elementwise", "activation", "normalization", "reduction", "softmax",  "gemm",
-                                                     "quantization", "attention", "positional",    "sparse",    "convolution", "loss",
-                                                     "optimizer",   "scan",       "sampling",      "layout",    "fused"};
+constexpr std::array<std::string_view, 12> kDtypes{
+    "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+    "int64",   "int32",   "int16",   "int8",     "uint8",         "bool"};
+constexpr std::array<std::string_view, 17> kFamilies{
+    "elementwise",  "activation", "normalization", "reduction", "softmax",     "gemm",
+    "quantization", "attention",  "positional",    "sparse",    "convolution", "loss",
+    "optimizer",    "scan",       "sampling",      "layout",    "fused"};
 
 std::vector<std::string_view> dtypes_and_case() {
   std::vector<std::string_view> names{"case"};
@@ -31,9 +33,12 @@ std::vector<std::string_view> dtypes_and_case() {
 }
 
 /// The label of the i-th [[key]] table: its own name where it has one.
-std::string label(const toml::table& table, std::string_view key, std::string_view name_key, std::size_t index) {
+std::string label(const toml::table& table, std::string_view key, std::string_view name_key,
+                  std::size_t index) {
   const auto* name = table.get_as<std::string>(name_key);
-  const std::string shown = name != nullptr && name->get().size() <= 64 ? "'" + name->get() + "'" : "number " + std::to_string(index + 1);
+  const std::string shown = name != nullptr && name->get().size() <= 64
+                                ? "'" + name->get() + "'"
+                                : "number " + std::to_string(index + 1);
   return "[[" + std::string(key) + "]] " + shown;
 }
 
@@ -58,7 +63,9 @@ Argument parse_argument(Section section) {
     argument.shape = section.extents("shape");
   }
   const std::string role = section.choice("role", kRoles);
-  argument.role = role == "inout" ? Role::inout : role == "structural" ? Role::structural : Role::input;
+  argument.role = role == "inout"        ? Role::inout
+                  : role == "structural" ? Role::structural
+                                         : Role::input;
   if (argument.type != ArgumentType::tensor && argument.role != Role::input) {
     section.print_error("role", "is '" + role + "'; valid for a scalar: input");
   }
@@ -92,7 +99,9 @@ Case parse_case(Section section) {
 
 Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   Section section(root, "", diagnostics);
-  section.keys({"name", "split", "family", "dialect", "difficulty", "summary", "description", "entry", "signature", "arguments", "outputs", "cases"}, {"imported", "adapter"});
+  section.keys({"name", "split", "family", "dialect", "difficulty", "summary", "description",
+                "entry", "signature", "arguments", "outputs", "cases"},
+               {"imported", "adapter"});
   Operator op;
   op.name = section.identifier("name");
   const std::string split = section.choice("split", kSplits);
@@ -108,17 +117,20 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   if (section.has("adapter")) op.adapter = section.text("adapter");
   std::size_t index = 0;
   for (const toml::table* table : section.tables("arguments")) {
-    op.arguments.push_back(parse_argument(Section(*table, label(*table, "arguments", "name", index++), diagnostics)));
+    op.arguments.push_back(
+        parse_argument(Section(*table, label(*table, "arguments", "name", index++), diagnostics)));
     op.arguments.back().line = table->source().begin.line;
   }
   index = 0;
   for (const toml::table* table : section.tables("outputs")) {
-    op.outputs.push_back(parse_output(Section(*table, label(*table, "outputs", "name", index++), diagnostics)));
+    op.outputs.push_back(
+        parse_output(Section(*table, label(*table, "outputs", "name", index++), diagnostics)));
     op.outputs.back().line = table->source().begin.line;
   }
   index = 0;
   for (const toml::table* table : section.tables("cases")) {
-    op.cases.push_back(parse_case(Section(*table, label(*table, "cases", "id", index++), diagnostics)));
+    op.cases.push_back(
+        parse_case(Section(*table, label(*table, "cases", "id", index++), diagnostics)));
     op.cases.back().line = table->source().begin.line;
   }
   return op;
@@ -132,10 +144,12 @@ Result<Operator> parse_spec(std::string_view text, const std::string& file) {
   try {
     op = parse_root(toml::parse(text), diagnostics);
   } catch (const toml::parse_error& error) {
-    diagnostics.add(error.source().begin.line, "not valid TOML: " + std::string(error.description()));
+    diagnostics.add(error.source().begin.line,
+                    "not valid TOML: " + std::string(error.description()));
   }
   if (diagnostics.first) return fail(*diagnostics.first);
-  if (const Status checked = check_spec(op); !checked) return fail(checked.error().code, file + checked.error().message);
+  if (const Status checked = check_spec(op); !checked)
+    return fail(checked.error().code, file + checked.error().message);
   return op;
 }
 

@@ -7,7 +7,8 @@
 
 int main(int argc, char** argv) {
   using namespace assay::server;
-  CLI::App app{"Assay: an MCP server through which any LLM agent writes GPU kernels and is scored", "assay"};
+  CLI::App app{"Assay: an MCP server through which any LLM agent writes GPU kernels and is scored",
+               "assay"};
   app.set_version_flag("--version", "assay " ASSAY_VERSION);
   app.require_subcommand(1);
   int status = kPass;

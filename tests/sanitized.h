@@ -1,4 +1,5 @@
-// kSanitized: whether this build carries a sanitizer, which slows everything down and needs address space of its own.
+// kSanitized: whether this build carries a sanitizer, which slows everything down and needs address
+// space of its own.
 #pragma once
 
 #if defined(__has_feature)  // clang

@@ -16,7 +16,11 @@ FIRST_INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)', re.MULTILINE)
 
 
 def headers() -> list[str]:
-    found = sorted(path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).rglob("*.h"))
+    found = sorted(
+        path.relative_to(ROOT).as_posix()
+        for folder in FOLDERS
+        for path in (ROOT / folder).rglob("*.h")
+    )
     assert len(found) > 20
     return found
 
@@ -26,13 +30,22 @@ def source_of(header: str) -> Path:
 
 
 def compiler() -> list[str]:
-    """The compiler and flags of the release build's main.cc, without optimisation, input and output."""
+    """The compiler and flags of the release build's main.cc, without optimisation, input and
+    output."""
     commands = json.loads((ROOT / "build/release/compile_commands.json").read_text())
     entry = next(item for item in commands if item["file"].endswith("server/main.cc"))
     words = shlex.split(entry["command"])
     keep = [word for word in words if word.startswith(("-I", "-D", "-std=", "-W"))]
     system = [words[i + 1] for i, word in enumerate(words) if word == "-isystem"]
-    return ["g++", "-fsyntax-only", *keep, *(flag for path in system for flag in ("-isystem", path)), "-x", "c++", "-"]
+    return [
+        "g++",
+        "-fsyntax-only",
+        *keep,
+        *(flag for path in system for flag in ("-isystem", path)),
+        "-x",
+        "c++",
+        "-",
+    ]
 
 
 def compile_alone(header: str, command: list[str]) -> str:
@@ -44,8 +57,14 @@ def compile_alone(header: str, command: list[str]) -> str:
 
 def test_a_source_includes_its_header_first() -> None:
     """So that the build itself proves that the header needs nothing before it."""
-    firsts = {header: FIRST_INCLUDE.search(source_of(header).read_text()) for header in headers() if source_of(header).exists()}
-    wrong = [header for header, first in firsts.items() if first is None or first.group(1) != header]
+    firsts = {
+        header: FIRST_INCLUDE.search(source_of(header).read_text())
+        for header in headers()
+        if source_of(header).exists()
+    }
+    wrong = [
+        header for header, first in firsts.items() if first is None or first.group(1) != header
+    ]
     assert not wrong, f"not the first include of their own source: {wrong}"
 
 
@@ -53,5 +72,9 @@ def test_headers_without_a_source_compile_alone() -> None:
     alone = [header for header in headers() if not source_of(header).exists()]
     command = compiler()
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        failures = [said for said in threads.map(lambda header: compile_alone(header, command), alone) if said]
+        failures = [
+            said
+            for said in threads.map(lambda header: compile_alone(header, command), alone)
+            if said
+        ]
     assert not failures, "\n".join(failures)

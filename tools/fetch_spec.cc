@@ -1,11 +1,11 @@
 #include <charconv>
 #include <cstdint>
 
-#include "tools/answer/answers.h"
 #include "base/escape.h"
-#include "tools/model/operator_job.h"
+#include "tools/answer/answers.h"
 #include "tools/answer/reference_source.h"
 #include "tools/answer/schema_parts.h"
+#include "tools/model/operator_job.h"
 #include "tools/registry.h"
 
 namespace assay::tools {
@@ -19,7 +19,8 @@ using operators::Output;
 using operators::Role;
 
 constexpr std::size_t kNoteBytes = 120;  // "the reference is cut" and its kin
-constexpr std::size_t kCapShareOf8 = 7;  // eighths of the cap: specifications have down to 2.9 characters a token, and the cap reckons with 3.2
+constexpr std::size_t kCapShareOf8 = 7;  // eighths of the cap: specifications have down to 2.9
+                                         // characters a token, and the cap reckons with 3.2
 
 std::string type_text(ArgumentType type) {
   switch (type) {
@@ -49,7 +50,8 @@ std::string shape_text(const std::vector<std::string>& shape) {
 std::string argument_line(const Argument& argument) {
   std::string text = "- " + argument.name + ": " + type_text(argument.type);
   if (argument.type == ArgumentType::tensor)
-    text += " " + shape_text(argument.shape) + ", dtype " + (argument.dtype == "case" ? "of the case" : argument.dtype);
+    text += " " + shape_text(argument.shape) + ", dtype " +
+            (argument.dtype == "case" ? "of the case" : argument.dtype);
   if (argument.role == Role::inout) text += ", modified in place";
   if (argument.role == Role::structural) text += ", real values on the host";
   return text + (argument.description.empty() ? "" : "; " + argument.description) + "\n";
@@ -62,13 +64,18 @@ std::string tolerance_text(const Output& output) {
   double scale = 0;
   const char* const last = output.scale.data() + output.scale.size();
   const auto [end, error] = std::from_chars(output.scale.data(), last, scale);
-  if (error != std::errc{} || end != last || !(scale > 0)) return "abs error * " + output.scale + limit;  // an axis, or a product
-  return "abs error <= " + number_text(output.max_abs_error / scale) + " (compared as error * " + output.scale + limit + ")";
+  if (error != std::errc{} || end != last || !(scale > 0))
+    return "abs error * " + output.scale + limit;  // an axis, or a product
+  return "abs error <= " + number_text(output.max_abs_error / scale) + " (compared as error * " +
+         output.scale + limit + ")";
 }
 
 std::string output_line(const Output& output) {
-  return "- " + output.name + ": " + shape_text(output.shape) + ", dtype " + (output.dtype == "case" ? "of the case" : output.dtype) + ", " +
-         tolerance_text(output) + (output.from.empty() ? "" : "; is argument " + output.from + " after the call, not returned") + "\n";
+  return "- " + output.name + ": " + shape_text(output.shape) + ", dtype " +
+         (output.dtype == "case" ? "of the case" : output.dtype) + ", " + tolerance_text(output) +
+         (output.from.empty() ? ""
+                              : "; is argument " + output.from + " after the call, not returned") +
+         "\n";
 }
 
 std::string case_line(const operators::Case& item) {
@@ -79,17 +86,23 @@ std::string case_line(const operators::Case& item) {
 
 // In full: docs/cuda-submissions.md. An agent sees no documents.
 constexpr const char* kCudaCppText =
-    "One CUDA C++ file, sent with language=cuda, that starts with a comment /* assay ... */ of TOML in place of host code: for each launch in order "
+    "One CUDA C++ file, sent with language=cuda, that starts with a comment /* assay ... */ of "
+    "TOML in place of host code: for each launch in order "
     "[[launch]], "
-    "kernel = \"add<256, {x.dtype}>\", grid = [\"ceil_div(n, 256)\"], block = 256, args = [\"x\", \"y\", \"z\", \"n\"], and where needed cluster, shared "
+    "kernel = \"add<256, {x.dtype}>\", grid = [\"ceil_div(n, 256)\"], block = 256, args = [\"x\", "
+    "\"y\", \"z\", \"n\"], and where needed cluster, shared "
     "(bytes), "
-    "cooperative, when (condition), repeat (times; `round` counts them). Arguments, outputs and the shapes' axes go by their names above; outputs are "
+    "cooperative, when (condition), repeat (times; `round` counts them). Arguments, outputs and "
+    "the shapes' axes go by their names above; outputs are "
     "allocated, "
-    "uninitialised. Expressions: integers, x.shape[0], x.numel, + - * / // % **, comparisons, a if c else b, ceil_div, next_power_of_2, log2_ceil, min, max, "
+    "uninitialised. Expressions: integers, x.shape[0], x.numel, + - * / // % **, comparisons, a if "
+    "c else b, ceil_div, next_power_of_2, log2_ceil, min, max, "
     "abs, sqrt. "
-    "[scratch.NAME] with dtype and shape is memory, [fill] NAME = 0 sets an output or scratch first, [sizes] NAME = expression names a number, [defines] NAME "
+    "[scratch.NAME] with dtype and shape is memory, [fill] NAME = 0 sets an output or scratch "
+    "first, [sizes] NAME = expression names a number, [defines] NAME "
     "is -DNAME, "
-    "options = [\"--use_fast_math\"]. {x.dtype} is __half for float16. An NVIDIA GPU runs it; `compile` needs none.";
+    "options = [\"--use_fast_math\"]. {x.dtype} is __half for float16. An NVIDIA GPU runs it; "
+    "`compile` needs none.";
 
 std::vector<std::string> languages_of(const Operator& op) {
   std::vector<std::string> taken;
@@ -103,24 +116,33 @@ std::string submission_text(const Operator& op, std::string_view language) {
   if (language == sandbox::kCudaCpp) return kCudaCppText;
   std::string text = "One Python module that defines `" + op.entry + "` with that signature. ";
   if (op.dialect == "gluon")
-    return text + "The work is done in Gluon kernels (`from triton.experimental import gluon`, @gluon.jit); torch may only allocate, view and launch.";
+    return text +
+           "The work is done in Gluon kernels (`from triton.experimental import gluon`, "
+           "@gluon.jit); torch may only allocate, view and launch.";
   if (op.dialect == "tlx")
-    return text + "The work is done in TLX kernels (`import triton.language.extra.tlx as tlx`, @triton.jit); torch may only allocate, view and launch.";
+    return text +
+           "The work is done in TLX kernels (`import triton.language.extra.tlx as tlx`, "
+           "@triton.jit); torch may only allocate, view and launch.";
   return text +
-         "The work is done in Triton kernels (@triton.jit); torch may only allocate, view and launch. Or one CUDA C++ file: `fetch_spec` with language=cuda "
+         "The work is done in Triton kernels (@triton.jit); torch may only allocate, view and "
+         "launch. Or one CUDA C++ file: `fetch_spec` with language=cuda "
          "says how it looks.";
 }
 
 std::string limits_text(const sandbox::Limits& limits) {
   const auto seconds = [](std::int64_t ms) { return number_text(static_cast<double>(ms) / 1000); };
-  return "import " + seconds(limits.import_wall_ms) + " s, compile and run " + seconds(limits.run_wall_ms) + " s, launches " + seconds(limits.launch_wall_ms) +
-         " s a case, memory " + std::to_string(limits.memory_bytes >> 20) + " MiB, GPU memory " + std::to_string(limits.gpu_memory_bytes >> 20) +
-         " MiB, source " + std::to_string(limits.source_bytes) + " bytes, " + std::to_string(limits.processes) + " processes, no network";
+  return "import " + seconds(limits.import_wall_ms) + " s, compile and run " +
+         seconds(limits.run_wall_ms) + " s, launches " + seconds(limits.launch_wall_ms) +
+         " s a case, memory " + std::to_string(limits.memory_bytes >> 20) + " MiB, GPU memory " +
+         std::to_string(limits.gpu_memory_bytes >> 20) + " MiB, source " +
+         std::to_string(limits.source_bytes) + " bytes, " + std::to_string(limits.processes) +
+         " processes, no network";
 }
 
 constexpr const char* kNext = "write it, then `compile` or `run_tests`.";
 
-json structured_spec(const Operator& op, std::string_view language, const std::string& limits, const std::string& reference, std::int64_t hidden) {
+json structured_spec(const Operator& op, std::string_view language, const std::string& limits,
+                     const std::string& reference, std::int64_t hidden) {
   json arguments = json::array();
   for (const Argument& argument : op.arguments) {
     arguments.push_back({{"name", argument.name},
@@ -141,7 +163,11 @@ json structured_spec(const Operator& op, std::string_view language, const std::s
   }
   json cases = json::array();
   for (const auto& item : op.cases) {
-    if (!item.hidden) cases.push_back({{"id", item.id}, {"dtype", item.dtype}, {"axes", item.axes}, {"interpreter", item.interpreter}});
+    if (!item.hidden)
+      cases.push_back({{"id", item.id},
+                       {"dtype", item.dtype},
+                       {"axes", item.axes},
+                       {"interpreter", item.interpreter}});
   }
   return {{"status", "ok"},
           {"operator", op.name},
@@ -166,15 +192,20 @@ json structured_spec(const Operator& op, std::string_view language, const std::s
 /// In at most `room` bytes and a note.
 std::string reference_text(const std::string& source, std::size_t room) {
   const ReferenceWithin shown = reference_within(source, room);
-  if (shown.text.empty()) return cut_middle(shown_reference(source), room) + "\n(cut; response_format=detailed shows all of it)";
+  if (shown.text.empty())
+    return cut_middle(shown_reference(source), room) +
+           "\n(cut; response_format=detailed shows all of it)";
   if (shown.left_out.empty()) return shown.text;
   std::string names;
   for (const std::string& name : shown.left_out) names += (names.empty() ? "" : ", ") + name;
-  if (names.size() > kNoteBytes / 3) names = count_text(static_cast<std::int64_t>(shown.left_out.size()), "definition");
-  return shown.text + "\n(not, or not all of it, shown: " + names + "; response_format=detailed shows all of it)";
+  if (names.size() > kNoteBytes / 3)
+    names = count_text(static_cast<std::int64_t>(shown.left_out.size()), "definition");
+  return shown.text + "\n(not, or not all of it, shown: " + names +
+         "; response_format=detailed shows all of it)";
 }
 
-Answer answer_of(const Operator& op, std::string_view language, const std::string& limits, std::size_t cap) {
+Answer answer_of(const Operator& op, std::string_view language, const std::string& limits,
+                 std::size_t cap) {
   std::string reference = shown_reference(op.reference_source);
   std::string cases;
   std::int64_t hidden = 0;
@@ -184,13 +215,15 @@ Answer answer_of(const Operator& op, std::string_view language, const std::strin
     else
       cases += case_line(item);
   }
-  std::string text = "ok: " + op.name + ": " + op.summary + "\nsignature: " + op.signature + "\n\n" + op.description;
+  std::string text = "ok: " + op.name + ": " + op.summary + "\nsignature: " + op.signature +
+                     "\n\n" + op.description;
   if (!text.ends_with('\n')) text += '\n';
   text += "\narguments:\n";
   for (const Argument& argument : op.arguments) text += argument_line(argument);
   text += "outputs, in order:\n";
   for (const Output& output : op.outputs) text += output_line(output);
-  text += "public cases (" + count_text(hidden, "hidden one") + " besides, with other shapes, dtypes and values):\n" + cases;
+  text += "public cases (" + count_text(hidden, "hidden one") +
+          " besides, with other shapes, dtypes and values):\n" + cases;
   text += "submission: " + submission_text(op, language) + "\nlimits: " + limits + "\n";
   const std::string next = std::string("next: ") + kNext;
   const std::size_t frame = text.size() + next.size() + kNoteBytes;
@@ -209,20 +242,37 @@ Tool fetch_spec_tool(Services& services) {
   tool.name = "fetch_spec";
   tool.title = "Read one operator's specification";
   tool.description =
-      "All that is needed to write one operator: description, signature, PyTorch reference, public cases, tolerance, limits, what a submission looks like.";
-  tool.input_schema =
-      input_object({{"operator", operator_property()}, {"language", language_property()}, {"response_format", format_property()}}, {"operator"});
+      "All that is needed to write one operator: description, signature, PyTorch reference, public "
+      "cases, tolerance, limits, what a submission looks like.";
+  tool.input_schema = input_object({{"operator", operator_property()},
+                                    {"language", language_property()},
+                                    {"response_format", format_property()}},
+                                   {"operator"});
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};
   const json boolean = {{"type", "boolean"}};
   const json argument = {{"type", "object"},
-                         {"properties", {{"name", text}, {"type", text}, {"dtype", text}, {"shape", array_of(text)}, {"role", text}, {"description", text}}}};
-  const json output = {
-      {"type", "object"},
-      {"properties", {{"name", text}, {"dtype", text}, {"shape", array_of(text)}, {"max_abs_error", {{"type", "number"}}}, {"scale", text}, {"from", text}}}};
-  const json item = {
-      {"type", "object"},
-      {"properties", {{"id", text}, {"dtype", text}, {"axes", {{"type", "object"}, {"additionalProperties", integer}}}, {"interpreter", boolean}}}};
+                         {"properties",
+                          {{"name", text},
+                           {"type", text},
+                           {"dtype", text},
+                           {"shape", array_of(text)},
+                           {"role", text},
+                           {"description", text}}}};
+  const json output = {{"type", "object"},
+                       {"properties",
+                        {{"name", text},
+                         {"dtype", text},
+                         {"shape", array_of(text)},
+                         {"max_abs_error", {{"type", "number"}}},
+                         {"scale", text},
+                         {"from", text}}}};
+  const json item = {{"type", "object"},
+                     {"properties",
+                      {{"id", text},
+                       {"dtype", text},
+                       {"axes", {{"type", "object"}, {"additionalProperties", integer}}},
+                       {"interpreter", boolean}}}};
   tool.output_schema = output_object({{"operator", text},
                                       {"split", text},
                                       {"family", text},
@@ -247,8 +297,10 @@ Tool fetch_spec_tool(Services& services) {
     const Operator* op = services.catalog.find(name);
     if (op == nullptr) return error_answer(services.catalog.unknown(name));
     sandbox::Job job = operator_job(*op, sandbox::JobKind::test, "");
-    if (const Status chosen = choose_language(job, text_argument(arguments, "language")); !chosen) return error_answer(chosen.error());
-    return answer_of(*op, job.language, limits_text(services.job_limits), cap_of(services.limits, format_of(arguments)) * kCapShareOf8 / 8);
+    if (const Status chosen = choose_language(job, text_argument(arguments, "language")); !chosen)
+      return error_answer(chosen.error());
+    return answer_of(*op, job.language, limits_text(services.job_limits),
+                     cap_of(services.limits, format_of(arguments)) * kCapShareOf8 / 8);
   };
   return tool;
 }

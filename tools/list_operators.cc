@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/escape.h"
 #include "operators/names.h"
 #include "tools/answer/answers.h"
-#include "base/escape.h"
 #include "tools/answer/schema_parts.h"
 #include "tools/registry.h"
 
@@ -21,8 +21,11 @@ constexpr std::int64_t kMaxDifficulty = 5;
 constexpr std::size_t kShownQueryBytes = 100;
 
 std::string lower(std::string text) {
-  // Names and summaries are ASCII; std::tolower asks the locale for every character, a tenth of the whole call.
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  // Names and summaries are ASCII; std::tolower asks the locale for every character, a tenth of the
+  // whole call.
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
   return text;
 }
 
@@ -40,39 +43,53 @@ bool matches_query(const Operator& op, const std::string& query) {
   const std::string haystack = lower(op.name + " " + op.family + " " + op.summary);
   const std::string words = lower(query);
   bool all = true;
-  for_words(words, " ,", [&](std::string_view word) { all = all && haystack.find(word) != std::string::npos; });
+  for_words(words, " ,",
+            [&](std::string_view word) { all = all && haystack.find(word) != std::string::npos; });
   return all;
 }
 
 bool matches(const Operator& op, const json& arguments) {
-  const auto equals = [&](const char* key, std::string_view value) { return text_argument(arguments, key).empty() || text_argument(arguments, key) == value; };
-  if (!equals("split", operators::to_string(op.split)) || !equals("family", op.family) || !equals("dialect", op.dialect)) return false;
+  const auto equals = [&](const char* key, std::string_view value) {
+    return text_argument(arguments, key).empty() || text_argument(arguments, key) == value;
+  };
+  if (!equals("split", operators::to_string(op.split)) || !equals("family", op.family) ||
+      !equals("dialect", op.dialect))
+    return false;
   if (arguments.contains("difficulty") && arguments["difficulty"] != op.difficulty) return false;
   return matches_query(op, text_argument(arguments, "query"));
 }
 
-/// Where nothing was found: the query with each word that no operator knows replaced by the nearest that one does.
+/// Where nothing was found: the query with each word that no operator knows replaced by the nearest
+/// that one does.
 std::string after_nothing(const operators::Catalog& catalog, const json& arguments) {
   const std::string query = lower(text_argument(arguments, "query"));
-  const bool filtered = arguments.contains("split") || arguments.contains("family") || arguments.contains("dialect") || arguments.contains("difficulty");
-  const std::string instead = filtered ? "Leave out a filter." : "Use other words; without a query all operators are listed.";
+  const bool filtered = arguments.contains("split") || arguments.contains("family") ||
+                        arguments.contains("dialect") || arguments.contains("difficulty");
+  const std::string instead = filtered
+                                  ? "Leave out a filter."
+                                  : "Use other words; without a query all operators are listed.";
   std::string haystack;
-  for (const Operator& op : catalog.all()) haystack += lower(op.name + " " + op.family + " " + op.summary + " ");
+  for (const Operator& op : catalog.all())
+    haystack += lower(op.name + " " + op.family + " " + op.summary + " ");
   std::vector<std::string_view> known;
   for_words(haystack, " ,_", [&](std::string_view word) { known.push_back(word); });
   std::string corrected;
   for_words(query, " ,", [&](std::string_view word) {
-    const std::string_view near = haystack.find(word) == std::string::npos ? operators::nearest(word, known) : word;
+    const std::string_view near =
+        haystack.find(word) == std::string::npos ? operators::nearest(word, known) : word;
     if (!near.empty()) corrected.append(corrected.empty() ? "" : " ").append(near);
   });
   return corrected.empty() || corrected == query
              ? instead
-             : "Did you mean the query '" + cut_end(escape_text(corrected), kShownQueryBytes) + "'?" + (filtered ? " " + instead : "");
+             : "Did you mean the query '" + cut_end(escape_text(corrected), kShownQueryBytes) +
+                   "'?" + (filtered ? " " + instead : "");
 }
 
-Answer answer_of(const std::vector<const Operator*>& found, const std::string& nothing, std::size_t all, std::size_t cap) {
+Answer answer_of(const std::vector<const Operator*>& found, const std::string& nothing,
+                 std::size_t all, std::size_t cap) {
   Answer answer;
-  const std::string head = "ok: " + std::to_string(found.size()) + " of " + count_text(static_cast<std::int64_t>(all), "operator") + "\n";
+  const std::string head = "ok: " + std::to_string(found.size()) + " of " +
+                           count_text(static_cast<std::int64_t>(all), "operator") + "\n";
   const std::string next = found.empty() ? nothing : "`fetch_spec` tells all about one of them.";
   std::string lines;
   std::string names_only;
@@ -80,17 +97,27 @@ Answer answer_of(const std::vector<const Operator*>& found, const std::string& n
   json names = json::array();
   for (const Operator* op : found) {
     const std::string split(operators::to_string(op->split));
-    lines += op->name + " (" + split + ", " + op->family + ", " + op->dialect + ", difficulty " + std::to_string(op->difficulty) + "): " + op->summary + "\n";
+    lines += op->name + " (" + split + ", " + op->family + ", " + op->dialect + ", difficulty " +
+             std::to_string(op->difficulty) + "): " + op->summary + "\n";
     names_only += op->name + "\n";
     names.push_back(op->name);
-    entries.push_back(
-        {{"name", op->name}, {"split", split}, {"family", op->family}, {"dialect", op->dialect}, {"difficulty", op->difficulty}, {"summary", op->summary}});
+    entries.push_back({{"name", op->name},
+                       {"split", split},
+                       {"family", op->family},
+                       {"dialect", op->dialect},
+                       {"difficulty", op->difficulty},
+                       {"summary", op->summary}});
   }
   const std::string tail = "next: " + next;
   const bool fits = head.size() + lines.size() + tail.size() <= cap;
   answer.text = head + (fits ? lines : names_only) + tail;
-  answer.structured = {{"status", "ok"}, {"total", all}, {"matched", found.size()}, {"names", std::move(names)}, {"next", next}};
-  if (entries.dump().size() + answer.structured.dump().size() <= cap) answer.structured["operators"] = std::move(entries);
+  answer.structured = {{"status", "ok"},
+                       {"total", all},
+                       {"matched", found.size()},
+                       {"names", std::move(names)},
+                       {"next", next}};
+  if (entries.dump().size() + answer.structured.dump().size() <= cap)
+    answer.structured["operators"] = std::move(entries);
   return fitted(std::move(answer), cap);
 }
 
@@ -103,21 +130,33 @@ Tool list_operators_tool(Services& services) {
   tool.name = "list_operators";
   tool.title = "List the operators";
   tool.description =
-      "The tasks: one line each, filtered by split, family, dialect, difficulty and words. A long list holds names only; narrow it for summaries.";
-  tool.input_schema = input_object({{"split", choice_property("Only this split", {"standard", "ood", "dsl"})},
-                                    {"family", choice_property("Only this family", {families.begin(), families.end()})},
-                                    {"dialect", choice_property("Only this dialect", {"triton", "gluon", "tlx"})},
-                                    {"difficulty", integer_property("Only this difficulty, 1 (easy) to 5", 1, kMaxDifficulty)},
-                                    {"query", text_property("Words that name, family or summary must hold")},
-                                    {"response_format", format_property()}},
-                                   {});
+      "The tasks: one line each, filtered by split, family, dialect, difficulty and words. A long "
+      "list holds names only; narrow it for summaries.";
+  tool.input_schema = input_object(
+      {{"split", choice_property("Only this split", {"standard", "ood", "dsl"})},
+       {"family", choice_property("Only this family", {families.begin(), families.end()})},
+       {"dialect", choice_property("Only this dialect", {"triton", "gluon", "tlx"})},
+       {"difficulty", integer_property("Only this difficulty, 1 (easy) to 5", 1, kMaxDifficulty)},
+       {"query", text_property("Words that name, family or summary must hold")},
+       {"response_format", format_property()}},
+      {});
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};
   const json entry = {{"type", "object"},
-                      {"properties", {{"name", text}, {"split", text}, {"family", text}, {"dialect", text}, {"difficulty", integer}, {"summary", text}}},
+                      {"properties",
+                       {{"name", text},
+                        {"split", text},
+                        {"family", text},
+                        {"dialect", text},
+                        {"difficulty", integer},
+                        {"summary", text}}},
                       {"required", {"name"}},
                       {"additionalProperties", false}};
-  tool.output_schema = output_object({{"total", integer}, {"matched", integer}, {"names", array_of(text)}, {"operators", array_of(entry)}, {"next", text}});
+  tool.output_schema = output_object({{"total", integer},
+                                      {"matched", integer},
+                                      {"names", array_of(text)},
+                                      {"operators", array_of(entry)},
+                                      {"next", text}});
   tool.read_only = true;
   tool.idempotent = true;
   tool.run = [&services](const json& arguments, const CallContext&) {
@@ -126,7 +165,8 @@ Tool list_operators_tool(Services& services) {
       if (matches(op, arguments)) found.push_back(&op);
     }
     const std::string nothing = found.empty() ? after_nothing(services.catalog, arguments) : "";
-    return answer_of(found, nothing, services.catalog.all().size(), cap_of(services.limits, format_of(arguments)));
+    return answer_of(found, nothing, services.catalog.all().size(),
+                     cap_of(services.limits, format_of(arguments)));
   };
   return tool;
 }

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/escape.h"
 #include "base/handle.h"
 #include "tools/answer/answers.h"
-#include "base/escape.h"
 #include "tools/answer/schema_parts.h"
 #include "tools/registry.h"
 
@@ -12,8 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kDefaultLimitBytes = 2'400;  // PTX and plans have hardly two bytes a token: about 1,400 tokens
-constexpr std::int64_t kMaxLimitBytes = 14'000;     // about 7,500 tokens
+constexpr std::int64_t kDefaultLimitBytes =
+    2'400;  // PTX and plans have hardly two bytes a token: about 1,400 tokens
+constexpr std::int64_t kMaxLimitBytes = 14'000;  // about 7,500 tokens
 constexpr std::int64_t kGrepChunkBytes = 1LL << 20;
 constexpr std::int64_t kGrepTotalBytes = 16LL << 20;  // scanned by one call
 constexpr std::size_t kGrepMatches = 100;
@@ -21,30 +22,43 @@ constexpr std::size_t kGrepLineBytes = 300;
 constexpr std::size_t kFrameBytes = 700;  // what stands around the text in an answer
 constexpr std::int64_t kMaxOffset = 1LL << 40;
 
-Answer answer_of(const std::string& handle, const ArtifactSlice& slice, std::string text, std::int64_t next_offset, const std::string& what, std::size_t cap) {
+Answer answer_of(const std::string& handle, const ArtifactSlice& slice, std::string text,
+                 std::int64_t next_offset, const std::string& what, std::size_t cap) {
   Answer answer;
   const bool more = next_offset < slice.total_bytes;
-  answer.text = "ok: " + slice.kind + " " + slice.name + ", " + what + " of " + std::to_string(slice.total_bytes) + " bytes\n" + text;
+  answer.text = "ok: " + slice.kind + " " + slice.name + ", " + what + " of " +
+                std::to_string(slice.total_bytes) + " bytes\n" + text;
   if (!answer.text.ends_with('\n')) answer.text += '\n';
-  const std::string next = more ? "offset=" + std::to_string(next_offset) + " continues" : "this is the end";
+  const std::string next =
+      more ? "offset=" + std::to_string(next_offset) + " continues" : "this is the end";
   answer.text += "next: " + next;
-  answer.structured = {
-      {"status", "ok"},         {"artifact", handle},         {"kind", slice.kind},      {"name", slice.name}, {"total_bytes", slice.total_bytes},
-      {"offset", slice.offset}, {"next_offset", next_offset}, {"text", std::move(text)}, {"next", next}};
+  answer.structured = {{"status", "ok"},
+                       {"artifact", handle},
+                       {"kind", slice.kind},
+                       {"name", slice.name},
+                       {"total_bytes", slice.total_bytes},
+                       {"offset", slice.offset},
+                       {"next_offset", next_offset},
+                       {"text", std::move(text)},
+                       {"next", next}};
   return fitted(std::move(answer), cap);
 }
 
 /// JSON writes some characters in two or six: the size that counts is that of the answer.
 std::size_t json_size(const std::string& text) { return json(text).dump().size(); }
 
-Answer slice_answer(Services& services, const std::string& handle, std::int64_t offset, std::int64_t limit) {
+Answer slice_answer(Services& services, const std::string& handle, std::int64_t offset,
+                    std::int64_t limit) {
   auto slice = services.artifacts.read(handle, offset, limit);
   if (!slice) return error_answer(slice.error());
-  const auto cap = static_cast<std::size_t>(limit > kDefaultLimitBytes ? services.limits.detailed_chars : services.limits.concise_chars);
+  const auto cap = static_cast<std::size_t>(
+      limit > kDefaultLimitBytes ? services.limits.detailed_chars : services.limits.concise_chars);
   std::string text = escape_text(slice->bytes);
   const bool binary = text.size() > slice->bytes.size() + slice->bytes.size() / 10;
-  const std::size_t room = binary ? cap / 2 : cap;                           // escapes have half as many characters a token as text
-  while (json_size(text) + kFrameBytes > room && slice->bytes.size() > 1) {  // binary grows fourfold when escaped
+  const std::size_t room =
+      binary ? cap / 2 : cap;  // escapes have half as many characters a token as text
+  while (json_size(text) + kFrameBytes > room &&
+         slice->bytes.size() > 1) {  // binary grows fourfold when escaped
     slice->bytes.resize(slice->bytes.size() * 3 / 4);
     text = escape_text(slice->bytes);
   }
@@ -60,7 +74,8 @@ struct Matches {
 };
 
 void add_match(Matches& matches, std::int64_t at, std::string_view line, std::size_t most_bytes) {
-  const std::string shown = std::to_string(at) + ": " + cut_end(escape_text(line), kGrepLineBytes) + "\n";
+  const std::string shown =
+      std::to_string(at) + ": " + cut_end(escape_text(line), kGrepLineBytes) + "\n";
   if (matches.count >= kGrepMatches || json_size(matches.text + shown) + kFrameBytes > most_bytes) {
     matches.full = true;
     return;
@@ -70,7 +85,8 @@ void add_match(Matches& matches, std::int64_t at, std::string_view line, std::si
 }
 
 /// Lines with the substring, each with its offset. `next_offset` is where the scan stopped.
-Answer grep_answer(Services& services, const std::string& handle, std::int64_t offset, const std::string& wanted) {
+Answer grep_answer(Services& services, const std::string& handle, std::int64_t offset,
+                   const std::string& wanted) {
   const auto cap = static_cast<std::size_t>(services.limits.concise_chars);
   Matches matches;
   ArtifactSlice head;
@@ -80,20 +96,28 @@ Answer grep_answer(Services& services, const std::string& handle, std::int64_t o
   while (!matches.full && at - offset < kGrepTotalBytes) {
     auto slice = services.artifacts.read(handle, at, kGrepChunkBytes);
     if (!slice) return error_answer(slice.error());
-    if (at == offset) head = {.kind = slice->kind, .name = slice->name, .total_bytes = slice->total_bytes, .offset = slice->offset, .bytes = ""};
+    if (at == offset)
+      head = {.kind = slice->kind,
+              .name = slice->name,
+              .total_bytes = slice->total_bytes,
+              .offset = slice->offset,
+              .bytes = ""};
     if (slice->bytes.empty()) break;
     for (const char c : slice->bytes) {
       ++at;
       if (c != '\n') line += c;
-      if (c != '\n' && at < slice->total_bytes && line.size() < static_cast<std::size_t>(kGrepChunkBytes)) continue;
+      if (c != '\n' && at < slice->total_bytes &&
+          line.size() < static_cast<std::size_t>(kGrepChunkBytes))
+        continue;
       if (line.find(wanted) != std::string::npos) add_match(matches, line_at, line, cap);
       if (matches.full) break;
       line.clear();
       line_at = at;
     }
   }
-  const std::string what =
-      count_text(static_cast<std::int64_t>(matches.count), "line") + " with '" + cut_end(escape_text(wanted), 60) + "', each after its offset,";
+  const std::string what = count_text(static_cast<std::int64_t>(matches.count), "line") +
+                           " with '" + cut_end(escape_text(wanted), 60) +
+                           "', each after its offset,";
   return answer_of(handle, head, std::move(matches.text), matches.full ? line_at : at, what, cap);
 }
 
@@ -103,16 +127,19 @@ Tool read_artifact_tool(Services& services) {
   Tool tool;
   tool.name = "read_artifact";
   tool.title = "Read an artifact";
-  tool.description = "Reads PTX, launch plans and logs that an answer named by handle, in pieces; with grep only the lines that hold a plain substring.";
+  tool.description =
+      "Reads PTX, launch plans and logs that an answer named by handle, in pieces; with grep only "
+      "the lines that hold a plain substring.";
   json limit = integer_property("Bytes to read", 1, kMaxLimitBytes);
   limit["default"] = kDefaultLimitBytes;
   json offset = integer_property("First byte", 0, kMaxOffset);
   offset["default"] = 0;
-  tool.input_schema = input_object({{"artifact", text_property("Artifact handle, artifact_...", 64)},
-                                    {"offset", std::move(offset)},
-                                    {"limit", std::move(limit)},
-                                    {"grep", text_property("Plain substring, no pattern")}},
-                                   {"artifact"});
+  tool.input_schema =
+      input_object({{"artifact", text_property("Artifact handle, artifact_...", 64)},
+                    {"offset", std::move(offset)},
+                    {"limit", std::move(limit)},
+                    {"grep", text_property("Plain substring, no pattern")}},
+                   {"artifact"});
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};
   tool.output_schema = output_object({{"artifact", text},
@@ -128,13 +155,17 @@ Tool read_artifact_tool(Services& services) {
   tool.run = [&services](const json& arguments, const CallContext&) {
     const std::string handle = text_argument(arguments, "artifact");
     if (!is_handle(handle, "artifact")) {
-      return error_answer(
-          {ErrorCode::invalid_argument, "that is no artifact handle; they look like artifact_... and come in the answers of compile and profile"});
+      return error_answer({ErrorCode::invalid_argument,
+                           "that is no artifact handle; they look like artifact_... and come in "
+                           "the answers of compile and profile"});
     }
-    const std::int64_t from = std::clamp<std::int64_t>(arguments.value("offset", std::int64_t{0}), 0, kMaxOffset);
+    const std::int64_t from =
+        std::clamp<std::int64_t>(arguments.value("offset", std::int64_t{0}), 0, kMaxOffset);
     const std::string wanted = text_argument(arguments, "grep");
     if (!wanted.empty()) return grep_answer(services, handle, from, wanted);
-    return slice_answer(services, handle, from, std::clamp<std::int64_t>(arguments.value("limit", kDefaultLimitBytes), 1, kMaxLimitBytes));
+    return slice_answer(
+        services, handle, from,
+        std::clamp<std::int64_t>(arguments.value("limit", kDefaultLimitBytes), 1, kMaxLimitBytes));
   };
   return tool;
 }

@@ -1,5 +1,6 @@
-// The tools that agents call, independent of the protocol that carries them: one function per tool, each in the file of the tool's name.
-// registry.cc puts them into THE list. `services` must outlive the tools.
+// The tools that agents call, independent of the protocol that carries them: one function per tool,
+// each in the file of the tool's name. registry.cc puts them into THE list. `services` must outlive
+// the tools.
 #pragma once
 
 #include <vector>

@@ -2,8 +2,8 @@
 #include <map>
 
 #include "tools/answer/answers.h"
-#include "tools/model/coverage.h"
 #include "tools/answer/schema_parts.h"
+#include "tools/model/coverage.h"
 #include "tools/registry.h"
 
 namespace assay::tools {
@@ -19,21 +19,26 @@ std::string state_of(const OperatorScore& score) {
   if (!score.submitted) return "not submitted";
   if (!score.verdict) return "being graded";
   if (score.verdict->outcome == sandbox::Outcome::pass)
-    return pass_text(*score.verdict) + (score.verdict->perf ? ", perf " + number_text(*score.verdict->perf) : "");
+    return pass_text(*score.verdict) +
+           (score.verdict->perf ? ", perf " + number_text(*score.verdict->perf) : "");
   std::string text(to_string(score.verdict->outcome));
-  if (score.verdict->error_kind != sandbox::ErrorKind::none) text += " (" + std::string(to_string(score.verdict->error_kind)) + ")";
+  if (score.verdict->error_kind != sandbox::ErrorKind::none)
+    text += " (" + std::string(to_string(score.verdict->error_kind)) + ")";
   return text;
 }
 
 json entry_of(const OperatorScore& score) {
-  json entry = {{"operator", score.operator_name}, {"submitted", score.submitted}, {"tool_calls", score.tool_calls}};
+  json entry = {{"operator", score.operator_name},
+                {"submitted", score.submitted},
+                {"tool_calls", score.tool_calls}};
   if (!score.split.empty()) entry["split"] = score.split;
   if (!score.job.empty()) entry["job"] = score.job;
   if (!score.verdict) return entry;
   entry["outcome"] = to_string(score.verdict->outcome);
   entry["error_kind"] = to_string(score.verdict->error_kind);
   entry["tier"] = to_string(score.verdict->tier);
-  if (const std::int64_t left_out = cases_not_run(score.verdict->skipped_cases); left_out > 0) entry["cases_not_run"] = left_out;
+  if (const std::int64_t left_out = cases_not_run(score.verdict->skipped_cases); left_out > 0)
+    entry["cases_not_run"] = left_out;
   if (score.verdict->perf) entry["perf"] = *score.verdict->perf;
   return entry;
 }
@@ -47,14 +52,19 @@ std::string operators_text(const Scorecard& card) {
   std::int64_t untouched = 0;
   for (const OperatorScore& score : card.operators) {
     if (is_touched(score)) {
-      text += "- " + score.operator_name + ": " + state_of(score) + ", " + count_text(score.tool_calls, "tool call") + "\n";
+      text += "- " + score.operator_name + ": " + state_of(score) + ", " +
+              count_text(score.tool_calls, "tool call") + "\n";
     } else {
       names += (names.empty() ? "" : ", ") + score.operator_name;
       ++untouched;
     }
   }
   if (untouched == 0) return text;
-  return text + "- not submitted, 0 tool calls: " + (untouched <= kNamedUntouched ? names : count_text(untouched, "operator") + " of the run's suite") + "\n";
+  return text + "- not submitted, 0 tool calls: " +
+         (untouched <= kNamedUntouched
+              ? names
+              : count_text(untouched, "operator") + " of the run's suite") +
+         "\n";
 }
 
 /// "standard 3 of 14, ood 0 of 1": passes per split.
@@ -67,34 +77,43 @@ std::string splits_text(const Scorecard& card) {
   }
   std::string text;
   for (const auto& [name, counts] : splits) {
-    text += (text.empty() ? "" : ", ") + (name.empty() ? "removed" : name) + " " + std::to_string(counts.first) + " of " + std::to_string(counts.second);
+    text += (text.empty() ? "" : ", ") + (name.empty() ? "removed" : name) + " " +
+            std::to_string(counts.first) + " of " + std::to_string(counts.second);
   }
   return text;
 }
 
-/// Half of the right ones timed would be a number of something else: metrics/summary.h has the rule.
+/// Half of the right ones timed would be a number of something else: metrics/summary.h has the
+/// rule.
 std::string perf_text(const Scorecard& card) {
   if (card.perf_at_1) return "Perf@1 " + number_text(*card.perf_at_1) + " (failures count 0)\n";
   std::int64_t timed = 0;
   for (const OperatorScore& score : card.operators) {
-    if (score.verdict && score.verdict->outcome == sandbox::Outcome::pass && score.verdict->perf) ++timed;
+    if (score.verdict && score.verdict->outcome == sandbox::Outcome::pass && score.verdict->perf)
+      ++timed;
   }
   if (timed == 0) return "no Perf@1: nothing was timed\n";
-  return "no Perf@1: " + std::to_string(card.passed - timed) + " of " + count_text(card.passed, "right submission") + " were not timed\n";
+  return "no Perf@1: " + std::to_string(card.passed - timed) + " of " +
+         count_text(card.passed, "right submission") + " were not timed\n";
 }
 
 Answer answer_of(const Scorecard& card, const AnswerLimits& limits, Format format) {
   const auto count = static_cast<std::int64_t>(card.operators.size());
   const bool scored = card.run.request.track != Track::practice;
   std::string next = "`submit` the operators that are left.";
-  if (card.submitted == count) next = "Every operator is submitted; nothing is left to do in this run.";
+  if (card.submitted == count)
+    next = "Every operator is submitted; nothing is left to do in this run.";
   Answer answer;
-  answer.text = std::string(scored ? "ok: " : "ok (practice, unscored): ") + "Pass@1 " + percent(card.pass_at_1) + ": " + std::to_string(card.passed) + " of " +
-                count_text(count, "operator") + " pass, " + std::to_string(card.submitted) + " submitted\n";
+  answer.text = std::string(scored ? "ok: " : "ok (practice, unscored): ") + "Pass@1 " +
+                percent(card.pass_at_1) + ": " + std::to_string(card.passed) + " of " +
+                count_text(count, "operator") + " pass, " + std::to_string(card.submitted) +
+                " submitted\n";
   answer.text += perf_text(card);
-  answer.text += "by split: " + splits_text(card) + "\nagent " + card.run.request.agent + ", model " + card.run.request.model + ", track " +
-                 std::string(to_string(card.run.request.track)) + "; " + std::to_string(card.usage.input_tokens) + " input tokens, " +
-                 std::to_string(card.usage.output_tokens) + " output tokens, " + cost_text(card.usage) + "\n";
+  answer.text +=
+      "by split: " + splits_text(card) + "\nagent " + card.run.request.agent + ", model " +
+      card.run.request.model + ", track " + std::string(to_string(card.run.request.track)) + "; " +
+      std::to_string(card.usage.input_tokens) + " input tokens, " +
+      std::to_string(card.usage.output_tokens) + " output tokens, " + cost_text(card.usage) + "\n";
   json entries = json::array();
   for (const OperatorScore& score : card.operators) {
     entries.push_back(entry_of(score));
@@ -114,7 +133,8 @@ Answer answer_of(const Scorecard& card, const AnswerLimits& limits, Format forma
                        {"operators", std::move(entries)},
                        {"next", next}};
   if (card.perf_at_1) answer.structured["perf_at_1"] = *card.perf_at_1;
-  if (card.usage.cost_known) answer.structured["cost_usd"] = card.usage.cost_usd;  // absent: not known
+  if (card.usage.cost_known)
+    answer.structured["cost_usd"] = card.usage.cost_usd;  // absent: not known
   return fitted(std::move(answer), cap_of(limits, format));
 }
 
@@ -125,10 +145,12 @@ Tool scorecard_tool(Services& services) {
   tool.name = "scorecard";
   tool.title = "How a run stands";
   tool.description =
-      "Pass@1 over the whole suite (an operator without a submission is a failure), Perf@1 where every right submission was timed, per operator the graded "
+      "Pass@1 over the whole suite (an operator without a submission is a failure), Perf@1 where "
+      "every right submission was timed, per operator the graded "
       "outcome, tokens and "
       "cost.";
-  tool.input_schema = input_object({{"run", run_property("Required")}, {"response_format", format_property()}}, {"run"});
+  tool.input_schema = input_object(
+      {{"run", run_property("Required")}, {"response_format", format_property()}}, {"run"});
   const json text = {{"type", "string"}};
   const json number = {{"type", "number"}};
   const json integer = {{"type", "integer"}};
@@ -164,7 +186,8 @@ Tool scorecard_tool(Services& services) {
   tool.idempotent = true;
   tool.run = [&services](const json& arguments, const CallContext&) {
     const auto card = services.runs.scorecard(text_argument(arguments, "run"));
-    return card ? answer_of(*card, services.limits, format_of(arguments)) : error_answer(card.error());
+    return card ? answer_of(*card, services.limits, format_of(arguments))
+                : error_answer(card.error());
   };
   return tool;
 }

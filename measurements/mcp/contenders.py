@@ -1,7 +1,8 @@
-"""The servers that are compared, with one tool that answers the same bytes: Assay, and the two official SDKs.
+"""The servers that are compared, with one tool that answers the same bytes: Assay, and the two
+official SDKs.
 
-Assay works the answer out from its catalog and checks it against a schema; the others give it from memory.
-"""
+Assay works the answer out from its catalog and checks it against a schema; the others give it from
+memory."""
 
 from __future__ import annotations
 
@@ -24,7 +25,10 @@ START_TIMEOUT_S = 30.0
 
 TOOL = "list_operators"
 ARGUMENTS = {"query": "vector_add"}
-META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
 def call_message(number: int) -> str:
@@ -44,13 +48,32 @@ class Contender:
 
 
 def contenders(binary: str, node_dir: Path, answer: Path, scratch: Path) -> list[Contender]:
-    node, typescript, python = str(node_dir / "node_modules/.bin/node"), str(PEERS / "typescript.mjs"), str(PEERS / "python_sdk.py")
+    node, typescript, python = (
+        str(node_dir / "node_modules/.bin/node"),
+        str(PEERS / "typescript.mjs"),
+        str(PEERS / "python_sdk.py"),
+    )
     assay = [binary, "serve", "--device", "fake", "--store"]
     node_env = {"ASSAY_NODE_DIR": str(node_dir), "NODE_ENV": "production"}
     return [
-        Contender("assay", [*assay, str(scratch / "stdio.db"), "--stdio"], [*assay, str(scratch / "http.db"), "--http"], {}),
-        Contender("typescript_sdk", [node, typescript, "stdio", str(answer)], [node, typescript, "http", str(answer)], node_env),
-        Contender("python_sdk", [sys.executable, python, "stdio", str(answer)], [sys.executable, python, "http", str(answer)], {}),
+        Contender(
+            "assay",
+            [*assay, str(scratch / "stdio.db"), "--stdio"],
+            [*assay, str(scratch / "http.db"), "--http"],
+            {},
+        ),
+        Contender(
+            "typescript_sdk",
+            [node, typescript, "stdio", str(answer)],
+            [node, typescript, "http", str(answer)],
+            node_env,
+        ),
+        Contender(
+            "python_sdk",
+            [sys.executable, python, "stdio", str(answer)],
+            [sys.executable, python, "http", str(answer)],
+            {},
+        ),
     ]
 
 
@@ -64,7 +87,12 @@ def free_port() -> int:
 def http_server(contender: Contender) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     port = free_port()
     last = f"127.0.0.1:{port}" if contender.name == "assay" else str(port)
-    process = subprocess.Popen([*contender.http, last], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=contender.environment())
+    process = subprocess.Popen(
+        [*contender.http, last],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=contender.environment(),
+    )
     try:
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:
@@ -87,8 +115,13 @@ def http_server(contender: Contender) -> Iterator[tuple[subprocess.Popen[bytes],
 
 def memory_mib(pid: int) -> dict[str, float]:
     """Resident set now and at its highest."""
-    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return {"rss": int(fields["VmRSS"].split()[0]) / 1024, "peak": int(fields["VmHWM"].split()[0]) / 1024}
+    fields = dict(
+        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+    )
+    return {
+        "rss": int(fields["VmRSS"].split()[0]) / 1024,
+        "peak": int(fields["VmHWM"].split()[0]) / 1024,
+    }
 
 
 def same_answer(result: dict[str, Any], wanted: dict[str, Any]) -> bool:

@@ -23,16 +23,31 @@ def one_call(port: int) -> dict[str, Any]:
         "Mcp-Method": "tools/call",
         "Mcp-Name": TOOL,
     }
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/mcp", call_message(1).encode(), headers)
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/mcp", call_message(1).encode(), headers
+    )
     with urllib.request.urlopen(request, timeout=10) as reply:
         result: dict[str, Any] = json.load(reply)["result"]
         return result
 
 
 def load(port: int, connections: int, seconds: int) -> dict[str, Any]:
-    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(SCRIPT), f"http://127.0.0.1:{port}/mcp"]
+    command = [
+        "wrk",
+        "-t1",
+        f"-c{connections}",
+        f"-d{seconds}s",
+        "-s",
+        str(SCRIPT),
+        f"http://127.0.0.1:{port}/mcp",
+    ]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=True, timeout=seconds + 60, env={**os.environ, "BENCH_BODY": call_message(1)}
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=seconds + 60,
+        env={**os.environ, "BENCH_BODY": call_message(1)},
     )
     sample: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     sample["rps"] = sample["requests"] / sample["seconds"]

@@ -1,11 +1,11 @@
-"""The protocol layer beside the official SDKs' servers: one trivial tool, in one run on the same cores.
+"""The protocol layer beside the official SDKs' servers: one trivial tool, in one run on the same
+cores.
 
     python measurements/mcp/measure.py --out measurements/results/mcp-cpu2.json
 
-HTTP with wrk at 1, 16 and 256 connections, stdio with a pipelined client, start-up, memory, and 1,000 idle runs of Assay. Rounds take
-turns, so that a busy moment of the machine meets all of them. Medians and ratios are printed; raw samples and the environment go into
-the result file.
-"""
+HTTP with wrk at 1, 16 and 256 connections, stdio with a pipelined client, start-up, memory, and
+1,000 idle runs of Assay. Rounds take turns, so that a busy moment of the machine meets all of them.
+Medians and ratios are printed; raw samples and the environment go into the result file."""
 
 from __future__ import annotations
 
@@ -38,13 +38,17 @@ Samples = dict[str, dict[str, list[Any]]]
 
 
 def expected_answer(binary: str, scratch: Path) -> dict[str, Any]:
-    client = StdioClient([binary, "serve", "--stdio", "--device", "fake", "--store", str(scratch / "answer.db")])
+    client = StdioClient(
+        [binary, "serve", "--stdio", "--device", "fake", "--store", str(scratch / "answer.db")]
+    )
     result = client.call(TOOL, ARGUMENTS)
     client.close()
     return {key: result[key] for key in ("content", "structuredContent")}
 
 
-def http_round(contender: Contender, wanted: dict[str, Any], seconds: int, samples: Samples) -> None:
+def http_round(
+    contender: Contender, wanted: dict[str, Any], seconds: int, samples: Samples
+) -> None:
     """A fresh server; its memory is read after the load."""
     with http_server(contender) as (process, port):
         if not same_answer(http_load.one_call(port), wanted):
@@ -63,7 +67,9 @@ def cpu_seconds(pid: int) -> float:
 
 def idle_runs(binary: str, scratch: Path) -> dict[str, Any]:
     """What so many open runs cost when nothing happens."""
-    client = StdioClient([binary, "serve", "--stdio", "--device", "fake", "--store", str(scratch / "idle.db")])
+    client = StdioClient(
+        [binary, "serve", "--stdio", "--device", "fake", "--store", str(scratch / "idle.db")]
+    )
     client.call(TOOL, ARGUMENTS)
     before = memory_mib(client.process.pid)
     begin = time.perf_counter()
@@ -91,9 +97,10 @@ def summary_of(samples: dict[str, list[Any]]) -> dict[str, Any]:
     summary: dict[str, Any] = {}
     for connections in CONNECTIONS:
         rows = samples[f"http_{connections}"]
-        summary[f"http_{connections}"] = {key: median_of(rows, lambda row, key=key: row[key]) for key in ("rps", "p50_ms", "p99_ms")} | {
-            "errors": sum(row["errors"] for row in rows)
-        }
+        summary[f"http_{connections}"] = {
+            key: median_of(rows, lambda row, key=key: row[key])
+            for key in ("rps", "p50_ms", "p99_ms")
+        } | {"errors": sum(row["errors"] for row in rows)}
     summary["http_rss_mib"] = median_of(samples["http_memory_mib"], lambda row: row["peak"])
     summary["stdio_rps"] = median_of(samples["stdio"], lambda row: row["rps"])
     summary["stdio_rss_mib"] = median_of(samples["stdio"], lambda row: row["memory_mib"]["peak"])
@@ -111,7 +118,11 @@ def main() -> None:
     parser.add_argument("--start-ups", type=int, default=20)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    node_dir = Path(subprocess.run([str(ROOT / "tests/node/install.sh")], stdout=subprocess.PIPE, text=True, check=True).stdout.strip())
+    node_dir = Path(
+        subprocess.run(
+            [str(ROOT / "tests/node/install.sh")], stdout=subprocess.PIPE, text=True, check=True
+        ).stdout.strip()
+    )
     load_before = os.getloadavg()
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
@@ -122,17 +133,26 @@ def main() -> None:
         for _ in range(options.rounds):
             for contender in field:
                 http_round(contender, wanted, options.seconds, samples)
-                calls = options.stdio_calls if contender.name == "assay" else options.stdio_calls // 5
-                samples[contender.name].setdefault("stdio", []).append(stdio_load.pipelined(contender, calls, options.window))
+                calls = (
+                    options.stdio_calls if contender.name == "assay" else options.stdio_calls // 5
+                )
+                samples[contender.name].setdefault("stdio", []).append(
+                    stdio_load.pipelined(contender, calls, options.window)
+                )
         for _ in range(options.start_ups):
             for contender in field:
-                samples[contender.name].setdefault("start_up_ms", []).append(stdio_load.start_up_ms(contender))
+                samples[contender.name].setdefault("start_up_ms", []).append(
+                    stdio_load.start_up_ms(contender)
+                )
         idle = idle_runs(options.binary, scratch)
     summary = {name: summary_of(own) for name, own in samples.items()}
     assay = summary["assay"]
     ratios = {
         peer: {
-            **{f"http_{c}_rps": assay[f"http_{c}"]["rps"] / summary[peer][f"http_{c}"]["rps"] for c in CONNECTIONS},
+            **{
+                f"http_{c}_rps": assay[f"http_{c}"]["rps"] / summary[peer][f"http_{c}"]["rps"]
+                for c in CONNECTIONS
+            },
             "stdio_rps": assay["stdio_rps"] / summary[peer]["stdio_rps"],
             "start_up": summary[peer]["start_up_ms"] / assay["start_up_ms"],
             "memory": summary[peer]["http_rss_mib"] / assay["http_rss_mib"],
@@ -158,7 +178,11 @@ def main() -> None:
 
 def versions(node_dir: Path) -> dict[str, str]:
     found: dict[str, str] = json.loads((node_dir / "package.json").read_text())["dependencies"]
-    return {name: version for name, version in found.items() if name == "node" or name.startswith("@modelcontextprotocol/")}
+    return {
+        name: version
+        for name, version in found.items()
+        if name == "node" or name.startswith("@modelcontextprotocol/")
+    }
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""A pipelined client over stdio: a window of calls under way, the next one sent as an answer comes."""
+"""A pipelined client over stdio: a window of calls under way, the next one sent as an answer
+comes."""
 
 from __future__ import annotations
 
@@ -13,13 +14,21 @@ INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 0,
     "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "0"}},
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "bench", "version": "0"},
+    },
 }
 
 
 def start(contender: Contender) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        contender.stdio, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=contender.environment()
+        contender.stdio,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=contender.environment(),
     )
 
 
@@ -62,7 +71,9 @@ def pipelined(contender: Contender, calls: int, window: int) -> dict[str, Any]:
     begin = time.perf_counter()
     while received < calls:
         upto = min(calls, received + window)
-        if sent - received <= window // 2 and upto > sent:  # in batches, so that this client costs little
+        if (
+            sent - received <= window // 2 and upto > sent
+        ):  # in batches, so that this client costs little
             process.stdin.write(b"".join(messages[sent:upto]))
             process.stdin.flush()
             sent = upto
@@ -73,4 +84,10 @@ def pipelined(contender: Contender, calls: int, window: int) -> dict[str, Any]:
     stop(process)
     if "result" not in json.loads(last):
         raise SystemExit(f"{contender.name} ended with {last!r}")
-    return {"calls": calls - 1, "window": window, "seconds": seconds, "rps": (calls - 1) / seconds, "memory_mib": memory}
+    return {
+        "calls": calls - 1,
+        "window": window,
+        "seconds": seconds,
+        "rps": (calls - 1) / seconds,
+        "memory_mib": memory,
+    }

@@ -1,4 +1,5 @@
-"""Strides of both dimensions as arguments: the kernel takes any view (transposed, sliced) without a copy."""
+"""Strides of both dimensions as arguments: the kernel takes any view (transposed, sliced) without a
+copy."""
 
 import torch
 import triton
@@ -6,7 +7,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _softsign_kernel(x_ptr, out_ptr, rows, cols, x_row, x_col, out_row, out_col, TILE: tl.constexpr):
+def _softsign_kernel(
+    x_ptr, out_ptr, rows, cols, x_row, x_col, out_row, out_col, TILE: tl.constexpr
+):
     i = tl.program_id(0) * TILE + tl.arange(0, TILE)[:, None]
     j = tl.program_id(1) * TILE + tl.arange(0, TILE)[None, :]
     inside = (i < rows) & (j < cols)

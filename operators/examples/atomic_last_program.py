@@ -1,4 +1,5 @@
-"""The last program to finish does the rest: a ticket counter tells it that every partial result is there (number of sign changes)."""
+"""The last program to finish does the rest: a ticket counter tells it that every partial result is
+there (number of sign changes)."""
 
 import torch
 import triton
@@ -6,7 +7,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _sign_changes_kernel(x_ptr, partial_ptr, ticket_ptr, out_ptr, n, BLOCK: tl.constexpr, PROGRAMS: tl.constexpr):
+def _sign_changes_kernel(
+    x_ptr, partial_ptr, ticket_ptr, out_ptr, n, BLOCK: tl.constexpr, PROGRAMS: tl.constexpr
+):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     here = tl.load(x_ptr + at, mask=at < n, other=1.0)
     after = tl.load(x_ptr + at + 1, mask=at + 1 < n, other=1.0)
@@ -15,7 +18,9 @@ def _sign_changes_kernel(x_ptr, partial_ptr, ticket_ptr, out_ptr, n, BLOCK: tl.c
     tl.debug_barrier()  # the store comes before the ticket
     if tl.atomic_add(ticket_ptr, 1, sem="acq_rel") == tl.num_programs(0) - 1:
         part = tl.arange(0, PROGRAMS)
-        counts = tl.load(partial_ptr + part, mask=part < tl.num_programs(0), other=0, cache_modifier=".cg")
+        counts = tl.load(
+            partial_ptr + part, mask=part < tl.num_programs(0), other=0, cache_modifier=".cg"
+        )
         tl.store(out_ptr, tl.sum(counts, axis=0))
 
 
@@ -24,7 +29,9 @@ def sign_changes(x):
     partial = torch.empty(programs, dtype=torch.int32, device=x.device)
     ticket = torch.zeros(1, dtype=torch.int32, device=x.device)
     out = torch.empty((), dtype=torch.int32, device=x.device)
-    _sign_changes_kernel[(programs,)](x, partial, ticket, out, x.numel(), BLOCK=64, PROGRAMS=triton.next_power_of_2(programs))
+    _sign_changes_kernel[(programs,)](
+        x, partial, ticket, out, x.numel(), BLOCK=64, PROGRAMS=triton.next_power_of_2(programs)
+    )
     return out
 
 

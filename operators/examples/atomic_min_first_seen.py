@@ -1,4 +1,5 @@
-"""Scattered tl.atomic_min: where each label occurs first. The target starts at the largest index, so no order is needed."""
+"""Scattered tl.atomic_min: where each label occurs first. The target starts at the largest index,
+so no order is needed."""
 
 import torch
 import triton
@@ -19,4 +20,10 @@ def first_seen(labels, classes):
 
 
 def check():
-    assert first_seen(torch.tensor([2, 0, 2, 3, 0], dtype=torch.int32), 5).tolist() == [1, 5, 0, 3, 5]
+    assert first_seen(torch.tensor([2, 0, 2, 3, 0], dtype=torch.int32), 5).tolist() == [
+        1,
+        5,
+        0,
+        3,
+        5,
+    ]

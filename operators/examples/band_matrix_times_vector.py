@@ -1,4 +1,5 @@
-"""Banded storage: each program reads the few diagonals of its rows, [rows, 2 * HALF + 1], against a window of the vector."""
+"""Banded storage: each program reads the few diagonals of its rows, [rows, 2 * HALF + 1], against a
+window of the vector."""
 
 import torch
 import triton
@@ -19,7 +20,9 @@ def _band_kernel(band_ptr, x_ptr, out_ptr, n, HALF: tl.constexpr, BLOCK: tl.cons
 
 def band_times_vector(band, x):
     out = torch.empty_like(x)
-    _band_kernel[(triton.cdiv(x.numel(), 32),)](band, x, out, x.numel(), HALF=band.shape[1] // 2, BLOCK=32)
+    _band_kernel[(triton.cdiv(x.numel(), 32),)](
+        band, x, out, x.numel(), HALF=band.shape[1] // 2, BLOCK=32
+    )
     return out
 
 

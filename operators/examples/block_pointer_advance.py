@@ -1,4 +1,5 @@
-"""tl.advance moves a block pointer along a row: the range (largest minus smallest) of each row, a tile of rows per program."""
+"""tl.advance moves a block pointer along a row: the range (largest minus smallest) of each row, a
+tile of rows per program."""
 
 import torch
 import triton

@@ -1,4 +1,5 @@
-"""Block pointers: make_block_ptr knows the shape, boundary_check does what a mask does, padding_option says what is outside."""
+"""Block pointers: make_block_ptr knows the shape, boundary_check does what a mask does,
+padding_option says what is outside."""
 
 import torch
 import triton
@@ -16,7 +17,9 @@ def _fraction_kernel(x_ptr, out_ptr, rows, cols, TILE: tl.constexpr):
 
 def fraction(x):
     out = torch.empty_like(x)
-    _fraction_kernel[(triton.cdiv(x.shape[0], 16), triton.cdiv(x.shape[1], 16))](x, out, *x.shape, TILE=16)
+    _fraction_kernel[(triton.cdiv(x.shape[0], 16), triton.cdiv(x.shape[1], 16))](
+        x, out, *x.shape, TILE=16
+    )
     return out
 
 

@@ -1,4 +1,5 @@
-"""Several probes per element into a bit table: all must hit; the loop over hash functions is unrolled and never leaves early."""
+"""Several probes per element into a bit table: all must hit; the loop over hash functions is
+unrolled and never leaves early."""
 
 import torch
 import triton
@@ -18,7 +19,9 @@ def _probe_kernel(key_ptr, table_ptr, out_ptr, n, bits, PROBES: tl.constexpr, BL
 
 def maybe_contains(table, keys, probes=3):
     out = torch.empty(keys.shape, dtype=torch.int8, device=keys.device)
-    _probe_kernel[(triton.cdiv(keys.numel(), 32),)](keys, table, out, keys.numel(), table.numel() * 32, PROBES=probes, BLOCK=32)
+    _probe_kernel[(triton.cdiv(keys.numel(), 32),)](
+        keys, table, out, keys.numel(), table.numel() * 32, PROBES=probes, BLOCK=32
+    )
     return out
 
 

@@ -1,4 +1,5 @@
-"""Integer divisions by constants become multiplications: civil dates from day numbers, branch-free, with three outputs."""
+"""Integer divisions by constants become multiplications: civil dates from day numbers, branch-free,
+with three outputs."""
 
 import torch
 import triton
@@ -32,4 +33,6 @@ def check():
 
     days = torch.randint(-300000, 300000, (60,), dtype=torch.int32)
     want = [datetime.date(1970, 1, 1) + datetime.timedelta(days=d) for d in days.tolist()]
-    assert list(zip(*(part.tolist() for part in dates(days)), strict=True)) == [(d.year, d.month, d.day) for d in want]
+    assert list(zip(*(part.tolist() for part in dates(days)), strict=True)) == [
+        (d.year, d.month, d.day) for d in want
+    ]

@@ -15,7 +15,9 @@ def _checkerboard_kernel(out_ptr, rows, cols, square, TILE: tl.constexpr):
 
 def checkerboard(rows, cols, square, device="cuda"):
     out = torch.empty((rows, cols), dtype=torch.uint8, device=device)
-    _checkerboard_kernel[(triton.cdiv(rows, 16), triton.cdiv(cols, 16))](out, rows, cols, square, TILE=16)
+    _checkerboard_kernel[(triton.cdiv(rows, 16), triton.cdiv(cols, 16))](
+        out, rows, cols, square, TILE=16
+    )
     return out
 
 

@@ -1,4 +1,5 @@
-"""A constexpr string picks the code at compile time: one kernel for several windows, without a branch on the GPU."""
+"""A constexpr string picks the code at compile time: one kernel for several windows, without a
+branch on the GPU."""
 
 import torch
 import triton
@@ -28,6 +29,12 @@ def windowed(x, kind):
 def check():
     x = torch.randn(100)
     t = torch.linspace(0, 1, 100)
-    torch.testing.assert_close(windowed(x, "hann"), x * torch.hann_window(100, periodic=False), atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(windowed(x, "triangle"), x * (1 - (2 * t - 1).abs()), atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(windowed(x, "welch"), x * (1 - (2 * t - 1) ** 2), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        windowed(x, "hann"), x * torch.hann_window(100, periodic=False), atol=1e-5, rtol=1e-4
+    )
+    torch.testing.assert_close(
+        windowed(x, "triangle"), x * (1 - (2 * t - 1).abs()), atol=1e-5, rtol=1e-4
+    )
+    torch.testing.assert_close(
+        windowed(x, "welch"), x * (1 - (2 * t - 1) ** 2), atol=1e-5, rtol=1e-4
+    )

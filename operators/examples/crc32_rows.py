@@ -26,4 +26,6 @@ def check():
     import zlib
 
     rows = torch.randint(0, 256, (5, 11), dtype=torch.uint8)
-    assert [v & 0xFFFFFFFF for v in crc32(rows).tolist()] == [zlib.crc32(bytes(row)) for row in rows.tolist()]
+    assert [v & 0xFFFFFFFF for v in crc32(rows).tolist()] == [
+        zlib.crc32(bytes(row)) for row in rows.tolist()
+    ]

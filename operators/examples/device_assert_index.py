@@ -1,4 +1,5 @@
-"""tl.device_assert stops a kernel on a broken promise (only with TRITON_DEBUG=1 or debug=True, free otherwise): days before a month."""
+"""tl.device_assert stops a kernel on a broken promise (only with TRITON_DEBUG=1 or debug=True, free
+otherwise): days before a month."""
 
 import torch
 import triton
@@ -23,4 +24,17 @@ def days_before(months):
 
 
 def check():
-    assert days_before(torch.arange(1, 13)).tolist() == [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
+    assert days_before(torch.arange(1, 13)).tolist() == [
+        0,
+        31,
+        59,
+        90,
+        120,
+        151,
+        181,
+        212,
+        243,
+        273,
+        304,
+        334,
+    ]

@@ -1,7 +1,8 @@
-"""A tensor descriptor made in the kernel (TMA on Hopper): tiles are named by element offsets, edges need no mask.
+"""A tensor descriptor made in the kernel (TMA on Hopper): tiles are named by element offsets, edges
+need no mask.
 
-The descriptor lives in scratch memory, so the host sets an allocator once. The last stride must be 1, the others multiples of 16 bytes.
-"""
+The descriptor lives in scratch memory, so the host sets an allocator once. The last stride must be
+1, the others multiples of 16 bytes."""
 
 import torch
 import triton
@@ -17,9 +18,13 @@ def _reciprocal_kernel(x_ptr, out_ptr, rows, cols, TILE: tl.constexpr):
 
 
 def reciprocal_of_successor(x):
-    triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device=x.device))
+    triton.set_allocator(
+        lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device=x.device)
+    )
     out = torch.empty_like(x)
-    _reciprocal_kernel[(triton.cdiv(x.shape[0], 16), triton.cdiv(x.shape[1], 16))](x, out, *x.shape, TILE=16)
+    _reciprocal_kernel[(triton.cdiv(x.shape[0], 16), triton.cdiv(x.shape[1], 16))](
+        x, out, *x.shape, TILE=16
+    )
     return out
 
 

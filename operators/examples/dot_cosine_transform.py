@@ -1,4 +1,5 @@
-"""A constant matrix computed in registers: the two-sided 8-point cosine transform of image blocks, two to a side of a tl.dot."""
+"""A constant matrix computed in registers: the two-sided 8-point cosine transform of image blocks,
+two to a side of a tl.dot."""
 
 import torch
 import triton
@@ -10,7 +11,9 @@ def _dct_kernel(x_ptr, out_ptr, width):
     u = tl.arange(0, 16)[:, None]
     t = tl.arange(0, 16)[None, :]
     scale = tl.where(u % 8 == 0, 0.35355339, 0.5)
-    basis = tl.where(u // 8 == t // 8, scale * tl.cos((2 * (t % 8) + 1) * (u % 8) * 0.19634954), 0.0)  # pi / 16
+    basis = tl.where(
+        u // 8 == t // 8, scale * tl.cos((2 * (t % 8) + 1) * (u % 8) * 0.19634954), 0.0
+    )  # pi / 16
     at = (tl.program_id(0) * 16 + u) * width + tl.program_id(1) * 16 + t
     half = tl.dot(basis, tl.load(x_ptr + at), input_precision="ieee")
     tl.store(out_ptr + at, tl.dot(half, tl.trans(basis), input_precision="ieee"))

@@ -1,4 +1,5 @@
-"""tl.dot on int8 adds up in int32: how many set bits two 0/1 codes share, of which the parity is kept."""
+"""tl.dot on int8 adds up in int32: how many set bits two 0/1 codes share, of which the parity is
+kept."""
 
 import torch
 import triton
@@ -13,7 +14,9 @@ def _parity_kernel(a_ptr, b_ptr, out_ptr, LENGTH: tl.constexpr, TILE: tl.constex
     a = tl.load(a_ptr + i[:, None] * LENGTH + k[None, :])
     b = tl.load(b_ptr + j[None, :] * LENGTH + k[:, None])
     shared = tl.dot(a, b, out_dtype=tl.int32)
-    tl.store(out_ptr + i[:, None] * (tl.num_programs(1) * TILE) + j[None, :], (shared & 1).to(tl.int8))
+    tl.store(
+        out_ptr + i[:, None] * (tl.num_programs(1) * TILE) + j[None, :], (shared & 1).to(tl.int8)
+    )
 
 
 def parity_table(a, b):
@@ -24,5 +27,8 @@ def parity_table(a, b):
 
 
 def check():
-    a, b = torch.randint(0, 2, (32, 64), dtype=torch.int8), torch.randint(0, 2, (64, 64), dtype=torch.int8)
+    a, b = (
+        torch.randint(0, 2, (32, 64), dtype=torch.int8),
+        torch.randint(0, 2, (64, 64), dtype=torch.int8),
+    )
     assert torch.equal(parity_table(a, b).int(), (a.int() @ b.int().T) % 2)

@@ -1,4 +1,5 @@
-"""tl.dot with a small side: 3-D points padded to 16 columns by masks, since a matrix instruction has no narrower one."""
+"""tl.dot with a small side: 3-D points padded to 16 columns by masks, since a matrix instruction
+has no narrower one."""
 
 import torch
 import triton
@@ -11,14 +12,18 @@ def _rotate_kernel(points_ptr, matrix_ptr, out_ptr, n, BLOCK: tl.constexpr):
     k = tl.arange(0, 16)
     points = tl.load(points_ptr + i * 3 + k[None, :], mask=(i < n) & (k[None, :] < 3), other=0.0)
     small = (k[:, None] < 3) & (k[None, :] < 3)
-    matrix = tl.load(matrix_ptr + k[None, :] * 3 + k[:, None], mask=small, other=0.0)  # transposed by its strides
+    matrix = tl.load(
+        matrix_ptr + k[None, :] * 3 + k[:, None], mask=small, other=0.0
+    )  # transposed by its strides
     turned = tl.dot(points, matrix, input_precision="ieee")
     tl.store(out_ptr + i * 3 + k[None, :], turned, mask=(i < n) & (k[None, :] < 3))
 
 
 def rotate(points, matrix):
     out = torch.empty_like(points)
-    _rotate_kernel[(triton.cdiv(points.shape[0], 32),)](points, matrix, out, points.shape[0], BLOCK=32)
+    _rotate_kernel[(triton.cdiv(points.shape[0], 32),)](
+        points, matrix, out, points.shape[0], BLOCK=32
+    )
     return out
 
 

@@ -1,4 +1,5 @@
-"""Pairwise squared distances by one tl.dot: |a|^2 + |b|^2 - 2ab, clamped since rounding may leave it below zero."""
+"""Pairwise squared distances by one tl.dot: |a|^2 + |b|^2 - 2ab, clamped since rounding may leave
+it below zero."""
 
 import torch
 import triton
@@ -10,8 +11,16 @@ def _distances_kernel(a_ptr, b_ptr, out_ptr, n, m, dims, TILE: tl.constexpr, DIM
     i = tl.program_id(0) * TILE + tl.arange(0, TILE)
     j = tl.program_id(1) * TILE + tl.arange(0, TILE)
     k = tl.arange(0, DIMS)
-    a = tl.load(a_ptr + i[:, None] * dims + k[None, :], mask=(i < n)[:, None] & (k < dims)[None, :], other=0.0)
-    b = tl.load(b_ptr + j[:, None] * dims + k[None, :], mask=(j < m)[:, None] & (k < dims)[None, :], other=0.0)
+    a = tl.load(
+        a_ptr + i[:, None] * dims + k[None, :],
+        mask=(i < n)[:, None] & (k < dims)[None, :],
+        other=0.0,
+    )
+    b = tl.load(
+        b_ptr + j[:, None] * dims + k[None, :],
+        mask=(j < m)[:, None] & (k < dims)[None, :],
+        other=0.0,
+    )
     cross = tl.dot(a, tl.trans(b), input_precision="ieee")
     distance = tl.sum(a * a, axis=1)[:, None] + tl.sum(b * b, axis=1)[None, :] - 2.0 * cross
     inside = (i < n)[:, None] & (j < m)[None, :]
@@ -28,4 +37,6 @@ def squared_distances(a, b):
 
 def check():
     a, b = torch.randn(20, 5), torch.randn(35, 5)
-    torch.testing.assert_close(squared_distances(a, b), torch.cdist(a, b) ** 2, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(
+        squared_distances(a, b), torch.cdist(a, b) ** 2, atol=1e-4, rtol=1e-4
+    )

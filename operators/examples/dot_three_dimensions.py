@@ -1,4 +1,5 @@
-"""A 3-D tl.dot: a batch of small tiles in one instruction stream, here polynomial kernels (1 + x . y)^2 of 4 sets of vectors at a time."""
+"""A 3-D tl.dot: a batch of small tiles in one instruction stream, here polynomial kernels (1 + x .
+y)^2 of 4 sets of vectors at a time."""
 
 import torch
 import triton
@@ -25,4 +26,6 @@ def polynomial_kernels(x):
 
 def check():
     x = torch.randn(8, 16, 32).half()
-    torch.testing.assert_close(polynomial_kernels(x), (1 + x.float() @ x.float().mT) ** 2, atol=1e-3, rtol=1e-3)
+    torch.testing.assert_close(
+        polynomial_kernels(x), (1 + x.float() @ x.float().mT) ** 2, atol=1e-3, rtol=1e-3
+    )

@@ -1,4 +1,5 @@
-"""Cache hints: what is read once streams through (evict_first), what every program reads stays (evict_last); cost of words by a table."""
+"""Cache hints: what is read once streams through (evict_first), what every program reads stays
+(evict_last); cost of words by a table."""
 
 import torch
 import triton
@@ -22,4 +23,7 @@ def costs(words, prices):
 
 def check():
     words, prices = torch.randint(0, 65536, (100,), dtype=torch.int32), torch.rand(256)
-    torch.testing.assert_close(costs(words, prices), prices[(words & 255).long()] * 0.25 + prices[(words >> 8).long()] * 0.75)
+    torch.testing.assert_close(
+        costs(words, prices),
+        prices[(words & 255).long()] * 0.25 + prices[(words >> 8).long()] * 0.75,
+    )

@@ -1,4 +1,5 @@
-"""An exclusive scan from an inclusive one: divide out nothing, shift the input by one (light that still passes after i layers)."""
+"""An exclusive scan from an inclusive one: divide out nothing, shift the input by one (light that
+still passes after i layers)."""
 
 import torch
 import triton
@@ -15,7 +16,9 @@ def _transmittance_kernel(alpha_ptr, out_ptr, layers, BLOCK: tl.constexpr):
 
 def transmittance(alpha):
     out = torch.empty_like(alpha)
-    _transmittance_kernel[(alpha.shape[0],)](alpha, out, alpha.shape[1], BLOCK=triton.next_power_of_2(alpha.shape[1]))
+    _transmittance_kernel[(alpha.shape[0],)](
+        alpha, out, alpha.shape[1], BLOCK=triton.next_power_of_2(alpha.shape[1])
+    )
     return out
 
 

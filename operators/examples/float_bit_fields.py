@@ -1,4 +1,5 @@
-"""A bitcast looks into a float: mantissa in [0.5, 1) and exponent, as frexp gives them, for normal numbers."""
+"""A bitcast looks into a float: mantissa in [0.5, 1) and exponent, as frexp gives them, for normal
+numbers."""
 
 import torch
 import triton
@@ -17,7 +18,10 @@ def _frexp_kernel(x_ptr, mantissa_ptr, exponent_ptr, n, BLOCK: tl.constexpr):
 
 
 def frexp(x):
-    mantissa, exponent = torch.empty_like(x), torch.empty(x.shape, dtype=torch.int32, device=x.device)
+    mantissa, exponent = (
+        torch.empty_like(x),
+        torch.empty(x.shape, dtype=torch.int32, device=x.device),
+    )
     _frexp_kernel[(triton.cdiv(x.numel(), 64),)](x, mantissa, exponent, x.numel(), BLOCK=64)
     return mantissa, exponent
 

@@ -1,4 +1,5 @@
-"""Casting to an 8-bit float and back shows what the format loses: the largest rounding error of each block."""
+"""Casting to an 8-bit float and back shows what the format loses: the largest rounding error of
+each block."""
 
 import torch
 import triton
@@ -20,6 +21,8 @@ def rounding_loss(x, block=64):
 
 
 def check():
-    x = torch.rand(128) * 0.8 + 1  # below 1.875: Triton 3.6's interpreter loses the carry into the exponent
+    x = (
+        torch.rand(128) * 0.8 + 1
+    )  # below 1.875: Triton 3.6's interpreter loses the carry into the exponent
     assert rounding_loss(torch.tensor([1.0, 1.25, 1.5, 2.0])).item() == 0
     assert 0.05 < rounding_loss(x).max() <= 0.126

@@ -1,4 +1,5 @@
-"""A @triton.jit function passed as a constexpr: one integrator for any integrand (midpoint rule, one interval per program)."""
+"""A @triton.jit function passed as a constexpr: one integrator for any integrand (midpoint rule,
+one interval per program)."""
 
 import torch
 import triton
@@ -31,5 +32,12 @@ def integrate(function, low, high):
 
 def check():
     low, high = torch.tensor([0.0, -1.0]), torch.tensor([1.0, 2.0])
-    torch.testing.assert_close(integrate(witch, low, high), high.atan() - low.atan(), atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(integrate(bell, low, high), (high.erf() - low.erf()) * torch.pi**0.5 / 2, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        integrate(witch, low, high), high.atan() - low.atan(), atol=1e-5, rtol=1e-5
+    )
+    torch.testing.assert_close(
+        integrate(bell, low, high),
+        (high.erf() - low.erf()) * torch.pi**0.5 / 2,
+        atol=1e-5,
+        rtol=1e-5,
+    )

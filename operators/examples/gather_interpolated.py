@@ -1,4 +1,5 @@
-"""Two gathers at neighbouring indices, clamped before the load instead of masked after it: a lookup table with interpolation."""
+"""Two gathers at neighbouring indices, clamped before the load instead of masked after it: a lookup
+table with interpolation."""
 
 import torch
 import triton
@@ -28,4 +29,6 @@ def check():
 
     x, table = torch.rand(90) * 1.4 - 0.2, torch.randn(17)
     want = numpy.interp(x.numpy(), numpy.linspace(0, 1, 17), table.numpy())
-    torch.testing.assert_close(lookup(x, table), torch.from_numpy(want).float(), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        lookup(x, table), torch.from_numpy(want).float(), atol=1e-5, rtol=1e-4
+    )

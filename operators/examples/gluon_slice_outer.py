@@ -1,4 +1,5 @@
-"""Gluon: a 1-D vector takes the SliceLayout of the 2-D layout that it is expanded into (table of i * j mod p)."""
+"""Gluon: a 1-D vector takes the SliceLayout of the 2-D layout that it is expanded into (table of i
+* j mod p)."""
 
 import torch
 import triton
@@ -12,7 +13,9 @@ def _table_kernel(out_ptr, p, SIDE: gl.constexpr):
     i = gl.program_id(0) * SIDE + gl.arange(0, SIDE, layout=gl.SliceLayout(1, tile))
     j = gl.program_id(1) * SIDE + gl.arange(0, SIDE, layout=gl.SliceLayout(0, tile))
     product = i[:, None] * j[None, :] % p
-    gl.store(out_ptr + i[:, None] * p + j[None, :], product, mask=(i < p)[:, None] & (j < p)[None, :])
+    gl.store(
+        out_ptr + i[:, None] * p + j[None, :], product, mask=(i < p)[:, None] & (j < p)[None, :]
+    )
 
 
 def multiplication_table(p, device="cuda"):

@@ -1,4 +1,5 @@
-"""Three grid axes for three dimensions: a box cut out of a volume, 64-bit offsets where the product of sizes may pass 2^31."""
+"""Three grid axes for three dimensions: a box cut out of a volume, 64-bit offsets where the product
+of sizes may pass 2^31."""
 
 import torch
 import triton
@@ -6,7 +7,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _crop_kernel(x_ptr, out_ptr, y0, x0, height, width, plane, pitch, ROWS: tl.constexpr, COLS: tl.constexpr):
+def _crop_kernel(
+    x_ptr, out_ptr, y0, x0, height, width, plane, pitch, ROWS: tl.constexpr, COLS: tl.constexpr
+):
     z = tl.program_id(2).to(tl.int64)
     i = tl.program_id(1) * ROWS + tl.arange(0, ROWS)[:, None]
     j = tl.program_id(0) * COLS + tl.arange(0, COLS)[None, :]
@@ -18,7 +21,9 @@ def _crop_kernel(x_ptr, out_ptr, y0, x0, height, width, plane, pitch, ROWS: tl.c
 def crop(volume, y0, x0, height, width):
     out = torch.empty((volume.shape[0], height, width), device=volume.device)
     grid = (triton.cdiv(width, 16), triton.cdiv(height, 8), volume.shape[0])
-    _crop_kernel[grid](volume, out, y0, x0, height, width, volume.stride(0), volume.stride(1), ROWS=8, COLS=16)
+    _crop_kernel[grid](
+        volume, out, y0, x0, height, width, volume.stride(0), volume.stride(1), ROWS=8, COLS=16
+    )
     return out
 
 

@@ -1,4 +1,5 @@
-"""Grid-stride loop: a fixed number of programs walks over a vector of any length, here for a polynomial in Horner's form."""
+"""Grid-stride loop: a fixed number of programs walks over a vector of any length, here for a
+polynomial in Horner's form."""
 
 import torch
 import triton
@@ -19,7 +20,9 @@ def _horner_kernel(x_ptr, coefficients_ptr, out_ptr, n, DEGREE: tl.constexpr, BL
 
 def polynomial(x, coefficients, programs=4):
     out = torch.empty_like(x)
-    _horner_kernel[(programs,)](x, coefficients, out, x.numel(), DEGREE=coefficients.numel() - 1, BLOCK=64)
+    _horner_kernel[(programs,)](
+        x, coefficients, out, x.numel(), DEGREE=coefficients.numel() - 1, BLOCK=64
+    )
     return out
 
 

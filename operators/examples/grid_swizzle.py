@@ -1,4 +1,5 @@
-"""tl.swizzle2d renumbers a 2-D grid so that neighbours in time share rows and columns; here each tile stores when it is visited."""
+"""tl.swizzle2d renumbers a 2-D grid so that neighbours in time share rows and columns; here each
+tile stores when it is visited."""
 
 import torch
 import triton
@@ -20,4 +21,9 @@ def visiting_order(rows, cols, group, device="cuda"):
 
 
 def check():
-    assert visiting_order(4, 4, 2, "cpu").tolist() == [[0, 2, 4, 6], [1, 3, 5, 7], [8, 10, 12, 14], [9, 11, 13, 15]]
+    assert visiting_order(4, 4, 2, "cpu").tolist() == [
+        [0, 2, 4, 6],
+        [1, 3, 5, 7],
+        [8, 10, 12, 14],
+        [9, 11, 13, 15],
+    ]

@@ -1,4 +1,5 @@
-"""Guarding a root against rounding: the argument is clamped to its range before sqrt (distances on a sphere)."""
+"""Guarding a root against rounding: the argument is clamped to its range before sqrt (distances on
+a sphere)."""
 
 import torch
 import triton
@@ -19,7 +20,9 @@ def _haversine_kernel(lat_ptr, lon_ptr, out_ptr, n, lat0, lon0, BLOCK: tl.conste
 def half_chords(lat, lon, lat0, lon0):
     """Sine of half the angle to (lat0, lon0), in radians."""
     out = torch.empty_like(lat)
-    _haversine_kernel[(triton.cdiv(lat.numel(), 64),)](lat, lon, out, lat.numel(), lat0, lon0, BLOCK=64)
+    _haversine_kernel[(triton.cdiv(lat.numel(), 64),)](
+        lat, lon, out, lat.numel(), lat0, lon0, BLOCK=64
+    )
     return out
 
 
@@ -28,4 +31,6 @@ def check():
 
     lat, lon = torch.randn(100), torch.randn(100) * 2
     want = ((lat - 0.3) / 2).sin() ** 2 + lat.cos() * math.cos(0.3) * ((lon + 1) / 2).sin() ** 2
-    torch.testing.assert_close(half_chords(lat, lon, 0.3, -1.0), want.clamp(0, 1).sqrt(), atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(
+        half_chords(lat, lon, 0.3, -1.0), want.clamp(0, 1).sqrt(), atol=1e-6, rtol=1e-5
+    )

@@ -1,4 +1,5 @@
-"""A tensor descriptor made on the host and passed as an argument: cheaper than one made in the kernel; here a triangle wave."""
+"""A tensor descriptor made on the host and passed as an argument: cheaper than one made in the
+kernel; here a triangle wave."""
 
 import torch
 import triton
@@ -18,11 +19,18 @@ def triangle_wave(x):
     out = torch.empty_like(x)
     block = [8, 32]
     grid = (triton.cdiv(x.shape[0], block[0]), triton.cdiv(x.shape[1], block[1]))
-    _wave_kernel[grid](TensorDescriptor.from_tensor(x, block), TensorDescriptor.from_tensor(out, block), ROWS=block[0], COLS=block[1])
+    _wave_kernel[grid](
+        TensorDescriptor.from_tensor(x, block),
+        TensorDescriptor.from_tensor(out, block),
+        ROWS=block[0],
+        COLS=block[1],
+    )
     return out
 
 
 def check():
     x = torch.randn(10, 40)
     phase = x - x.floor()
-    torch.testing.assert_close(triangle_wave(x), torch.where(phase < 0.5, 4 * phase - 1, 3 - 4 * phase))
+    torch.testing.assert_close(
+        triangle_wave(x), torch.where(phase < 0.5, 4 * phase - 1, 3 - 4 * phase)
+    )

@@ -1,4 +1,5 @@
-"""State in registers over many steps, one store in the end: the Lyapunov exponent of the logistic map for many parameters."""
+"""State in registers over many steps, one store in the end: the Lyapunov exponent of the logistic
+map for many parameters."""
 
 import torch
 import triton

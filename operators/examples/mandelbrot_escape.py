@@ -1,4 +1,5 @@
-"""A 2-D tile from two program ids: rows and columns as [:, None] and [None, :], state of an iteration held in registers."""
+"""A 2-D tile from two program ids: rows and columns as [:, None] and [None, :], state of an
+iteration held in registers."""
 
 import torch
 import triton
@@ -6,7 +7,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _mandelbrot_kernel(out_ptr, height, width, STEPS: tl.constexpr, ROWS: tl.constexpr, COLS: tl.constexpr):
+def _mandelbrot_kernel(
+    out_ptr, height, width, STEPS: tl.constexpr, ROWS: tl.constexpr, COLS: tl.constexpr
+):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
     col = tl.program_id(1) * COLS + tl.arange(0, COLS)[None, :]
     c_re = tl.broadcast_to(col * 3.0 / width - 2.0, [ROWS, COLS])

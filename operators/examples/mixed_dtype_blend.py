@@ -1,4 +1,5 @@
-"""Mixed dtypes: uint8 pixels and a float16 mask meet in float32, and go back rounded and clamped."""
+"""Mixed dtypes: uint8 pixels and a float16 mask meet in float32, and go back rounded and
+clamped."""
 
 import torch
 import triton
@@ -18,7 +19,9 @@ def _blend_kernel(under_ptr, over_ptr, alpha_ptr, out_ptr, pixels, BLOCK: tl.con
 
 def blend(under, over, alpha):
     out = torch.empty_like(under)
-    _blend_kernel[(triton.cdiv(under.numel(), 128),)](under, over, alpha, out, alpha.numel(), BLOCK=128)
+    _blend_kernel[(triton.cdiv(under.numel(), 128),)](
+        under, over, alpha, out, alpha.numel(), BLOCK=128
+    )
     return out
 
 

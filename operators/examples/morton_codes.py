@@ -1,4 +1,5 @@
-"""Bits of two coordinates interleaved (Z-order) by a small helper: @triton.jit functions call each other and are inlined."""
+"""Bits of two coordinates interleaved (Z-order) by a small helper: @triton.jit functions call each
+other and are inlined."""
 
 import torch
 import triton
@@ -31,6 +32,7 @@ def morton(x, y):
 def check():
     x, y = torch.randint(0, 2**15, (2, 100), dtype=torch.int32)
     want = [
-        sum(((a >> b) & 1) << 2 * b | ((c >> b) & 1) << 2 * b + 1 for b in range(15)) for a, c in zip(x.tolist(), y.tolist(), strict=True)
+        sum(((a >> b) & 1) << 2 * b | ((c >> b) & 1) << 2 * b + 1 for b in range(15))
+        for a, c in zip(x.tolist(), y.tolist(), strict=True)
     ]
     assert morton(x, y).tolist() == want

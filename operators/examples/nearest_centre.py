@@ -1,4 +1,5 @@
-"""A running minimum with its index, kept over a loop by one comparison: which of a few centres each point is nearest to."""
+"""A running minimum with its index, kept over a loop by one comparison: which of a few centres each
+point is nearest to."""
 
 import torch
 import triton
@@ -24,7 +25,9 @@ def _assign_kernel(point_ptr, centre_ptr, out_ptr, n, centres, BLOCK: tl.constex
 
 def assign(points, centres):
     out = torch.empty(points.shape[0], dtype=torch.int32, device=points.device)
-    _assign_kernel[(triton.cdiv(points.shape[0], 64),)](points, centres, out, points.shape[0], centres.shape[0], BLOCK=64)
+    _assign_kernel[(triton.cdiv(points.shape[0], 64),)](
+        points, centres, out, points.shape[0], centres.shape[0], BLOCK=64
+    )
     return out
 
 

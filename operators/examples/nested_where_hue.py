@@ -14,7 +14,9 @@ def _hue_kernel(rgb_ptr, out_ptr, n, BLOCK: tl.constexpr):
     high = tl.maximum(r, tl.maximum(g, b))
     spread = high - tl.minimum(r, tl.minimum(g, b))
     safe = tl.where(spread == 0.0, 1.0, spread)
-    hue = tl.where(high == r, (g - b) / safe, tl.where(high == g, 2.0 + (b - r) / safe, 4.0 + (r - g) / safe))
+    hue = tl.where(
+        high == r, (g - b) / safe, tl.where(high == g, 2.0 + (b - r) / safe, 4.0 + (r - g) / safe)
+    )
     tl.store(out_ptr + at, tl.where(hue < 0.0, hue + 6.0, hue) / 6.0, mask=at < n)
 
 

@@ -1,4 +1,5 @@
-"""A sorting network on four registers: five exchanges order four values, of which the middle two are averaged."""
+"""A sorting network on four registers: five exchanges order four values, of which the middle two
+are averaged."""
 
 import torch
 import triton

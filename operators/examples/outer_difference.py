@@ -1,4 +1,5 @@
-"""Broadcasting a column against a row: two vectors of 16 and 32 loads make a tile of 512 results."""
+"""Broadcasting a column against a row: two vectors of 16 and 32 loads make a tile of 512
+results."""
 
 import torch
 import triton
@@ -17,7 +18,9 @@ def _outer_kernel(a_ptr, b_ptr, out_ptr, rows, cols, ROWS: tl.constexpr, COLS: t
 
 def outer_difference(a, b):
     out = torch.empty((a.numel(), b.numel()), dtype=a.dtype, device=a.device)
-    _outer_kernel[(triton.cdiv(a.numel(), 16), triton.cdiv(b.numel(), 32))](a, b, out, a.numel(), b.numel(), ROWS=16, COLS=32)
+    _outer_kernel[(triton.cdiv(a.numel(), 16), triton.cdiv(b.numel(), 32))](
+        a, b, out, a.numel(), b.numel(), ROWS=16, COLS=32
+    )
     return out
 
 

@@ -1,4 +1,5 @@
-"""Packing eight flags into a byte: a [BLOCK, 8] tile of loads, shifted by its column and summed over it."""
+"""Packing eight flags into a byte: a [BLOCK, 8] tile of loads, shifted by its column and summed
+over it."""
 
 import torch
 import triton
@@ -24,4 +25,6 @@ def check():
     import numpy
 
     flags = torch.rand(300) < 0.5
-    assert pack_booleans(flags).tolist() == numpy.packbits(flags.numpy(), bitorder="little").tolist()
+    assert (
+        pack_booleans(flags).tolist() == numpy.packbits(flags.numpy(), bitorder="little").tolist()
+    )

@@ -1,4 +1,5 @@
-"""tl.flip mirrors a block in registers; a reduction over the comparison tells which rows read the same backwards."""
+"""tl.flip mirrors a block in registers; a reduction over the comparison tells which rows read the
+same backwards."""
 
 import torch
 import triton
@@ -8,7 +9,9 @@ import triton.language as tl
 @triton.jit
 def _palindrome_kernel(x_ptr, out_ptr, N: tl.constexpr):
     x = tl.load(x_ptr + tl.program_id(0) * N + tl.arange(0, N))
-    tl.store(out_ptr + tl.program_id(0), tl.min((x == tl.flip(x, 0)).to(tl.int32), axis=0).to(tl.int8))
+    tl.store(
+        out_ptr + tl.program_id(0), tl.min((x == tl.flip(x, 0)).to(tl.int32), axis=0).to(tl.int8)
+    )
 
 
 def is_palindrome(x):

@@ -1,4 +1,5 @@
-"""Persistent over 2-D tiles with one flat loop: the tile's coordinates come from its number, flatten=True lets loads run ahead."""
+"""Persistent over 2-D tiles with one flat loop: the tile's coordinates come from its number,
+flatten=True lets loads run ahead."""
 
 import torch
 import triton
@@ -8,7 +9,9 @@ import triton.language as tl
 @triton.jit
 def _cube_kernel(x_ptr, out_ptr, rows, cols, TILE: tl.constexpr):
     across = tl.cdiv(cols, TILE)
-    for tile in tl.range(tl.program_id(0), tl.cdiv(rows, TILE) * across, tl.num_programs(0), flatten=True):
+    for tile in tl.range(
+        tl.program_id(0), tl.cdiv(rows, TILE) * across, tl.num_programs(0), flatten=True
+    ):
         i = tile // across * TILE + tl.arange(0, TILE)[:, None]
         j = tile % across * TILE + tl.arange(0, TILE)[None, :]
         inside = (i < rows) & (j < cols)

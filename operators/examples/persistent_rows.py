@@ -1,4 +1,5 @@
-"""A persistent kernel: as many programs as the GPU has multiprocessors, each taking every so-manyth row (share of negative values)."""
+"""A persistent kernel: as many programs as the GPU has multiprocessors, each taking every so-manyth
+row (share of negative values)."""
 
 import torch
 import triton
@@ -17,7 +18,9 @@ def negative_share(x, programs=None):
     if programs is None:
         programs = torch.cuda.get_device_properties(x.device).multi_processor_count
     out = torch.empty(x.shape[0], device=x.device)
-    _negative_share_kernel[(min(programs, x.shape[0]),)](x, out, *x.shape, BLOCK=triton.next_power_of_2(x.shape[1]))
+    _negative_share_kernel[(min(programs, x.shape[0]),)](
+        x, out, *x.shape, BLOCK=triton.next_power_of_2(x.shape[1])
+    )
     return out
 
 

@@ -1,4 +1,5 @@
-"""tl.randn4x makes four numbers for the price of one: four columns of a table of normal deviates per row."""
+"""tl.randn4x makes four numbers for the price of one: four columns of a table of normal deviates
+per row."""
 
 import torch
 import triton

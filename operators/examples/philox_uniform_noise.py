@@ -1,4 +1,5 @@
-"""tl.rand from a seed and an offset: the same offsets give the same numbers however the work is split into blocks."""
+"""tl.rand from a seed and an offset: the same offsets give the same numbers however the work is
+split into blocks."""
 
 import torch
 import triton
@@ -22,4 +23,6 @@ def check():
     x = torch.full((4000,), 2.25)
     out = dithered_floor(x, 7)
     assert set(out.tolist()) == {2.0, 3.0} and abs(out.mean() - 2.25) < 0.04
-    assert torch.equal(out, dithered_floor(x, 7, block=64)) and not torch.equal(out, dithered_floor(x, 8))
+    assert torch.equal(out, dithered_floor(x, 7, block=64)) and not torch.equal(
+        out, dithered_floor(x, 8)
+    )

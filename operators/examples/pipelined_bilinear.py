@@ -1,4 +1,5 @@
-"""tl.range(num_stages=) lets loads of the next steps run during this one: x^T A y for each row pair, A read in column tiles."""
+"""tl.range(num_stages=) lets loads of the next steps run during this one: x^T A y for each row
+pair, A read in column tiles."""
 
 import torch
 import triton
@@ -6,7 +7,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _bilinear_kernel(x_ptr, a_ptr, y_ptr, out_ptr, ROWS: tl.constexpr, N: tl.constexpr, STEP: tl.constexpr):
+def _bilinear_kernel(
+    x_ptr, a_ptr, y_ptr, out_ptr, ROWS: tl.constexpr, N: tl.constexpr, STEP: tl.constexpr
+):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     k = tl.arange(0, N)
     x = tl.load(x_ptr + row[:, None] * N + k[None, :])
@@ -27,4 +30,9 @@ def bilinear(x, a, y):
 
 def check():
     x, a, y = torch.randn(16, 64).half(), torch.randn(64, 64).half() / 8, torch.randn(16, 64).half()
-    torch.testing.assert_close(bilinear(x, a, y), torch.einsum("ri,ij,rj->r", x.float(), a.float(), y.float()), atol=1e-2, rtol=1e-3)
+    torch.testing.assert_close(
+        bilinear(x, a, y),
+        torch.einsum("ri,ij,rj->r", x.float(), a.float(), y.float()),
+        atol=1e-2,
+        rtol=1e-3,
+    )

@@ -1,4 +1,5 @@
-"""A loop over a short list that all lanes share: scalar loads of the corners, a crossing count per point."""
+"""A loop over a short list that all lanes share: scalar loads of the corners, a crossing count per
+point."""
 
 import torch
 import triton
@@ -22,11 +23,15 @@ def _inside_kernel(x_ptr, y_ptr, px_ptr, py_ptr, out_ptr, n, corners, BLOCK: tl.
 
 def in_polygon(x, y, px, py):
     out = torch.empty(x.shape, dtype=torch.int8, device=x.device)
-    _inside_kernel[(triton.cdiv(x.numel(), 64),)](x, y, px, py, out, x.numel(), px.numel(), BLOCK=64)
+    _inside_kernel[(triton.cdiv(x.numel(), 64),)](
+        x, y, px, py, out, x.numel(), px.numel(), BLOCK=64
+    )
     return out
 
 
 def check():
     x, y = torch.rand(2, 200) * 4 - 2
     diamond = torch.tensor([1.0, 0.0, -1.0, 0.0])
-    assert torch.equal(in_polygon(x, y, diamond, diamond.roll(1)), (x.abs() + y.abs() < 1).to(torch.int8))
+    assert torch.equal(
+        in_polygon(x, y, diamond, diamond.roll(1)), (x.abs() + y.abs() < 1).to(torch.int8)
+    )

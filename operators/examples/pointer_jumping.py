@@ -1,4 +1,5 @@
-"""Following links by doubling: each round replaces a node's parent by its grandparent; the root of every tree after log2(n) launches."""
+"""Following links by doubling: each round replaces a node's parent by its grandparent; the root of
+every tree after log2(n) launches."""
 
 import torch
 import triton
@@ -13,7 +14,10 @@ def _jump_kernel(parent_ptr, next_ptr, n, BLOCK: tl.constexpr):
 
 
 def roots(parent):
-    now, other = parent.clone(), torch.empty_like(parent)  # two buffers: no program reads what another writes
+    now, other = (
+        parent.clone(),
+        torch.empty_like(parent),
+    )  # two buffers: no program reads what another writes
     for _ in range(parent.numel().bit_length()):
         _jump_kernel[(triton.cdiv(now.numel(), 32),)](now, other, now.numel(), BLOCK=32)
         now, other = other, now

@@ -1,4 +1,5 @@
-"""A list of tensors in one launch: addresses as int64, cast back to pointers in the kernel (span of each tensor)."""
+"""A list of tensors in one launch: addresses as int64, cast back to pointers in the kernel (span of
+each tensor)."""
 
 import torch
 import triton
@@ -21,7 +22,9 @@ def spans(tensors):
     addresses = torch.tensor([t.data_ptr() for t in tensors], device=device)
     lengths = torch.tensor([t.numel() for t in tensors], dtype=torch.int32, device=device)
     out = torch.empty(len(tensors), device=device)
-    _span_kernel[(len(tensors),)](addresses, lengths, out, BLOCK=triton.next_power_of_2(max(t.numel() for t in tensors)))
+    _span_kernel[(len(tensors),)](
+        addresses, lengths, out, BLOCK=triton.next_power_of_2(max(t.numel() for t in tensors))
+    )
     return out
 
 

@@ -1,4 +1,5 @@
-"""Counting set bits without an instruction for it: differences of bit strings, summed over the words of a row."""
+"""Counting set bits without an instruction for it: differences of bit strings, summed over the
+words of a row."""
 
 import torch
 import triton
@@ -28,6 +29,7 @@ def hamming(a, b):
 def check():
     a, b = torch.randint(-(2**31), 2**31 - 1, (2, 5, 9), dtype=torch.int32)
     want = [
-        sum(bin((x ^ y) & 0xFFFFFFFF).count("1") for x, y in zip(r, s, strict=True)) for r, s in zip(a.tolist(), b.tolist(), strict=True)
+        sum(bin((x ^ y) & 0xFFFFFFFF).count("1") for x, y in zip(r, s, strict=True))
+        for r, s in zip(a.tolist(), b.tolist(), strict=True)
     ]
     assert hamming(a, b).tolist() == want

@@ -1,4 +1,5 @@
-"""From an element to its ragged row: every lane searches the offsets by halving, so long and short rows cost the same."""
+"""From an element to its ragged row: every lane searches the offsets by halving, so long and short
+rows cost the same."""
 
 import torch
 import triton
@@ -21,7 +22,9 @@ def _owner_kernel(offset_ptr, out_ptr, n, rows, STEPS: tl.constexpr, BLOCK: tl.c
 def owners(offsets, n):
     rows = offsets.numel() - 1
     out = torch.empty(n, dtype=torch.int32, device=offsets.device)
-    _owner_kernel[(triton.cdiv(n, 32),)](offsets, out, n, rows, STEPS=rows.bit_length() + 1, BLOCK=32)
+    _owner_kernel[(triton.cdiv(n, 32),)](
+        offsets, out, n, rows, STEPS=rows.bit_length() + 1, BLOCK=32
+    )
     return out
 
 

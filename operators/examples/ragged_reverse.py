@@ -1,4 +1,5 @@
-"""Ragged rows with a grid over the longest one: blocks past a row's end leave at once (each row reversed)."""
+"""Ragged rows with a grid over the longest one: blocks past a row's end leave at once (each row
+reversed)."""
 
 import torch
 import triton
@@ -28,4 +29,6 @@ def check():
     lengths = [3, 0, 40, 17]
     x = torch.randn(60)
     offsets = torch.tensor([0, 3, 3, 43, 60], dtype=torch.int32)
-    assert torch.equal(reverse_rows(x, offsets, max(lengths)), torch.cat([row.flip(0) for row in x.split(lengths)]))
+    assert torch.equal(
+        reverse_rows(x, offsets, max(lengths)), torch.cat([row.flip(0) for row in x.split(lengths)])
+    )

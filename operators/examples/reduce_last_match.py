@@ -1,4 +1,5 @@
-"""A reduction that finds a position: indices where the condition holds, -1 elsewhere, and the maximum (last byte equal to a key)."""
+"""A reduction that finds a position: indices where the condition holds, -1 elsewhere, and the
+maximum (last byte equal to a key)."""
 
 import torch
 import triton
@@ -23,6 +24,10 @@ def last_match(text, key):
 
 
 def check():
-    lines = [b"hello world, hello moon     ", b"no such letter here, truly  ".replace(b"o", b"u"), b"o                          o"]
+    lines = [
+        b"hello world, hello moon     ",
+        b"no such letter here, truly  ".replace(b"o", b"u"),
+        b"o                          o",
+    ]
     text = torch.tensor([list(line) for line in lines], dtype=torch.uint8)
     assert last_match(text, ord("o")).tolist() == [line.rfind(b"o") for line in lines]

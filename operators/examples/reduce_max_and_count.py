@@ -1,4 +1,5 @@
-"""tl.reduce over a tuple with a combine function of one's own: the largest value and how often it occurs."""
+"""tl.reduce over a tuple with a combine function of one's own: the largest value and how often it
+occurs."""
 
 import torch
 import triton
@@ -7,7 +8,9 @@ import triton.language as tl
 
 @triton.jit
 def _merge(a_value, a_count, b_value, b_count):
-    count = tl.where(a_value == b_value, a_count + b_count, tl.where(a_value > b_value, a_count, b_count))
+    count = tl.where(
+        a_value == b_value, a_count + b_count, tl.where(a_value > b_value, a_count, b_count)
+    )
     return tl.maximum(a_value, b_value), count
 
 
@@ -23,11 +26,15 @@ def _max_count_kernel(x_ptr, value_ptr, count_ptr, cols, BLOCK: tl.constexpr):
 
 def max_and_count(x):
     value, count = (torch.empty(x.shape[0], dtype=torch.int32, device=x.device) for _ in range(2))
-    _max_count_kernel[(x.shape[0],)](x, value, count, x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1]))
+    _max_count_kernel[(x.shape[0],)](
+        x, value, count, x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1])
+    )
     return value, count
 
 
 def check():
     x = torch.randint(0, 5, (6, 40), dtype=torch.int32)
     value, count = max_and_count(x)
-    assert torch.equal(value, x.amax(1)) and torch.equal(count.long(), (x == x.amax(1, keepdim=True)).sum(1))
+    assert torch.equal(value, x.amax(1)) and torch.equal(
+        count.long(), (x == x.amax(1, keepdim=True)).sum(1)
+    )

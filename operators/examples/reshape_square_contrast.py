@@ -1,4 +1,5 @@
-"""tl.reshape and tl.permute in registers: the four values of each 2 x 2 square side by side, for any reduction over them."""
+"""tl.reshape and tl.permute in registers: the four values of each 2 x 2 square side by side, for
+any reduction over them."""
 
 import torch
 import triton
@@ -11,7 +12,9 @@ def _contrast_kernel(x_ptr, out_ptr, width, SIDE: tl.constexpr):
     j = tl.program_id(1) * SIDE + tl.arange(0, SIDE)[None, :]
     tile = tl.load(x_ptr + i * width + j)
     HALF: tl.constexpr = SIDE // 2
-    squares = tl.reshape(tl.permute(tl.reshape(tile, (HALF, 2, HALF, 2)), (0, 2, 1, 3)), (HALF, HALF, 4))
+    squares = tl.reshape(
+        tl.permute(tl.reshape(tile, (HALF, 2, HALF, 2)), (0, 2, 1, 3)), (HALF, HALF, 4)
+    )
     contrast = tl.max(squares, axis=2) - tl.min(squares, axis=2)
     row = tl.program_id(0) * HALF + tl.arange(0, HALF)[:, None]
     col = tl.program_id(1) * HALF + tl.arange(0, HALF)[None, :]

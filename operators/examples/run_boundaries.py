@@ -1,4 +1,5 @@
-"""Comparing with the element before, the first one apart: where runs of equal values begin, with the block's edge loaded twice."""
+"""Comparing with the element before, the first one apart: where runs of equal values begin, with
+the block's edge loaded twice."""
 
 import torch
 import triton
@@ -21,4 +22,6 @@ def run_starts(x):
 
 def check():
     x = torch.randint(0, 2, (100,), dtype=torch.int32)
-    assert torch.equal(run_starts(x), torch.cat([torch.ones(1, dtype=torch.bool), x[1:] != x[:-1]]).to(torch.int8))
+    assert torch.equal(
+        run_starts(x), torch.cat([torch.ones(1, dtype=torch.bool), x[1:] != x[:-1]]).to(torch.int8)
+    )

@@ -1,4 +1,5 @@
-"""Many small problems side by side, one per lane: four-stage Runge-Kutta of a pendulum, both state variables in registers."""
+"""Many small problems side by side, one per lane: four-stage Runge-Kutta of a pendulum, both state
+variables in registers."""
 
 import torch
 import triton
@@ -23,7 +24,9 @@ def _pendulum_kernel(angle_ptr, speed_ptr, n, dt, steps, BLOCK: tl.constexpr):
 
 def swing_(angle, speed, dt, steps):
     """In place."""
-    _pendulum_kernel[(triton.cdiv(angle.numel(), 32),)](angle, speed, angle.numel(), dt, steps, BLOCK=32)
+    _pendulum_kernel[(triton.cdiv(angle.numel(), 32),)](
+        angle, speed, angle.numel(), dt, steps, BLOCK=32
+    )
 
 
 def check():

@@ -1,4 +1,5 @@
-"""A sliding window by an unrolled loop of shifted loads: root mean square of the last differences of a signal."""
+"""A sliding window by an unrolled loop of shifted loads: root mean square of the last differences
+of a signal."""
 
 import torch
 import triton
@@ -27,5 +28,7 @@ def difference_rms(x, window=4):
 def check():
     x = torch.randn(90)
     squares = x.diff() ** 2
-    want = torch.stack([squares[max(0, i - 4) : i].mean() if i else x[0] * 0 for i in range(90)]).sqrt()
+    want = torch.stack(
+        [squares[max(0, i - 4) : i].mean() if i else x[0] * 0 for i in range(90)]
+    ).sqrt()
     torch.testing.assert_close(difference_rms(x), want, atol=1e-6, rtol=1e-5)

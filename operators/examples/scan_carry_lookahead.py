@@ -1,4 +1,5 @@
-"""Adding long integers in parallel: generate/propagate pairs are scanned, so no digit waits for the one before."""
+"""Adding long integers in parallel: generate/propagate pairs are scanned, so no digit waits for the
+one before."""
 
 import torch
 import triton
@@ -13,8 +14,12 @@ def _carry(a_generate, a_propagate, b_generate, b_propagate):
 @triton.jit
 def _long_add_kernel(a_ptr, b_ptr, carry_ptr, out_ptr, digits, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
-    total = tl.load(a_ptr + at, mask=at < digits, other=0) + tl.load(b_ptr + at, mask=at < digits, other=0)
-    generate, _ = tl.associative_scan(((total > 9).to(tl.int32), (total == 9).to(tl.int32)), 0, _carry)
+    total = tl.load(a_ptr + at, mask=at < digits, other=0) + tl.load(
+        b_ptr + at, mask=at < digits, other=0
+    )
+    generate, _ = tl.associative_scan(
+        ((total > 9).to(tl.int32), (total == 9).to(tl.int32)), 0, _carry
+    )
     tl.store(carry_ptr + at + 1, generate, mask=at < digits)  # into the digit above
     tl.debug_barrier()
     carried = tl.load(carry_ptr + at, mask=at <= digits, other=0)

@@ -1,4 +1,5 @@
-"""A scan over pairs: (value, is it valid) combine to the last valid value, which fills the gaps marked by NaN."""
+"""A scan over pairs: (value, is it valid) combine to the last valid value, which fills the gaps
+marked by NaN."""
 
 import torch
 import triton
@@ -28,4 +29,6 @@ def forward_fill(x):
 
 def check():
     nan = float("nan")
-    assert forward_fill(torch.tensor([[1.0, nan, nan, 4.0, nan], [2.0, nan, 3.0, nan, nan]])).tolist() == [[1, 1, 1, 4, 4], [2, 2, 3, 3, 3]]
+    assert forward_fill(
+        torch.tensor([[1.0, nan, nan, 4.0, nan], [2.0, nan, 3.0, nan, nan]])
+    ).tolist() == [[1, 1, 1, 4, 4], [2, 2, 3, 3, 3]]

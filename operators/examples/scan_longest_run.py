@@ -1,4 +1,5 @@
-"""Run lengths by a scan: (length of the run that ends here, is all of it true) is associative; the maximum is the longest run."""
+"""Run lengths by a scan: (length of the run that ends here, is all of it true) is associative; the
+maximum is the longest run."""
 
 import torch
 import triton
@@ -20,10 +21,14 @@ def _longest_run_kernel(flag_ptr, out_ptr, cols, BLOCK: tl.constexpr):
 
 def longest_run(flags):
     out = torch.empty(flags.shape[0], dtype=torch.int32, device=flags.device)
-    _longest_run_kernel[(flags.shape[0],)](flags, out, flags.shape[1], BLOCK=triton.next_power_of_2(flags.shape[1]))
+    _longest_run_kernel[(flags.shape[0],)](
+        flags, out, flags.shape[1], BLOCK=triton.next_power_of_2(flags.shape[1])
+    )
     return out
 
 
 def check():
-    flags = torch.tensor([[1, 1, 0, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1]], dtype=torch.int32)
+    flags = torch.tensor(
+        [[1, 1, 0, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1]], dtype=torch.int32
+    )
     assert longest_run(flags).tolist() == [3, 0, 7]

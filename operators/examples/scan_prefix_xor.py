@@ -29,4 +29,6 @@ def check():
     import operator
 
     x = torch.randint(0, 1000, (3, 20))
-    assert prefix_xor(x).tolist() == [list(itertools.accumulate(row, operator.xor)) for row in x.tolist()]
+    assert prefix_xor(x).tolist() == [
+        list(itertools.accumulate(row, operator.xor)) for row in x.tolist()
+    ]

@@ -1,4 +1,5 @@
-"""reverse=True scans from the end: the smallest value that is still to come, as for the best later price."""
+"""reverse=True scans from the end: the smallest value that is still to come, as for the best later
+price."""
 
 import torch
 import triton
@@ -21,7 +22,9 @@ def _suffix_min_kernel(x_ptr, out_ptr, rows, cols, BLOCK: tl.constexpr, ROWS: tl
 
 def suffix_min(x):
     out = torch.empty_like(x)
-    _suffix_min_kernel[(triton.cdiv(x.shape[0], 4),)](x, out, *x.shape, BLOCK=triton.next_power_of_2(x.shape[1]), ROWS=4)
+    _suffix_min_kernel[(triton.cdiv(x.shape[0], 4),)](
+        x, out, *x.shape, BLOCK=triton.next_power_of_2(x.shape[1]), ROWS=4
+    )
     return out
 
 

@@ -1,4 +1,5 @@
-"""Scatter without atomics: a permutation writes every place once, so plain stores do (its inverse)."""
+"""Scatter without atomics: a permutation writes every place once, so plain stores do (its
+inverse)."""
 
 import torch
 import triton
@@ -14,7 +15,9 @@ def _inverse_kernel(permutation_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def inverse_permutation(permutation):
     out = torch.empty_like(permutation)
-    _inverse_kernel[(triton.cdiv(permutation.numel(), 64),)](permutation, out, permutation.numel(), BLOCK=64)
+    _inverse_kernel[(triton.cdiv(permutation.numel(), 64),)](
+        permutation, out, permutation.numel(), BLOCK=64
+    )
     return out
 
 

@@ -1,4 +1,5 @@
-"""One long axis split over a second grid dimension: each slice leaves its partial row, a second kernel adds them (bits set per column)."""
+"""One long axis split over a second grid dimension: each slice leaves its partial row, a second
+kernel adds them (bits set per column)."""
 
 import torch
 import triton
@@ -28,7 +29,9 @@ def nonzero_per_column(x, slices=4):
     rows, cols = x.shape
     partial = torch.empty((slices, cols), dtype=torch.int32, device=x.device)
     out = torch.empty(cols, dtype=torch.int32, device=x.device)
-    _slice_kernel[(triton.cdiv(cols, 32), slices)](x, partial, rows, cols, triton.cdiv(rows, slices), BLOCK=32)
+    _slice_kernel[(triton.cdiv(cols, 32), slices)](
+        x, partial, rows, cols, triton.cdiv(rows, slices), BLOCK=32
+    )
     _join_kernel[(triton.cdiv(cols, 32),)](partial, out, slices, cols, BLOCK=32)
     return out
 

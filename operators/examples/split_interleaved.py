@@ -1,4 +1,5 @@
-"""tl.split takes interleaved pairs apart: one contiguous load instead of two strided ones (magnitude of complex numbers)."""
+"""tl.split takes interleaved pairs apart: one contiguous load instead of two strided ones
+(magnitude of complex numbers)."""
 
 import torch
 import triton
@@ -16,7 +17,9 @@ def _magnitude_kernel(z_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def magnitude(z):
     out = torch.empty(z.shape, device=z.device)
-    _magnitude_kernel[(triton.cdiv(z.numel(), 64),)](torch.view_as_real(z), out, z.numel(), BLOCK=64)
+    _magnitude_kernel[(triton.cdiv(z.numel(), 64),)](
+        torch.view_as_real(z), out, z.numel(), BLOCK=64
+    )
     return out
 
 

@@ -1,4 +1,5 @@
-"""A 2-D stencil whose border repeats the edge: coordinates are clamped, not masked (dilation by a cross of five pixels)."""
+"""A 2-D stencil whose border repeats the edge: coordinates are clamped, not masked (dilation by a
+cross of five pixels)."""
 
 import torch
 import triton
@@ -20,7 +21,9 @@ def _dilate_kernel(x_ptr, out_ptr, rows, cols, TILE: tl.constexpr):
 
 def dilate(x):
     out = torch.empty_like(x)
-    _dilate_kernel[(triton.cdiv(x.shape[0], 16), triton.cdiv(x.shape[1], 16))](x, out, *x.shape, TILE=16)
+    _dilate_kernel[(triton.cdiv(x.shape[0], 16), triton.cdiv(x.shape[1], 16))](
+        x, out, *x.shape, TILE=16
+    )
     return out
 
 

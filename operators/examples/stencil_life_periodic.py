@@ -1,4 +1,5 @@
-"""A 2-D stencil on a torus: neighbours by wrapped coordinates, so no border case exists (one generation of Life)."""
+"""A 2-D stencil on a torus: neighbours by wrapped coordinates, so no border case exists (one
+generation of Life)."""
 
 import torch
 import triton
@@ -22,11 +23,15 @@ def _life_kernel(cell_ptr, out_ptr, rows, cols, TILE: tl.constexpr):
 
 def generation(cells):
     out = torch.empty_like(cells)
-    _life_kernel[(triton.cdiv(cells.shape[0], 16), triton.cdiv(cells.shape[1], 16))](cells, out, *cells.shape, TILE=16)
+    _life_kernel[(triton.cdiv(cells.shape[0], 16), triton.cdiv(cells.shape[1], 16))](
+        cells, out, *cells.shape, TILE=16
+    )
     return out
 
 
 def check():
     cells = torch.randint(0, 2, (21, 18), dtype=torch.int8)
     count = sum(cells.roll((a, b), (0, 1)) for a in (-1, 0, 1) for b in (-1, 0, 1)) - cells
-    assert torch.equal(generation(cells), ((count == 3) | ((count == 2) & (cells == 1))).to(torch.int8))
+    assert torch.equal(
+        generation(cells), ((count == 3) | ((count == 2) & (cells == 1))).to(torch.int8)
+    )

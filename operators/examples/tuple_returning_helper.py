@@ -1,4 +1,5 @@
-"""A helper that returns a tuple: quotient and remainder as Python has them (rounded down), where the operators round to zero."""
+"""A helper that returns a tuple: quotient and remainder as Python has them (rounded down), where
+the operators round to zero."""
 
 import torch
 import triton
@@ -31,6 +32,9 @@ def floor_divmod(a, b):
 
 def check():
     a = torch.randint(-100, 100, (90,), dtype=torch.int32)
-    b = torch.randint(1, 20, (90,), dtype=torch.int32) * torch.where(torch.rand(90) < 0.5, -1, 1).int()
+    b = (
+        torch.randint(1, 20, (90,), dtype=torch.int32)
+        * torch.where(torch.rand(90) < 0.5, -1, 1).int()
+    )
     for got, want in zip(floor_divmod(a, b), (a // b, a % b), strict=True):
         assert torch.equal(got, want)

@@ -1,4 +1,5 @@
-"""Unpacking bit fields of uneven width: 16-bit pixels to three bytes, each stretched to the full range by repeating its top bits."""
+"""Unpacking bit fields of uneven width: 16-bit pixels to three bytes, each stretched to the full
+range by repeating its top bits."""
 
 import torch
 import triton
@@ -24,5 +25,7 @@ def unpack_rgb565(pixels):
 def check():
     pixels = torch.tensor([0, -1, 0x1234, -0x7FFF], dtype=torch.int16)
     p = pixels.int() & 0xFFFF
-    want = torch.stack([(p >> 11) * 255 // 31, ((p >> 5) & 63) * 255 // 63, (p & 31) * 255 // 31], 1)
+    want = torch.stack(
+        [(p >> 11) * 255 // 31, ((p >> 5) & 63) * 255 // 63, (p & 31) * 255 // 31], 1
+    )
     assert (unpack_rgb565(pixels).int() - want).abs().max() <= 1

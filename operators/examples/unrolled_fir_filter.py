@@ -1,4 +1,5 @@
-"""tl.static_range unrolls a loop of known length: taps of a filter as scalar loads that the compiler keeps in registers."""
+"""tl.static_range unrolls a loop of known length: taps of a filter as scalar loads that the
+compiler keeps in registers."""
 
 import torch
 import triton
@@ -16,7 +17,9 @@ def _fir_kernel(x_ptr, tap_ptr, out_ptr, n, TAPS: tl.constexpr, BLOCK: tl.conste
 
 def fir(x, taps):
     out = torch.empty(x.numel() - taps.numel() + 1, device=x.device)
-    _fir_kernel[(triton.cdiv(out.numel(), 64),)](x, taps, out, x.numel(), TAPS=taps.numel(), BLOCK=64)
+    _fir_kernel[(triton.cdiv(out.numel(), 64),)](
+        x, taps, out, x.numel(), TAPS=taps.numel(), BLOCK=64
+    )
     return out
 
 

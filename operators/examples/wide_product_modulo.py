@@ -1,4 +1,5 @@
-"""64-bit intermediates: a product of two 31-bit numbers needs int64 before the remainder, and square-and-multiply gives powers."""
+"""64-bit intermediates: a product of two 31-bit numbers needs int64 before the remainder, and
+square-and-multiply gives powers."""
 
 import torch
 import triton
@@ -20,7 +21,9 @@ def _power_kernel(base_ptr, exponent_ptr, out_ptr, n, modulus, BLOCK: tl.constex
 
 def power_modulo(base, exponent, modulus):
     out = torch.empty_like(base)
-    _power_kernel[(triton.cdiv(base.numel(), 32),)](base, exponent, out, base.numel(), modulus, BLOCK=32)
+    _power_kernel[(triton.cdiv(base.numel(), 32),)](
+        base, exponent, out, base.numel(), modulus, BLOCK=32
+    )
     return out
 
 

@@ -9,21 +9,29 @@ namespace {
 
 constexpr std::size_t kGramTokens = 5;
 constexpr std::array<std::string_view, 42> kKeptNames = {
-    "False", "None",   "True", "and",   "as",    "assert", "break", "class", "continue", "def",   "del",   "elif",   "else",   "except",
-    "for",   "from",   "if",   "import", "in",   "is",     "lambda", "not",   "or",       "pass",  "raise", "return", "try",    "while",
-    "with",  "gl",     "gluon", "int",  "float", "len",    "max",    "min",   "range",    "tl",    "torch", "triton", "tuple",  "print"};
+    "False", "None", "True",   "and",    "as",     "assert", "break", "class",  "continue",
+    "def",   "del",  "elif",   "else",   "except", "for",    "from",  "if",     "import",
+    "in",    "is",   "lambda", "not",    "or",     "pass",   "raise", "return", "try",
+    "while", "with", "gl",     "gluon",  "int",    "float",  "len",   "max",    "min",
+    "range", "tl",   "torch",  "triton", "tuple",  "print"};
 
 struct Token {
   std::string_view text;
   bool variable = false;
 };
 
-bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+bool starts_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-bool kept(std::string_view name) { return std::find(kKeptNames.begin(), kKeptNames.end(), name) != kKeptNames.end(); }
+bool kept(std::string_view name) {
+  return std::find(kKeptNames.begin(), kKeptNames.end(), name) != kKeptNames.end();
+}
 
-/// Past the end of the string that starts at `at`; an unfinished one ends with its line, or with the text when it has three quotes.
+/// Past the end of the string that starts at `at`; an unfinished one ends with its line, or with
+/// the text when it has three quotes.
 std::size_t end_of_string(std::string_view code, std::size_t at, bool triple) {
   const char quote = code[at];
   for (std::size_t i = at + (triple ? 3 : 1); i < code.size(); ++i) {
@@ -57,7 +65,8 @@ std::vector<Token> tokens_of(std::string_view code) {
       const bool member = !tokens.empty() && tokens.back().text == ".";
       tokens.push_back({name, !member && !kept(name)});
     } else if (digit(c)) {
-      while (end < code.size() && (starts_name(code[end]) || digit(code[end]) || code[end] == '.')) ++end;
+      while (end < code.size() && (starts_name(code[end]) || digit(code[end]) || code[end] == '.'))
+        ++end;
       tokens.push_back({code.substr(at, end - at)});
     } else if (static_cast<unsigned char>(c) > ' ' && c != '\\') {
       tokens.push_back({code.substr(at, 1)});
@@ -82,9 +91,11 @@ std::uint64_t hash_of(const Token* run) {
       continue;
     }
     const auto* const begin = variables.begin();
-    const auto place = static_cast<std::size_t>(std::find(begin, begin + known, run[i].text) - begin);
+    const auto place =
+        static_cast<std::size_t>(std::find(begin, begin + known, run[i].text) - begin);
     if (place == known) variables[known++] = run[i].text;
-    const std::array<char, 2> canonical = {'\n', static_cast<char>('0' + place)};  // no token holds a line's end
+    const std::array<char, 2> canonical = {
+        '\n', static_cast<char>('0' + place)};  // no token holds a line's end
     hash = mixed(hash, {canonical.data(), canonical.size()});
   }
   return hash;
@@ -95,7 +106,8 @@ std::uint64_t hash_of(const Token* run) {
 std::vector<std::uint64_t> code_grams(std::string_view code) {
   const std::vector<Token> tokens = tokens_of(code);
   std::vector<std::uint64_t> grams;
-  for (std::size_t first = 0; first + kGramTokens <= tokens.size(); ++first) grams.push_back(hash_of(&tokens[first]));
+  for (std::size_t first = 0; first + kGramTokens <= tokens.size(); ++first)
+    grams.push_back(hash_of(&tokens[first]));
   std::sort(grams.begin(), grams.end());
   grams.erase(std::unique(grams.begin(), grams.end()), grams.end());
   return grams;

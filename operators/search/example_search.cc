@@ -12,7 +12,8 @@ Result<std::unique_ptr<ExampleSearch>> ExampleSearch::load(const std::filesystem
   return std::make_unique<ExampleSearch>(std::move(*examples));
 }
 
-Result<std::vector<FoundExample>> ExampleSearch::by_words(std::string_view words, std::size_t k) const {
+Result<std::vector<FoundExample>> ExampleSearch::by_words(std::string_view words,
+                                                          std::size_t k) const {
   {
     const std::lock_guard lock(making_);
     if (!full_text_) {
@@ -26,8 +27,11 @@ Result<std::vector<FoundExample>> ExampleSearch::by_words(std::string_view words
   return found(*hits);
 }
 
-Result<std::vector<FoundExample>> ExampleSearch::by_code(std::string_view code, std::size_t k) const {
-  if (code_grams(code).empty()) return fail(ErrorCode::invalid_argument, "code is too short to compare: give at least five tokens, e.g. a line of a kernel");
+Result<std::vector<FoundExample>> ExampleSearch::by_code(std::string_view code,
+                                                         std::size_t k) const {
+  if (code_grams(code).empty())
+    return fail(ErrorCode::invalid_argument,
+                "code is too short to compare: give at least five tokens, e.g. a line of a kernel");
   {
     const std::lock_guard lock(making_);
     if (!similar_) {

@@ -1,9 +1,11 @@
 // Finds examples (operators/examples.h) by words or by code like a given piece.
 //
 //   auto search = ExampleSearch::load("operators/examples");
-//   for (const FoundExample& found : *(*search)->by_words("ragged rows", 3)) show(found.example->source);
+//   for (const FoundExample& found : *(*search)->by_words("ragged rows", 3))
+//   show(found.example->source);
 //
-// Thread-safe. Both indices are made by the first search, not by load(): a server's start does not wait for them.
+// Thread-safe. Both indices are made by the first search, not by load(): a server's start does not
+// wait for them.
 #pragma once
 
 #include <cstddef>

@@ -15,11 +15,17 @@ namespace {
 
 constexpr std::size_t kMaxWords = 64;
 
-Error search_error(const SQLite::Exception& error) { return {ErrorCode::internal, std::string("full-text search of the examples: ") + error.what()}; }
+Error search_error(const SQLite::Exception& error) {
+  return {ErrorCode::internal, std::string("full-text search of the examples: ") + error.what()};
+}
 
-bool in_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80; }
+bool in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
 
-/// "a" OR "b": every word is quoted, and no word holds a quote, so AND, NEAR, columns and prefixes are words like any other.
+/// "a" OR "b": every word is quoted, and no word holds a quote, so AND, NEAR, columns and prefixes
+/// are words like any other.
 std::string match_of(std::string_view words) {
   std::string match;
   std::size_t count = 0;
@@ -37,10 +43,14 @@ std::string match_of(std::string_view words) {
 
 class SqliteFullText : public FullText {
  public:
-  explicit SqliteFullText(const std::vector<Example>& examples) : database_(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
-    database_.exec("CREATE VIRTUAL TABLE examples USING fts5(name, title, source, tokenize = 'porter unicode61')");
+  explicit SqliteFullText(const std::vector<Example>& examples)
+      : database_(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
+    database_.exec(
+        "CREATE VIRTUAL TABLE examples USING fts5(name, title, source, tokenize = 'porter "
+        "unicode61')");
     SQLite::Transaction transaction(database_);
-    SQLite::Statement insert(database_, "INSERT INTO examples (rowid, name, title, source) VALUES (?, ?, ?, ?)");
+    SQLite::Statement insert(
+        database_, "INSERT INTO examples (rowid, name, title, source) VALUES (?, ?, ?, ?)");
     for (std::size_t i = 0; i < examples.size(); ++i) {
       insert.bind(1, static_cast<std::int64_t>(i));
       insert.bind(2, examples[i].name);
@@ -54,16 +64,22 @@ class SqliteFullText : public FullText {
 
   Result<std::vector<Hit>> search(std::string_view words, std::size_t k) const override {
     const std::string match = match_of(words);
-    if (match.empty()) return fail(ErrorCode::invalid_argument, "query holds no word; say what the example should show, e.g. \"segmented scan\"");
+    if (match.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "query holds no word; say what the example should show, e.g. \"segmented scan\"");
     const std::lock_guard lock(mutex_);
     try {
       // What an example is named and called says more of it than the names in its source.
-      SQLite::Statement select(database_, "SELECT rowid, -bm25(examples, 4.0, 4.0, 1.0) AS score FROM examples WHERE examples MATCH ? "
-                                          "ORDER BY score DESC, rowid LIMIT ?");
+      SQLite::Statement select(database_,
+                               "SELECT rowid, -bm25(examples, 4.0, 4.0, 1.0) AS score FROM "
+                               "examples WHERE examples MATCH ? "
+                               "ORDER BY score DESC, rowid LIMIT ?");
       select.bind(1, match);
       select.bind(2, static_cast<std::int64_t>(k));
       std::vector<Hit> hits;
-      while (select.executeStep()) hits.push_back({static_cast<std::size_t>(select.getColumn(0).getInt64()), select.getColumn(1).getDouble()});
+      while (select.executeStep())
+        hits.push_back({static_cast<std::size_t>(select.getColumn(0).getInt64()),
+                        select.getColumn(1).getDouble()});
       return hits;
     } catch (const SQLite::Exception& error) {
       return fail(search_error(error));

@@ -19,7 +19,8 @@ SimilarCode::SimilarCode(const std::vector<std::string_view>& texts) : texts_(te
 double SimilarCode::weight_of(std::uint64_t gram) const {
   const auto found = holders_.find(gram);
   const std::size_t holders = found == holders_.end() ? 0 : found->second.size();
-  return std::log(static_cast<double>(texts_ + 2) / static_cast<double>(holders + 1));  // above 0 also for what all hold
+  return std::log(static_cast<double>(texts_ + 2) /
+                  static_cast<double>(holders + 1));  // above 0 also for what all hold
 }
 
 double SimilarCode::weight_of(const std::vector<std::uint64_t>& grams) const {
@@ -40,9 +41,13 @@ std::vector<Hit> SimilarCode::nearest(std::string_view code, std::size_t k) cons
   }
   std::vector<Hit> hits;
   for (std::size_t i = 0; i < texts_; ++i) {
-    if (shared[i] > 0) hits.push_back({i, std::min(1.0, shared[i] / std::sqrt(own * weights_[i]))});  // sums of many: a hair above 1 is rounding
+    if (shared[i] > 0)
+      hits.push_back(
+          {i, std::min(1.0, shared[i] / std::sqrt(own * weights_[i]))});  // sums of many: a hair
+                                                                          // above 1 is rounding
   }
-  std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) { return a.score > b.score; });
+  std::stable_sort(hits.begin(), hits.end(),
+                   [](const Hit& a, const Hit& b) { return a.score > b.score; });
   if (hits.size() > k) hits.resize(k);
   return hits;
 }

@@ -1,5 +1,6 @@
-// Which texts of a corpus have the most code in common with a given piece, by runs of tokens (code_grams.h). A run that many texts hold, as
-// `tl.program_id(0) * BLOCK` does, says little and weighs little.
+// Which texts of a corpus have the most code in common with a given piece, by runs of tokens
+// (code_grams.h). A run that many texts hold, as `tl.program_id(0) * BLOCK` does, says little and
+// weighs little.
 //
 //   SimilarCode similar({source_a, source_b});
 //   similar.nearest("y = tl.associative_scan(x, 0, _add)", 3);      // {{1, 0.42}, {0, 0.07}}
@@ -25,7 +26,8 @@ class SimilarCode {
  public:
   explicit SimilarCode(const std::vector<std::string_view>& texts);
 
-  /// At most `k`, best first, 0 < score <= 1: the weight of the shared runs over the geometric mean of both texts' weights.
+  /// At most `k`, best first, 0 < score <= 1: the weight of the shared runs over the geometric mean
+  /// of both texts' weights.
   std::vector<Hit> nearest(std::string_view code, std::size_t k) const;
 
  private:

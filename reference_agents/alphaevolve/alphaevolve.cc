@@ -4,16 +4,18 @@
 #include <string>
 #include <utility>
 
+#include "reference_agents/alphaevolve/database.h"
 #include "reference_agents/core/code_block.h"
-#include "reference_agents/core/seeded_rng.h"
 #include "reference_agents/core/edits.h"
 #include "reference_agents/core/remarks.h"
-#include "reference_agents/alphaevolve/database.h"
+#include "reference_agents/core/seeded_rng.h"
 
 namespace assay::agents {
 namespace {
 
-std::size_t whole(const NumberValues& options, const char* name) { return static_cast<std::size_t>(options.at(name)); }
+std::size_t whole(const NumberValues& options, const char* name) {
+  return static_cast<std::size_t>(options.at(name));
+}
 
 /// What one attempt starts from.
 struct Start {
@@ -25,8 +27,8 @@ struct Start {
 std::string others_text(const std::vector<Program>& others) {
   std::string text;
   for (const Program& program : others) {
-    text += "A version that was tried (" + metrics_text(program.evaluation) + "):\n\n```python\n" + program.code +
-            "```\n\nThe server said: " + program.evaluation.feedback + "\n\n";
+    text += "A version that was tried (" + metrics_text(program.evaluation) + "):\n\n```python\n" +
+            program.code + "```\n\nThe server said: " + program.evaluation.feedback + "\n\n";
   }
   return text.empty() ? "No other version was tried yet.\n" : text;
 }
@@ -35,9 +37,11 @@ struct Mode {
   bool diff = false, archive = false;
 };
 
-Result<std::string> prompt_text(AgentSession& bench, const Spec& spec, const Start& start, const Mode& mode) {
+Result<std::string> prompt_text(AgentSession& bench, const Spec& spec, const Start& start,
+                                const Mode& mode) {
   PromptValues values = {{"operator", spec.operator_name}, {"spec", spec.text}};
-  values["complaint"] = start.complaint.empty() ? "" : "Your last reply could not be used: " + start.complaint + "\n";
+  values["complaint"] =
+      start.complaint.empty() ? "" : "Your last reply could not be used: " + start.complaint + "\n";
   if (start.parent.empty()) return bench.prompt("alphaevolve/prompts/first.md", values);
   const Program& parent = start.parent.front();
   values["others"] = others_text(start.others);
@@ -45,11 +49,13 @@ Result<std::string> prompt_text(AgentSession& bench, const Spec& spec, const Sta
   values["code"] = parent.code;
   values["metrics"] = metrics_text(parent.evaluation);
   values["verdict"] = parent.evaluation.feedback;
-  return bench.prompt(mode.diff ? "alphaevolve/prompts/diff.md" : "alphaevolve/prompts/next.md", values);
+  return bench.prompt(mode.diff ? "alphaevolve/prompts/diff.md" : "alphaevolve/prompts/next.md",
+                      values);
 }
 
 /// What the reply makes of the parent; an Error is for the model to read.
-Result<std::string> candidate_in(const std::string& reply, const Spec& spec, const Start& start, bool diff) {
+Result<std::string> candidate_in(const std::string& reply, const Spec& spec, const Start& start,
+                                 bool diff) {
   if (!diff || start.parent.empty()) {
     std::string code = extract_code(reply, spec.entry);
     if (code.empty()) return fail(ErrorCode::invalid_argument, "the reply holds no code");
@@ -64,13 +70,19 @@ Result<std::string> candidate_in(const std::string& reply, const Spec& spec, con
 
 const std::vector<NumberOption>& alphaevolve_options() {
   static const std::vector<NumberOption> list = {
-      {"attempts", 5, 1, 20, "replies asked for; each may cost one of the track's 20 compilations and 10 tests", true},
+      {"attempts", 5, 1, 20,
+       "replies asked for; each may cost one of the track's 20 compilations and 10 tests", true},
       {"others", 2, 0, 8, "earlier versions shown beside the parent", true},
-      {"diff", 0, 0, 1, "1: after an island's first version, edits of the parent instead of whole modules", true},
+      {"diff", 0, 0, 1,
+       "1: after an island's first version, edits of the parent instead of whole modules", true},
       {"islands", 1, 1, 8, "populations that evolve apart and take turns", true},
-      {"migrate", 4, 0, 20, "attempts after which each island's best is copied to the next island; 0: never", true},
+      {"migrate", 4, 0, 20,
+       "attempts after which each island's best is copied to the next island; 0: never", true},
       {"archive", 0, 0, 1, "1: parents and others from a MAP-elites archive of each island", true},
-      {"min_perf", 0, 0, 10, "a correct version slower than this (oracle / own time) is no parent while a faster one is there", false},
+      {"min_perf", 0, 0, 10,
+       "a correct version slower than this (oracle / own time) is no parent while a faster one is "
+       "there",
+       false},
   };
   return list;
 }
@@ -80,9 +92,11 @@ Result<Attempt> attempt_alphaevolve(AgentSession& bench, const NumberValues& opt
   if (!spec) return fail(spec.error());
   const Result<std::string> system = bench.prompt("alphaevolve/prompts/system.md", {});
   if (!system) return fail(system.error());
-  const std::size_t attempts = whole(options, "attempts"), islands = whole(options, "islands"), migrate = whole(options, "migrate");
+  const std::size_t attempts = whole(options, "attempts"), islands = whole(options, "islands"),
+                    migrate = whole(options, "migrate");
   const Mode mode{options.at("diff") > 0, options.at("archive") > 0};
-  Database database({islands, mode.archive, options.at("min_perf")}, SeededRng(0, bench.identity()));
+  Database database({islands, mode.archive, options.at("min_perf")},
+                    SeededRng(0, bench.identity()));
   std::vector<std::string> complaints(islands);
   for (std::size_t attempt = 1; attempt <= attempts; ++attempt) {
     const std::size_t island = (attempt - 1) % islands;
@@ -96,7 +110,8 @@ Result<Attempt> attempt_alphaevolve(AgentSession& bench, const NumberValues& opt
     if (!text) return fail(text.error());
     const Result<CompletionReply> reply = bench.ask(*system, *text);
     if (!reply) return fail(reply.error());
-    if (const Result<std::string> code = candidate_in(reply->text, *spec, start, mode.diff); !code) {
+    if (const Result<std::string> code = candidate_in(reply->text, *spec, start, mode.diff);
+        !code) {
       complaints[island] = code.error().message;
       if (Status noted = bench.note(complaints[island]); !noted) return fail(noted.error());
     } else {
@@ -104,13 +119,15 @@ Result<Attempt> attempt_alphaevolve(AgentSession& bench, const NumberValues& opt
       if (!evaluation) return fail(evaluation.error());
       database.add(island, {*code, *evaluation});
       if (!is_worth_more_work(*evaluation)) {
-        if (Status remarked = bench.remark(why_no_more_work(*evaluation)); !remarked) return fail(remarked.error());
+        if (Status remarked = bench.remark(why_no_more_work(*evaluation)); !remarked)
+          return fail(remarked.error());
         break;
       }
     }
     if (migrate > 0 && attempt % migrate == 0) database.migrate();
   }
-  return bench.submit(database.empty() ? "" : database.best().code, "none of " + std::to_string(attempts) + " replies holds code");
+  return bench.submit(database.empty() ? "" : database.best().code,
+                      "none of " + std::to_string(attempts) + " replies holds code");
 }
 
 }  // namespace assay::agents

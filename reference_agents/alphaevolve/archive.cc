@@ -7,8 +7,10 @@ namespace assay::agents {
 namespace {
 
 constexpr double kLengthStepsPerDoubling = 2;
-constexpr double kLeastPerf = 1.0 / 1'024, kMostPerf = 1'024;  // beyond these everything is one cell: a ratio of 0 has no logarithm
-constexpr int kUntimed = 2, kTimed = 20;                       // worths; every timed one lies above the untimed one
+constexpr double kLeastPerf = 1.0 / 1'024,
+                 kMostPerf =
+                     1'024;  // beyond these everything is one cell: a ratio of 0 has no logarithm
+constexpr int kUntimed = 2, kTimed = 20;  // worths; every timed one lies above the untimed one
 
 int worth_of(const Evaluation& evaluation) {
   switch (evaluation.level) {
@@ -17,14 +19,16 @@ int worth_of(const Evaluation& evaluation) {
     case Level::correct: break;
   }
   if (!evaluation.perf) return kUntimed;
-  return kTimed + static_cast<int>(std::floor(std::log2(std::clamp(*evaluation.perf, kLeastPerf, kMostPerf))));
+  return kTimed + static_cast<int>(
+                      std::floor(std::log2(std::clamp(*evaluation.perf, kLeastPerf, kMostPerf))));
 }
 
 }  // namespace
 
 Cell cell_of(const Program& program) {
   const double length = std::log2(static_cast<double>(program.code.size()) + 1);
-  return {static_cast<int>(std::floor(kLengthStepsPerDoubling * length)), worth_of(program.evaluation)};
+  return {static_cast<int>(std::floor(kLengthStepsPerDoubling * length)),
+          worth_of(program.evaluation)};
 }
 
 void Archive::add(const Program& program) {

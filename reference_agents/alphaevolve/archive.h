@@ -1,11 +1,15 @@
-// A MAP-elites archive: of all programs that are alike only the best one is kept, so that ideas which are not the fastest yet stay within
-// reach. Alike are programs of the same cell of two features:
+// A MAP-elites archive: of all programs that are alike only the best one is kept, so that ideas
+// which are not the fastest yet stay within reach. Alike are programs of the same cell of two
+// features:
 //
-// - how long the code is, in steps of half a doubling: the cheapest sign of another structure (one pass or two, a helper kernel, a fused or an
-//   unrolled loop), and one that changing constants does not move. Anything that reads the code closer would favour one dialect.
-// - what came of it: does not compile, compiles, correct, and of the correct ones the speed in doublings. Failures have cells too, because
-//   a prompt that shows one keeps the next version from repeating it; the speed has, so that a slow version of the same length is not
-//   lost when a faster one appears.
+// - how long the code is, in steps of half a doubling: the cheapest sign of another structure (one
+// pass or two, a helper kernel, a fused or an
+//   unrolled loop), and one that changing constants does not move. Anything that reads the code
+//   closer would favour one dialect.
+// - what came of it: does not compile, compiles, correct, and of the correct ones the speed in
+// doublings. Failures have cells too, because
+//   a prompt that shows one keeps the next version from repeating it; the speed has, so that a slow
+//   version of the same length is not lost when a faster one appears.
 //
 //   Archive archive;
 //   archive.add({code, evaluation});
@@ -29,7 +33,8 @@ Cell cell_of(const Program& program);
 
 class Archive {
  public:
-  /// Takes the cell's place unless what is there is better: of equals the newer has been shown less.
+  /// Takes the cell's place unless what is there is better: of equals the newer has been shown
+  /// less.
   void add(const Program& program);
   std::vector<Program> elites() const;
 

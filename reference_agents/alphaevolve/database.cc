@@ -8,7 +8,8 @@ namespace {
 constexpr double kBestShare = 2.0 / 3;  // of parents that are the island's best; the rest explores
 
 bool holds(const std::vector<Program>& programs, const Program& wanted) {
-  return std::any_of(programs.begin(), programs.end(), [&](const Program& program) { return program.code == wanted.code; });
+  return std::any_of(programs.begin(), programs.end(),
+                     [&](const Program& program) { return program.code == wanted.code; });
 }
 
 }  // namespace
@@ -27,7 +28,8 @@ void Database::add(std::size_t island, const Program& program) {
 }
 
 void Database::migrate() {
-  std::vector<std::vector<Program>> leaving(islands_.size());  // none or one: what arrives in this round does not travel on
+  std::vector<std::vector<Program>> leaving(
+      islands_.size());  // none or one: what arrives in this round does not travel on
   for (std::size_t i = 0; i < islands_.size(); ++i) {
     if (!empty(i)) leaving[i].push_back(best_of(islands_[i].programs));
   }
@@ -40,7 +42,8 @@ void Database::migrate() {
 }
 
 bool Database::empty() const {
-  return std::all_of(islands_.begin(), islands_.end(), [](const Island& island) { return island.programs.empty(); });
+  return std::all_of(islands_.begin(), islands_.end(),
+                     [](const Island& island) { return island.programs.empty(); });
 }
 
 std::vector<Program> Database::possible_parents(const Island& island) const {
@@ -68,13 +71,16 @@ std::vector<Program> Database::others(std::size_t island, const Program& parent,
   };
   if (!rules_.archive) {
     const std::vector<Program>& programs = islands_[island].programs;
-    for (auto program = programs.rbegin(); program != programs.rend() && shown.size() < most; ++program) show(*program);
+    for (auto program = programs.rbegin(); program != programs.rend() && shown.size() < most;
+         ++program)
+      show(*program);
     return shown;
   }
   std::vector<Program> elites = islands_[island].archive.elites();
   while (!elites.empty() && shown.size() < most) {
     const bool is_top = shown.size() < (most + 1) / 2;
-    const auto place = is_top ? &best_of(elites) - elites.data() : static_cast<std::ptrdiff_t>(draws_.below(elites.size()));
+    const auto place = is_top ? &best_of(elites) - elites.data()
+                              : static_cast<std::ptrdiff_t>(draws_.below(elites.size()));
     show(elites[static_cast<std::size_t>(place)]);
     elites.erase(elites.begin() + place);
   }

@@ -1,10 +1,14 @@
-// The programs database: islands that evolve apart, so that the first idea which works does not drive out all others, and from time to time
-// hand on their best. Islands form a ring; `migrate` copies each one's best to the next. What a prompt shows is drawn here:
+// The programs database: islands that evolve apart, so that the first idea which works does not
+// drive out all others, and from time to time hand on their best. Islands form a ring; `migrate`
+// copies each one's best to the next. What a prompt shows is drawn here:
 //
-// - the parent, which the model is to improve. Without the archive it is the island's best program. With it, it is that one two times in
-//   three, and else an elite of another cell. Either way the cascade decides who can be one: only what came as far as any program of the
-//   island did (nothing that fails once something is correct), and a correct program slower than `min_perf` only while none is faster.
-// - others beside it, for their errors and ideas. Without the archive: the island's newest. With it: the best elites for one half, and for
+// - the parent, which the model is to improve. Without the archive it is the island's best program.
+// With it, it is that one two times in
+//   three, and else an elite of another cell. Either way the cascade decides who can be one: only
+//   what came as far as any program of the island did (nothing that fails once something is
+//   correct), and a correct program slower than `min_perf` only while none is faster.
+// - others beside it, for their errors and ideas. Without the archive: the island's newest. With
+// it: the best elites for one half, and for
 //   the other elites drawn from the rest, whatever came of them.
 //
 //   Database database({.islands = 2, .archive = true}, SeededRng(0, bench.identity()));
@@ -19,9 +23,9 @@
 #include <utility>
 #include <vector>
 
-#include "reference_agents/core/seeded_rng.h"
 #include "reference_agents/alphaevolve/archive.h"
 #include "reference_agents/alphaevolve/program.h"
+#include "reference_agents/core/seeded_rng.h"
 
 namespace assay::agents {
 
@@ -36,7 +40,8 @@ const Program& best_of(const std::vector<Program>& programs);
 
 class Database {
  public:
-  Database(DatabaseRules rules, SeededRng draws) : rules_(rules), draws_(draws), islands_(rules.islands) {}
+  Database(DatabaseRules rules, SeededRng draws)
+      : rules_(rules), draws_(draws), islands_(rules.islands) {}
 
   void add(std::size_t island, const Program& program);
   void migrate();

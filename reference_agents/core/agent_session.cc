@@ -26,11 +26,14 @@ bool is_servers_fault(const mcp::ToolResult& answer) {
 
 Result<Spec> AgentSession::fetch_spec() {
   step("fetch_spec");
-  const Result<mcp::ToolResult> answer = tools_.call("fetch_spec", {{"operator", request_.operator_name}, {"response_format", "detailed"}});
+  const Result<mcp::ToolResult> answer = tools_.call(
+      "fetch_spec", {{"operator", request_.operator_name}, {"response_format", "detailed"}});
   if (!answer) return fail(answer.error());
-  if (answer->is_error) return fail(ErrorCode::not_found, "fetch_spec: " + first_line(answer->text));
+  if (answer->is_error)
+    return fail(ErrorCode::not_found, "fetch_spec: " + first_line(answer->text));
   const json& said = answer->structured;
-  return Spec{request_.operator_name, string_field(said, "entry"), string_field(said, "dialect"), answer->text, string_field(said, "family")};
+  return Spec{request_.operator_name, string_field(said, "entry"), string_field(said, "dialect"),
+              answer->text, string_field(said, "family")};
 }
 
 Result<CompletionReply> AgentSession::ask(const std::string& system, const std::string& text) {
@@ -47,7 +50,8 @@ Result<CompletionReply> AgentSession::ask(CompletionRequest prompt) {
   prompt.turn = attempt_.replies;
   Result<std::optional<CompletionReply>> earlier = transcript_.replay_reply();
   if (!earlier) return fail(earlier.error());
-  Result<CompletionReply> reply = *earlier ? Result<CompletionReply>(std::move(**earlier)) : answer_to(prompt);
+  Result<CompletionReply> reply =
+      *earlier ? Result<CompletionReply>(std::move(**earlier)) : answer_to(prompt);
   if (!reply) return reply;
   if (reply->prompt_refused) {
     refusal_ = reply->text;
@@ -57,19 +61,22 @@ Result<CompletionReply> AgentSession::ask(CompletionRequest prompt) {
   return reply;
 }
 
-/// A refused prompt is asked again, and in the end stands in the transcript as a reply of its own kind: an attempt that is taken up again ends there too.
+/// A refused prompt is asked again, and in the end stands in the transcript as a reply of its own
+/// kind: an attempt that is taken up again ends there too.
 Result<CompletionReply> AgentSession::answer_to(const CompletionRequest& prompt) {
   for (int refusals = 1;; ++refusals) {
     if (Status written = transcript_.prompt(prompt); !written) return fail(written.error());
     Result<CompletionReply> reply = model_.complete(prompt);
-    if (!reply && reply.error().code == ErrorCode::invalid_argument && refusals == kMostPromptRefusals) {
+    if (!reply && reply.error().code == ErrorCode::invalid_argument &&
+        refusals == kMostPromptRefusals) {
       CompletionReply refused;
       refused.text = reply.error().message;
       refused.usage_known = true;  // nothing was read or written
       refused.prompt_refused = true;
       reply = std::move(refused);
     }
-    const Status written = reply ? transcript_.reply(*reply) : transcript_.note("no reply: " + reply.error().message);
+    const Status written =
+        reply ? transcript_.reply(*reply) : transcript_.note("no reply: " + reply.error().message);
     if (!written) return fail(written.error());
     if (reply || reply.error().code != ErrorCode::invalid_argument) return reply;
   }
@@ -86,20 +93,28 @@ Status AgentSession::count(const CompletionReply& reply, bool paid_before) {
   attempt_.charged_usd += reply.charged_usd.value_or(cost_usd.value_or(0));
   if (!reply.usage_known && !usage_remarked_) {
     usage_remarked_ = true;
-    if (Status said = remark("the endpoint reported no token usage: tokens are too low and the cost is not known"); !said) return said;
+    if (Status said = remark(
+            "the endpoint reported no token usage: tokens are too low and the cost is not known");
+        !said)
+      return said;
   }
-  json usage = {{"run", request_.run}, {"input_tokens", reply.input_tokens}, {"output_tokens", reply.output_tokens}};
+  json usage = {{"run", request_.run},
+                {"input_tokens", reply.input_tokens},
+                {"output_tokens", reply.output_tokens}};
   if (cost_usd) usage["cost_usd"] = *cost_usd;  // left out: not known
   const Result<mcp::ToolResult> told = tools_.call("report_usage", usage);
   if (!told) return fail(told.error());
-  // A run that is over or unknown would refuse the submission as well: better to stop here than to pay for more replies.
-  if (told->is_error) return fail(ErrorCode::permission_denied, "report_usage: " + first_line(told->text));
+  // A run that is over or unknown would refuse the submission as well: better to stop here than to
+  // pay for more replies.
+  if (told->is_error)
+    return fail(ErrorCode::permission_denied, "report_usage: " + first_line(told->text));
   return {};
 }
 
 Result<mcp::ToolResult> AgentSession::call(const std::string& tool, const std::string& code) {
   step(tool);
-  const json arguments = {{"run", request_.run}, {"operator", request_.operator_name}, {"code", code}};
+  const json arguments = {
+      {"run", request_.run}, {"operator", request_.operator_name}, {"code", code}};
   Result<mcp::ToolResult> answer = tools_.call_to_end(tool, arguments, request_.follow_ms);
   for (int repeat = 0; repeat < kMostRepeats && answer && is_servers_fault(*answer); ++repeat) {
     answer = tools_.call_to_end(tool, arguments, request_.follow_ms);
@@ -120,10 +135,12 @@ Result<Evaluation> AgentSession::evaluate(const std::string& code, FirstStage fi
     answer = call("run_tests", code);
     if (!answer) return fail(answer.error());
     read_answer(*answer, Level::correct, evaluation);
-    if (evaluation.outcome == "fail") evaluation.level = Level::compiles;  // it ran: only its results are wrong
+    if (evaluation.outcome == "fail")
+      evaluation.level = Level::compiles;  // it ran: only its results are wrong
   }
   // Where the tests ran in the interpreter there is no GPU, and `profile` could time nothing.
-  if (evaluation.level == Level::correct && string_field(verdict_in(answer->structured), "tier") != kInterpreterTier) {
+  if (evaluation.level == Level::correct &&
+      string_field(verdict_in(answer->structured), "tier") != kInterpreterTier) {
     answer = call("profile", code);
     if (!answer) return fail(answer.error());
     read_profile(*answer, evaluation);
@@ -138,9 +155,11 @@ Result<bool> AgentSession::has_tool(const std::string& tool) {
   return std::find(tools->begin(), tools->end(), tool) != tools->end();
 }
 
-/// A submission is refused when an earlier, cut short attempt already made it: then its verdict is the one that counts.
+/// A submission is refused when an earlier, cut short attempt already made it: then its verdict is
+/// the one that counts.
 Result<mcp::ToolResult> AgentSession::earlier_submission(mcp::ToolResult refusal) {
-  const Result<mcp::ToolResult> card = tools_.call("scorecard", {{"run", request_.run}, {"response_format", "detailed"}});
+  const Result<mcp::ToolResult> card =
+      tools_.call("scorecard", {{"run", request_.run}, {"response_format", "detailed"}});
   if (!card) return fail(card.error());
   const json* operators = field(card->structured, "operators");
   if (operators == nullptr || !operators->is_array()) return refusal;
@@ -169,9 +188,12 @@ Result<Attempt> AgentSession::submit(const std::string& code, const std::string&
 }
 
 Result<Attempt> AgentSession::submit_best() {
-  const auto best = std::max_element(seen_.begin(), seen_.end(), [](const auto& a, const auto& b) { return is_better(b.second, a.second); });
+  const auto best = std::max_element(seen_.begin(), seen_.end(), [](const auto& a, const auto& b) {
+    return is_better(b.second, a.second);
+  });
   if (best != seen_.end()) {
-    if (Status said = remark("then the endpoint refused a prompt: " + refusal_); !said) return fail(said.error());
+    if (Status said = remark("then the endpoint refused a prompt: " + refusal_); !said)
+      return fail(said.error());
     return submit(best->first, "");
   }
   Result<Attempt> end = submit("", refusal_);
@@ -181,7 +203,9 @@ Result<Attempt> AgentSession::submit_best() {
   return end;
 }
 
-Status AgentSession::note(const std::string& text) { return transcript_.is_replaying() ? Status() : transcript_.note(text); }
+Status AgentSession::note(const std::string& text) {
+  return transcript_.is_replaying() ? Status() : transcript_.note(text);
+}
 
 Status AgentSession::remark(const std::string& text) {
   remarks_ += " (" + text + ")";

@@ -14,16 +14,18 @@ struct AttemptRequest {
   std::string operator_name;
   std::int64_t sample = 1;  // from 1: which of the independent attempts at this operator
   std::int64_t max_tokens = 16'384;
-  std::int64_t follow_ms = 1'800'000;                 // how long one job is waited for in all
-  std::filesystem::path data_dir = {};                // reference_agents/ of the source tree, for the prompts
+  std::int64_t follow_ms = 1'800'000;   // how long one job is waited for in all
+  std::filesystem::path data_dir = {};  // reference_agents/ of the source tree, for the prompts
   std::function<void(const std::string& step)> step;  // called before each step; may be empty
 };
 
-/// The error kind of an attempt whose prompt the endpoint would not take, and that had no version to submit.
+/// The error kind of an attempt whose prompt the endpoint would not take, and that had no version
+/// to submit.
 inline constexpr const char* kPromptRefused = "prompt_refused";
 
 struct Attempt {
-  std::string outcome;      // "pass", "fail", "error" as graded; "no_code", "refused" or "error" (prompt_refused) when nothing was graded
+  std::string outcome;      // "pass", "fail", "error" as graded; "no_code", "refused" or "error"
+                            // (prompt_refused) when nothing was graded
   std::string error_kind;   // "none", "wrong_result", ...; kPromptRefused
   std::string stage;        // where the job ended
   std::string explanation;  // one line
@@ -33,8 +35,9 @@ struct Attempt {
   double cost_usd = 0;         // of the replies whose cost is known
   bool cost_known = true;      // whether that is all of them
   double paid_before_usd = 0;  // the part of it that an earlier, unfinished attempt had paid
-  double charged_usd = 0;      // what the spending limit counts: also the worst case of replies without usage
-  std::int64_t replies = 0;    // of the model
+  double charged_usd =
+      0;  // what the spending limit counts: also the worst case of replies without usage
+  std::int64_t replies = 0;  // of the model
   std::int64_t tool_calls = 0;
 };
 

@@ -27,28 +27,38 @@ std::optional<Fence> fence_of(std::string_view line) {
   fence.length = end - fence.indent;
   if (fence.length < kShortestFence) return std::nullopt;
   std::string_view info = line.substr(end);
-  if (fence.mark == '`' && info.find('`') != std::string_view::npos) return std::nullopt;  // inline code
-  while (!info.empty() && std::isspace(static_cast<unsigned char>(info.front()))) info.remove_prefix(1);
+  if (fence.mark == '`' && info.find('`') != std::string_view::npos)
+    return std::nullopt;  // inline code
+  while (!info.empty() && std::isspace(static_cast<unsigned char>(info.front())))
+    info.remove_prefix(1);
   info = info.substr(0, info.find_first_of(" \t{,"));
-  for (const char character : info) fence.info += static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
+  for (const char character : info)
+    fence.info += static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
   return fence;
 }
 
 bool closes(const Fence& open, const std::optional<Fence>& candidate) {
-  return candidate && candidate->mark == open.mark && candidate->length >= open.length && candidate->info.empty();
+  return candidate && candidate->mark == open.mark && candidate->length >= open.length &&
+         candidate->info.empty();
 }
 
-bool is_python(const std::string& language) { return language == "python" || language == "py" || language == "python3" || language == "triton"; }
+bool is_python(const std::string& language) {
+  return language == "python" || language == "py" || language == "python3" || language == "triton";
+}
 
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
 
 bool defines(const std::string& source, std::string_view entry) {
   if (entry.empty()) return false;
   const std::string definition = "def " + std::string(entry);
-  for (std::size_t at = source.find(definition); at != std::string::npos; at = source.find(definition, at + 1)) {
+  for (std::size_t at = source.find(definition); at != std::string::npos;
+       at = source.find(definition, at + 1)) {
     const std::size_t after = at + definition.size();
     const bool line_start = at == 0 || source[at - 1] == '\n';
-    if (line_start && after < source.size() && (source[after] == '(' || source[after] == ' ')) return true;
+    if (line_start && after < source.size() && (source[after] == '(' || source[after] == ' '))
+      return true;
   }
   return false;
 }
@@ -84,7 +94,10 @@ std::string extract_code(std::string_view reply, std::string_view entry) {
   for (const CodeBlock& block : blocks) {
     if (is_blank(block.text)) continue;
     const bool readable = is_python(block.language) || block.language.empty();
-    const int rank = !readable ? 0 : defines(block.text, entry) ? 3 : is_python(block.language) ? 2 : 1;
+    const int rank = !readable                    ? 0
+                     : defines(block.text, entry) ? 3
+                     : is_python(block.language)  ? 2
+                                                  : 1;
     if (rank > 0 && rank >= best_rank) {
       best = &block;
       best_rank = rank;

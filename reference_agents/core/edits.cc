@@ -24,7 +24,9 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-bool is_blank(const std::string& line) { return line.find_first_not_of(" \t") == std::string::npos; }
+bool is_blank(const std::string& line) {
+  return line.find_first_not_of(" \t") == std::string::npos;
+}
 
 /// White space after a marker is no content.
 std::string_view trimmed(std::string_view line) {
@@ -37,10 +39,12 @@ tl::unexpected<Error> refuse(std::size_t number, const std::string& why) {
 }
 
 /// Where `wanted` stands in `lines`, from 0.
-std::vector<std::size_t> places_of(const std::vector<std::string>& wanted, const std::vector<std::string>& lines) {
+std::vector<std::size_t> places_of(const std::vector<std::string>& wanted,
+                                   const std::vector<std::string>& lines) {
   std::vector<std::size_t> places;
   for (std::size_t at = 0; at + wanted.size() <= lines.size(); ++at) {
-    if (std::equal(wanted.begin(), wanted.end(), lines.begin() + static_cast<std::ptrdiff_t>(at))) places.push_back(at);
+    if (std::equal(wanted.begin(), wanted.end(), lines.begin() + static_cast<std::ptrdiff_t>(at)))
+      places.push_back(at);
   }
   return places;
 }
@@ -52,7 +56,8 @@ Result<std::vector<Edit>> parse_edits(std::string_view reply) {
   Part part = Part::outside;
   for (const std::string& line : lines_of(reply)) {
     const std::string_view mark = trimmed(line);
-    const bool known = mark == kSearch || mark == kReplace || (mark == kMiddle && part != Part::outside);  // prose may underline
+    const bool known = mark == kSearch || mark == kReplace ||
+                       (mark == kMiddle && part != Part::outside);  // prose may underline
     if (!known) {
       if (part == Part::search) edits.back().search.push_back(line);
       if (part == Part::replace) edits.back().replace.push_back(line);
@@ -64,14 +69,18 @@ Result<std::vector<Edit>> parse_edits(std::string_view reply) {
     } else if (mark == kReplace && part == Part::replace) {
       part = Part::outside;
     } else {
-      return refuse(std::max<std::size_t>(edits.size(), 1), "is malformed: '" + std::string(mark) + "' stands in the wrong place; the order is '" +
-                                                                std::string(kSearch) + "', '" + std::string(kMiddle) + "', '" + std::string(kReplace) + "'");
+      return refuse(std::max<std::size_t>(edits.size(), 1),
+                    "is malformed: '" + std::string(mark) +
+                        "' stands in the wrong place; the order is '" + std::string(kSearch) +
+                        "', '" + std::string(kMiddle) + "', '" + std::string(kReplace) + "'");
     }
   }
-  if (part != Part::outside) return refuse(edits.size(), "does not end with '" + std::string(kReplace) + "'");
+  if (part != Part::outside)
+    return refuse(edits.size(), "does not end with '" + std::string(kReplace) + "'");
   if (edits.empty()) return fail(ErrorCode::invalid_argument, "the reply holds no edit");
   for (std::size_t i = 0; i < edits.size(); ++i) {
-    if (std::all_of(edits[i].search.begin(), edits[i].search.end(), is_blank)) return refuse(i + 1, "searches for nothing: quote the lines to change");
+    if (std::all_of(edits[i].search.begin(), edits[i].search.end(), is_blank))
+      return refuse(i + 1, "searches for nothing: quote the lines to change");
   }
   return edits;
 }
@@ -82,11 +91,16 @@ Result<std::string> apply_edits(const std::string& source, const std::vector<Edi
     const Edit& edit = edits[i];
     const std::vector<std::size_t> places = places_of(edit.search, lines);
     if (places.empty()) {
-      return refuse(i + 1, "matches nothing: no lines of the code are exactly the ones searched for, which begin with '" + edit.search.front() + "'");
+      return refuse(i + 1,
+                    "matches nothing: no lines of the code are exactly the ones searched for, "
+                    "which begin with '" +
+                        edit.search.front() + "'");
     }
     if (places.size() > 1) {
-      return refuse(i + 1, "matches " + std::to_string(places.size()) + " places (lines " + std::to_string(places[0] + 1) + " and " +
-                               std::to_string(places[1] + 1) + "): quote more lines around the one that is meant");
+      return refuse(i + 1, "matches " + std::to_string(places.size()) + " places (lines " +
+                               std::to_string(places[0] + 1) + " and " +
+                               std::to_string(places[1] + 1) +
+                               "): quote more lines around the one that is meant");
     }
     const auto first = lines.begin() + static_cast<std::ptrdiff_t>(places[0]);
     const auto after = lines.erase(first, first + static_cast<std::ptrdiff_t>(edit.search.size()));

@@ -1,5 +1,6 @@
-// SEARCH/REPLACE edits in a model's reply, and what they make of a source. An edit means whole lines, exactly as they are, and must match
-// exactly once: one that matches nothing or several places is an error for the model to mend, never skipped or guessed.
+// SEARCH/REPLACE edits in a model's reply, and what they make of a source. An edit means whole
+// lines, exactly as they are, and must match exactly once: one that matches nothing or several
+// places is an error for the model to mend, never skipped or guessed.
 //
 //   <<<<<<< SEARCH
 //       mask = offsets <= n
@@ -29,7 +30,8 @@ struct Edit {
 /// In order. invalid_argument, in words for the model, when there is none or one is malformed.
 Result<std::vector<Edit>> parse_edits(std::string_view reply);
 
-/// Each edit applies to what those before it left. invalid_argument names the edit and what is wrong with it.
+/// Each edit applies to what those before it left. invalid_argument names the edit and what is
+/// wrong with it.
 Result<std::string> apply_edits(const std::string& source, const std::vector<Edit>& edits);
 
 }  // namespace assay::agents

@@ -17,7 +17,8 @@ bool is_better(const Evaluation& candidate, const Evaluation& best) {
 
 std::string metrics_text(const Evaluation& evaluation) {
   if (evaluation.level == Level::broken) return "does not compile (" + evaluation.error_kind + ")";
-  if (evaluation.level == Level::compiles) return "compiles, but is not correct (" + evaluation.error_kind + ")";
+  if (evaluation.level == Level::compiles)
+    return "compiles, but is not correct (" + evaluation.error_kind + ")";
   std::string text = "correct";
   char number[64];
   if (evaluation.latency_us) {
@@ -25,11 +26,13 @@ std::string metrics_text(const Evaluation& evaluation) {
     text += number;
   }
   if (evaluation.perf) {
-    std::snprintf(number, sizeof(number), ", %.2f x the speed of the reference kernel", *evaluation.perf);
+    std::snprintf(number, sizeof(number), ", %.2f x the speed of the reference kernel",
+                  *evaluation.perf);
     text += number;
   }
   if (evaluation.efficiency) {
-    std::snprintf(number, sizeof(number), ", %.0f %% of the roofline", 100 * *evaluation.efficiency);
+    std::snprintf(number, sizeof(number), ", %.0f %% of the roofline",
+                  100 * *evaluation.efficiency);
     text += number;
   }
   return text + (evaluation.perf ? "" : " (nothing is timed on this machine)");
@@ -46,7 +49,8 @@ void read_answer(const mcp::ToolResult& answer, Level reached, Evaluation& evalu
 
 void read_profile(const mcp::ToolResult& answer, Evaluation& evaluation) {
   const json& verdict = verdict_in(answer.structured);
-  if (string_field(verdict, "outcome") != "pass") return;  // it told what it could: the tests' answer stands
+  if (string_field(verdict, "outcome") != "pass")
+    return;  // it told what it could: the tests' answer stands
   evaluation.feedback = answer.text;
   const double own_ns = number_field(verdict, "cases", 0, "latency", "median_ns");
   const double oracle_ns = number_field(verdict, "cases", 0, "baseline_latency", "median_ns");

@@ -1,5 +1,5 @@
-// Evaluation: what the server says of one version of the code, read from the answers of `compile`, `run_tests` and `profile`, and which of
-// two versions is better. Values and pure functions.
+// Evaluation: what the server says of one version of the code, read from the answers of `compile`,
+// `run_tests` and `profile`, and which of two versions is better. Values and pure functions.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ enum class Level { broken, compiles, correct };
 
 struct Evaluation {
   Level level = Level::broken;
-  std::string outcome, error_kind;   // of the last answer
-  std::string feedback;              // that answer's text, for the model: it begins with pass, fail or error
+  std::string outcome, error_kind;  // of the last answer
+  std::string feedback;  // that answer's text, for the model: it begins with pass, fail or error
   std::optional<double> perf;        // oracle latency / this one's; absent where nothing is timed
   std::optional<double> latency_us;  // of the profiled case
   std::optional<double> efficiency;  // floor / latency: share of what the hardware allows
-  bool refused = false;              // a budget or the run is at its end: there is nothing more to hear
+  bool refused = false;  // a budget or the run is at its end: there is nothing more to hear
 };
 
 /// Below this ratio a shorter time is taken for noise.
@@ -29,7 +29,8 @@ inline constexpr double kLeastGain = 1.01;
 /// Further in the cascade, or as far and faster.
 bool is_better(const Evaluation& candidate, const Evaluation& best);
 
-/// "correct, 12.3 us, 1.20 x the oracle, 61 % of the roofline", "compiles, wrong result", "does not compile"
+/// "correct, 12.3 us, 1.20 x the oracle, 61 % of the roofline", "compiles, wrong result", "does not
+/// compile"
 std::string metrics_text(const Evaluation& evaluation);
 
 /// Reads a verdict into `evaluation`; `reached` is its level if this answer is a pass.

@@ -17,13 +17,15 @@ Result<std::string> fill_places(std::string_view text, const PromptValues& value
     if (close == std::string_view::npos) return fail(ErrorCode::invalid_argument, "a {{ has no }}");
     const std::string name(text.substr(open + 2, close - open - 2));
     const auto value = values.find(name);
-    if (value == values.end()) return fail(ErrorCode::invalid_argument, "nothing fills the place {{" + name + "}}");
+    if (value == values.end())
+      return fail(ErrorCode::invalid_argument, "nothing fills the place {{" + name + "}}");
     filled += value->second;
     used.insert(name);
     at = close + 2;
   }
   for (const auto& [name, value] : values) {
-    if (used.count(name) == 0) return fail(ErrorCode::invalid_argument, "there is no place {{" + name + "}}");
+    if (used.count(name) == 0)
+      return fail(ErrorCode::invalid_argument, "there is no place {{" + name + "}}");
   }
   return filled;
 }

@@ -1,7 +1,9 @@
-// Prompts are files: reference_agents/AGENT/prompts/NAME.md, with {{places}} that the agent fills. What is filled in is not looked through
-// for places again. Pure but for the reading, safe from any thread.
+// Prompts are files: reference_agents/AGENT/prompts/NAME.md, with {{places}} that the agent fills.
+// What is filled in is not looked through for places again. Pure but for the reading, safe from any
+// thread.
 //
-//   Result<std::string> text = fill_prompt(data_dir / "leader/prompts/round.md", {{"code", code}, {"verdict", verdict}});
+//   Result<std::string> text = fill_prompt(data_dir / "leader/prompts/round.md", {{"code", code},
+//   {"verdict", verdict}});
 #pragma once
 
 #include <filesystem>

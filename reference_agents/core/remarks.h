@@ -7,11 +7,15 @@
 
 namespace assay::agents {
 
-/// False once nothing better can be told from what there is: a budget is used up, or the code is correct where nothing is timed.
-inline bool is_worth_more_work(const Evaluation& best) { return !best.refused && (best.level != Level::correct || best.perf.has_value()); }
+/// False once nothing better can be told from what there is: a budget is used up, or the code is
+/// correct where nothing is timed.
+inline bool is_worth_more_work(const Evaluation& best) {
+  return !best.refused && (best.level != Level::correct || best.perf.has_value());
+}
 
 inline std::string why_no_more_work(const Evaluation& best) {
-  if (best.refused) return "stopped by the server: " + best.feedback.substr(0, best.feedback.find('\n'));
+  if (best.refused)
+    return "stopped by the server: " + best.feedback.substr(0, best.feedback.find('\n'));
   return "only correctness was worked for: nothing is timed on this machine";
 }
 

@@ -17,13 +17,18 @@ using nlohmann::json;
 constexpr const char* kReply = "reply";
 
 /// Calls that are no step of their own: they follow a job, look something up or count.
-bool is_bookkeeping(const std::string& tool) { return tool == "job" || tool == "report_usage" || tool == "scorecard"; }
+bool is_bookkeeping(const std::string& tool) {
+  return tool == "job" || tool == "report_usage" || tool == "scorecard";
+}
 
 std::string verdict_of(const json& line) {
   const json* structured = field(line, "structured");
-  const std::string outcome = structured == nullptr ? "" : string_field(verdict_in(*structured), "outcome");
-  const std::string kind = structured == nullptr ? "" : string_field(verdict_in(*structured), "error_kind");
-  if (!outcome.empty()) return kind.empty() || kind == "none" ? outcome : outcome + " (" + kind + ")";
+  const std::string outcome =
+      structured == nullptr ? "" : string_field(verdict_in(*structured), "outcome");
+  const std::string kind =
+      structured == nullptr ? "" : string_field(verdict_in(*structured), "error_kind");
+  if (!outcome.empty())
+    return kind.empty() || kind == "none" ? outcome : outcome + " (" + kind + ")";
   const json* is_error = field(line, "is_error");
   return is_error != nullptr && is_error->is_boolean() && is_error->get<bool>() ? "refused" : "";
 }
@@ -43,9 +48,11 @@ void add_step(const json& line, std::vector<Step>& steps) {
     const json* arguments = field(line, "arguments");
     Step step{tool, arguments == nullptr ? "" : content_of(*arguments), "", {}};
     // One that was cut short, or failed through no fault of the code, is made again.
-    const bool again = !steps.empty() && steps.back().what == step.what && steps.back().content == step.content;
+    const bool again =
+        !steps.empty() && steps.back().what == step.what && steps.back().content == step.content;
     if (!again) steps.push_back(std::move(step));
-  } else if (kind == "tool_result" && !steps.empty() && steps.back().what != kReply && (tool == "job" || !is_bookkeeping(tool))) {
+  } else if (kind == "tool_result" && !steps.empty() && steps.back().what != kReply &&
+             (tool == "job" || !is_bookkeeping(tool))) {
     const std::string verdict = verdict_of(line);
     if (!verdict.empty()) steps.back().verdict = verdict;
   } else if (std::optional<CompletionReply> reply = reply_of(line)) {
@@ -53,7 +60,9 @@ void add_step(const json& line, std::vector<Step>& steps) {
   }
 }
 
-std::string name_of(const Step& step) { return step.what == kReply ? "a request to the model" : step.what; }
+std::string name_of(const Step& step) {
+  return step.what == kReply ? "a request to the model" : step.what;
+}
 
 }  // namespace
 
@@ -63,33 +72,42 @@ Result<std::vector<Step>> read_steps(const std::filesystem::path& transcript) {
   std::vector<Step> steps;
   for (std::string text; std::getline(stream, text) && !stream.eof();) {
     const json line = json::parse(text, nullptr, false);
-    if (!line.is_object()) return fail(ErrorCode::corrupt, transcript.string() + ": a line is not a JSON object");
+    if (!line.is_object())
+      return fail(ErrorCode::corrupt, transcript.string() + ": a line is not a JSON object");
     add_step(line, steps);
   }
   return steps;
 }
 
-std::string first_difference(const std::vector<Step>& recorded, const std::vector<Step>& replayed, bool whole) {
+std::string first_difference(const std::vector<Step>& recorded, const std::vector<Step>& replayed,
+                             bool whole) {
   for (std::size_t i = 0; i < std::min(recorded.size(), replayed.size()); ++i) {
     const Step& there = recorded[i];
     const Step& here = replayed[i];
     const std::string at = "step " + std::to_string(i + 1) + ": ";
-    if (there.what != here.what) return at + name_of(there) + " there and " + name_of(here) + " here";
+    if (there.what != here.what)
+      return at + name_of(there) + " there and " + name_of(here) + " here";
     if (there.content != here.content) return at + name_of(here) + " with other content";
     if (there.verdict == here.verdict) continue;
-    const auto shown = [](const Step& step) { return step.verdict.empty() ? std::string("no verdict") : step.verdict; };
+    const auto shown = [](const Step& step) {
+      return step.verdict.empty() ? std::string("no verdict") : step.verdict;
+    };
     return at + here.what + " ended in " + shown(there) + " there and in " + shown(here) + " here";
   }
   if (replayed.size() > recorded.size())
-    return "step " + std::to_string(recorded.size() + 1) + ": " + name_of(replayed[recorded.size()]) + " here, the end there";
+    return "step " + std::to_string(recorded.size() + 1) + ": " +
+           name_of(replayed[recorded.size()]) + " here, the end there";
   if (whole && replayed.size() < recorded.size())
-    return "step " + std::to_string(replayed.size() + 1) + ": the end here, " + name_of(recorded[replayed.size()]) + " there";
+    return "step " + std::to_string(replayed.size() + 1) + ": the end here, " +
+           name_of(recorded[replayed.size()]) + " there";
   return "";
 }
 
-Result<RecordedReplies> RecordedReplies::load(const std::filesystem::path& recorded, std::filesystem::path replayed, std::string label) {
+Result<RecordedReplies> RecordedReplies::load(const std::filesystem::path& recorded,
+                                              std::filesystem::path replayed, std::string label) {
   std::error_code error;
-  if (!std::filesystem::exists(recorded, error)) return RecordedReplies({}, std::move(replayed), std::move(label));
+  if (!std::filesystem::exists(recorded, error))
+    return RecordedReplies({}, std::move(replayed), std::move(label));
   Result<std::vector<Step>> steps = read_steps(recorded);
   if (!steps) return fail(steps.error());
   return RecordedReplies(std::move(*steps), std::move(replayed), std::move(label));
@@ -107,7 +125,8 @@ Result<CompletionReply> RecordedReplies::complete(const CompletionRequest& reque
   } else if (taken >= steps_.size()) {
     refusal_ = "the transcript has no reply to request " + turn;
   } else if (steps_[taken].what != kReply) {
-    refusal_ = "other steps than the transcript's: step " + std::to_string(taken + 1) + ": " + steps_[taken].what + " there and a request to the model here";
+    refusal_ = "other steps than the transcript's: step " + std::to_string(taken + 1) + ": " +
+               steps_[taken].what + " there and a request to the model here";
   }
   if (!refusal_.empty()) return fail(ErrorCode::not_found, refusal_);
   return steps_[taken].reply;

@@ -1,6 +1,7 @@
 // Opening a run for an agent.
 //
-//   Result<RunHandle> run = start_run(client, {.agent = "leader", .model = model.label(), .track = "iterative", .suite = "standard"});
+//   Result<RunHandle> run = start_run(client, {.agent = "leader", .model = model.label(), .track =
+//   "iterative", .suite = "standard"});
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
-// SeededRng: pseudo-random numbers that are the same on every machine, which the standard distributions are not (FNV-1a into SplitMix64). What
-// an agent or the simulated model draws follows from a seed and an identity, such as operator and sample, that stay the same when an attempt
-// is taken up again; so it draws the same again, and its transcript can be replayed.
+// SeededRng: pseudo-random numbers that are the same on every machine, which the standard
+// distributions are not (FNV-1a into SplitMix64). What an agent or the simulated model draws
+// follows from a seed and an identity, such as operator and sample, that stay the same when an
+// attempt is taken up again; so it draws the same again, and its transcript can be replayed.
 //
 //   Draws draws(7, "softmax_last_dim\nsample 1");
 //   if (draws.uniform() < 0.5) take(entries[draws.below(entries.size())]);
@@ -18,7 +19,8 @@ class SeededRng {
  public:
   SeededRng(std::uint64_t seed, std::string_view identity) : state_(seed) {
     std::uint64_t hash = 14'695'981'039'346'656'037ULL;
-    for (const char byte : identity) hash = (hash ^ static_cast<unsigned char>(byte)) * 1'099'511'628'211ULL;
+    for (const char byte : identity)
+      hash = (hash ^ static_cast<unsigned char>(byte)) * 1'099'511'628'211ULL;
     state_ += hash;
     (void)next();
   }

@@ -15,11 +15,14 @@ using nlohmann::json;
 constexpr std::int64_t kJobWaitS = 20;
 constexpr const char* kReadResource = "resources/read";
 
-/// What the server could not do, through no fault of the caller: nothing that an agent should take for an answer. Empty: none of that.
+/// What the server could not do, through no fault of the caller: nothing that an agent should take
+/// for an answer. Empty: none of that.
 std::string servers_failure(const mcp::ToolResult& result) {
   if (!result.is_error) return "";
   const std::string code = string_field(result.structured, "error", "code");
-  return code == "io" || code == "unavailable" || code == "corrupt" || code == "internal" ? result.text.substr(0, result.text.find('\n')) : "";
+  return code == "io" || code == "unavailable" || code == "corrupt" || code == "internal"
+             ? result.text.substr(0, result.text.find('\n'))
+             : "";
 }
 
 /// The handle of work that goes on, or nothing.
@@ -38,14 +41,17 @@ Result<mcp::ToolResult> ToolSession::call(const std::string& tool, const json& a
   Result<std::optional<mcp::ToolResult>> earlier = transcript_.replay_tool(tool, arguments);
   if (!earlier) return fail(earlier.error());
   if (*earlier) return std::move(**earlier);
-  if (Status written = transcript_.tool_call(tool, arguments); !written) return fail(written.error());
+  if (Status written = transcript_.tool_call(tool, arguments); !written)
+    return fail(written.error());
   Result<mcp::ToolResult> result = client_.call_tool(tool, arguments);
   if (!result) {
-    (void)transcript_.note(tool + ": " + result.error().message);  // the conversation's error is the one to report
+    (void)transcript_.note(
+        tool + ": " + result.error().message);  // the conversation's error is the one to report
     return result;
   }
   if (const std::string failure = servers_failure(*result); !failure.empty()) {
-    (void)transcript_.note(tool + ": " + failure);  // a call without a result in the transcript is made again
+    (void)transcript_.note(tool + ": " +
+                           failure);  // a call without a result in the transcript is made again
     return fail(ErrorCode::unavailable, "the server failed at " + tool + ": " + failure);
   }
   if (Status written = record(tool, *result); !written) return fail(written.error());
@@ -59,14 +65,18 @@ Status ToolSession::record(const std::string& tool, const mcp::ToolResult& resul
 Result<mcp::ToolResult> ToolSession::read(const std::string& uri) {
   ++calls_;
   const json arguments = {{"uri", uri}};
-  Result<std::optional<mcp::ToolResult>> earlier = transcript_.replay_tool(kReadResource, arguments);
+  Result<std::optional<mcp::ToolResult>> earlier =
+      transcript_.replay_tool(kReadResource, arguments);
   if (!earlier) return fail(earlier.error());
   if (*earlier) return std::move(**earlier);
-  if (Status written = transcript_.tool_call(kReadResource, arguments); !written) return fail(written.error());
+  if (Status written = transcript_.tool_call(kReadResource, arguments); !written)
+    return fail(written.error());
   const Result<std::string> text = client_.read_resource(uri);
-  const bool refused = !text && (text.error().code == ErrorCode::not_found || text.error().code == ErrorCode::invalid_argument);
+  const bool refused = !text && (text.error().code == ErrorCode::not_found ||
+                                 text.error().code == ErrorCode::invalid_argument);
   if (!text && !refused) {
-    (void)transcript_.note(std::string(kReadResource) + ": " + text.error().message);  // the conversation's error is the one to report
+    (void)transcript_.note(std::string(kReadResource) + ": " +
+                           text.error().message);  // the conversation's error is the one to report
     return fail(text.error());
   }
   mcp::ToolResult result;
@@ -77,14 +87,16 @@ Result<mcp::ToolResult> ToolSession::read(const std::string& uri) {
   return result;
 }
 
-Result<mcp::ToolResult> ToolSession::call_to_end(const std::string& tool, const json& arguments, std::int64_t follow_ms) {
+Result<mcp::ToolResult> ToolSession::call_to_end(const std::string& tool, const json& arguments,
+                                                 std::int64_t follow_ms) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(follow_ms);
   Result<mcp::ToolResult> result = call(tool, arguments);
   while (result) {
     const std::string job = pending_job(*result);
     if (job.empty()) return result;
     if (std::chrono::steady_clock::now() >= deadline) {
-      return fail(ErrorCode::unavailable, tool + ": job " + job + " was still running after " + std::to_string(follow_ms / 1000) + " s");
+      return fail(ErrorCode::unavailable, tool + ": job " + job + " was still running after " +
+                                              std::to_string(follow_ms / 1000) + " s");
     }
     result = call("job", {{"job", job}, {"wait_s", kJobWaitS}});
   }

@@ -1,5 +1,6 @@
-// ToolSession: tool calls of one attempt, written to the transcript, with `job` handles followed to their end. What an earlier,
-// unfinished part of the attempt already did is taken from the transcript instead. One per thread.
+// ToolSession: tool calls of one attempt, written to the transcript, with `job` handles followed to
+// their end. What an earlier, unfinished part of the attempt already did is taken from the
+// transcript instead. One per thread.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,19 @@ namespace assay::agents {
 
 class ToolSession {
  public:
-  ToolSession(mcp::Client& client, Transcript& transcript) : client_(client), transcript_(transcript) {}
+  ToolSession(mcp::Client& client, Transcript& transcript)
+      : client_(client), transcript_(transcript) {}
 
-  /// One call. An Error is a broken conversation or transcript; a refusal is a ToolResult with is_error.
+  /// One call. An Error is a broken conversation or transcript; a refusal is a ToolResult with
+  /// is_error.
   Result<mcp::ToolResult> call(const std::string& tool, const nlohmann::json& arguments);
-  /// The same, then `job` until the work is over; unavailable when that takes longer than `follow_ms`.
-  Result<mcp::ToolResult> call_to_end(const std::string& tool, const nlohmann::json& arguments, std::int64_t follow_ms);
+  /// The same, then `job` until the work is over; unavailable when that takes longer than
+  /// `follow_ms`.
+  Result<mcp::ToolResult> call_to_end(const std::string& tool, const nlohmann::json& arguments,
+                                      std::int64_t follow_ms);
 
-  /// A resource's text, written to the transcript like a call of the tool "resources/read"; is_error when the server refuses it.
+  /// A resource's text, written to the transcript like a call of the tool "resources/read";
+  /// is_error when the server refuses it.
   Result<mcp::ToolResult> read(const std::string& uri);
 
   std::int64_t calls() const { return calls_; }

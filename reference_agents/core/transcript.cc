@@ -16,7 +16,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kReadChunk = 65'536;
-constexpr std::int64_t kMostBytesPerToken = 8;   // of a reply, escaped as JSON; tokens of code are shorter
+constexpr std::int64_t kMostBytesPerToken =
+    8;  // of a reply, escaped as JSON; tokens of code are shorter
 constexpr std::int64_t kReplyLineBytes = 4'096;  // what stands around the text
 
 Result<std::string> read_all(int fd, const std::string& path) {
@@ -44,27 +45,32 @@ std::optional<CompletionReply> reply_of(const json& line) {
   reply.usage_known = known != nullptr && known->is_boolean() && known->get<bool>();
   const json* refused = field(line, "prompt_refused");
   reply.prompt_refused = refused != nullptr && refused->is_boolean() && refused->get<bool>();
-  if (const json* charged = field(line, "charged_usd"); charged != nullptr && charged->is_number()) reply.charged_usd = charged->get<double>();
+  if (const json* charged = field(line, "charged_usd"); charged != nullptr && charged->is_number())
+    reply.charged_usd = charged->get<double>();
   return reply;
 }
 
 Result<Transcript> Transcript::open(const std::filesystem::path& file, const Clock& clock) {
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);
-  if (error) return fail(ErrorCode::io, "mkdir " + file.parent_path().string() + ": " + error.message());
+  if (error)
+    return fail(ErrorCode::io, "mkdir " + file.parent_path().string() + ": " + error.message());
   UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!fd) return fail_errno("open " + file.string());
   const Result<std::string> bytes = read_all(fd.get(), file.string());
   if (!bytes) return fail(bytes.error());
   const std::size_t last_end = bytes->rfind('\n');
   const std::size_t whole = last_end == std::string::npos ? 0 : last_end + 1;
-  if (whole != bytes->size() && ::ftruncate(fd.get(), static_cast<off_t>(whole)) != 0) return fail_errno("ftruncate " + file.string());
+  if (whole != bytes->size() && ::ftruncate(fd.get(), static_cast<off_t>(whole)) != 0)
+    return fail_errno("ftruncate " + file.string());
   Transcript transcript(std::move(fd), file.string(), clock);
   for (std::size_t at = 0; at < whole;) {
     const std::size_t end = bytes->find('\n', at);
     json line = json::parse(bytes->substr(at, end - at), nullptr, false);
-    if (!line.is_object()) return fail(ErrorCode::corrupt, file.string() + ": a line is not a JSON object");
-    if (std::optional<CompletionReply> reply = reply_of(line)) transcript.earlier_replies_.push_back(std::move(*reply));
+    if (!line.is_object())
+      return fail(ErrorCode::corrupt, file.string() + ": a line is not a JSON object");
+    if (std::optional<CompletionReply> reply = reply_of(line))
+      transcript.earlier_replies_.push_back(std::move(*reply));
     transcript.earlier_.push_back(std::move(line));
     at = end + 1;
   }
@@ -73,12 +79,15 @@ Result<Transcript> Transcript::open(const std::filesystem::path& file, const Clo
 
 tl::unexpected<Error> Transcript::other_than(const std::string& expected) const {
   const json& found = earlier_.front();
-  return fail(ErrorCode::corrupt, path_ + ": an earlier part of this attempt has '" + string_field(found, "kind") + " " + string_field(found, "tool") +
-                                      "' where this one comes to '" + expected + "'; start the bench in another --out");
+  return fail(ErrorCode::corrupt, path_ + ": an earlier part of this attempt has '" +
+                                      string_field(found, "kind") + " " +
+                                      string_field(found, "tool") + "' where this one comes to '" +
+                                      expected + "'; start the bench in another --out");
 }
 
 void Transcript::drop_notes() {
-  while (!earlier_.empty() && string_field(earlier_.front(), "kind") == "note") earlier_.pop_front();
+  while (!earlier_.empty() && string_field(earlier_.front(), "kind") == "note")
+    earlier_.pop_front();
 }
 
 Result<std::optional<CompletionReply>> Transcript::replay_reply() {
@@ -95,16 +104,19 @@ Result<std::optional<CompletionReply>> Transcript::replay_reply() {
   return std::optional<CompletionReply>();
 }
 
-Result<std::optional<mcp::ToolResult>> Transcript::replay_tool(const std::string& tool, const json& arguments) {
+Result<std::optional<mcp::ToolResult>> Transcript::replay_tool(const std::string& tool,
+                                                               const json& arguments) {
   for (drop_notes(); !earlier_.empty(); drop_notes()) {
     const json& call = earlier_.front();
     const json* given = field(call, "arguments");
-    const bool same = string_field(call, "kind") == "tool_call" && string_field(call, "tool") == tool && given != nullptr && *given == arguments;
+    const bool same = string_field(call, "kind") == "tool_call" &&
+                      string_field(call, "tool") == tool && given != nullptr && *given == arguments;
     if (!same) return other_than("tool_call " + tool);
     earlier_.pop_front();
     drop_notes();
     if (earlier_.empty()) break;
-    if (string_field(earlier_.front(), "kind") != "tool_result") continue;  // cut short, and called again
+    if (string_field(earlier_.front(), "kind") != "tool_result")
+      continue;  // cut short, and called again
     const json line = std::move(earlier_.front());
     earlier_.pop_front();
     mcp::ToolResult result;
@@ -124,8 +136,12 @@ Status Transcript::append(json line) {
 
 Status Transcript::prompt(const CompletionRequest& request) {
   json messages = json::array();
-  for (const ChatMessage& message : request.messages) messages.push_back({{"role", message.role}, {"text", message.text}});
-  json line = {{"kind", "prompt"}, {"system", request.system}, {"messages", std::move(messages)}, {"max_tokens", request.max_tokens}};
+  for (const ChatMessage& message : request.messages)
+    messages.push_back({{"role", message.role}, {"text", message.text}});
+  json line = {{"kind", "prompt"},
+               {"system", request.system},
+               {"messages", std::move(messages)},
+               {"max_tokens", request.max_tokens}};
   if (!request.attempt.empty()) line["turn"] = request.turn;
   if (request.temperature) line["temperature"] = *request.temperature;
   if (Status written = append(std::move(line)); !written) return written;
@@ -143,7 +159,8 @@ Status Transcript::reply(const CompletionReply& reply) {
   if (reply.charged_usd) line["charged_usd"] = *reply.charged_usd;
   if (reply.prompt_refused) line["prompt_refused"] = true;
   if (Status written = append(std::move(line)); !written) return written;
-  if (::fdatasync(fd_.get()) != 0) return fail_errno("fdatasync " + path_);  // a reply costs money: it must survive a crash
+  if (::fdatasync(fd_.get()) != 0)
+    return fail_errno("fdatasync " + path_);  // a reply costs money: it must survive a crash
   return release_space(fd_.get(), path_);
 }
 
@@ -151,10 +168,17 @@ Status Transcript::tool_call(const std::string& tool, const json& arguments) {
   return append({{"kind", "tool_call"}, {"tool", tool}, {"arguments", arguments}});
 }
 
-Status Transcript::tool_result(const std::string& tool, bool is_error, const std::string& text, const json& structured) {
-  return append({{"kind", "tool_result"}, {"tool", tool}, {"is_error", is_error}, {"text", text}, {"structured", structured}});
+Status Transcript::tool_result(const std::string& tool, bool is_error, const std::string& text,
+                               const json& structured) {
+  return append({{"kind", "tool_result"},
+                 {"tool", tool},
+                 {"is_error", is_error},
+                 {"text", text},
+                 {"structured", structured}});
 }
 
-Status Transcript::note(const std::string& text) { return append({{"kind", "note"}, {"text", text}}); }
+Status Transcript::note(const std::string& text) {
+  return append({{"kind", "note"}, {"text", text}});
+}
 
 }  // namespace assay::agents

@@ -22,7 +22,8 @@ void read_verdict(const mcp::ToolResult& answer, Attempt& attempt) {
   attempt.error_kind = string_field(verdict, "error_kind");
   attempt.stage = string_field(verdict, "stage");
   attempt.explanation = answer.text.substr(0, answer.text.find('\n'));
-  if (attempt.outcome.empty()) attempt.outcome = "refused";  // a budget, a lock, a job that was cancelled: the text says which
+  if (attempt.outcome.empty())
+    attempt.outcome = "refused";  // a budget, a lock, a job that was cancelled: the text says which
   const json* hints = field(verdict, "hints");
   if (hints == nullptr || !hints->is_array()) return;
   for (const json& hint : *hints) {

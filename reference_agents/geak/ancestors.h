@@ -1,5 +1,6 @@
-// The pool of correct versions that geak's optimizer learns from: code, latency, efficiency and what was thought of it. The best few are
-// kept and shown from slow to fast, so that the last one read is the one to beat. Not thread-safe.
+// The pool of correct versions that geak's optimizer learns from: code, latency, efficiency and
+// what was thought of it. The best few are kept and shown from slow to fast, so that the last one
+// read is the one to beat. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ class Ancestors {
  public:
   explicit Ancestors(std::size_t most) : most_(most) {}
 
-  /// Drops the slowest when there are too many. Code that is in the pool already is not added again.
+  /// Drops the slowest when there are too many. Code that is in the pool already is not added
+  /// again.
   void add(Ancestor ancestor);
   bool empty() const { return pool_.empty(); }
   /// Slow to fast.

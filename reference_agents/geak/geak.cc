@@ -56,10 +56,17 @@ Result<bool> go_round(std::vector<Instance>& instances, std::vector<bool>& over)
 
 const std::vector<NumberOption>& geak_options() {
   static const std::vector<NumberOption> list = {
-      {"iterations", 9, 1, 100, "versions of one instance; each may cost one of the track's tests: 10 of iterative, 100 of scaled", true},
-      {"instances", 1, 1, 100, "independent ones that take turns and share the track's budgets", true},
-      {"max_debug", 5, 0, 9, "failed repairs after which a line of attack is dropped; 0: never (no debugging trap)", true},
-      {"ancestors", 5, 1, 20, "correct versions shown to the optimizer; 1: only the fastest (no pool)", true},
+      {"iterations", 9, 1, 100,
+       "versions of one instance; each may cost one of the track's tests: 10 of iterative, 100 of "
+       "scaled",
+       true},
+      {"instances", 1, 1, 100, "independent ones that take turns and share the track's budgets",
+       true},
+      {"max_debug", 5, 0, 9,
+       "failed repairs after which a line of attack is dropped; 0: never (no debugging trap)",
+       true},
+      {"ancestors", 5, 1, 20,
+       "correct versions shown to the optimizer; 1: only the fastest (no pool)", true},
       {"reflect", 1, 0, 1, "0: repairs from the verdict alone, without the reflector", true},
       {"optimize", 1, 0, 1, "0: no optimizer; the first correct version ends an instance", true},
       {"cascade", 1, 0, 1, "0: versions are tested without being compiled first", true},
@@ -79,13 +86,16 @@ Result<Attempt> attempt_geak(AgentSession& bench, const NumberValues& options) {
   for (std::size_t i = 0; i < count; ++i) instances.emplace_back(bench, *spec, *parts);
   std::vector<bool> over(count, false);
   Result<bool> more = true;
-  for (auto iterations = static_cast<std::int64_t>(options.at("iterations")); iterations > 0 && *more; --iterations) {
+  for (auto iterations = static_cast<std::int64_t>(options.at("iterations"));
+       iterations > 0 && *more; --iterations) {
     more = go_round(instances, over);
     if (!more) return fail(more.error());
   }
   const Instance* best = nullptr;
   for (const Instance& instance : instances) {
-    if (!instance.best_code().empty() && (best == nullptr || is_better(instance.best(), best->best()))) best = &instance;
+    if (!instance.best_code().empty() &&
+        (best == nullptr || is_better(instance.best(), best->best())))
+      best = &instance;
   }
   return bench.submit(best == nullptr ? "" : best->best_code(), "no reply holds code");
 }

@@ -21,15 +21,20 @@ Result<Instance::Next> Instance::iterate() {
     best_ = *evaluation;
   }
   if (!is_worth_more_work(*evaluation)) {
-    if (Status remarked = bench_.remark(why_no_more_work(*evaluation)); !remarked) return fail(remarked.error());
+    if (Status remarked = bench_.remark(why_no_more_work(*evaluation)); !remarked)
+      return fail(remarked.error());
     return Next::end_attempt;
   }
   const bool correct = evaluation->level == Level::correct;
   if (correct && !parts_.optimize) {
-    if (Status noted = bench_.note("correct, and without an optimizer that is the end: " + metrics_text(*evaluation)); !noted) return fail(noted.error());
+    if (Status noted = bench_.note("correct, and without an optimizer that is the end: " +
+                                   metrics_text(*evaluation));
+        !noted)
+      return fail(noted.error());
     return Next::end_instance;
   }
-  if (Status took = correct ? succeeded(*code, *evaluation) : failed(*code, *evaluation); !took) return fail(took.error());
+  if (Status took = correct ? succeeded(*code, *evaluation) : failed(*code, *evaluation); !took)
+    return fail(took.error());
   return Next::iterate;
 }
 
@@ -54,12 +59,16 @@ Result<std::string> Instance::code_from(const char* file, PromptValues values) {
 }
 
 Result<std::string> Instance::generated() {
-  if (ancestors_.empty()) return code_from("generate.md", {{"plan", plan_}, {"example", parts_.example}});
-  const Result<std::string> plan = answer("optimize.md", {{"ancestors", ancestors_.text()}, {"dropped", dropped_}});
+  if (ancestors_.empty())
+    return code_from("generate.md", {{"plan", plan_}, {"example", parts_.example}});
+  const Result<std::string> plan =
+      answer("optimize.md", {{"ancestors", ancestors_.text()}, {"dropped", dropped_}});
   if (!plan) return fail(plan.error());
   plan_ = *plan;
   const Ancestor& fastest = ancestors_.fastest();
-  return code_from("improve.md", {{"code", fastest.code}, {"verdict", fastest.evaluation.feedback}, {"plan", plan_}});
+  return code_from(
+      "improve.md",
+      {{"code", fastest.code}, {"verdict", fastest.evaluation.feedback}, {"plan", plan_}});
 }
 
 Result<std::string> Instance::repaired() {
@@ -80,16 +89,20 @@ Status Instance::failed(const std::string& code, const Evaluation& evaluation) {
   if (parts_.max_debug == 0 || repairs < parts_.max_debug) return {};
   failing_.reset();
   dropped_ += "- " + plan_ + " (ended with: " + metrics_text(evaluation) + ")\n";
-  plan_ = "An earlier line of attack could not be made to work and was dropped (" + metrics_text(evaluation) +
+  plan_ = "An earlier line of attack could not be made to work and was dropped (" +
+          metrics_text(evaluation) +
           "). Take another one: other tiling, other order of the work, simpler code.";
-  return bench_.note("after " + std::to_string(repairs) + " failed repairs this line of attack is dropped");
+  return bench_.note("after " + std::to_string(repairs) +
+                     " failed repairs this line of attack is dropped");
 }
 
 Status Instance::succeeded(const std::string& code, const Evaluation& evaluation) {
   failing_.reset();
   std::string reflection;
   if (parts_.reflect) {
-    const Result<std::string> thought = answer("consider.md", {{"code", code}, {"metrics", metrics_text(evaluation)}, {"verdict", evaluation.feedback}});
+    const Result<std::string> thought = answer(
+        "consider.md",
+        {{"code", code}, {"metrics", metrics_text(evaluation)}, {"verdict", evaluation.feedback}});
     if (!thought) return fail(thought.error());
     reflection = *thought;
   }

@@ -1,6 +1,7 @@
-// One instance of geak: a line of work of its own, with its own pool of ancestors, plan and failing version. A step is one version: written
-// or mended, evaluated, and thought over. Instances of the same attempt share nothing but the track's budgets (and answers to code that was
-// evaluated before): GEAK runs them independently, for the diversity.
+// One instance of geak: a line of work of its own, with its own pool of ancestors, plan and failing
+// version. A step is one version: written or mended, evaluated, and thought over. Instances of the
+// same attempt share nothing but the track's budgets (and answers to code that was evaluated
+// before): GEAK runs them independently, for the diversity.
 //
 //   Instance instance(bench, spec, parts);
 //   while (*instance.iterate() == Instance::Next::iterate) {}
@@ -14,10 +15,10 @@
 #include <optional>
 #include <string>
 
+#include "reference_agents/core/agent_session.h"
 #include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/prompt_file.h"
 #include "reference_agents/core/spec.h"
-#include "reference_agents/core/agent_session.h"
 #include "reference_agents/geak/ancestors.h"
 
 namespace assay::agents {
@@ -27,8 +28,10 @@ struct GeakParts {
   std::string system;   // with the knowledge that was injected
   std::string example;  // for the generator; empty: none
   FirstStage first = FirstStage::compile;
-  bool reflect = true;         // false: versions are mended by the verdict alone, and nothing is thought over
-  bool optimize = true;        // false: nobody plans a faster version, and the first correct one ends an instance
+  bool reflect =
+      true;  // false: versions are mended by the verdict alone, and nothing is thought over
+  bool optimize =
+      true;  // false: nobody plans a faster version, and the first correct one ends an instance
   std::int64_t max_debug = 5;  // failed repairs after which a line of attack is dropped; 0: never
   std::size_t ancestors = 5;   // 1: only the fastest version
   std::optional<double> temperature = {};
@@ -38,7 +41,8 @@ class Instance {
  public:
   enum class Next { iterate, end_instance, end_attempt };
 
-  Instance(AgentSession& bench, const Spec& spec, const GeakParts& parts) : bench_(bench), spec_(spec), parts_(parts), ancestors_(parts.ancestors) {}
+  Instance(AgentSession& bench, const Spec& spec, const GeakParts& parts)
+      : bench_(bench), spec_(spec), parts_(parts), ancestors_(parts.ancestors) {}
 
   Result<Next> iterate();
 

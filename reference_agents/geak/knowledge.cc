@@ -17,11 +17,13 @@ constexpr std::size_t kLeastStem = 4;  // "and" says nothing
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
   return out;
 }
 
-/// Whether the text has a word of the topic, in the singular too: "scan" for "reductions-and-scans".
+/// Whether the text has a word of the topic, in the singular too: "scan" for
+/// "reductions-and-scans".
 bool mentions(const std::string& text, std::string_view topic) {
   while (!topic.empty()) {
     const std::size_t end = std::min(topic.find('-'), topic.size());
@@ -50,7 +52,8 @@ std::vector<std::string> guides_for(const Spec& spec, const std::vector<std::str
   std::vector<std::pair<int, std::string>> ranked;
   for (const std::string& uri : resources) {
     if (!uri.starts_with(kScheme)) continue;
-    const std::optional<int> rank = rank_of(std::string_view(uri).substr(kScheme.size()), spec, text);
+    const std::optional<int> rank =
+        rank_of(std::string_view(uri).substr(kScheme.size()), spec, text);
     if (rank) ranked.emplace_back(*rank, uri);
   }
   std::sort(ranked.begin(), ranked.end());
@@ -66,11 +69,13 @@ Result<std::string> knowledge_for(AgentSession& bench, const Spec& spec) {
   for (const std::string& uri : guides_for(spec, *resources)) {
     const Result<mcp::ToolResult> guide = bench.read_resource(uri);
     if (!guide) return fail(guide.error());
-    if (guide->is_error || knowledge.size() + guide->text.size() > kKnowledgeBytes) continue;  // the transcript has it either way
+    if (guide->is_error || knowledge.size() + guide->text.size() > kKnowledgeBytes)
+      continue;  // the transcript has it either way
     knowledge += guide->text + "\n";
   }
   if (knowledge.empty()) {
-    if (Status noted = bench.note("no knowledge: the server offers no guides that suit"); !noted) return fail(noted.error());
+    if (Status noted = bench.note("no knowledge: the server offers no guides that suit"); !noted)
+      return fail(noted.error());
     return knowledge;
   }
   return "What is known about writing kernels and about the hardware:\n\n" + knowledge;

@@ -26,12 +26,14 @@ Result<std::string> candidate_in(const std::string& reply, const Leader& leader,
   const Result<std::vector<Edit>> edits = parse_edits(reply);
   if (!edits) return fail(edits.error());
   Result<std::string> changed = apply_edits(leader.code, *edits);
-  if (changed && *changed == leader.code) return fail(ErrorCode::invalid_argument, "the edits change nothing");
+  if (changed && *changed == leader.code)
+    return fail(ErrorCode::invalid_argument, "the edits change nothing");
   return changed;
 }
 
 Result<std::string> round_text(AgentSession& bench, const Spec& spec, const Leader& leader) {
-  PromptValues values = {{"operator", spec.operator_name}, {"spec", spec.text}, {"last_round", leader.last_round}};
+  PromptValues values = {
+      {"operator", spec.operator_name}, {"spec", spec.text}, {"last_round", leader.last_round}};
   if (leader.code.empty()) return bench.prompt("leader/prompts/first.md", values);
   values["code"] = leader.code;
   values["metrics"] = metrics_text(leader.evaluation);
@@ -44,14 +46,16 @@ void take_or_revert(const std::string& code, const Evaluation& evaluation, Leade
     leader = {code, evaluation, "kept: " + metrics_text(evaluation)};
     return;
   }
-  leader.last_round = "taken back, because it is no better: " + metrics_text(evaluation) + ", and the leading code is: " +
-                      metrics_text(leader.evaluation) + ". The server said of the version taken back:\n" + evaluation.feedback;
+  leader.last_round = "taken back, because it is no better: " + metrics_text(evaluation) +
+                      ", and the leading code is: " + metrics_text(leader.evaluation) +
+                      ". The server said of the version taken back:\n" + evaluation.feedback;
 }
 
 }  // namespace
 
 const std::vector<NumberOption>& leader_options() {
-  static const std::vector<NumberOption> list = {{"rounds", 8, 1, 9, "replies asked for; each may cost one of the track's 10 tests", true}};
+  static const std::vector<NumberOption> list = {
+      {"rounds", 8, 1, 9, "replies asked for; each may cost one of the track's 10 tests", true}};
   return list;
 }
 
@@ -80,7 +84,8 @@ Result<Attempt> attempt_leader(AgentSession& bench, const NumberValues& options)
     take_or_revert(*code, *evaluation, leader);
     if (Status noted = bench.note(leader.last_round); !noted) return fail(noted.error());
     if (!is_worth_more_work(leader.evaluation)) {
-      if (Status remarked = bench.remark(why_no_more_work(leader.evaluation)); !remarked) return fail(remarked.error());
+      if (Status remarked = bench.remark(why_no_more_work(leader.evaluation)); !remarked)
+        return fail(remarked.error());
       break;
     }
   }

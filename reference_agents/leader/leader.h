@@ -1,6 +1,7 @@
-// leader: keeps the best code and asks for edits of it. The first reply is a whole module; each round after it shows the best code, its
-// verdict and metrics and what became of the round before, and takes SEARCH/REPLACE edits (agent/edits.h). A result that is better becomes
-// the leader; any other is taken back, and the model is told why.
+// leader: keeps the best code and asks for edits of it. The first reply is a whole module; each
+// round after it shows the best code, its verdict and metrics and what became of the round before,
+// and takes SEARCH/REPLACE edits (agent/edits.h). A result that is better becomes the leader; any
+// other is taken back, and the model is told why.
 //
 // Pure function of its workbench.
 #pragma once

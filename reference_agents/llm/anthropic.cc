@@ -16,8 +16,11 @@ constexpr const char* kApiVersion = "2023-06-01";
 
 json request_body(const Endpoint& endpoint, const CompletionRequest& request) {
   json messages = json::array();
-  for (const ChatMessage& message : request.messages) messages.push_back({{"role", message.role}, {"content", message.text}});
-  json body = {{"model", endpoint.model}, {"max_tokens", request.max_tokens}, {"messages", std::move(messages)}};
+  for (const ChatMessage& message : request.messages)
+    messages.push_back({{"role", message.role}, {"content", message.text}});
+  json body = {{"model", endpoint.model},
+               {"max_tokens", request.max_tokens},
+               {"messages", std::move(messages)}};
   if (!request.system.empty()) body["system"] = request.system;
   if (request.temperature) body["temperature"] = *request.temperature;
   return body;
@@ -26,18 +29,22 @@ json request_body(const Endpoint& endpoint, const CompletionRequest& request) {
 }  // namespace
 
 Result<CompletionReply> AnthropicClient::complete(const CompletionRequest& request) {
-  const std::map<std::string, std::string> headers = {{"x-api-key", endpoint_.api_key}, {"anthropic-version", kApiVersion}};
-  const Result<json> answer = post_json(endpoint_, "/messages", headers, request_body(endpoint_, request));
+  const std::map<std::string, std::string> headers = {{"x-api-key", endpoint_.api_key},
+                                                      {"anthropic-version", kApiVersion}};
+  const Result<json> answer =
+      post_json(endpoint_, "/messages", headers, request_body(endpoint_, request));
   if (!answer) return fail(answer.error());
   const json* content = field(*answer, "content");
-  if (content == nullptr || !content->is_array()) return unusable(endpoint_, "the answer has no content array", *answer);
+  if (content == nullptr || !content->is_array())
+    return unusable(endpoint_, "the answer has no content array", *answer);
   CompletionReply reply;
   for (const json& block : *content) {
     if (string_field(block, "type") == "text") reply.text += string_field(block, "text");
   }
   reply.text = reply_text(endpoint_, std::move(reply.text));
   reply.stop_reason = reply_text(endpoint_, string_field(*answer, "stop_reason"));
-  // Cached input is billed apart and cheaper; this client never asks for caching, so the sum is what was read.
+  // Cached input is billed apart and cheaper; this client never asks for caching, so the sum is
+  // what was read.
   std::optional<std::int64_t> input = token_field(*answer, "usage", "input_tokens");
   for (const char* cached : {"cache_creation_input_tokens", "cache_read_input_tokens"}) {
     if (input) *input += token_field(*answer, "usage", cached).value_or(0);

@@ -17,7 +17,8 @@ constexpr std::size_t kShortestSecret = 12;  // characters of a key
 /// Providers echo keys in their error messages; nothing that we print may carry one.
 std::string redacted(std::string text, const std::string& key) {
   if (key.empty()) return text;
-  for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at)) text.replace(at, key.size(), "[key]");
+  for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at))
+    text.replace(at, key.size(), "[key]");
   return text;
 }
 
@@ -37,11 +38,14 @@ std::string one_line(const std::string& text) {
 }
 
 /// Redacted before it is cut: a key that stands across the cut would leave its beginning.
-std::string shown(const Endpoint& endpoint, const std::string& text) { return one_line(redacted(text, endpoint.api_key)); }
+std::string shown(const Endpoint& endpoint, const std::string& text) {
+  return one_line(redacted(text, endpoint.api_key));
+}
 
 /// The provider's own words: {"error": {"message": ...}}, {"error": "..."} or nothing.
 std::string words_of(const nlohmann::json& answer) {
-  for (const std::string& text : {string_field(answer, "error", "message"), string_field(answer, "error"), string_field(answer, "message")}) {
+  for (const std::string& text : {string_field(answer, "error", "message"),
+                                  string_field(answer, "error"), string_field(answer, "message")}) {
     if (!text.empty()) return text;
   }
   return "";
@@ -57,8 +61,11 @@ std::string message_of(const std::string& body) {
 bool is_about_the_account(const std::string& message) {
   constexpr std::array<std::string_view, 3> kWords = {"credit balance", "billing", "quota"};
   std::string lower = message;
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
-  return std::any_of(kWords.begin(), kWords.end(), [&lower](std::string_view word) { return lower.find(word) != std::string::npos; });
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
+  return std::any_of(kWords.begin(), kWords.end(), [&lower](std::string_view word) {
+    return lower.find(word) != std::string::npos;
+  });
 }
 
 ErrorCode code_of(int status, const std::string& message) {
@@ -66,7 +73,8 @@ ErrorCode code_of(int status, const std::string& message) {
   if (status == 408 || status >= 500) return ErrorCode::unavailable;
   // About this one prompt, most often its length or a filter: the next one may fare better.
   const bool of_this_prompt = status == 400 || status == 413 || status == 422;
-  if (status == 429 || (of_this_prompt && is_about_the_account(message))) return ErrorCode::resource_exhausted;
+  if (status == 429 || (of_this_prompt && is_about_the_account(message)))
+    return ErrorCode::resource_exhausted;
   return of_this_prompt ? ErrorCode::invalid_argument : ErrorCode::permission_denied;
 }
 
@@ -74,63 +82,86 @@ std::string host_of(const std::string& url) {
   std::size_t begin = url.find("://");
   begin = begin == std::string::npos ? 0 : begin + 3;
   std::string authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
-  if (!authority.empty() && authority.front() == '[') return authority.substr(0, authority.find(']') + 1);
+  if (!authority.empty() && authority.front() == '[')
+    return authority.substr(0, authority.find(']') + 1);
   return authority.substr(0, authority.find(':'));
 }
 
-bool is_this_machine(const std::string& host) { return host == "localhost" || host == "127.0.0.1" || host == "[::1]"; }
+bool is_this_machine(const std::string& host) {
+  return host == "localhost" || host == "127.0.0.1" || host == "[::1]";
+}
 
 }  // namespace
 
 Status check_endpoint(const Endpoint& endpoint) {
   const bool plain = endpoint.base_url.starts_with("http://");
   const std::string host = host_of(endpoint.base_url);
-  if ((!plain && !endpoint.base_url.starts_with("https://")) || host.empty() || host.find('@') != std::string::npos ||
+  if ((!plain && !endpoint.base_url.starts_with("https://")) || host.empty() ||
+      host.find('@') != std::string::npos ||
       endpoint.base_url.find_first_of("?#") != std::string::npos) {
-    return fail(ErrorCode::invalid_argument, "'" + endpoint.base_url + "' is no base URL; a valid one looks like http://localhost:8000/v1 or https://host/v1");
+    return fail(
+        ErrorCode::invalid_argument,
+        "'" + endpoint.base_url +
+            "' is no base URL; a valid one looks like http://localhost:8000/v1 or https://host/v1");
   }
-  const bool printable = std::all_of(endpoint.api_key.begin(), endpoint.api_key.end(), [](unsigned char byte) { return byte > 0x20 && byte < 0x7f; });
+  const bool printable = std::all_of(endpoint.api_key.begin(), endpoint.api_key.end(),
+                                     [](unsigned char byte) { return byte > 0x20 && byte < 0x7f; });
   if (!printable)
-    return fail(ErrorCode::permission_denied, "the API key of provider '" + endpoint.provider + "' holds spaces, line ends or non-ASCII characters");
+    return fail(ErrorCode::permission_denied,
+                "the API key of provider '" + endpoint.provider +
+                    "' holds spaces, line ends or non-ASCII characters");
   if (plain && !endpoint.api_key.empty() && !is_this_machine(host)) {
-    return fail(ErrorCode::invalid_argument, "refusing to send an API key in clear to " + host + "; use https://, or unset the key");
+    return fail(ErrorCode::invalid_argument, "refusing to send an API key in clear to " + host +
+                                                 "; use https://, or unset the key");
   }
   return {};
 }
 
-Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& path, const std::map<std::string, std::string>& headers,
+Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& path,
+                                 const std::map<std::string, std::string>& headers,
                                  const nlohmann::json& body) {
   const std::string url = endpoint.base_url + path;
   // `replace`: a spec or an earlier reply may hold broken UTF-8, and dump() would throw on it.
   const std::string payload = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const Result<mcp::HttpResponse> response = post_with_retries(
-      [&] { return mcp::http_post(url, headers, payload, "application/json", endpoint.policy.request_timeout_ms, endpoint.max_answer_bytes); }, endpoint.policy,
-      endpoint.clock);
+      [&] {
+        return mcp::http_post(url, headers, payload, "application/json",
+                              endpoint.policy.request_timeout_ms, endpoint.max_answer_bytes);
+      },
+      endpoint.policy, endpoint.clock);
   if (!response) {
     // invalid_argument would say that the prompt is at fault.
-    const bool of_the_connection = response.error().code == ErrorCode::io || response.error().code == ErrorCode::invalid_argument;
+    const bool of_the_connection = response.error().code == ErrorCode::io ||
+                                   response.error().code == ErrorCode::invalid_argument;
     const ErrorCode code = of_the_connection ? ErrorCode::unavailable : response.error().code;
-    return fail(code, endpoint.provider + ": no answer from " + url + ": " + shown(endpoint, response.error().message));
+    return fail(code, endpoint.provider + ": no answer from " + url + ": " +
+                          shown(endpoint, response.error().message));
   }
   if (response->status != 200) {
     const std::string message = message_of(response->body);
     return fail(code_of(response->status, message),
-                endpoint.provider + ": HTTP " + std::to_string(response->status) + " for model '" + endpoint.model + "': " + shown(endpoint, message));
+                endpoint.provider + ": HTTP " + std::to_string(response->status) + " for model '" +
+                    endpoint.model + "': " + shown(endpoint, message));
   }
   nlohmann::json parsed = nlohmann::json::parse(response->body, nullptr, false);
   if (parsed.is_discarded() || !parsed.is_object()) {
-    return fail(ErrorCode::corrupt, endpoint.provider + ": the answer from " + url + " is not a JSON object: " + shown(endpoint, response->body));
+    return fail(ErrorCode::corrupt,
+                endpoint.provider + ": the answer from " + url +
+                    " is not a JSON object: " + shown(endpoint, response->body));
   }
   return parsed;
 }
 
-tl::unexpected<Error> unusable(const Endpoint& endpoint, const std::string& what, const nlohmann::json& answer) {
+tl::unexpected<Error> unusable(const Endpoint& endpoint, const std::string& what,
+                               const nlohmann::json& answer) {
   const std::string words = words_of(answer);
-  return fail(ErrorCode::corrupt, endpoint.provider + ": " + what + (words.empty() ? "" : ": " + shown(endpoint, words)));
+  return fail(ErrorCode::corrupt, endpoint.provider + ": " + what +
+                                      (words.empty() ? "" : ": " + shown(endpoint, words)));
 }
 
 std::string reply_text(const Endpoint& endpoint, std::string text) {
-  return endpoint.api_key.size() < kShortestSecret ? text : redacted(std::move(text), endpoint.api_key);
+  return endpoint.api_key.size() < kShortestSecret ? text
+                                                   : redacted(std::move(text), endpoint.api_key);
 }
 
 }  // namespace assay::agents

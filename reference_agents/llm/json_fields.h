@@ -1,5 +1,5 @@
-// Reads of JSON that came from outside: a field that is absent or of another type is a default, never an exception.
-// Pure functions, safe from any thread.
+// Reads of JSON that came from outside: a field that is absent or of another type is a default,
+// never an exception. Pure functions, safe from any thread.
 //
 //   std::string text = string_field(reply, "choices", 0, "message", "content");
 #pragma once
@@ -17,7 +17,8 @@ inline const nlohmann::json* child(const nlohmann::json& value, const char* key)
 }
 
 inline const nlohmann::json* child(const nlohmann::json& value, int index) {
-  if (!value.is_array() || index < 0 || static_cast<std::size_t>(index) >= value.size()) return nullptr;
+  if (!value.is_array() || index < 0 || static_cast<std::size_t>(index) >= value.size())
+    return nullptr;
   return &value[static_cast<std::size_t>(index)];
 }
 

@@ -24,7 +24,9 @@ Result<CompletionReply> MeteredClient::complete(const CompletionRequest& request
   const double amount = worst_case(request);
   if (!purse_.set_aside(amount)) {
     char text[160];
-    std::snprintf(text, sizeof(text), "the spending limit: $%.4f are spent, and the next request could cost $%.4f", spent_usd(), amount);
+    std::snprintf(text, sizeof(text),
+                  "the spending limit: $%.4f are spent, and the next request could cost $%.4f",
+                  spent_usd(), amount);
     return fail(ErrorCode::resource_exhausted, text);
   }
   Result<CompletionReply> reply = inner_.complete(request);

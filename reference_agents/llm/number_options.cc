@@ -22,8 +22,11 @@ std::optional<double> number_from(std::string_view text) {
   return value;
 }
 
-tl::unexpected<Error> refuse(const std::string& text, const std::string& why, const std::vector<NumberOption>& known) {
-  return fail(ErrorCode::invalid_argument, "'" + text + "': " + why + "; valid: " + (known.empty() ? "no option" : describe_options(known)));
+tl::unexpected<Error> refuse(const std::string& text, const std::string& why,
+                             const std::vector<NumberOption>& known) {
+  return fail(ErrorCode::invalid_argument,
+              "'" + text + "': " + why +
+                  "; valid: " + (known.empty() ? "no option" : describe_options(known)));
 }
 
 }  // namespace
@@ -31,13 +34,14 @@ tl::unexpected<Error> refuse(const std::string& text, const std::string& why, co
 std::string describe_options(const std::vector<NumberOption>& known) {
   std::string text;
   for (const NumberOption& option : known) {
-    text += (text.empty() ? "" : "; ") + option.name + "=" + number_text(option.standard) + " (" + number_text(option.least) + " to " +
-            number_text(option.most) + "): " + option.meaning;
+    text += (text.empty() ? "" : "; ") + option.name + "=" + number_text(option.standard) + " (" +
+            number_text(option.least) + " to " + number_text(option.most) + "): " + option.meaning;
   }
   return text;
 }
 
-Result<NamedOptions> parse_options(const std::string& text, const std::vector<NumberOption>& known) {
+Result<NamedOptions> parse_options(const std::string& text,
+                                   const std::vector<NumberOption>& known) {
   const std::size_t mark = text.find('?');
   NamedOptions parsed;
   parsed.name = text.substr(0, mark);
@@ -50,13 +54,20 @@ Result<NamedOptions> parse_options(const std::string& text, const std::vector<Nu
     at = end + 1;
     const std::size_t equals = pair.find('=');
     const std::string key = pair.substr(0, equals);
-    const auto option = std::find_if(known.begin(), known.end(), [&](const NumberOption& entry) { return entry.name == key; });
+    const auto option = std::find_if(known.begin(), known.end(),
+                                     [&](const NumberOption& entry) { return entry.name == key; });
     if (option == known.end()) return refuse(text, "unknown option '" + key + "'", known);
     if (!seen.insert(key).second) return refuse(text, "option '" + key + "' is given twice", known);
-    const std::optional<double> value = equals == std::string::npos ? std::nullopt : number_from(std::string_view(pair).substr(equals + 1));
-    const bool fits = value && *value >= option->least && *value <= option->most;  // NaN fits nothing
+    const std::optional<double> value =
+        equals == std::string::npos ? std::nullopt
+                                    : number_from(std::string_view(pair).substr(equals + 1));
+    const bool fits =
+        value && *value >= option->least && *value <= option->most;  // NaN fits nothing
     if (!fits || (option->whole && *value != static_cast<double>(static_cast<long long>(*value)))) {
-      return refuse(text, "the value of '" + key + "' is no " + (option->whole ? "whole " : "") + "number of its range", known);
+      return refuse(text,
+                    "the value of '" + key + "' is no " + (option->whole ? "whole " : "") +
+                        "number of its range",
+                    known);
     }
     parsed.values[key] = *value;
   }

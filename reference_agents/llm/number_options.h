@@ -1,5 +1,6 @@
-// Numbers that ride on a name: "7?wrong=0.3&repair=0.6" of a simulated model, "leader?rounds=4" of an agent. Every option has a default
-// and a range; whatever is not one of them is an error that names them all. Pure functions, safe from any thread.
+// Numbers that ride on a name: "7?wrong=0.3&repair=0.6" of a simulated model, "leader?rounds=4" of
+// an agent. Every option has a default and a range; whatever is not one of them is an error that
+// names them all. Pure functions, safe from any thread.
 //
 //   const std::vector<NumberOption> known = {{"rounds", 8, 1, 100, "edits asked for"}};
 //   Result<NamedOptions> named = parse_options("leader?rounds=4", known);
@@ -31,7 +32,8 @@ struct NamedOptions {
   NumberValues values;
 };
 
-/// invalid_argument, naming the valid options, for an unknown or repeated key, a value that is no number, or one out of range.
+/// invalid_argument, naming the valid options, for an unknown or repeated key, a value that is no
+/// number, or one out of range.
 Result<NamedOptions> parse_options(const std::string& text, const std::vector<NumberOption>& known);
 
 /// "rounds=8 (1 to 100): edits asked for; ..."

@@ -1,5 +1,5 @@
-// Chat completions as OpenAI defined them, and as DeepSeek, Together, Google, vLLM and llama.cpp also speak them.
-// Thread-safe.
+// Chat completions as OpenAI defined them, and as DeepSeek, Together, Google, vLLM and llama.cpp
+// also speak them. Thread-safe.
 #pragma once
 
 #include <utility>

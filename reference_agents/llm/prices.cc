@@ -14,13 +14,18 @@ std::string without_date(const std::string& model) {
     return at + count <= model.size() && model.find_first_not_of("0123456789", at) >= at + count;
   };
   const std::size_t size = model.size();
-  if (size > 9 && model[size - 9] == '-' && digits_at(size - 8, 8)) return model.substr(0, size - 9);
-  const bool dashed = size > 11 && model[size - 11] == '-' && model[size - 6] == '-' && model[size - 3] == '-';
-  if (dashed && digits_at(size - 10, 4) && digits_at(size - 5, 2) && digits_at(size - 2, 2)) return model.substr(0, size - 11);
+  if (size > 9 && model[size - 9] == '-' && digits_at(size - 8, 8))
+    return model.substr(0, size - 9);
+  const bool dashed =
+      size > 11 && model[size - 11] == '-' && model[size - 6] == '-' && model[size - 3] == '-';
+  if (dashed && digits_at(size - 10, 4) && digits_at(size - 5, 2) && digits_at(size - 2, 2))
+    return model.substr(0, size - 11);
   return model;
 }
 
-tl::unexpected<Error> broken(const std::string& file, const std::string& what) { return fail(ErrorCode::corrupt, file + ": " + what); }
+tl::unexpected<Error> broken(const std::string& file, const std::string& what) {
+  return fail(ErrorCode::corrupt, file + ": " + what);
+}
 
 }  // namespace
 
@@ -35,7 +40,8 @@ Result<PriceTable> PriceTable::parse(std::string_view text, const std::string& f
   try {
     root = toml::parse(text, file_name);
   } catch (const toml::parse_error& error) {
-    return broken(file_name, std::string(error.description()) + " at line " + std::to_string(error.source().begin.line));
+    return broken(file_name, std::string(error.description()) + " at line " +
+                                 std::to_string(error.source().begin.line));
   }
   const toml::table* models = root["models"].as_table();
   if (models == nullptr) return broken(file_name, "table [models] is missing");
@@ -43,21 +49,27 @@ Result<PriceTable> PriceTable::parse(std::string_view text, const std::string& f
   for (const auto& [key, node] : *models) {
     const std::string name(key.str());
     const toml::table* entry = node.as_table();
-    if (entry == nullptr) return broken(file_name, "models.\"" + name + "\" is not a table { input, output, source }");
+    if (entry == nullptr)
+      return broken(file_name, "models.\"" + name + "\" is not a table { input, output, source }");
     const std::optional<double> input = (*entry)["input"].value<double>();
     const std::optional<double> output = (*entry)["output"].value<double>();
     const std::string source = (*entry)["source"].value_or(std::string());
     if (!input || !output || *input < 0 || *output < 0) {
-      return broken(file_name, "models.\"" + name + "\" needs `input` and `output`, dollars per million tokens, not negative");
+      return broken(file_name,
+                    "models.\"" + name +
+                        "\" needs `input` and `output`, dollars per million tokens, not negative");
     }
     const toml::table* cited = root["sources"][source].as_table();
-    if (cited == nullptr) return broken(file_name, "models.\"" + name + "\": source '" + source + "' is not one of [sources.*]");
+    if (cited == nullptr)
+      return broken(file_name,
+                    "models.\"" + name + "\": source '" + source + "' is not one of [sources.*]");
     Price price;
     price.input_usd_per_million = *input;
     price.output_usd_per_million = *output;
     price.source = (*cited)["url"].value_or(std::string());
     price.date = (*cited)["date"].value_or(std::string());
-    if (price.source.empty() || price.date.empty()) return broken(file_name, "sources." + source + " needs `url` and `date`");
+    if (price.source.empty() || price.date.empty())
+      return broken(file_name, "sources." + source + " needs `url` and `date`");
     table.prices_.emplace(name, std::move(price));
   }
   return table;

@@ -1,7 +1,8 @@
 // What a model's tokens cost, from prices.toml, which names the source and date of every figure.
 //
 //   Result<PriceTable> table = PriceTable::load(data_dir / "llm/prices.toml");
-//   std::optional<Price> price = table->find("anthropic:claude-sonnet-4-5-20250929");   // nothing: unknown, cost 0, and say so
+//   std::optional<Price> price = table->find("anthropic:claude-sonnet-4-5-20250929");   // nothing:
+//   unknown, cost 0, and say so
 //
 // Immutable after load, hence safe to share between threads.
 #pragma once
@@ -23,7 +24,9 @@ struct Price {
   std::string source, date;
 
   double cost_usd(std::int64_t input_tokens, std::int64_t output_tokens) const {
-    return (input_usd_per_million * static_cast<double>(input_tokens) + output_usd_per_million * static_cast<double>(output_tokens)) / 1e6;
+    return (input_usd_per_million * static_cast<double>(input_tokens) +
+            output_usd_per_million * static_cast<double>(output_tokens)) /
+           1e6;
   }
 };
 

@@ -7,7 +7,10 @@ bool SpendingBudget::set_aside(double amount_usd) {
   if (!spending_.limit_usd) return true;
   const double limit = *spending_.limit_usd;
   // What the others have set aside mostly comes back: wait for that before giving up.
-  settled_.wait(lock, [&] { return limit_reached_ || spending_.spent_usd + amount_usd > limit || spending_.spent_usd + set_aside_usd_ + amount_usd <= limit; });
+  settled_.wait(lock, [&] {
+    return limit_reached_ || spending_.spent_usd + amount_usd > limit ||
+           spending_.spent_usd + set_aside_usd_ + amount_usd <= limit;
+  });
   if (limit_reached_ || spending_.spent_usd + amount_usd > limit) {
     limit_reached_ = true;
     settled_.notify_all();

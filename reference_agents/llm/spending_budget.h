@@ -1,5 +1,6 @@
-// SpendingBudget: what a bench may spend and has spent, shared by all its models. Before a request its worst case is set aside, so that not even
-// parallel requests to several models can pass the limit together. Thread-safe.
+// SpendingBudget: what a bench may spend and has spent, shared by all its models. Before a request
+// its worst case is set aside, so that not even parallel requests to several models can pass the
+// limit together. Thread-safe.
 //
 //   Purse purse({.limit_usd = 5.0, .spent_usd = 1.2});
 //   if (!purse.set_aside(0.3)) return;          // limit_reached() is true from now on
@@ -21,7 +22,8 @@ class SpendingBudget {
  public:
   explicit SpendingBudget(Spending spending) : spending_(spending) {}
 
-  /// False when it does not fit, and from then on. Waits while what others have set aside could still come back.
+  /// False when it does not fit, and from then on. Waits while what others have set aside could
+  /// still come back.
   bool set_aside(double amount_usd);
   void settle(double set_aside_usd, double spent_usd);
   double spent_usd() const;

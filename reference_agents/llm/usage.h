@@ -1,7 +1,9 @@
-// Token counts as an endpoint reports them. They become money and totals, so what no model can have used (a negative, fractional or absurd
-// number) is taken as not reported. Pure functions, safe from any thread.
+// Token counts as an endpoint reports them. They become money and totals, so what no model can have
+// used (a negative, fractional or absurd number) is taken as not reported. Pure functions, safe
+// from any thread.
 //
-//   set_usage(reply, token_field(answer, "usage", "prompt_tokens"), token_field(answer, "usage", "completion_tokens"));
+//   set_usage(reply, token_field(answer, "usage", "prompt_tokens"), token_field(answer, "usage",
+//   "completion_tokens"));
 #pragma once
 
 #include <cstdint>
@@ -12,19 +14,23 @@
 
 namespace assay::agents {
 
-inline constexpr std::int64_t kMostTokens = 1LL << 40;  // of one reply; sums of very many stay far from the end of 64 bits
+inline constexpr std::int64_t kMostTokens =
+    1LL << 40;  // of one reply; sums of very many stay far from the end of 64 bits
 
 /// Nothing when the field is absent or no count.
 template <class... Path>
 std::optional<std::int64_t> token_field(const nlohmann::json& root, Path... path) {
   const nlohmann::json* at = field(root, path...);
   if (at == nullptr || !at->is_number_integer()) return std::nullopt;
-  if (at->is_number_unsigned() ? at->get<std::uint64_t>() > kMostTokens : at->get<std::int64_t>() < 0) return std::nullopt;
+  if (at->is_number_unsigned() ? at->get<std::uint64_t>() > kMostTokens
+                               : at->get<std::int64_t>() < 0)
+    return std::nullopt;
   return at->get<std::int64_t>();
 }
 
 /// Known only when both are: half a bill is none.
-inline void set_usage(CompletionReply& reply, std::optional<std::int64_t> input, std::optional<std::int64_t> output) {
+inline void set_usage(CompletionReply& reply, std::optional<std::int64_t> input,
+                      std::optional<std::int64_t> output) {
   reply.usage_known = input.has_value() && output.has_value();
   reply.input_tokens = reply.usage_known ? *input : 0;
   reply.output_tokens = reply.usage_known ? *output : 0;

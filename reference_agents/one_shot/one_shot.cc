@@ -12,12 +12,15 @@ Result<Attempt> attempt_one_shot(AgentSession& bench, const NumberValues&) {
   if (!reply) return fail(reply.error());
   const std::string code = extract_code(reply->text, spec->entry);
   if (!code.empty()) {
-    // What these two say is for the record: the model gets no second chance, and the submission is made in any case.
+    // What these two say is for the record: the model gets no second chance, and the submission is
+    // made in any case.
     for (const char* tool : {"compile", "run_tests"}) {
       if (const auto answer = bench.call(tool, code); !answer) return fail(answer.error());
     }
   }
-  return bench.submit(code, "the reply holds no code (stop reason: " + (reply->stop_reason.empty() ? "none given" : reply->stop_reason) + ")");
+  return bench.submit(code, "the reply holds no code (stop reason: " +
+                                (reply->stop_reason.empty() ? "none given" : reply->stop_reason) +
+                                ")");
 }
 
 }  // namespace assay::agents

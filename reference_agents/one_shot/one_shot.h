@@ -1,4 +1,5 @@
-// one_shot: the lower bound among the agents. A specification in, one submission out; the model never hears how it went.
+// one_shot: the lower bound among the agents. A specification in, one submission out; the model
+// never hears how it went.
 //
 //   fetch_spec -> prompt -> model -> code -> compile -> run_tests -> submit
 //
@@ -11,7 +12,8 @@
 
 namespace assay::agents {
 
-/// An Error is an attempt that did not come to its end (the model or the server failed) and may be taken up again.
+/// An Error is an attempt that did not come to its end (the model or the server failed) and may be
+/// taken up again.
 Result<Attempt> attempt_one_shot(AgentSession& bench, const NumberValues& options);
 
 }  // namespace assay::agents

@@ -1,5 +1,6 @@
-// The one prompt of one_shot. It holds what the agent was given by `fetch_spec`, word for word, and general rules that name no
-// operator: no tests, no oracle, no hidden case can leak, because the agent never has them. Pure functions.
+// The one prompt of one_shot. It holds what the agent was given by `fetch_spec`, word for word, and
+// general rules that name no operator: no tests, no oracle, no hidden case can leak, because the
+// agent never has them. Pure functions.
 #pragma once
 
 #include "reference_agents/core/spec.h"

@@ -9,10 +9,14 @@
 namespace assay::agents {
 Result<CompletionReply> ScriptedClient::complete(const CompletionRequest& request) {
   const std::string name = named_operator(request);
-  if (name.empty()) return fail(ErrorCode::not_found, "scripted: the prompt names no operator; it needs a line 'Operator: NAME'");
+  if (name.empty())
+    return fail(ErrorCode::not_found,
+                "scripted: the prompt names no operator; it needs a line 'Operator: NAME'");
   const std::filesystem::path file = answers_ / (name + ".md");
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) return fail(ErrorCode::not_found, "scripted: there is no answer for operator '" + name + "' (" + file.string() + ")");
+  if (!stream)
+    return fail(ErrorCode::not_found,
+                "scripted: there is no answer for operator '" + name + "' (" + file.string() + ")");
   CompletionReply reply;
   reply.text.assign(std::istreambuf_iterator<char>(stream), {});
   reply.stop_reason = "end_of_script";
@@ -23,7 +27,8 @@ Result<CompletionReply> ScriptedClient::complete(const CompletionRequest& reques
 std::vector<std::string> ScriptedClient::known_operators() const {
   std::vector<std::string> names;
   std::error_code error;
-  for (std::filesystem::directory_iterator it(answers_, error), end; !error && it != end; it.increment(error)) {
+  for (std::filesystem::directory_iterator it(answers_, error), end; !error && it != end;
+       it.increment(error)) {
     if (it->path().extension() == ".md") names.push_back(it->path().stem().string());
   }
   std::sort(names.begin(), names.end());

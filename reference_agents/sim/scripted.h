@@ -1,7 +1,7 @@
-// The scripted provider: no model, but answers read from files, for the demo and the tests. It answers the operator that the
-// prompt names in a line "Operator: NAME" with scripted/NAME.md, the same text every time, at no cost and with no tokens.
-// A fixed mix: right, slow, wrong and not compiling. It is labelled "scripted (no model)" wherever it shows and never ranked.
-// Thread-safe.
+// The scripted provider: no model, but answers read from files, for the demo and the tests. It
+// answers the operator that the prompt names in a line "Operator: NAME" with scripted/NAME.md, the
+// same text every time, at no cost and with no tokens. A fixed mix: right, slow, wrong and not
+// compiling. It is labelled "scripted (no model)" wherever it shows and never ranked. Thread-safe.
 #pragma once
 
 #include <filesystem>

@@ -49,7 +49,10 @@ Flaw draw_flaw(Heard heard, double repair, const NumberValues& odds, SeededRng& 
   return chance < broken + wrong + slow ? Flaw::slow : Flaw::none;
 }
 
-bool asks_for_edits(const CompletionRequest& request) { return !request.messages.empty() && request.messages.back().text.find(kEditMark) != std::string::npos; }
+bool asks_for_edits(const CompletionRequest& request) {
+  return !request.messages.empty() &&
+         request.messages.back().text.find(kEditMark) != std::string::npos;
+}
 
 }  // namespace
 
@@ -62,29 +65,40 @@ const std::vector<NumberOption>& sim_options() {
       {"bad_edit", 0.1, 0, 1, "share of edits that match nothing"},
       {"dead_end", 0, 0, 1, "share of lines of attack that no repair makes right"},
       {"insight", 0, 0, 1, "share of repairs that fail without a reflection and succeed with one"},
-      {"fake", 0, 0, 1, "1: answers carry comments that the device fake takes verdicts and speeds from", true},
+      {"fake", 0, 0, 1,
+       "1: answers carry comments that the device fake takes verdicts and speeds from", true},
   };
   return list;
 }
 
-Result<std::unique_ptr<SimClient>> SimClient::make(const std::string& name, const std::filesystem::path& operators_dir) {
+Result<std::unique_ptr<SimClient>> SimClient::make(const std::string& name,
+                                                   const std::filesystem::path& operators_dir) {
   Result<NamedOptions> named = parse_options(name, sim_options());
   if (!named) return fail(named.error());
   std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(named->name.data(), named->name.data() + named->name.size(), seed);
+  const auto [end, error] =
+      std::from_chars(named->name.data(), named->name.data() + named->name.size(), seed);
   if (error != std::errc{} || end != named->name.data() + named->name.size()) {
-    return fail(ErrorCode::invalid_argument, "'sim:" + name + "': the seed is no number; valid: sim:SEED or sim:SEED?key=value&..., e.g. sim:7?wrong=0.3");
+    return fail(ErrorCode::invalid_argument, "'sim:" + name +
+                                                 "': the seed is no number; valid: sim:SEED or "
+                                                 "sim:SEED?key=value&..., e.g. sim:7?wrong=0.3");
   }
   NumberValues& odds = named->values;
   if (odds["compile_error"] + odds["wrong"] + odds["slow"] > 1) {
-    return fail(ErrorCode::invalid_argument, "'sim:" + name + "': compile_error, wrong and slow are shares of one whole; together they are above 1");
+    return fail(
+        ErrorCode::invalid_argument,
+        "'sim:" + name +
+            "': compile_error, wrong and slow are shares of one whole; together they are above 1");
   }
   std::unique_ptr<SimClient> client(new SimClient(name, seed, odds));
   std::error_code broken;
-  for (std::filesystem::recursive_directory_iterator it(operators_dir, broken), last; !broken && it != last; it.increment(broken)) {
-    if (it->path().filename() == "oracle.py") client->oracles_[it->path().parent_path().filename().string()] = it->path();
+  for (std::filesystem::recursive_directory_iterator it(operators_dir, broken), last;
+       !broken && it != last; it.increment(broken)) {
+    if (it->path().filename() == "oracle.py")
+      client->oracles_[it->path().parent_path().filename().string()] = it->path();
   }
-  if (broken) return fail(ErrorCode::not_found, "sim: " + operators_dir.string() + ": " + broken.message());
+  if (broken)
+    return fail(ErrorCode::not_found, "sim: " + operators_dir.string() + ": " + broken.message());
   return client;
 }
 
@@ -94,16 +108,22 @@ std::vector<std::string> SimClient::known_operators() const {
   return names;
 }
 
-/// What a colleague says who does not write code. Of correct code with speeds it names the next version to try.
-std::string SimClient::prose(const CompletionRequest& request, const std::string& operator_name) const {
+/// What a colleague says who does not write code. Of correct code with speeds it names the next
+/// version to try.
+std::string SimClient::prose(const CompletionRequest& request,
+                             const std::string& operator_name) const {
   const std::string& newest = request.messages.back().text;
-  const std::vector<Ideas> fastest = ideas_in(extract_code(newest, operator_name));  // it is shown last
-  if (fastest.empty() || heard_in(request) == Heard::failure) return "The verdict names the place: look at the operators, the masks and the launch there.\n";
-  SeededRng draws(seed_, operator_name + "\n" + request.attempt + "\n" + std::to_string(request.turn) + "\nplan");
+  const std::vector<Ideas> fastest =
+      ideas_in(extract_code(newest, operator_name));  // it is shown last
+  if (fastest.empty() || heard_in(request) == Heard::failure)
+    return "The verdict names the place: look at the operators, the masks and the launch there.\n";
+  SeededRng draws(seed_, operator_name + "\n" + request.attempt + "\n" +
+                             std::to_string(request.turn) + "\nplan");
   return plan_sentence(next_ideas(fastest.front(), ideas_in(newest), draws));
 }
 
-std::string SimClient::fake_comments(const std::string& operator_name, Flaw flaw, bool mends, const std::string& base, const std::string& prompt,
+std::string SimClient::fake_comments(const std::string& operator_name, Flaw flaw, bool mends,
+                                     const std::string& base, const std::string& prompt,
                                      SeededRng& draws) const {
   const std::vector<Ideas> shown = ideas_in(base);
   const std::optional<Ideas> planned = planned_ideas(prompt);
@@ -115,7 +135,8 @@ std::string SimClient::fake_comments(const std::string& operator_name, Flaw flaw
   } else {
     ideas = planned ? *planned : next_ideas(shown.front(), ideas_in(prompt), draws);
   }
-  const double perf = Landscape(seed_, operator_name).perf(ideas) * (flaw == Flaw::slow ? kSlowFactor : 1);
+  const double perf =
+      Landscape(seed_, operator_name).perf(ideas) * (flaw == Flaw::slow ? kSlowFactor : 1);
   char speed[64];
   std::snprintf(speed, sizeof(speed), "# fake: perf=%.4f\n", perf);
   std::string comments = ideas_comment(ideas) + speed;
@@ -126,9 +147,13 @@ std::string SimClient::fake_comments(const std::string& operator_name, Flaw flaw
 
 Result<CompletionReply> SimClient::complete(const CompletionRequest& request) {
   const std::string name = named_operator(request);
-  if (name.empty()) return fail(ErrorCode::not_found, "sim: the prompt names no operator; it needs a line 'Operator: NAME'");
+  if (name.empty())
+    return fail(ErrorCode::not_found,
+                "sim: the prompt names no operator; it needs a line 'Operator: NAME'");
   const auto file = oracles_.find(name);
-  if (file == oracles_.end()) return fail(ErrorCode::not_found, "sim: there is no oracle of operator '" + name + "' in this source tree");
+  if (file == oracles_.end())
+    return fail(ErrorCode::not_found,
+                "sim: there is no oracle of operator '" + name + "' in this source tree");
   std::ifstream stream(file->second, std::ios::binary);
   if (!stream) return fail_errno("open " + file->second.string());
   const std::string oracle{std::istreambuf_iterator<char>(stream), {}};
@@ -144,26 +169,32 @@ Result<CompletionReply> SimClient::complete(const CompletionRequest& request) {
   }
   SeededRng draws(seed_, identity + "\n" + std::to_string(request.turn));
   const Heard heard = heard_in(request);
-  const double insight = newest.find(kReflectionMark) == std::string::npos ? 0 : odds_.at("insight");
-  Flaw flaw = draw_flaw(heard, odds_.at("repair") + insight * (1 - odds_.at("repair")), odds_, draws);
+  const double insight =
+      newest.find(kReflectionMark) == std::string::npos ? 0 : odds_.at("insight");
+  Flaw flaw =
+      draw_flaw(heard, odds_.at("repair") + insight * (1 - odds_.at("repair")), odds_, draws);
   const bool bad_edit = draws.uniform() < odds_.at("bad_edit");
   const std::uint64_t place = draws.next();
-  // What follows draws after all that was drawn before these options were there, so that old seeds answer as they did.
+  // What follows draws after all that was drawn before these options were there, so that old seeds
+  // answer as they did.
   const std::string base = heard == Heard::nothing ? "" : extract_code(newest, name);
   std::string comments;
   if (odds_.at("dead_end") > 0) {
     const std::size_t attack = attack_of(base).value_or(draws.below(kAttacks));
     const bool is_right = flaw == Flaw::none || flaw == Flaw::slow;
-    if (is_right && is_dead_end(seed_, identity, attack, odds_.at("dead_end"))) flaw = draws.uniform() < 0.5 ? Flaw::does_not_compile : Flaw::wrong;
+    if (is_right && is_dead_end(seed_, identity, attack, odds_.at("dead_end")))
+      flaw = draws.uniform() < 0.5 ? Flaw::does_not_compile : Flaw::wrong;
     comments += attack_comment(attack);
   }
-  if (odds_.at("fake") > 0) comments += fake_comments(name, flaw, heard == Heard::failure, base, newest, draws);
+  if (odds_.at("fake") > 0)
+    comments += fake_comments(name, flaw, heard == Heard::failure, base, newest, draws);
   const std::string code = comments + mutate(oracle, flaw, place);
   const std::string current = asks_for_edits(request) ? extract_code(newest, name) : "";
   if (current.empty()) {
     reply.text = "A simulated answer.\n\n```python\n" + code + "```\n";
   } else if (bad_edit) {
-    reply.text = "A simulated edit.\n\n" + std::string(kEditMark) + "\nthis line is nowhere in the code\n=======\npass\n>>>>>>> REPLACE\n";
+    reply.text = "A simulated edit.\n\n" + std::string(kEditMark) +
+                 "\nthis line is nowhere in the code\n=======\npass\n>>>>>>> REPLACE\n";
   } else if (current == code) {
     reply.text = "There is nothing that I would change.\n";
   } else {

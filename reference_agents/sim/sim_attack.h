@@ -1,7 +1,8 @@
-// Lines of attack of the simulated model. A real model that mends its code keeps to its approach, and some approaches cannot be mended: that is
-// what a debugging trap is against. The simulated one writes the number of its line of attack into the code as a comment, keeps it when it is
-// shown code that fails, and draws a new one when it is shown none. Whether a line can come to a correct version is settled by seed, operator,
-// sample and number.
+// Lines of attack of the simulated model. A real model that mends its code keeps to its approach,
+// and some approaches cannot be mended: that is what a debugging trap is against. The simulated one
+// writes the number of its line of attack into the code as a comment, keeps it when it is shown
+// code that fails, and draws a new one when it is shown none. Whether a line can come to a correct
+// version is settled by seed, operator, sample and number.
 //
 //   # line of attack 417
 //
@@ -19,9 +20,12 @@
 namespace assay::agents {
 
 inline constexpr std::string_view kAttackMark = "# line of attack ";
-inline constexpr std::size_t kAttacks = 1'000;  // so many that two attempts hardly ever draw the same
+inline constexpr std::size_t kAttacks =
+    1'000;  // so many that two attempts hardly ever draw the same
 
-inline std::string attack_comment(std::size_t attack) { return std::string(kAttackMark) + std::to_string(attack) + "\n"; }
+inline std::string attack_comment(std::size_t attack) {
+  return std::string(kAttackMark) + std::to_string(attack) + "\n";
+}
 
 /// The line of attack that the code belongs to; nothing for code without the comment.
 inline std::optional<std::size_t> attack_of(std::string_view code) {
@@ -35,7 +39,8 @@ inline std::optional<std::size_t> attack_of(std::string_view code) {
 }
 
 /// `share`: of the lines of attack, how many end nowhere.
-inline bool is_dead_end(std::uint64_t seed, const std::string& identity, std::size_t attack, double share) {
+inline bool is_dead_end(std::uint64_t seed, const std::string& identity, std::size_t attack,
+                        double share) {
   return SeededRng(seed, identity + "\nline of attack " + std::to_string(attack)).uniform() < share;
 }
 

@@ -32,18 +32,21 @@ std::string edit_text(const std::string& before, const std::string& after) {
   std::size_t head = 0;
   while (head < shorter && old_lines[head] == new_lines[head]) ++head;
   std::size_t tail = 0;
-  while (tail < shorter - head && old_lines[old_lines.size() - 1 - tail] == new_lines[new_lines.size() - 1 - tail]) ++tail;
+  while (tail < shorter - head &&
+         old_lines[old_lines.size() - 1 - tail] == new_lines[new_lines.size() - 1 - tail])
+    ++tail;
   const auto unique = [&] {
     const std::string text = joined(old_lines, head, old_lines.size() - tail);
     const std::size_t at = before.find(text);
-    return !text.empty() && at != std::string::npos && before.find(text, at + 1) == std::string::npos;
+    return !text.empty() && at != std::string::npos &&
+           before.find(text, at + 1) == std::string::npos;
   };
   while (!unique() && (head > 0 || tail > 0)) {
     if (head > 0) --head;
     if (tail > 0) --tail;
   }
-  return std::string(kEditMark) + "\n" + joined(old_lines, head, old_lines.size() - tail) + "=======\n" + joined(new_lines, head, new_lines.size() - tail) +
-         ">>>>>>> REPLACE\n";
+  return std::string(kEditMark) + "\n" + joined(old_lines, head, old_lines.size() - tail) +
+         "=======\n" + joined(new_lines, head, new_lines.size() - tail) + ">>>>>>> REPLACE\n";
 }
 
 }  // namespace assay::agents

@@ -9,13 +9,16 @@ namespace {
 
 constexpr std::string_view kMark = "# ideas: ";
 constexpr std::string_view kPlanMark = "the next version has ideas ";
-constexpr double kPlainPerf = 0.5;                    // without any idea
-constexpr double kFirstShare = 0.25;                  // of the ideas that a first version realises
-constexpr double kGoodShare = 0.5;                    // of the ideas that help
-constexpr double kLeast = 0.65, kMost = 1.5;          // factor of an idea: from this to 1, or from 1 to that
+constexpr double kPlainPerf = 0.5;    // without any idea
+constexpr double kFirstShare = 0.25;  // of the ideas that a first version realises
+constexpr double kGoodShare = 0.5;    // of the ideas that help
+constexpr double kLeast = 0.65,
+                 kMost = 1.5;  // factor of an idea: from this to 1, or from 1 to that
 constexpr double kPairLeast = 0.75, kPairMost = 1.3;  // of two neighbours together
 
-double between(double low, double high, SeededRng& draws) { return low + (high - low) * draws.uniform(); }
+double between(double low, double high, SeededRng& draws) {
+  return low + (high - low) * draws.uniform();
+}
 
 std::optional<Ideas> number_at(std::string_view text, std::size_t at) {
   Ideas number = 0;
@@ -30,7 +33,8 @@ bool has(Ideas ideas, std::size_t idea) { return (ideas >> idea & 1U) != 0; }
 
 Landscape::Landscape(std::uint64_t seed, const std::string& operator_name) {
   SeededRng draws(seed, operator_name + "\nlandscape");
-  for (double& factor : alone_) factor = draws.uniform() < kGoodShare ? between(1, kMost, draws) : between(kLeast, 1, draws);
+  for (double& factor : alone_)
+    factor = draws.uniform() < kGoodShare ? between(1, kMost, draws) : between(kLeast, 1, draws);
   for (double& factor : with_next_) factor = between(kPairLeast, kPairMost, draws);
 }
 
@@ -48,13 +52,16 @@ std::string ideas_comment(Ideas ideas) { return std::string(kMark) + std::to_str
 
 std::vector<Ideas> ideas_in(std::string_view text) {
   std::vector<Ideas> found;
-  for (std::size_t at = text.find(kMark); at != std::string_view::npos; at = text.find(kMark, at + 1)) {
+  for (std::size_t at = text.find(kMark); at != std::string_view::npos;
+       at = text.find(kMark, at + 1)) {
     if (const auto ideas = number_at(text, at + kMark.size())) found.push_back(*ideas);
   }
   return found;
 }
 
-std::string plan_sentence(Ideas ideas) { return "Try what no version has: " + std::string(kPlanMark) + std::to_string(ideas) + ".\n"; }
+std::string plan_sentence(Ideas ideas) {
+  return "Try what no version has: " + std::string(kPlanMark) + std::to_string(ideas) + ".\n";
+}
 
 std::optional<Ideas> planned_ideas(std::string_view text) {
   const std::size_t at = text.rfind(kPlanMark);
@@ -63,7 +70,8 @@ std::optional<Ideas> planned_ideas(std::string_view text) {
 
 Ideas first_ideas(SeededRng& draws) {
   Ideas ideas = 0;
-  for (std::size_t i = 0; i < kIdeas; ++i) ideas |= draws.uniform() < kFirstShare ? Ideas{1} << i : Ideas{0};
+  for (std::size_t i = 0; i < kIdeas; ++i)
+    ideas |= draws.uniform() < kFirstShare ? Ideas{1} << i : Ideas{0};
   return ideas;
 }
 
@@ -71,7 +79,8 @@ Ideas next_ideas(Ideas base, const std::vector<Ideas>& tried, SeededRng& draws) 
   std::vector<Ideas> all, fresh;
   for (std::size_t i = 0; i < kIdeas; ++i) {
     all.push_back(base ^ Ideas{1} << i);
-    if (std::find(tried.begin(), tried.end(), all.back()) == tried.end()) fresh.push_back(all.back());
+    if (std::find(tried.begin(), tried.end(), all.back()) == tried.end())
+      fresh.push_back(all.back());
   }
   const std::vector<Ideas>& possible = fresh.empty() ? all : fresh;
   return possible[draws.below(possible.size())];

@@ -1,7 +1,9 @@
-// The speeds of the simulated model's versions, for the device `fake`, which takes a version's speed from a comment in it. A version
-// realises some of kIdeas ideas. Each idea makes it faster or slower, and neighbouring ideas help or hinder one another, by factors that seed and
-// operator settle: a rugged landscape (an NK model with K = 1) in which one climbs by changing one idea at a time, and can get stuck.
-// It stands for no operator and no GPU: it lets parts of an agent that live on times be run where nothing can be timed.
+// The speeds of the simulated model's versions, for the device `fake`, which takes a version's
+// speed from a comment in it. A version realises some of kIdeas ideas. Each idea makes it faster or
+// slower, and neighbouring ideas help or hinder one another, by factors that seed and operator
+// settle: a rugged landscape (an NK model with K = 1) in which one climbs by changing one idea at a
+// time, and can get stuck. It stands for no operator and no GPU: it lets parts of an agent that
+// live on times be run where nothing can be timed.
 //
 //   # ideas: 13
 //   # fake: perf=0.8731
@@ -38,7 +40,8 @@ class Landscape {
 std::string ideas_comment(Ideas ideas);
 /// Of every version that the text shows, in order.
 std::vector<Ideas> ideas_in(std::string_view text);
-/// A planner's sentence, and what the last one in the text says. A plan is not a version: ideas_in does not see it.
+/// A planner's sentence, and what the last one in the text says. A plan is not a version: ideas_in
+/// does not see it.
 std::string plan_sentence(Ideas ideas);
 std::optional<Ideas> planned_ideas(std::string_view text);
 /// A version written from nothing.

@@ -13,8 +13,9 @@ namespace {
 constexpr int kNeedlessLaunches = 15;
 
 constexpr std::pair<const char*, const char*> kWrongWords[] = {
-    {"(x + y)", "(x - y)"},  {"1.0 + ", "1.5 + "},           {"tl.exp(", "tl.exp2("}, {"tl.sum(", "tl.max("}, {"tl.max(", "tl.min("},
-    {"tl.maximum(", "tl.minimum("}, {" 0.5 * ", " 0.25 * "}, {" + 1.0", " + 1.25"},
+    {"(x + y)", "(x - y)"},  {"1.0 + ", "1.5 + "},   {"tl.exp(", "tl.exp2("},
+    {"tl.sum(", "tl.max("},  {"tl.max(", "tl.min("}, {"tl.maximum(", "tl.minimum("},
+    {" 0.5 * ", " 0.25 * "}, {" + 1.0", " + 1.25"},
 };
 
 /// One possible change: `length` bytes at `at` become `text`.
@@ -38,8 +39,10 @@ std::vector<Line> lines_of(std::string_view source) {
   for (std::size_t at = 0; at < source.size();) {
     const std::size_t end = std::min(source.find('\n', at), source.size());
     const std::string_view text = source.substr(at, end - at);
-    const bool top_level = !text.empty() && text.front() != ' ' && text.front() != '\t' && text.front() != ')' && text.front() != '#';
-    if (top_level && text.front() == '@') decorated = decorated || text.find("jit") != std::string_view::npos;
+    const bool top_level = !text.empty() && text.front() != ' ' && text.front() != '\t' &&
+                           text.front() != ')' && text.front() != '#';
+    if (top_level && text.front() == '@')
+      decorated = decorated || text.find("jit") != std::string_view::npos;
     if (top_level && text.front() != '@') {
       in_kernel = decorated && text.starts_with("def ");
       decorated = false;
@@ -60,7 +63,8 @@ bool has_any(std::string_view text, std::initializer_list<const char*> words) {
 void add_first(const Line& line, const char* from, const char* to, std::vector<Change>& changes) {
   const std::size_t found = line.text.find(from);
   const std::size_t comment = line.text.find('#');
-  if (found != std::string_view::npos && found < comment) changes.push_back({line.at + found, std::string_view(from).size(), to});
+  if (found != std::string_view::npos && found < comment)
+    changes.push_back({line.at + found, std::string_view(from).size(), to});
 }
 
 std::vector<Change> breaking_changes(const std::vector<Line>& lines) {
@@ -79,11 +83,14 @@ std::vector<Change> wrong_changes(const std::vector<Line>& lines) {
   std::vector<Change> changes;
   for (const Line& line : lines) {
     if (!line.in_kernel) continue;
-    if (line.text.find("mask = ") != std::string_view::npos && line.text.find(" < ") != std::string_view::npos && !has_any(line.text, {"&", "#"})) {
+    if (line.text.find("mask = ") != std::string_view::npos &&
+        line.text.find(" < ") != std::string_view::npos && !has_any(line.text, {"&", "#"})) {
       changes.push_back({line.at + line.text.size(), 0, " - 1"});
     }
     // An address that is wrong ends in a fault, which is another story than a wrong result.
-    if (has_any(line.text, {"program_id", "arange", "tl.load(", "range(", "constexpr", "mask =", "_ptr ="})) continue;
+    if (has_any(line.text,
+                {"program_id", "arange", "tl.load(", "range(", "constexpr", "mask =", "_ptr ="}))
+      continue;
     for (const auto& [from, to] : kWrongWords) add_first(line, from, to, changes);
   }
   return changes;
@@ -93,19 +100,25 @@ std::vector<Change> slow_changes(const std::vector<Line>& lines) {
   std::vector<Change> changes;
   for (const Line& line : lines) {
     if (line.in_kernel) continue;
-    for (const char* warps : {"num_warps=16", "num_warps=8", "num_warps=4"}) add_first(line, warps, "num_warps=1", changes);
-    for (const char* block : {"block = 8192", "block = 4096", "block = 2048", "block = 1024"}) add_first(line, block, "block = 32", changes);
+    for (const char* warps : {"num_warps=16", "num_warps=8", "num_warps=4"})
+      add_first(line, warps, "num_warps=1", changes);
+    for (const char* block : {"block = 8192", "block = 4096", "block = 2048", "block = 1024"})
+      add_first(line, block, "block = 32", changes);
     const std::size_t indent = line.text.find_first_not_of(' ');
-    const bool launch = line.text.find("_kernel[") == line.text.find('[') - 7 && line.text.ends_with(')');
+    const bool launch =
+        line.text.find("_kernel[") == line.text.find('[') - 7 && line.text.ends_with(')');
     if (indent == std::string_view::npos || indent == 0 || !launch) continue;
     const std::string margin(indent, ' ');
     changes.push_back({line.at, line.text.size(),
-                       margin + "for _ in range(" + std::to_string(kNeedlessLaunches + 1) + "):\n    " + std::string(line.text)});
+                       margin + "for _ in range(" + std::to_string(kNeedlessLaunches + 1) +
+                           "):\n    " + std::string(line.text)});
   }
   return changes;
 }
 
-std::string with(std::string source, const Change& change) { return source.replace(change.at, change.length, change.text); }
+std::string with(std::string source, const Change& change) {
+  return source.replace(change.at, change.length, change.text);
+}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
-// Variants of a kernel module by small changes of its text: what a model that errs might have written. Which of the possible places is
-// changed is drawn by the caller. Pure functions, safe from any thread.
+// Variants of a kernel module by small changes of its text: what a model that errs might have
+// written. Which of the possible places is changed is drawn by the caller. Pure functions, safe
+// from any thread.
 //
 //   std::string broken = mutate(oracle, Flaw::wrong, 3);
 #pragma once
@@ -16,7 +17,8 @@ enum class Flaw {
   slow,              // one warp, small blocks, or the same launches many times over
 };
 
-/// `draw` chooses among the possible changes. Where a module offers no place for a wrong or slow change, it is broken or left as it is.
+/// `draw` chooses among the possible changes. Where a module offers no place for a wrong or slow
+/// change, it is broken or left as it is.
 std::string mutate(const std::string& source, Flaw flaw, std::uint64_t draw);
 
 }  // namespace assay::agents

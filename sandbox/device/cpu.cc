@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "sandbox/device/provenance.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/attribution.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/profile/profiling.h"
-#include "sandbox/device/provenance.h"
-#include "sandbox/record/record_cases.h"
 #include "sandbox/profile/recording.h"
+#include "sandbox/record/record_cases.h"
 
 namespace assay::sandbox {
 namespace {
@@ -21,13 +21,15 @@ constexpr const char* kTarget = "cuda:90";
 constexpr const char* kTierReason = "no GPU: Triton's interpreter ran the small cases";
 constexpr const char* kStoppedTier = "stopped by the error";
 constexpr const char* kNoTier = "no GPU: nothing was run";
-constexpr const char* kNeedsGpu = "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
+constexpr const char* kNeedsGpu =
+    "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
 constexpr int kMaxConcurrency = 8;
 
 /// Of a public case: what kinds of hidden ones there are is nobody's business.
 std::string why_not_interpreted(const CaseRequest& one) {
   if (one.interpreter) return "more than " + std::to_string(kMaxCasesPerCandidate) + " cases";
-  if (one.dtype == "bfloat16" || one.dtype.starts_with("float8")) return one.dtype + ", which the interpreter cannot run";
+  if (one.dtype == "bfloat16" || one.dtype.starts_with("float8"))
+    return one.dtype + ", which the interpreter cannot run";
   return "too large for the interpreter";
 }
 
@@ -41,8 +43,12 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
       verdict.skipped_cases.push_back(one.id + ": " + why_not_interpreted(one));
     }
   }
-  const auto hidden = std::count_if(job.cases.begin(), job.cases.end(), [](const CaseRequest& one) { return one.hidden && !one.interpreter; });
-  if (hidden > 0) verdict.skipped_cases.push_back(std::to_string(hidden) + " hidden: too large or of a type that the interpreter cannot run");
+  const auto hidden = std::count_if(job.cases.begin(), job.cases.end(), [](const CaseRequest& one) {
+    return one.hidden && !one.interpreter;
+  });
+  if (hidden > 0)
+    verdict.skipped_cases.push_back(
+        std::to_string(hidden) + " hidden: too large or of a type that the interpreter cannot run");
   return chosen;
 }
 
@@ -60,9 +66,11 @@ bool is_the_submissions(ErrorKind kind) {
   }
 }
 
-/// Of a verdict without results: whether the error is one that the submission met while it was being run.
+/// Of a verdict without results: whether the error is one that the submission met while it was
+/// being run.
 bool was_interpreted(const Verdict& verdict) {
-  return verdict.stage == Stage::run && verdict.error_kind != ErrorKind::unsupported && !is_ours(verdict.error_kind);
+  return verdict.stage == Stage::run && verdict.error_kind != ErrorKind::unsupported &&
+         !is_ours(verdict.error_kind);
 }
 
 void set_tier(Verdict& verdict, Tier tier, const char* reason) {
@@ -71,20 +79,25 @@ void set_tier(Verdict& verdict, Tier tier, const char* reason) {
 }
 
 /// What static figures are for: a profile may name its target.
-std::string target_of(const Job& job) { return job.kind == JobKind::profile ? profile_target(job, kTarget) : kTarget; }
+std::string target_of(const Job& job) {
+  return job.kind == JobKind::profile ? profile_target(job, kTarget) : kTarget;
+}
 
 class CpuDevice final : public Device {
  public:
-  explicit CpuDevice(const SandboxConfig& config) : pool_(config, spawner_), judge_(config, spawner_, "cpu") {}
+  explicit CpuDevice(const SandboxConfig& config)
+      : pool_(config, spawner_), judge_(config, spawner_, "cpu") {}
 
   DeviceInfo info() const override {
     const int processors = static_cast<int>(std::thread::hardware_concurrency());
-    return {.name = "cpu",
-            .description = "no GPU: Triton's interpreter on small cases; compiles and records for " + std::string(kTarget),
-            .can_time = false,
-            .best_tier = Tier::interpreter,
-            .default_target = kTarget,
-            .concurrency = std::clamp(processors, 1, kMaxConcurrency)};
+    return {
+        .name = "cpu",
+        .description = "no GPU: Triton's interpreter on small cases; compiles and records for " +
+                       std::string(kTarget),
+        .can_time = false,
+        .best_tier = Tier::interpreter,
+        .default_target = kTarget,
+        .concurrency = std::clamp(processors, 1, kMaxConcurrency)};
   }
 
   Verdict execute(const Job& job, JobMonitor& monitor) override {
@@ -121,10 +134,12 @@ class CpuDevice final : public Device {
     if (run.job().kind == JobKind::grade) static_figures(run);
   }
 
-  /// Static figures of the case; where it is small, it is also run and judged. A large one is only compiled.
+  /// Static figures of the case; where it is small, it is also run and judged. A large one is only
+  /// compiled.
   void profile(JobExecution& run, std::vector<std::string>& required) {
-    const bool small =
-        can_interpret(run.job()) && std::any_of(run.job().cases.begin(), run.job().cases.end(), [](const CaseRequest& one) { return one.interpreter; });
+    const bool small = can_interpret(run.job()) &&
+                       std::any_of(run.job().cases.begin(), run.job().cases.end(),
+                                   [](const CaseRequest& one) { return one.interpreter; });
     if (!small) return compile_only(run);
     if (interpret(run, required)) static_figures(run);
   }
@@ -133,10 +148,14 @@ class CpuDevice final : public Device {
     Job small = run.job();
     small.cases = choose_cases(run.job(), run.verdict());
     for (const CaseRequest& one : small.cases) required.push_back(one.id);
-    if (small.cases.empty()) return run.fail(ErrorKind::unsupported, "none of the cases can run in the CPU interpreter; a GPU device can run them");
+    if (small.cases.empty())
+      return run.fail(
+          ErrorKind::unsupported,
+          "none of the cases can run in the CPU interpreter; a GPU device can run them");
 
     run.enter(Stage::queue);
-    Result<PreparedJob> prepared = judge_.prepare(small, false, run.deadline(small.limits.judge_wall_ms));
+    Result<PreparedJob> prepared =
+        judge_.prepare(small, false, run.deadline(small.limits.judge_wall_ms));
     if (!prepared) return run.fail_infrastructure(prepared.error(), "preparing inputs");
     add_seeds(run.verdict().provenance, prepared->cases);
     const bool judged = interpret_and_judge(run, small, *prepared);
@@ -153,7 +172,8 @@ class CpuDevice final : public Device {
     request.dialect = small.dialect;
     request.target = kTarget;
     request.cases = std::move(inputs.cases);
-    std::optional<CandidateResults> results = run_candidate(run, pool_, request, small.source, inputs.fds);
+    std::optional<CandidateResults> results =
+        run_candidate(run, pool_, request, small.source, inputs.fds);
     if (!results) {
       if (was_interpreted(run.verdict())) set_tier(run.verdict(), Tier::interpreter, kStoppedTier);
       return false;
@@ -161,13 +181,18 @@ class CpuDevice final : public Device {
     set_tier(run.verdict(), Tier::interpreter, kTierReason);
     run.enter(Stage::judge);
     for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-      if (!judge_case(run, judge_, small.cases[i], prepared.cases[i], results->cases[i].outputs, (*outputs)[i].get())) return false;
+      if (!judge_case(run, judge_, small.cases[i], prepared.cases[i], results->cases[i].outputs,
+                      (*outputs)[i].get()))
+        return false;
     }
-    return !all_right(run.verdict()) || attribute(run, pool_, judge_, prepared, request, *outputs, *results);
+    return !all_right(run.verdict()) ||
+           attribute(run, pool_, judge_, prepared, request, *outputs, *results);
   }
 
-  /// Beside a verdict on numerics. The interpreter runs a kernel as Python: what cannot be compiled and recorded has not passed, however right it
-  /// is; the host tier, which could do without a recording, takes a GPU. A failure that says something of this machine or of us is worth a hint.
+  /// Beside a verdict on numerics. The interpreter runs a kernel as Python: what cannot be compiled
+  /// and recorded has not passed, however right it is; the host tier, which could do without a
+  /// recording, takes a GPU. A failure that says something of this machine or of us is worth a
+  /// hint.
   void static_figures(JobExecution& run) {
     const Job largest = largest_case_only(run.job());
     JobExecution beside = run.beside();
@@ -178,24 +203,29 @@ class CpuDevice final : public Device {
         run.fail(failed.error_kind, failed.stage, failed.detail);
         return;
       }
-      run.verdict().hints.push_back("could not be recorded for " + target_of(run.job()) + ", so no resource figures (" +
-                                    std::string(to_string(failed.error_kind)) + "): " + failed.detail);
+      run.verdict().hints.push_back(
+          "could not be recorded for " + target_of(run.job()) + ", so no resource figures (" +
+          std::string(to_string(failed.error_kind)) + "): " + failed.detail);
       return;
     }
     const Verdict figures = beside.finish();
     run.verdict().kernels = figures.kernels;
     run.verdict().artifacts = figures.artifacts;
     run.verdict().profile = figures.profile;
-    run.verdict().hints.insert(run.verdict().hints.end(), figures.hints.begin(), figures.hints.end());
+    run.verdict().hints.insert(run.verdict().hints.end(), figures.hints.begin(),
+                               figures.hints.end());
     for (const auto& [stage, ms] : figures.stage_ms) run.verdict().stage_ms["record"] += ms;
   }
 
-  /// The interpreter runs a kernel as Python, so what a compiler refuses (an unknown tl function) shows there as a Python exception. Where
-  /// the compiler refuses it too, its word counts: the same source then gets the same kind with and without a GPU.
+  /// The interpreter runs a kernel as Python, so what a compiler refuses (an unknown tl function)
+  /// shows there as a Python exception. Where the compiler refuses it too, its word counts: the
+  /// same source then gets the same kind with and without a GPU.
   void ask_the_compiler(JobExecution& run) {
     Verdict& verdict = run.verdict();
     if (verdict.stage != Stage::run || !verdict.diagnostic) return;
-    if (verdict.error_kind == ErrorKind::output_mismatch || verdict.error_kind == ErrorKind::not_recordable) return;
+    if (verdict.error_kind == ErrorKind::output_mismatch ||
+        verdict.error_kind == ErrorKind::not_recordable)
+      return;
     JobExecution beside = run.beside();
     if (record_one(beside, largest_case_only(run.job()), false)) return;
     Verdict refused = beside.finish();
@@ -208,18 +238,23 @@ class CpuDevice final : public Device {
   }
 
   bool record_one(JobExecution& run, const Job& largest, bool artifacts) {
-    Result<PreparedJob> prepared = judge_.prepare(largest, true, run.deadline(largest.limits.judge_wall_ms));
+    Result<PreparedJob> prepared =
+        judge_.prepare(largest, true, run.deadline(largest.limits.judge_wall_ms));
     if (!prepared) return run.fail_infrastructure(prepared.error(), "preparing inputs");
     judge_.release(largest.id);
     const std::string target = target_of(run.job());
     const bool profiled = run.job().kind == JobKind::profile;
-    std::optional<CandidateResults> results = record_cases(run, pool_, *prepared, all_cases(*prepared), target, largest.source,
-                                                           {.artifacts = artifacts || (profiled && target.starts_with("hip:")), .language = largest.language});
+    std::optional<CandidateResults> results =
+        record_cases(run, pool_, *prepared, all_cases(*prepared), target, largest.source,
+                     {.artifacts = artifacts || (profiled && target.starts_with("hip:")),
+                      .language = largest.language});
     if (!results) return false;
     const bool any = !prepared->cases.empty() && !results->cases.empty();
     std::optional<ProfileSubject> subject;
-    if (profiled && any) subject = subject_of(target, largest.cases.front(), prepared->cases.front(), *results);
-    add_static_figures(run.verdict(), std::move(*results), target, any ? prepared->cases.front().cost_bytes : 0, artifacts);
+    if (profiled && any)
+      subject = subject_of(target, largest.cases.front(), prepared->cases.front(), *results);
+    add_static_figures(run.verdict(), std::move(*results), target,
+                       any ? prepared->cases.front().cost_bytes : 0, artifacts);
     if (!subject) return true;
     subject->kernels = run.verdict().kernels;
     add_profile(run, pool_, *subject);
@@ -236,11 +271,17 @@ class CpuDevice final : public Device {
     if (!record_one(run, largest, run.job().want_artifacts)) return;
     const Job& job = run.job();
     const std::string target = target_of(job);
-    const std::string what = job.language != kPython   ? "CUDA C++ has no interpreter"
-                             : job.dialect != "triton" ? "dialect " + job.dialect + " cannot be interpreted"
-                                                       : "case '" + largest.cases.front().id + "' is too large for the CPU interpreter";
-    const std::string needs = job.language != kPython ? "an NVIDIA GPU (device cuda:N)" : target == kTarget ? "a Hopper GPU" : "a GPU";
-    run.fail(ErrorKind::unsupported, Stage::run, what + "; it compiles for " + target + " (figures are in `kernels`), and running it needs " + needs);
+    const std::string what =
+        job.language != kPython ? "CUDA C++ has no interpreter"
+        : job.dialect != "triton"
+            ? "dialect " + job.dialect + " cannot be interpreted"
+            : "case '" + largest.cases.front().id + "' is too large for the CPU interpreter";
+    const std::string needs = job.language != kPython ? "an NVIDIA GPU (device cuda:N)"
+                              : target == kTarget     ? "a Hopper GPU"
+                                                      : "a GPU";
+    run.fail(ErrorKind::unsupported, Stage::run,
+             what + "; it compiles for " + target +
+                 " (figures are in `kernels`), and running it needs " + needs);
   }
 
   Spawner spawner_;
@@ -250,6 +291,8 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_cpu_device(const SandboxConfig& config) { return std::make_unique<CpuDevice>(config); }
+std::unique_ptr<Device> make_cpu_device(const SandboxConfig& config) {
+  return std::make_unique<CpuDevice>(config);
+}
 
 }  // namespace assay::sandbox

@@ -1,5 +1,6 @@
-// The CPU device: no GPU anywhere. Triton's interpreter runs the cases that are small enough, the judge compares, and a recording for a Hopper GPU
-// gives registers, spills, occupancy and hints. Verdicts are of tier `interpreter`; nothing is timed.
+// The CPU device: no GPU anywhere. Triton's interpreter runs the cases that are small enough, the
+// judge compares, and a recording for a Hopper GPU gives registers, spills, occupancy and hints.
+// Verdicts are of tier `interpreter`; nothing is timed.
 #pragma once
 
 #include <memory>

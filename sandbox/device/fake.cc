@@ -39,7 +39,8 @@ template <class Number>
 std::optional<Number> number_from(std::string_view text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0)) return std::nullopt;
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0))
+    return std::nullopt;
   return value;
 }
 
@@ -47,7 +48,8 @@ std::optional<Number> number_from(std::string_view text) {
 bool apply(std::string_view directive, std::int64_t line, std::string_view code, Script& script) {
   const auto equals = directive.find('=');
   const std::string_view key = directive.substr(0, equals);
-  const std::string_view value = equals == std::string_view::npos ? std::string_view() : directive.substr(equals + 1);
+  const std::string_view value =
+      equals == std::string_view::npos ? std::string_view() : directive.substr(equals + 1);
   const auto ends_with = [&](ErrorKind kind) {
     script.kind = kind;
     script.kind_line = line;
@@ -84,13 +86,19 @@ Script read_script(std::string_view source) {
     if (at == std::string_view::npos) continue;
     const std::string_view directive = trim(line.substr(at + kMark.size()));
     if (!apply(directive, line_number, trim(line), script) && script.complaint.empty()) {
-      script.complaint = "line " + std::to_string(line_number) + ": no such '# fake:' directive; " + kValid;
+      script.complaint =
+          "line " + std::to_string(line_number) + ": no such '# fake:' directive; " + kValid;
     }
   }
   return script;
 }
 
-Timing timing_of(double ns) { return {.median_ns = ns, .low_ns = ns * 0.99, .high_ns = ns * 1.01, .samples_ns = {ns * 0.99, ns, ns * 1.01}}; }
+Timing timing_of(double ns) {
+  return {.median_ns = ns,
+          .low_ns = ns * 0.99,
+          .high_ns = ns * 1.01,
+          .samples_ns = {ns * 0.99, ns, ns * 1.01}};
+}
 
 CaseRecord record_of(const CaseRequest& request, const Script& script, bool timed) {
   CaseRecord record;
@@ -163,7 +171,8 @@ class FakeDevice final : public Device {
     verdict.provenance.device_name = "fake";
     verdict.provenance.source_sha256 = sha256_hex(job.source);
     if (!job.plans.empty()) {
-      end_with(verdict, ErrorKind::unsupported, Stage::queue, "the fake device launches nothing; device cuda:N can replay a launch plan");
+      end_with(verdict, ErrorKind::unsupported, Stage::queue,
+               "the fake device launches nothing; device cuda:N can replay a launch plan");
       return verdict;
     }
     const auto enter = [&](Stage stage) {
@@ -177,13 +186,22 @@ class FakeDevice final : public Device {
       return verdict;
     }
     enter(Stage::run);
-    if (const ErrorKind kind = wait(script.sleep_ms, job.limits.run_wall_ms, monitor); kind != ErrorKind::none) {
-      end_with(verdict, kind, Stage::run, kind == ErrorKind::timeout ? "ran longer than " + std::to_string(job.limits.run_wall_ms) + " ms" : "cancelled");
+    if (const ErrorKind kind = wait(script.sleep_ms, job.limits.run_wall_ms, monitor);
+        kind != ErrorKind::none) {
+      end_with(verdict, kind, Stage::run,
+               kind == ErrorKind::timeout
+                   ? "ran longer than " + std::to_string(job.limits.run_wall_ms) + " ms"
+                   : "cancelled");
       return verdict;
     }
     if (script.kind != ErrorKind::none && script.kind != ErrorKind::wrong_result) {
-      end_with(verdict, script.kind, Stage::run, std::string(to_string(script.kind)) + " as the source asks");
-      verdict.diagnostic = Diagnostic{.exception = "", .message = verdict.summary, .line = script.kind_line, .code = script.kind_code, .traceback = ""};
+      end_with(verdict, script.kind, Stage::run,
+               std::string(to_string(script.kind)) + " as the source asks");
+      verdict.diagnostic = Diagnostic{.exception = "",
+                                      .message = verdict.summary,
+                                      .line = script.kind_line,
+                                      .code = script.kind_code,
+                                      .traceback = ""};
       return verdict;
     }
     enter(Stage::judge);
@@ -195,19 +213,25 @@ class FakeDevice final : public Device {
 
  private:
   static ErrorKind wait(std::int64_t sleep_ms, std::int64_t limit_ms, const JobMonitor& monitor) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(sleep_ms, limit_ms));
-    while (!monitor.cancel && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
+    const auto end =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(sleep_ms, limit_ms));
+    while (!monitor.cancel && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
     if (monitor.cancel) return ErrorKind::cancelled;
     return sleep_ms > limit_ms ? ErrorKind::timeout : ErrorKind::none;
   }
 
   static void judge(const Job& job, const Script& script, Verdict& verdict) {
     const bool timed = job.kind == JobKind::profile || job.kind == JobKind::grade;
-    for (const CaseRequest& request : job.cases) verdict.cases.push_back(record_of(request, script, timed));
-    const std::vector<std::string> targets = job.targets.empty() ? std::vector<std::string>{"cuda:90"} : job.targets;
+    for (const CaseRequest& request : job.cases)
+      verdict.cases.push_back(record_of(request, script, timed));
+    const std::vector<std::string> targets =
+        job.targets.empty() ? std::vector<std::string>{"cuda:90"} : job.targets;
     for (const std::string& target : targets) {
       verdict.kernels.push_back(kernel_of(target));
-      if (job.want_artifacts) verdict.artifacts.push_back({"ptx", "fake_kernel " + target, "// no code: the fake device compiles nothing\n"});
+      if (job.want_artifacts)
+        verdict.artifacts.push_back(
+            {"ptx", "fake_kernel " + target, "// no code: the fake device compiles nothing\n"});
     }
     const std::string count = std::to_string(verdict.cases.size());
     if (script.kind == ErrorKind::wrong_result) {
@@ -225,6 +249,8 @@ class FakeDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_fake_device(int concurrency) { return std::make_unique<FakeDevice>(std::max(concurrency, 1)); }
+std::unique_ptr<Device> make_fake_device(int concurrency) {
+  return std::make_unique<FakeDevice>(std::max(concurrency, 1));
+}
 
 }  // namespace assay::sandbox

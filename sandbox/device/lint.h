@@ -1,4 +1,5 @@
-// Asks a judge to check an operator itself: its reference, its mutants, its cost model. No submission is involved.
+// Asks a judge to check an operator itself: its reference, its mutants, its cost model. No
+// submission is involved.
 //
 //   Linter linter(config, "cpu");
 //   Result<std::vector<LintCheck>> checks = linter.lint(op_directory, cases, 1);
@@ -20,9 +21,11 @@ namespace assay::sandbox {
 
 class Linter {
  public:
-  Linter(const SandboxConfig& config, const std::string& device) : judge_(config, spawner_, device) {}
+  Linter(const SandboxConfig& config, const std::string& device)
+      : judge_(config, spawner_, device) {}
 
-  Result<std::vector<LintCheck>> lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases, std::uint32_t seed) {
+  Result<std::vector<LintCheck>> lint(const std::string& operator_dir,
+                                      const std::vector<CaseRequest>& cases, std::uint32_t seed) {
     return judge_.lint(operator_dir, cases, seed, Deadline::after_ms(kLintWallMs));
   }
 

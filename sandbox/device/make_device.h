@@ -10,8 +10,8 @@
 
 namespace assay::sandbox {
 
-/// `name`: "cpu", "cuda:N", "fake". Unknown names are errors that list the valid ones. Starts warming up at once and
-/// returns without waiting for it.
+/// `name`: "cpu", "cuda:N", "fake". Unknown names are errors that list the valid ones. Starts
+/// warming up at once and returns without waiting for it.
 Result<std::unique_ptr<Device>> make_device(const std::string& name, const SandboxConfig& config);
 
 }  // namespace assay::sandbox

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sandbox/job/job.h"
-#include "sandbox/pool/judge.h"
 #include "sandbox/pool/candidate_pool.h"
+#include "sandbox/pool/judge.h"
 
 namespace assay::sandbox {
 
@@ -15,7 +15,8 @@ void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& fact
 /// Names of those that are not active.
 void add_missing_layers(Provenance& provenance, const std::vector<Layer>& layers);
 void add_seeds(Provenance& provenance, const std::vector<PreparedCase>& cases);
-/// SHA-256 over the three files of an operator's folder, as the catalog computes it; empty when they cannot be read.
+/// SHA-256 over the three files of an operator's folder, as the catalog computes it; empty when
+/// they cannot be read.
 std::string operator_revision(const std::string& operator_dir);
 
 }  // namespace assay::sandbox

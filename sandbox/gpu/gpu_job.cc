@@ -6,19 +6,20 @@
 
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/attribution.h"
-#include "sandbox/record/case_io.h"
-#include "sandbox/launch/counting.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/judging/side_effect_check.h"
+#include "sandbox/launch/counting.h"
 #include "sandbox/profile/profiling.h"
 #include "sandbox/profile/recording.h"
+#include "sandbox/record/case_io.h"
 #include "sandbox/record/stored_plans.h"
 
 namespace assay::sandbox {
 namespace {
 
 constexpr const char* kTierReason = "recorded without a GPU and performed by the trusted launcher";
-constexpr const char* kReplayReason = "a plan that was recorded before, performed by the trusted launcher; no submission was run";
+constexpr const char* kReplayReason =
+    "a plan that was recorded before, performed by the trusted launcher; no submission was run";
 constexpr std::int64_t kMemoryMs = 30'000;  // for launchers to end whose memory is needed
 
 bool is_timed(const Job& job) { return job.kind == JobKind::profile || job.kind == JobKind::grade; }
@@ -55,14 +56,20 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
 /// What could not be recorded, with the GPU inside the jail.
 void GpuJob::on_host_tier() {
   const std::optional<Diagnostic>& refused = run_.verdict().diagnostic;
-  const std::string why = run_.verdict().detail + (refused && refused->line ? ", line " + std::to_string(*refused->line) : "");
+  const std::string why =
+      run_.verdict().detail +
+      (refused && refused->line ? ", line " + std::to_string(*refused->line) : "");
   run_.clear_error();
   run_.verdict().tier = Tier::host;
-  run_.verdict().tier_reason = "it could not be recorded (" + why + "), so it had the GPU inside the jail; its times are wall clock of whole calls";
+  run_.verdict().tier_reason =
+      "it could not be recorded (" + why +
+      "), so it had the GPU inside the jail; its times are wall clock of whole calls";
   const bool timed = is_timed(run_.job());
   Plans baseline = timed ? record_baseline() : Plans();
   if (!turn_.alone()) return;
-  const bool judged = gpu_.host.run(run_, judge_, prepared_, timed ? cases_to_time(run_.job(), prepared_) : std::vector<bool>(prepared_.cases.size(), false));
+  const bool judged = gpu_.host.run(run_, judge_, prepared_,
+                                    timed ? cases_to_time(run_.job(), prepared_)
+                                          : std::vector<bool>(prepared_.cases.size(), false));
   // Whatever it did to the device is not in what parked launchers know.
   if (!judged) gpu_.launchers.invalidate_idle();
   if (!judged || !all_right(run_.verdict()) || !timed) return;
@@ -76,8 +83,9 @@ void GpuJob::on_host_tier() {
 std::optional<CandidateResults> GpuJob::record() {
   const Job& job = run_.job();
   if (!job.plans.empty()) return stored_plans(run_, prepared_);
-  return gpu_.submissions.record(run_, gpu_.pool, prepared_, gpu_.facts.target, job.source,
-                                 {job.want_artifacts, is_timed(job), gpu_.config.recorders, job.language});
+  return gpu_.submissions.record(
+      run_, gpu_.pool, prepared_, gpu_.facts.target, job.source,
+      {job.want_artifacts, is_timed(job), gpu_.config.recorders, job.language});
 }
 
 std::optional<std::vector<UniqueFd>> GpuJob::output_files() {
@@ -88,26 +96,35 @@ std::optional<std::vector<UniqueFd>> GpuJob::output_files() {
 }
 
 /// Where there is no memory, perhaps it is the others': once more, without them.
-bool GpuJob::launch_and_judge(std::optional<LaunchSession>& session, const Plans& plans, const std::vector<UniqueFd>& outputs) {
+bool GpuJob::launch_and_judge(std::optional<LaunchSession>& session, const Plans& plans,
+                              const std::vector<UniqueFd>& outputs) {
   if (launch_and_judge_once(*session, plans, outputs)) return true;
   if (run_.verdict().error_kind != ErrorKind::gpu_memory_limit || turn_.is_alone()) return false;
   run_.clear_error();
   run_.verdict().cases.clear();
   if (!turn_.alone()) return false;
   session.reset();
-  gpu_.launchers.end_those_of_runs(run_.deadline(kMemoryMs));  // those that could not end in time have their memory still: then it is as before
+  gpu_.launchers.end_those_of_runs(
+      run_.deadline(kMemoryMs));  // those that could not end in time have their memory still: then
+                                  // it is as before
   session.emplace(run_, gpu_.launchers);
   return launch_and_judge_once(*session, plans, outputs);
 }
 
-bool GpuJob::launch_and_judge_once(LaunchSession& session, const Plans& plans, const std::vector<UniqueFd>& outputs) {
+bool GpuJob::launch_and_judge_once(LaunchSession& session, const Plans& plans,
+                                   const std::vector<UniqueFd>& outputs) {
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    const std::optional<Launched> launched = session.launch(prepared_, i, plans[i], outputs[i].get());
+    const std::optional<Launched> launched =
+        session.launch(prepared_, i, plans[i], outputs[i].get());
     if (!launched) return false;
     run_.enter(Stage::judge);
-    CaseRecord* record = judge_case(run_, judge_, run_.job().cases[i], prepared_.cases[i], launched->outputs, outputs[i].get(), has_doubtful_origin(*launched));
+    CaseRecord* record =
+        judge_case(run_, judge_, run_.job().cases[i], prepared_.cases[i], launched->outputs,
+                   outputs[i].get(), has_doubtful_origin(*launched));
     if (record == nullptr) return false;
-    if (!check_side_effects(run_, judge_, session, prepared_, i, plans[i], *launched, outputs[i].get(), *record)) return false;
+    if (!check_side_effects(run_, judge_, session, prepared_, i, plans[i], *launched,
+                            outputs[i].get(), *record))
+      return false;
   }
   return true;
 }
@@ -123,17 +140,20 @@ void GpuJob::add_figures(CandidateResults recorded) {
     if (run_.job().cases[i].hidden) recorded.cases[i].plan.clear();
     if (i != largest) recorded.cases[i].kernels.clear();
   }
-  add_static_figures(run_.verdict(), std::move(recorded), gpu_.facts.target, prepared_.cases[largest].cost_bytes, run_.job().want_artifacts);
+  add_static_figures(run_.verdict(), std::move(recorded), gpu_.facts.target,
+                     prepared_.cases[largest].cost_bytes, run_.job().want_artifacts);
 }
 
-/// The oracle's plans; empty when there is no baseline or it could not be recorded. It takes processors, so the caller has no GPU meanwhile.
+/// The oracle's plans; empty when there is no baseline or it could not be recorded. It takes
+/// processors, so the caller has no GPU meanwhile.
 GpuJob::Plans GpuJob::record_baseline() {
   const Job& job = run_.job();
   if (job.baseline_source.empty()) return {};
   run_.enter(Stage::record);
   JobExecution beside = run_.beside();
   std::optional<CandidateResults> recorded =
-      gpu_.oracles.record(beside, gpu_.pool, prepared_, gpu_.facts.target, job.baseline_source, {.alternatives = true, .candidates = gpu_.config.recorders});
+      gpu_.oracles.record(beside, gpu_.pool, prepared_, gpu_.facts.target, job.baseline_source,
+                          {.alternatives = true, .candidates = gpu_.config.recorders});
   if (!recorded) {
     run_.verdict().hints.push_back("the oracle could not be recorded: " + beside.finish().detail);
     return {};
@@ -144,15 +164,20 @@ GpuJob::Plans GpuJob::record_baseline() {
 }
 
 /// `session` null: on the host tier, where the submission's times are known already.
-bool GpuJob::measure(LaunchSession* session, const Plans& plans, const std::vector<UniqueFd>& outputs, Plans baseline) {
-  return TimingSession(run_, {judge_, gpu_.launchers, gpu_.facts, gpu_.known}, prepared_, outputs, std::move(baseline)).measure(session, plans);
+bool GpuJob::measure(LaunchSession* session, const Plans& plans,
+                     const std::vector<UniqueFd>& outputs, Plans baseline) {
+  return TimingSession(run_, {judge_, gpu_.launchers, gpu_.facts, gpu_.known}, prepared_, outputs,
+                       std::move(baseline))
+      .measure(session, plans);
 }
 
 void GpuJob::profile(const Plans& plans, const std::vector<UniqueFd>& outputs) {
   std::vector<KernelCounters> counters;
   std::map<std::string, std::string> missing;
   if (run_.job().detail == ProfileDetail::counters && turn_.alone()) {
-    auto counted = count_kernels(run_, {gpu_.config, gpu_.spawner, gpu_.options.index, gpu_.options.driver}, prepared_, plans.front(), outputs[0].get());
+    auto counted =
+        count_kernels(run_, {gpu_.config, gpu_.spawner, gpu_.options.index, gpu_.options.driver},
+                      prepared_, plans.front(), outputs[0].get());
     if (counted)
       counters = std::move(*counted);
     else
@@ -163,14 +188,17 @@ void GpuJob::profile(const Plans& plans, const std::vector<UniqueFd>& outputs) {
 }
 
 /// The profile of a job's case, which has been timed; `plan` empty: on the host tier.
-void GpuJob::describe(const std::string& plan, std::vector<KernelCounters> counters, std::map<std::string, std::string> missing) {
+void GpuJob::describe(const std::string& plan, std::vector<KernelCounters> counters,
+                      std::map<std::string, std::string> missing) {
   run_.enter(Stage::record);  // it is the processors' work: code is taken apart
   CandidateResults recorded;
   recorded.cases.emplace_back().plan = plan;
-  ProfileSubject subject = subject_of(gpu_.facts.target, run_.job().cases.front(), prepared_.cases.front(), recorded);
+  ProfileSubject subject =
+      subject_of(gpu_.facts.target, run_.job().cases.front(), prepared_.cases.front(), recorded);
   subject.kernels = run_.verdict().kernels;
   subject.record = &run_.verdict().cases.front();
-  subject.peaks = peaks_of_device(gpu_.facts.target, gpu_.facts.sms, gpu_.facts.bandwidth_bytes_per_s);
+  subject.peaks =
+      peaks_of_device(gpu_.facts.target, gpu_.facts.sms, gpu_.facts.bandwidth_bytes_per_s);
   subject.peaks.device_name = gpu_.facts.name;
   subject.multiprocessors = gpu_.facts.sms;
   subject.counters = std::move(counters);

@@ -29,7 +29,8 @@ bool GpuLock::may_enter(std::uint64_t number, bool alone) const {
   const bool sharers_first = !would_share_.empty() && would_share_.front() < sharers_turn_;
   if (alone) return would_be_alone_.front() == number && sharing_ == 0 && !sharers_first;
   const bool joins = sharing_ > 0 && std::chrono::steady_clock::now() < turn_began_ + join_;
-  return would_share_.front() == number && sharing_ < sharers_ && (would_be_alone_.empty() || sharers_first || joins);
+  return would_share_.front() == number && sharing_ < sharers_ &&
+         (would_be_alone_.empty() || sharers_first || joins);
 }
 
 Result<GpuLock::Hold> GpuLock::take(bool alone, const Deadline& deadline) {
@@ -42,7 +43,8 @@ Result<GpuLock::Hold> GpuLock::take(bool alone, const Deadline& deadline) {
       std::erase(queue, mine);
       changed_.notify_all();
       return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled")
-                                  : fail(ErrorCode::resource_exhausted, "the GPU was busy for all of the time allowed");
+                                  : fail(ErrorCode::resource_exhausted,
+                                         "the GPU was busy for all of the time allowed");
     }
     changed_.wait_for(lock, kWaitSlice);
   }

@@ -1,12 +1,14 @@
-// GpuLock: who has the GPU. Jobs whose answers are only checked share it, up to a bound; a job that is timed has it alone: another's kernels, or the judge's,
-// would be in its times. Each change from one kind to the other leaves the GPU idle until the last one has gone, so they take turns in groups: up to
-// kAloneInRow of those who want it alone, one after the other, then all the sharers that wait by then; those who come a moment later join them, since the
-// slowest of them is seldom over by then. Neither kind starves the other; among its own, first come, first served.
+// GpuLock: who has the GPU. Jobs whose answers are only checked share it, up to a bound; a job that
+// is timed has it alone: another's kernels, or the judge's, would be in its times. Each change from
+// one kind to the other leaves the GPU idle until the last one has gone, so they take turns in
+// groups: up to kAloneInRow of those who want it alone, one after the other, then all the sharers
+// that wait by then; those who come a moment later join them, since the slowest of them is seldom
+// over by then. Neither kind starves the other; among its own, first come, first served.
 //
 //   GpuLease lease(4);
 //   Result<GpuLock::Hold> hold = lease.share(deadline);
-//   hold->release();                                // a holder never waits for more: give back, then ask again
-//   Result<GpuLock::Hold> timing = lease.alone(deadline);
+//   hold->release();                                // a holder never waits for more: give back,
+//   then ask again Result<GpuLock::Hold> timing = lease.alone(deadline);
 //
 // Thread-safe.
 #pragma once
@@ -28,7 +30,9 @@ class GpuLock {
   class Hold {
    public:
     Hold(GpuLock& lease, bool alone) : lease_(&lease), alone_(alone) {}
-    Hold(Hold&& other) noexcept : lease_(other.lease_), alone_(other.alone_) { other.lease_ = nullptr; }
+    Hold(Hold&& other) noexcept : lease_(other.lease_), alone_(other.alone_) {
+      other.lease_ = nullptr;
+    }
     Hold& operator=(Hold&& other) noexcept;
     ~Hold() { release(); }
     void release();
@@ -45,7 +49,8 @@ class GpuLock {
   /// After the sharers' turn has begun, others may join it for so long.
   static constexpr std::chrono::milliseconds kJoin{200};
 
-  explicit GpuLock(int sharers, std::chrono::milliseconds join = kJoin) : sharers_(sharers), join_(join) {}
+  explicit GpuLock(int sharers, std::chrono::milliseconds join = kJoin)
+      : sharers_(sharers), join_(join) {}
 
   /// Errors of both: cancelled, resource_exhausted (deadline).
   Result<Hold> share(const Deadline& deadline) { return take(false, deadline); }
@@ -60,11 +65,13 @@ class GpuLock {
   const std::chrono::milliseconds join_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::uint64_t> would_share_, would_be_alone_;  // numbers of those who wait, oldest first
+  std::deque<std::uint64_t> would_share_,
+      would_be_alone_;  // numbers of those who wait, oldest first
   std::uint64_t next_ = 0;
   std::uint64_t sharers_turn_ = 0;  // sharers with lower numbers go before anybody is alone again
   int in_row_ = 0;                  // how many were alone since sharers had their turn
-  std::chrono::steady_clock::time_point turn_began_ = std::chrono::steady_clock::time_point::min();  // that of the sharers
+  std::chrono::steady_clock::time_point turn_began_ =
+      std::chrono::steady_clock::time_point::min();  // that of the sharers
   int sharing_ = 0;
   bool taken_alone_ = false;
 };

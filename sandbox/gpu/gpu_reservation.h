@@ -1,9 +1,10 @@
-// GpuReservation: what one job has of its GPU, which it has only while the GPU is at work for it: compiling and recording are not.
+// GpuReservation: what one job has of its GPU, which it has only while the GPU is at work for it:
+// compiling and recording are not.
 //
 //   GpuTurn turn(run, lease, judges);
-//   if (!turn.share()) return;                      // beside others, whose answers are only checked too; run's verdict says why not
-//   turn.release();
-//   if (!turn.alone()) return;                      // to be timed: no other job is on the GPU, and no judge computes anything
+//   if (!turn.share()) return;                      // beside others, whose answers are only
+//   checked too; run's verdict says why not turn.release(); if (!turn.alone()) return; // to be
+//   timed: no other job is on the GPU, and no judge computes anything
 //
 // Gives back what it has when it goes. Belongs to one thread.
 #pragma once
@@ -23,7 +24,8 @@ using Judges = std::vector<std::unique_ptr<Judge>>;
 class GpuReservation {
  public:
   /// `judges`: all that use this GPU.
-  GpuReservation(JobExecution& run, GpuLock& lease, const Judges& judges) : run_(run), lease_(lease), judges_(judges) {}
+  GpuReservation(JobExecution& run, GpuLock& lease, const Judges& judges)
+      : run_(run), lease_(lease), judges_(judges) {}
 
   bool share() { return take(false); }
   bool alone() { return take(true); }

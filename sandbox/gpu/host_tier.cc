@@ -21,11 +21,14 @@ struct Observed {
 };
 
 /// Case after case, while the candidate works through them on the other end of `line`.
-Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, UniqueFd line) {
+Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
+                 const std::vector<bool>& timed, UniqueFd line) {
   Observed observed;
   const Limits& limits = run.job().limits;
   for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-    Result<HostJudged> judged = judge.host_case(run.job().id, prepared.cases[i].id, line.get(), timed[i], limits, run.deadline(limits.judge_wall_ms));
+    Result<HostJudged> judged =
+        judge.host_case(run.job().id, prepared.cases[i].id, line.get(), timed[i], limits,
+                        run.deadline(limits.judge_wall_ms));
     if (!judged) {
       observed.error = judged.error();
       break;
@@ -46,13 +49,15 @@ ErrorKind kind_of(HostJudged::Broken broken) {
   }
 }
 
-/// Where the judge ended the conversation the candidate's end only follows from it, and the verdict is the judge's.
+/// Where the judge ended the conversation the candidate's end only follows from it, and the verdict
+/// is the judge's.
 bool ended_by_itself(JobExecution& run, const Observed& observed) {
   if (observed.error) {
     run.clear_error();
     return run.fail_infrastructure(*observed.error, "judging on the host tier");
   }
-  if (observed.cases.empty() || observed.cases.back().broken == HostJudged::Broken::ended) return true;
+  if (observed.cases.empty() || observed.cases.back().broken == HostJudged::Broken::ended)
+    return true;
   const HostJudged& last = observed.cases.back();
   if (last.broken == HostJudged::Broken::no) return true;
   run.clear_error();
@@ -74,7 +79,8 @@ void add_cases(JobExecution& run, const PreparedJob& prepared, std::vector<HostJ
 
 }  // namespace
 
-HostTier::HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu) : config_(config), spawner_(spawner) {
+HostTier::HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu)
+    : config_(config), spawner_(spawner) {
   config_.gpu = std::move(gpu);
   config_.parked_candidates = 1;
 }
@@ -90,34 +96,44 @@ std::optional<PoolFacts> HostTier::facts() const {
   return pool_ ? pool_->facts() : std::nullopt;
 }
 
-HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed, bool ablated) {
+HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
+                                  const std::vector<bool>& timed, bool ablated) {
   Result<SocketPair> line = make_socket_pair();
-  if (!line) return run.fail_infrastructure(line.error(), "making the judge's line to the candidate"), std::nullopt;
+  if (!line)
+    return run.fail_infrastructure(line.error(), "making the judge's line to the candidate"),
+           std::nullopt;
   CandidateJob request;
   request.mode = CandidateMode::host;
   request.entry = run.job().entry;
   request.dialect = run.job().dialect;
   request.cases = host_inputs(prepared);
-  request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", ablated, 0, run.job().limits.gpu_memory_bytes};
+  request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", ablated, 0,
+                            run.job().limits.gpu_memory_bytes};
   std::future<Observed> observing;
   // The candidate's end must be its alone: then the judge sees when it has died.
   const auto sent = [&] {
     line->theirs.reset();
-    observing = std::async(std::launch::async, [&] { return observe(run, judge, prepared, timed, std::move(line->ours)); });
+    observing = std::async(std::launch::async, [&] {
+      return observe(run, judge, prepared, timed, std::move(line->ours));
+    });
   };
-  const std::optional<CandidateResults> results = run_candidate(run, pool(), request, run.job().source, {line->theirs.get()}, std::nullopt, sent);
+  const std::optional<CandidateResults> results = run_candidate(
+      run, pool(), request, run.job().source, {line->theirs.get()}, std::nullopt, sent);
   if (!observing.valid()) return std::nullopt;
   Observed observed = observing.get();
   run.enter(Stage::judge);
   if (!ended_by_itself(run, observed) || !results) return std::nullopt;
-  if (observed.cases.size() != prepared.cases.size() || observed.cases.back().broken != HostJudged::Broken::no) {
-    run.fail(ErrorKind::protocol_error, "it said that it was done before the judge had seen all cases");
+  if (observed.cases.size() != prepared.cases.size() ||
+      observed.cases.back().broken != HostJudged::Broken::no) {
+    run.fail(ErrorKind::protocol_error,
+             "it said that it was done before the judge had seen all cases");
     return std::nullopt;
   }
   return std::move(observed.cases);
 }
 
-bool HostTier::run(JobExecution& run, Judge& judge, const PreparedJob& prepared, const std::vector<bool>& timed) {
+bool HostTier::run(JobExecution& run, Judge& judge, const PreparedJob& prepared,
+                   const std::vector<bool>& timed) {
   Seen seen = converse(run, judge, prepared, timed, false);
   if (!seen) return false;
   add_cases(run, prepared, std::move(*seen));
@@ -126,18 +142,23 @@ bool HostTier::run(JobExecution& run, Judge& judge, const PreparedJob& prepared,
 
 bool HostTier::attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared) {
   JobExecution beside = run.beside();
-  const Seen without = converse(beside, judge, prepared, std::vector<bool>(prepared.cases.size(), false), true);
+  const Seen without =
+      converse(beside, judge, prepared, std::vector<bool>(prepared.cases.size(), false), true);
   Verdict& verdict = run.verdict();
   if (!without) {
     const Verdict ended = beside.finish();
     if (is_ours(ended.error_kind)) return run.fail(ended.error_kind, ended.detail);
-    verdict.hints.push_back("whose work the outputs are could not be told: with kernel launches that do nothing it ended (" +
-                            std::string(to_string(ended.error_kind)) + ")");
+    verdict.hints.push_back(
+        "whose work the outputs are could not be told: with kernel launches that do nothing it "
+        "ended (" +
+        std::string(to_string(ended.error_kind)) + ")");
     return true;
   }
   for (std::size_t i = 0; i < without->size(); ++i) {
     if ((*without)[i].compared.kind == ErrorKind::none)
-      not_its_work(verdict, verdict.cases[i], "run once more with kernel launches that do nothing, its outputs were right as well");
+      not_its_work(
+          verdict, verdict.cases[i],
+          "run once more with kernel launches that do nothing, its outputs were right as well");
   }
   return true;
 }

@@ -9,8 +9,10 @@ JudgeAssignment::Hold JudgeAssignment::take(const std::string& operator_name) {
   const std::lock_guard lock(mutex_);
   auto known = of_operator_.find(operator_name);
   if (known == of_operator_.end()) {
-    const auto fewest = std::min_element(judges_.begin(), judges_.end(),
-                                         [](const Load& a, const Load& b) { return std::tie(a.jobs, a.operators) < std::tie(b.jobs, b.operators); });
+    const auto fewest =
+        std::min_element(judges_.begin(), judges_.end(), [](const Load& a, const Load& b) {
+          return std::tie(a.jobs, a.operators) < std::tie(b.jobs, b.operators);
+        });
     ++fewest->operators;
     known = of_operator_.emplace(operator_name, fewest - judges_.begin()).first;
   }

@@ -1,6 +1,7 @@
-// JudgeAssignment: which of a GPU's judges a job has. All jobs of an operator have the same one, since PyTorch takes its time for whatever it runs for the first
-// time; an operator that comes for the first time gets the judge with the fewest jobs at work, so that agents that go through the operators together
-// do not meet at one judge while others are idle.
+// JudgeAssignment: which of a GPU's judges a job has. All jobs of an operator have the same one,
+// since PyTorch takes its time for whatever it runs for the first time; an operator that comes for
+// the first time gets the judge with the fewest jobs at work, so that agents that go through the
+// operators together do not meet at one judge while others are idle.
 //
 //   JudgeChoice choice(4);
 //   const JudgeAssignment::Hold hold = choice.take("softmax");

@@ -3,26 +3,37 @@
     python main.py zygote --control-fd N
     python main.py judge --socket-fd N --device cpu
 
-The process inherits one connected `AF_UNIX` stream socket and speaks frames on it. Exit status: 0 when the supervisor closed
-the conversation, 1 when this process met a defect of its own, 2 for a wrong command line.
-"""
+The process inherits one connected `AF_UNIX` stream socket and speaks frames on it. Exit status: 0
+when the supervisor closed the conversation, 1 when this process met a defect of its own, 2 for a
+wrong command line."""
 
 import os
 import sys
 
-# This folder has an operator.py; as the first entry of sys.path it would hide the standard library's. So before any other import:
+# This folder has an operator.py; as the first entry of sys.path it would hide the standard
+# library's. So before any other import:
 _here = os.path.dirname(os.path.abspath(__file__))
 _above = os.path.dirname(_here)
-sys.path[:] = [_above, *(entry for entry in sys.path if os.path.abspath(entry or ".") not in (_here, _above))]
+sys.path[:] = [
+    _above,
+    *(entry for entry in sys.path if os.path.abspath(entry or ".") not in (_here, _above)),
+]
 
-# One thread per numeric library: the zygote forks, and a forked child must not miss threads its libraries believe in.
+# One thread per numeric library: the zygote forks, and a forked child must not miss threads its
+# libraries believe in.
 if sys.argv[1:2] == ["zygote"]:
-    for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
+    for _name in (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+    ):
         os.environ[_name] = "1"
 
 
 def close_inherited(keep: int) -> None:
-    """Closes every descriptor that was inherited by accident; the zygote's children would inherit it too."""
+    """Closes every descriptor that was inherited by accident; the zygote's children would inherit
+    it too."""
     for name in os.listdir("/proc/self/fd"):
         fd = int(name)
         if fd > 2 and fd != keep:

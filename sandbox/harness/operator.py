@@ -1,12 +1,13 @@
-"""An operator's folder, as the judge reads it: spec.toml and reference.py (docs/operators-format.md). Never in a candidate.
+"""An operator's folder, as the judge reads it: spec.toml and reference.py
+(docs/operators-format.md). Never in a candidate.
 
     operator = Operator.load(Path("operators/standard/vector_add"))
     case = operator.case({"id": "small", "axes": {"rows": 7}, "dtype": "float32", "distribution": "normal"}, "cpu")
     arguments = operator.inputs(case, seed=1)
     expected = operator.reference(arguments)
 
-A reference.py imports `Case`, `Cost` and `Rng` from here. Every complaint is an OperatorError that names file and key.
-"""
+A reference.py imports `Case`, `Cost` and `Rng` from here. Every complaint is an OperatorError that
+names file and key."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ else:
     import tomli as tomllib
 
 NOTHING_TO_JUDGE = (
-    "no answer to this case can be judged: every element of its outputs follows from memory that nobody wrote, or is as it was given"
+    "no answer to this case can be judged: every element of its outputs follows from memory that "
+    "nobody wrote, or is as it was given"
 )
 _SCALARS: dict[str, type] = {"int": int, "float": float, "bool": bool}
 _ROLES = ("input", "inout", "structural")
@@ -56,16 +58,19 @@ class Case:
 
 @dataclass(frozen=True)
 class Cost:
-    """The least traffic and work that any implementation needs: what is faster than that is refused."""
+    """The least traffic and work that any implementation needs: what is faster than that is
+    refused."""
 
     bytes: float
     flops: float
-    # Bytes of arguments and outputs that may be left alone: an inout argument counts as both, and of a cache few slots are written.
+    # Bytes of arguments and outputs that may be left alone: an inout argument counts as both, and
+    # of a cache few slots are written.
     untouched: float = 0
 
 
 class Rng:
-    """Random tensors on the case's device, all from one seed. Floating tensors are drawn in float32 and rounded once."""
+    """Random tensors on the case's device, all from one seed. Floating tensors are drawn in float32
+    and rounded once."""
 
     def __init__(self, seed: int, device: torch.device | str) -> None:
         self.device = torch.device(device)
@@ -76,14 +81,31 @@ class Rng:
         """Standard normal values."""
         return self._float(torch.randn, shape, dtype)
 
-    def uniform(self, shape: Sequence[int], dtype: torch.dtype = torch.float32, low: float = 0.0, high: float = 1.0) -> torch.Tensor:
+    def uniform(
+        self,
+        shape: Sequence[int],
+        dtype: torch.dtype = torch.float32,
+        low: float = 0.0,
+        high: float = 1.0,
+    ) -> torch.Tensor:
         """Values in [low, high)."""
-        drawn = self._float(torch.rand, shape, torch.float64 if dtype is torch.float64 else torch.float32)
+        drawn = self._float(
+            torch.rand, shape, torch.float64 if dtype is torch.float64 else torch.float32
+        )
         return (drawn * (high - low) + low).to(dtype)
 
-    def integers(self, shape: Sequence[int], low: int, high: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
+    def integers(
+        self, shape: Sequence[int], low: int, high: int, dtype: torch.dtype = torch.int64
+    ) -> torch.Tensor:
         """Integers from low up to, but not including, high."""
-        drawn = torch.randint(low, high, tuple(shape), generator=self._generator, device=self.device, dtype=torch.int64)
+        drawn = torch.randint(
+            low,
+            high,
+            tuple(shape),
+            generator=self._generator,
+            device=self.device,
+            dtype=torch.int64,
+        )
         return drawn.to(dtype)
 
     def permutation(self, n: int) -> torch.Tensor:
@@ -92,7 +114,9 @@ class Rng:
 
     def _float(self, draw: Any, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
         wide = torch.float64 if dtype is torch.float64 else torch.float32
-        values: torch.Tensor = draw(tuple(shape), generator=self._generator, device=self.device, dtype=wide)
+        values: torch.Tensor = draw(
+            tuple(shape), generator=self._generator, device=self.device, dtype=wide
+        )
         return values.to(dtype)
 
 
@@ -128,7 +152,9 @@ def extent(expression: str | int | float, axes: dict[str, int]) -> float:
         try:
             factors.append(float(name))
         except ValueError:
-            raise OperatorError(f"{expression!r}: {name!r} is neither a number nor one of the axes {', '.join(axes)}") from None
+            raise OperatorError(
+                f"{expression!r}: {name!r} is neither a number nor one of the axes {', '.join(axes)}"
+            ) from None
     value = float(math.prod(factors))
     return int(value) if value.is_integer() else value
 
@@ -150,8 +176,12 @@ class Operator:
         self.arguments = [_argument(table, where) for table in _tables(spec, "arguments", where)]
         self.outputs = [_output(table, where) for table in _tables(spec, "outputs", where)]
         for output in self.outputs:
-            if output.source and output.source not in [a.name for a in self.arguments if a.role == "inout"]:
-                raise OperatorError(f"{where}: output {output.name} is `from` {output.source!r}, which is no inout argument")
+            if output.source and output.source not in [
+                a.name for a in self.arguments if a.role == "inout"
+            ]:
+                raise OperatorError(
+                    f"{where}: output {output.name} is `from` {output.source!r}, which is no inout argument"
+                )
 
     @classmethod
     def load(cls, folder: Path) -> Operator:
@@ -165,16 +195,26 @@ class Operator:
     def case(self, wire: dict[str, Any], device: str) -> Case:
         """A Case from its wire or spec.toml form."""
         if wire.get("dtype") not in DTYPES:
-            raise OperatorError(f"case {wire.get('id')!r}: dtype {wire.get('dtype')!r} is none of {', '.join(DTYPES)}")
+            raise OperatorError(
+                f"case {wire.get('id')!r}: dtype {wire.get('dtype')!r} is none of {', '.join(DTYPES)}"
+            )
         axes = {name: int(value) for name, value in wire["axes"].items()}
-        return Case(str(wire["id"]), axes, DTYPES[wire["dtype"]], str(wire["distribution"]), torch.device(device))
+        return Case(
+            str(wire["id"]),
+            axes,
+            DTYPES[wire["dtype"]],
+            str(wire["distribution"]),
+            torch.device(device),
+        )
 
     def inputs(self, case: Case, seed: int) -> Arguments:
         """Fresh arguments in call order, checked against the spec."""
         made = self.module.inputs(case, Rng(seed, case.device))
         names = [argument.name for argument in self.arguments]
         if not isinstance(made, dict) or set(made) != set(names):
-            raise OperatorError(f"{self.name}: inputs() returned {sorted(made) if isinstance(made, dict) else made!r}; want {names}")
+            raise OperatorError(
+                f"{self.name}: inputs() returned {sorted(made) if isinstance(made, dict) else made!r}; want {names}"
+            )
         for argument in self.arguments:
             self._check_argument(argument, made[argument.name], case)
         return {name: made[name] for name in names}
@@ -183,13 +223,17 @@ class Operator:
         where = f"{self.name}, case {case.id}: argument {argument.name}"
         if argument.type != "tensor":
             if type(value) is not _SCALARS[argument.type]:
-                raise OperatorError(f"{where} is a {type(value).__name__}; the spec says {argument.type}")
+                raise OperatorError(
+                    f"{where} is a {type(value).__name__}; the spec says {argument.type}"
+                )
             return
         if not isinstance(value, torch.Tensor):
             raise OperatorError(f"{where} is a {type(value).__name__}; the spec says tensor")
         dtype, shape = self.dtype_of(argument.dtype, case), _shape(argument.shape, case.axes)
         if value.dtype != dtype or list(value.shape) != shape:
-            raise OperatorError(f"{where} is {name_of(value.dtype)} {list(value.shape)}; the spec says {name_of(dtype)} {shape}")
+            raise OperatorError(
+                f"{where} is {name_of(value.dtype)} {list(value.shape)}; the spec says {name_of(dtype)} {shape}"
+            )
         if value.device.type != case.device.type:
             raise OperatorError(f"{where} is on {value.device}; want {case.device}")
 
@@ -198,22 +242,36 @@ class Operator:
         with torch.no_grad():
             returned = self.module.reference(**arguments)
         outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
-        if len(outputs) != len(self.outputs) or not all(isinstance(output, torch.Tensor) for output in outputs):
-            raise OperatorError(f"{self.name}: reference() must return {len(self.outputs)} tensors, one for each output of the spec")
+        if len(outputs) != len(self.outputs) or not all(
+            isinstance(output, torch.Tensor) for output in outputs
+        ):
+            raise OperatorError(
+                f"{self.name}: reference() must return {len(self.outputs)} tensors, one for each output of the spec"
+            )
         return outputs
 
     def own_mutants(self, arguments: Arguments) -> dict[str, list[torch.Tensor]]:
-        """What the operator's own wrong variants answer, by name; empty when reference.py defines no `mutants`."""
+        """What the operator's own wrong variants answer, by name; empty when reference.py defines
+        no `mutants`."""
         if not hasattr(self.module, "mutants"):
             return {}
         with torch.no_grad():
             named = self.module.mutants(**arguments)
         if not isinstance(named, dict):
-            raise OperatorError(f"{self.name}: mutants() returned a {type(named).__name__}; want a dict of name to outputs")
-        made = {name: list(value) if isinstance(value, tuple | list) else [value] for name, value in named.items()}
+            raise OperatorError(
+                f"{self.name}: mutants() returned a {type(named).__name__}; want a dict of name to outputs"
+            )
+        made = {
+            name: list(value) if isinstance(value, tuple | list) else [value]
+            for name, value in named.items()
+        }
         for name, outputs in made.items():
-            if len(outputs) != len(self.outputs) or not all(isinstance(output, torch.Tensor) for output in outputs):
-                raise OperatorError(f"{self.name}: mutant {name!r} must have {len(self.outputs)} tensors, one for each output of the spec")
+            if len(outputs) != len(self.outputs) or not all(
+                isinstance(output, torch.Tensor) for output in outputs
+            ):
+                raise OperatorError(
+                    f"{self.name}: mutant {name!r} must have {len(self.outputs)} tensors, one for each output of the spec"
+                )
         return made
 
     def expected(self, case: Case, arguments: Arguments) -> list[torch.Tensor]:
@@ -229,49 +287,70 @@ class Operator:
         return outputs
 
     def _hook(self, name: str) -> Any:
-        """A function that imported operators may define; both excuse answers that would be wrong."""
+        """A function that imported operators may define; both excuse answers that would be
+        wrong."""
         if hasattr(self.module, name) and not self.imported:
-            raise OperatorError(f"{self.name}: reference.py defines {name}(), which is for imported operators")
+            raise OperatorError(
+                f"{self.name}: reference.py defines {name}(), which is for imported operators"
+            )
         return getattr(self.module, name, None)
 
     def settled(self, case: Case, arguments: Arguments) -> Case:
-        """The case with the axes of outputs whose shapes depend on values, where an imported operator's `output_axes` tells them."""
+        """The case with the axes of outputs whose shapes depend on values, where an imported
+        operator's `output_axes` tells them."""
         hook = self._hook("output_axes")
         if hook is None:
             return case
         with torch.no_grad():
             axes = hook(case, arguments)
         if unknown := sorted(set(axes) - set(case.axes)):
-            raise OperatorError(f"{self.name}, case {case.id}: output_axes() has {', '.join(unknown)}, which is no axis")
+            raise OperatorError(
+                f"{self.name}, case {case.id}: output_axes() has {', '.join(unknown)}, which is no axis"
+            )
         return replace(case, axes={**case.axes, **axes})
 
-    def open_elements(self, expected: Sequence[torch.Tensor], arguments: Arguments) -> list[torch.Tensor]:
-        """For an imported operator whose reference.py defines `open_elements`, a mask of each output's elements that nobody can be asked
-        for; else nothing."""
+    def open_elements(
+        self, expected: Sequence[torch.Tensor], arguments: Arguments
+    ) -> list[torch.Tensor]:
+        """For an imported operator whose reference.py defines `open_elements`, a mask of each
+        output's elements that nobody can be asked for; else nothing."""
         hook = self._hook("open_elements")
         if hook is None:
             return []
         with torch.no_grad():
             masks = list(hook(**arguments))
         wanted = [(torch.bool, x.shape) for x in expected]
-        if [(getattr(mask, "dtype", None), getattr(mask, "shape", None)) for mask in masks] != wanted:
-            raise OperatorError(f"{self.name}: open_elements() must return a mask of bool for each output, of its shape")
+        if [
+            (getattr(mask, "dtype", None), getattr(mask, "shape", None)) for mask in masks
+        ] != wanted:
+            raise OperatorError(
+                f"{self.name}: open_elements() must return a mask of bool for each output, of its shape"
+            )
         pairs = list(zip(self.outputs, expected, masks, strict=True))
-        if any(bool(mask.any()) for mask in masks) and not any(self._asks(*pair, arguments) for pair in pairs):
+        if any(bool(mask.any()) for mask in masks) and not any(
+            self._asks(*pair, arguments) for pair in pairs
+        ):
             raise OperatorError(f"{self.name}: {NOTHING_TO_JUDGE}")
         return masks
 
     @staticmethod
-    def _asks(output: Output, right: torch.Tensor, mask: torch.Tensor, arguments: Arguments) -> bool:
-        """Whether an output has an element that is not open, nor what the argument that holds it held before."""
+    def _asks(
+        output: Output, right: torch.Tensor, mask: torch.Tensor, arguments: Arguments
+    ) -> bool:
+        """Whether an output has an element that is not open, nor what the argument that holds it
+        held before."""
         if not output.source:
             return not bool(mask.all())
         before = arguments[output.source].reshape(right.shape).to(right.dtype)
         return bool((~mask.reshape(-1) & (bits(right) != bits(before))).any())
 
     def in_float64(self, arguments: Arguments) -> list[torch.Tensor] | None:
-        """The reference's outputs with every floating tensor as float64; None when there is no floating tensor to widen."""
-        wide = {name: value.double() if is_floating(value) else value for name, value in arguments.items()}
+        """The reference's outputs with every floating tensor as float64; None when there is no
+        floating tensor to widen."""
+        wide = {
+            name: value.double() if is_floating(value) else value
+            for name, value in arguments.items()
+        }
         if not any(is_floating(value) for value in arguments.values()):
             return None
         return self.reference(wide)
@@ -279,7 +358,9 @@ class Operator:
     def cost(self, case: Case) -> Cost:
         made = self.module.cost(case)
         if not isinstance(made, Cost):
-            raise OperatorError(f"{self.name}: cost() returned a {type(made).__name__}; want harness.operator.Cost")
+            raise OperatorError(
+                f"{self.name}: cost() returned a {type(made).__name__}; want harness.operator.Cost"
+            )
         return made
 
     def dtype_of(self, name: str, case: Case) -> torch.dtype:
@@ -289,9 +370,18 @@ class Operator:
         return _shape(output.shape, case.axes)
 
     def named_axes(self, case: Case) -> dict[str, int]:
-        """The axes that shapes are made of. Others are the operator's own affair: they may tell of a case what no argument shows."""
-        shapes = [argument.shape for argument in self.arguments] + [output.shape for output in self.outputs]
-        names = {part.strip() for shape in shapes for extent in shape if isinstance(extent, str) for part in extent.split("*")}
+        """The axes that shapes are made of. Others are the operator's own affair: they may tell of
+        a case what no argument shows."""
+        shapes = [argument.shape for argument in self.arguments] + [
+            output.shape for output in self.outputs
+        ]
+        names = {
+            part.strip()
+            for shape in shapes
+            for extent in shape
+            if isinstance(extent, str)
+            for part in extent.split("*")
+        }
         return {name: value for name, value in case.axes.items() if name in names}
 
     def scale(self, output: Output, case: Case) -> float:
@@ -304,7 +394,11 @@ def is_floating(value: Any) -> bool:
 
 def _tables(spec: dict[str, Any], key: str, where: Path) -> list[dict[str, Any]]:
     found = spec.get(key)
-    if not isinstance(found, list) or not found or not all(isinstance(table, dict) for table in found):
+    if (
+        not isinstance(found, list)
+        or not found
+        or not all(isinstance(table, dict) for table in found)
+    ):
         raise OperatorError(f"{where}: needs at least one [[{key}]]")
     return found
 
@@ -312,19 +406,27 @@ def _tables(spec: dict[str, Any], key: str, where: Path) -> list[dict[str, Any]]
 def _argument(table: dict[str, Any], where: Path) -> Argument:
     name, kind = table.get("name"), table.get("type")
     if not isinstance(name, str) or kind not in ("tensor", *_SCALARS):
-        raise OperatorError(f"{where}: argument {name!r} has type {kind!r}; want tensor, int, float or bool")
+        raise OperatorError(
+            f"{where}: argument {name!r} has type {kind!r}; want tensor, int, float or bool"
+        )
     dtype, role = str(table.get("dtype", "")), str(table.get("role", "input"))
     if kind == "tensor" and dtype != "case" and dtype not in DTYPES:
-        raise OperatorError(f"{where}: argument {name} has dtype {dtype!r}; want case or one of {', '.join(DTYPES)}")
+        raise OperatorError(
+            f"{where}: argument {name} has dtype {dtype!r}; want case or one of {', '.join(DTYPES)}"
+        )
     if role not in _ROLES:
-        raise OperatorError(f"{where}: argument {name} has role {role!r}; want one of {', '.join(_ROLES)}")
+        raise OperatorError(
+            f"{where}: argument {name} has role {role!r}; want one of {', '.join(_ROLES)}"
+        )
     return Argument(name, str(kind), dtype, tuple(table.get("shape", ())), role)
 
 
 def _output(table: dict[str, Any], where: Path) -> Output:
     name, dtype = table.get("name"), table.get("dtype")
     if not isinstance(name, str) or (dtype != "case" and dtype not in DTYPES):
-        raise OperatorError(f"{where}: output {name!r} has dtype {dtype!r}; want case or one of {', '.join(DTYPES)}")
+        raise OperatorError(
+            f"{where}: output {name!r} has dtype {dtype!r}; want case or one of {', '.join(DTYPES)}"
+        )
     return Output(
         name,
         str(dtype),

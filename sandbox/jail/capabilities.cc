@@ -14,11 +14,13 @@ constexpr int kHighestCapability = 63;
 
 Status drop_capability_bounds() {
   // Kernels without ambient capabilities have nothing to clear.
-  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL) return fail_errno("prctl(PR_CAP_AMBIENT_CLEAR_ALL)");
+  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
+    return fail_errno("prctl(PR_CAP_AMBIENT_CLEAR_ALL)");
   for (int capability = 0; capability <= kHighestCapability; ++capability) {
     const int held = ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
     if (held < 0 && errno == EINVAL) return {};  // past the last one that this kernel knows
-    if (held > 0 && ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return fail_errno("prctl(PR_CAPBSET_DROP)");
+    if (held > 0 && ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0)
+      return fail_errno("prctl(PR_CAPBSET_DROP)");
   }
   return {};
 }

@@ -5,7 +5,8 @@
 
 namespace assay::sandbox {
 
-/// Empties the bounding and ambient sets. Needs CAP_SETPCAP for the first: call before changing user ids.
+/// Empties the bounding and ambient sets. Needs CAP_SETPCAP for the first: call before changing
+/// user ids.
 Status drop_capability_bounds();
 
 /// Empties effective, permitted and inheritable sets of this thread.

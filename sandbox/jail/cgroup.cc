@@ -18,12 +18,15 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr int kRemoveAttempts = 50;  // processes leave their group a moment after their end has been seen
+constexpr int kRemoveAttempts =
+    50;  // processes leave their group a moment after their end has been seen
 constexpr auto kRemovePause = std::chrono::milliseconds(2);
 constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's own default
 constexpr const char* kMostWeight = "10000";    // version 2
 constexpr const char* kMostShares = "262144";   // version 1
-constexpr const char* kYieldingWeight = "25";   // a quarter of what others have: enough to be done within the wall limits on a machine that others use too
+constexpr const char* kYieldingWeight =
+    "25";  // a quarter of what others have: enough to be done within the wall limits on a machine
+           // that others use too
 constexpr const char* kYieldingShares = "256";
 const std::string kPrefix = "assay-";
 
@@ -50,16 +53,19 @@ Status limit_memory(const std::string& folder, bool version2, std::int64_t bytes
     if (::access((folder + "/memory.swap.max").c_str(), F_OK) == 0) {
       if (Status set = write_kernel_file(folder + "/memory.swap.max", "0"); !set) return set;
     }
-    if (::access((folder + "/memory.oom.group").c_str(), F_OK) == 0) return write_kernel_file(folder + "/memory.oom.group", "1");
+    if (::access((folder + "/memory.oom.group").c_str(), F_OK) == 0)
+      return write_kernel_file(folder + "/memory.oom.group", "1");
     return {};
   }
   if (Status set = write_kernel_file(folder + "/memory.limit_in_bytes", text); !set) return set;
-  if (::access((folder + "/memory.memsw.limit_in_bytes").c_str(), F_OK) == 0) return write_kernel_file(folder + "/memory.memsw.limit_in_bytes", text);
+  if (::access((folder + "/memory.memsw.limit_in_bytes").c_str(), F_OK) == 0)
+    return write_kernel_file(folder + "/memory.memsw.limit_in_bytes", text);
   return {};
 }
 
 Status limit_cpu(const std::string& folder, bool version2, std::int64_t percent) {
-  const std::string quota = std::to_string(percent * kCpuPeriodUs / 100), period = std::to_string(kCpuPeriodUs);
+  const std::string quota = std::to_string(percent * kCpuPeriodUs / 100),
+                    period = std::to_string(kCpuPeriodUs);
   if (version2) return write_kernel_file(folder + "/cpu.max", quota + " " + period);
   if (Status set = write_kernel_file(folder + "/cpu.cfs_period_us", period); !set) return set;
   return write_kernel_file(folder + "/cpu.cfs_quota_us", quota);
@@ -67,15 +73,18 @@ Status limit_cpu(const std::string& folder, bool version2, std::int64_t percent)
 
 /// Of the processors' time, where it is short.
 Status weigh_cpu(const std::string& folder, bool version2, const char* weight, const char* shares) {
-  return version2 ? write_kernel_file(folder + "/cpu.weight", weight) : write_kernel_file(folder + "/cpu.shares", shares);
+  return version2 ? write_kernel_file(folder + "/cpu.weight", weight)
+                  : write_kernel_file(folder + "/cpu.shares", shares);
 }
 
 template <class SetLimit>
-Result<std::string> create_for(const std::string& controller, const std::string& name, SetLimit set_limit) {
+Result<std::string> create_for(const std::string& controller, const std::string& name,
+                               SetLimit set_limit) {
   Result<CgroupPlace> place = find_cgroup_place(controller);
   if (!place) return fail(place.error());
   const std::string folder = place->folder + "/" + name;
-  const bool shared = ::access(folder.c_str(), F_OK) == 0;  // version 2: another controller's limit made it
+  const bool shared =
+      ::access(folder.c_str(), F_OK) == 0;  // version 2: another controller's limit made it
   if (Status made = make_group(folder); !made) return fail(made.error());
   if (Status set = set_limit(folder, place->version2); !set) {
     if (!shared) ::rmdir(folder.c_str());
@@ -85,7 +94,9 @@ Result<std::string> create_for(const std::string& controller, const std::string&
 }
 
 void remove_group(const std::string& folder) {
-  for (int attempt = 0; attempt < kRemoveAttempts && ::rmdir(folder.c_str()) != 0 && errno == EBUSY; ++attempt) std::this_thread::sleep_for(kRemovePause);
+  for (int attempt = 0; attempt < kRemoveAttempts && ::rmdir(folder.c_str()) != 0 && errno == EBUSY;
+       ++attempt)
+    std::this_thread::sleep_for(kRemovePause);
 }
 
 /// Nobody supervises them any more.
@@ -99,14 +110,18 @@ void kill_members(const std::string& folder) {
 Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits, LayerList& layers) {
   Cgroup group;
   layers.apply("cgroup_memory", [&]() -> Status {
-    const auto set = [&](const std::string& folder, bool version2) { return limit_memory(folder, version2, limits.memory_bytes); };
+    const auto set = [&](const std::string& folder, bool version2) {
+      return limit_memory(folder, version2, limits.memory_bytes);
+    };
     Result<std::string> folder = create_for("memory", name, set);
     if (!folder) return fail(folder.error());
     group.memory_ = std::move(*folder);
     return {};
   });
   layers.apply("cgroup_pids", [&]() -> Status {
-    const auto set = [&](const std::string& folder, bool) { return write_kernel_file(folder + "/pids.max", std::to_string(limits.processes)); };
+    const auto set = [&](const std::string& folder, bool) {
+      return write_kernel_file(folder + "/pids.max", std::to_string(limits.processes));
+    };
     Result<std::string> folder = create_for("pids", name, set);
     if (!folder) return fail(folder.error());
     group.pids_ = std::move(*folder);
@@ -115,7 +130,9 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits, Layer
   layers.apply("cgroup_cpu", [&]() -> Status {
     const auto set = [&](const std::string& folder, bool version2) {
       const Status limited = limit_cpu(folder, version2, limits.cpu_percent);
-      return limited && limits.yields ? weigh_cpu(folder, version2, kYieldingWeight, kYieldingShares) : limited;
+      return limited && limits.yields
+                 ? weigh_cpu(folder, version2, kYieldingWeight, kYieldingShares)
+                 : limited;
     };
     Result<std::string> folder = create_for("cpu", name, set);
     if (!folder) return fail(folder.error());
@@ -139,14 +156,16 @@ Cgroup& Cgroup::operator=(Cgroup&& other) noexcept {
 std::vector<std::string> Cgroup::folders() const {
   std::vector<std::string> all;
   for (const std::string* folder : {&memory_, &pids_, &cpu_}) {
-    if (!folder->empty() && std::find(all.begin(), all.end(), *folder) == all.end()) all.push_back(*folder);
+    if (!folder->empty() && std::find(all.begin(), all.end(), *folder) == all.end())
+      all.push_back(*folder);
   }
   return all;
 }
 
 Status Cgroup::add(pid_t pid) {
   for (const std::string& folder : folders()) {
-    if (Status added = write_kernel_file(folder + "/cgroup.procs", std::to_string(pid)); !added) return added;
+    if (Status added = write_kernel_file(folder + "/cgroup.procs", std::to_string(pid)); !added)
+      return added;
   }
   return {};
 }
@@ -154,17 +173,21 @@ Status Cgroup::add(pid_t pid) {
 Status Cgroup::hurry_end() {
   if (cpu_.empty()) return {};
   const bool version2 = ::access((cpu_ + "/cpu.max").c_str(), F_OK) == 0;
-  const Status lifted = version2 ? write_kernel_file(cpu_ + "/cpu.max", "max") : write_kernel_file(cpu_ + "/cpu.cfs_quota_us", "-1");
+  const Status lifted = version2 ? write_kernel_file(cpu_ + "/cpu.max", "max")
+                                 : write_kernel_file(cpu_ + "/cpu.cfs_quota_us", "-1");
   const Status preferred = weigh_cpu(cpu_, version2, kMostWeight, kMostShares);
   return lifted ? preferred : lifted;
 }
 
 bool Cgroup::out_of_memory() const {
   if (memory_.empty()) return false;
-  return counter(read_kernel_file(memory_ + "/memory.events"), "oom_kill") > 0 || counter(read_kernel_file(memory_ + "/memory.oom_control"), "oom_kill") > 0;
+  return counter(read_kernel_file(memory_ + "/memory.events"), "oom_kill") > 0 ||
+         counter(read_kernel_file(memory_ + "/memory.oom_control"), "oom_kill") > 0;
 }
 
-bool Cgroup::out_of_processes() const { return !pids_.empty() && counter(read_kernel_file(pids_ + "/pids.events"), "max") > 0; }
+bool Cgroup::out_of_processes() const {
+  return !pids_.empty() && counter(read_kernel_file(pids_ + "/pids.events"), "max") > 0;
+}
 
 void Cgroup::remove() {
   for (const std::string& folder : folders()) remove_group(folder);
@@ -184,7 +207,8 @@ bool sweep_cgroups() {
     const Result<CgroupPlace> place = find_cgroup_place(controller);
     if (!place) continue;
     std::error_code error;
-    for (fs::directory_iterator entry(place->folder, error), end; !error && entry != end; entry.increment(error)) {
+    for (fs::directory_iterator entry(place->folder, error), end; !error && entry != end;
+         entry.increment(error)) {
       const std::string name = entry->path().filename().string();
       if (!name.starts_with(kPrefix)) continue;
       const pid_t owner = static_cast<pid_t>(std::atoi(name.c_str() + kPrefix.size()));

@@ -1,9 +1,11 @@
-// Cgroup: the memory, number of processes and processor time of one slot, counted over everything that its job starts. Version 2 or version 1, whichever the
-// machine has. The supervisor's side of the jail.
+// Cgroup: the memory, number of processes and processor time of one slot, counted over everything
+// that its job starts. Version 2 or version 1, whichever the machine has. The supervisor's side of
+// the jail.
 //
 //   LayerList layers(strict);
-//   Cgroup group = Cgroup::create("assay-4711-3", {.memory_bytes = 4LL << 30, .processes = 64, .cpu_percent = 400}, layers);
-//   group.add(pid);                              // best before the process does anything
+//   Cgroup group = Cgroup::create("assay-4711-3", {.memory_bytes = 4LL << 30, .processes = 64,
+//   .cpu_percent = 400}, layers); group.add(pid);                              // best before the
+//   process does anything
 //   ...                                          // after its end: group.out_of_memory()
 //
 // Removed when destroyed, once its processes are gone. Not thread-safe.
@@ -29,19 +31,26 @@ struct CgroupLimits {
 
 class Cgroup {
  public:
-  /// Makes the group where the machine allows it; reports `cgroup_memory`, `cgroup_pids` and `cgroup_cpu` as layers.
+  /// Makes the group where the machine allows it; reports `cgroup_memory`, `cgroup_pids` and
+  /// `cgroup_cpu` as layers.
   static Cgroup create(const std::string& name, const CgroupLimits& limits, LayerList& layers);
 
   Cgroup() = default;
-  Cgroup(Cgroup&& other) noexcept : memory_(std::move(other.memory_)), pids_(std::move(other.pids_)), cpu_(std::move(other.cpu_)) { other.forget(); }
+  Cgroup(Cgroup&& other) noexcept
+      : memory_(std::move(other.memory_)),
+        pids_(std::move(other.pids_)),
+        cpu_(std::move(other.cpu_)) {
+    other.forget();
+  }
   Cgroup& operator=(Cgroup&& other) noexcept;
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
   ~Cgroup() { remove(); }
 
   Status add(pid_t pid);
-  /// Once its processes have been killed: no limit of processor time, and precedence over others. To die takes time of their own, which a fork bomb on a
-  /// busy machine waited seconds for. The group is not to be used again.
+  /// Once its processes have been killed: no limit of processor time, and precedence over others.
+  /// To die takes time of their own, which a fork bomb on a busy machine waited seconds for. The
+  /// group is not to be used again.
   Status hurry_end();
   bool limits_memory() const { return !memory_.empty(); }
   bool limits_processes() const { return !pids_.empty(); }
@@ -60,7 +69,8 @@ class Cgroup {
   std::string memory_, pids_, cpu_;  // empty: not limited
 };
 
-/// Removes the groups of dead supervisors and kills what still runs in them. False when one of them could not be removed yet: call again a moment later.
+/// Removes the groups of dead supervisors and kills what still runs in them. False when one of them
+/// could not be removed yet: call again a moment later.
 bool sweep_cgroups();
 
 }  // namespace assay::sandbox

@@ -7,9 +7,8 @@
 #include <sstream>
 #include <vector>
 
-#include "base/unique_fd.h"
-
 #include "base/small_file.h"
+#include "base/unique_fd.h"
 
 namespace assay::sandbox {
 namespace {
@@ -35,7 +34,8 @@ std::vector<Hierarchy> hierarchies(const std::string& controller) {
     std::istringstream fields(line);
     std::string source, target, type, options;
     fields >> source >> target >> type >> options;
-    if (type == "cgroup" && has_word(options, controller, ',')) found.insert(found.begin(), {target, false});
+    if (type == "cgroup" && has_word(options, controller, ','))
+      found.insert(found.begin(), {target, false});
     if (type == "cgroup2") found.push_back({target, true});
   }
   return found;
@@ -48,12 +48,14 @@ std::string own_group(const std::string& controller, bool version2) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (version2 ? controllers.empty() : has_word(controllers, controller, ',')) return line.substr(second + 1);
+    if (version2 ? controllers.empty() : has_word(controllers, controller, ','))
+      return line.substr(second + 1);
   }
   return "/";
 }
 
-/// Lets groups below a version 2 folder have the controller. Refused where that folder has processes of its own.
+/// Lets groups below a version 2 folder have the controller. Refused where that folder has
+/// processes of its own.
 Status enable(const std::string& folder, const std::string& controller) {
   const std::string path = folder + "/cgroup.subtree_control";
   std::string enabled = read_kernel_file(path);
@@ -64,14 +66,13 @@ Status enable(const std::string& folder, const std::string& controller) {
 
 }  // namespace
 
-std::string read_kernel_file(const std::string& path) {
-  return read_small_file(path);
-}
+std::string read_kernel_file(const std::string& path) { return read_small_file(path); }
 
 Status write_kernel_file(const std::string& path, const std::string& text) {
   UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!fd) return fail_errno("open " + path);
-  if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return fail_errno("write " + text + " to " + path);
+  if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return fail_errno("write " + text + " to " + path);
   return {};
 }
 
@@ -83,7 +84,9 @@ Result<CgroupPlace> find_cgroup_place(const std::string& controller) {
       const std::string folder = hierarchy.mount + (group == "/" ? "" : group);
       if (::access(folder.c_str(), F_OK) != 0) continue;
       if (::access(folder.c_str(), W_OK) != 0) {
-        why = folder + " is not writable (needs root or a delegated group: systemd-run --user --scope -p Delegate=yes ...)";
+        why = folder +
+              " is not writable (needs root or a delegated group: systemd-run --user --scope -p "
+              "Delegate=yes ...)";
         continue;
       }
       if (!hierarchy.version2) return CgroupPlace{folder, false};

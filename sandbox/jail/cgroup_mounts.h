@@ -12,7 +12,8 @@ struct CgroupPlace {
   bool version2 = false;
 };
 
-/// `controller`: "memory", "pids" or "cpu". Errors: unavailable, with what a person could do about it.
+/// `controller`: "memory", "pids" or "cpu". Errors: unavailable, with what a person could do about
+/// it.
 Result<CgroupPlace> find_cgroup_place(const std::string& controller);
 
 /// Whole contents of a small file of the kernel; empty when it cannot be read.

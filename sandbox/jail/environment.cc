@@ -14,7 +14,8 @@ const std::vector<std::pair<std::string, std::string>> kFixed = {
     {"USER", "assay"},
     {"LOGNAME", "assay"},
     {"LANG", "C.UTF-8"},
-    // One thread per library: threads do not survive a fork, and jobs share the machine's processors.
+    // One thread per library: threads do not survive a fork, and jobs share the machine's
+    // processors.
     {"OMP_NUM_THREADS", "1"},
     {"OPENBLAS_NUM_THREADS", "1"},
     {"MKL_NUM_THREADS", "1"},
@@ -33,9 +34,14 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 
 }  // namespace
 
-std::vector<std::string> jail_environment(const std::vector<std::pair<std::string, std::string>>& added, const std::vector<LayerReport>& layers) {
+std::vector<std::string> jail_environment(
+    const std::vector<std::pair<std::string, std::string>>& added,
+    const std::vector<LayerReport>& layers) {
   std::vector<std::string> out;
-  const auto is_added = [&](const std::string& name) { return std::any_of(added.begin(), added.end(), [&](const auto& entry) { return entry.first == name; }); };
+  const auto is_added = [&](const std::string& name) {
+    return std::any_of(added.begin(), added.end(),
+                       [&](const auto& entry) { return entry.first == name; });
+  };
   for (const auto& [name, value] : kFixed) {
     if (!is_added(name)) out.push_back(name + "=" + value);
   }
@@ -44,7 +50,9 @@ std::vector<std::string> jail_environment(const std::vector<std::pair<std::strin
   return out;
 }
 
-Status execute(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& added, const std::vector<LayerReport>& layers) {
+Status execute(const std::vector<std::string>& command,
+               const std::vector<std::pair<std::string, std::string>>& added,
+               const std::vector<LayerReport>& layers) {
   const std::vector<std::string> environment = jail_environment(added, layers);
   ::execve(command.front().c_str(), pointers(command).data(), pointers(environment).data());
   return fail_errno("execve " + command.front());

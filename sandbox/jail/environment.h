@@ -1,4 +1,5 @@
-// The environment inside the jail: rebuilt from a fixed list. Nothing of the server's own environment (keys, tokens, paths) gets in.
+// The environment inside the jail: rebuilt from a fixed list. Nothing of the server's own
+// environment (keys, tokens, paths) gets in.
 #pragma once
 
 #include <string>
@@ -10,10 +11,15 @@
 
 namespace assay::sandbox {
 
-/// "NAME=value" strings: the fixed list without what `added` has, then `added`, then ASSAY_TEMPLATE_LAYERS.
-std::vector<std::string> jail_environment(const std::vector<std::pair<std::string, std::string>>& added, const std::vector<LayerReport>& layers);
+/// "NAME=value" strings: the fixed list without what `added` has, then `added`, then
+/// ASSAY_TEMPLATE_LAYERS.
+std::vector<std::string> jail_environment(
+    const std::vector<std::pair<std::string, std::string>>& added,
+    const std::vector<LayerReport>& layers);
 
 /// Becomes the command, with that environment. Returns only when it failed.
-Status execute(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& added, const std::vector<LayerReport>& layers);
+Status execute(const std::vector<std::string>& command,
+               const std::vector<std::pair<std::string, std::string>>& added,
+               const std::vector<LayerReport>& layers);
 
 }  // namespace assay::sandbox

@@ -34,14 +34,18 @@ std::optional<int> minor_of(const fs::path& gpu) {
   return std::nullopt;
 }
 
-std::string node_of(const GpuPlaces& places, int minor) { return places.dev + "/" + std::string(kNode) + std::to_string(minor); }
+std::string node_of(const GpuPlaces& places, int minor) {
+  return places.dev + "/" + std::string(kNode) + std::to_string(minor);
+}
 
 /// By PCI address, which sorts as text: its parts are hexadecimal numbers of equal width.
 std::vector<std::string> nodes_by_address(const GpuPlaces& places) {
   std::map<std::string, int> minors;
   std::error_code error;
-  for (fs::directory_iterator gpu(places.proc, error), end; !error && gpu != end; gpu.increment(error)) {
-    if (const std::optional<int> minor = minor_of(gpu->path())) minors[gpu->path().filename()] = *minor;
+  for (fs::directory_iterator gpu(places.proc, error), end; !error && gpu != end;
+       gpu.increment(error)) {
+    if (const std::optional<int> minor = minor_of(gpu->path()))
+      minors[gpu->path().filename()] = *minor;
   }
   std::vector<std::string> nodes;
   for (const auto& [address, minor] : minors) {
@@ -53,10 +57,12 @@ std::vector<std::string> nodes_by_address(const GpuPlaces& places) {
 std::vector<std::string> nodes_by_number(const GpuPlaces& places) {
   std::map<int, std::string> nodes;
   std::error_code error;
-  for (fs::directory_iterator file(places.dev, error), end; !error && file != end; file.increment(error)) {
+  for (fs::directory_iterator file(places.dev, error), end; !error && file != end;
+       file.increment(error)) {
     const std::string name = file->path().filename();
     if (!name.starts_with(kNode)) continue;
-    if (const std::optional<int> minor = to_number(std::string_view(name).substr(kNode.size()))) nodes[*minor] = file->path();
+    if (const std::optional<int> minor = to_number(std::string_view(name).substr(kNode.size())))
+      nodes[*minor] = file->path();
   }
   std::vector<std::string> ordered;
   for (const auto& [minor, path] : nodes) ordered.push_back(path);
@@ -64,7 +70,8 @@ std::vector<std::string> nodes_by_number(const GpuPlaces& places) {
 }
 
 /// The GPUs that a list names, in its order. As for CUDA, the first that is not there ends it.
-Result<std::vector<std::string>> chosen(const std::vector<std::string>& nodes, std::string_view list) {
+Result<std::vector<std::string>> chosen(const std::vector<std::string>& nodes,
+                                        std::string_view list) {
   std::vector<std::string> found;
   while (!list.empty()) {
     const std::string_view entry = list.substr(0, list.find(','));
@@ -73,7 +80,8 @@ Result<std::vector<std::string>> chosen(const std::vector<std::string>& nodes, s
     const std::optional<int> number = to_number(entry);
     if (!number)
       return fail(ErrorCode::invalid_argument,
-                  std::string(kVisibleDevices) + " names '" + std::string(entry) + "'; only numbers are understood here, such as 0,1");
+                  std::string(kVisibleDevices) + " names '" + std::string(entry) +
+                      "'; only numbers are understood here, such as 0,1");
     if (static_cast<std::size_t>(*number) >= nodes.size()) break;
     found.push_back(nodes[static_cast<std::size_t>(*number)]);
   }
@@ -93,17 +101,22 @@ std::vector<std::string> gpu_nodes(const GpuPlaces& places) {
   return nodes.empty() ? nodes_by_number(places) : nodes;
 }
 
-Result<std::string> gpu_node(int index, const std::optional<std::string>& visible, const GpuPlaces& places) {
+Result<std::string> gpu_node(int index, const std::optional<std::string>& visible,
+                             const GpuPlaces& places) {
   std::vector<std::string> nodes = gpu_nodes(places);
   if (visible) {
     Result<std::vector<std::string>> some = chosen(nodes, *visible);
     if (!some) return fail(some.error());
     nodes = std::move(*some);
   }
-  if (index >= 0 && static_cast<std::size_t>(index) < nodes.size()) return nodes[static_cast<std::size_t>(index)];
-  const std::string there = nodes.empty() ? "no NVIDIA GPU's device file is here" : "valid: cuda:0 to cuda:" + std::to_string(nodes.size() - 1);
+  if (index >= 0 && static_cast<std::size_t>(index) < nodes.size())
+    return nodes[static_cast<std::size_t>(index)];
+  const std::string there = nodes.empty()
+                                ? "no NVIDIA GPU's device file is here"
+                                : "valid: cuda:0 to cuda:" + std::to_string(nodes.size() - 1);
   return fail(ErrorCode::unavailable,
-              "there is no cuda:" + std::to_string(index) + "; " + there + (visible ? " (CUDA_VISIBLE_DEVICES is '" + *visible + "')" : ""));
+              "there is no cuda:" + std::to_string(index) + "; " + there +
+                  (visible ? " (CUDA_VISIBLE_DEVICES is '" + *visible + "')" : ""));
 }
 
 Result<std::string> gpu_node(int index) { return gpu_node(index, visible_here(), {}); }
@@ -122,7 +135,8 @@ std::optional<LoneGpu> lone_gpu(const std::string& device, const GpuPlaces& plac
   const Result<std::string> node = gpu_node(*index, visible_here(), places);
   const Result<int> ordinal = node ? gpu_ordinal(*node, places) : fail(node.error());
   if (!ordinal) return std::nullopt;
-  return LoneGpu{"cuda:0", {{kVisibleDevices, std::to_string(*ordinal)}, {kDeviceOrder, kByPciAddress}}};
+  return LoneGpu{"cuda:0",
+                 {{kVisibleDevices, std::to_string(*ordinal)}, {kDeviceOrder, kByPciAddress}}};
 }
 
 }  // namespace assay::sandbox

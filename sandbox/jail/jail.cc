@@ -21,27 +21,34 @@ namespace assay::sandbox {
 namespace {
 
 constexpr int kExecFailed = 127;
-constexpr int kSignalStatus = 128;                // exit status of a command that a signal ended, as shells have it
-constexpr std::int64_t kSharedUserSlack = 4'096;  // processes that others of the same user may have, where a slot has no user of its own
+constexpr int kSignalStatus =
+    128;  // exit status of a command that a signal ended, as shells have it
+constexpr std::int64_t kSharedUserSlack =
+    4'096;  // processes that others of the same user may have, where a slot has no user of its own
 
 const Result<SeccompFilter>& seccomp_filter() {
   static const Result<SeccompFilter> filter = SeccompFilter::build(SeccompProfile::candidate);
   return filter;
 }
 
-/// In process 1 of the pid namespace: what is left of the list, then the command. Returns only when it failed.
-Status finish_template_jail(const TemplateJail& config, const RootFilesystem& root, LayerList layers) {
+/// In process 1 of the pid namespace: what is left of the list, then the command. Returns only when
+/// it failed.
+Status finish_template_jail(const TemplateJail& config, const RootFilesystem& root,
+                            LayerList layers) {
   if (layers.apply("mount_namespace", enter_mount_namespace)) {
     Result<std::string> lacks = std::string();
     const bool entered = layers.apply("root_filesystem", [&] {
       lacks = enter_root_filesystem(root);
       return lacks ? Status() : fail(lacks.error());
     });
-    // Half a root is no place to go on from; before that point nothing has been covered yet, but it cannot be told apart here.
+    // Half a root is no place to go on from; before that point nothing has been covered yet, but it
+    // cannot be told apart here.
     if (!lacks) return fail(lacks.error());
-    if (entered) layers.add("proc", lacks->empty() ? Status() : fail(ErrorCode::unavailable, *lacks));
+    if (entered)
+      layers.add("proc", lacks->empty() ? Status() : fail(ErrorCode::unavailable, *lacks));
   } else {
-    for (const char* part : {"root_filesystem", "proc"}) layers.missing(part, "there is no mount namespace to build it in");
+    for (const char* part : {"root_filesystem", "proc"})
+      layers.missing(part, "there is no mount namespace to build it in");
   }
   layers.apply("descriptors", [&] { return close_other_descriptors({config.keep_fd}); });
   layers.apply("session", enter_session);
@@ -73,7 +80,9 @@ Result<int> run_in_template_jail(const TemplateJail& config) {
   root.binds.insert(root.binds.end(), python->directories.begin(), python->directories.end());
   root.links = python->links;
   root.devices = config.devices;
-  if (!root.devices.empty()) root.binds.emplace_back("/sys");  // where a driver looks up which GPUs there are, and on which bus
+  if (!root.devices.empty())
+    root.binds.emplace_back(
+        "/sys");  // where a driver looks up which GPUs there are, and on which bus
 
   LayerList layers(config.strict);
   layers.apply("user_namespace", [&] {
@@ -110,15 +119,21 @@ Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config) {
   layers.apply("job_descriptors", [&] { return close_other_descriptors({config.job_fd}); });
   layers.apply("job_session", enter_session);
   layers.apply("job_ipc_namespace", enter_ipc_namespace);
-  // The loopback and abstract sockets of the template's namespace would be a meeting place for jobs that run at the same time.
+  // The loopback and abstract sockets of the template's namespace would be a meeting place for jobs
+  // that run at the same time.
   layers.apply("job_network_namespace", enter_network_namespace);
   // Without a mount namespace of its own these would cover the machine's folders.
   if (layers.apply("job_mount_namespace", enter_mount_namespace)) {
-    layers.apply("job_tmp", [&] { return mount_tmpfs_keeping_mounts("/tmp", config.tmp_bytes, config.tmp_inodes, "1777"); });
-    layers.apply("job_shm", [&] { return mount_tmpfs_keeping_mounts("/dev/shm", config.tmp_bytes, config.tmp_inodes, "1777"); });
+    layers.apply("job_tmp", [&] {
+      return mount_tmpfs_keeping_mounts("/tmp", config.tmp_bytes, config.tmp_inodes, "1777");
+    });
+    layers.apply("job_shm", [&] {
+      return mount_tmpfs_keeping_mounts("/dev/shm", config.tmp_bytes, config.tmp_inodes, "1777");
+    });
     layers.apply("job_proc", [] { return mount_proc("/proc"); });
   } else {
-    for (const char* mount : {"job_tmp", "job_shm", "job_proc"}) layers.missing(mount, "there is no mount namespace to mount it in");
+    for (const char* mount : {"job_tmp", "job_shm", "job_proc"})
+      layers.missing(mount, "there is no mount namespace to mount it in");
   }
   if (::chdir("/tmp") != 0) layers.missing("job_folder", "chdir /tmp failed");
   layers.apply("job_limits", [&] { return set_resource_limits(limits); });
@@ -128,8 +143,12 @@ Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config) {
   layers.apply("no_dumps", forbid_dumps);
   layers.apply("job_parent_death", die_with_parent);
   layers.apply("no_new_privileges", forbid_new_privileges);
-  layers.apply("landlock", [&] { return restrict_with_landlock({"/tmp", "/dev/shm"}, usable_files(config.devices)); });
-  layers.apply("seccomp", [] { return seccomp_filter() ? seccomp_filter()->load() : fail(seccomp_filter().error()); });
+  layers.apply("landlock", [&] {
+    return restrict_with_landlock({"/tmp", "/dev/shm"}, usable_files(config.devices));
+  });
+  layers.apply("seccomp", [] {
+    return seccomp_filter() ? seccomp_filter()->load() : fail(seccomp_filter().error());
+  });
   if (Status complete = layers.status(); !complete) return fail(complete.error());
   return layers.layers();
 }

@@ -1,12 +1,14 @@
-// The jail: what stands between a submission and the machine. jail.cc has the two ordered lists that are the security argument; each
-// mechanism has a file of its own here.
+// The jail: what stands between a submission and the machine. jail.cc has the two ordered lists
+// that are the security argument; each mechanism has a file of its own here.
 //
-//   template jail   built once by the program assay-jail, which then becomes the zygote: no network, no files but Python's, no devices
-//   job jail        entered by every candidate right after its fork: private memory file systems, own user, no capabilities, no system calls
+//   template jail   built once by the program assay-jail, which then becomes the zygote: no
+//   network, no files but Python's, no devices job jail        entered by every candidate right
+//   after its fork: private memory file systems, own user, no capabilities, no system calls
 //                   that a submission does not need
 //
-// What also belongs to it but is done by the supervisor: cgroups (cgroup.h), wall limits and SIGKILL by pidfd (pool/).
-// Both calls change the calling process for good. Not for a process with threads.
+// What also belongs to it but is done by the supervisor: cgroups (cgroup.h), wall limits and
+// SIGKILL by pidfd (pool/). Both calls change the calling process for good. Not for a process with
+// threads.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +26,20 @@ namespace assay::sandbox {
 inline constexpr int kMaxSlots = 256;
 
 struct TemplateJail {
-  bool strict = false;                                           // a missing layer is an error, not a report
-  int slots = 64;                                                // user ids to map, one per slot
-  std::vector<std::string> binds;                                // shown read-only at the same path
-  std::string python;                                            // the interpreter, whose installation is shown too
-  std::vector<std::string> devices;                              // device files of a GPU, for candidates of the host tier
-  int keep_fd = -1;                                              // the zygote's control socket
-  std::vector<std::pair<std::string, std::string>> environment;  // added to the fixed one (environment.h)
+  bool strict = false;               // a missing layer is an error, not a report
+  int slots = 64;                    // user ids to map, one per slot
+  std::vector<std::string> binds;    // shown read-only at the same path
+  std::string python;                // the interpreter, whose installation is shown too
+  std::vector<std::string> devices;  // device files of a GPU, for candidates of the host tier
+  int keep_fd = -1;                  // the zygote's control socket
+  std::vector<std::pair<std::string, std::string>>
+      environment;  // added to the fixed one (environment.h)
   std::vector<std::string> command;
 };
 
-/// Builds the template jail around this process and runs the command in it, as process 1 of a pid namespace where there is one. Returns the
-/// exit status to leave with, once the command has ended; an error when the jail could not be built.
+/// Builds the template jail around this process and runs the command in it, as process 1 of a pid
+/// namespace where there is one. Returns the exit status to leave with, once the command has ended;
+/// an error when the jail could not be built.
 Result<int> run_in_template_jail(const TemplateJail& config);
 
 struct JobJail {
@@ -48,7 +52,8 @@ struct JobJail {
   ResourceLimits limits;
 };
 
-/// Enters the job jail. Returns its layers; an error under strict isolation when one is missing: the caller must end.
+/// Enters the job jail. Returns its layers; an error under strict isolation when one is missing:
+/// the caller must end.
 Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config);
 
 /// What enter_job_jail() needs that is better made before a fork. Called by it otherwise.

@@ -12,8 +12,10 @@
 namespace assay::sandbox {
 namespace {
 
-// The kernel's user interface (linux/landlock.h), newer than the headers of the systems that we build on.
-constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;  // the same numbers on every architecture
+// The kernel's user interface (linux/landlock.h), newer than the headers of the systems that we
+// build on.
+constexpr long kCreateRuleset = 444, kAddRule = 445,
+               kRestrictSelf = 446;  // the same numbers on every architecture
 constexpr unsigned kVersionFlag = 1;
 constexpr int kPathBeneath = 1;
 
@@ -26,8 +28,11 @@ struct __attribute__((packed)) PathBeneath {
 };
 
 constexpr std::uint64_t bit(int number) { return 1ULL << number; }
-constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(2), kReadFolder = bit(3), kMakeCharacterDevice = bit(6), kMakeBlockDevice = bit(11);
-constexpr std::uint64_t kTruncate = bit(14);  // also what opening a device or a file of /proc with fopen("w") is
+constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(2),
+                        kReadFolder = bit(3), kMakeCharacterDevice = bit(6),
+                        kMakeBlockDevice = bit(11);
+constexpr std::uint64_t kTruncate =
+    bit(14);  // also what opening a device or a file of /proc with fopen("w") is
 constexpr std::uint64_t kIoctlOnDevice = bit(15);
 constexpr std::uint64_t kNetwork = bit(0) | bit(1);  // bind and connect TCP
 constexpr std::uint64_t kScopes = bit(0) | bit(1);   // abstract sockets, signals
@@ -44,7 +49,8 @@ Status allow(int ruleset, const std::string& path, std::uint64_t rights) {
   const UniqueFd at(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!at) return fail_errno("open " + path + " for Landlock");
   const PathBeneath rule{rights, at.get()};
-  if (::syscall(kAddRule, ruleset, kPathBeneath, &rule, 0) != 0) return fail_errno("landlock_add_rule " + path);
+  if (::syscall(kAddRule, ruleset, kPathBeneath, &rule, 0) != 0)
+    return fail_errno("landlock_add_rule " + path);
   return {};
 }
 
@@ -55,23 +61,36 @@ int landlock_version() {
   return version < 0 ? 0 : static_cast<int>(version);
 }
 
-Status restrict_with_landlock(const std::vector<std::string>& writable, const std::vector<std::string>& devices, bool loopback) {
+Status restrict_with_landlock(const std::vector<std::string>& writable,
+                              const std::vector<std::string>& devices, bool loopback) {
   const int version = landlock_version();
-  if (version == 0) return fail(ErrorCode::unavailable, "this kernel has no Landlock (needs Linux 5.13 and `landlock` among its LSMs)");
+  if (version == 0)
+    return fail(ErrorCode::unavailable,
+                "this kernel has no Landlock (needs Linux 5.13 and `landlock` among its LSMs)");
   const std::uint64_t files = files_of(version);
-  const RulesetAttributes attributes{files, version >= 4 && !loopback ? kNetwork : 0, version >= 6 ? kScopes : 0};
+  const RulesetAttributes attributes{files, version >= 4 && !loopback ? kNetwork : 0,
+                                     version >= 6 ? kScopes : 0};
   // Older kernels take the shorter forms of the struct.
-  const std::size_t size = version >= 6 ? sizeof attributes : version >= 4 ? 2 * sizeof(std::uint64_t) : sizeof(std::uint64_t);
+  const std::size_t size = version >= 6   ? sizeof attributes
+                           : version >= 4 ? 2 * sizeof(std::uint64_t)
+                                          : sizeof(std::uint64_t);
   const UniqueFd ruleset(static_cast<int>(::syscall(kCreateRuleset, &attributes, size, 0)));
   if (!ruleset) return fail_errno("landlock_create_ruleset");
-  if (Status read = allow(ruleset.get(), "/", kExecute | kReadFile | kReadFolder); !read) return read;
+  if (Status read = allow(ruleset.get(), "/", kExecute | kReadFile | kReadFolder); !read)
+    return read;
   std::vector<std::string> usable = {"/dev/null", "/dev/zero"};
   usable.insert(usable.end(), devices.begin(), devices.end());
   for (const std::string& device : usable) {
-    if (Status written = allow(ruleset.get(), device, kReadFile | kWriteFile | (files & (kTruncate | kIoctlOnDevice))); !written) return written;
+    if (Status written = allow(ruleset.get(), device,
+                               kReadFile | kWriteFile | (files & (kTruncate | kIoctlOnDevice)));
+        !written)
+      return written;
   }
   for (const std::string& folder : writable) {
-    if (Status made = allow(ruleset.get(), folder, files & ~(kMakeCharacterDevice | kMakeBlockDevice | kIoctlOnDevice)); !made) return made;
+    if (Status made = allow(ruleset.get(), folder,
+                            files & ~(kMakeCharacterDevice | kMakeBlockDevice | kIoctlOnDevice));
+        !made)
+      return made;
   }
   if (::syscall(kRestrictSelf, ruleset.get(), 0) != 0) return fail_errno("landlock_restrict_self");
   return {};

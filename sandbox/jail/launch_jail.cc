@@ -18,21 +18,25 @@ namespace {
 
 constexpr int kUsers = 1;  // besides root of the namespace
 
-/// Whether a user that owns nothing may use them; else the process stays who it is, without capabilities.
+/// Whether a user that owns nothing may use them; else the process stays who it is, without
+/// capabilities.
 bool open_to_all(const std::vector<std::string>& devices) {
   return std::all_of(devices.begin(), devices.end(), [](const std::string& path) {
     struct stat facts {};
-    return ::stat(path.c_str(), &facts) == 0 && (facts.st_mode & (S_IROTH | S_IWOTH)) == (S_IROTH | S_IWOTH);
+    return ::stat(path.c_str(), &facts) == 0 &&
+           (facts.st_mode & (S_IROTH | S_IWOTH)) == (S_IROTH | S_IWOTH);
   });
 }
 
 Status become_nobody(const std::vector<std::string>& devices) {
-  if (!open_to_all(devices)) return fail(ErrorCode::unavailable, "the GPU's device files are not open to all users");
+  if (!open_to_all(devices))
+    return fail(ErrorCode::unavailable, "the GPU's device files are not open to all users");
   const Result<uid_t> user = slot_user(0);
   return user ? become_user(*user) : fail(user.error());
 }
 
-/// A driver also names its threads, in /proc/self/task; that is a file system of its own, whose other files belong to others.
+/// A driver also names its threads, in /proc/self/task; that is a file system of its own, whose
+/// other files belong to others.
 std::vector<std::string> writable_files(std::vector<std::string> devices) {
   devices.emplace_back("/proc");
   return devices;
@@ -44,7 +48,8 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   LayerList layers(config.strict);
   layers.apply("launch_descriptors", [&] { return close_other_descriptors({config.keep_fd}); });
   layers.apply("launch_session", enter_session);
-  const Result<SeccompFilter> filter = SeccompFilter::build(config.profile ? SeccompProfile::profiler : SeccompProfile::launcher);
+  const Result<SeccompFilter> filter =
+      SeccompFilter::build(config.profile ? SeccompProfile::profiler : SeccompProfile::launcher);
   layers.apply("launch_user_namespace", [] {
     const Result<int> users = enter_user_namespace(kUsers);
     return users ? Status() : fail(users.error());
@@ -53,7 +58,8 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   layers.apply("launch_ipc_namespace", enter_ipc_namespace);
   layers.apply("launch_uts_namespace", enter_uts_namespace);
   if (layers.apply("launch_mount_namespace", enter_mount_namespace)) {
-    RootFilesystem root{.binds = config.libraries, .links = {}, .devices = config.devices, .host_proc = true};
+    RootFilesystem root{
+        .binds = config.libraries, .links = {}, .devices = config.devices, .host_proc = true};
     root.binds.emplace_back("/sys");  // which GPUs there are, and on which bus
     Status entered;
     layers.apply("launch_root_filesystem", [&] {
@@ -73,7 +79,10 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   layers.apply("launch_parent_death", die_with_parent);
   layers.apply("launch_no_new_privileges", forbid_new_privileges);
   // TCP is a profiler's only where the loopback is the jail's own.
-  layers.apply("launch_landlock", [&] { return restrict_with_landlock({"/tmp", "/dev/shm"}, writable_files(config.devices), config.profile && own_network); });
+  layers.apply("launch_landlock", [&] {
+    return restrict_with_landlock({"/tmp", "/dev/shm"}, writable_files(config.devices),
+                                  config.profile && own_network);
+  });
   layers.apply("launch_seccomp", [&] { return filter ? filter->load() : fail(filter.error()); });
   if (Status complete = layers.status(); !complete) return fail(complete.error());
   return layers.layers();

@@ -39,7 +39,9 @@ bool LayerList::add(const std::string& name, const Status& outcome) {
 Status LayerList::status() const {
   if (!strict_) return {};
   for (const LayerReport& layer : layers_) {
-    if (!layer.active) return fail(ErrorCode::unavailable, "strict isolation needs the layer " + layer.name + ": " + layer.detail);
+    if (!layer.active)
+      return fail(ErrorCode::unavailable,
+                  "strict isolation needs the layer " + layer.name + ": " + layer.detail);
   }
   return {};
 }
@@ -48,7 +50,8 @@ std::string layers_json(const std::vector<LayerReport>& layers) {
   std::string out = "[";
   for (const LayerReport& layer : layers) {
     if (out.size() > 1) out += ',';
-    out += "{\"name\":" + quoted(layer.name) + ",\"active\":" + (layer.active ? "true" : "false") + ",\"detail\":" + quoted(layer.detail) + "}";
+    out += "{\"name\":" + quoted(layer.name) + ",\"active\":" + (layer.active ? "true" : "false") +
+           ",\"detail\":" + quoted(layer.detail) + "}";
   }
   return out + "]";
 }

@@ -1,7 +1,9 @@
-// Layers: each mechanism of the jail reports whether it is active, and why not. Nothing is downgraded in silence.
+// Layers: each mechanism of the jail reports whether it is active, and why not. Nothing is
+// downgraded in silence.
 //
 //   LayerList list(strict);
-//   list.apply("seccomp", load_filter);              // strict: a failure makes list.status() an error
+//   list.apply("seccomp", load_filter);              // strict: a failure makes list.status() an
+//   error
 //
 // Not thread-safe.
 #pragma once
@@ -24,12 +26,15 @@ class LayerList {
  public:
   explicit LayerList(bool strict) : strict_(strict) {}
 
-  /// Runs the mechanism, unless a mutation leaves it out (mutation.h), and notes how it came out. Returns whether it is active.
+  /// Runs the mechanism, unless a mutation leaves it out (mutation.h), and notes how it came out.
+  /// Returns whether it is active.
   bool apply(const std::string& name, const std::function<Status()>& mechanism);
   /// Notes how a mechanism came out. Returns whether it is active.
   bool add(const std::string& name, const Status& outcome);
   /// Notes a mechanism that cannot even be tried, and why.
-  void missing(const std::string& name, const std::string& why) { add(name, fail(ErrorCode::unavailable, why)); }
+  void missing(const std::string& name, const std::string& why) {
+    add(name, fail(ErrorCode::unavailable, why));
+  }
 
   /// An error where it is strict and a layer is missing.
   Status status() const;

@@ -1,8 +1,11 @@
-// assay-jail: builds the template jail and becomes the zygote in it. Started by the supervisor only.
+// assay-jail: builds the template jail and becomes the zygote in it. Started by the supervisor
+// only.
 //
-//   assay-jail --isolation best_effort --slots 64 --keep-fd 5 --python /venv/bin/python --bind /assay/harness --device /dev/nvidia0 --env A=b -- COMMAND...
+//   assay-jail --isolation best_effort --slots 64 --keep-fd 5 --python /venv/bin/python --bind
+//   /assay/harness --device /dev/nvidia0 --env A=b -- COMMAND...
 //
-// Exit status: the command's; 126 when the jail could not be built, 2 for a wrong command line. Messages go to stderr.
+// Exit status: the command's; 126 when the jail could not be built, 2 for a wrong command line.
+// Messages go to stderr.
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,14 +27,17 @@ Result<int> number(const std::string& option, const std::string& text, int highe
   char* end = nullptr;
   const long value = std::strtol(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || value < 0 || value > highest) {
-    return fail(ErrorCode::invalid_argument, option + " wants a number from 0 to " + std::to_string(highest) + ", not '" + text + "'");
+    return fail(ErrorCode::invalid_argument, option + " wants a number from 0 to " +
+                                                 std::to_string(highest) + ", not '" + text + "'");
   }
   return static_cast<int>(value);
 }
 
 Status apply(TemplateJail& config, const std::string& option, const std::string& value) {
   if (option == "--isolation") {
-    if (value != "strict" && value != "best_effort") return fail(ErrorCode::invalid_argument, "--isolation is strict or best_effort, not '" + value + "'");
+    if (value != "strict" && value != "best_effort")
+      return fail(ErrorCode::invalid_argument,
+                  "--isolation is strict or best_effort, not '" + value + "'");
     config.strict = value == "strict";
   } else if (option == "--slots" || option == "--keep-fd") {
     constexpr int kHighestFd = 1 << 20;
@@ -46,13 +52,16 @@ Status apply(TemplateJail& config, const std::string& option, const std::string&
     config.devices.push_back(value);
   } else if (option == "--env") {
     const std::size_t equals = value.find('=');
-    if (equals == std::string::npos) return fail(ErrorCode::invalid_argument, "--env wants NAME=value, not '" + value + "'");
+    if (equals == std::string::npos)
+      return fail(ErrorCode::invalid_argument, "--env wants NAME=value, not '" + value + "'");
     config.environment.emplace_back(value.substr(0, equals), value.substr(equals + 1));
   } else if (option == "--without" && mutations_possible()) {
     config.environment.emplace_back(kLeftOutVariable, value);
     return leave_out(value);
   } else {
-    return fail(ErrorCode::invalid_argument, "unknown option " + option + "; valid: --isolation --slots --keep-fd --python --bind --device --env --");
+    return fail(ErrorCode::invalid_argument,
+                "unknown option " + option +
+                    "; valid: --isolation --slots --keep-fd --python --bind --device --env --");
   }
   return {};
 }
@@ -61,8 +70,10 @@ Result<TemplateJail> parse(const std::vector<std::string>& arguments) {
   TemplateJail config;
   std::size_t at = 0;
   for (; at < arguments.size() && arguments[at] != "--"; at += 2) {
-    if (at + 1 == arguments.size()) return fail(ErrorCode::invalid_argument, arguments[at] + " wants a value");
-    if (Status applied = apply(config, arguments[at], arguments[at + 1]); !applied) return fail(applied.error());
+    if (at + 1 == arguments.size())
+      return fail(ErrorCode::invalid_argument, arguments[at] + " wants a value");
+    if (Status applied = apply(config, arguments[at], arguments[at + 1]); !applied)
+      return fail(applied.error());
   }
   if (at + 1 >= arguments.size()) return fail(ErrorCode::invalid_argument, "no command after --");
   config.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1, arguments.end());

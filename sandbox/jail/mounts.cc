@@ -13,14 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/unique_fd.h"
-
 #include "base/small_file.h"
+#include "base/unique_fd.h"
 
 namespace assay::sandbox {
 namespace {
 
-// mount_setattr is younger than some C libraries: its number (the same on every architecture) and arguments, as the kernel defines them.
+// mount_setattr is younger than some C libraries: its number (the same on every architecture) and
+// arguments, as the kernel defines them.
 constexpr const char* kDeviceFolders[] = {"driver", "acpi", "scsi", "asound"};  // of /proc
 constexpr long kMountSetattr = 442;
 constexpr unsigned kAtRecursive = 0x8000;
@@ -29,12 +29,15 @@ struct MountAttributes {
   std::uint64_t set = 0, clear = 0, propagation = 0, user_namespace = 0;
 };
 
-Status do_mount(const char* source, const std::string& target, const char* type, unsigned long flags, const char* options) {
-  if (::mount(source, target.c_str(), type, flags, options) != 0) return fail_errno("mount " + std::string(type != nullptr ? type : source) + " on " + target);
+Status do_mount(const char* source, const std::string& target, const char* type,
+                unsigned long flags, const char* options) {
+  if (::mount(source, target.c_str(), type, flags, options) != 0)
+    return fail_errno("mount " + std::string(type != nullptr ? type : source) + " on " + target);
   return {};
 }
 
-/// For kernels older than mount_setattr: one mount, keeping the flags that it is not allowed to lose.
+/// For kernels older than mount_setattr: one mount, keeping the flags that it is not allowed to
+/// lose.
 Status remount_read_only(const std::string& target, bool devices) {
   struct statvfs facts {};
   if (::statvfs(target.c_str(), &facts) != 0) return fail_errno("statvfs " + target);
@@ -60,7 +63,8 @@ std::vector<std::string> mounts_below(const std::string& folder) {
   std::sort(found.begin(), found.end());
   std::vector<std::string> outermost;
   for (const std::string& path : found) {
-    if (outermost.empty() || !(path + "/").starts_with(outermost.back() + "/")) outermost.push_back(path);
+    if (outermost.empty() || !(path + "/").starts_with(outermost.back() + "/"))
+      outermost.push_back(path);
   }
   return outermost;
 }
@@ -93,23 +97,29 @@ Status bind_read_only(const std::string& source, const std::string& target, bool
   if (::stat(source.c_str(), &facts) != 0) return fail_errno("stat " + source);
   if (Status point = make_mount_point(target, S_ISDIR(facts.st_mode)); !point) return point;
   // Recursive, because a namespace that was copied may not uncover what other mounts hide.
-  if (Status bound = do_mount(source.c_str(), target, nullptr, MS_BIND | MS_REC, nullptr); !bound) return bound;
+  if (Status bound = do_mount(source.c_str(), target, nullptr, MS_BIND | MS_REC, nullptr); !bound)
+    return bound;
   return make_read_only(target, devices);
 }
 
 Status make_read_only(const std::string& target, bool devices) {
   MountAttributes attributes;
   attributes.set = kAttrReadOnly | kAttrNoSuid | (devices ? 0 : kAttrNoDev);
-  if (::syscall(kMountSetattr, AT_FDCWD, target.c_str(), kAtRecursive, &attributes, sizeof attributes) == 0) return {};
+  if (::syscall(kMountSetattr, AT_FDCWD, target.c_str(), kAtRecursive, &attributes,
+                sizeof attributes) == 0)
+    return {};
   return remount_read_only(target, devices);
 }
 
-Status mount_tmpfs(const std::string& target, std::int64_t bytes, std::int64_t inodes, const std::string& mode) {
-  const std::string options = "size=" + std::to_string(bytes) + ",nr_inodes=" + std::to_string(inodes) + ",mode=" + mode;
+Status mount_tmpfs(const std::string& target, std::int64_t bytes, std::int64_t inodes,
+                   const std::string& mode) {
+  const std::string options =
+      "size=" + std::to_string(bytes) + ",nr_inodes=" + std::to_string(inodes) + ",mode=" + mode;
   return do_mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, options.c_str());
 }
 
-Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes, std::int64_t inodes, const std::string& mode) {
+Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
+                                  std::int64_t inodes, const std::string& mode) {
   std::vector<std::pair<std::string, UniqueFd>> kept;
   for (const std::string& path : mounts_below(target)) {
     UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
@@ -123,18 +133,25 @@ Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
     if (Status point = make_mount_point(path, S_ISDIR(facts.st_mode)); !point) return point;
     // A copy of a mount keeps its restrictions.
     const std::string source = "/proc/self/fd/" + std::to_string(fd.get());
-    if (Status bound = do_mount(source.c_str(), path, nullptr, MS_BIND | MS_REC, nullptr); !bound) return bound;
+    if (Status bound = do_mount(source.c_str(), path, nullptr, MS_BIND | MS_REC, nullptr); !bound)
+      return bound;
   }
   return {};
 }
 
 Status mount_proc(const std::string& target) {
-  if (Status mounted = do_mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr); !mounted) return mounted;
+  if (Status mounted = do_mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
+      !mounted)
+    return mounted;
   for (const char* folder : kDeviceFolders) {
     const std::string path = target + "/" + folder;
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0) continue;  // this machine has none
-    if (Status hidden = do_mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4096,mode=555"); !hidden) return hidden;
+    if (Status hidden =
+            do_mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                     "size=4096,mode=555");
+        !hidden)
+      return hidden;
   }
   return {};
 }

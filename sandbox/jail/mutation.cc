@@ -83,12 +83,15 @@ bool contains(const std::string& names, std::string_view wanted) {
 bool mutations_possible() { return kPossible; }
 
 Status leave_out(const std::string& names) {
-  if (!kPossible) return fail(ErrorCode::unavailable, "layers can only be left out in a build with ASSAY_JAIL_MUTATIONS=ON");
+  if (!kPossible)
+    return fail(ErrorCode::unavailable,
+                "layers can only be left out in a build with ASSAY_JAIL_MUTATIONS=ON");
   std::istringstream parts(names);
   for (std::string name; std::getline(parts, name, ',');) {
     if (std::find(kLayers.begin(), kLayers.end(), name) != kLayers.end()) continue;
     std::string valid;
-    for (const std::string_view layer : kLayers) valid += (valid.empty() ? "" : ", ") + std::string(layer);
+    for (const std::string_view layer : kLayers)
+      valid += (valid.empty() ? "" : ", ") + std::string(layer);
     return fail(ErrorCode::invalid_argument, "unknown layer '" + name + "'; valid: " + valid);
   }
   left_out() = names;
@@ -98,7 +101,8 @@ Status leave_out(const std::string& names) {
 const std::string& left_out_layers() { return left_out(); }
 
 Status check_not_left_out(std::string_view layer) {
-  if (kPossible && contains(left_out(), layer)) return fail(ErrorCode::unavailable, "left out for a mutation run");
+  if (kPossible && contains(left_out(), layer))
+    return fail(ErrorCode::unavailable, "left out for a mutation run");
   return {};
 }
 

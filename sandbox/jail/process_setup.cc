@@ -30,10 +30,12 @@ Status close_between(unsigned first, unsigned last) {
 
 Status limit(int resource, const char* name, std::int64_t value) {
   rlimit wanted{};
-  if (::getrlimit(static_cast<__rlimit_resource>(resource), &wanted) != 0) return fail_errno(std::string("getrlimit ") + name);
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &wanted) != 0)
+    return fail_errno(std::string("getrlimit ") + name);
   wanted.rlim_max = std::min<rlim_t>(wanted.rlim_max, static_cast<rlim_t>(value));
   wanted.rlim_cur = wanted.rlim_max;
-  if (::setrlimit(static_cast<__rlimit_resource>(resource), &wanted) != 0) return fail_errno(std::string("setrlimit ") + name);
+  if (::setrlimit(static_cast<__rlimit_resource>(resource), &wanted) != 0)
+    return fail_errno(std::string("setrlimit ") + name);
   return {};
 }
 
@@ -45,7 +47,8 @@ Status die_with_parent() {
 }
 
 Status enter_session() {
-  if (::setsid() < 0 && errno != EPERM) return fail_errno("setsid");  // EPERM: it leads a process group already
+  if (::setsid() < 0 && errno != EPERM)
+    return fail_errno("setsid");  // EPERM: it leads a process group already
   return {};
 }
 
@@ -61,22 +64,28 @@ Status close_other_descriptors(std::vector<int> keep) {
 }
 
 Status set_resource_limits(const ResourceLimits& limits) {
-  // Timers and queued signals (SIGPENDING) count against the user who made the user namespace too, whom all jobs share.
+  // Timers and queued signals (SIGPENDING) count against the user who made the user namespace too,
+  // whom all jobs share.
   const struct {
     int resource;
     const char* name;
     std::int64_t value;
   } wanted[] = {
-      {RLIMIT_NPROC, "RLIMIT_NPROC", limits.processes},  {RLIMIT_NOFILE, "RLIMIT_NOFILE", limits.open_files},
-      {RLIMIT_FSIZE, "RLIMIT_FSIZE", limits.file_bytes}, {RLIMIT_CORE, "RLIMIT_CORE", 0},
-      {RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE", 0},           {RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", 64 << 10},
+      {RLIMIT_NPROC, "RLIMIT_NPROC", limits.processes},
+      {RLIMIT_NOFILE, "RLIMIT_NOFILE", limits.open_files},
+      {RLIMIT_FSIZE, "RLIMIT_FSIZE", limits.file_bytes},
+      {RLIMIT_CORE, "RLIMIT_CORE", 0},
+      {RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE", 0},
+      {RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", 64 << 10},
       {RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING", 1'024},
   };
   for (const auto& entry : wanted) {
     if (Status set = limit(entry.resource, entry.name, entry.value); !set) return set;
   }
   // To be less nice than a server that was started so takes a capability that is not there.
-  if (limits.niceness > ::getpriority(PRIO_PROCESS, 0) && ::setpriority(PRIO_PROCESS, 0, limits.niceness) != 0) return fail_errno("setpriority");
+  if (limits.niceness > ::getpriority(PRIO_PROCESS, 0) &&
+      ::setpriority(PRIO_PROCESS, 0, limits.niceness) != 0)
+    return fail_errno("setpriority");
   if (limits.data_bytes > 0) return limit(RLIMIT_DATA, "RLIMIT_DATA", limits.data_bytes);
   return {};
 }
@@ -94,7 +103,8 @@ Status forbid_dumps() {
 }
 
 Status forbid_new_privileges() {
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail_errno("prctl(PR_SET_NO_NEW_PRIVS)");
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    return fail_errno("prctl(PR_SET_NO_NEW_PRIVS)");
   return {};
 }
 

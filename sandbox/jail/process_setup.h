@@ -1,4 +1,5 @@
-// The parts of the jail that concern the process itself: whose death it shares, its session, its descriptors, its limits, who it runs as.
+// The parts of the jail that concern the process itself: whose death it shares, its session, its
+// descriptors, its limits, who it runs as.
 #pragma once
 
 #include <sys/types.h>
@@ -23,15 +24,17 @@ struct ResourceLimits {
   std::int64_t processes = 64;  // and threads
   std::int64_t open_files = 1'024;
   std::int64_t file_bytes = 256LL << 20;
-  std::int64_t data_bytes = 0;  // private writable memory; 0: the cgroup limits memory. Never the address space: CUDA reserves huge ranges
-  int niceness = 0;             // at least, of setpriority(): more lets others have the processors first
+  std::int64_t data_bytes = 0;  // private writable memory; 0: the cgroup limits memory. Never the
+                                // address space: CUDA reserves huge ranges
+  int niceness = 0;  // at least, of setpriority(): more lets others have the processors first
 };
 Status set_resource_limits(const ResourceLimits& limits);
 
 /// Runs as `id` (user and group) from now on, without supplementary groups.
 Status become_user(uid_t id);
 
-/// The process's memory and its files in /proc are closed to other processes, and no core is dumped.
+/// The process's memory and its files in /proc are closed to other processes, and no core is
+/// dumped.
 Status forbid_dumps();
 
 /// No program that it starts gains privileges.

@@ -11,13 +11,15 @@ namespace fs = std::filesystem;
 
 constexpr int kMaxLinks = 40;
 
-/// An installation or a virtual environment has a library folder of its own; anything else (a ~/bin full of links) must not be shown.
+/// An installation or a virtual environment has a library folder of its own; anything else (a ~/bin
+/// full of links) must not be shown.
 bool is_prefix(const fs::path& folder) {
   std::error_code error;
   if (folder == "/usr" || folder == "/" || folder.empty()) return false;
   if (fs::exists(folder / "pyvenv.cfg", error)) return true;
   for (const char* library : {"lib", "lib64"}) {
-    for (fs::directory_iterator entry(folder / library, error), end; !error && entry != end; entry.increment(error)) {
+    for (fs::directory_iterator entry(folder / library, error), end; !error && entry != end;
+         entry.increment(error)) {
       if (entry->path().filename().string().starts_with("python3")) return true;
     }
   }
@@ -25,7 +27,8 @@ bool is_prefix(const fs::path& folder) {
 }
 
 void add_prefix(PythonFiles& files, const fs::path& folder) {
-  if (is_prefix(folder) && std::find(files.directories.begin(), files.directories.end(), folder.string()) == files.directories.end()) {
+  if (is_prefix(folder) && std::find(files.directories.begin(), files.directories.end(),
+                                     folder.string()) == files.directories.end()) {
     files.directories.push_back(folder.string());
   }
 }
@@ -50,7 +53,8 @@ fs::path home_of(const fs::path& environment) {
 Result<PythonFiles> find_python_files(const std::string& python) {
   std::error_code error;
   fs::path path = fs::absolute(python, error).lexically_normal();
-  if (error || !fs::exists(path, error)) return fail(ErrorCode::not_found, "there is no Python interpreter at " + python);
+  if (error || !fs::exists(path, error))
+    return fail(ErrorCode::not_found, "there is no Python interpreter at " + python);
   PythonFiles files;
   for (int hop = 0; hop < kMaxLinks; ++hop) {
     const fs::path prefix = path.parent_path().parent_path();

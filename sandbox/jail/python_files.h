@@ -1,4 +1,5 @@
-// Which files of the host a Python interpreter needs: found from its path alone, without running it.
+// Which files of the host a Python interpreter needs: found from its path alone, without running
+// it.
 //
 //   Result<PythonFiles> files = find_python_files("/srv/assay/.venv/bin/python");
 //   // directories {"/srv/assay/.venv", "/home/me/.pyenv/versions/3.11.7"}, links {}
@@ -13,8 +14,10 @@
 namespace assay::sandbox {
 
 struct PythonFiles {
-  std::vector<std::string> directories;                    // its virtual environment, and the installation that was made from
-  std::vector<std::pair<std::string, std::string>> links;  // symbolic links on the way that lie in neither
+  std::vector<std::string>
+      directories;  // its virtual environment, and the installation that was made from
+  std::vector<std::pair<std::string, std::string>>
+      links;  // symbolic links on the way that lie in neither
 };
 
 /// Errors: not_found when there is no such interpreter.

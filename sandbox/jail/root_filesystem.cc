@@ -24,15 +24,19 @@ constexpr std::int64_t kZygoteTmpInodes = 16'384;
 const std::string kBase = "/tmp";  // covered while the root is built
 const std::string kOld = "/old", kNew = "/new";
 
-// Shown where the host has them: how binaries find libraries, which command `cc` is, how many processors there are.
-const std::vector<std::string> kSystemFiles = {"/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu"};
+// Shown where the host has them: how binaries find libraries, which command `cc` is, how many
+// processors there are.
+const std::vector<std::string> kSystemFiles = {"/etc/ld.so.cache", "/etc/alternatives",
+                                               "/sys/devices/system/cpu"};
 // Folders of the system; where they are links into /usr, the link is made again.
-const std::vector<std::string> kSystemFolders = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
+const std::vector<std::string> kSystemFolders = {"/usr",   "/bin",   "/sbin",  "/lib",
+                                                 "/lib32", "/lib64", "/libx32"};
 const std::vector<std::string> kDevices = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"};
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-/// The path with every link resolved; it is read through kOld later, where absolute links would lead astray.
+/// The path with every link resolved; it is read through kOld later, where absolute links would
+/// lead astray.
 Result<std::string> resolve(const std::string& path) {
   const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), &::free);
   if (real == nullptr) return fail_errno("realpath " + path);
@@ -42,7 +46,8 @@ Result<std::string> resolve(const std::string& path) {
 Status make_link(const std::string& path, const std::string& target) {
   const std::string at = kNew + path;
   if (Status made = make_directories(at.substr(0, at.rfind('/'))); !made) return made;
-  if (::symlink(target.c_str(), at.c_str()) != 0 && errno != EEXIST) return fail_errno("symlink " + at);
+  if (::symlink(target.c_str(), at.c_str()) != 0 && errno != EEXIST)
+    return fail_errno("symlink " + at);
   return {};
 }
 
@@ -79,7 +84,8 @@ Result<Contents> resolve_contents(const RootFilesystem& root) {
   for (const std::vector<std::string>* devices : {&kDevices, &root.devices}) {
     for (const std::string& path : *devices) contents.binds.push_back({path, path, true});
   }
-  // Parents first, so that a folder inside another does not vanish under it; of the same folder the later one stays on top.
+  // Parents first, so that a folder inside another does not vanish under it; of the same folder the
+  // later one stays on top.
   std::multimap<std::string, Bind> ordered;
   for (Bind& bind : contents.binds) ordered.emplace(bind.target, std::move(bind));
   contents.binds.clear();
@@ -88,7 +94,8 @@ Result<Contents> resolve_contents(const RootFilesystem& root) {
 }
 
 Status pivot(const std::string& new_root, const std::string& old_root) {
-  if (::syscall(SYS_pivot_root, new_root.c_str(), old_root.c_str()) != 0) return fail_errno("pivot_root " + new_root);
+  if (::syscall(SYS_pivot_root, new_root.c_str(), old_root.c_str()) != 0)
+    return fail_errno("pivot_root " + new_root);
   return {};
 }
 
@@ -103,7 +110,8 @@ Status enter_base() {
   return mount_tmpfs(kNew, kRootBytes, kRootInodes, "0755");
 }
 
-/// Whether the way to this path leads through a link that is shown already, such as /usr/local/cuda in /usr.
+/// Whether the way to this path leads through a link that is shown already, such as /usr/local/cuda
+/// in /usr.
 bool leads_through_link(const std::string& path) {
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     struct stat facts {};
@@ -115,11 +123,13 @@ bool leads_through_link(const std::string& path) {
 
 /// A folder below one that is shown already is there; making a mount point in it would be refused.
 Status show_at(const std::string& place, const Bind& bind) {
-  return exists(kNew + place) ? Status() : bind_read_only(kOld + bind.source, kNew + place, bind.devices);
+  return exists(kNew + place) ? Status()
+                              : bind_read_only(kOld + bind.source, kNew + place, bind.devices);
 }
 
 Status show(const Contents& contents) {
-  std::vector<const Bind*> linked;  // nothing can be mounted on a link: where it leads, once everything is there that it may lead to
+  std::vector<const Bind*> linked;  // nothing can be mounted on a link: where it leads, once
+                                    // everything is there that it may lead to
   for (const Bind& bind : contents.binds) {
     if (leads_through_link(bind.target)) {
       linked.push_back(&bind);
@@ -141,7 +151,9 @@ Status show(const Contents& contents) {
 Status mount_writable() {
   for (const char* folder : {"/tmp", "/dev/shm"}) {
     if (Status made = make_directories(kNew + folder); !made) return made;
-    if (Status mounted = mount_tmpfs(kNew + folder, kZygoteTmpBytes, kZygoteTmpInodes, "1777"); !mounted) return mounted;
+    if (Status mounted = mount_tmpfs(kNew + folder, kZygoteTmpBytes, kZygoteTmpInodes, "1777");
+        !mounted)
+      return mounted;
   }
   return {};
 }
@@ -150,13 +162,16 @@ Status mount_writable() {
 Result<std::string> show_proc(bool host_proc) {
   if (Status made = make_directories(kNew + "/proc"); !made) return fail(made.error());
   // Writable, as far as user ids allow: drivers name their threads there.
-  if (host_proc && ::mount((kOld + "/proc").c_str(), (kNew + "/proc").c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) return fail_errno("bind /proc");
+  if (host_proc && ::mount((kOld + "/proc").c_str(), (kNew + "/proc").c_str(), nullptr,
+                           MS_BIND | MS_REC, nullptr) != 0)
+    return fail_errno("bind /proc");
   if (host_proc) return std::string();
   const Status wanted = check_not_left_out("proc");
   const Status own = wanted ? mount_proc(kNew + "/proc") : wanted;
   if (own) return std::string();
   // Some containers hide parts of /proc and then refuse a new one: Python still needs one.
-  if (Status old = bind_read_only(kOld + "/proc", kNew + "/proc", false); !old) return fail(old.error());
+  if (Status old = bind_read_only(kOld + "/proc", kNew + "/proc", false); !old)
+    return fail(old.error());
   return "/proc is the host's, read-only, because of " + own.error().message;
 }
 
@@ -174,7 +189,9 @@ Result<std::string> enter_root_filesystem(const RootFilesystem& root) {
   if (Status moved = pivot(".", "."); !moved) return fail(moved.error());
   if (::umount2(".", MNT_DETACH) != 0) return fail_errno("umount the old root");
   if (::chdir("/") != 0) return fail_errno("chdir /");
-  if (::mount("none", "/", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0) return fail_errno("remount / read-only");
+  if (::mount("none", "/", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV,
+              nullptr) != 0)
+    return fail_errno("remount / read-only");
   return lacks;
 }
 

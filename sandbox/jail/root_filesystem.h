@@ -1,7 +1,9 @@
-// The root filesystem of a jail: a tmpfs that shows, read-only, what a program needs to run and nothing else. No home, no store, no operators, no device
-// that was not asked for, no socket of the host.
+// The root filesystem of a jail: a tmpfs that shows, read-only, what a program needs to run and
+// nothing else. No home, no store, no operators, no device that was not asked for, no socket of the
+// host.
 //
-//   Result<std::string> lacks = enter_root_filesystem({.binds = {"/usr", "/opt/venv"}, .links = {{"/lib", "usr/lib"}}});
+//   Result<std::string> lacks = enter_root_filesystem({.binds = {"/usr", "/opt/venv"}, .links =
+//   {{"/lib", "usr/lib"}}});
 #pragma once
 
 #include <string>
@@ -13,14 +15,17 @@
 namespace assay::sandbox {
 
 struct RootFilesystem {
-  std::vector<std::string> binds;                          // files and directories shown at the same path, read-only; missing ones are an error
+  std::vector<std::string>
+      binds;  // files and directories shown at the same path, read-only; missing ones are an error
   std::vector<std::pair<std::string, std::string>> links;  // symbolic links: path, where it points
-  std::vector<std::string> devices;                        // device files besides null, zero and the random ones; missing ones are an error
-  bool host_proc = false;                                  // the host's /proc, for a process without a pid namespace of its own
+  std::vector<std::string>
+      devices;  // device files besides null, zero and the random ones; missing ones are an error
+  bool host_proc = false;  // the host's /proc, for a process without a pid namespace of its own
 };
 
-/// Builds the root, moves into it and lets go of the old one. The caller is in a mount namespace of its own, and process 1 of its pid namespace
-/// for a /proc of its own, unless it wants the host's. Returns what came out less than wanted, or an empty string.
+/// Builds the root, moves into it and lets go of the old one. The caller is in a mount namespace of
+/// its own, and process 1 of its pid namespace for a /proc of its own, unless it wants the host's.
+/// Returns what came out less than wanted, or an empty string.
 Result<std::string> enter_root_filesystem(const RootFilesystem& root);
 
 }  // namespace assay::sandbox

@@ -23,12 +23,14 @@ struct ReleaseContext {
 Result<std::vector<sock_filter>> program_of(scmp_filter_ctx filter) {
   UniqueFd file(::memfd_create("seccomp", MFD_CLOEXEC));
   if (!file) return fail_errno("memfd_create for the seccomp filter");
-  if (const int result = seccomp_export_bpf(filter, file.get()); result < 0) return fail_errno("seccomp_export_bpf", -result);
+  if (const int result = seccomp_export_bpf(filter, file.get()); result < 0)
+    return fail_errno("seccomp_export_bpf", -result);
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) return fail_errno("fstat of the seccomp filter");
   std::vector<sock_filter> program(static_cast<std::size_t>(facts.st_size) / sizeof(sock_filter));
   const std::size_t bytes = program.size() * sizeof(sock_filter);
-  if (::pread(file.get(), program.data(), bytes, 0) != static_cast<ssize_t>(bytes)) return fail_errno("read the seccomp filter");
+  if (::pread(file.get(), program.data(), bytes, 0) != static_cast<ssize_t>(bytes))
+    return fail_errno("read the seccomp filter");
   return program;
 }
 
@@ -38,10 +40,13 @@ Result<SeccompFilter> SeccompFilter::build(SeccompProfile profile) {
   const std::unique_ptr<void, ReleaseContext> context(seccomp_init(SCMP_ACT_ALLOW));
   if (context == nullptr) return fail(ErrorCode::internal, "seccomp_init failed");
   // Calls of another architecture (32-bit, x32) would pass under other numbers.
-  if (const int result = seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS); result < 0) {
+  if (const int result =
+          seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+      result < 0) {
     return fail_errno("seccomp_attr_set(ACT_BADARCH)", -result);
   }
-  // A denylist of a hundred calls that are never made: a tree keeps the common calls cheap. Older libraries lack it.
+  // A denylist of a hundred calls that are never made: a tree keeps the common calls cheap. Older
+  // libraries lack it.
   seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (Status added = add_seccomp_rules(context.get(), profile); !added) return fail(added.error());
   Result<std::vector<sock_filter>> program = program_of(context.get());
@@ -52,8 +57,10 @@ Result<SeccompFilter> SeccompFilter::build(SeccompProfile profile) {
 }
 
 Status SeccompFilter::load() const {
-  sock_fprog program{static_cast<unsigned short>(program_.size()), const_cast<sock_filter*>(program_.data())};
-  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) return fail_errno("seccomp(SECCOMP_SET_MODE_FILTER)");
+  sock_fprog program{static_cast<unsigned short>(program_.size()),
+                     const_cast<sock_filter*>(program_.data())};
+  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
+    return fail_errno("seccomp(SECCOMP_SET_MODE_FILTER)");
   return {};
 }
 

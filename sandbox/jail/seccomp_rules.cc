@@ -22,7 +22,8 @@
 namespace assay::sandbox {
 namespace {
 
-// Denied whatever the arguments are. Names that this machine's architecture does not have are passed over.
+// Denied whatever the arguments are. Names that this machine's architecture does not have are
+// passed over.
 constexpr const char* kDenied[] = {
     // other processes' memory and descriptors
     "ptrace",
@@ -102,8 +103,9 @@ constexpr const char* kDenied[] = {
     "seccomp",
 };
 
-// Files of every kind but plain ones. Nsight Compute speaks with the program that it launches over named pipes, in a folder below /tmp: for a profiler those,
-// and those alone, are allowed. They reach nobody outside: /tmp is the jail's own.
+// Files of every kind but plain ones. Nsight Compute speaks with the program that it launches over
+// named pipes, in a folder below /tmp: for a profiler those, and those alone, are allowed. They
+// reach nobody outside: /tmp is the jail's own.
 constexpr struct {
   const char* name;
   unsigned mode;  // which of its arguments
@@ -114,14 +116,16 @@ constexpr const char* kDeniedToCandidates[] = {
     // would tell what others do with the files that every job shows
     "inotify_init",
     "inotify_init1",
-    // native asynchronous I/O: its requests count against one number for the whole machine (fs.aio-max-nr)
+    // native asynchronous I/O: its requests count against one number for the whole machine
+    // (fs.aio-max-nr)
     "io_setup",
     "io_submit",
     "io_getevents",
     "io_pgetevents",
     "io_cancel",
     "io_destroy",
-    // writes out disks that are not a job's, uninterruptibly: whoever is in it cannot even be killed
+    // writes out disks that are not a job's, uninterruptibly: whoever is in it cannot even be
+    // killed
     "sync",
     "syncfs",
     // drops from memory what others read
@@ -129,23 +133,31 @@ constexpr const char* kDeniedToCandidates[] = {
     "readahead",
 };
 
-// For candidates they do nothing, and say that it is done: a job's own files lie in memory, and a flush of a file that every job shows is a
-// flush of the machine's disk.
+// For candidates they do nothing, and say that it is done: a job's own files lie in memory, and a
+// flush of a file that every job shows is a flush of the machine's disk.
 constexpr const char* kIdleForCandidates[] = {"fsync", "fdatasync", "sync_file_range"};
 
-// As kDenied, for calls that are younger than some versions of the library; their numbers are the same on every architecture.
+// As kDenied, for calls that are younger than some versions of the library; their numbers are the
+// same on every architecture.
 constexpr int kDeniedNumbers[] = {
-    428 /* open_tree */,   429 /* move_mount */,      430 /* fsopen */,        431 /* fsconfig */,       432 /* fsmount */,      433 /* fspick */,
-    438 /* pidfd_getfd */, 440 /* process_madvise */, 442 /* mount_setattr */, 443 /* quotactl_fd */,    447 /* memfd_secret */, 448 /* process_mrelease */,
-    451 /* cachestat */,   457 /* statmount */,       458 /* listmount */,     467 /* open_tree_attr */,
+    428 /* open_tree */,      429 /* move_mount */,      430 /* fsopen */,
+    431 /* fsconfig */,       432 /* fsmount */,         433 /* fspick */,
+    438 /* pidfd_getfd */,    440 /* process_madvise */, 442 /* mount_setattr */,
+    443 /* quotactl_fd */,    447 /* memfd_secret */,    448 /* process_mrelease */,
+    451 /* cachestat */,      457 /* statmount */,       458 /* listmount */,
+    467 /* open_tree_attr */,
 };
 
-constexpr std::uint64_t kNamespaceFlags[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
-                                             CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET, CLONE_NEWTIME};
+constexpr std::uint64_t kNamespaceFlags[] = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS,
+                                             CLONE_NEWIPC, CLONE_NEWUSER,   CLONE_NEWPID,
+                                             CLONE_NEWNET, CLONE_NEWTIME};
 
 constexpr std::uint64_t kSetPtracer = 0x59616d61;  // PR_SET_PTRACER
-constexpr std::uint64_t kSchedCore = 62;           // PR_SCHED_CORE: a cookie keeps others off the processor's other thread
-constexpr std::uint64_t kDeniedPrctl[] = {PR_SET_SECCOMP, PR_SET_DUMPABLE, PR_SET_MM, PR_SET_SECUREBITS, PR_SET_PDEATHSIG, kSetPtracer, kSchedCore};
+constexpr std::uint64_t kSchedCore =
+    62;  // PR_SCHED_CORE: a cookie keeps others off the processor's other thread
+constexpr std::uint64_t kDeniedPrctl[] = {PR_SET_SECCOMP,    PR_SET_DUMPABLE,  PR_SET_MM,
+                                          PR_SET_SECUREBITS, PR_SET_PDEATHSIG, kSetPtracer,
+                                          kSchedCore};
 
 constexpr std::uint64_t kTerminalInjections[] = {0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */};
 
@@ -156,7 +168,8 @@ constexpr std::uint64_t kShmHugePages = 04000;  // SHM_HUGETLB
 constexpr struct {
   const char* name;
   unsigned flags;
-} kUrgent[] = {{"sendto", 3}, {"sendmsg", 2}, {"sendmmsg", 3}, {"recvfrom", 3}, {"recvmsg", 2}, {"recvmmsg", 3}};
+} kUrgent[] = {{"sendto", 3},   {"sendmsg", 2}, {"sendmmsg", 3},
+               {"recvfrom", 3}, {"recvmsg", 2}, {"recvmmsg", 3}};
 
 constexpr std::uint64_t kPeerPidfd = 77;  // SO_PEERPIDFD
 constexpr std::uint64_t kPassPidfd = 76;  // SO_PASSPIDFD
@@ -169,36 +182,54 @@ Status check(int result, const std::string& what) {
   return {};
 }
 
-Status deny(scmp_filter_ctx filter, int call, const std::string& name) { return check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0), name); }
-
-/// When all conditions hold.
-Status deny_when(scmp_filter_ctx filter, const char* name, int error, std::initializer_list<scmp_arg_cmp> conditions) {
-  const int call = seccomp_syscall_resolve_name(name);
-  if (call == __NR_SCMP_ERROR) return fail(ErrorCode::internal, std::string("libseccomp does not know ") + name);
-  const auto count = static_cast<unsigned>(conditions.size());
-  return check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), call, count, conditions.begin()), name);
+Status deny(scmp_filter_ctx filter, int call, const std::string& name) {
+  return check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0), name);
 }
 
-Status deny_when(scmp_filter_ctx filter, const char* name, int error, scmp_arg_cmp condition) { return deny_when(filter, name, error, {condition}); }
+/// When all conditions hold.
+Status deny_when(scmp_filter_ctx filter, const char* name, int error,
+                 std::initializer_list<scmp_arg_cmp> conditions) {
+  const int call = seccomp_syscall_resolve_name(name);
+  if (call == __NR_SCMP_ERROR)
+    return fail(ErrorCode::internal, std::string("libseccomp does not know ") + name);
+  const auto count = static_cast<unsigned>(conditions.size());
+  return check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)),
+                                      call, count, conditions.begin()),
+               name);
+}
+
+Status deny_when(scmp_filter_ctx filter, const char* name, int error, scmp_arg_cmp condition) {
+  return deny_when(filter, name, error, {condition});
+}
 
 Status deny_by_argument(scmp_filter_ctx filter) {
   for (const std::uint64_t flag : kNamespaceFlags) {
-    if (Status added = deny_when(filter, "clone", EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag)); !added) return added;
+    if (Status added = deny_when(filter, "clone", EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag));
+        !added)
+      return added;
   }
   for (const std::uint64_t option : kDeniedPrctl) {
-    if (Status added = deny_when(filter, "prctl", EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, kLow32, option)); !added) return added;
+    if (Status added =
+            deny_when(filter, "prctl", EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, kLow32, option));
+        !added)
+      return added;
   }
   for (const std::uint64_t request : kTerminalInjections) {
-    if (Status added = deny_when(filter, "ioctl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, request)); !added) return added;
+    if (Status added =
+            deny_when(filter, "ioctl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, request));
+        !added)
+      return added;
   }
   // Netlink, packet, vsock, AF_ALG and the rest are not namespaced or not needed.
   for (const char* name : {"socket", "socketpair"}) {
-    if (Status added = deny_when(filter, name, EAFNOSUPPORT, SCMP_A0(SCMP_CMP_GT, AF_INET)); !added) return added;
+    if (Status added = deny_when(filter, name, EAFNOSUPPORT, SCMP_A0(SCMP_CMP_GT, AF_INET)); !added)
+      return added;
   }
   return deny_when(filter, "personality", EPERM, SCMP_A0(SCMP_CMP_NE, kQueryPersonality));
 }
 
-/// A kind is four bits of the mode. A rule cannot say "is not": so every kind that lacks the bit of pipes, or has another one.
+/// A kind is four bits of the mode. A rule cannot say "is not": so every kind that lacks the bit of
+/// pipes, or has another one.
 Status deny_other_nodes(scmp_filter_ctx filter, int call, const char* name, unsigned mode) {
   static_assert((S_IFMT & ~S_IFIFO) == (S_IFCHR | S_IFDIR | S_IFREG));
   const scmp_arg_cmp others[] = {
@@ -208,7 +239,10 @@ Status deny_other_nodes(scmp_filter_ctx filter, int call, const char* name, unsi
       SCMP_CMP(mode, SCMP_CMP_MASKED_EQ, S_IFREG, S_IFREG),
   };
   for (const scmp_arg_cmp& other : others) {
-    if (Status denied = check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &other), name); !denied) return denied;
+    if (Status denied =
+            check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &other), name);
+        !denied)
+      return denied;
   }
   return {};
 }
@@ -217,7 +251,10 @@ Status deny_nodes(scmp_filter_ctx filter, bool pipes_allowed) {
   for (const auto& make : kMakeNodes) {
     const int call = seccomp_syscall_resolve_name(make.name);
     if (call < 0) continue;
-    if (Status denied = pipes_allowed ? deny_other_nodes(filter, call, make.name, make.mode) : deny(filter, call, make.name); !denied) return denied;
+    if (Status denied = pipes_allowed ? deny_other_nodes(filter, call, make.name, make.mode)
+                                      : deny(filter, call, make.name);
+        !denied)
+      return denied;
   }
   return {};
 }
@@ -233,31 +270,56 @@ Status deny_names(scmp_filter_ctx filter, std::span<const char* const> names) {
 
 Status deny_to_candidates(scmp_filter_ctx filter) {
   if (Status named = deny_names(filter, kDeniedToCandidates); !named) return named;
-  // TCP would be confined to the job's own loopback, but a TCP socket that lingers and is sent to the supervisor would stop it in its close().
-  if (Status added = deny_when(filter, "socket", EAFNOSUPPORT, SCMP_A0(SCMP_CMP_EQ, AF_INET)); !added) return added;
+  // TCP would be confined to the job's own loopback, but a TCP socket that lingers and is sent to
+  // the supervisor would stop it in its close().
+  if (Status added = deny_when(filter, "socket", EAFNOSUPPORT, SCMP_A0(SCMP_CMP_EQ, AF_INET));
+      !added)
+    return added;
   // Leases and notices on files that every job shows would tell what others do with them.
   for (const std::uint64_t command : kDeniedFcntl) {
-    if (Status added = deny_when(filter, "fcntl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, command)); !added) return added;
+    if (Status added =
+            deny_when(filter, "fcntl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, command));
+        !added)
+      return added;
   }
   for (const char* name : kIdleForCandidates) {
     const int call = seccomp_syscall_resolve_name(name);
     if (call < 0) continue;
-    if (Status idle = check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), call, 0), name); !idle) return idle;
+    if (Status idle = check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), call, 0), name); !idle)
+      return idle;
   }
-  if (Status idle = deny_when(filter, "msync", 0, SCMP_A2(SCMP_CMP_MASKED_EQ, MS_SYNC, MS_SYNC)); !idle) return idle;
-  // Urgent bytes of unix sockets are young, are of no use, and let a process write to freed kernel memory (CVE-2025-38236).
+  if (Status idle = deny_when(filter, "msync", 0, SCMP_A2(SCMP_CMP_MASKED_EQ, MS_SYNC, MS_SYNC));
+      !idle)
+    return idle;
+  // Urgent bytes of unix sockets are young, are of no use, and let a process write to freed kernel
+  // memory (CVE-2025-38236).
   for (const auto& call : kUrgent) {
-    if (Status added = deny_when(filter, call.name, EOPNOTSUPP, SCMP_CMP(call.flags, SCMP_CMP_MASKED_EQ, MSG_OOB, MSG_OOB)); !added) return added;
+    if (Status added = deny_when(filter, call.name, EOPNOTSUPP,
+                                 SCMP_CMP(call.flags, SCMP_CMP_MASKED_EQ, MSG_OOB, MSG_OOB));
+        !added)
+      return added;
   }
-  // A handle of the process at the other end of a socket, or of who sent a message: the supervisor's, past every pid namespace. Older kernels have none.
-  for (const auto& [name, option] : {std::pair("getsockopt", kPeerPidfd), std::pair("setsockopt", kPassPidfd)}) {
-    const std::initializer_list<scmp_arg_cmp> asked = {SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, SOL_SOCKET), SCMP_A2(SCMP_CMP_MASKED_EQ, kLow32, option)};
+  // A handle of the process at the other end of a socket, or of who sent a message: the
+  // supervisor's, past every pid namespace. Older kernels have none.
+  for (const auto& [name, option] :
+       {std::pair("getsockopt", kPeerPidfd), std::pair("setsockopt", kPassPidfd)}) {
+    const std::initializer_list<scmp_arg_cmp> asked = {
+        SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, SOL_SOCKET),
+        SCMP_A2(SCMP_CMP_MASKED_EQ, kLow32, option)};
     if (Status handle = deny_when(filter, name, ENOPROTOOPT, asked); !handle) return handle;
   }
-  // Huge pages come from one pool of the whole machine, which the control group of memory does not count.
-  if (Status mapped = deny_when(filter, "mmap", EPERM, SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB, MAP_HUGETLB)); !mapped) return mapped;
-  if (Status file = deny_when(filter, "memfd_create", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, MFD_HUGETLB, MFD_HUGETLB)); !file) return file;
-  return deny_when(filter, "shmget", EPERM, SCMP_A2(SCMP_CMP_MASKED_EQ, kShmHugePages, kShmHugePages));
+  // Huge pages come from one pool of the whole machine, which the control group of memory does not
+  // count.
+  if (Status mapped =
+          deny_when(filter, "mmap", EPERM, SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB, MAP_HUGETLB));
+      !mapped)
+    return mapped;
+  if (Status file = deny_when(filter, "memfd_create", EPERM,
+                              SCMP_A1(SCMP_CMP_MASKED_EQ, MFD_HUGETLB, MFD_HUGETLB));
+      !file)
+    return file;
+  return deny_when(filter, "shmget", EPERM,
+                   SCMP_A2(SCMP_CMP_MASKED_EQ, kShmHugePages, kShmHugePages));
 }
 
 }  // namespace
@@ -268,7 +330,9 @@ Status add_seccomp_rules(scmp_filter_ctx filter, SeccompProfile profile) {
     if (Status denied = deny(filter, call, std::to_string(call)); !denied) return denied;
   }
   // Its flags lie in memory, where a filter cannot look; the C library falls back to clone.
-  if (Status clone3 = check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), kClone3, 0), "clone3"); !clone3) return clone3;
+  if (Status clone3 = check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), kClone3, 0), "clone3");
+      !clone3)
+    return clone3;
   if (Status denied = deny_by_argument(filter); !denied) return denied;
   if (Status nodes = deny_nodes(filter, profile == SeccompProfile::profiler); !nodes) return nodes;
   return profile == SeccompProfile::candidate ? deny_to_candidates(filter) : Status();

@@ -10,15 +10,14 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/unique_fd.h"
-
 #include "base/small_file.h"
+#include "base/unique_fd.h"
 
 namespace assay::sandbox {
 namespace {
 
-// Host ids far above those of people, services and subordinate-id ranges; each jail takes a block of its own, so that the kernel's
-// per-user counts of two supervisors do not mix.
+// Host ids far above those of people, services and subordinate-id ranges; each jail takes a block
+// of its own, so that the kernel's per-user counts of two supervisors do not mix.
 constexpr std::uint32_t kHostSlotBase = 0x7000'0000;
 constexpr std::uint32_t kHostSlotBlock = 1024;
 constexpr std::uint32_t kHostSlotBlocks = 0x10000;
@@ -26,20 +25,24 @@ constexpr std::uint32_t kHostSlotBlocks = 0x10000;
 Status write_file(const std::string& path, const std::string& text) {
   UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!fd) return fail_errno("open " + path);
-  if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return fail_errno("write " + path);
+  if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return fail_errno("write " + path);
   return {};
 }
 
 std::string map_text(std::uint32_t outside, int slots) {
   std::string text = "0 " + std::to_string(outside) + " 1\n";
   if (slots > 0) {
-    const std::uint32_t base = kHostSlotBase + (static_cast<std::uint32_t>(::getpid()) % kHostSlotBlocks) * kHostSlotBlock;
-    text += std::to_string(kFirstSlotUid) + " " + std::to_string(base) + " " + std::to_string(slots) + "\n";
+    const std::uint32_t base =
+        kHostSlotBase + (static_cast<std::uint32_t>(::getpid()) % kHostSlotBlocks) * kHostSlotBlock;
+    text += std::to_string(kFirstSlotUid) + " " + std::to_string(base) + " " +
+            std::to_string(slots) + "\n";
   }
   return text;
 }
 
-/// A map of several ranges must be written from outside the namespace, by a process that has the capability there.
+/// A map of several ranges must be written from outside the namespace, by a process that has the
+/// capability there.
 class MapWriter {
  public:
   static Result<MapWriter> start(const std::string& uids, const std::string& gids) {
@@ -93,9 +96,12 @@ Result<int> enter_user_namespace(int slots) {
     return fail_errno("unshare(CLONE_NEWUSER)");
   }
   // One id, which a process may map by itself once it has given up setgroups.
-  if (Status denied = write_file("/proc/self/setgroups", "deny"); !denied) return fail(denied.error());
-  if (Status uids = write_file("/proc/self/uid_map", map_text(uid, 0)); !uids) return fail(uids.error());
-  if (Status gids = write_file("/proc/self/gid_map", map_text(gid, 0)); !gids) return fail(gids.error());
+  if (Status denied = write_file("/proc/self/setgroups", "deny"); !denied)
+    return fail(denied.error());
+  if (Status uids = write_file("/proc/self/uid_map", map_text(uid, 0)); !uids)
+    return fail(uids.error());
+  if (Status gids = write_file("/proc/self/gid_map", map_text(gid, 0)); !gids)
+    return fail(gids.error());
   return 0;
 }
 

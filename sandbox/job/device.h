@@ -1,4 +1,5 @@
-// Device: where jobs run. Implementations: cpu, cuda, fake (sandbox/device). `execute` is called from many threads; an implementation serialises what it must itself.
+// Device: where jobs run. Implementations: cpu, cuda, fake (sandbox/device). `execute` is called
+// from many threads; an implementation serialises what it must itself.
 #pragma once
 
 #include <atomic>
@@ -31,7 +32,8 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
-  /// Runs the job to its end, whatever the submission does, and never throws. Every failure is in the verdict.
+  /// Runs the job to its end, whatever the submission does, and never throws. Every failure is in
+  /// the verdict.
   virtual Verdict execute(const Job& job, JobMonitor& monitor) = 0;
 };
 

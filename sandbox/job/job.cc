@@ -31,10 +31,11 @@ constexpr std::array kTiers = {
 };
 
 constexpr std::array kStages = {
-    Name<Stage>{Stage::queue, "queue"},   Name<Stage>{Stage::import, "import"},     Name<Stage>{Stage::compile, "compile"},
-    Name<Stage>{Stage::record, "record"}, Name<Stage>{Stage::launch, "launch"},     Name<Stage>{Stage::run, "run"},
-    Name<Stage>{Stage::judge, "judge"},   Name<Stage>{Stage::baseline, "baseline"}, Name<Stage>{Stage::recheck, "recheck"},
-    Name<Stage>{Stage::done, "done"},
+    Name<Stage>{Stage::queue, "queue"},     Name<Stage>{Stage::import, "import"},
+    Name<Stage>{Stage::compile, "compile"}, Name<Stage>{Stage::record, "record"},
+    Name<Stage>{Stage::launch, "launch"},   Name<Stage>{Stage::run, "run"},
+    Name<Stage>{Stage::judge, "judge"},     Name<Stage>{Stage::baseline, "baseline"},
+    Name<Stage>{Stage::recheck, "recheck"}, Name<Stage>{Stage::done, "done"},
 };
 
 // In the order of the enum, so that a missing name shows (tests/sandbox/job/job_test.cc walks it).
@@ -109,12 +110,20 @@ std::string_view to_string(Tier tier) { return name_of(kTiers, tier); }
 std::string_view to_string(Stage stage) { return name_of(kStages, stage); }
 std::string_view to_string(ErrorKind kind) { return name_of(kErrorKinds, kind); }
 
-std::optional<JobKind> job_kind_from(std::string_view text) { return value_of<JobKind>(kJobKinds, text); }
-std::optional<Outcome> outcome_from(std::string_view text) { return value_of<Outcome>(kOutcomes, text); }
+std::optional<JobKind> job_kind_from(std::string_view text) {
+  return value_of<JobKind>(kJobKinds, text);
+}
+std::optional<Outcome> outcome_from(std::string_view text) {
+  return value_of<Outcome>(kOutcomes, text);
+}
 std::optional<Tier> tier_from(std::string_view text) { return value_of<Tier>(kTiers, text); }
 std::optional<Stage> stage_from(std::string_view text) { return value_of<Stage>(kStages, text); }
-std::optional<ErrorKind> error_kind_from(std::string_view text) { return value_of<ErrorKind>(kErrorKinds, text); }
+std::optional<ErrorKind> error_kind_from(std::string_view text) {
+  return value_of<ErrorKind>(kErrorKinds, text);
+}
 
-bool takes_language(std::string_view dialect, std::string_view language) { return language == kPython || (language == kCudaCpp && dialect == "triton"); }
+bool takes_language(std::string_view dialect, std::string_view language) {
+  return language == kPython || (language == kCudaCpp && dialect == "triton");
+}
 
 }  // namespace assay::sandbox

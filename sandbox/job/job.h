@@ -1,4 +1,5 @@
-// The contract of the sandbox: a Job goes in, a Verdict comes out. Plain structs, no behaviour, no JSON, no pointers.
+// The contract of the sandbox: a Job goes in, a Verdict comes out. Plain structs, no behaviour, no
+// JSON, no pointers.
 //
 //   Job job;
 //   job.kind = JobKind::test;
@@ -6,10 +7,11 @@
 //   job.source = "...";
 //   Verdict verdict = device.execute(job, monitor);
 //
-// A Verdict is positive evidence: status `pass` needs one complete, passing CaseRecord for every case of the job. Silence,
-// an early exit, half a frame or a second result is an error. Only the judge writes the numerics of a CaseRecord.
-// The JSON form (documented in docs/verdict.md, versioned by kVerdictFormat) lives in tools/json/verdict_json.h.
-// These structs are values: copy and move them freely between threads, never share one mutably.
+// A Verdict is positive evidence: status `pass` needs one complete, passing CaseRecord for every
+// case of the job. Silence, an early exit, half a frame or a second result is an error. Only the
+// judge writes the numerics of a CaseRecord. The JSON form (documented in docs/verdict.md,
+// versioned by kVerdictFormat) lives in tools/json/verdict_json.h. These structs are values: copy
+// and move them freely between threads, never share one mutably.
 #pragma once
 
 #include <array>
@@ -35,7 +37,8 @@ enum class JobKind {
 
 enum class Outcome { pass, fail, error };
 
-/// How far a verdict can be trusted, best first. `none`: nothing ran (a compile job, an early error).
+/// How far a verdict can be trusted, best first. `none`: nothing ran (a compile job, an early
+/// error).
 enum class Tier { plan, host, interpreter, none };
 
 /// Where in a job's life it ended. In the order in which a job passes through them.
@@ -84,7 +87,7 @@ enum class ErrorKind {
   gpu_fault,         // illegal address, device assert, misaligned access
   canary_violation,  // wrote outside its buffers; in the interpreter: read or wrote
   floor_violation,   // faster than physics allows
-  unsupported,       // this device cannot do it (a Hopper dialect on the CPU); `detail` says what would
+  unsupported,  // this device cannot do it (a Hopper dialect on the CPU); `detail` says what would
   // ours
   cancelled,
   aborted,
@@ -103,11 +106,13 @@ std::optional<Tier> tier_from(std::string_view text);
 std::optional<Stage> stage_from(std::string_view text);
 std::optional<ErrorKind> error_kind_from(std::string_view text);
 
-/// What a source is written in: Python with kernels in the operator's dialect, or CUDA C++ (docs/cuda-submissions.md).
+/// What a source is written in: Python with kernels in the operator's dialect, or CUDA C++
+/// (docs/cuda-submissions.md).
 inline constexpr std::string_view kPython = "python", kCudaCpp = "cuda";
 inline constexpr std::array kLanguages = {kPython, kCudaCpp};
 inline constexpr const char* kLanguageNames = "python, cuda";
-/// Whether a source in this language can be a submission for an operator of this dialect: those of gluon and tlx are about their dialect.
+/// Whether a source in this language can be a submission for an operator of this dialect: those of
+/// gluon and tlx are about their dialect.
 bool takes_language(std::string_view dialect, std::string_view language);
 
 /// Every limit of a job, by name and unit. The defaults are the documented ones (docs/limits.md).
@@ -119,9 +124,11 @@ struct Limits {
   std::int64_t memory_bytes = 4LL << 30;  // candidate: cgroup where there is one, else RLIMIT_DATA
   std::int64_t gpu_memory_bytes = 32LL << 30;
   std::int64_t processes = 64;
-  std::int64_t cpu_percent = 400;  // of one processor, over all of the candidate's processes: cgroup, where there is one
+  std::int64_t cpu_percent =
+      400;  // of one processor, over all of the candidate's processes: cgroup, where there is one
   std::int64_t tmp_bytes = 256LL << 20;
-  std::int64_t stdout_bytes = 64LL << 10;        // kept head and tail, together; of stdout and stderr each
+  std::int64_t stdout_bytes = 64LL
+                              << 10;  // kept head and tail, together; of stdout and stderr each
   std::int64_t output_flood_bytes = 64LL << 20;  // past this the job ends with output_limit
   std::int64_t source_bytes = 1LL << 20;
 };
@@ -138,23 +145,27 @@ struct CaseRequest {
 
 struct Job {
   std::string id;   // handle "job_..."
-  std::string run;  // of which it is a part: its tests and profiles share launchers; empty: of none. A stored job has its own
+  std::string run;  // of which it is a part: its tests and profiles share launchers; empty: of
+                    // none. A stored job has its own
   JobKind kind = JobKind::test;
   std::string operator_name;
   std::string operator_dir;        // absolute; trusted; the judge reads reference.py there
   std::string entry;               // the entry function's name
   std::string dialect = "triton";  // triton | gluon | tlx
   std::string language = std::string(kPython);
-  std::string source;                   // UTF-8, untrusted
-  std::vector<CaseRequest> cases;       // in order; the device may skip those it cannot run, and says so
-  std::vector<std::string> targets;     // compile, and profile without running: "cuda:90", "hip:gfx942", ...; empty: the device's own
+  std::string source;              // UTF-8, untrusted
+  std::vector<CaseRequest> cases;  // in order; the device may skip those it cannot run, and says so
+  std::vector<std::string> targets;     // compile, and profile without running: "cuda:90",
+                                        // "hip:gfx942", ...; empty: the device's own
   std::string baseline_source;          // the oracle, for profile and grade; empty: no speed-up
   bool want_artifacts = false;          // PTX, plans
   bool every_case = false;              // compile: all of `cases`, not only the largest public one
   std::optional<ProfileDetail> detail;  // profile: what to show besides the summary
-  /// Case -> a launch plan that was recorded before, to be replayed instead of recording `source`. Of one process: a stored job has none.
+  /// Case -> a launch plan that was recorded before, to be replayed instead of recording `source`.
+  /// Of one process: a stored job has none.
   std::map<std::string, std::string> plans;
-  /// Cases that profile and grade time; empty: those worth it (sandbox/job/timed_cases.h). Of one process, as above.
+  /// Cases that profile and grade time; empty: those worth it (sandbox/job/timed_cases.h). Of one
+  /// process, as above.
   std::vector<std::string> timed_cases;
   Limits limits;
 };
@@ -166,19 +177,23 @@ struct Mismatch {
   double actual = 0;
 };
 
-/// Time of one kernel sequence, nanoseconds: device time with a cold cache; on the host tier wall clock.
+/// Time of one kernel sequence, nanoseconds: device time with a cold cache; on the host tier wall
+/// clock.
 struct Timing {
   double median_ns = 0;
   double low_ns = 0;  // 95 % confidence interval of the median
   double high_ns = 0;
   std::vector<double> samples_ns;  // raw, in the order taken, without the discarded ones
   double warm_ns = 0;              // median right after a run of the same; 0: not measured
-  double first_run_ns = 0;         // median of samples that were the first run on their inputs; 0: not known
-  double wall_ns = 0;              // median from queueing to the end of the wait, by the host's clock; 0: not measured
-  double overhead_ns = 0;          // of the timer's marks; taken off already
-  double clock_mhz = 0;            // median of the multiprocessors' clock meanwhile; 0: not measured
-  std::int64_t discarded = 0;      // samples at a clock clearly under that
-  double age_ms = 0;               // how long before the job they were taken: an oracle's, in a profile; 0: in the job
+  double first_run_ns =
+      0;  // median of samples that were the first run on their inputs; 0: not known
+  double wall_ns =
+      0;  // median from queueing to the end of the wait, by the host's clock; 0: not measured
+  double overhead_ns = 0;      // of the timer's marks; taken off already
+  double clock_mhz = 0;        // median of the multiprocessors' clock meanwhile; 0: not measured
+  std::int64_t discarded = 0;  // samples at a clock clearly under that
+  double age_ms =
+      0;  // how long before the job they were taken: an oracle's, in a profile; 0: in the job
 };
 
 /// One operation of a launch plan, in the company of those before it, with cold caches.
@@ -205,15 +220,17 @@ struct CaseRecord {
   std::optional<double> floor_ns;  // physics: bytes / bandwidth, flops / peak
   double cost_bytes = 0;
   double cost_flops = 0;
-  std::vector<OperationTime> timeline;  // of its plan, in order; empty: not timed, or too many operations
-  std::optional<double> own_share;      // 0..1 of the timeline: the submission's kernels
-  std::optional<bool> deterministic;    // the same bits for the same inputs twice
+  std::vector<OperationTime>
+      timeline;  // of its plan, in order; empty: not timed, or too many operations
+  std::optional<double> own_share;    // 0..1 of the timeline: the submission's kernels
+  std::optional<bool> deterministic;  // the same bits for the same inputs twice
 };
 
 /// What is known of a kernel without running it, per target.
 struct KernelReport {
   std::string name;
-  std::string symbol;  // its name in the image, where that is another (C++); not part of a stored verdict
+  std::string
+      symbol;  // its name in the image, where that is another (C++); not part of a stored verdict
   std::string target;
   std::int64_t num_warps = 0;
   std::int64_t registers = 0;     // per thread
@@ -254,9 +271,10 @@ struct Provenance {
   std::string nvrtc;                         // of a source in CUDA C++
   std::map<std::string, std::string> seeds;  // case id -> seed, published after the verdict
   std::vector<std::string> missing_layers;
-  std::string operator_revision;                            // SHA-256 of the operator's files
-  std::string source_sha256;                                // empty: plans were replayed
-  std::optional<std::map<std::string, std::string>> plans;  // case -> SHA-256 of the stored plan that was replayed; none: a source was recorded
+  std::string operator_revision;  // SHA-256 of the operator's files
+  std::string source_sha256;      // empty: plans were replayed
+  std::optional<std::map<std::string, std::string>>
+      plans;  // case -> SHA-256 of the stored plan that was replayed; none: a source was recorded
 };
 
 struct Verdict {
@@ -278,8 +296,9 @@ struct Verdict {
   std::string stdout_text, stderr_text;  // untrusted, bounded, escaped where shown
   Tier tier = Tier::none;
   std::string tier_reason;
-  std::optional<Profile> profile;          // of a profile job that got as far as compiled kernels
-  std::optional<double> perf;              // geometric mean of oracle / submission latency over the cases worth timing
+  std::optional<Profile> profile;  // of a profile job that got as far as compiled kernels
+  std::optional<double>
+      perf;  // geometric mean of oracle / submission latency over the cases worth timing
   std::map<std::string, double> stage_ms;  // wall time per stage
   Provenance provenance;
 };

@@ -6,7 +6,11 @@
 
 namespace assay::sandbox {
 
-JobExecution::JobExecution(const Job& job, JobMonitor& monitor) : job_(job), monitor_(monitor), verdict_(begin_verdict(job)), since_(std::chrono::steady_clock::now()) {}
+JobExecution::JobExecution(const Job& job, JobMonitor& monitor)
+    : job_(job),
+      monitor_(monitor),
+      verdict_(begin_verdict(job)),
+      since_(std::chrono::steady_clock::now()) {}
 
 void JobExecution::enter(Stage stage) {
   if (stage == stage_) return;
@@ -17,12 +21,14 @@ void JobExecution::enter(Stage stage) {
 
 void JobExecution::case_done(std::size_t done, std::optional<std::size_t> total) {
   cases_ = total.value_or(cases_);
-  if (monitor_.case_done && !silent_) monitor_.case_done(static_cast<std::int64_t>(done), static_cast<std::int64_t>(cases_));
+  if (monitor_.case_done && !silent_)
+    monitor_.case_done(static_cast<std::int64_t>(done), static_cast<std::int64_t>(cases_));
 }
 
 void JobExecution::close_stage() {
   const auto now = std::chrono::steady_clock::now();
-  verdict_.stage_ms[std::string(to_string(stage_))] += std::chrono::duration<double, std::milli>(now - since_).count();
+  verdict_.stage_ms[std::string(to_string(stage_))] +=
+      std::chrono::duration<double, std::milli>(now - since_).count();
   since_ = now;
 }
 
@@ -39,7 +45,8 @@ void JobExecution::clear_error() {
 }
 
 bool JobExecution::fail_infrastructure(const Error& error, const std::string& doing) {
-  if (error.code == ErrorCode::cancelled || monitor_.cancel) return fail(ErrorKind::cancelled, "cancelled while " + doing);
+  if (error.code == ErrorCode::cancelled || monitor_.cancel)
+    return fail(ErrorKind::cancelled, "cancelled while " + doing);
   return fail(ErrorKind::internal_error, doing + ": " + error.message);
 }
 

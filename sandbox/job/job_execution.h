@@ -1,4 +1,5 @@
-// JobExecution: one job on its way through its stages: the verdict so far, the clock of the current stage, the deadlines.
+// JobExecution: one job on its way through its stages: the verdict so far, the clock of the current
+// stage, the deadlines.
 //
 //   JobRun run(job, monitor);
 //   run.enter(Stage::judge);
@@ -13,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "base/result.h"
 #include "sandbox/job/device.h"
 #include "sandbox/wire/deadline.h"
 
@@ -28,20 +30,26 @@ class JobExecution {
 
   /// Starts a stage's clock and tells the monitor. Stages may come again; their times add up.
   void enter(Stage stage);
-  /// Tells the monitor that `done` cases are through the current stage, of as many as were named last.
+  /// Tells the monitor that `done` cases are through the current stage, of as many as were named
+  /// last.
   void case_done(std::size_t done, std::optional<std::size_t> total = std::nullopt);
   Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, &monitor_.cancel); }
 
-  /// Ends the job as an error at the current stage; the first error stays. Returns false, for `return run.fail(...)`.
+  /// Ends the job as an error at the current stage; the first error stays. Returns false, for
+  /// `return run.fail(...)`.
   bool fail(ErrorKind kind, const std::string& detail) { return fail(kind, stage_, detail); }
   bool fail(ErrorKind kind, Stage stage, const std::string& detail);
-  /// An error of one of our own processes: cancelled stays cancelled, everything else is internal_error.
+  /// An error of one of our own processes: cancelled stays cancelled, everything else is
+  /// internal_error.
   bool fail_infrastructure(const Error& error, const std::string& doing);
   /// Takes the error back that the job ended with: it goes on in another way.
   void clear_error();
-  bool failed() const { return verdict_.outcome == Outcome::error && verdict_.error_kind != ErrorKind::none; }
+  bool failed() const {
+    return verdict_.outcome == Outcome::error && verdict_.error_kind != ErrorKind::none;
+  }
 
-  /// A second run of the same job for something beside it (the baseline): shares monitor and limits, has a verdict of its own, reports no stages.
+  /// A second run of the same job for something beside it (the baseline): shares monitor and
+  /// limits, has a verdict of its own, reports no stages.
   JobExecution beside() const;
 
   /// Adds the time of the last stage and hands the verdict out.

@@ -10,9 +10,12 @@ template <class Enum>
 using Name = std::pair<Enum, std::string_view>;
 
 constexpr std::array kDetails = {
-    Name<ProfileDetail>{ProfileDetail::summary, "summary"},   Name<ProfileDetail>{ProfileDetail::artifacts, "artifacts"},
-    Name<ProfileDetail>{ProfileDetail::timeline, "timeline"}, Name<ProfileDetail>{ProfileDetail::counters, "counters"},
-    Name<ProfileDetail>{ProfileDetail::sass, "sass"},         Name<ProfileDetail>{ProfileDetail::source, "source"},
+    Name<ProfileDetail>{ProfileDetail::summary, "summary"},
+    Name<ProfileDetail>{ProfileDetail::artifacts, "artifacts"},
+    Name<ProfileDetail>{ProfileDetail::timeline, "timeline"},
+    Name<ProfileDetail>{ProfileDetail::counters, "counters"},
+    Name<ProfileDetail>{ProfileDetail::sass, "sass"},
+    Name<ProfileDetail>{ProfileDetail::source, "source"},
     Name<ProfileDetail>{ProfileDetail::roofline, "roofline"},
 };
 constexpr std::array kBounds = {
@@ -48,8 +51,12 @@ std::optional<Enum> value_in(const Table& table, std::string_view text) {
 std::string_view to_string(ProfileDetail detail) { return name_in(kDetails, detail); }
 std::string_view to_string(Bound bound) { return name_in(kBounds, bound); }
 std::string_view to_string(Evidence evidence) { return name_in(kEvidence, evidence); }
-std::optional<ProfileDetail> profile_detail_from(std::string_view text) { return value_in<ProfileDetail>(kDetails, text); }
+std::optional<ProfileDetail> profile_detail_from(std::string_view text) {
+  return value_in<ProfileDetail>(kDetails, text);
+}
 std::optional<Bound> bound_from(std::string_view text) { return value_in<Bound>(kBounds, text); }
-std::optional<Evidence> evidence_from(std::string_view text) { return value_in<Evidence>(kEvidence, text); }
+std::optional<Evidence> evidence_from(std::string_view text) {
+  return value_in<Evidence>(kEvidence, text);
+}
 
 }  // namespace assay::sandbox

@@ -1,8 +1,10 @@
-// What a profile says of a submission beyond its latency: which resource bounds it, the evidence, and one thing to change. Plain structs; part of a Verdict.
+// What a profile says of a submission beyond its latency: which resource bounds it, the evidence,
+// and one thing to change. Plain structs; part of a Verdict.
 //
 //   if (verdict.profile) show(verdict.profile->bound, verdict.profile->suggestion);
 //
-// The text of instructions and lines comes from binaries and sources that a submission made: to show, never to rest a score on.
+// The text of instructions and lines comes from binaries and sources that a submission made: to
+// show, never to rest a score on.
 #pragma once
 
 #include <cstdint>
@@ -46,21 +48,22 @@ struct Roofline {
   double floor_ns = 0;               // the slower of both, at peak
   std::optional<double> latency_ns;  // of the submission, where it was timed
   std::optional<double> oracle_ns;
-  std::optional<double> share;       // floor / latency
+  std::optional<double> share;  // floor / latency
 };
 
 struct OpcodeCount {
-  std::string opcode;  // without its modifiers but the widths that matter: "LDG.128", "HGMMA", "FFMA"
+  std::string
+      opcode;  // without its modifiers but the widths that matter: "LDG.128", "HGMMA", "FFMA"
   std::int64_t count = 0;
 };
 
 /// The instructions that the compiler made of one line.
 struct LineCount {
-  std::string file;        // empty: the submission; else the library's file, by its last two parts
-  std::int64_t line = 0;   // from 1
-  std::string code;        // that line's text, for the submission's own
-  std::int64_t count = 0;  // instructions
-  std::int64_t looped = 0; // of them inside loops
+  std::string file;         // empty: the submission; else the library's file, by its last two parts
+  std::int64_t line = 0;    // from 1
+  std::string code;         // that line's text, for the submission's own
+  std::int64_t count = 0;   // instructions
+  std::int64_t looped = 0;  // of them inside loops
   std::vector<OpcodeCount> opcodes;  // the most frequent, loops first
 };
 
@@ -69,14 +72,16 @@ struct CodeDigest {
   std::string kernel;
   std::string target;
   std::int64_t instructions = 0;
-  std::int64_t looped = 0;            // inside loops
-  std::int64_t tensor = 0;            // matrix instructions
-  std::string tensor_unit;            // as Roofline::unit; empty without any
+  std::int64_t looped = 0;  // inside loops
+  std::int64_t tensor = 0;  // matrix instructions
+  std::string tensor_unit;  // as Roofline::unit; empty without any
   std::int64_t barriers = 0;
-  std::int64_t local_accesses = 0;    // loads and stores of spilled registers and the stack
-  std::map<std::string, std::int64_t> global_loads, global_stores, shared_loads, shared_stores;  // bits a thread -> instructions; "bulk": a copy engine's
-  std::vector<OpcodeCount> opcodes;   // the most frequent: of the loops where there are any, else of all
-  std::vector<LineCount> lines;       // most instructions in loops first
+  std::int64_t local_accesses = 0;  // loads and stores of spilled registers and the stack
+  std::map<std::string, std::int64_t> global_loads, global_stores, shared_loads,
+      shared_stores;  // bits a thread -> instructions; "bulk": a copy engine's
+  std::vector<OpcodeCount>
+      opcodes;                   // the most frequent: of the loops where there are any, else of all
+  std::vector<LineCount> lines;  // most instructions in loops first
 };
 
 struct StallShare {

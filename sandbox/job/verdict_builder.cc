@@ -17,12 +17,16 @@ std::string number(double value) {
   return text;
 }
 
-std::string count_of(std::size_t count, const std::string& noun) { return std::to_string(count) + " " + noun + (count == 1 ? "" : "s"); }
+std::string count_of(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
 
 std::string summarise_pass(const Verdict& verdict) {
   double worst = 0;
-  for (const CaseRecord& record : verdict.cases) worst = std::max(worst, record.max_abs_error.value_or(0));
-  std::string text = "pass: " + count_of(verdict.cases.size(), "case") + " right, largest scaled error " + number(worst);
+  for (const CaseRecord& record : verdict.cases)
+    worst = std::max(worst, record.max_abs_error.value_or(0));
+  std::string text = "pass: " + count_of(verdict.cases.size(), "case") +
+                     " right, largest scaled error " + number(worst);
   if (verdict.perf) text += ", perf " + number(*verdict.perf) + " (oracle latency / yours)";
   return text;
 }
@@ -30,18 +34,23 @@ std::string summarise_pass(const Verdict& verdict) {
 std::string summarise_failure(const Verdict& verdict) {
   const auto failed = [](const CaseRecord& record) { return record.outcome != Outcome::pass; };
   const auto first = std::find_if(verdict.cases.begin(), verdict.cases.end(), failed);
-  if (first == verdict.cases.end()) return "fail (" + std::string(to_string(verdict.error_kind)) + "): " + verdict.detail;
+  if (first == verdict.cases.end())
+    return "fail (" + std::string(to_string(verdict.error_kind)) + "): " + verdict.detail;
   const auto count = std::count_if(verdict.cases.begin(), verdict.cases.end(), failed);
-  std::string text =
-      "fail (" + std::string(to_string(verdict.error_kind)) + "): " + std::to_string(count) + " of " + count_of(verdict.cases.size(), "case") + " wrong";
+  std::string text = "fail (" + std::string(to_string(verdict.error_kind)) +
+                     "): " + std::to_string(count) + " of " +
+                     count_of(verdict.cases.size(), "case") + " wrong";
   return text + "; case '" + first->id + "': " + first->reason;
 }
 
 std::string summarise_error(const Verdict& verdict) {
-  std::string text = "error (" + std::string(to_string(verdict.error_kind)) + ") at stage " + std::string(to_string(verdict.stage));
+  std::string text = "error (" + std::string(to_string(verdict.error_kind)) + ") at stage " +
+                     std::string(to_string(verdict.stage));
   if (verdict.diagnostic && !verdict.diagnostic->message.empty()) {
     if (verdict.diagnostic->line) text += ", line " + std::to_string(*verdict.diagnostic->line);
-    text += ": " + (verdict.diagnostic->exception.empty() ? "" : verdict.diagnostic->exception + ": ") + verdict.diagnostic->message;
+    text += ": " +
+            (verdict.diagnostic->exception.empty() ? "" : verdict.diagnostic->exception + ": ") +
+            verdict.diagnostic->message;
   } else if (!verdict.detail.empty()) {
     text += ": " + verdict.detail;
   }
@@ -86,15 +95,21 @@ void conclude(Verdict& verdict, const std::vector<std::string>& required_cases) 
   const bool ended = verdict.outcome == Outcome::error && verdict.error_kind != ErrorKind::none;
   if (!ended) {
     verdict.stage = Stage::done;
-    const bool failed = std::any_of(verdict.cases.begin(), verdict.cases.end(), [](const CaseRecord& record) { return record.outcome != Outcome::pass; });
-    const bool complete = !required_cases.empty() && std::all_of(required_cases.begin(), required_cases.end(), [&](const std::string& id) {
-      return std::count_if(verdict.cases.begin(), verdict.cases.end(), [&](const CaseRecord& record) { return record.id == id; }) == 1;
-    });
+    const bool failed =
+        std::any_of(verdict.cases.begin(), verdict.cases.end(),
+                    [](const CaseRecord& record) { return record.outcome != Outcome::pass; });
+    const bool complete =
+        !required_cases.empty() &&
+        std::all_of(required_cases.begin(), required_cases.end(), [&](const std::string& id) {
+          return std::count_if(verdict.cases.begin(), verdict.cases.end(),
+                               [&](const CaseRecord& record) { return record.id == id; }) == 1;
+        });
     if (failed) {
       verdict.outcome = Outcome::fail;
       if (verdict.error_kind == ErrorKind::none) verdict.error_kind = ErrorKind::wrong_result;
     } else if (!complete || verdict.cases.size() != required_cases.size()) {
-      end_with_error(verdict, ErrorKind::protocol_error, Stage::judge, "not every case has exactly one complete record");
+      end_with_error(verdict, ErrorKind::protocol_error, Stage::judge,
+                     "not every case has exactly one complete record");
     } else {
       verdict.outcome = Outcome::pass;
       verdict.perf = geometric_mean_perf(verdict.cases);
@@ -112,7 +127,9 @@ std::optional<double> geometric_mean_perf(const std::vector<CaseRecord>& cases) 
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const CaseRecord& record = cases[i];
     if (!counts[i]) continue;
-    if (!record.latency || !record.baseline_latency || record.latency->median_ns <= 0 || record.baseline_latency->median_ns <= 0) return std::nullopt;
+    if (!record.latency || !record.baseline_latency || record.latency->median_ns <= 0 ||
+        record.baseline_latency->median_ns <= 0)
+      return std::nullopt;
     sum += std::log(record.baseline_latency->median_ns / record.latency->median_ns);
   }
   return std::exp(sum / static_cast<double>(std::count(counts.begin(), counts.end(), true)));
@@ -121,7 +138,8 @@ std::optional<double> geometric_mean_perf(const std::vector<CaseRecord>& cases) 
 std::string summarise(const Verdict& verdict) {
   switch (verdict.outcome) {
     case Outcome::pass:
-      if (verdict.kind == JobKind::compile) return "compiled: " + count_of(verdict.kernels.size(), "kernel");
+      if (verdict.kind == JobKind::compile)
+        return "compiled: " + count_of(verdict.kernels.size(), "kernel");
       return summarise_pass(verdict);
     case Outcome::fail: return summarise_failure(verdict);
     case Outcome::error: return summarise_error(verdict);

@@ -6,9 +6,11 @@
 
 namespace assay::sandbox {
 
-CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseRequest& request, const PreparedCase& prepared, const std::vector<Argument>& outputs,
+CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseRequest& request,
+                       const PreparedCase& prepared, const std::vector<Argument>& outputs,
                        int output_fd, bool keep) {
-  Result<Compared> compared = judge.compare(run.job().id, request.id, outputs, output_fd, run.deadline(run.job().limits.judge_wall_ms), keep);
+  Result<Compared> compared = judge.compare(run.job().id, request.id, outputs, output_fd,
+                                            run.deadline(run.job().limits.judge_wall_ms), keep);
   if (!compared) {
     run.fail_infrastructure(compared.error(), "judging case '" + request.id + "'");
     return nullptr;

@@ -1,8 +1,11 @@
-// Hardware counters of a plan's kernels: the plan is launched once more, on the same inputs, by a launcher that runs inside Nsight Compute inside a jail.
+// Hardware counters of a plan's kernels: the plan is launched once more, on the same inputs, by a
+// launcher that runs inside Nsight Compute inside a jail.
 //
-//   Result<std::vector<KernelCounters>> counters = count_kernels(run, {config, spawner, 0, "cuda"}, prepared, plan, output_file, artifacts);
+//   Result<std::vector<KernelCounters>> counters = count_kernels(run, {config, spawner, 0, "cuda"},
+//   prepared, plan, output_file, artifacts);
 //
-// The caller has the GPU alone. What goes wrong is an error of this and not of the job. Belongs to the job's thread.
+// The caller has the GPU alone. What goes wrong is an error of this and not of the job. Belongs to
+// the job's thread.
 #pragma once
 
 #include <string>
@@ -21,8 +24,11 @@ struct CounterTool {
   std::string driver;
 };
 
-/// Of the first case of `prepared`, for the kernels that the verdict reports. Adds ncu's report to the verdict's artifacts. Errors: unavailable without ncu or its report, permission_denied where
+/// Of the first case of `prepared`, for the kernels that the verdict reports. Adds ncu's report to
+/// the verdict's artifacts. Errors: unavailable without ncu or its report, permission_denied where
 /// the driver refuses, resource_exhausted past kCountersWallMs.
-Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const CounterTool& tool, const PreparedJob& prepared, const std::string& plan, int output_fd);
+Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const CounterTool& tool,
+                                                  const PreparedJob& prepared,
+                                                  const std::string& plan, int output_fd);
 
 }  // namespace assay::sandbox

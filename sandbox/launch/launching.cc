@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kTakeMs = 30'000;
 
-// Most floating-point operations a multiprocessor does in a cycle with its narrowest dense type (fp8 or int8 where there is one), so that no honest
-// kernel of any type is below the floor.
+// Most floating-point operations a multiprocessor does in a cycle with its narrowest dense type
+// (fp8 or int8 where there is one), so that no honest kernel of any type is below the floor.
 double peak_operations_per_cycle(const std::string& target) {
   if (target == "cuda:80" || target == "cuda:86" || target == "cuda:89") return 4'096;
   if (target == "cuda:90") return 8'192;
@@ -32,7 +32,8 @@ std::vector<Argument> device_inputs(const PreparedCase& one) {
 }
 
 /// Input tensors of a case with descriptors renumbered for its launch.
-std::vector<Argument> file_inputs(const PreparedJob& prepared, const PreparedCase& one, std::vector<int>& fds) {
+std::vector<Argument> file_inputs(const PreparedJob& prepared, const PreparedCase& one,
+                                  std::vector<int>& fds) {
   std::map<std::int64_t, std::int64_t> placed;
   std::vector<Argument> inputs;
   for (Argument argument : one.arguments) {
@@ -45,12 +46,17 @@ std::vector<Argument> file_inputs(const PreparedJob& prepared, const PreparedCas
   return inputs;
 }
 
-/// Of a plan that was performed to its end, without anything that its launcher could be the worse for.
-bool is_harmless(ErrorKind kind) { return kind == ErrorKind::none || kind == ErrorKind::wrong_result || kind == ErrorKind::output_mismatch; }
+/// Of a plan that was performed to its end, without anything that its launcher could be the worse
+/// for.
+bool is_harmless(ErrorKind kind) {
+  return kind == ErrorKind::none || kind == ErrorKind::wrong_result ||
+         kind == ErrorKind::output_mismatch;
+}
 
 }  // namespace
 
-LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index, int output_fd, std::int64_t gpu_memory_bytes) {
+LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index,
+                         int output_fd, std::int64_t gpu_memory_bytes) {
   const PreparedCase& one = prepared.cases[index];
   LaunchFiles files{std::move(about), {}};
   auto& [request, fds] = files;
@@ -75,11 +81,13 @@ LaunchSession::LaunchSession(JobExecution& run, LauncherPool& launchers, Whose w
     : run_(run),
       launchers_(launchers),
       whose_(whose),
-      kept_for_(whose == Whose::submission && run.job().kind != JobKind::grade ? run.job().run : std::string()) {}
+      kept_for_(whose == Whose::submission && run.job().kind != JobKind::grade ? run.job().run
+                                                                               : std::string()) {}
 
 Result<std::unique_ptr<LauncherClient>> LaunchSession::take(const Deadline& deadline) {
   if (whose_ == Whose::oracle) return launchers_.take_for_oracle(deadline);
-  return kept_for_.empty() ? launchers_.take(deadline) : launchers_.take_for_run(kept_for_, deadline);
+  return kept_for_.empty() ? launchers_.take(deadline)
+                           : launchers_.take_for_run(kept_for_, deadline);
 }
 
 bool LaunchSession::ready() {
@@ -87,8 +95,11 @@ bool LaunchSession::ready() {
   run_.enter(Stage::queue);
   Result<std::unique_ptr<LauncherClient>> taken = take(run_.deadline(kTakeMs));
   if (!taken) {
-    if (const auto last_start_error = launchers_.last_start_error(); last_start_error && taken.error().code != ErrorCode::cancelled)
-      return run_.fail(ErrorKind::device_unhealthy, "the device does not work and is tried again every few seconds: " + *last_start_error);
+    if (const auto last_start_error = launchers_.last_start_error();
+        last_start_error && taken.error().code != ErrorCode::cancelled)
+      return run_.fail(
+          ErrorKind::device_unhealthy,
+          "the device does not work and is tried again every few seconds: " + *last_start_error);
     return run_.fail_infrastructure(taken.error(), "starting the launcher");
   }
   launcher_ = std::move(*taken);
@@ -105,8 +116,11 @@ void LaunchSession::end() {
     launchers_.discard(std::move(launcher_));
 }
 
-std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
-                                              const std::optional<TimedBlock>& time, const std::vector<std::int64_t>& answers, bool inspect,
+std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index,
+                                              const std::string& plan, int output_fd,
+                                              const std::optional<TimedBlock>& time,
+                                              const std::vector<std::int64_t>& answers,
+                                              bool inspect,
                                               const std::function<bool()>& stage_next_inputs) {
   LaunchRequest request;
   request.time = time;
@@ -116,18 +130,23 @@ std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::
   return perform(std::move(request), prepared, index, plan, output_fd, stage_next_inputs);
 }
 
-std::optional<Launched> LaunchSession::launch_ablated(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd) {
+std::optional<Launched> LaunchSession::launch_ablated(const PreparedJob& prepared,
+                                                      std::size_t index, const std::string& plan,
+                                                      int output_fd) {
   LaunchRequest request;
   request.ablated = true;
   return perform(std::move(request), prepared, index, plan, output_fd);
 }
 
-std::optional<Launched> LaunchSession::perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
+std::optional<Launched> LaunchSession::perform(LaunchRequest request, const PreparedJob& prepared,
+                                               std::size_t index, const std::string& plan,
+                                               int output_fd,
                                                const std::function<bool()>& stage_next_inputs) {
   if (!ready()) return std::nullopt;
   run_.enter(Stage::launch);
   const PreparedCase& one = prepared.cases[index];
-  const auto [whole, fds] = launch_files(std::move(request), prepared, index, output_fd, run_.job().limits.gpu_memory_bytes);
+  const auto [whole, fds] = launch_files(std::move(request), prepared, index, output_fd,
+                                         run_.job().limits.gpu_memory_bytes);
   bool renewed = true;
   const auto renewing = [&]() -> Status {
     renewed = stage_next_inputs();
@@ -135,7 +154,8 @@ std::optional<Launched> LaunchSession::perform(LaunchRequest request, const Prep
     return renewed ? Status() : fail(ErrorCode::cancelled, "no new inputs");
   };
   Result<LaunchOutcome> outcome =
-      launcher_->launch(whole, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms), stage_next_inputs ? renewing : std::function<Status()>());
+      launcher_->launch(whole, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms),
+                        stage_next_inputs ? renewing : std::function<Status()>());
   if (!renewed) {
     launchers_.discard(std::move(launcher_));
     return std::nullopt;
@@ -143,7 +163,8 @@ std::optional<Launched> LaunchSession::perform(LaunchRequest request, const Prep
   if (!outcome) return failed(outcome.error(), one.id);
   if (const auto* failure = std::get_if<LaunchFailure>(&*outcome)) {
     failed_ = true;
-    if (failure->kind == ErrorKind::gpu_fault || failure->kind == ErrorKind::internal_error) launchers_.invalidate_idle();
+    if (failure->kind == ErrorKind::gpu_fault || failure->kind == ErrorKind::internal_error)
+      launchers_.invalidate_idle();
     run_.fail(failure->kind, failure->message + " (case '" + one.id + "')");
     return std::nullopt;
   }
@@ -163,24 +184,32 @@ std::optional<Launched> LaunchSession::failed(const Error& error, const std::str
   switch (error.code) {
     case ErrorCode::cancelled: run_.fail(ErrorKind::cancelled, "cancelled while launching"); break;
     case ErrorCode::resource_exhausted:
-      run_.fail(ErrorKind::timeout, "the GPU worked longer than " + std::to_string(run_.job().limits.launch_wall_ms) + " ms" + where);
+      run_.fail(ErrorKind::timeout, "the GPU worked longer than " +
+                                        std::to_string(run_.job().limits.launch_wall_ms) + " ms" +
+                                        where);
       break;
     case ErrorCode::unavailable:
       // The launcher runs no submitted host code: what ends it is device code or the driver.
-      run_.fail(error.message.find("killed by") != std::string::npos ? ErrorKind::crash : ErrorKind::gpu_fault, error.message + where);
+      run_.fail(error.message.find("killed by") != std::string::npos ? ErrorKind::crash
+                                                                     : ErrorKind::gpu_fault,
+                error.message + where);
       break;
     default: run_.fail_infrastructure(error, "launching" + where); break;
   }
   return std::nullopt;
 }
 
-std::optional<Floor> physics_floor(const LauncherDevice& device, double cost_bytes, double cost_flops) {
+std::optional<Floor> physics_floor(const LauncherDevice& device, double cost_bytes,
+                                   double cost_flops) {
   if (device.bandwidth_bytes_per_s <= 0 || device.clock_khz <= 0) return std::nullopt;
-  const double flops_per_ns = static_cast<double>(device.sms) * static_cast<double>(device.clock_khz) * 1e3 * peak_operations_per_cycle(device.target) / 1e9;
+  const double flops_per_ns = static_cast<double>(device.sms) *
+                              static_cast<double>(device.clock_khz) * 1e3 *
+                              peak_operations_per_cycle(device.target) / 1e9;
   const double bytes_per_ns = device.bandwidth_bytes_per_s / 1e9;
   const double arithmetic = cost_flops / flops_per_ns;
   const double uncached = std::max(0.0, cost_bytes - static_cast<double>(device.l2_bytes));
-  return Floor{std::max(arithmetic, cost_bytes / bytes_per_ns), std::max(arithmetic, uncached / bytes_per_ns)};
+  return Floor{std::max(arithmetic, cost_bytes / bytes_per_ns),
+               std::max(arithmetic, uncached / bytes_per_ns)};
 }
 
 }  // namespace assay::sandbox

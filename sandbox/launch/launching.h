@@ -1,12 +1,12 @@
 // Launching one case's plan and turning every way in which that can end into the verdict.
 //
 //   LaunchSession session(run, launchers);
-//   std::optional<Launched> launched = session.launch(prepared, i, plan, output_file, TimedBlock{});
-//   if (!launched) return;                          // run's verdict says why
+//   std::optional<Launched> launched = session.launch(prepared, i, plan, output_file,
+//   TimedBlock{}); if (!launched) return;                          // run's verdict says why
 //
-// A session is one launcher process. That of a grade performs the plans of one submission and nothing of any other; that of a test or a profile goes on to the
-// next one of the same run, and that of an oracle to the next oracle.
-// Belongs to one thread.
+// A session is one launcher process. That of a grade performs the plans of one submission and
+// nothing of any other; that of a test or a profile goes on to the next one of the same run, and
+// that of an oracle to the next oracle. Belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -30,19 +30,26 @@ class LaunchSession {
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
 
-  /// Takes a launcher, which launch() does otherwise: one may have to be started, and nobody should hold a GPU meanwhile. False: the run's verdict says why.
+  /// Takes a launcher, which launch() does otherwise: one may have to be started, and nobody should
+  /// hold a GPU meanwhile. False: the run's verdict says why.
   bool ready();
-  /// `time`: with samples, taken so. `answers`: to the plan's questions, where an earlier launch has found them out. `inspect`: after the samples, its timeline
-  /// and whether it is deterministic.
-  /// `stage_next_inputs`: puts other inputs in place between warm-up and samples; where it says false the run's verdict says why, and nothing is returned.
-  std::optional<Launched> launch(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
-                                 const std::optional<TimedBlock>& time = std::nullopt, const std::vector<std::int64_t>& answers = {}, bool inspect = false,
+  /// `time`: with samples, taken so. `answers`: to the plan's questions, where an earlier launch
+  /// has found them out. `inspect`: after the samples, its timeline and whether it is
+  /// deterministic. `stage_next_inputs`: puts other inputs in place between warm-up and samples;
+  /// where it says false the run's verdict says why, and nothing is returned.
+  std::optional<Launched> launch(const PreparedJob& prepared, std::size_t index,
+                                 const std::string& plan, int output_fd,
+                                 const std::optional<TimedBlock>& time = std::nullopt,
+                                 const std::vector<std::int64_t>& answers = {},
+                                 bool inspect = false,
                                  const std::function<bool()>& stage_next_inputs = {});
   /// Without the submission's kernels.
-  std::optional<Launched> launch_ablated(const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd);
+  std::optional<Launched> launch_ablated(const PreparedJob& prepared, std::size_t index,
+                                         const std::string& plan, int output_fd);
 
  private:
-  std::optional<Launched> perform(LaunchRequest request, const PreparedJob& prepared, std::size_t index, const std::string& plan, int output_fd,
+  std::optional<Launched> perform(LaunchRequest request, const PreparedJob& prepared,
+                                  std::size_t index, const std::string& plan, int output_fd,
                                   const std::function<bool()>& stage_next_inputs = {});
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
   void end();
@@ -62,13 +69,17 @@ struct LaunchFiles {
   std::vector<int> fds;
 };
 /// Completes a request for one case: its inputs, wherever the judge put them, and its output file.
-LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index, int output_fd, std::int64_t gpu_memory_bytes);
+LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index,
+                         int output_fd, std::int64_t gpu_memory_bytes);
 
-/// Physics: the least time for a case on a device, nanoseconds; nullopt when the device's figures are not known.
+/// Physics: the least time for a case on a device, nanoseconds; nullopt when the device's figures
+/// are not known.
 struct Floor {
   double expected_ns = 0;  // all of its traffic at the memory's peak, or all of its arithmetic
-  double possible_ns = 0;  // the same, but what fits the L2 cache costs nothing: nothing can be faster than this
+  double possible_ns =
+      0;  // the same, but what fits the L2 cache costs nothing: nothing can be faster than this
 };
-std::optional<Floor> physics_floor(const LauncherDevice& device, double cost_bytes, double cost_flops);
+std::optional<Floor> physics_floor(const LauncherDevice& device, double cost_bytes,
+                                   double cost_flops);
 
 }  // namespace assay::sandbox

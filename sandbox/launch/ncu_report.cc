@@ -57,7 +57,8 @@ std::vector<Row> rows_of(std::string_view text) {
     if (!line.starts_with('"')) continue;
     std::vector<std::string> cells = cells_of(line);
     if (names.empty()) {
-      if (std::find(cells.begin(), cells.end(), "Kernel Name") != cells.end()) names = std::move(cells);
+      if (std::find(cells.begin(), cells.end(), "Kernel Name") != cells.end())
+        names = std::move(cells);
       units = true;
     } else if (units) {
       units = false;  // the line behind the names
@@ -78,8 +79,9 @@ std::optional<double> value_in(const Row& row, std::string_view column) {
 std::string limiter_of(const std::map<std::string, double>& values) {
   std::string limiter;
   double least = 0;
-  for (const auto& [name, shown] : {std::pair("limit_warps", "warps"), std::pair("limit_blocks", "blocks"), std::pair("limit_registers", "registers"),
-                                    std::pair("limit_shared", "shared memory")}) {
+  for (const auto& [name, shown] :
+       {std::pair("limit_warps", "warps"), std::pair("limit_blocks", "blocks"),
+        std::pair("limit_registers", "registers"), std::pair("limit_shared", "shared memory")}) {
     const auto found = values.find(name);
     if (found == values.end() || (!limiter.empty() && found->second >= least)) continue;
     least = found->second;
@@ -99,7 +101,8 @@ std::vector<StallShare> stalls_of(const Row& row) {
     }
   }
   for (StallShare& stall : stalls) stall.share /= sum;
-  std::sort(stalls.begin(), stalls.end(), [](const StallShare& a, const StallShare& b) { return a.share > b.share; });
+  std::sort(stalls.begin(), stalls.end(),
+            [](const StallShare& a, const StallShare& b) { return a.share > b.share; });
   if (stalls.size() > kStalls) stalls.resize(kStalls);
   return stalls;
 }
@@ -108,13 +111,16 @@ KernelCounters counters_of(const Row& row, const std::string& kernel) {
   KernelCounters counters;
   counters.kernel = kernel;
   for (const NcuMetric& metric : kNcuMetrics) {
-    if (const auto value = value_in(row, metric.ncu)) counters.values[std::string(metric.name)] = *value;
+    if (const auto value = value_in(row, metric.ncu))
+      counters.values[std::string(metric.name)] = *value;
   }
   std::map<std::string, double>& values = counters.values;
-  if (values.contains("shared_conflicts") && values.contains("shared_wavefronts") && values["shared_wavefronts"] > 0)
+  if (values.contains("shared_conflicts") && values.contains("shared_wavefronts") &&
+      values["shared_wavefronts"] > 0)
     values["shared_conflict_share"] = values["shared_conflicts"] / values["shared_wavefronts"];
   counters.limiter = limiter_of(values);
-  for (const char* limit : {"limit_warps", "limit_blocks", "limit_registers", "limit_shared"}) values.erase(limit);
+  for (const char* limit : {"limit_warps", "limit_blocks", "limit_registers", "limit_shared"})
+    values.erase(limit);
   counters.stalls = stalls_of(row);
   return counters;
 }
@@ -122,25 +128,33 @@ KernelCounters counters_of(const Row& row, const std::string& kernel) {
 Error why_not(std::string_view text) {
   if (text.find(kRefused) != text.npos)
     return {ErrorCode::permission_denied,
-            "the GPU's driver keeps its counters from users here (ERR_NVGPUCTRPERM; NVreg_RestrictProfilingToAdminUsers=0 opens them)"};
+            "the GPU's driver keeps its counters from users here (ERR_NVGPUCTRPERM; "
+            "NVreg_RestrictProfilingToAdminUsers=0 opens them)"};
   const std::string words = ncu_words(text);
-  return {ErrorCode::unavailable, "ncu gave no report of its kernels" + (words.empty() ? words : ": " + words)};
+  return {ErrorCode::unavailable,
+          "ncu gave no report of its kernels" + (words.empty() ? words : ": " + words)};
 }
 
 }  // namespace
 
-Result<std::vector<KernelCounters>> read_ncu_report(std::string_view text, const std::vector<KernelReport>& wanted) {
+Result<std::vector<KernelCounters>> read_ncu_report(std::string_view text,
+                                                    const std::vector<KernelReport>& wanted) {
   const std::vector<Row> rows = rows_of(text);
   std::vector<KernelCounters> found;
   for (const KernelReport& kernel : wanted) {
     const Row* longest = nullptr;
     for (const Row& row : rows) {
       const auto name = row.find("Kernel Name");
-      if (name == row.end() || name->second.substr(0, name->second.find('(')) != kernel.name) continue;
-      const auto duration = [](const Row& of) { return value_in(of, "gpu__time_duration.sum").value_or(0); };
+      if (name == row.end() || name->second.substr(0, name->second.find('(')) != kernel.name)
+        continue;
+      const auto duration = [](const Row& of) {
+        return value_in(of, "gpu__time_duration.sum").value_or(0);
+      };
       if (longest == nullptr || duration(row) > duration(*longest)) longest = &row;
     }
-    const bool known = std::any_of(found.begin(), found.end(), [&](const KernelCounters& one) { return one.kernel == kernel.name; });
+    const bool known = std::any_of(found.begin(), found.end(), [&](const KernelCounters& one) {
+      return one.kernel == kernel.name;
+    });
     if (longest != nullptr && !known) found.push_back(counters_of(*longest, kernel.name));
   }
   if (found.empty()) return tl::unexpected(why_not(text));

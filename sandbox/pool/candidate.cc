@@ -17,10 +17,12 @@ namespace assay::sandbox {
 namespace {
 
 constexpr long kPidfdSendSignal = 424;
-constexpr std::int64_t kReapMs = 15'000;  // a killed process that had a GPU takes its context down first: seconds where others share the driver
+constexpr std::int64_t kReapMs = 15'000;  // a killed process that had a GPU takes its context down
+                                          // first: seconds where others share the driver
 constexpr std::size_t kDrainBytes = 64U << 10;
 constexpr int kYieldingNiceness = 6;  // where no cgroup weighs processors
-constexpr int kDrainRounds = 64;      // per pipe and pass, so that a flood cannot keep the supervisor from its other duties
+constexpr int kDrainRounds =
+    64;  // per pipe and pass, so that a flood cannot keep the supervisor from its other duties
 
 struct Pipe {
   UniqueFd read_end, write_end;
@@ -58,28 +60,39 @@ bool drain_pipe(UniqueFd& pipe, OutputRing& ring) {
   return pipe.valid();
 }
 
-std::string cgroup_name(int slot) { return "assay-" + std::to_string(::getpid()) + "-" + std::to_string(slot); }
+std::string cgroup_name(int slot) {
+  return "assay-" + std::to_string(::getpid()) + "-" + std::to_string(slot);
+}
 
 }  // namespace
 
 Candidate::Candidate(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits)
-    : zygote_(std::move(zygote)), slot_(slot), limits_(limits), out_(limits.stdout_bytes), err_(limits.stdout_bytes) {}
+    : zygote_(std::move(zygote)),
+      slot_(slot),
+      limits_(limits),
+      out_(limits.stdout_bytes),
+      err_(limits.stdout_bytes) {}
 
-Result<std::unique_ptr<Candidate>> Candidate::park(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits, const SandboxConfig& config,
+Result<std::unique_ptr<Candidate>> Candidate::park(std::shared_ptr<Zygote> zygote, int slot,
+                                                   const Limits& limits,
+                                                   const SandboxConfig& config,
                                                    const Deadline& deadline) {
   std::unique_ptr<Candidate> candidate(new Candidate(std::move(zygote), slot, limits));
   if (Status forked = candidate->fork(config, deadline); !forked) return fail(forked.error());
   CandidateEvent event = candidate->next(deadline);
-  if (event.kind != CandidateEvent::Kind::message || !std::holds_alternative<Parked>(event.message)) {
+  if (event.kind != CandidateEvent::Kind::message ||
+      !std::holds_alternative<Parked>(event.message)) {
     candidate->end();
-    return fail(ErrorCode::unavailable, "a candidate did not park: " + event.text + candidate->err_.text());
+    return fail(ErrorCode::unavailable,
+                "a candidate did not park: " + event.text + candidate->err_.text());
   }
   const std::vector<Layer>& jail = std::get<Parked>(event.message).layers;
   candidate->layers_.insert(candidate->layers_.begin(), jail.begin(), jail.end());
   for (const Layer& layer : candidate->layers_) {
     if (layer.active && layer.name == "pid_namespace") candidate->group_ = -1;
     if (layer.active || config.isolation == Isolation::best_effort) continue;
-    return fail(ErrorCode::unavailable, "strict isolation needs the layer " + layer.name + ": " + layer.detail);
+    return fail(ErrorCode::unavailable,
+                "strict isolation needs the layer " + layer.name + ": " + layer.detail);
   }
   return candidate;
 }
@@ -92,23 +105,28 @@ Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
 
   const bool strict = config.isolation == Isolation::strict, yields = config.candidates_yield;
   LayerList layers(strict);
-  cgroup_ = Cgroup::create(cgroup_name(slot_), {limits_.memory_bytes, limits_.processes, limits_.cpu_percent, yields}, layers);
+  cgroup_ = Cgroup::create(cgroup_name(slot_),
+                           {limits_.memory_bytes, limits_.processes, limits_.cpu_percent, yields},
+                           layers);
   if (Status complete = layers.status(); !complete) return complete;
   // The cgroup is to be reached first: it says so afterwards.
-  const ForkRequest request{slot_,
-                            strict,
-                            limits_.tmp_bytes,
-                            limits_.processes + (cgroup_.limits_processes() ? limits_.processes : 0),
-                            cgroup_.limits_memory() ? 0 : limits_.memory_bytes,
-                            yields ? kYieldingNiceness : 0,
-                            zygote_->devices()};
-  Result<UniqueFd> pidfd = zygote_->fork(request, sockets->theirs.get(), out->write_end.get(), err->write_end.get(), deadline);
+  const ForkRequest request{
+      slot_,
+      strict,
+      limits_.tmp_bytes,
+      limits_.processes + (cgroup_.limits_processes() ? limits_.processes : 0),
+      cgroup_.limits_memory() ? 0 : limits_.memory_bytes,
+      yields ? kYieldingNiceness : 0,
+      zygote_->devices()};
+  Result<UniqueFd> pidfd = zygote_->fork(request, sockets->theirs.get(), out->write_end.get(),
+                                         err->write_end.get(), deadline);
   if (!pidfd) return fail(pidfd.error());
   pidfd_ = std::move(*pidfd);
   const Result<pid_t> pid = pid_behind(pidfd_.get());
   Status grouped = pid ? cgroup_.add(*pid) : Status(tl::unexpected(pid.error()));
   if (pid) group_ = *pid;
-  for (const LayerReport& layer : layers.layers()) layers_.push_back({layer.name, layer.active, layer.detail});
+  for (const LayerReport& layer : layers.layers())
+    layers_.push_back({layer.name, layer.active, layer.detail});
   if (!grouped) {
     for (Layer& layer : layers_) layer = {layer.name, false, grouped.error().message};
     // One that is gone already lacked another layer, and its last words name that one.
@@ -122,13 +140,16 @@ Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
 }
 
 bool Candidate::suits(const Limits& limits) const {
-  return limits.memory_bytes == limits_.memory_bytes && limits.processes == limits_.processes && limits.cpu_percent == limits_.cpu_percent &&
-         limits.tmp_bytes == limits_.tmp_bytes && limits.stdout_bytes == limits_.stdout_bytes && limits.output_flood_bytes == limits_.output_flood_bytes;
+  return limits.memory_bytes == limits_.memory_bytes && limits.processes == limits_.processes &&
+         limits.cpu_percent == limits_.cpu_percent && limits.tmp_bytes == limits_.tmp_bytes &&
+         limits.stdout_bytes == limits_.stdout_bytes &&
+         limits.output_flood_bytes == limits_.output_flood_bytes;
 }
 
 bool Candidate::alive() const { return zygote_->alive() && !exited(); }
 
-Status Candidate::send(const CandidateJob& job, const std::string& source, const std::vector<int>& fds, const Deadline& deadline) {
+Status Candidate::send(const CandidateJob& job, const std::string& source,
+                       const std::vector<int>& fds, const Deadline& deadline) {
   return send_frame(socket_.get(), to_header(job), source, fds, deadline);
 }
 
@@ -137,7 +158,10 @@ CandidateEvent Candidate::next(const Deadline& deadline) {
   while (true) {
     if (deadline.cancelled()) return {Kind::cancelled, {}, "cancelled"};
     if (deadline.expired()) return {Kind::timeout, {}, "the time is up"};
-    if (!drain()) return {Kind::flood, {}, "it printed more than " + std::to_string(limits_.output_flood_bytes) + " bytes"};
+    if (!drain())
+      return {Kind::flood,
+              {},
+              "it printed more than " + std::to_string(limits_.output_flood_bytes) + " bytes"};
     const bool was_exited = exited();
     switch (receiver_.receive()) {
       case FrameReceiver::State::frame: return on_frame();
@@ -149,7 +173,10 @@ CandidateEvent Candidate::next(const Deadline& deadline) {
     }
     // Its children may hold the stream open: what it had sent has been read above.
     if (was_exited) return {Kind::ended, {}, "the process ended"};
-    std::array<pollfd, 4> entries{{{socket_.get(), POLLIN, 0}, {out_pipe_.get(), POLLIN, 0}, {err_pipe_.get(), POLLIN, 0}, {pidfd_.get(), POLLIN, 0}}};
+    std::array<pollfd, 4> entries{{{socket_.get(), POLLIN, 0},
+                                   {out_pipe_.get(), POLLIN, 0},
+                                   {err_pipe_.get(), POLLIN, 0},
+                                   {pidfd_.get(), POLLIN, 0}}};
     ::poll(entries.data(), entries.size(), deadline.poll_ms());
   }
 }
@@ -180,7 +207,8 @@ std::optional<ExitStatus> Candidate::end(std::int64_t grace_ms) {
 
 bool Candidate::has_unread() {
   const FrameReceiver::State state = receiver_.receive();
-  return state == FrameReceiver::State::frame || state == FrameReceiver::State::truncated || state == FrameReceiver::State::malformed;
+  return state == FrameReceiver::State::frame || state == FrameReceiver::State::truncated ||
+         state == FrameReceiver::State::malformed;
 }
 
 bool Candidate::drain() {

@@ -1,11 +1,13 @@
-// Candidate: a forked, jailed Python process that serves one job and dies. Parked before the job comes, untrusted from then on.
+// Candidate: a forked, jailed Python process that serves one job and dies. Parked before the job
+// comes, untrusted from then on.
 //
 //   candidate->send(job, source, fds, deadline);
-//   CandidateEvent event = candidate->next(deadline);      // message, ended, malformed, flood, timeout or cancelled
-//   ExitStatus status = candidate->end();                  // killed if it still runs; after that nothing of it writes any more
+//   CandidateEvent event = candidate->next(deadline);      // message, ended, malformed, flood,
+//   timeout or cancelled ExitStatus status = candidate->end();                  // killed if it
+//   still runs; after that nothing of it writes any more
 //
-// What it prints is drained all the while and bounded. How it ended is what the zygote's waitid said, never the end of a stream. One thread at a
-// time; killed when destroyed.
+// What it prints is drained all the while and bounded. How it ended is what the zygote's waitid
+// said, never the end of a stream. One thread at a time; killed when destroyed.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +41,10 @@ struct CandidateEvent {
 
 class Candidate {
  public:
-  /// Forks one from the zygote and waits until it is parked. The slot is the caller's to give and to take back.
-  static Result<std::unique_ptr<Candidate>> park(std::shared_ptr<Zygote> zygote, int slot, const Limits& limits, const SandboxConfig& config,
+  /// Forks one from the zygote and waits until it is parked. The slot is the caller's to give and
+  /// to take back.
+  static Result<std::unique_ptr<Candidate>> park(std::shared_ptr<Zygote> zygote, int slot,
+                                                 const Limits& limits, const SandboxConfig& config,
                                                  const Deadline& deadline);
   ~Candidate() { end(); }
 
@@ -52,10 +56,12 @@ class Candidate {
   bool suits(const Limits& limits) const;
   bool alive() const;
 
-  Status send(const CandidateJob& job, const std::string& source, const std::vector<int>& fds, const Deadline& deadline);
+  Status send(const CandidateJob& job, const std::string& source, const std::vector<int>& fds,
+              const Deadline& deadline);
   CandidateEvent next(const Deadline& deadline);
 
-  /// Kills it, unless it ends by itself within `grace_ms`, and waits for its end. Nothing when the zygote cannot say how it ended.
+  /// Kills it, unless it ends by itself within `grace_ms`, and waits for its end. Nothing when the
+  /// zygote cannot say how it ended.
   std::optional<ExitStatus> end(std::int64_t grace_ms = 0);
   /// Whether end() had to kill it.
   bool was_killed() const { return was_killed_; }

@@ -19,7 +19,8 @@ constexpr auto kHealthPause = std::chrono::milliseconds(500);
 
 }  // namespace
 
-CandidatePool::CandidatePool(const SandboxConfig& config, Spawner& spawner) : config_(config), spawner_(spawner), thread_([this] { run(); }) {}
+CandidatePool::CandidatePool(const SandboxConfig& config, Spawner& spawner)
+    : config_(config), spawner_(spawner), thread_([this] { run(); }) {}
 
 CandidatePool::~CandidatePool() {
   {
@@ -37,7 +38,8 @@ std::optional<PoolFacts> CandidatePool::facts() const {
   return facts_;
 }
 
-Result<std::unique_ptr<Candidate>> CandidatePool::take(const Limits& limits, const Deadline& deadline) {
+Result<std::unique_ptr<Candidate>> CandidatePool::take(const Limits& limits,
+                                                       const Deadline& deadline) {
   Lock lock(mutex_);
   failure_.reset();  // a new caller is worth a new attempt
   changed_.notify_all();
@@ -50,7 +52,9 @@ Result<std::unique_ptr<Candidate>> CandidatePool::take(const Limits& limits, con
     }
     if (failure_ || stop_ || deadline.over()) {
       if (failure_) return fail(*failure_);
-      return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled") : fail(ErrorCode::resource_exhausted, "no candidate was ready in time");
+      return deadline.cancelled()
+                 ? fail(ErrorCode::cancelled, "cancelled")
+                 : fail(ErrorCode::resource_exhausted, "no candidate was ready in time");
     }
     changed_.wait_for(lock, kWaitSlice);
   }
@@ -107,7 +111,8 @@ void CandidatePool::start_zygote(Lock& lock) {
   std::shared_ptr<Zygote> old = std::move(zygote_);
   lock.unlock();
   old.reset();
-  Result<std::shared_ptr<Zygote>> zygote = fresh_zygote(Deadline::after_ms(config_.zygote_ready_ms, &cancel_));
+  Result<std::shared_ptr<Zygote>> zygote =
+      fresh_zygote(Deadline::after_ms(config_.zygote_ready_ms, &cancel_));
   lock.lock();
   if (zygote)
     zygote_ = std::move(*zygote);
@@ -121,24 +126,29 @@ Result<std::shared_ptr<Zygote>> CandidatePool::fresh_zygote(const Deadline& dead
   Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config_, spawner_, deadline);
   if (!zygote) return fail(zygote.error());
   const std::vector<Layer>& layers = (*zygote)->ready().layers;
-  const auto missing = std::find_if(layers.begin(), layers.end(), [](const Layer& layer) { return !layer.active; });
+  const auto missing =
+      std::find_if(layers.begin(), layers.end(), [](const Layer& layer) { return !layer.active; });
   if (config_.isolation == Isolation::strict && missing != layers.end())
-    return fail(ErrorCode::unavailable, "strict isolation needs the layer " + missing->name + ": " + missing->detail);
+    return fail(ErrorCode::unavailable,
+                "strict isolation needs the layer " + missing->name + ": " + missing->detail);
   return std::shared_ptr<Zygote>(std::move(*zygote));
 }
 
 void CandidatePool::park_one(Lock& lock) {
   const std::int64_t wait_ms = kParkMs + (config_.spawn ? config_.zygote_ready_ms : 0);
-  Result<std::unique_ptr<Candidate>> candidate = park(lock, config_.job_limits, Deadline::after_ms(wait_ms, &cancel_));
+  Result<std::unique_ptr<Candidate>> candidate =
+      park(lock, config_.job_limits, Deadline::after_ms(wait_ms, &cancel_));
   if (!candidate) {
-    // A zygote that died meanwhile is started again first; one that dies whenever it forks is a failure.
+    // A zygote that died meanwhile is started again first; one that dies whenever it forks is a
+    // failure.
     if (config_.spawn || zygote_->alive() || ++deaths_ >= kMaxDeaths) failure_ = candidate.error();
   } else {
     deaths_ = 0;
     if (!facts_) {
       const ZygoteReady& ready = (*candidate)->zygote().ready();
       facts_ = PoolFacts{ready.versions, ready.layers};
-      facts_->layers.insert(facts_->layers.end(), (*candidate)->layers().begin(), (*candidate)->layers().end());
+      facts_->layers.insert(facts_->layers.end(), (*candidate)->layers().begin(),
+                            (*candidate)->layers().end());
     }
     parked_.push_back(std::move(*candidate));
   }
@@ -146,16 +156,21 @@ void CandidatePool::park_one(Lock& lock) {
 }
 
 /// Forks one without holding the lock meanwhile.
-Result<std::unique_ptr<Candidate>> CandidatePool::park(Lock& lock, const Limits& limits, const Deadline& deadline) {
+Result<std::unique_ptr<Candidate>> CandidatePool::park(Lock& lock, const Limits& limits,
+                                                       const Deadline& deadline) {
   const std::optional<int> slot = free_slot();
-  if (!slot) return fail(ErrorCode::resource_exhausted, "all " + std::to_string(kPoolSlots) + " slots are in use");
-  if (!zygote_ && !config_.spawn) return fail(ErrorCode::unavailable, "the zygote is being restarted");
+  if (!slot)
+    return fail(ErrorCode::resource_exhausted,
+                "all " + std::to_string(kPoolSlots) + " slots are in use");
+  if (!zygote_ && !config_.spawn)
+    return fail(ErrorCode::unavailable, "the zygote is being restarted");
   used_slots_.insert(*slot);
   Result<std::shared_ptr<Zygote>> zygote = zygote_;
   lock.unlock();
   if (config_.spawn) zygote = fresh_zygote(deadline);
   Result<std::unique_ptr<Candidate>> candidate =
-      zygote ? Candidate::park(std::move(*zygote), *slot, limits, config_, deadline) : fail(zygote.error());
+      zygote ? Candidate::park(std::move(*zygote), *slot, limits, config_, deadline)
+             : fail(zygote.error());
   lock.lock();
   if (!candidate) used_slots_.erase(*slot);
   return candidate;

@@ -1,8 +1,9 @@
-// CandidatePool: candidates parked ahead of the jobs, so that a job starts in microseconds. Owns the zygote and restarts it when it dies. With
-// `config.spawn` each candidate is forked from a zygote of its own, a fresh process, instead.
+// CandidatePool: candidates parked ahead of the jobs, so that a job starts in microseconds. Owns
+// the zygote and restarts it when it dies. With `config.spawn` each candidate is forked from a
+// zygote of its own, a fresh process, instead.
 //
-//   Pool pool(config, spawner);                                    // returns at once; warms up behind
-//   Result<std::unique_ptr<Candidate>> candidate = pool.take(job.limits, deadline);
+//   Pool pool(config, spawner);                                    // returns at once; warms up
+//   behind Result<std::unique_ptr<Candidate>> candidate = pool.take(job.limits, deadline);
 //   ...
 //   pool.give_back(std::move(*candidate));                         // its slot is free again
 //
@@ -38,8 +39,8 @@ class CandidatePool {
   CandidatePool(const CandidatePool&) = delete;
   CandidatePool& operator=(const CandidatePool&) = delete;
 
-  /// A parked candidate, or one forked for these limits. Errors: unavailable (the zygote does not start; the message says why),
-  /// resource_exhausted (deadline), cancelled.
+  /// A parked candidate, or one forked for these limits. Errors: unavailable (the zygote does not
+  /// start; the message says why), resource_exhausted (deadline), cancelled.
   Result<std::unique_ptr<Candidate>> take(const Limits& limits, const Deadline& deadline);
   /// Ends the candidate and frees its slot.
   void give_back(std::unique_ptr<Candidate> candidate);
@@ -52,7 +53,8 @@ class CandidatePool {
   void start_zygote(Lock& lock);
   Result<std::shared_ptr<Zygote>> fresh_zygote(const Deadline& deadline);
   void park_one(Lock& lock);
-  Result<std::unique_ptr<Candidate>> park(Lock& lock, const Limits& limits, const Deadline& deadline);
+  Result<std::unique_ptr<Candidate>> park(Lock& lock, const Limits& limits,
+                                          const Deadline& deadline);
   std::unique_ptr<Candidate> pop_parked();
   std::optional<int> free_slot() const;
 

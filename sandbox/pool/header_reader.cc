@@ -8,7 +8,8 @@ namespace assay::sandbox {
 
 using nlohmann::json;
 
-HeaderReader::HeaderReader(const json& object, std::string where) : object_(object), where_(std::move(where)) {
+HeaderReader::HeaderReader(const json& object, std::string where)
+    : object_(object), where_(std::move(where)) {
   if (!object.is_object()) reject("is no object");
 }
 
@@ -16,32 +17,41 @@ std::string HeaderReader::text(const char* name) {
   const json* value = find(name);
   if (value == nullptr) return {};
   if (!value->is_string()) return reject(std::string("`") + name + "` is no string"), std::string();
-  if (value->get_ref<const std::string&>().size() > kMaxTextBytes) return reject(std::string("`") + name + "` is too long"), std::string();
+  if (value->get_ref<const std::string&>().size() > kMaxTextBytes)
+    return reject(std::string("`") + name + "` is too long"), std::string();
   return value->get<std::string>();
 }
 
-std::string HeaderReader::optional_text(const char* name) { return has(name) ? text(name) : std::string(); }
+std::string HeaderReader::optional_text(const char* name) {
+  return has(name) ? text(name) : std::string();
+}
 
 std::int64_t HeaderReader::integer(const char* name, std::int64_t low, std::int64_t high) {
   const json* value = find(name);
   if (value == nullptr) return low;
   const bool fits = value->is_number_integer() &&
-                    !(value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+                    !(value->is_number_unsigned() &&
+                      value->get<std::uint64_t>() >
+                          static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
   if (!fits || value->get<std::int64_t>() < low || value->get<std::int64_t>() > high) {
-    return reject(std::string("`") + name + "` is no number from " + std::to_string(low) + " to " + std::to_string(high)), low;
+    return reject(std::string("`") + name + "` is no number from " + std::to_string(low) + " to " +
+                  std::to_string(high)),
+           low;
   }
   return value->get<std::int64_t>();
 }
 
 std::optional<std::int64_t> HeaderReader::optional_integer(const char* name) {
   if (!has(name)) return std::nullopt;
-  return integer(name, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
+  return integer(name, std::numeric_limits<std::int64_t>::min(),
+                 std::numeric_limits<std::int64_t>::max());
 }
 
 bool HeaderReader::flag(const char* name) {
   const json* value = find(name);
   if (value == nullptr) return false;
-  if (!value->is_boolean()) return reject(std::string("`") + name + "` is neither true nor false"), false;
+  if (!value->is_boolean())
+    return reject(std::string("`") + name + "` is neither true nor false"), false;
   return value->get<bool>();
 }
 
@@ -75,7 +85,9 @@ std::optional<double> HeaderReader::optional_number(const char* name) {
 std::vector<std::int64_t> HeaderReader::integers(const char* name, std::size_t most) {
   std::vector<std::int64_t> out;
   for (const json& entry : list(name, most)) {
-    if (!entry.is_number_integer()) return reject(std::string("`") + name + "` has an entry that is no integer"), std::vector<std::int64_t>();
+    if (!entry.is_number_integer())
+      return reject(std::string("`") + name + "` has an entry that is no integer"),
+             std::vector<std::int64_t>();
     out.push_back(entry.get<std::int64_t>());
   }
   return out;
@@ -85,7 +97,9 @@ std::vector<std::string> HeaderReader::texts(const char* name, std::size_t most)
   std::vector<std::string> out;
   for (const json& entry : list(name, most)) {
     if (!entry.is_string() || entry.get_ref<const std::string&>().size() > kMaxTextBytes) {
-      return reject(std::string("`") + name + "` has an entry that is no string, or a too long one"), std::vector<std::string>();
+      return reject(std::string("`") + name +
+                    "` has an entry that is no string, or a too long one"),
+             std::vector<std::string>();
     }
     out.push_back(entry.get<std::string>());
   }
@@ -95,8 +109,11 @@ std::vector<std::string> HeaderReader::texts(const char* name, std::size_t most)
 std::vector<json> HeaderReader::list(const char* name, std::size_t most) {
   const json* value = find(name);
   if (value == nullptr) return {};
-  if (!value->is_array()) return reject(std::string("`") + name + "` is no list"), std::vector<json>();
-  if (value->size() > most) return reject(std::string("`") + name + "` has more than " + std::to_string(most) + " entries"), std::vector<json>();
+  if (!value->is_array())
+    return reject(std::string("`") + name + "` is no list"), std::vector<json>();
+  if (value->size() > most)
+    return reject(std::string("`") + name + "` has more than " + std::to_string(most) + " entries"),
+           std::vector<json>();
   return value->get<std::vector<json>>();
 }
 

@@ -1,10 +1,13 @@
-// HeaderReader takes typed fields out of a frame's header and remembers the first one that is not as it should be.
+// HeaderReader takes typed fields out of a frame's header and remembers the first one that is not
+// as it should be.
 //
 //   HeaderReader in(frame.header, "prepared");
 //   message.job = in.text("job");
-//   if (Status read = in.status(); !read) return fail(read.error());     // "prepared: `job` is missing"
+//   if (Status read = in.status(); !read) return fail(read.error());     // "prepared: `job` is
+//   missing"
 //
-// The header may come from a hostile process: wrong types and ranges are errors, never conversions. Not thread-safe.
+// The header may come from a hostile process: wrong types and ranges are errors, never conversions.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +22,8 @@ namespace assay::sandbox {
 
 class HeaderReader {
  public:
-  /// The longest text that a field may hold: texts are quoted in messages, kept and sent on, each time a little longer.
+  /// The longest text that a field may hold: texts are quoted in messages, kept and sent on, each
+  /// time a little longer.
   static constexpr std::size_t kMaxTextBytes = 64U << 10;
 
   HeaderReader(const nlohmann::json& object, std::string where);

@@ -13,7 +13,8 @@ std::string log_name(const SandboxConfig& config, std::string device, int number
   for (char& c : device) {
     if (c == ':') c = '-';
   }
-  return config.state_dir + "/judge-" + device + (number == 0 ? "" : "." + std::to_string(number)) + ".log";
+  return config.state_dir + "/judge-" + device + (number == 0 ? "" : "." + std::to_string(number)) +
+         ".log";
 }
 
 }  // namespace
@@ -35,7 +36,8 @@ Result<std::unique_lock<std::timed_mutex>> Judge::lock(const Deadline& deadline)
   std::unique_lock<std::timed_mutex> guard(mutex_, std::defer_lock);
   while (!guard.try_lock_for(kLockSlice)) {
     if (deadline.cancelled()) return fail(ErrorCode::cancelled, "cancelled");
-    if (deadline.expired()) return fail(ErrorCode::resource_exhausted, "the judge was busy for all of the time allowed");
+    if (deadline.expired())
+      return fail(ErrorCode::resource_exhausted, "the judge was busy for all of the time allowed");
   }
   return guard;
 }
@@ -53,11 +55,12 @@ Status Judge::ensure_started(const Deadline& deadline) {
   Result<SocketPair> sockets = make_socket_pair();
   if (!sockets) return fail(sockets.error());
   const int theirs = sockets->theirs.get();
-  Result<Process> process = spawner_.spawn(
-      {.argv = {config_.python, "-I", "-B", "-u", config_.harness_dir + "/main.py", "judge", "--socket-fd", std::to_string(theirs), "--device", device_},
-       .environment = trusted_environment(gpu_ ? gpu_->environment : Environment{}),
-       .inherit = {theirs},
-       .log = log_});
+  Result<Process> process =
+      spawner_.spawn({.argv = {config_.python, "-I", "-B", "-u", config_.harness_dir + "/main.py",
+                               "judge", "--socket-fd", std::to_string(theirs), "--device", device_},
+                      .environment = trusted_environment(gpu_ ? gpu_->environment : Environment{}),
+                      .inherit = {theirs},
+                      .log = log_});
   if (!process) return fail(process.error());
   process_ = std::move(*process);
   socket_ = std::move(sockets->ours);
@@ -68,13 +71,15 @@ Status Judge::ensure_started(const Deadline& deadline) {
     stop();
     const std::string tail = tail_of(log_);
     return fail(facts.error().code,
-                "the judge did not become ready: " + facts.error().message + (tail.empty() ? "" : "\nits last words (" + log_ + "):\n" + tail));
+                "the judge did not become ready: " + facts.error().message +
+                    (tail.empty() ? "" : "\nits last words (" + log_ + "):\n" + tail));
   }
   ready_ = std::move(*facts);
   return {};
 }
 
-Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& fds, const std::string& job, const std::string& case_id,
+Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& fds,
+                         const std::string& job, const std::string& case_id,
                          const Deadline& deadline) {
   const auto guard = lock(deadline);
   if (!guard) return fail(guard.error());
@@ -86,11 +91,13 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
   while (true) {
     Result<Frame> reply = receive_frame(socket_.get(), deadline);
     if (!reply) {
-      // A cancelled request is answered later, and that answer skipped; a judge that misses a deadline or breaks off is started again.
+      // A cancelled request is answered later, and that answer skipped; a judge that misses a
+      // deadline or breaks off is started again.
       if (reply.error().code != ErrorCode::cancelled) {
         const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(0));
         stop();
-        return fail(reply.error().code, "the judge did not answer: " + (status ? describe(*status) : reply.error().message));
+        return fail(reply.error().code, "the judge did not answer: " +
+                                            (status ? describe(*status) : reply.error().message));
       }
       return reply;
     }
@@ -105,52 +112,68 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
 }
 
 Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const Deadline& deadline) {
-  Result<Frame> reply = ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
+  Result<Frame> reply =
+      ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
   // Perhaps an earlier job's operator broke the context, and this one is the first to see it.
-  if (!reply && reply.error().code == ErrorCode::unavailable) reply = ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
+  if (!reply && reply.error().code == ErrorCode::unavailable)
+    reply = ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
   if (!reply) return fail(reply.error());
   Result<Prepared> prepared = parse_prepared(*reply);
   if (!prepared) return fail(prepared.error());
   PreparedJob out{std::move(prepared->cases), prepared->device, std::move(reply->fds)};
   if (out.cases.size() != job.cases.size())
-    return fail(ErrorCode::internal, "the judge prepared " + std::to_string(out.cases.size()) + " of " + std::to_string(job.cases.size()) + " cases");
+    return fail(ErrorCode::internal, "the judge prepared " + std::to_string(out.cases.size()) +
+                                         " of " + std::to_string(job.cases.size()) + " cases");
   for (std::size_t i = 0; i < out.cases.size(); ++i) {
     if (out.cases[i].id != job.cases[i].id)
-      return fail(ErrorCode::internal, "the judge prepared case '" + out.cases[i].id + "' where '" + job.cases[i].id + "' was asked for");
+      return fail(ErrorCode::internal, "the judge prepared case '" + out.cases[i].id + "' where '" +
+                                           job.cases[i].id + "' was asked for");
   }
   return out;
 }
 
-Result<Compared> Judge::compare(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd,
+Result<Compared> Judge::compare(const std::string& job, const std::string& case_id,
+                                const std::vector<Argument>& outputs, int output_fd,
                                 const Deadline& deadline, bool keep) {
   const bool on_device = output_fd < 0;
   const std::vector<int> fds = on_device ? std::vector<int>{} : std::vector<int>{output_fd};
-  Result<Frame> reply = ask(compare_header(job, case_id, outputs, on_device, keep), fds, job, case_id, deadline);
+  Result<Frame> reply =
+      ask(compare_header(job, case_id, outputs, on_device, keep), fds, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_compared(*reply);
 }
 
-Result<HostJudged> Judge::host_case(const std::string& job, const std::string& case_id, int line, bool time, const Limits& limits, const Deadline& deadline) {
+Result<HostJudged> Judge::host_case(const std::string& job, const std::string& case_id, int line,
+                                    bool time, const Limits& limits, const Deadline& deadline) {
   Result<Frame> reply =
-      ask(host_case_header(job, case_id, time, limits.import_wall_ms + limits.run_wall_ms, limits.gpu_memory_bytes), {line}, job, case_id, deadline);
+      ask(host_case_header(job, case_id, time, limits.import_wall_ms + limits.run_wall_ms,
+                           limits.gpu_memory_bytes),
+          {line}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_host_judged(*reply);
 }
 
-Result<Attributed> Judge::attribute(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, int output_fd,
-                                    const std::vector<Argument>& without, int without_fd, const Deadline& deadline) {
-  Result<Frame> reply = ask(attribute_header(job, case_id, outputs, without), {output_fd, without_fd}, job, case_id, deadline);
+Result<Attributed> Judge::attribute(const std::string& job, const std::string& case_id,
+                                    const std::vector<Argument>& outputs, int output_fd,
+                                    const std::vector<Argument>& without, int without_fd,
+                                    const Deadline& deadline) {
+  Result<Frame> reply = ask(attribute_header(job, case_id, outputs, without),
+                            {output_fd, without_fd}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_attributed(*reply);
 }
 
-Result<Attributed> Judge::attribute(const std::string& job, const std::string& case_id, const std::vector<Argument>& without, const Deadline& deadline) {
-  Result<Frame> reply = ask(attribute_kept_header(job, case_id, without), {}, job, case_id, deadline);
+Result<Attributed> Judge::attribute(const std::string& job, const std::string& case_id,
+                                    const std::vector<Argument>& without,
+                                    const Deadline& deadline) {
+  Result<Frame> reply =
+      ask(attribute_kept_header(job, case_id, without), {}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_attributed(*reply);
 }
 
-Result<std::string> Judge::refresh(const std::string& job, const std::string& case_id, const Deadline& deadline) {
+Result<std::string> Judge::refresh(const std::string& job, const std::string& case_id,
+                                   const Deadline& deadline) {
   Result<Frame> reply = ask(refresh_header(job, case_id), {}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_refreshed(*reply);
@@ -161,14 +184,17 @@ Status Judge::settle(const std::string& job, const Deadline& deadline) {
   return reply ? parse_settled(*reply) : fail(reply.error());
 }
 
-Result<std::vector<double>> Judge::time_reference(const std::string& job, const std::string& case_id, const Deadline& deadline) {
+Result<std::vector<double>> Judge::time_reference(const std::string& job,
+                                                  const std::string& case_id,
+                                                  const Deadline& deadline) {
   Result<Frame> reply = ask(time_reference_header(job, case_id), {}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_timed_reference(*reply);
 }
 
-Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir, const std::vector<CaseRequest>& cases, std::uint32_t seed,
-                                           const Deadline& deadline) {
+Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
+                                           const std::vector<CaseRequest>& cases,
+                                           std::uint32_t seed, const Deadline& deadline) {
   Result<Frame> reply = ask(lint_header(operator_dir, device_, cases, seed), {}, {}, {}, deadline);
   if (!reply) return fail(reply.error());
   return parse_linted(*reply);
@@ -177,7 +203,8 @@ Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir, cons
 void Judge::release(const std::string& job) {
   const auto guard = lock(Deadline::after_ms(kStartMs, &cancel_));
   // A judge that is gone has nothing to forget.
-  if (guard && socket_) send_frame(socket_.get(), release_header(job), {}, {}, Deadline::after_ms(1'000));
+  if (guard && socket_)
+    send_frame(socket_.get(), release_header(job), {}, {}, Deadline::after_ms(1'000));
 }
 
 void Judge::stop() {

@@ -12,12 +12,14 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::size_t kReportBytes = 4 << 20;                          // of a profiler
-constexpr std::size_t kStartWordsBytes = 2'000, kEndWordsBytes = 500;  // of what a launcher without a profiler said
-constexpr unsigned kLogs = 8;                                          // that are kept at least; as many more as launchers live
-constexpr std::int64_t kEndMs = 1'000;                                 // from the end of its stream to its own
+constexpr std::size_t kReportBytes = 4 << 20;  // of a profiler
+constexpr std::size_t kStartWordsBytes = 2'000,
+                      kEndWordsBytes = 500;  // of what a launcher without a profiler said
+constexpr unsigned kLogs = 8;           // that are kept at least; as many more as launchers live
+constexpr std::int64_t kEndMs = 1'000;  // from the end of its stream to its own
 
-/// Of log files. One that a launcher writes to is nobody else's, however long it lives; else the oldest is overwritten.
+/// Of log files. One that a launcher writes to is nobody else's, however long it lives; else the
+/// oldest is overwritten.
 class LogNumbers {
  public:
   unsigned take() {
@@ -40,7 +42,8 @@ class LogNumbers {
 };
 
 LogNumbers& log_numbers() {
-  static LogNumbers& numbers = *new LogNumbers;  // never destroyed: launchers may live until after the end of main
+  static LogNumbers& numbers =
+      *new LogNumbers;  // never destroyed: launchers may live until after the end of main
   return numbers;
 }
 
@@ -54,30 +57,46 @@ LauncherClient::~LauncherClient() {
 }
 
 std::string LauncherClient::last_words(std::size_t bytes) const {
-  const std::string words = profiled_ ? ncu_words(tail_of(log_, kReportBytes)) : tail_of(log_, bytes);
+  const std::string words =
+      profiled_ ? ncu_words(tail_of(log_, kReportBytes)) : tail_of(log_, bytes);
   return words.empty() ? words : ": " + words;
 }
 
 std::string LauncherClient::how_it_ended(const Error& error) {
-  if (error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::cancelled) return error.message;
+  if (error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::cancelled)
+    return error.message;
   const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(kEndMs));
   return status ? describe(*status) : error.message;
 }
 
-Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfig& config, Spawner& spawner, int device, const std::string& driver,
-                                                              const Deadline& deadline, const std::string& ncu) {
+Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfig& config,
+                                                              Spawner& spawner, int device,
+                                                              const std::string& driver,
+                                                              const Deadline& deadline,
+                                                              const std::string& ncu) {
   Result<SocketPair> sockets = make_socket_pair();
   if (!sockets) return fail(sockets.error());
   const int theirs = sockets->theirs.get();
   auto client = std::make_unique<LauncherClient>();
   client->profiled_ = !ncu.empty();
-  client->log_ = config.state_dir + "/launcher-" + std::to_string(device) + "." + std::to_string(client->log_number_) + ".log";
-  std::vector<std::string> argv = {config.launcher, "--socket-fd",          std::to_string(theirs),
-                                   "--device",      std::to_string(device), "--driver",
-                                   driver,          "--isolation",          config.isolation == Isolation::strict ? "strict" : "best_effort"};
+  client->log_ = config.state_dir + "/launcher-" + std::to_string(device) + "." +
+                 std::to_string(client->log_number_) + ".log";
+  std::vector<std::string> argv = {
+      config.launcher,
+      "--socket-fd",
+      std::to_string(theirs),
+      "--device",
+      std::to_string(device),
+      "--driver",
+      driver,
+      "--isolation",
+      config.isolation == Isolation::strict ? "strict" : "best_effort"};
   if (!ncu.empty()) argv.insert(argv.end(), {"--counters", ncu});
   if (!left_out_layers().empty()) argv.insert(argv.end(), {"--without", left_out_layers()});
-  Result<Process> process = spawner.spawn({.argv = std::move(argv), .environment = trusted_environment(), .inherit = {theirs}, .log = client->log_});
+  Result<Process> process = spawner.spawn({.argv = std::move(argv),
+                                           .environment = trusted_environment(),
+                                           .inherit = {theirs},
+                                           .log = client->log_});
   if (!process) return fail(process.error());
   client->process_ = std::move(*process);
   client->socket_ = std::move(sockets->ours);
@@ -86,7 +105,8 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
   Result<LauncherDevice> facts = frame ? parse_launcher_ready(*frame) : fail(frame.error());
   if (!facts) {
     const std::string how = client->how_it_ended(facts.error());
-    return fail(facts.error().code, "the launcher did not become ready: " + how + client->last_words(kStartWordsBytes));
+    return fail(facts.error().code,
+                "the launcher did not become ready: " + how + client->last_words(kStartWordsBytes));
   }
   client->device_ = std::move(*facts);
   return client;
@@ -96,12 +116,14 @@ Result<std::string> LauncherClient::finish(const Deadline& deadline) {
   socket_.reset();
   if (!process_.wait(deadline)) {
     kill();
-    return fail(deadline.cancelled() ? ErrorCode::cancelled : ErrorCode::resource_exhausted, "the launcher did not come to its end");
+    return fail(deadline.cancelled() ? ErrorCode::cancelled : ErrorCode::resource_exhausted,
+                "the launcher did not come to its end");
   }
   return tail_of(log_, kReportBytes);
 }
 
-Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const std::string& plan, const std::vector<int>& fds, const Deadline& deadline,
+Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const std::string& plan,
+                                             const std::vector<int>& fds, const Deadline& deadline,
                                              const std::function<Status()>& stage_next_inputs) {
   ++launches_;
   Status sent = send_frame(socket_.get(), to_header(request), plan, fds, deadline);

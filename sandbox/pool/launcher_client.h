@@ -1,7 +1,9 @@
-// LauncherClient: one assay-launcher process, which performs launch plans on one GPU: of one graded submission, of one run, or of oracles.
+// LauncherClient: one assay-launcher process, which performs launch plans on one GPU: of one graded
+// submission, of one run, or of oracles.
 //
-//   Result<std::unique_ptr<LauncherClient>> launcher = LauncherClient::start(config, spawner, 0, "cuda", deadline);
-//   Result<LaunchOutcome> outcome = (*launcher)->launch(request, plan, fds, deadline);
+//   Result<std::unique_ptr<LauncherClient>> launcher = LauncherClient::start(config, spawner, 0,
+//   "cuda", deadline); Result<LaunchOutcome> outcome = (*launcher)->launch(request, plan, fds,
+//   deadline);
 //
 // Belongs to one thread. Its end kills the process and waits until it is gone.
 #pragma once
@@ -26,9 +28,13 @@ class LauncherClient {
   LauncherClient();
   LauncherClient(const LauncherClient&) = delete;
   LauncherClient& operator=(const LauncherClient&) = delete;
-  /// Starts one and waits until its device is ready. `driver`: "cuda", or "fake" for tests. `ncu`: the profiler to run it in, or empty.
-  static Result<std::unique_ptr<LauncherClient>> start(const SandboxConfig& config, Spawner& spawner, int device, const std::string& driver,
-                                                       const Deadline& deadline, const std::string& ncu = "");
+  /// Starts one and waits until its device is ready. `driver`: "cuda", or "fake" for tests. `ncu`:
+  /// the profiler to run it in, or empty.
+  static Result<std::unique_ptr<LauncherClient>> start(const SandboxConfig& config,
+                                                       Spawner& spawner, int device,
+                                                       const std::string& driver,
+                                                       const Deadline& deadline,
+                                                       const std::string& ncu = "");
 
   const LauncherDevice& device() const { return device_; }
   /// How many it was asked for.
@@ -42,11 +48,15 @@ class LauncherClient {
   const std::string& log() const { return log_; }
   /// With what it started, which is what a profiler runs.
   void kill() { process_.kill_group(); }
-  /// Errors: resource_exhausted (the deadline passed: it is killed), cancelled (killed), unavailable (it died; the message says how), corrupt.
-  /// `stage_next_inputs`, with a request that says so: puts other inputs in place once everything but the samples is done; its error ends the launcher and is returned.
-  Result<LaunchOutcome> launch(const LaunchRequest& request, const std::string& plan, const std::vector<int>& fds, const Deadline& deadline,
+  /// Errors: resource_exhausted (the deadline passed: it is killed), cancelled (killed),
+  /// unavailable (it died; the message says how), corrupt. `stage_next_inputs`, with a request that
+  /// says so: puts other inputs in place once everything but the samples is done; its error ends
+  /// the launcher and is returned.
+  Result<LaunchOutcome> launch(const LaunchRequest& request, const std::string& plan,
+                               const std::vector<int>& fds, const Deadline& deadline,
                                const std::function<Status()>& stage_next_inputs = {});
-  /// Lets it come to its end and returns what it wrote to standard output and error, the end of it: a profiler's report. Errors: resource_exhausted.
+  /// Lets it come to its end and returns what it wrote to standard output and error, the end of it:
+  /// a profiler's report. Errors: resource_exhausted.
   Result<std::string> finish(const Deadline& deadline);
 
  private:

@@ -13,11 +13,13 @@ constexpr int kThreads = 3;  // a context takes longer to make than most recordi
 constexpr std::int64_t kStartMs = 30'000;
 constexpr auto kRetryPause = std::chrono::seconds(2);
 constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
-constexpr auto kIdleSlice = std::chrono::seconds(1);  // between looks for launchers that nobody asks for
+constexpr auto kIdleSlice =
+    std::chrono::seconds(1);  // between looks for launchers that nobody asks for
 
 }  // namespace
 
-LauncherPool::LauncherPool(const SandboxConfig& config, Spawner& spawner, int device, std::string driver)
+LauncherPool::LauncherPool(const SandboxConfig& config, Spawner& spawner, int device,
+                           std::string driver)
     : config_(config), spawner_(spawner), device_index_(device), driver_(std::move(driver)) {
   for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { run(); });
 }
@@ -38,10 +40,13 @@ std::optional<LauncherDevice> LauncherPool::device() const {
 }
 
 template <class Done>
-Status LauncherPool::wait_until(std::unique_lock<std::mutex>& lock, const Deadline& deadline, Done done) {
+Status LauncherPool::wait_until(std::unique_lock<std::mutex>& lock, const Deadline& deadline,
+                                Done done) {
   while (!done()) {
     if (deadline.cancelled()) return fail(ErrorCode::cancelled, "cancelled");
-    if (deadline.expired() || stop_) return fail(ErrorCode::resource_exhausted, "the launchers were busy for all of the time allowed");
+    if (deadline.expired() || stop_)
+      return fail(ErrorCode::resource_exhausted,
+                  "the launchers were busy for all of the time allowed");
     changed_.wait_for(lock, kWaitSlice);
   }
   return {};
@@ -52,7 +57,8 @@ Result<LauncherDevice> LauncherPool::ready(const Deadline& deadline) {
   failure_.reset();
   const int before = attempts_;
   changed_.notify_all();
-  if (Status up = wait_until(lock, deadline, [&] { return device_ || failed_since(before); }); !up) return fail(up.error());
+  if (Status up = wait_until(lock, deadline, [&] { return device_ || failed_since(before); }); !up)
+    return fail(up.error());
   if (!device_) return fail(failure_->error);
   return *device_;
 }
@@ -102,10 +108,13 @@ void LauncherPool::keep(std::unique_ptr<LauncherClient> used) {
     changed_.notify_all();
 }
 
-Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_run(const std::string& run, const Deadline& deadline) {
+Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_run(const std::string& run,
+                                                                   const Deadline& deadline) {
   {
     const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(of_runs_.rbegin(), of_runs_.rend(), [&](const OfRun& one) { return one.run == run && one.launcher->alive(); });
+    const auto found = std::find_if(of_runs_.rbegin(), of_runs_.rend(), [&](const OfRun& one) {
+      return one.run == run && one.launcher->alive();
+    });
     if (found != of_runs_.rend()) {
       std::unique_ptr<LauncherClient> taken = std::move(found->launcher);
       of_runs_.erase(std::next(found).base());
@@ -138,7 +147,9 @@ Status LauncherPool::end_those_of_runs(const Deadline& deadline) {
   return wait_until(lock, deadline, [&] { return ending_ == 0 && retired_.empty(); });
 }
 
-bool LauncherPool::may_keep(const LauncherClient& used) const { return used.launches() < kMostKeptLaunches && used.faults_before() == faults_; }
+bool LauncherPool::may_keep(const LauncherClient& used) const {
+  return used.launches() < kMostKeptLaunches && used.faults_before() == faults_;
+}
 
 /// All but the `most` that were used last.
 void LauncherPool::end_kept_for_runs(std::size_t most) {
@@ -151,8 +162,9 @@ void LauncherPool::end_kept_for_runs(std::size_t most) {
 
 void LauncherPool::end_forgotten() {
   const auto now = std::chrono::steady_clock::now();
-  const auto remembered =
-      std::find_if(of_runs_.begin(), of_runs_.end(), [&](const OfRun& one) { return now - one.since < std::chrono::milliseconds(config_.kept_launcher_ms); });
+  const auto remembered = std::find_if(of_runs_.begin(), of_runs_.end(), [&](const OfRun& one) {
+    return now - one.since < std::chrono::milliseconds(config_.kept_launcher_ms);
+  });
   end_kept_for_runs(static_cast<std::size_t>(of_runs_.end() - remembered));
 }
 
@@ -186,8 +198,11 @@ std::optional<std::string> LauncherPool::last_start_error() const {
   return sickness_;
 }
 
-/// Whether a start has failed that began when `before` others had begun; one that was on its way already says nothing of the device as it is now.
-bool LauncherPool::failed_since(int before) const { return failure_ && failure_->attempt >= before; }
+/// Whether a start has failed that began when `before` others had begun; one that was on its way
+/// already says nothing of the device as it is now.
+bool LauncherPool::failed_since(int before) const {
+  return failure_ && failure_->attempt >= before;
+}
 
 bool LauncherPool::wants_more() const {
   const int coming = static_cast<int>(parked_.size()) + starting_;
@@ -198,7 +213,8 @@ bool LauncherPool::wants_more() const {
 void LauncherPool::start_one(std::unique_lock<std::mutex>& lock) {
   const int faults = faults_, attempt = attempts_++;
   lock.unlock();
-  Result<std::unique_ptr<LauncherClient>> started = LauncherClient::start(config_, spawner_, device_index_, driver_, Deadline::after_ms(kStartMs, &cancel_));
+  Result<std::unique_ptr<LauncherClient>> started = LauncherClient::start(
+      config_, spawner_, device_index_, driver_, Deadline::after_ms(kStartMs, &cancel_));
   lock.lock();
   if (started) {
     device_ = (*started)->device();

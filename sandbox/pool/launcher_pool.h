@@ -1,4 +1,5 @@
-// LauncherPool: launchers parked with their device context made, so that no submission waits for one; and the end of those that were used.
+// LauncherPool: launchers parked with their device context made, so that no submission waits for
+// one; and the end of those that were used.
 //
 //   LauncherNursery launchers(config, spawner, 0);
 //   Result<std::unique_ptr<LauncherClient>> launcher = launchers.take(deadline);
@@ -8,13 +9,17 @@
 //   launcher = launchers.take_for_oracle(deadline); // the one that was kept, if there is one
 //   launchers.keep(std::move(*launcher));           // for the next oracle
 //
-//   launcher = launchers.take_for_run("run_1", deadline);       // one that this run has used before, if there is one
-//   launchers.keep_for_run("run_1", std::move(*launcher));      // for its next test or profile
+//   launcher = launchers.take_for_run("run_1", deadline);       // one that this run has used
+//   before, if there is one launchers.keep_for_run("run_1", std::move(*launcher));      // for its
+//   next test or profile
 //
-// Making a context keeps the driver busy for a fifth of a second, one at a time for the whole machine: so one launcher is started after the other, unless
-// somebody waits. Whoever is being timed meanwhile loses a sample now and then, which no median shows, and his calls of the driver take a little longer
-// (measurements/beside_starts.py has both). Oracles are ours: they need no context of their own each, which would be every other context of those who are graded. And
-// what a run tests and profiles is its own affair: only a grade, which counts, gets a context that nothing else has been in. Thread-safe.
+// Making a context keeps the driver busy for a fifth of a second, one at a time for the whole
+// machine: so one launcher is started after the other, unless somebody waits. Whoever is being
+// timed meanwhile loses a sample now and then, which no median shows, and his calls of the driver
+// take a little longer (measurements/beside_starts.py has both). Oracles are ours: they need no
+// context of their own each, which would be every other context of those who are graded. And what a
+// run tests and profiles is its own affair: only a grade, which counts, gets a context that nothing
+// else has been in. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -36,11 +41,13 @@ namespace assay::sandbox {
 
 class LauncherPool {
  public:
-  /// Of one that is kept, for oracles or for a run: some fifty graded submissions. Whatever a driver may leave behind ends with the context.
+  /// Of one that is kept, for oracles or for a run: some fifty graded submissions. Whatever a
+  /// driver may leave behind ends with the context.
   static constexpr int kMostKeptLaunches = 1'000;
 
   /// Starts parking `config.parked_launchers` of them. `driver`: "cuda", or "fake" for tests.
-  LauncherPool(const SandboxConfig& config, Spawner& spawner, int device, std::string driver = "cuda");
+  LauncherPool(const SandboxConfig& config, Spawner& spawner, int device,
+               std::string driver = "cuda");
   ~LauncherPool();
   LauncherPool(const LauncherPool&) = delete;
   LauncherPool& operator=(const LauncherPool&) = delete;
@@ -53,18 +60,24 @@ class LauncherPool {
   Result<std::unique_ptr<LauncherClient>> take_for_oracle(const Deadline& deadline);
   /// Kills it; its context ends behind the caller.
   void discard(std::unique_ptr<LauncherClient> used);
-  /// Of one that was taken for an oracle and did all that it was asked for. Retires it when one is kept already, or after kMostKeptLaunches.
+  /// Of one that was taken for an oracle and did all that it was asked for. Retires it when one is
+  /// kept already, or after kMostKeptLaunches.
   void keep(std::unique_ptr<LauncherClient> used);
-  /// For a test or a profile of `run`: one that only plans of that run have been in, else a new one.
-  Result<std::unique_ptr<LauncherClient>> take_for_run(const std::string& run, const Deadline& deadline);
-  /// Of one that was taken for `run` and is well. It ends after config.kept_launcher_ms that nobody asked for it, when more than config.kept_launchers are
-  /// kept, the oldest first, or after kMostKeptLaunches.
+  /// For a test or a profile of `run`: one that only plans of that run have been in, else a new
+  /// one.
+  Result<std::unique_ptr<LauncherClient>> take_for_run(const std::string& run,
+                                                       const Deadline& deadline);
+  /// Of one that was taken for `run` and is well. It ends after config.kept_launcher_ms that nobody
+  /// asked for it, when more than config.kept_launchers are kept, the oldest first, or after
+  /// kMostKeptLaunches.
   void keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used);
   /// Ends those that are kept for runs, whose memory somebody needs, and waits for that.
   Status end_those_of_runs(const Deadline& deadline);
-  /// After a fault of the device: those that are parked or kept are not handed out any more. Each new one checks its device before it is ready.
+  /// After a fault of the device: those that are parked or kept are not handed out any more. Each
+  /// new one checks its device before it is ready.
   void invalidate_idle();
-  /// Why no launcher of this device became ready, the last time that one was started; nothing while the device is well.
+  /// Why no launcher of this device became ready, the last time that one was started; nothing while
+  /// the device is well.
   std::optional<std::string> last_start_error() const;
   /// Facts of the device, once known.
   std::optional<LauncherDevice> device() const;

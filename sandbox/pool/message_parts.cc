@@ -52,11 +52,14 @@ std::vector<Layer> read_layers(HeaderReader& in) {
   return layers;
 }
 
-Versions read_versions(HeaderReader& in) { return {in.text("torch"), in.text("triton"), in.text("python"), in.optional_text("nvrtc")}; }
+Versions read_versions(HeaderReader& in) {
+  return {in.text("torch"), in.text("triton"), in.text("python"), in.optional_text("nvrtc")};
+}
 
 std::vector<Argument> read_arguments(HeaderReader& in, const char* name) {
   std::vector<Argument> arguments;
-  for (const json& entry : in.list(name, kMaxArguments)) arguments.push_back(read_argument(entry, in, name));
+  for (const json& entry : in.list(name, kMaxArguments))
+    arguments.push_back(read_argument(entry, in, name));
   return arguments;
 }
 
@@ -89,8 +92,10 @@ json to_json(const Argument& argument) {
     std::visit([&](auto value) { out["value"] = value; }, argument.value);
     return out;
   }
-  json out = {{"name", argument.name},       {"kind", "tensor"},          {"dtype", argument.dtype},  {"shape", argument.shape},
-              {"strides", argument.strides}, {"offset", argument.offset}, {"nbytes", argument.nbytes}};
+  json out = {{"name", argument.name},       {"kind", "tensor"},
+              {"dtype", argument.dtype},     {"shape", argument.shape},
+              {"strides", argument.strides}, {"offset", argument.offset},
+              {"nbytes", argument.nbytes}};
   if (argument.fd) out["fd"] = *argument.fd;
   return out;
 }
@@ -103,13 +108,15 @@ json to_json(const std::vector<Argument>& arguments) {
 
 Status expect_type(const Frame& frame, const char* type) {
   if (frame.type() == type) return {};
-  return fail(ErrorCode::corrupt, "got a message `" + frame.type().substr(0, 64) + "` where `" + type + "` was due");
+  return fail(ErrorCode::corrupt,
+              "got a message `" + frame.type().substr(0, 64) + "` where `" + type + "` was due");
 }
 
 std::optional<Timing> read_timing(HeaderReader& in) {
   Timing timing;
   for (const json& sample : in.list("samples_ns", kMaxSamples)) {
-    if (!sample.is_number()) return in.reject("`samples_ns` has an entry that is no number"), std::nullopt;
+    if (!sample.is_number())
+      return in.reject("`samples_ns` has an entry that is no number"), std::nullopt;
     timing.samples_ns.push_back(sample.get<double>());
   }
   if (timing.samples_ns.empty()) return std::nullopt;

@@ -1,9 +1,11 @@
-// The messages of the sandbox's processes as typed structs (docs/frames.md): the only place of the supervisor that reads or writes frame headers.
+// The messages of the sandbox's processes as typed structs (docs/frames.md): the only place of the
+// supervisor that reads or writes frame headers.
 //
-//   Result<CandidateMessage> message = parse_candidate(frame);         // untrusted: every field is checked
-//   send_frame(socket, to_header(job), source, fds, deadline);
+//   Result<CandidateMessage> message = parse_candidate(frame);         // untrusted: every field is
+//   checked send_frame(socket, to_header(job), source, fds, deadline);
 //
-// Pure functions over values. A received struct owns nothing of the frame; descriptors stay in Frame::fds.
+// Pure functions over values. A received struct owns nothing of the frame; descriptors stay in
+// Frame::fds.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +47,8 @@ struct ZygoteReady {
 struct ForkRequest {
   int slot = 0;
   bool strict = false;
-  std::int64_t tmp_bytes = 0, processes = 0, data_bytes = 0;  // data_bytes 0: a cgroup limits memory
+  std::int64_t tmp_bytes = 0, processes = 0,
+               data_bytes = 0;  // data_bytes 0: a cgroup limits memory
   int niceness = 0;
   std::vector<std::string> devices;  // device files of a GPU, which the child may use
 };
@@ -73,7 +76,8 @@ struct CandidateCase {
   std::string id;
   std::vector<Argument> arguments;
   std::vector<std::string> structural, inout;
-  std::vector<std::string> output_from;  // per output: an inout argument's name, or empty when returned
+  std::vector<std::string>
+      output_from;  // per output: an inout argument's name, or empty when returned
   std::int64_t output_fd = -1, output_bytes = 0;
   std::map<std::string, std::int64_t> axes;    // those that shapes are made of; CUDA C++ only
   std::vector<PreparedOutput> output_tensors;  // host, and CUDA C++
@@ -100,7 +104,8 @@ struct CandidateJob {
   std::vector<CandidateCase> cases;
   std::optional<HostAccess> host = {};
   std::string language = std::string(kPython);
-  std::int64_t import_wall_ms = 0, run_wall_ms = 0;  // after a little less of which it stops by itself, and says where; 0: it does not
+  std::int64_t import_wall_ms = 0, run_wall_ms = 0;  // after a little less of which it stops by
+                                                     // itself, and says where; 0: it does not
 };
 struct Parked {
   std::vector<Layer> layers;
@@ -137,7 +142,8 @@ struct PreparedCase {
   std::vector<std::string> structural, inout;
   std::map<std::string, std::int64_t> axes;  // those that shapes are made of
   std::vector<PreparedOutput> outputs;
-  std::int64_t output_bytes = 0;  // room for outputs, those of a wrong, wider type included: the judge shall see and name them
+  std::int64_t output_bytes = 0;  // room for outputs, those of a wrong, wider type included: the
+                                  // judge shall see and name them
   std::optional<DevicePlaces> device;
   double cost_bytes = 0, cost_flops = 0;
 };
@@ -182,7 +188,8 @@ struct LauncherDevice {
 };
 /// How one block of samples is taken.
 struct TimedBlock {
-  std::int64_t min_samples = 10, max_samples = 40, max_time_ms = 120, warm_up_ms = 20, side_samples = 3;
+  std::int64_t min_samples = 10, max_samples = 40, max_time_ms = 120, warm_up_ms = 20,
+               side_samples = 3;
 };
 struct LaunchRequest {
   std::string case_id;
@@ -190,19 +197,23 @@ struct LaunchRequest {
   std::int64_t output_fd = 0, output_offset = 0, output_bytes = 0;
   std::int64_t device_bytes = 0;  // 0: the descriptors are memory files
   std::optional<TimedBlock> time;
-  std::vector<std::int64_t> answers;  // to the plan's questions, as an earlier launch gave them; empty: to be found out
-  std::set<std::string> inout;        // inputs that the plan may write to
-  bool ablated = false;               // without the submission's kernels
-  bool inspect = false;               // when timed: also its timeline, and whether it is deterministic
-  bool stage_next_inputs = false;                 // when timed: the inputs change between warm-up and samples (LauncherClient::launch)
+  std::vector<std::int64_t>
+      answers;  // to the plan's questions, as an earlier launch gave them; empty: to be found out
+  std::set<std::string> inout;  // inputs that the plan may write to
+  bool ablated = false;         // without the submission's kernels
+  bool inspect = false;         // when timed: also its timeline, and whether it is deterministic
+  bool stage_next_inputs =
+      false;  // when timed: the inputs change between warm-up and samples (LauncherClient::launch)
   std::int64_t gpu_memory_bytes = 0;
 };
 struct Launched {
   std::vector<Argument> outputs;
-  std::vector<KernelReport> kernels;  // name, registers, spill_bytes (local), shared_bytes, launches
+  std::vector<KernelReport>
+      kernels;  // name, registers, spill_bytes (local), shared_bytes, launches
   std::vector<std::int64_t> answers;  // to the plan's questions
-  std::vector<std::string> modified;  // inputs that it wrote to and may not; known when it was not timed
-  std::int64_t moves = 0;             // operations that only move data, which may do a kernel's work
+  std::vector<std::string>
+      modified;            // inputs that it wrote to and may not; known when it was not timed
+  std::int64_t moves = 0;  // operations that only move data, which may do a kernel's work
   std::optional<Timing> timing;
   std::vector<OperationTime> timeline;  // with `inspect`
   std::optional<bool> deterministic;
@@ -230,7 +241,8 @@ Result<LaunchFailure> parse_launch_failure(const Frame& frame);
 /// A `judge_error`.
 struct JudgeComplaint {
   std::string message;
-  bool lost = false;  // its CUDA context is broken for good: nothing that it is asked from now on can work
+  bool lost =
+      false;  // its CUDA context is broken for good: nothing that it is asked from now on can work
 };
 JudgeComplaint parse_judge_error(const Frame& frame);
 /// Whether a judge's reply belongs to this request; `case_id` may be empty.
@@ -240,21 +252,29 @@ nlohmann::json to_header(const ForkRequest& request);
 nlohmann::json to_header(const CandidateJob& job);
 nlohmann::json to_header(const LaunchRequest& request);
 nlohmann::json prepare_header(const Job& job, const std::string& device, bool structural_only);
-/// `on_device`: the outputs lie in the shared device memory, not in a file that goes with the frame.
-/// `keep`: outputs on the device, of which attribute_kept_header() is going to ask whose they are.
-nlohmann::json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device, bool keep);
+/// `on_device`: the outputs lie in the shared device memory, not in a file that goes with the
+/// frame. `keep`: outputs on the device, of which attribute_kept_header() is going to ask whose
+/// they are.
+nlohmann::json compare_header(const std::string& job, const std::string& case_id,
+                              const std::vector<Argument>& outputs, bool on_device, bool keep);
 /// Goes with two files: the outputs, and those of the run without kernels.
-nlohmann::json attribute_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, const std::vector<Argument>& without);
-/// The outputs were kept; those of the run without kernels have taken their place in the shared device memory.
-nlohmann::json attribute_kept_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& without);
+nlohmann::json attribute_header(const std::string& job, const std::string& case_id,
+                                const std::vector<Argument>& outputs,
+                                const std::vector<Argument>& without);
+/// The outputs were kept; those of the run without kernels have taken their place in the shared
+/// device memory.
+nlohmann::json attribute_kept_header(const std::string& job, const std::string& case_id,
+                                     const std::vector<Argument>& without);
 /// New inputs for a case whose inputs lie in shared device memory.
 nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
 nlohmann::json settle_header(const std::string& job);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
 /// The line to the candidate goes with the frame. `round_ms`: how long one round may take.
 /// `gpu_memory_bytes`: what the candidate may hold.
-nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time, std::int64_t round_ms, std::int64_t gpu_memory_bytes);
-nlohmann::json lint_header(const std::string& operator_dir, const std::string& device, const std::vector<CaseRequest>& cases, std::uint32_t seed);
+nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time,
+                                std::int64_t round_ms, std::int64_t gpu_memory_bytes);
+nlohmann::json lint_header(const std::string& operator_dir, const std::string& device,
+                           const std::vector<CaseRequest>& cases, std::uint32_t seed);
 nlohmann::json release_header(const std::string& job);
 
 }  // namespace assay::sandbox

@@ -56,7 +56,10 @@ bool may_claim(ErrorKind kind) {
 }
 
 /// Where a candidate works.
-bool may_be_in(Stage stage) { return stage == Stage::import || stage == Stage::compile || stage == Stage::record || stage == Stage::run; }
+bool may_be_in(Stage stage) {
+  return stage == Stage::import || stage == Stage::compile || stage == Stage::record ||
+         stage == Stage::run;
+}
 
 CandidateError read_error(HeaderReader& in) {
   CandidateError error;
@@ -88,16 +91,19 @@ const char* mode_name(CandidateMode mode) {
 
 json case_json(const CandidateCase& one) {
   json from = json::array();
-  for (const std::string& name : one.output_from) from.push_back(name.empty() ? json(nullptr) : json(name));
-  json out = {{"id", one.id},       {"arguments", to_json(one.arguments)}, {"structural", one.structural},
-              {"inout", one.inout}, {"outputs", one.output_from.size()},   {"output_from", from}};
+  for (const std::string& name : one.output_from)
+    from.push_back(name.empty() ? json(nullptr) : json(name));
+  json out = {
+      {"id", one.id},       {"arguments", to_json(one.arguments)}, {"structural", one.structural},
+      {"inout", one.inout}, {"outputs", one.output_from.size()},   {"output_from", from}};
   if (one.output_fd >= 0) {
     out["output_fd"] = one.output_fd;
     out["output_bytes"] = one.output_bytes;
   }
   if (!one.axes.empty()) out["axes"] = one.axes;
   for (const PreparedOutput& output : one.output_tensors) {
-    json described = {{"name", output.name}, {"dtype", output.dtype}, {"shape", output.shape}, {"from", nullptr}};
+    json described = {
+        {"name", output.name}, {"dtype", output.dtype}, {"shape", output.shape}, {"from", nullptr}};
     if (!output.from.empty()) described["from"] = output.from;
     out["output_tensors"].push_back(std::move(described));
   }
@@ -121,7 +127,8 @@ Result<ZygoteMessage> parse_zygote(const Frame& frame) {
     const Exited exited = read_exited(in);
     return finish<ZygoteMessage>(in, exited);
   }
-  return fail(ErrorCode::corrupt, "the zygote sent an unknown message `" + type.substr(0, 64) + "`");
+  return fail(ErrorCode::corrupt,
+              "the zygote sent an unknown message `" + type.substr(0, 64) + "`");
 }
 
 Result<CandidateMessage> parse_candidate(Frame& frame) {

@@ -21,13 +21,15 @@ PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds)
   one.seed = in.text("seed");
   one.arguments = read_arguments(in, "arguments");
   for (const Argument& argument : one.arguments) {
-    if (argument.fd && (*argument.fd < 0 || static_cast<std::size_t>(*argument.fd) >= fds)) in.reject("an argument names a descriptor that did not come");
+    if (argument.fd && (*argument.fd < 0 || static_cast<std::size_t>(*argument.fd) >= fds))
+      in.reject("an argument names a descriptor that did not come");
   }
   one.structural = in.texts("structural", kMaxArguments);
   one.inout = in.texts("inout", kMaxArguments);
   if (const json* axes = in.optional_object("axes"); axes != nullptr) {
     HeaderReader from(*axes, "the axes of a case");
-    for (const auto& [name, extent] : axes->items()) one.axes[name] = from.integer(name.c_str(), 0, kHighest);
+    for (const auto& [name, extent] : axes->items())
+      one.axes[name] = from.integer(name.c_str(), 0, kHighest);
     in.merge(from);
   }
   for (const json& entry : in.list("outputs", kMaxArguments)) {
@@ -52,7 +54,8 @@ PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds)
       from.merge(place);
     }
     for (const Argument& argument : one.arguments) {
-      if (argument.is_tensor && !one.device->inputs.contains(argument.name)) from.reject("argument '" + argument.name + "' has no place");
+      if (argument.is_tensor && !one.device->inputs.contains(argument.name))
+        from.reject("argument '" + argument.name + "' has no place");
     }
     in.merge(from);
   }
@@ -70,7 +73,8 @@ Compared read_compared(HeaderReader& in) {
   Compared compared;
   const bool ok = in.flag("ok");
   const std::optional<ErrorKind> kind = error_kind_from(in.text("kind"));
-  if (!kind || (*kind != ErrorKind::none && *kind != ErrorKind::wrong_result && *kind != ErrorKind::output_mismatch))
+  if (!kind || (*kind != ErrorKind::none && *kind != ErrorKind::wrong_result &&
+                *kind != ErrorKind::output_mismatch))
     in.reject("`kind` is none, wrong_result or output_mismatch");
   compared.kind = kind.value_or(ErrorKind::wrong_result);
   if (ok != (compared.kind == ErrorKind::none)) in.reject("`ok` and `kind` disagree");
@@ -85,7 +89,8 @@ Compared read_compared(HeaderReader& in) {
   record.mismatches = in.integer("mismatches", 0, kHighest);
   if (const json* first = in.optional_object("first_mismatch"); first != nullptr) {
     HeaderReader from(*first, "first_mismatch");
-    record.first_mismatch = Mismatch{from.text("output"), from.integers("index", kMaxRank), from.number("expected"), from.number("actual")};
+    record.first_mismatch = Mismatch{from.text("output"), from.integers("index", kMaxRank),
+                                     from.number("expected"), from.number("actual")};
     in.merge(from);
   }
   return compared;
@@ -93,7 +98,11 @@ Compared read_compared(HeaderReader& in) {
 
 json cases_json(const std::vector<CaseRequest>& cases) {
   json list = json::array();
-  for (const CaseRequest& one : cases) list.push_back({{"id", one.id}, {"axes", one.axes}, {"dtype", one.dtype}, {"distribution", one.distribution}});
+  for (const CaseRequest& one : cases)
+    list.push_back({{"id", one.id},
+                    {"axes", one.axes},
+                    {"dtype", one.dtype},
+                    {"distribution", one.distribution}});
   return list;
 }
 
@@ -113,12 +122,15 @@ Result<Prepared> parse_prepared(const Frame& frame) {
   Prepared prepared;
   if (const json* device = in.optional_object("device"); device != nullptr) {
     HeaderReader from(*device, "the device memory");
-    prepared.device = DeviceMemory{from.integer("fd", 0, static_cast<std::int64_t>(frame.fds.size()) - 1), from.integer("bytes", 1, kHighest)};
+    prepared.device =
+        DeviceMemory{from.integer("fd", 0, static_cast<std::int64_t>(frame.fds.size()) - 1),
+                     from.integer("bytes", 1, kHighest)};
     in.merge(from);
   }
   for (const json& entry : in.list("cases", kMaxCases)) {
     prepared.cases.push_back(read_case(entry, in, frame.fds.size()));
-    if (prepared.cases.back().device.has_value() != prepared.device.has_value()) in.reject("device memory is for all cases or for none");
+    if (prepared.cases.back().device.has_value() != prepared.device.has_value())
+      in.reject("device memory is for all cases or for none");
   }
   if (Status read = in.status(); !read) return fail(read.error());
   return prepared;
@@ -144,7 +156,10 @@ Result<HostJudged> parse_host_judged(const Frame& frame) {
   } else {
     judged.message = in.text("message");
     using Broken = HostJudged::Broken;
-    judged.broken = broken == "ended" ? Broken::ended : broken == "late" ? Broken::late : broken == "memory" ? Broken::memory : Broken::protocol;
+    judged.broken = broken == "ended"    ? Broken::ended
+                    : broken == "late"   ? Broken::late
+                    : broken == "memory" ? Broken::memory
+                                         : Broken::protocol;
   }
   if (Status read = in.status(); !read) return fail(read.error());
   return judged;
@@ -216,30 +231,53 @@ json prepare_header(const Job& job, const std::string& device, bool structural_o
           {"structural_only", structural_only}};
 }
 
-json lint_header(const std::string& operator_dir, const std::string& device, const std::vector<CaseRequest>& cases, std::uint32_t seed) {
-  return {{"type", "lint"}, {"operator_dir", operator_dir}, {"device", device}, {"cases", cases_json(cases)}, {"seed", seed}};
+json lint_header(const std::string& operator_dir, const std::string& device,
+                 const std::vector<CaseRequest>& cases, std::uint32_t seed) {
+  return {{"type", "lint"},
+          {"operator_dir", operator_dir},
+          {"device", device},
+          {"cases", cases_json(cases)},
+          {"seed", seed}};
 }
 
-json compare_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, bool on_device, bool keep) {
-  return {{"type", "compare"}, {"job", job}, {"case", case_id}, {"outputs", to_json(outputs)}, {"on_device", on_device}, {"keep", keep}};
+json compare_header(const std::string& job, const std::string& case_id,
+                    const std::vector<Argument>& outputs, bool on_device, bool keep) {
+  return {{"type", "compare"},      {"job", job},  {"case", case_id}, {"outputs", to_json(outputs)},
+          {"on_device", on_device}, {"keep", keep}};
 }
 
-json attribute_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& outputs, const std::vector<Argument>& without) {
-  return {{"type", "attribute"}, {"job", job}, {"case", case_id}, {"outputs", to_json(outputs)}, {"without", to_json(without)}};
+json attribute_header(const std::string& job, const std::string& case_id,
+                      const std::vector<Argument>& outputs, const std::vector<Argument>& without) {
+  return {{"type", "attribute"},
+          {"job", job},
+          {"case", case_id},
+          {"outputs", to_json(outputs)},
+          {"without", to_json(without)}};
 }
 
-json attribute_kept_header(const std::string& job, const std::string& case_id, const std::vector<Argument>& without) {
-  return {{"type", "attribute"}, {"job", job}, {"case", case_id}, {"without", to_json(without)}, {"on_device", true}};
+json attribute_kept_header(const std::string& job, const std::string& case_id,
+                           const std::vector<Argument>& without) {
+  return {{"type", "attribute"},
+          {"job", job},
+          {"case", case_id},
+          {"without", to_json(without)},
+          {"on_device", true}};
 }
 
-json refresh_header(const std::string& job, const std::string& case_id) { return {{"type", "refresh"}, {"job", job}, {"case", case_id}}; }
+json refresh_header(const std::string& job, const std::string& case_id) {
+  return {{"type", "refresh"}, {"job", job}, {"case", case_id}};
+}
 
 json settle_header(const std::string& job) { return {{"type", "settle"}, {"job", job}}; }
 
-json time_reference_header(const std::string& job, const std::string& case_id) { return {{"type", "time_reference"}, {"job", job}, {"case", case_id}}; }
+json time_reference_header(const std::string& job, const std::string& case_id) {
+  return {{"type", "time_reference"}, {"job", job}, {"case", case_id}};
+}
 
-json host_case_header(const std::string& job, const std::string& case_id, bool time, std::int64_t round_ms, std::int64_t gpu_memory_bytes) {
-  return {{"type", "host_case"}, {"job", job}, {"case", case_id}, {"time", time}, {"round_ms", round_ms}, {"gpu_memory_bytes", gpu_memory_bytes}};
+json host_case_header(const std::string& job, const std::string& case_id, bool time,
+                      std::int64_t round_ms, std::int64_t gpu_memory_bytes) {
+  return {{"type", "host_case"}, {"job", job},           {"case", case_id},
+          {"time", time},        {"round_ms", round_ms}, {"gpu_memory_bytes", gpu_memory_bytes}};
 }
 
 json release_header(const std::string& job) { return {{"type", "release"}, {"job", job}}; }

@@ -20,7 +20,8 @@ constexpr std::size_t kMaxOperations = 4'096;
 double read_median(HeaderReader& in, const char* name) {
   std::vector<double> samples;
   for (const json& sample : in.list(name, kMaxSamples)) {
-    if (!sample.is_number()) return in.reject(std::string("`") + name + "` has an entry that is no number"), 0;
+    if (!sample.is_number())
+      return in.reject(std::string("`") + name + "` has an entry that is no number"), 0;
     samples.push_back(sample.get<double>());
   }
   return median_interval(samples).median;
@@ -103,8 +104,11 @@ json to_header(const LaunchRequest& request) {
   json inputs = json::array();
   for (const Argument& input : request.inputs) {
     if (!input.is_tensor || !input.fd) continue;
-    inputs.push_back(
-        {{"name", input.name}, {"fd", *input.fd}, {"offset", input.offset}, {"nbytes", input.nbytes}, {"inout", request.inout.contains(input.name)}});
+    inputs.push_back({{"name", input.name},
+                      {"fd", *input.fd},
+                      {"offset", input.offset},
+                      {"nbytes", input.nbytes},
+                      {"inout", request.inout.contains(input.name)}});
   }
   const TimedBlock block = request.time.value_or(TimedBlock{});
   return {{"type", "launch"},

@@ -8,7 +8,9 @@ namespace {
 constexpr std::string_view kBetween = " | ";
 constexpr std::string_view kCut = "...";
 
-bool is_error(std::string_view line) { return line.starts_with("==ERROR==") || line.starts_with("assay-launcher:"); }
+bool is_error(std::string_view line) {
+  return line.starts_with("==ERROR==") || line.starts_with("assay-launcher:");
+}
 bool is_report(std::string_view line) { return line.starts_with('"'); }
 
 void append_lines(std::string_view log, bool errors, std::string& words) {
@@ -29,7 +31,8 @@ std::string ncu_words(std::string_view log) {
   std::string words;
   append_lines(log, true, words);
   append_lines(log, false, words);
-  if (words.size() > kNcuWordsBytes) words = words.substr(0, kNcuWordsBytes - kCut.size()).append(kCut);
+  if (words.size() > kNcuWordsBytes)
+    words = words.substr(0, kNcuWordsBytes - kCut.size()).append(kCut);
   return words;
 }
 

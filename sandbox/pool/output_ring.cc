@@ -16,7 +16,8 @@ void OutputRing::append(std::string_view bytes) {
 }
 
 std::string OutputRing::text() const {
-  const std::string_view tail = std::string_view(tail_).substr(tail_.size() > half_ ? tail_.size() - half_ : 0);
+  const std::string_view tail =
+      std::string_view(tail_).substr(tail_.size() > half_ ? tail_.size() - half_ : 0);
   const std::int64_t cut = total_ - static_cast<std::int64_t>(head_.size() + tail.size());
   if (cut == 0) return head_ + std::string(tail);
   return head_ + "\n[... " + std::to_string(cut) + " bytes cut ...]\n" + std::string(tail);

@@ -15,7 +15,8 @@ constexpr std::size_t kMaxProbeBytes = 1 << 20;
 void probe_sandbox(const SandboxConfig& config, Probe& found) {
   Spawner spawner;
   CandidatePool pool(config, spawner);
-  Result<std::unique_ptr<Candidate>> candidate = pool.take(config.job_limits, Deadline::after_ms(config.zygote_ready_ms));
+  Result<std::unique_ptr<Candidate>> candidate =
+      pool.take(config.job_limits, Deadline::after_ms(config.zygote_ready_ms));
   if (!candidate) {
     found.sandbox_error = candidate.error().message;
     return;
@@ -31,7 +32,8 @@ void probe_sandbox(const SandboxConfig& config, Probe& found) {
 /// The launcher knows the driver; this process never loads one.
 std::string launcher_says(const std::string& launcher, const std::string& driver) {
   std::string text;
-  FILE* pipe = ::popen(("'" + launcher + "' --probe --driver " + driver + " 2>/dev/null").c_str(), "r");
+  FILE* pipe =
+      ::popen(("'" + launcher + "' --probe --driver " + driver + " 2>/dev/null").c_str(), "r");
   if (pipe == nullptr) return text;
   std::array<char, 4096> chunk{};
   while (text.size() < kMaxProbeBytes) {
@@ -43,15 +45,18 @@ std::string launcher_says(const std::string& launcher, const std::string& driver
   return text;
 }
 
-void probe_gpus(const SandboxConfig& config, const std::string& driver, std::vector<LauncherDevice>& gpus, std::string& reason) {
-  const nlohmann::json said = nlohmann::json::parse(launcher_says(config.launcher, driver), nullptr, false);
+void probe_gpus(const SandboxConfig& config, const std::string& driver,
+                std::vector<LauncherDevice>& gpus, std::string& reason) {
+  const nlohmann::json said =
+      nlohmann::json::parse(launcher_says(config.launcher, driver), nullptr, false);
   if (!said.is_object()) {
     reason = config.launcher + " --probe gave no answer";
     return;
   }
   reason = said.value("reason", std::string());
   for (const nlohmann::json& device : said.value("devices", nlohmann::json::array())) {
-    const Frame frame{{{"type", "ready"}, {"device", device}, {"layers", nlohmann::json::array()}}, {}, {}};
+    const Frame frame{
+        {{"type", "ready"}, {"device", device}, {"layers", nlohmann::json::array()}}, {}, {}};
     if (Result<LauncherDevice> facts = parse_launcher_ready(frame)) {
       gpus.push_back(std::move(*facts));
     } else {

@@ -3,7 +3,8 @@
 //   Probe found = probe(config);
 //   for (const Layer& layer : found.layers) ...
 //
-// Starts the real zygote and parks a real candidate, so it tells what jobs will get, and takes seconds.
+// Starts the real zygote and parks a real candidate, so it tells what jobs will get, and takes
+// seconds.
 #pragma once
 
 #include <string>

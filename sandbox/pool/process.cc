@@ -24,8 +24,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr long kPidfdOpen = 434, kPidfdSendSignal = 424;  // the same numbers on every architecture
-constexpr std::int64_t kReapMs = 5'000;                   // how long a killed process may take to go
-constexpr unsigned kPidfd = 3;                            // P_PIDFD, younger than some C libraries
+constexpr std::int64_t kReapMs = 5'000;  // how long a killed process may take to go
+constexpr unsigned kPidfd = 3;           // P_PIDFD, younger than some C libraries
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<char*> out;
@@ -37,12 +37,15 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 Result<Process> start(const SpawnRequest& request) {
   UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null) return fail_errno("open /dev/null");
-  UniqueFd log(::open(request.log.empty() ? "/dev/null" : request.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600));
+  UniqueFd log(::open(request.log.empty() ? "/dev/null" : request.log.c_str(),
+                      O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600));
   if (!log) return fail_errno("open " + request.log);
   std::vector<std::string> variables;
   for (const auto& [name, value] : request.environment) variables.push_back(name + "=" + value);
   const std::vector<char*> argv = pointers(request.argv), environment = pointers(variables);
-  const ChildPlan plan{argv.data(), environment.data(), request.inherit.data(), request.inherit.size(), log.get(), null.get(), ::getpid()};
+  const ChildPlan plan{
+      argv.data(), environment.data(), request.inherit.data(), request.inherit.size(), log.get(),
+      null.get(),  ::getpid()};
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno("fork for " + request.argv.front());
   if (pid == 0) become(plan);
@@ -82,8 +85,12 @@ std::optional<ExitStatus> Process::wait(const Deadline& deadline) {
   if (pid_ <= 0 || status_) return status_;
   while (true) {
     siginfo_t info{};
-    if (::waitid(static_cast<idtype_t>(kPidfd), static_cast<id_t>(pidfd_.get()), &info, WEXITED | WNOHANG) == 0 && info.si_pid != 0) {
-      const auto how = info.si_code == CLD_EXITED ? ExitStatus::How::exited : info.si_code == CLD_DUMPED ? ExitStatus::How::dumped : ExitStatus::How::killed;
+    if (::waitid(static_cast<idtype_t>(kPidfd), static_cast<id_t>(pidfd_.get()), &info,
+                 WEXITED | WNOHANG) == 0 &&
+        info.si_pid != 0) {
+      const auto how = info.si_code == CLD_EXITED   ? ExitStatus::How::exited
+                       : info.si_code == CLD_DUMPED ? ExitStatus::How::dumped
+                                                    : ExitStatus::How::killed;
       status_ = ExitStatus{how, info.si_status};
       return status_;
     }
@@ -160,14 +167,19 @@ std::string tail_of(const std::string& log, std::size_t bytes) {
 }
 
 Environment trusted_environment(const Environment& other) {
-  constexpr std::array<std::string_view, 5> kSecret = {"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"};
+  constexpr std::array<std::string_view, 5> kSecret = {"KEY", "TOKEN", "SECRET", "PASSWORD",
+                                                       "CREDENTIAL"};
   std::map<std::string, std::string> instead(other.begin(), other.end());
-  instead.insert_or_assign(kDeviceOrder, kByPciAddress);  // cuda:N is the same GPU for torch and for the launcher (sandbox/jail/gpu_nodes.h)
+  instead.insert_or_assign(kDeviceOrder,
+                           kByPciAddress);  // cuda:N is the same GPU for torch and for the launcher
+                                            // (sandbox/jail/gpu_nodes.h)
   Environment out;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::string_view name = text.substr(0, text.find('='));
-    const bool secret = std::any_of(kSecret.begin(), kSecret.end(), [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+    const bool secret = std::any_of(kSecret.begin(), kSecret.end(), [&](std::string_view word) {
+      return name.find(word) != std::string_view::npos;
+    });
     if (secret || name.size() == text.size() || instead.contains(std::string(name))) continue;
     out.emplace_back(name, text.substr(name.size() + 1));
   }

@@ -1,11 +1,13 @@
 // Process: a program that the supervisor started, held by a pidfd; and how it is started.
 //
-//   Spawner spawner;                                              // one thread, which all children are born of
-//   Result<Process> judge = spawner.spawn({.argv = {python, "-I", main}, .inherit = {socket}, .log = path});
-//   judge->kill();  judge->wait(Deadline::after_ms(1'000));       // the status, or nothing yet
+//   Spawner spawner;                                              // one thread, which all children
+//   are born of Result<Process> judge = spawner.spawn({.argv = {python, "-I", main}, .inherit =
+//   {socket}, .log = path}); judge->kill();  judge->wait(Deadline::after_ms(1'000));       // the
+//   status, or nothing yet
 //
-// A Process is killed and reaped when destroyed. Children ask for SIGKILL at their parent thread's death, which is why one thread that lives as
-// long as the Spawner starts them all. Spawner::spawn is thread-safe; a Process belongs to one thread at a time.
+// A Process is killed and reaped when destroyed. Children ask for SIGKILL at their parent thread's
+// death, which is why one thread that lives as long as the Spawner starts them all. Spawner::spawn
+// is thread-safe; a Process belongs to one thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -39,7 +41,10 @@ class Process {
  public:
   Process() = default;
   Process(pid_t pid, UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
-  Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)), status_(other.status_) {}
+  Process(Process&& other) noexcept
+      : pid_(std::exchange(other.pid_, -1)),
+        pidfd_(std::move(other.pidfd_)),
+        status_(other.status_) {}
   Process& operator=(Process&& other) noexcept;
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -88,8 +93,9 @@ std::string describe(const ExitStatus& status);
 std::string signal_name(int signal);
 /// The last `bytes` of a log file, for an error message; empty when there is none.
 std::string tail_of(const std::string& log, std::size_t bytes = 2'000);
-/// The variables of this process's environment that trusted Python processes get: everything but keys and tokens,
-/// and CUDA told to count GPUs by their PCI addresses. `other`: what they get instead of what is there, or besides.
+/// The variables of this process's environment that trusted Python processes get: everything but
+/// keys and tokens, and CUDA told to count GPUs by their PCI addresses. `other`: what they get
+/// instead of what is there, or besides.
 Environment trusted_environment(const Environment& other = {});
 
 }  // namespace assay::sandbox

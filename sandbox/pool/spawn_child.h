@@ -1,4 +1,5 @@
-// What happens between fork and exec, in the child of a process with threads: async-signal-safe calls only.
+// What happens between fork and exec, in the child of a process with threads: async-signal-safe
+// calls only.
 #pragma once
 
 #include <sys/types.h>

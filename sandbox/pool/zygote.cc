@@ -18,12 +18,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kCancelledForkMs = 1'000;
-constexpr unsigned kLogs = 8;  // of zygotes that live at the same time; then the oldest is overwritten
+constexpr unsigned kLogs =
+    8;  // of zygotes that live at the same time; then the oldest is overwritten
 constexpr int kSlotUsers = kMaxSlots;
 constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
 
 /// What the harness finds NVRTC by; in the jail, where the folder is.
-void show_toolkit(const std::string& setting, const std::string& folder, std::vector<std::string>& argv) {
+void show_toolkit(const std::string& setting, const std::string& folder,
+                  std::vector<std::string>& argv) {
   if (folder.empty()) return;
   std::error_code error;
   const std::string path = fs::absolute(folder, error).lexically_normal().string();
@@ -46,17 +48,23 @@ SpawnRequest spawn_request(const SandboxConfig& config, int socket, const std::s
                                    "--bind",
                                    config.harness_dir};
   if (has_native) {
-    for (const std::string& argument : {std::string("--bind"), native, std::string("--env"), "ASSAY_NATIVE_DIR=" + native}) argv.push_back(argument);
+    for (const std::string& argument :
+         {std::string("--bind"), native, std::string("--env"), "ASSAY_NATIVE_DIR=" + native})
+      argv.push_back(argument);
   }
   if (config.gpu) {
-    for (const std::string& device : config.gpu->devices) argv.insert(argv.end(), {"--device", device});
-    argv.insert(argv.end(), {"--env", kVisibleDevices + ("=" + std::to_string(config.gpu->ordinal)), "--env", kDeviceOrder + std::string("=") + kByPciAddress});
+    for (const std::string& device : config.gpu->devices)
+      argv.insert(argv.end(), {"--device", device});
+    argv.insert(argv.end(), {"--env", kVisibleDevices + ("=" + std::to_string(config.gpu->ordinal)),
+                             "--env", kDeviceOrder + std::string("=") + kByPciAddress});
   }
   show_toolkit("ASSAY_CUDA_TOOLKIT", config.cuda_toolkit, argv);
   show_toolkit("CUDA_HOME", config.cuda_home, argv);
   if (!left_out_layers().empty()) argv.insert(argv.end(), {"--without", left_out_layers()});
-  for (const std::string& argument : {std::string("--"), config.python, std::string("-I"), std::string("-B"), std::string("-u"),
-                                      config.harness_dir + "/main.py", std::string("zygote"), std::string("--control-fd"), std::to_string(socket)}) {
+  for (const std::string& argument :
+       {std::string("--"), config.python, std::string("-I"), std::string("-B"), std::string("-u"),
+        config.harness_dir + "/main.py", std::string("zygote"), std::string("--control-fd"),
+        std::to_string(socket)}) {
     argv.push_back(argument);
   }
   return {.argv = std::move(argv), .environment = {}, .inherit = {socket}, .log = log};
@@ -64,26 +72,32 @@ SpawnRequest spawn_request(const SandboxConfig& config, int socket, const std::s
 
 tl::unexpected<Error> not_ready(const Error& error, const std::string& log) {
   const std::string tail = tail_of(log);
-  return fail(error.code, "the zygote did not become ready: " + error.message + (tail.empty() ? "" : "\nits last words (" + log + "):\n" + tail));
+  return fail(error.code, "the zygote did not become ready: " + error.message +
+                              (tail.empty() ? "" : "\nits last words (" + log + "):\n" + tail));
 }
 
 }  // namespace
 
 std::string native_folder(const SandboxConfig& config) {
-  return (fs::path(config.jail_exec).parent_path().parent_path() / "harness").lexically_normal().string();
+  return (fs::path(config.jail_exec).parent_path().parent_path() / "harness")
+      .lexically_normal()
+      .string();
 }
 
-Result<std::unique_ptr<Zygote>> Zygote::start(const SandboxConfig& config, Spawner& spawner, const Deadline& deadline) {
+Result<std::unique_ptr<Zygote>> Zygote::start(const SandboxConfig& config, Spawner& spawner,
+                                              const Deadline& deadline) {
   Result<SocketPair> sockets = make_socket_pair();
   if (!sockets) return fail(sockets.error());
   std::unique_ptr<Zygote> zygote(new Zygote);
   static std::atomic<unsigned> started{0};
   const unsigned which = config.spawn ? started++ % kLogs : 0;
   if (config.gpu) zygote->devices_ = config.gpu->devices;
-  zygote->log_ =
-      config.state_dir + "/zygote" + (config.gpu ? "-gpu" + std::to_string(config.gpu->index) : "") + (which == 0 ? "" : "-" + std::to_string(which)) + ".log";
+  zygote->log_ = config.state_dir + "/zygote" +
+                 (config.gpu ? "-gpu" + std::to_string(config.gpu->index) : "") +
+                 (which == 0 ? "" : "-" + std::to_string(which)) + ".log";
   zygote->socket_ = std::move(sockets->ours);
-  Result<Process> process = spawner.spawn(spawn_request(config, sockets->theirs.get(), zygote->log_));
+  Result<Process> process =
+      spawner.spawn(spawn_request(config, sockets->theirs.get(), zygote->log_));
   if (!process) return fail(process.error());
   zygote->process_ = std::move(*process);
   sockets->theirs.reset();
@@ -91,7 +105,8 @@ Result<std::unique_ptr<Zygote>> Zygote::start(const SandboxConfig& config, Spawn
   if (!frame) return not_ready(frame.error(), zygote->log_);
   Result<ZygoteMessage> message = parse_zygote(*frame);
   if (!message) return not_ready(message.error(), zygote->log_);
-  if (!std::holds_alternative<ZygoteReady>(*message)) return not_ready({ErrorCode::corrupt, "its first message was not `ready`"}, zygote->log_);
+  if (!std::holds_alternative<ZygoteReady>(*message))
+    return not_ready({ErrorCode::corrupt, "its first message was not `ready`"}, zygote->log_);
   zygote->ready_ = std::get<ZygoteReady>(std::move(*message));
   zygote->reader_ = std::thread([raw = zygote.get()] { raw->read(); });
   return zygote;
@@ -108,22 +123,28 @@ bool Zygote::alive() const {
   return !closed_;
 }
 
-Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int out, int err, const Deadline& deadline) {
+Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int out, int err,
+                              const Deadline& deadline) {
   {
     const std::lock_guard lock(mutex_);
     exited_.erase(request.slot);
   }
   {
     const std::lock_guard one_at_a_time(sending_);
-    if (Status sent = send_frame(socket_.get(), to_header(request), {}, {job_socket, out, err}, deadline); !sent) return fail(sent.error());
+    if (Status sent =
+            send_frame(socket_.get(), to_header(request), {}, {job_socket, out, err}, deadline);
+        !sent)
+      return fail(sent.error());
   }
   std::unique_lock lock(mutex_);
-  std::optional<Deadline> last;  // of who is cancelled: an answer is milliseconds away, and a zygote serves many
+  std::optional<Deadline>
+      last;  // of who is cancelled: an answer is milliseconds away, and a zygote serves many
   while (forked_.count(request.slot) == 0) {
     if (closed_) return fail(ErrorCode::unavailable, "the zygote ended: " + tail_of(log_));
     if (deadline.cancelled() && !last) last = Deadline::after_ms(kCancelledForkMs);
     if (deadline.expired() || (last && last->expired())) {
-      // Its answer may come yet, and would be taken for that of the next child in this slot: nobody asks this zygote again.
+      // Its answer may come yet, and would be taken for that of the next child in this slot: nobody
+      // asks this zygote again.
       closed_ = true;
       changed_.notify_all();
       return fail(ErrorCode::resource_exhausted, "the zygote did not fork in time");

@@ -1,10 +1,13 @@
-// Zygote: the jailed Python process that has torch and Triton loaded and forks candidates. It never sees a submission.
+// Zygote: the jailed Python process that has torch and Triton loaded and forks candidates. It never
+// sees a submission.
 //
-//   Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config, spawner, Deadline::after_ms(60'000));
-//   Result<Forked..> child = (*zygote)->fork(request, job_socket, out, err, deadline);
+//   Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config, spawner,
+//   Deadline::after_ms(60'000)); Result<Forked..> child = (*zygote)->fork(request, job_socket, out,
+//   err, deadline);
 //   (*zygote)->wait_exit(slot, deadline);           // what waitid said of the child
 //
-// Thread-safe: a reader thread sorts its answers by slot. When the zygote dies every candidate dies with it, and all calls fail.
+// Thread-safe: a reader thread sorts its answers by slot. When the zygote dies every candidate dies
+// with it, and all calls fail.
 #pragma once
 
 #include <condition_variable>
@@ -25,7 +28,8 @@ namespace assay::sandbox {
 class Zygote {
  public:
   /// Starts it and waits until it is ready. The error's message has the end of its log.
-  static Result<std::unique_ptr<Zygote>> start(const SandboxConfig& config, Spawner& spawner, const Deadline& deadline);
+  static Result<std::unique_ptr<Zygote>> start(const SandboxConfig& config, Spawner& spawner,
+                                               const Deadline& deadline);
   ~Zygote();
 
   const ZygoteReady& ready() const { return ready_; }
@@ -33,8 +37,10 @@ class Zygote {
   /// Device files that its children may use.
   const std::vector<std::string>& devices() const { return devices_; }
 
-  /// Forks a child into a slot that is free; its pidfd. The three descriptors stay the caller's. A zygote that misses the deadline is not alive any more.
-  Result<UniqueFd> fork(const ForkRequest& request, int job_socket, int out, int err, const Deadline& deadline);
+  /// Forks a child into a slot that is free; its pidfd. The three descriptors stay the caller's. A
+  /// zygote that misses the deadline is not alive any more.
+  Result<UniqueFd> fork(const ForkRequest& request, int job_socket, int out, int err,
+                        const Deadline& deadline);
   /// The child's end, once; nothing when the deadline passed or the zygote died first.
   std::optional<ExitStatus> wait_exit(int slot, const Deadline& deadline);
 

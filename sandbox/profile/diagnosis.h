@@ -1,24 +1,27 @@
-// What bounds a submission: its roofline from the operator's cost model and the device's peaks, and a class with the number that shows it.
+// What bounds a submission: its roofline from the operator's cost model and the device's peaks, and
+// a class with the number that shows it.
 //
 //   const Roofline roof = roofline({.peaks = *peaks_of("cuda:90"), .cost_bytes = 302e6, ...});
-//   const Finding finding = find_bound({.roofline = roof, .kernels = kernels, .multiprocessors = 132});
+//   const Finding finding = find_bound({.roofline = roof, .kernels = kernels, .multiprocessors =
+//   132});
 //
-// Best evidence first: hardware counters, a measured latency, what the compiler made. docs/profiling.md has the rules in words. Pure functions.
+// Best evidence first: hardware counters, a measured latency, what the compiler made.
+// docs/profiling.md has the rules in words. Pure functions.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "sandbox/profile/peaks.h"
 #include "sandbox/job/job.h"
+#include "sandbox/profile/peaks.h"
 
 namespace assay::sandbox {
 
 struct RooflineInput {
   Peaks peaks;
   double cost_bytes = 0, cost_flops = 0;
-  std::string dtype;             // of the case: which unit the work could use, where the code is not known
+  std::string dtype;  // of the case: which unit the work could use, where the code is not known
   std::vector<CodeDigest> code;  // which unit it does use
 };
 /// Without a latency. The unit is that of the kernels' matrix instructions, else the vector units.

@@ -1,4 +1,5 @@
-// The profile's artifacts that a person reads: the submission's source with what became of each line, and the plan's operations with their times.
+// The profile's artifacts that a person reads: the submission's source with what became of each
+// line, and the plan's operations with their times.
 //
 //   annotated_source(source, digest);
 //     "   12 |   96   32 | LDG.128 x4, FADD x24     |     x = tl.load(...)"

@@ -17,7 +17,9 @@ constexpr std::array<TargetLimits, 5> kTargets = {{
     {"hip:gfx942", "AMD Instinct MI300X", 304, 64, 32, 32, 131072, 512, 65536, 0},
 }};
 
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 
 }  // namespace
 
@@ -28,9 +30,13 @@ std::optional<TargetLimits> target_limits(std::string_view target) {
   return std::nullopt;
 }
 
-Occupancy occupancy(const TargetLimits& limits, std::int64_t threads_per_block, std::int64_t registers_per_thread, std::int64_t shared_bytes) {
-  const std::int64_t warps = std::max<std::int64_t>(1, (threads_per_block + limits.warp_size - 1) / limits.warp_size);
-  const std::int64_t registers_per_warp = round_up(std::max<std::int64_t>(1, registers_per_thread) * limits.warp_size, limits.register_granularity);
+Occupancy occupancy(const TargetLimits& limits, std::int64_t threads_per_block,
+                    std::int64_t registers_per_thread, std::int64_t shared_bytes) {
+  const std::int64_t warps =
+      std::max<std::int64_t>(1, (threads_per_block + limits.warp_size - 1) / limits.warp_size);
+  const std::int64_t registers_per_warp =
+      round_up(std::max<std::int64_t>(1, registers_per_thread) * limits.warp_size,
+               limits.register_granularity);
   constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
   const std::int64_t shared = shared_bytes > 0 ? shared_bytes + limits.reserved_shared_bytes : 0;
   // In the order in which a tie is named: what a kernel's author can change comes last.
@@ -40,10 +46,13 @@ Occupancy occupancy(const TargetLimits& limits, std::int64_t threads_per_block, 
       {"registers", limits.registers_per_sm / registers_per_warp / warps},
       {"shared memory", shared > 0 ? limits.shared_bytes_per_sm / shared : kUnlimited},
   }};
-  const auto least = std::min_element(bounds.begin(), bounds.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto least =
+      std::min_element(bounds.begin(), bounds.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
   Occupancy result;
   result.blocks_per_sm = least->second;
-  result.fraction = static_cast<double>(least->second * warps) / static_cast<double>(limits.warps_per_sm);
+  result.fraction =
+      static_cast<double>(least->second * warps) / static_cast<double>(limits.warps_per_sm);
   result.limiter = least->first;
   return result;
 }

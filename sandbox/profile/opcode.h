@@ -1,4 +1,5 @@
-// What an instruction's name says of it: which memory it accesses and how wide, whether it is a matrix instruction and of which type.
+// What an instruction's name says of it: which memory it accesses and how wide, whether it is a
+// matrix instruction and of which type.
 //
 //   nvidia_opcode("LDG.E.128.CONSTANT");      // {global_load, "LDG.128", "128"}
 //   amd_opcode("v_mfma_f32_32x32x8_f16");     // {tensor, ..., unit "float16 tensor"}
@@ -13,7 +14,14 @@ namespace assay::sandbox {
 
 struct Opcode {
   enum class Kind {
-    other, tensor, barrier, local, global_load, global_store, shared_load, shared_store,
+    other,
+    tensor,
+    barrier,
+    local,
+    global_load,
+    global_store,
+    shared_load,
+    shared_store,
     global_to_shared,  // an asynchronous copy, without registers between
     branch,
     end,      // of the program

@@ -25,10 +25,12 @@ constexpr std::int64_t kWideBytes = 16;  // the widest load of a thread
 ProfileDetail detail_of(const Job& job) { return job.detail.value_or(ProfileDetail::summary); }
 
 /// A listing for each kernel that was reported; for alternatives of an autotuner, the first one's.
-std::vector<Artifact> listings_of(JobExecution& run, CandidatePool& pool, const ProfileSubject& subject, Profile& profile) {
+std::vector<Artifact> listings_of(JobExecution& run, CandidatePool& pool,
+                                  const ProfileSubject& subject, Profile& profile) {
   if (subject.target.starts_with("hip:")) {
     std::vector<Artifact> text;
-    std::copy_if(subject.assembly.begin(), subject.assembly.end(), std::back_inserter(text), [](const Artifact& one) { return one.kind == "amdgcn"; });
+    std::copy_if(subject.assembly.begin(), subject.assembly.end(), std::back_inserter(text),
+                 [](const Artifact& one) { return one.kind == "amdgcn"; });
     return text;
   }
   if (subject.plan.empty()) {
@@ -41,10 +43,12 @@ std::vector<Artifact> listings_of(JobExecution& run, CandidatePool& pool, const 
   return {};
 }
 
-void keep_listing(Verdict& verdict, ProfileDetail detail, const Artifact& listing, const CodeDigest& digest, const Job& job) {
+void keep_listing(Verdict& verdict, ProfileDetail detail, const Artifact& listing,
+                  const CodeDigest& digest, const Job& job) {
   const std::string name = digest.kernel + " " + digest.target;
   if (detail == ProfileDetail::sass) verdict.artifacts.push_back({"sass", name, listing.bytes});
-  if (detail == ProfileDetail::source) verdict.artifacts.push_back({"source", name, annotated_source(job.source, digest)});
+  if (detail == ProfileDetail::source)
+    verdict.artifacts.push_back({"source", name, annotated_source(job.source, digest)});
 }
 
 void shorten(CodeDigest& digest, ProfileDetail detail) {
@@ -54,14 +58,21 @@ void shorten(CodeDigest& digest, ProfileDetail detail) {
   if (digest.lines.size() > lines) digest.lines.resize(lines);
 }
 
-std::vector<CodeDigest> digest_listings(JobExecution& run, CandidatePool& pool, const ProfileSubject& subject, Profile& profile) {
+std::vector<CodeDigest> digest_listings(JobExecution& run, CandidatePool& pool,
+                                        const ProfileSubject& subject, Profile& profile) {
   std::vector<CodeDigest> digests;
   std::set<std::string> seen;
   for (const Artifact& listing : listings_of(run, pool, subject, profile)) {
-    const auto reported = std::find_if(subject.kernels.begin(), subject.kernels.end(),
-                                       [&](const KernelReport& one) { return (one.symbol.empty() ? one.name : one.symbol) == listing.name; });
-    if (reported == subject.kernels.end() || digests.size() >= kKeptKernels || !seen.insert(listing.name).second) continue;
-    CodeDigest digest = digest_code(listing.bytes, {.kernel = listing.name, .target = subject.target, .source = run.job().source});
+    const auto reported =
+        std::find_if(subject.kernels.begin(), subject.kernels.end(), [&](const KernelReport& one) {
+          return (one.symbol.empty() ? one.name : one.symbol) == listing.name;
+        });
+    if (reported == subject.kernels.end() || digests.size() >= kKeptKernels ||
+        !seen.insert(listing.name).second)
+      continue;
+    CodeDigest digest =
+        digest_code(listing.bytes,
+                    {.kernel = listing.name, .target = subject.target, .source = run.job().source});
     if (digest.instructions == 0) {
       profile.missing["code"] = "its listing holds no instruction: " + listing.bytes.substr(0, 200);
       continue;
@@ -85,7 +96,10 @@ void add_times(Roofline& roof, const CaseRecord* record) {
 std::int64_t unaligned_row_bytes(const Argument& argument) {
   const std::size_t digits = argument.dtype.find_first_of("123456789");
   if (!argument.is_tensor || argument.shape.size() != argument.strides.size()) return 0;
-  const std::int64_t item_bytes = digits == std::string::npos ? 1 : std::max(std::atoi(argument.dtype.c_str() + digits) / 8, 1);  // "bool" has none
+  const std::int64_t item_bytes =
+      digits == std::string::npos
+          ? 1
+          : std::max(std::atoi(argument.dtype.c_str() + digits) / 8, 1);  // "bool" has none
   for (std::size_t i = 0; i < argument.shape.size(); ++i) {
     const std::int64_t bytes = argument.strides[i] * item_bytes;
     if (argument.shape[i] > 1 && argument.strides[i] > 1 && bytes % kWideBytes != 0) return bytes;
@@ -93,22 +107,25 @@ std::int64_t unaligned_row_bytes(const Argument& argument) {
   return 0;
 }
 
-std::string profile_target(const Job& job, const std::string& own) { return job.targets.empty() ? own : job.targets.front(); }
+std::string profile_target(const Job& job, const std::string& own) {
+  return job.targets.empty() ? own : job.targets.front();
+}
 
 Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s) {
   Peaks peaks = peaks_of(target).value_or(Peaks{});
   const auto limits = target_limits(target);
   if (limits && sms > 0) {  // the same processor with more or fewer multiprocessors
     const double scale = static_cast<double>(sms) / static_cast<double>(limits->multiprocessors);
-    for (double* rate :
-         {&peaks.float64, &peaks.float64_tensor, &peaks.float32, &peaks.tf32_tensor, &peaks.float16_tensor, &peaks.float8_tensor, &peaks.int8_tensor})
+    for (double* rate : {&peaks.float64, &peaks.float64_tensor, &peaks.float32, &peaks.tf32_tensor,
+                         &peaks.float16_tensor, &peaks.float8_tensor, &peaks.int8_tensor})
       *rate *= scale;
   }
   if (bytes_per_s > 0) peaks.bytes_per_s = bytes_per_s;
   return peaks;
 }
 
-ProfileSubject subject_of(const std::string& target, const CaseRequest& request, const PreparedCase& prepared, const CandidateResults& recorded) {
+ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
+                          const PreparedCase& prepared, const CandidateResults& recorded) {
   ProfileSubject subject;
   subject.target = target;
   if (!recorded.cases.empty()) subject.plan = recorded.cases.front().plan;
@@ -117,7 +134,9 @@ ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
   subject.cost_bytes = prepared.cost_bytes;
   subject.cost_flops = prepared.cost_flops;
   subject.peaks = peaks_of_device(target, 0, 0);
-  for (const Argument& argument : prepared.arguments) subject.unaligned_row_bytes = std::max(subject.unaligned_row_bytes, unaligned_row_bytes(argument));
+  for (const Argument& argument : prepared.arguments)
+    subject.unaligned_row_bytes =
+        std::max(subject.unaligned_row_bytes, unaligned_row_bytes(argument));
   if (const auto limits = target_limits(target)) subject.multiprocessors = limits->multiprocessors;
   return subject;
 }
@@ -130,32 +149,40 @@ void add_profile(JobExecution& run, CandidatePool& pool, const ProfileSubject& s
   profile.detail = detail_of(run.job());
   profile.missing = subject.missing;
   profile.code = digest_listings(run, pool, subject, profile);
-  profile.roofline = roofline({subject.peaks, subject.cost_bytes, subject.cost_flops, subject.request->dtype, profile.code});
+  profile.roofline = roofline({subject.peaks, subject.cost_bytes, subject.cost_flops,
+                               subject.request->dtype, profile.code});
   add_times(profile.roofline, subject.record);
   profile.counters = subject.counters;
   if (profile.detail == ProfileDetail::timeline) {
     if (subject.record == nullptr || subject.record->timeline.empty())
-      profile.missing.emplace("timeline", "no times of single operations: they need a GPU that timed this case as a launch plan of few operations");
+      profile.missing.emplace("timeline",
+                              "no times of single operations: they need a GPU that timed this case "
+                              "as a launch plan of few operations");
     else
-      run.verdict().artifacts.push_back({"timeline", profile.case_id, timeline_text(subject.record->timeline)});
+      run.verdict().artifacts.push_back(
+          {"timeline", profile.case_id, timeline_text(subject.record->timeline)});
   }
   if (profile.detail == ProfileDetail::counters && profile.counters.empty())
-    profile.missing.emplace("counters", "no hardware counters without a GPU; the rest is concluded from the compiled kernels");
-  const Finding finding = find_bound({profile.roofline, subject.kernels, profile.counters, subject.multiprocessors});
+    profile.missing.emplace(
+        "counters",
+        "no hardware counters without a GPU; the rest is concluded from the compiled kernels");
+  const Finding finding =
+      find_bound({profile.roofline, subject.kernels, profile.counters, subject.multiprocessors});
   profile.bound = finding.bound;
   profile.evidence = finding.evidence;
   profile.reason = finding.reason;
   const bool is_half = subject.request->dtype == "float16" || subject.request->dtype == "bfloat16";
-  profile.suggestion = suggestion({.finding = finding,
-                                   .roofline = profile.roofline,
-                                   .kernels = subject.kernels,
-                                   .code = profile.code,
-                                   .counters = profile.counters,
-                                   .target = subject.target,
-                                   .dtype = subject.request->dtype,
-                                   .multiprocessors = subject.multiprocessors,
-                                   .unaligned_row_bytes = subject.unaligned_row_bytes,
-                                   .tensor_flops_per_s = is_half ? subject.peaks.float16_tensor : 0});
+  profile.suggestion =
+      suggestion({.finding = finding,
+                  .roofline = profile.roofline,
+                  .kernels = subject.kernels,
+                  .code = profile.code,
+                  .counters = profile.counters,
+                  .target = subject.target,
+                  .dtype = subject.request->dtype,
+                  .multiprocessors = subject.multiprocessors,
+                  .unaligned_row_bytes = subject.unaligned_row_bytes,
+                  .tensor_flops_per_s = is_half ? subject.peaks.float16_tensor : 0});
   for (CodeDigest& digest : profile.code) shorten(digest, profile.detail);
   run.verdict().profile = std::move(profile);
 }

@@ -1,8 +1,8 @@
-// Puts a Profile together: the roofline of the case, what the machine code shows, what was measured, the bound, one suggestion; and the artifacts that were
-// asked for.
+// Puts a Profile together: the roofline of the case, what the machine code shows, what was
+// measured, the bound, one suggestion; and the artifacts that were asked for.
 //
-//   add_profile(run, pool, {.target = "cuda:90", .plan = plan, .request = &request, .peaks = *peaks_of("cuda:90"), ...});
-//   run.verdict().profile->suggestion;
+//   add_profile(run, pool, {.target = "cuda:90", .plan = plan, .request = &request, .peaks =
+//   *peaks_of("cuda:90"), ...}); run.verdict().profile->suggestion;
 //
 // Works from a recording alone; times and counters make it better. Belongs to the job's thread.
 #pragma once
@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/record/candidate_run.h"
 #include "sandbox/job/job_execution.h"
-#include "sandbox/profile/peaks.h"
-#include "sandbox/pool/judge.h"
 #include "sandbox/pool/candidate_pool.h"
+#include "sandbox/pool/judge.h"
+#include "sandbox/profile/peaks.h"
+#include "sandbox/record/candidate_run.h"
 
 namespace assay::sandbox {
 
@@ -36,15 +36,18 @@ struct ProfileSubject {
 };
 
 /// What a recording of one case tells; its kernels come with the verdict's figures.
-ProfileSubject subject_of(const std::string& target, const CaseRequest& request, const PreparedCase& prepared, const CandidateResults& recorded);
+ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
+                          const PreparedCase& prepared, const CandidateResults& recorded);
 
 /// Writes the verdict's profile. What is missing of it is named in it, and is no error.
 void add_profile(JobExecution& run, CandidatePool& pool, const ProfileSubject& subject);
 
-/// The peaks of the device that stands for a target; with `sms` and `bytes_per_s` above 0, of a device of that target that is here.
+/// The peaks of the device that stands for a target; with `sms` and `bytes_per_s` above 0, of a
+/// device of that target that is here.
 Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s);
 
-/// How far apart the rows of a tensor are, where that is no multiple of what a thread loads at most; else 0.
+/// How far apart the rows of a tensor are, where that is no multiple of what a thread loads at
+/// most; else 0.
 std::int64_t unaligned_row_bytes(const Argument& argument);
 
 /// The target that a profile is for: the one that it names, or the device's own.

@@ -1,5 +1,6 @@
-// Recording: compiling a submission for a target and writing down what it would launch, without a GPU. What every device does for `compile`, the CPU for
-// figures beside a verdict, and a GPU before it launches.
+// Recording: compiling a submission for a target and writing down what it would launch, without a
+// GPU. What every device does for `compile`, the CPU for figures beside a verdict, and a GPU before
+// it launches.
 #pragma once
 
 #include <optional>
@@ -11,14 +12,16 @@
 
 namespace assay::sandbox {
 
-/// The job with only its largest public case (any case where none is public), under an id of its own: what static figures are taken from.
-/// A job without cases stays without.
+/// The job with only its largest public case (any case where none is public), under an id of its
+/// own: what static figures are taken from. A job without cases stays without.
 Job largest_case_only(const Job& job);
 
 /// Adds kernels (with their occupancy), hints and artifacts of a recording to the verdict.
-void add_static_figures(Verdict& verdict, CandidateResults results, const std::string& target, double cost_bytes, bool keep_artifacts);
+void add_static_figures(Verdict& verdict, CandidateResults results, const std::string& target,
+                        double cost_bytes, bool keep_artifacts);
 
 /// A whole compile job: its targets, or `default_target`, one after the other, on the largest case.
-void compile_job(JobExecution& run, CandidatePool& pool, Judge& judge, const std::string& default_target);
+void compile_job(JobExecution& run, CandidatePool& pool, Judge& judge,
+                 const std::string& default_target);
 
 }  // namespace assay::sandbox

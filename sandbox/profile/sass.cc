@@ -18,8 +18,9 @@ constexpr std::size_t kMaxFileBytes = 80;
 
 struct Instruction {
   Opcode opcode;
-  std::pair<std::string, std::int64_t> place;  // file, empty for the submission; line, 0 when unknown
-  std::string_view branch;                     // label it may jump to
+  std::pair<std::string, std::int64_t>
+      place;                // file, empty for the submission; line, 0 when unknown
+  std::string_view branch;  // label it may jump to
   bool conditional = false;
   bool looped = false;
 };
@@ -74,7 +75,8 @@ std::string_view quoted(std::string_view text) {
   return end == text.npos ? std::string_view() : text.substr(begin + 1, end - begin - 1);
 }
 
-/// nvdisasm: `	//## File "x.py", line 3`, `.L_x_0:`, `        /*00c0*/   @!P5 LDG.E R0, desc[UR8][R2.64] ;`.
+/// nvdisasm: `	//## File "x.py", line 3`, `.L_x_0:`, `        /*00c0*/   @!P5 LDG.E R0,
+/// desc[UR8][R2.64] ;`.
 Listing read_nvidia(std::string_view text) {
   Listing listing;
   std::pair<std::string, std::int64_t> place;
@@ -100,7 +102,8 @@ Listing read_nvidia(std::string_view text) {
       if (one.opcode.kind == Opcode::Kind::branch) {
         const auto label = line.find("`(");
         const auto close = line.rfind(')');
-        if (label != line.npos && close != line.npos && close > label) one.branch = line.substr(label + 2, close - label - 2);
+        if (label != line.npos && close != line.npos && close > label)
+          one.branch = line.substr(label + 2, close - label - 2);
       }
       one.place = place;
       listing.instructions.push_back(std::move(one));
@@ -109,7 +112,8 @@ Listing read_nvidia(std::string_view text) {
   return listing;
 }
 
-/// LLVM: `	.file	1 "/tmp/x" "y.py"`, `	.loc	1 7 26 ...`, `.LBB0_2:`, `	global_load_dword v4, v[4:5], off`.
+/// LLVM: `	.file	1 "/tmp/x" "y.py"`, `	.loc	1 7 26 ...`, `.LBB0_2:`, `
+/// global_load_dword v4, v[4:5], off`.
 Listing read_amd(std::string_view text) {
   Listing listing;
   std::pair<std::string, std::int64_t> place;
@@ -121,7 +125,8 @@ Listing read_amd(std::string_view text) {
     if (line.starts_with(".file")) {
       line.remove_prefix(5);
       const std::int64_t index = number(take_word(line));
-      if (const auto last = line.rfind(" \""); last != line.npos) files[index] = shown_file(quoted(line.substr(last)));
+      if (const auto last = line.rfind(" \""); last != line.npos)
+        files[index] = shown_file(quoted(line.substr(last)));
     } else if (line.starts_with(".loc")) {
       line.remove_prefix(4);
       const std::int64_t file = number(take_word(line));
@@ -148,7 +153,8 @@ void mark_loops(Listing& listing) {
   std::vector<std::size_t> ends;             // of the program, unconditional
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].opcode.kind == Opcode::Kind::end && !all[i].conditional) ends.push_back(i);
-    const auto label = all[i].branch.empty() ? listing.labels.end() : listing.labels.find(all[i].branch);
+    const auto label =
+        all[i].branch.empty() ? listing.labels.end() : listing.labels.find(all[i].branch);
     if (label == listing.labels.end() || label->second >= i) continue;
     const auto end = std::lower_bound(ends.begin(), ends.end(), label->second);
     if (end == ends.end()) loops[label->second] = i;
@@ -160,10 +166,12 @@ void mark_loops(Listing& listing) {
   }
 }
 
-std::vector<OpcodeCount> most_frequent(const std::map<std::string, std::int64_t>& counts, std::size_t most) {
+std::vector<OpcodeCount> most_frequent(const std::map<std::string, std::int64_t>& counts,
+                                       std::size_t most) {
   std::vector<OpcodeCount> found;
   for (const auto& [opcode, count] : counts) found.push_back({opcode, count});
-  std::stable_sort(found.begin(), found.end(), [](const OpcodeCount& a, const OpcodeCount& b) { return a.count > b.count; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const OpcodeCount& a, const OpcodeCount& b) { return a.count > b.count; });
   if (found.size() > most) found.resize(most);
   return found;
 }
@@ -229,14 +237,23 @@ CodeDigest digest_code(std::string_view assembly, const CodeOrigin& origin) {
   const std::vector<std::string_view> source = lines_of(origin.source);
   for (const auto& [place, line] : lines) {
     if (place.second == 0) continue;
-    LineCount counted{.file = place.first, .line = place.second, .code = "", .count = line.count, .looped = line.looped, .opcodes = {}};
+    LineCount counted{.file = place.first,
+                      .line = place.second,
+                      .code = "",
+                      .count = line.count,
+                      .looped = line.looped,
+                      .opcodes = {}};
     const auto index = static_cast<std::size_t>(place.second - 1);
-    if (place.first.empty() && index < source.size()) counted.code = std::string(trimmed(source[index]).substr(0, kMaxCodeBytes));
-    counted.opcodes = most_frequent(line.in_loops.empty() ? line.all : line.in_loops, kMaxLineOpcodes);
+    if (place.first.empty() && index < source.size())
+      counted.code = std::string(trimmed(source[index]).substr(0, kMaxCodeBytes));
+    counted.opcodes =
+        most_frequent(line.in_loops.empty() ? line.all : line.in_loops, kMaxLineOpcodes);
     digest.lines.push_back(std::move(counted));
   }
   std::stable_sort(digest.lines.begin(), digest.lines.end(),
-                   [](const LineCount& a, const LineCount& b) { return std::pair(a.looped, a.count) > std::pair(b.looped, b.count); });
+                   [](const LineCount& a, const LineCount& b) {
+                     return std::pair(a.looped, a.count) > std::pair(b.looped, b.count);
+                   });
   if (digest.lines.size() > kMaxDigestLines) digest.lines.resize(kMaxDigestLines);
   return digest;
 }

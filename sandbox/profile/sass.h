@@ -1,10 +1,13 @@
-// Machine code as text, read into numbers: NVIDIA's as nvdisasm prints it with line information, AMD's as its compiler writes it.
+// Machine code as text, read into numbers: NVIDIA's as nvdisasm prints it with line information,
+// AMD's as its compiler writes it.
 //
-//   const CodeDigest digest = digest_code(assembly, {.kernel = "add", .target = "cuda:90", .source = source});
-//   digest.global_loads["128"];          // how many 16-byte loads from global memory
+//   const CodeDigest digest = digest_code(assembly, {.kernel = "add", .target = "cuda:90", .source
+//   = source}); digest.global_loads["128"];          // how many 16-byte loads from global memory
 //
-// The text comes from submitted binaries: whatever it holds, the result is bounded and nothing is believed but what is counted. A loop is what lies between a
-// label and a later branch to it, without an unconditional end of the program between them: ptxas puts rare paths behind the end, which jump back. Pure function.
+// The text comes from submitted binaries: whatever it holds, the result is bounded and nothing is
+// believed but what is counted. A loop is what lies between a label and a later branch to it,
+// without an unconditional end of the program between them: ptxas puts rare paths behind the end,
+// which jump back. Pure function.
 #pragma once
 
 #include <string>

@@ -1,6 +1,8 @@
-// The one thing to change next, by rules in the order in which they pay: what wastes most comes first.
+// The one thing to change next, by rules in the order in which they pay: what wastes most comes
+// first.
 //
-//   std::string advice = suggestion({.finding = finding, .roofline = roof, .kernels = kernels, .code = code});
+//   std::string advice = suggestion({.finding = finding, .roofline = roof, .kernels = kernels,
+//   .code = code});
 //
 // Every rule names the number that made it speak. Pure function.
 #pragma once
@@ -21,8 +23,10 @@ struct Circumstances {
   std::vector<KernelCounters> counters;
   std::string target, dtype;
   std::int64_t multiprocessors = 0;
-  std::int64_t unaligned_row_bytes = 0;  // of a tensor whose rows do not all begin at a multiple of 16 bytes; 0: all do
-  double tensor_flops_per_s = 0;         // what matrix instructions of the case's type would reach; 0: unknown
+  std::int64_t unaligned_row_bytes =
+      0;  // of a tensor whose rows do not all begin at a multiple of 16 bytes; 0: all do
+  double tensor_flops_per_s =
+      0;  // what matrix instructions of the case's type would reach; 0: unknown
 };
 
 std::string suggestion(const Circumstances& at);

@@ -12,24 +12,35 @@ namespace {
 constexpr std::int64_t kTakeMs = 120'000;  // a cold pool imports torch first
 constexpr std::int64_t kSendMs = 10'000;
 constexpr std::int64_t kGraceMs = 500;  // between the end of a stream and the end of its process
-constexpr double kOwnStopShare = 0.9;   // of a limit of time; before that no candidate stops by itself for it
+constexpr double kOwnStopShare =
+    0.9;  // of a limit of time; before that no candidate stops by itself for it
 constexpr std::size_t kMaxArtifacts = 256;
 constexpr std::size_t kMaxArtifactBytes = 64U << 20;
 
-Stage work_stage(const CandidateJob& request) { return request.mode == CandidateMode::record ? Stage::record : Stage::run; }
+Stage work_stage(const CandidateJob& request) {
+  return request.mode == CandidateMode::record ? Stage::record : Stage::run;
+}
 
 /// What a candidate that has a GPU says of a fault of it, in the driver's words.
 ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
-  const auto says = [&](const char* words) { return diagnostic.message.find(words) != std::string::npos; };
+  const auto says = [&](const char* words) {
+    return diagnostic.message.find(words) != std::string::npos;
+  };
   if (says("CUDA out of memory")) return ErrorKind::gpu_memory_limit;
-  const bool fault = says("illegal memory access") || says("misaligned address") || says("device-side assert") || says("unspecified launch failure");
+  const bool fault = says("illegal memory access") || says("misaligned address") ||
+                     says("device-side assert") || says("unspecified launch failure");
   return fault && says("CUDA error") ? ErrorKind::gpu_fault : kind;
 }
 
 class Conversation {
  public:
-  Conversation(JobExecution& run, Candidate& candidate, const CandidateJob& request, std::size_t announced_cases)
-      : run_(run), candidate_(candidate), request_(request), announced_cases_(announced_cases), deadline_(run.deadline(run.job().limits.import_wall_ms)) {}
+  Conversation(JobExecution& run, Candidate& candidate, const CandidateJob& request,
+               std::size_t announced_cases)
+      : run_(run),
+        candidate_(candidate),
+        request_(request),
+        announced_cases_(announced_cases),
+        deadline_(run.deadline(run.job().limits.import_wall_ms)) {}
 
   /// Until `done`. False: the verdict says why.
   bool follow() {
@@ -41,11 +52,14 @@ class Conversation {
     return true;
   }
 
-  /// Once the candidate is dead: nothing may have come after `done`, and no limit may have been hit. What it can still write is not judged.
+  /// Once the candidate is dead: nothing may have come after `done`, and no limit may have been
+  /// hit. What it can still write is not judged.
   bool close() {
     candidate_.end();
-    if (!candidate_.exited()) return run_.fail(ErrorKind::timeout, "it could not be ended after its last result");
-    if (candidate_.has_unread()) return run_.fail(ErrorKind::protocol_error, "it sent more after its last result");
+    if (!candidate_.exited())
+      return run_.fail(ErrorKind::timeout, "it could not be ended after its last result");
+    if (candidate_.has_unread())
+      return run_.fail(ErrorKind::protocol_error, "it sent more after its last result");
     return true;
   }
 
@@ -66,11 +80,13 @@ class Conversation {
   bool on(CaseDone& done) {
     const std::size_t next = results_.cases.size();
     if (!imported_ || next >= request_.cases.size() || request_.cases[next].id != done.id) {
-      return run_.fail(ErrorKind::protocol_error, "it sent a result that was not due (case '" + done.id.substr(0, 64) + "')");
+      return run_.fail(ErrorKind::protocol_error,
+                       "it sent a result that was not due (case '" + done.id.substr(0, 64) + "')");
     }
     results_.cases.push_back(std::move(done));
     // The judge's rounds with a host candidate are in its time: each case has the limit to itself.
-    if (request_.mode == CandidateMode::host) deadline_ = run_.deadline(run_.job().limits.run_wall_ms);
+    if (request_.mode == CandidateMode::host)
+      deadline_ = run_.deadline(run_.job().limits.run_wall_ms);
     run_.case_done(results_.cases.size(), announced_cases_);
     return true;
   }
@@ -85,7 +101,8 @@ class Conversation {
 
   bool on(CandidateError& error) {
     candidate_.end();
-    if (error.kind == ErrorKind::timeout && !time_is_nearly_up()) return run_.fail(ErrorKind::protocol_error, "it said that its time was up, and it was not");
+    if (error.kind == ErrorKind::timeout && !time_is_nearly_up())
+      return run_.fail(ErrorKind::protocol_error, "it said that its time was up, and it was not");
     run_.verdict().diagnostic = error.diagnostic;
     ErrorKind kind = limit_behind(error.kind, error.diagnostic);
     if (request_.mode == CandidateMode::host) kind = device_error_behind(kind, error.diagnostic);
@@ -93,7 +110,8 @@ class Conversation {
       kind = ErrorKind::memory_limit;
     else if (candidate_.out_of_processes())
       kind = ErrorKind::process_limit;
-    std::string detail = (kind == ErrorKind::timeout ? "" : error.diagnostic.exception + ": ") + error.diagnostic.message;
+    std::string detail = (kind == ErrorKind::timeout ? "" : error.diagnostic.exception + ": ") +
+                         error.diagnostic.message;
     if (!error.case_id.empty()) detail += " (case '" + error.case_id.substr(0, 64) + "')";
     return run_.fail(kind, error.stage, detail);
   }
@@ -101,7 +119,8 @@ class Conversation {
   bool on(Done&) {
     if (results_.cases.size() != request_.cases.size()) {
       return run_.fail(ErrorKind::protocol_error,
-                       "it said `done` after " + std::to_string(results_.cases.size()) + " of " + std::to_string(request_.cases.size()) + " cases");
+                       "it said `done` after " + std::to_string(results_.cases.size()) + " of " +
+                           std::to_string(request_.cases.size()) + " cases");
     }
     done_ = true;
     return true;
@@ -109,50 +128,73 @@ class Conversation {
 
   bool ended(const CandidateEvent& event) {
     using Kind = CandidateEvent::Kind;
-    const std::optional<ExitStatus> status = candidate_.end(event.kind == Kind::ended ? kGraceMs : 0);
+    const std::optional<ExitStatus> status =
+        candidate_.end(event.kind == Kind::ended ? kGraceMs : 0);
     const std::string where = " in stage " + std::string(to_string(run_.stage()));
     if (event.kind == Kind::cancelled) return run_.fail(ErrorKind::cancelled, "cancelled" + where);
     if (candidate_.out_of_memory())
-      return run_.fail(ErrorKind::memory_limit, "used more than " + std::to_string(run_.job().limits.memory_bytes >> 20) + " MiB" + where);
+      return run_.fail(ErrorKind::memory_limit,
+                       "used more than " + std::to_string(run_.job().limits.memory_bytes >> 20) +
+                           " MiB" + where);
     switch (event.kind) {
       case Kind::timeout:
-        return candidate_.out_of_processes() ? run_.fail(ErrorKind::process_limit, processes()) : run_.fail(ErrorKind::timeout, timed_out(where));
+        return candidate_.out_of_processes() ? run_.fail(ErrorKind::process_limit, processes())
+                                             : run_.fail(ErrorKind::timeout, timed_out(where));
       case Kind::flood: return run_.fail(ErrorKind::output_limit, event.text);
-      case Kind::malformed: return run_.fail(ErrorKind::protocol_error, "it broke the protocol: " + event.text);
+      case Kind::malformed:
+        return run_.fail(ErrorKind::protocol_error, "it broke the protocol: " + event.text);
       default: return process_ended(status, where);
     }
   }
 
   bool process_ended(const std::optional<ExitStatus>& status, const std::string& where) {
-    if (!status) return run_.fail(ErrorKind::internal_error, "the zygote died with the candidate" + where);
-    if (candidate_.was_killed()) return run_.fail(ErrorKind::protocol_error, "it closed its channel before it had sent all results" + where);
+    if (!status)
+      return run_.fail(ErrorKind::internal_error, "the zygote died with the candidate" + where);
+    if (candidate_.was_killed())
+      return run_.fail(ErrorKind::protocol_error,
+                       "it closed its channel before it had sent all results" + where);
     if (candidate_.out_of_processes()) return run_.fail(ErrorKind::process_limit, processes());
     if (status->how == ExitStatus::How::exited) {
-      return run_.fail(ErrorKind::protocol_error, "exited with status " + std::to_string(status->value) + where +
-                                                      " before it had sent all results; a submission returns from its entry function");
+      return run_.fail(
+          ErrorKind::protocol_error,
+          "exited with status " + std::to_string(status->value) + where +
+              " before it had sent all results; a submission returns from its entry function");
     }
     const bool filtered = status->value == SIGSYS;
-    return run_.fail(ErrorKind::crash, "killed by " + signal_name(status->value) + where + (filtered ? ": a system call that the sandbox forbids" : ""));
+    return run_.fail(ErrorKind::crash,
+                     "killed by " + signal_name(status->value) + where +
+                         (filtered ? ": a system call that the sandbox forbids" : ""));
   }
 
-  std::int64_t wall_ms() const { return imported_ ? run_.job().limits.run_wall_ms : run_.job().limits.import_wall_ms; }
+  std::int64_t wall_ms() const {
+    return imported_ ? run_.job().limits.run_wall_ms : run_.job().limits.import_wall_ms;
+  }
 
-  std::string timed_out(const std::string& where) const { return "ran longer than " + std::to_string(wall_ms()) + " ms" + where; }
+  std::string timed_out(const std::string& where) const {
+    return "ran longer than " + std::to_string(wall_ms()) + " ms" + where;
+  }
 
-  /// A candidate stops by itself shortly before its deadline (harness/entry/time_limit.py); one that says so earlier says what is not so.
+  /// A candidate stops by itself shortly before its deadline (harness/entry/time_limit.py); one
+  /// that says so earlier says what is not so.
   bool time_is_nearly_up() const {
-    const double passed_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since_).count();
+    const double passed_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since_)
+            .count();
     return passed_ms >= kOwnStopShare * static_cast<double>(wall_ms());
   }
 
-  std::string processes() const { return "started more than " + std::to_string(run_.job().limits.processes) + " processes and threads"; }
+  std::string processes() const {
+    return "started more than " + std::to_string(run_.job().limits.processes) +
+           " processes and threads";
+  }
 
   JobExecution& run_;
   Candidate& candidate_;
   const CandidateJob& request_;
   const std::size_t announced_cases_;
   Deadline deadline_;
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();  // the deadline runs
+  std::chrono::steady_clock::time_point since_ =
+      std::chrono::steady_clock::now();  // the deadline runs
   CandidateResults results_;
   std::size_t artifact_bytes_ = 0;
   bool imported_ = false, done_ = false;
@@ -167,28 +209,39 @@ void keep_output(Verdict& verdict, const Candidate& candidate) {
 
 ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic) {
   if (diagnostic.exception == "MemoryError") return ErrorKind::memory_limit;
-  const auto says = [&](const char* words) { return diagnostic.message.find(words) != std::string::npos; };
+  const auto says = [&](const char* words) {
+    return diagnostic.message.find(words) != std::string::npos;
+  };
   if (says("[Errno 28]")) return ErrorKind::disk_limit;
-  if (diagnostic.exception == "BlockingIOError" && says("[Errno 11]")) return ErrorKind::process_limit;
+  if (diagnostic.exception == "BlockingIOError" && says("[Errno 11]"))
+    return ErrorKind::process_limit;
   if (says("can't start new thread")) return ErrorKind::process_limit;
-  if (says("DefaultCPUAllocator: can't allocate memory") || says("[Errno 12]")) return ErrorKind::memory_limit;
+  if (says("DefaultCPUAllocator: can't allocate memory") || says("[Errno 12]"))
+    return ErrorKind::memory_limit;
   return kind;
 }
 
-std::optional<CandidateResults> run_candidate(JobExecution& run, CandidatePool& pool, const CandidateJob& request, const std::string& source, const std::vector<int>& fds,
-                                              std::optional<std::size_t> announced_cases, const std::function<void()>& sent) {
+std::optional<CandidateResults> run_candidate(JobExecution& run, CandidatePool& pool,
+                                              const CandidateJob& request,
+                                              const std::string& source,
+                                              const std::vector<int>& fds,
+                                              std::optional<std::size_t> announced_cases,
+                                              const std::function<void()>& sent) {
   Result<std::unique_ptr<Candidate>> candidate = pool.take(run.job().limits, run.deadline(kTakeMs));
-  if (!candidate) return run.fail_infrastructure(candidate.error(), "waiting for a candidate"), std::nullopt;
+  if (!candidate)
+    return run.fail_infrastructure(candidate.error(), "waiting for a candidate"), std::nullopt;
   run.enter(Stage::import);
   std::optional<CandidateResults> results;
   CandidateJob limited = request;
   limited.import_wall_ms = run.job().limits.import_wall_ms;
-  if (request.mode != CandidateMode::host) limited.run_wall_ms = run.job().limits.run_wall_ms;  // there the judge's rounds are in between
+  if (request.mode != CandidateMode::host)
+    limited.run_wall_ms = run.job().limits.run_wall_ms;  // there the judge's rounds are in between
   if (Status given = (*candidate)->send(limited, source, fds, run.deadline(kSendMs)); !given) {
     run.fail_infrastructure(given.error(), "sending the job to a candidate");
   } else {
     if (sent) sent();
-    Conversation conversation(run, **candidate, request, announced_cases.value_or(request.cases.size()));
+    Conversation conversation(run, **candidate, request,
+                              announced_cases.value_or(request.cases.size()));
     if (conversation.follow() && conversation.close()) results = conversation.take();
   }
   (*candidate)->end();

@@ -36,14 +36,16 @@ Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared) {
   std::vector<UniqueFd> files(prepared.device ? prepared.cases.size() : 0);
   if (prepared.device) return files;
   for (const PreparedCase& one : prepared.cases) {
-    Result<UniqueFd> file = create_memfd("assay-outputs", static_cast<std::uint64_t>(one.output_bytes));
+    Result<UniqueFd> file =
+        create_memfd("assay-outputs", static_cast<std::uint64_t>(one.output_bytes));
     if (!file) return fail(file.error());
     files.push_back(std::move(*file));
   }
   return files;
 }
 
-CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<UniqueFd>& outputs) {
+CandidateInputs interpret_inputs(const PreparedJob& prepared,
+                                 const std::vector<UniqueFd>& outputs) {
   CandidateInputs inputs;
   for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
     CandidateCase one = describe(prepared.cases[i]);
@@ -56,12 +58,14 @@ CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<
   return inputs;
 }
 
-CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases, std::string_view language) {
+CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases,
+                              std::string_view language) {
   CandidateInputs inputs;
   for (const std::size_t i : cases) {
     CandidateCase one = describe(prepared.cases[i]);
     for (Argument& argument : one.arguments) {
-      const bool structural = std::find(one.structural.begin(), one.structural.end(), argument.name) != one.structural.end();
+      const bool structural = std::find(one.structural.begin(), one.structural.end(),
+                                        argument.name) != one.structural.end();
       if (!structural) argument.fd.reset();
     }
     if (language == kCudaCpp) {  // it has no host code that could allocate them

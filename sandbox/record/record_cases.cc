@@ -22,7 +22,9 @@ std::string specialisation(const PreparedCase& one) {
     text += argument.dtype + argument.scalar_type + ':';
     for (const std::int64_t extent : argument.shape) text += class_of(extent);
     for (const std::int64_t stride : argument.strides) text += class_of(stride);
-    if (const auto* number = std::get_if<std::int64_t>(&argument.value); number != nullptr && !argument.is_tensor) text += class_of(*number);
+    if (const auto* number = std::get_if<std::int64_t>(&argument.value);
+        number != nullptr && !argument.is_tensor)
+      text += class_of(*number);
   }
   return text;
 }
@@ -34,7 +36,8 @@ struct Part {
 };
 
 /// Memory that ran out, a thread that did not start: the part's defect, and nobody else's.
-std::optional<CandidateResults> recorded(const PartRecorder& record_part, JobExecution& run, const std::vector<std::size_t>& part) {
+std::optional<CandidateResults> recorded(const PartRecorder& record_part, JobExecution& run,
+                                         const std::vector<std::size_t>& part) {
   try {
     return record_part(run, part);
   } catch (const std::exception& error) {
@@ -43,16 +46,20 @@ std::optional<CandidateResults> recorded(const PartRecorder& record_part, JobExe
   }
 }
 
-/// The parts' results in the order of `cases`; an artifact that several candidates made (they compiled the same kernel) once.
-CandidateResults merge(std::vector<std::pair<std::vector<std::size_t>, CandidateResults>> parts, const std::vector<std::size_t>& cases) {
+/// The parts' results in the order of `cases`; an artifact that several candidates made (they
+/// compiled the same kernel) once.
+CandidateResults merge(std::vector<std::pair<std::vector<std::size_t>, CandidateResults>> parts,
+                       const std::vector<std::size_t>& cases) {
   CandidateResults all;
   std::map<std::size_t, CaseDone> done;
   for (auto& [indices, results] : parts) {
     for (std::size_t i = 0; i < indices.size(); ++i) done[indices[i]] = std::move(results.cases[i]);
     for (Artifact& artifact : results.artifacts) {
-      const bool known = std::any_of(all.artifacts.begin(), all.artifacts.end(), [&](const Artifact& other) {
-        return other.kind == artifact.kind && other.name == artifact.name && other.bytes == artifact.bytes;
-      });
+      const bool known =
+          std::any_of(all.artifacts.begin(), all.artifacts.end(), [&](const Artifact& other) {
+            return other.kind == artifact.kind && other.name == artifact.name &&
+                   other.bytes == artifact.bytes;
+          });
       if (!known) all.artifacts.push_back(std::move(artifact));
     }
   }
@@ -73,23 +80,33 @@ std::vector<std::size_t> all_cases(const PreparedJob& prepared) {
   return all;
 }
 
-std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared, const std::vector<std::size_t>& cases, std::size_t parts) {
+std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared,
+                                                 const std::vector<std::size_t>& cases,
+                                                 std::size_t parts) {
   // Alike cases side by side, in the order in which their kinds first occur.
   std::vector<std::string> kinds;
   for (const std::size_t i : cases) kinds.push_back(specialisation(prepared[i]));
   std::vector<std::size_t> order(cases.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto first_of_kind = [&](std::size_t at) { return std::find(kinds.begin(), kinds.end(), kinds[at]) - kinds.begin(); };
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return std::pair(first_of_kind(a), a) < std::pair(first_of_kind(b), b); });
+  const auto first_of_kind = [&](std::size_t at) {
+    return std::find(kinds.begin(), kinds.end(), kinds[at]) - kinds.begin();
+  };
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(first_of_kind(a), a) < std::pair(first_of_kind(b), b);
+  });
   parts = std::clamp<std::size_t>(parts, 1, std::max<std::size_t>(cases.size(), 1));
   std::vector<std::vector<std::size_t>> dealt(parts);
-  for (std::size_t at = 0; at < order.size(); ++at) dealt[at * parts / order.size()].push_back(cases[order[at]]);
+  for (std::size_t at = 0; at < order.size(); ++at)
+    dealt[at * parts / order.size()].push_back(cases[order[at]]);
   for (std::vector<std::size_t>& part : dealt) std::sort(part.begin(), part.end());
   return dealt;
 }
 
-std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& pool, const PreparedJob& prepared, const std::vector<std::size_t>& cases,
-                                             const std::string& target, const std::string& source, const RecordOptions& options) {
+std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& pool,
+                                             const PreparedJob& prepared,
+                                             const std::vector<std::size_t>& cases,
+                                             const std::string& target, const std::string& source,
+                                             const RecordOptions& options) {
   const auto record_part = [&](JobExecution& of, const std::vector<std::size_t>& part) {
     CandidateInputs inputs = record_inputs(prepared, part, options.language);
     CandidateJob request;
@@ -103,15 +120,24 @@ std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& p
     request.cases = std::move(inputs.cases);
     return run_candidate(of, pool, request, source, inputs.fds, cases.size());
   };
-  return record_parts(run, deal_cases(prepared.cases, cases, static_cast<std::size_t>(std::max(options.candidates, 1))), cases, record_part);
+  return record_parts(
+      run,
+      deal_cases(prepared.cases, cases, static_cast<std::size_t>(std::max(options.candidates, 1))),
+      cases, record_part);
 }
 
-std::optional<CandidateResults> record_parts(JobExecution& run, const std::vector<std::vector<std::size_t>>& dealt, const std::vector<std::size_t>& cases,
+std::optional<CandidateResults> record_parts(JobExecution& run,
+                                             const std::vector<std::vector<std::size_t>>& dealt,
+                                             const std::vector<std::size_t>& cases,
                                              const PartRecorder& record_part) {
   std::vector<Part> others;
-  for (std::size_t i = 1; i < dealt.size(); ++i) others.push_back({dealt[i], run.beside(), std::nullopt});
+  for (std::size_t i = 1; i < dealt.size(); ++i)
+    others.push_back({dealt[i], run.beside(), std::nullopt});
   std::vector<std::future<void>> recording;
-  for (Part& other : others) recording.push_back(std::async(std::launch::async, [&] { other.results = recorded(record_part, other.run, other.cases); }));
+  for (Part& other : others)
+    recording.push_back(std::async(std::launch::async, [&] {
+      other.results = recorded(record_part, other.run, other.cases);
+    }));
   std::optional<CandidateResults> first = recorded(record_part, run, dealt.front());
   for (std::future<void>& one : recording) one.get();
 

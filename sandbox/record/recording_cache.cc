@@ -12,7 +12,7 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::size_t kKeptKeys = 2;                         // of one recording: in the map, and in the order
+constexpr std::size_t kKeptKeys = 2;  // of one recording: in the map, and in the order
 constexpr std::size_t kKeyBytes = 64 + sizeof(std::string);  // SHA-256 in hexadecimal
 
 /// All of it: the lists and texts are as long as a candidate likes.
@@ -20,12 +20,15 @@ std::int64_t size_of(const CaseDone& done) {
   std::size_t bytes = sizeof done + done.id.size() + done.plan.size() + kKeptKeys * kKeyBytes;
   for (const KernelReport& kernel : done.kernels) {
     bytes += sizeof kernel + kernel.grid.size() * sizeof(std::int64_t);
-    for (const std::string* text : {&kernel.name, &kernel.symbol, &kernel.target, &kernel.occupancy_limiter}) bytes += text->size();
+    for (const std::string* text :
+         {&kernel.name, &kernel.symbol, &kernel.target, &kernel.occupancy_limiter})
+      bytes += text->size();
   }
   return static_cast<std::int64_t>(bytes);
 }
 
-/// Values one after the other, each with its length before it, so that no two lists of values read the same.
+/// Values one after the other, each with its length before it, so that no two lists of values read
+/// the same.
 class KeyText {
  public:
   void add(const std::string& value) { text_ += std::to_string(value.size()) + ':' + value; }
@@ -61,8 +64,10 @@ class KeyText {
 
 }  // namespace
 
-std::optional<std::string> RecordingCache::key(const Job& job, const std::string& source, const std::string& target, const PreparedCase& prepared,
-                                           bool alternatives, std::string_view language) {
+std::optional<std::string> RecordingCache::key(const Job& job, const std::string& source,
+                                               const std::string& target,
+                                               const PreparedCase& prepared, bool alternatives,
+                                               std::string_view language) {
   if (!prepared.structural.empty()) return std::nullopt;
   KeyText key;
   for (const std::string* field : {&source, &job.entry, &job.dialect, &target}) key.add(*field);
@@ -108,14 +113,18 @@ std::int64_t RecordingCache::bytes() const {
   return bytes_;
 }
 
-std::optional<CandidateResults> RecordingCache::record(JobExecution& run, CandidatePool& pool, const PreparedJob& prepared, const std::string& target, const std::string& source,
-                                                   const RecordOptions& options) {
+std::optional<CandidateResults> RecordingCache::record(JobExecution& run, CandidatePool& pool,
+                                                       const PreparedJob& prepared,
+                                                       const std::string& target,
+                                                       const std::string& source,
+                                                       const RecordOptions& options) {
   CandidateResults all;
   all.cases.resize(prepared.cases.size());
   std::vector<std::optional<std::string>> keys;
   std::vector<std::size_t> unknown;
   for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-    keys.push_back(key(run.job(), source, target, prepared.cases[i], options.alternatives, options.language));
+    keys.push_back(
+        key(run.job(), source, target, prepared.cases[i], options.alternatives, options.language));
     std::optional<CaseDone> known = keys[i] && !options.artifacts ? find(*keys[i]) : std::nullopt;
     if (!known) {
       unknown.push_back(i);
@@ -126,7 +135,8 @@ std::optional<CandidateResults> RecordingCache::record(JobExecution& run, Candid
   }
   if (unknown.empty()) return all;
 
-  std::optional<CandidateResults> recorded = record_cases(run, pool, prepared, unknown, target, source, options);
+  std::optional<CandidateResults> recorded =
+      record_cases(run, pool, prepared, unknown, target, source, options);
   if (!recorded) return std::nullopt;
   const bool silent = run.verdict().stdout_text.empty() && run.verdict().stderr_text.empty();
   for (std::size_t i = 0; i < unknown.size(); ++i) {

@@ -6,13 +6,14 @@
 
 #include <optional>
 
-#include "sandbox/record/candidate_run.h"
 #include "sandbox/job/job_execution.h"
 #include "sandbox/pool/judge.h"
+#include "sandbox/record/candidate_run.h"
 
 namespace assay::sandbox {
 
-/// One plan for each prepared case, in their order, without kernel figures; they are as untrusted as any candidate's. Nothing when a case has none.
+/// One plan for each prepared case, in their order, without kernel figures; they are as untrusted
+/// as any candidate's. Nothing when a case has none.
 std::optional<CandidateResults> stored_plans(JobExecution& run, const PreparedJob& prepared);
 
 }  // namespace assay::sandbox

@@ -2,8 +2,10 @@
 
 namespace assay::sandbox {
 
-std::string BaselineCache::key(const std::string& operator_name, const std::string& revision, const CaseRequest& request) {
-  std::string key = operator_name + '\n' + revision + '\n' + request.id + '\n' + request.dtype + '\n' + request.distribution;
+std::string BaselineCache::key(const std::string& operator_name, const std::string& revision,
+                               const CaseRequest& request) {
+  std::string key = operator_name + '\n' + revision + '\n' + request.id + '\n' + request.dtype +
+                    '\n' + request.distribution;
   for (const auto& [axis, extent] : request.axes) key += '\n' + axis + '=' + std::to_string(extent);
   return key;
 }
@@ -17,7 +19,8 @@ BaselineTimes BaselineCache::find(const std::string& key, Instant now) const {
   if (now - entry.pytorch_since <= kMostAge) times.pytorch_ns = entry.times.pytorch_ns;
   if (entry.times.oracle && now - entry.oracle_since <= kMostAge) {
     times.oracle = entry.times.oracle;
-    times.oracle->age_ms = std::chrono::duration<double, std::milli>(now - entry.oracle_since).count();
+    times.oracle->age_ms =
+        std::chrono::duration<double, std::milli>(now - entry.oracle_since).count();
   }
   return times;
 }

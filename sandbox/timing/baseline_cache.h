@@ -1,5 +1,6 @@
-// What oracle and PyTorch took, for minutes: a profile, which is advice, need not wait until they were timed once more beside it. A grade times the oracle
-// beside the submission, always: what drifts must hit both alike. (sandbox/timing/timing_session.h says who takes what over.)
+// What oracle and PyTorch took, for minutes: a profile, which is advice, need not wait until they
+// were timed once more beside it. A grade times the oracle beside the submission, always: what
+// drifts must hit both alike. (sandbox/timing/timing_session.h says who takes what over.)
 //
 //   BaselineMemo memo;
 //   const std::string key = BaselineCache::key("softmax", revision, request);
@@ -29,13 +30,17 @@ class BaselineCache {
   using Instant = std::chrono::steady_clock::time_point;
   static constexpr auto kMostAge = std::chrono::minutes(5);
 
-  /// Everything that the times hang on but the values of inputs. `revision`: of the operator's files, the oracle among them.
-  static std::string key(const std::string& operator_name, const std::string& revision, const CaseRequest& request);
+  /// Everything that the times hang on but the values of inputs. `revision`: of the operator's
+  /// files, the oracle among them.
+  static std::string key(const std::string& operator_name, const std::string& revision,
+                         const CaseRequest& request);
 
-  /// What is not older than kMostAge, each by itself, the oracle's with its age. Nothing known: both empty.
+  /// What is not older than kMostAge, each by itself, the oracle's with its age. Nothing known:
+  /// both empty.
   BaselineTimes find(const std::string& key, Instant now = std::chrono::steady_clock::now()) const;
   /// Replaces what `times` has; the rest stays.
-  void put(const std::string& key, const BaselineTimes& times, Instant now = std::chrono::steady_clock::now());
+  void put(const std::string& key, const BaselineTimes& times,
+           Instant now = std::chrono::steady_clock::now());
 
  private:
   struct Entry {

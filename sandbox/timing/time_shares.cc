@@ -24,18 +24,25 @@ std::optional<double> own_share(const std::vector<OperationTime>& timeline) {
   return total(timeline, [](const OperationTime& one) { return one.submitted; }) / all;
 }
 
-void use_reported_names(std::vector<OperationTime>& timeline, const std::vector<KernelReport>& kernels) {
+void use_reported_names(std::vector<OperationTime>& timeline,
+                        const std::vector<KernelReport>& kernels) {
   for (OperationTime& one : timeline) {
-    const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const KernelReport& report) { return one.submitted && report.symbol == one.name; });
+    const auto kernel = std::find_if(
+        kernels.begin(), kernels.end(),
+        [&](const KernelReport& report) { return one.submitted && report.symbol == one.name; });
     if (kernel != kernels.end()) one.name = kernel->name;
   }
 }
 
-void add_time_shares(std::vector<KernelReport>& kernels, const std::vector<OperationTime>& timeline) {
+void add_time_shares(std::vector<KernelReport>& kernels,
+                     const std::vector<OperationTime>& timeline) {
   const double all = everything(timeline);
   if (all <= 0) return;
   for (KernelReport& kernel : kernels) {
-    kernel.gpu_time_share = total(timeline, [&](const OperationTime& one) { return one.submitted && one.name == kernel.name; }) / all;
+    kernel.gpu_time_share =
+        total(timeline,
+              [&](const OperationTime& one) { return one.submitted && one.name == kernel.name; }) /
+        all;
   }
 }
 

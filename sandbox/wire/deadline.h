@@ -19,7 +19,9 @@ inline constexpr std::int64_t kForeverMs = 365LL * 24 * 3600 * 1000;
 class Deadline {
  public:
   static Deadline after_ms(std::int64_t ms, const std::atomic<bool>* cancel = nullptr) {
-    return Deadline(std::chrono::steady_clock::now() + std::chrono::milliseconds(std::clamp<std::int64_t>(ms, 0, kForeverMs)), cancel);
+    return Deadline(std::chrono::steady_clock::now() +
+                        std::chrono::milliseconds(std::clamp<std::int64_t>(ms, 0, kForeverMs)),
+                    cancel);
   }
   static Deadline never() { return after_ms(kForeverMs); }
 
@@ -28,7 +30,9 @@ class Deadline {
   bool over() const { return cancelled() || expired(); }
   /// Milliseconds left, rounded up, 0 when expired.
   std::int64_t remaining_ms() const {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(at_ - std::chrono::steady_clock::now()).count();
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(at_ - std::chrono::steady_clock::now())
+            .count();
     return std::max<std::int64_t>(left, 0);
   }
   /// What to give poll(2): short enough to notice the cancel flag.
@@ -38,7 +42,8 @@ class Deadline {
   }
 
  private:
-  Deadline(std::chrono::steady_clock::time_point at, const std::atomic<bool>* cancel) : at_(at), cancel_(cancel) {}
+  Deadline(std::chrono::steady_clock::time_point at, const std::atomic<bool>* cancel)
+      : at_(at), cancel_(cancel) {}
 
   std::chrono::steady_clock::time_point at_;
   const std::atomic<bool>* cancel_;

@@ -17,13 +17,15 @@ constexpr int kReadsAtOnce = 256;
 
 template <class T>
 void put_little_endian(std::string& out, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>((value >> (8 * i)) & 0xff));
+  for (std::size_t i = 0; i < sizeof(T); ++i)
+    out.push_back(static_cast<char>((value >> (8 * i)) & 0xff));
 }
 
 template <class T>
 T get_little_endian(std::string_view bytes) {
   T value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) value |= static_cast<T>(static_cast<T>(static_cast<unsigned char>(bytes[i])) << (8 * i));
+  for (std::size_t i = 0; i < sizeof(T); ++i)
+    value |= static_cast<T>(static_cast<T>(static_cast<unsigned char>(bytes[i])) << (8 * i));
   return value;
 }
 
@@ -58,7 +60,8 @@ ssize_t send_piece(int socket, std::string_view bytes, const std::vector<int>* f
   return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-Status send_all(int socket, std::string_view bytes, const std::vector<int>* fds, const Deadline& deadline) {
+Status send_all(int socket, std::string_view bytes, const std::vector<int>* fds,
+                const Deadline& deadline) {
   while (!bytes.empty()) {
     const ssize_t sent = send_piece(socket, bytes, fds);
     if (sent >= 0) {
@@ -68,7 +71,8 @@ Status send_all(int socket, std::string_view bytes, const std::vector<int>* fds,
     }
     const int error = errno;
     if (error == EINTR) continue;
-    if (error == EPIPE || error == ECONNRESET) return fail(ErrorCode::unavailable, "the peer closed the connection");
+    if (error == EPIPE || error == ECONNRESET)
+      return fail(ErrorCode::unavailable, "the peer closed the connection");
     if (error != EAGAIN && error != ETOOMANYREFS) return fail_errno("sendmsg", error);
     if (Status ready = wait_for(socket, POLLOUT, deadline); !ready) return ready;
   }
@@ -77,11 +81,18 @@ Status send_all(int socket, std::string_view bytes, const std::vector<int>* fds,
 
 }  // namespace
 
-Status send_frame(int socket, const nlohmann::json& header, std::string_view payload, const std::vector<int>& fds, const Deadline& deadline) {
+Status send_frame(int socket, const nlohmann::json& header, std::string_view payload,
+                  const std::vector<int>& fds, const Deadline& deadline) {
   const std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (text.size() > kMaxHeaderBytes) return fail(ErrorCode::invalid_argument, "a frame header of " + std::to_string(text.size()) + " bytes is over the cap");
-  if (payload.size() > kMaxPayloadBytes) return fail(ErrorCode::invalid_argument, "a payload of " + std::to_string(payload.size()) + " bytes is over the cap");
-  if (fds.size() > kMaxFrameFds) return fail(ErrorCode::invalid_argument, std::to_string(fds.size()) + " descriptors are over the cap");
+  if (text.size() > kMaxHeaderBytes)
+    return fail(ErrorCode::invalid_argument,
+                "a frame header of " + std::to_string(text.size()) + " bytes is over the cap");
+  if (payload.size() > kMaxPayloadBytes)
+    return fail(ErrorCode::invalid_argument,
+                "a payload of " + std::to_string(payload.size()) + " bytes is over the cap");
+  if (fds.size() > kMaxFrameFds)
+    return fail(ErrorCode::invalid_argument,
+                std::to_string(fds.size()) + " descriptors are over the cap");
   std::string start(kMagic);
   put_little_endian(start, static_cast<std::uint32_t>(text.size()));
   put_little_endian(start, static_cast<std::uint64_t>(payload.size()));
@@ -110,7 +121,8 @@ FrameReceiver::State FrameReceiver::receive() {
   int reads = 0;
   while (true) {
     while (buffer_.size() < wanted_) {
-      // A sender that drips faster than it is read would never let this end: its reader has a clock to look at.
+      // A sender that drips faster than it is read would never let this end: its reader has a clock
+      // to look at.
       if (++reads > kReadsAtOnce) return State::again;
       const State state = read_some();
       if (state != State::frame) return state;
@@ -136,7 +148,8 @@ Frame FrameReceiver::take() {
   return taken;
 }
 
-/// One recvmsg into buffer_, never past the current part, so that descriptors belong to the frame they came with. `frame`: bytes came.
+/// One recvmsg into buffer_, never past the current part, so that descriptors belong to the frame
+/// they came with. `frame`: bytes came.
 FrameReceiver::State FrameReceiver::read_some() {
   const std::size_t have = buffer_.size();
   const std::size_t want = std::min(wanted_ - have, kReadBytes);
@@ -157,7 +170,8 @@ FrameReceiver::State FrameReceiver::read_some() {
     return finish(State::broken, std::string("recvmsg: ") + std::strerror(error));
   }
   std::vector<UniqueFd> fds;
-  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr; head = CMSG_NXTHDR(&message, head)) {
+  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr;
+       head = CMSG_NXTHDR(&message, head)) {
     if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
     for (std::size_t at = 0; at + sizeof(int) <= head->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
       int fd = -1;
@@ -165,9 +179,11 @@ FrameReceiver::State FrameReceiver::read_some() {
       fds.emplace_back(fd);
     }
   }
-  if ((message.msg_flags & MSG_CTRUNC) != 0) return finish(State::malformed, "more descriptors than the cap, or no room for them");
+  if ((message.msg_flags & MSG_CTRUNC) != 0)
+    return finish(State::malformed, "more descriptors than the cap, or no room for them");
   const bool at_start = part_ == Part::prefix && have == 0;
-  if (!fds.empty() && !at_start) return finish(State::malformed, "descriptors came in the middle of a frame");
+  if (!fds.empty() && !at_start)
+    return finish(State::malformed, "descriptors came in the middle of a frame");
   if (!fds.empty()) frame_.fds = std::move(fds);
   if (got > 0) return State::frame;
   if (at_start) return finish(State::closed, "the peer closed the connection");
@@ -179,8 +195,12 @@ FrameReceiver::State FrameReceiver::consume_prefix() {
   if (prefix.substr(0, kMagic.size()) != kMagic) return finish(State::malformed, "wrong magic");
   const auto header_bytes = get_little_endian<std::uint32_t>(prefix.substr(4, 4));
   payload_bytes_ = get_little_endian<std::uint64_t>(prefix.substr(8, 8));
-  if (header_bytes > caps_.bytes) return finish(State::malformed, "a header of " + std::to_string(header_bytes) + " bytes is over the cap");
-  if (payload_bytes_ > kMaxPayloadBytes) return finish(State::malformed, "a payload of " + std::to_string(payload_bytes_) + " bytes is over the cap");
+  if (header_bytes > caps_.bytes)
+    return finish(State::malformed,
+                  "a header of " + std::to_string(header_bytes) + " bytes is over the cap");
+  if (payload_bytes_ > kMaxPayloadBytes)
+    return finish(State::malformed,
+                  "a payload of " + std::to_string(payload_bytes_) + " bytes is over the cap");
   buffer_.clear();
   wanted_ = header_bytes;
   part_ = Part::header;
@@ -206,7 +226,8 @@ FrameReceiver::State FrameReceiver::finish(State state, std::string message) {
 
 Result<SocketPair> make_socket_pair() {
   std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return fail_errno("socketpair");
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return fail_errno("socketpair");
   return SocketPair{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 

@@ -1,11 +1,14 @@
-// Frames: the messages of the sandbox's processes over a Unix stream socket (docs/frames.md has the bytes).
+// Frames: the messages of the sandbox's processes over a Unix stream socket (docs/frames.md has the
+// bytes).
 //
-//   Status sent = send_frame(socket, {{"type", "launch"}, {"case", "small"}}, plan, {input_fd, output_fd}, Deadline::after_ms(1'000));
-//   Result<Frame> frame = receive_frame(socket, Deadline::after_ms(20'000));
-//   if (!frame && frame.error().code == ErrorCode::unavailable) { /* the peer closed between two frames */ }
+//   Status sent = send_frame(socket, {{"type", "launch"}, {"case", "small"}}, plan, {input_fd,
+//   output_fd}, Deadline::after_ms(1'000)); Result<Frame> frame = receive_frame(socket,
+//   Deadline::after_ms(20'000)); if (!frame && frame.error().code == ErrorCode::unavailable) { /*
+//   the peer closed between two frames */ }
 //
-// The peer may be hostile: every size is checked against its cap before memory is reserved for it, and descriptors are accepted only with
-// the first byte of a frame. Headers are objects with a string `type`. One user per socket and direction at a time.
+// The peer may be hostile: every size is checked against its cap before memory is reserved for it,
+// and descriptors are accepted only with the first byte of a frame. Headers are objects with a
+// string `type`. One user per socket and direction at a time.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +33,9 @@ inline constexpr std::size_t kFramePrefixBytes = 16;
 
 /// Of our own processes: a hundred thousand samples of a timed launch travel in one header.
 inline constexpr HeaderCaps kTrustedHeader{.bytes = kMaxHeaderBytes, .values = 1U << 18};
-/// Of a candidate. The largest honest header reports the kernels of a plan, 256 with a dozen values each. Parsed, a hostile one takes some fifty to
-/// two hundred bytes for each value, which is what this bounds: the server's heap would stay as large as the largest header ever made it.
+/// Of a candidate. The largest honest header reports the kernels of a plan, 256 with a dozen values
+/// each. Parsed, a hostile one takes some fifty to two hundred bytes for each value, which is what
+/// this bounds: the server's heap would stay as large as the largest header ever made it.
 inline constexpr HeaderCaps kCandidateHeader{.bytes = 512U << 10, .values = 8U << 10};
 
 struct Frame {
@@ -43,12 +47,15 @@ struct Frame {
   std::string type() const { return header.value("type", std::string()); }
 };
 
-/// Sends one frame whole. The descriptors stay the caller's. Errors: invalid_argument (over a cap: a defect of the sender), unavailable
-/// (the peer is gone), resource_exhausted (the deadline passed), cancelled, io. After any error but the first the stream is useless.
-Status send_frame(int socket, const nlohmann::json& header, std::string_view payload, const std::vector<int>& fds, const Deadline& deadline);
+/// Sends one frame whole. The descriptors stay the caller's. Errors: invalid_argument (over a cap:
+/// a defect of the sender), unavailable (the peer is gone), resource_exhausted (the deadline
+/// passed), cancelled, io. After any error but the first the stream is useless.
+Status send_frame(int socket, const nlohmann::json& header, std::string_view payload,
+                  const std::vector<int>& fds, const Deadline& deadline);
 
-/// Waits for one frame. Errors: unavailable (end of stream between two frames), io (end of stream inside a frame, or a failed call), corrupt
-/// (malformed), resource_exhausted (the deadline passed), cancelled.
+/// Waits for one frame. Errors: unavailable (end of stream between two frames), io (end of stream
+/// inside a frame, or a failed call), corrupt (malformed), resource_exhausted (the deadline
+/// passed), cancelled.
 Result<Frame> receive_frame(int socket, const Deadline& deadline);
 
 /// Takes frames out of a stream as its bytes arrive; for a caller that polls several descriptors.
@@ -57,18 +64,20 @@ Result<Frame> receive_frame(int socket, const Deadline& deadline);
 class FrameReceiver {
  public:
   enum class State {
-    again,      // no whole frame yet: look at the clock and poll the socket, where more may already be
-    frame,      // take() has it
-    closed,     // end of stream between two frames
+    again,   // no whole frame yet: look at the clock and poll the socket, where more may already be
+    frame,   // take() has it
+    closed,  // end of stream between two frames
     truncated,  // end of stream inside a frame
     malformed,  // the peer broke the protocol; message() says how
     broken,     // a system call failed; message() has it
   };
 
   /// `socket` is borrowed.
-  explicit FrameReceiver(int socket, HeaderCaps caps = kTrustedHeader) : socket_(socket), caps_(caps) {}
+  explicit FrameReceiver(int socket, HeaderCaps caps = kTrustedHeader)
+      : socket_(socket), caps_(caps) {}
 
-  /// Reads what is there without blocking. Once it said closed, truncated, malformed or broken it says so for ever.
+  /// Reads what is there without blocking. Once it said closed, truncated, malformed or broken it
+  /// says so for ever.
   State receive();
   Frame take();
   const std::string& message() const { return message_; }

@@ -30,8 +30,12 @@ TextShape shape_of(std::string_view text) {
 
 Result<nlohmann::json> parse_header(std::string_view text, std::size_t most_values) {
   const TextShape shape = shape_of(text);
-  if (shape.values > most_values) return fail(ErrorCode::corrupt, "the header has more than " + std::to_string(most_values) + " values");
-  if (shape.nesting > kMaxHeaderNesting) return fail(ErrorCode::corrupt, "the header is nested deeper than " + std::to_string(kMaxHeaderNesting));
+  if (shape.values > most_values)
+    return fail(ErrorCode::corrupt,
+                "the header has more than " + std::to_string(most_values) + " values");
+  if (shape.nesting > kMaxHeaderNesting)
+    return fail(ErrorCode::corrupt,
+                "the header is nested deeper than " + std::to_string(kMaxHeaderNesting));
   nlohmann::json header;
   try {
     header = nlohmann::json::parse(text);
@@ -40,7 +44,8 @@ Result<nlohmann::json> parse_header(std::string_view text, std::size_t most_valu
   }
   if (!header.is_object()) return fail(ErrorCode::corrupt, "the header is no JSON object");
   const auto type = header.find("type");
-  if (type == header.end() || !type->is_string()) return fail(ErrorCode::corrupt, "the header has no string `type`");
+  if (type == header.end() || !type->is_string())
+    return fail(ErrorCode::corrupt, "the header has no string `type`");
   return header;
 }
 

@@ -1,5 +1,6 @@
-// The text of a frame's header: JSON from a process that may be hostile. Its depth and its number of values are counted in the text, before anything is
-// built from it: four bytes of text can become a hundred of objects. Pure functions.
+// The text of a frame's header: JSON from a process that may be hostile. Its depth and its number
+// of values are counted in the text, before anything is built from it: four bytes of text can
+// become a hundred of objects. Pure functions.
 //
 //   Result<nlohmann::json> header = parse_header(text, kCandidateHeader.values);
 #pragma once
@@ -21,7 +22,8 @@ struct HeaderCaps {
   std::size_t values = 0;
 };
 
-/// Parses a header: one JSON object with a string `type`, nested at most kMaxHeaderNesting deep, of at most `most_values`. Errors: corrupt.
+/// Parses a header: one JSON object with a string `type`, nested at most kMaxHeaderNesting deep, of
+/// at most `most_values`. Errors: corrupt.
 Result<nlohmann::json> parse_header(std::string_view text, std::size_t most_values);
 
 /// Of a JSON text, read without recursion; meaningless for text that is no JSON.

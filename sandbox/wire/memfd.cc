@@ -13,7 +13,8 @@ namespace {
 Result<UniqueFd> create(const std::string& name, std::uint64_t bytes) {
   UniqueFd fd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return fail_errno("memfd_create " + name);
-  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) return fail_errno("ftruncate " + name + " to " + std::to_string(bytes));
+  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
+    return fail_errno("ftruncate " + name + " to " + std::to_string(bytes));
   return fd;
 }
 
@@ -22,7 +23,8 @@ Result<UniqueFd> create(const std::string& name, std::uint64_t bytes) {
 Result<UniqueFd> create_memfd(const std::string& name, std::uint64_t bytes) {
   Result<UniqueFd> fd = create(name, bytes);
   if (!fd) return fd;
-  if (::fcntl(fd->get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return fail_errno("F_ADD_SEALS " + name);
+  if (::fcntl(fd->get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return fail_errno("F_ADD_SEALS " + name);
   return fd;
 }
 
@@ -34,13 +36,16 @@ Result<UniqueFd> create_sealed_memfd(const std::string& name, std::string_view c
     if (!memory) return fail(memory.error());
     if (!contents.empty()) std::memcpy(memory->data(), contents.data(), contents.size());
   }
-  if (::fcntl(fd->get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0) return fail_errno("F_ADD_SEALS " + name);
+  if (::fcntl(fd->get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) !=
+      0)
+    return fail_errno("F_ADD_SEALS " + name);
   return fd;
 }
 
 Result<std::uint64_t> check_foreign_memfd(int fd) {
   const int seals = ::fcntl(fd, F_GET_SEALS);
-  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return fail(ErrorCode::corrupt, "a descriptor is no memory file sealed against shrinking");
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+    return fail(ErrorCode::corrupt, "a descriptor is no memory file sealed against shrinking");
   struct stat facts {};
   if (::fstat(fd, &facts) != 0) return fail_errno("fstat of a memory file");
   return static_cast<std::uint64_t>(facts.st_size);
@@ -48,9 +53,12 @@ Result<std::uint64_t> check_foreign_memfd(int fd) {
 
 Result<Mapping> Mapping::map(int fd, std::uint64_t bytes, bool writable) {
   if (bytes == 0) return Mapping();
-  // Private for reading: before Linux 6.7 a file that is sealed against writing cannot be mapped shared, not even to read it.
-  void* memory = writable ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (memory == MAP_FAILED) return fail_errno("mmap of a memory file of " + std::to_string(bytes) + " bytes");
+  // Private for reading: before Linux 6.7 a file that is sealed against writing cannot be mapped
+  // shared, not even to read it.
+  void* memory = writable ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                          : ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (memory == MAP_FAILED)
+    return fail_errno("mmap of a memory file of " + std::to_string(bytes) + " bytes");
   return Mapping(static_cast<std::byte*>(memory), bytes);
 }
 

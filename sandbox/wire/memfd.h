@@ -1,9 +1,10 @@
 // Memory files: how tensors travel between the sandbox's processes.
 //
-//   Result<UniqueFd> output = create_memfd("outputs", bytes);         // its size is sealed: nobody can shrink it under a reader
-//   Result<Mapping> memory = Mapping::map(output->get(), bytes, true);
+//   Result<UniqueFd> output = create_memfd("outputs", bytes);         // its size is sealed: nobody
+//   can shrink it under a reader Result<Mapping> memory = Mapping::map(output->get(), bytes, true);
 //
-// A Mapping unmaps itself; it may be moved between threads, the bytes are shared with whoever else has the file.
+// A Mapping unmaps itself; it may be moved between threads, the bytes are shared with whoever else
+// has the file.
 #pragma once
 
 #include <cstddef>
@@ -18,23 +19,26 @@
 
 namespace assay::sandbox {
 
-/// A zero-filled memory file of exactly `bytes`, close-on-exec, sealed against resizing and further seals. Pages are taken when touched.
+/// A zero-filled memory file of exactly `bytes`, close-on-exec, sealed against resizing and further
+/// seals. Pages are taken when touched.
 Result<UniqueFd> create_memfd(const std::string& name, std::uint64_t bytes);
 
 /// A memory file with these contents, sealed against every change.
 Result<UniqueFd> create_sealed_memfd(const std::string& name, std::string_view contents);
 
-/// Size of a file that somebody else sent, which must be a memory file that cannot shrink any more: a mapping of it cannot fault.
-/// Errors: corrupt when it is anything else.
+/// Size of a file that somebody else sent, which must be a memory file that cannot shrink any more:
+/// a mapping of it cannot fault. Errors: corrupt when it is anything else.
 Result<std::uint64_t> check_foreign_memfd(int fd);
 
 class Mapping {
  public:
-  /// Maps [0, bytes) of `fd`; what is written is shared with every holder. `bytes` = 0 gives an empty mapping.
+  /// Maps [0, bytes) of `fd`; what is written is shared with every holder. `bytes` = 0 gives an
+  /// empty mapping.
   static Result<Mapping> map(int fd, std::uint64_t bytes, bool writable);
 
   Mapping() = default;
-  Mapping(Mapping&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  Mapping(Mapping&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   Mapping& operator=(Mapping&& other) noexcept;
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;

@@ -12,7 +12,8 @@ int print_error(const std::string& command, int status, const std::string& messa
   return status;
 }
 
-std::optional<Workspace> open_workspace(const std::string& command, int& status, const std::string& suite) {
+std::optional<Workspace> open_workspace(const std::string& command, int& status,
+                                        const std::string& suite) {
   Result<Paths> paths = find_paths();
   if (!paths) {
     status = print_error(command, kBadConfig, paths.error().message);
@@ -21,10 +22,13 @@ std::optional<Workspace> open_workspace(const std::string& command, int& status,
   std::error_code error;
   std::filesystem::create_directories(paths->state, error);
   if (error) {
-    status = print_error(command, kStoreUnusable, "the state directory " + paths->state.string() + " cannot be made: " + error.message() + "; ASSAY_STATE_DIR names another");
+    status = print_error(command, kStoreUnusable,
+                         "the state directory " + paths->state.string() + " cannot be made: " +
+                             error.message() + "; ASSAY_STATE_DIR names another");
     return std::nullopt;
   }
-  Result<operators::Catalog> catalog = operators::Catalog::load(suite.empty() ? paths->operators() : std::filesystem::path(suite));
+  Result<operators::Catalog> catalog =
+      operators::Catalog::load(suite.empty() ? paths->operators() : std::filesystem::path(suite));
   if (!catalog) {
     status = print_error(command, kBadConfig, catalog.error().message);
     return std::nullopt;
@@ -43,13 +47,17 @@ Result<IsolationChoice> isolation_from(const std::string& text) {
     else if (word == "spawn")
       choice.spawn = true;
     else if (word != "best-effort")
-      return fail(ErrorCode::invalid_argument, "unknown isolation '" + word + "'; valid: strict, best-effort, spawn, strict,spawn");
+      return fail(
+          ErrorCode::invalid_argument,
+          "unknown isolation '" + word + "'; valid: strict, best-effort, spawn, strict,spawn");
   }
   return choice;
 }
 
 int status_of_device_error(const Error& error) {
-  return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::not_found ? kUnknownName : kUnavailable;
+  return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::not_found
+             ? kUnknownName
+             : kUnavailable;
 }
 
 }  // namespace assay::server

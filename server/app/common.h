@@ -1,4 +1,5 @@
-// What several sub-commands need: the catalog, a device by name, a message and an exit status for an Error.
+// What several sub-commands need: the catalog, a device by name, a message and an exit status for
+// an Error.
 #pragma once
 
 #include <memory>
@@ -16,19 +17,22 @@ namespace assay::server {
 /// Prints "assay COMMAND: MESSAGE" on stderr and returns `status`.
 int print_error(const std::string& command, int status, const std::string& message);
 
-/// The paths and the catalog, or nullopt after complaining, with `status` set. `suite`: a folder like operators/ that is there instead; empty: operators/.
+/// The paths and the catalog, or nullopt after complaining, with `status` set. `suite`: a folder
+/// like operators/ that is there instead; empty: operators/.
 struct Workspace {
   Paths paths;
   operators::Catalog catalog;
 };
-std::optional<Workspace> open_workspace(const std::string& command, int& status, const std::string& suite = "");
+std::optional<Workspace> open_workspace(const std::string& command, int& status,
+                                        const std::string& suite = "");
 
 /// What --isolation says.
 struct IsolationChoice {
   sandbox::Isolation isolation = sandbox::Isolation::best_effort;
   bool spawn = false;
 };
-/// Accepts "strict", "best-effort" and "spawn", or one of the first two and "spawn" with a comma between.
+/// Accepts "strict", "best-effort" and "spawn", or one of the first two and "spawn" with a comma
+/// between.
 Result<IsolationChoice> isolation_from(const std::string& text);
 
 /// kUnknownName for a name that is no device, kUnavailable for a device that cannot be used here.

@@ -11,7 +11,8 @@
 
 namespace assay::server {
 
-Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_bytes, const std::string& what) {
+Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_bytes,
+                                    const std::string& what) {
   const bool standard_input = path == "-";
   UniqueFd owned;
   if (!standard_input) {
@@ -31,7 +32,8 @@ Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_by
     if (got == 0) return bytes;
     bytes.append(chunk.data(), static_cast<std::size_t>(got));
     if (static_cast<std::int64_t>(bytes.size()) > max_bytes)
-      return fail(ErrorCode::corrupt, path + " is larger than " + std::to_string(max_bytes) + " bytes, the limit for " + what);
+      return fail(ErrorCode::corrupt, path + " is larger than " + std::to_string(max_bytes) +
+                                          " bytes, the limit for " + what);
   }
 }
 

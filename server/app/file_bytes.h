@@ -12,7 +12,9 @@
 
 namespace assay::server {
 
-/// "-" reads standard input. not_found: no such readable regular file. corrupt: larger than `max_bytes`, the limit for `what`. io: a read failed.
-Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_bytes, const std::string& what);
+/// "-" reads standard input. not_found: no such readable regular file. corrupt: larger than
+/// `max_bytes`, the limit for `what`. io: a read failed.
+Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_bytes,
+                                    const std::string& what);
 
 }  // namespace assay::server

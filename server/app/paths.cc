@@ -18,8 +18,10 @@ std::string environment(const char* name) {
 
 fs::path state_directory() {
   if (const std::string dir = environment("ASSAY_STATE_DIR"); !dir.empty()) return dir;
-  if (const std::string dir = environment("XDG_STATE_HOME"); !dir.empty()) return fs::path(dir) / "assay";
-  if (const std::string home = environment("HOME"); !home.empty()) return fs::path(home) / ".local/state/assay";
+  if (const std::string dir = environment("XDG_STATE_HOME"); !dir.empty())
+    return fs::path(dir) / "assay";
+  if (const std::string home = environment("HOME"); !home.empty())
+    return fs::path(home) / ".local/state/assay";
   return "/tmp/assay-state";
 }
 
@@ -32,7 +34,8 @@ Result<Paths> find_paths() {
   std::error_code error;
   for (const char* part : {"operators", "sandbox/harness"}) {
     if (!fs::is_directory(paths.root / part, error)) {
-      return fail(ErrorCode::not_found, (paths.root / part).string() + " is missing; set ASSAY_ROOT to Assay's source tree");
+      return fail(ErrorCode::not_found, (paths.root / part).string() +
+                                            " is missing; set ASSAY_ROOT to Assay's source tree");
     }
   }
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -47,10 +50,13 @@ Result<Paths> find_paths() {
 std::string find_ncu() {
   std::vector<fs::path> places;
   std::stringstream path(environment("PATH"));
-  for (std::string folder; std::getline(path, folder, ':');) places.push_back(fs::path(folder) / "ncu");
+  for (std::string folder; std::getline(path, folder, ':');)
+    places.push_back(fs::path(folder) / "ncu");
   places.emplace_back("/usr/local/cuda/bin/ncu");
   std::error_code error;
-  for (const fs::directory_entry& version : fs::directory_iterator("/opt/nvidia/nsight-compute", error)) places.push_back(version.path() / "ncu");
+  for (const fs::directory_entry& version :
+       fs::directory_iterator("/opt/nvidia/nsight-compute", error))
+    places.push_back(version.path() / "ncu");
   for (const fs::path& place : places) {
     if (place.is_absolute() && ::access(place.c_str(), X_OK) == 0) return place.string();
   }

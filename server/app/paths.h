@@ -1,7 +1,9 @@
-// Where Assay's parts lie on this machine: operators, harness, helper programs, the Python with torch.
+// Where Assay's parts lie on this machine: operators, harness, helper programs, the Python with
+// torch.
 //
-// Everything is relative to the source tree that this binary was built from, unless ASSAY_ROOT names another. ASSAY_PYTHON names
-// the interpreter, ASSAY_STATE_DIR the writable directory (default: $XDG_STATE_HOME/assay or ~/.local/state/assay).
+// Everything is relative to the source tree that this binary was built from, unless ASSAY_ROOT
+// names another. ASSAY_PYTHON names the interpreter, ASSAY_STATE_DIR the writable directory
+// (default: $XDG_STATE_HOME/assay or ~/.local/state/assay).
 #pragma once
 
 #include <filesystem>
@@ -13,8 +15,8 @@
 namespace assay::server {
 
 struct Paths {
-  std::filesystem::path root;       // holds operators/, sandbox/harness/, reference_agents/
-  std::filesystem::path binaries;   // holds assay, assay-jail, assay-launcher
+  std::filesystem::path root;      // holds operators/, sandbox/harness/, reference_agents/
+  std::filesystem::path binaries;  // holds assay, assay-jail, assay-launcher
   std::filesystem::path python;
   std::filesystem::path state;
 
@@ -22,10 +24,12 @@ struct Paths {
   std::filesystem::path default_store() const { return state / "assay.db"; }
 };
 
-/// Fails when the tree does not hold what it must, naming the path and the variable that would point elsewhere.
+/// Fails when the tree does not hold what it must, naming the path and the variable that would
+/// point elsewhere.
 Result<Paths> find_paths();
 
-/// Nsight Compute's command line: on the PATH, or where its installers put it; empty where there is none.
+/// Nsight Compute's command line: on the PATH, or where its installers put it; empty where there is
+/// none.
 std::string find_ncu();
 
 sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation isolation);

@@ -49,15 +49,19 @@ Result<Child> start(std::vector<std::string> words, int input, int output) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
-  if (::posix_spawn_file_actions_init(&actions) != 0) return fail(ErrorCode::unavailable, "posix_spawn_file_actions_init: out of memory");
+  if (::posix_spawn_file_actions_init(&actions) != 0)
+    return fail(ErrorCode::unavailable, "posix_spawn_file_actions_init: out of memory");
   ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   Child child;
   // No environment: nothing of ours (keys, paths) is there to be read.
   char* environment[] = {nullptr};
-  const int error = ::posix_spawn(&child.pid, arguments.front(), &actions, nullptr, arguments.data(), environment);
+  const int error = ::posix_spawn(&child.pid, arguments.front(), &actions, nullptr,
+                                  arguments.data(), environment);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return fail(ErrorCode::unavailable, "posix_spawn " + words.front() + ": " + std::strerror(error));
+  if (error != 0)
+    return fail(ErrorCode::unavailable,
+                "posix_spawn " + words.front() + ": " + std::strerror(error));
   child.pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
   return child;
 }
@@ -71,9 +75,12 @@ Status finish(const Child& child) {
   if (ready <= 0) ::kill(child.pid, SIGKILL);
   int status = 0;
   while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) continue;
-  if (ready <= 0) return fail(ErrorCode::unavailable, "codebleu.py took more than " + std::to_string(kSimilarityWallMs / 1000) + " s");
+  if (ready <= 0)
+    return fail(ErrorCode::unavailable,
+                "codebleu.py took more than " + std::to_string(kSimilarityWallMs / 1000) + " s");
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  const std::string how = WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status)) : "status " + std::to_string(WEXITSTATUS(status));
+  const std::string how = WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
+                                              : "status " + std::to_string(WEXITSTATUS(status));
   return fail(ErrorCode::unavailable, "codebleu.py ended with " + how);
 }
 
@@ -82,13 +89,16 @@ Result<std::string> run_program(const Paths& paths, const std::string& input) {
   if (!question) return fail(question.error());
   const Result<UniqueFd> answer = memory_file("");
   if (!answer) return fail(answer.error());
-  const Result<Child> child = start({paths.python.string(), "-I", "-B", (paths.root / "metrics/codebleu.py").string()}, question->get(), answer->get());
+  const Result<Child> child =
+      start({paths.python.string(), "-I", "-B", (paths.root / "metrics/codebleu.py").string()},
+            question->get(), answer->get());
   if (!child) return fail(child.error());
   if (Status ended = finish(*child); !ended) return fail(ended.error());
   return read_small_file("/proc/self/fd/" + std::to_string(answer->get()), kMostAnswerBytes);
 }
 
-Result<std::vector<std::optional<Similarity>>> parse_answer(const std::string& text, std::size_t expected) {
+Result<std::vector<std::optional<Similarity>>> parse_answer(const std::string& text,
+                                                            std::size_t expected) {
   try {
     std::vector<std::optional<Similarity>> scores;
     const json answer = json::parse(text);
@@ -97,18 +107,22 @@ Result<std::vector<std::optional<Similarity>>> parse_answer(const std::string& t
         scores.emplace_back();
         continue;
       }
-      scores.push_back(Similarity{score.at("ngram"), score.at("weighted_ngram"), score.at("syntax"), score.at("dataflow"), score.at("codebleu")});
+      scores.push_back(Similarity{score.at("ngram"), score.at("weighted_ngram"), score.at("syntax"),
+                                  score.at("dataflow"), score.at("codebleu")});
     }
     if (scores.size() == expected) return scores;
-    return fail(ErrorCode::unavailable, "codebleu.py answered " + std::to_string(scores.size()) + " of " + std::to_string(expected) + " pairs");
+    return fail(ErrorCode::unavailable, "codebleu.py answered " + std::to_string(scores.size()) +
+                                            " of " + std::to_string(expected) + " pairs");
   } catch (const json::exception& error) {
-    return fail(ErrorCode::unavailable, "codebleu.py gave no answer that can be read: " + printable_line(error.what(), kMessageCharacters));
+    return fail(ErrorCode::unavailable, "codebleu.py gave no answer that can be read: " +
+                                            printable_line(error.what(), kMessageCharacters));
   }
 }
 
 }  // namespace
 
-Status add_similarity(Report& report, const std::map<std::string, std::string>& sources, const operators::Catalog& catalog, const Paths& paths) {
+Status add_similarity(Report& report, const std::map<std::string, std::string>& sources,
+                      const operators::Catalog& catalog, const Paths& paths) {
   json pairs = json::array();
   std::vector<ReportRow*> rows;
   for (ReportRow& row : report.rows) {
@@ -119,7 +133,8 @@ Status add_similarity(Report& report, const std::map<std::string, std::string>& 
     rows.push_back(&row);
   }
   if (rows.empty()) return {};
-  const Result<std::string> answer = run_program(paths, json{{"pairs", pairs}}.dump(-1, ' ', true, json::error_handler_t::replace));
+  const Result<std::string> answer = run_program(
+      paths, json{{"pairs", pairs}}.dump(-1, ' ', true, json::error_handler_t::replace));
   if (!answer) return fail(answer.error());
   const auto scores = parse_answer(*answer, rows.size());
   if (!scores) return fail(scores.error());

@@ -15,15 +15,18 @@ constexpr std::size_t kNamedRuns = 5;
 std::string named(const std::vector<tools::RunInfo>& runs) {
   std::string text;
   for (std::size_t i = 0; i < runs.size() && i < kNamedRuns; ++i) {
-    text += (i == 0 ? "" : ", ") + runs[i].handle + " (" + runs[i].request.agent + ", " + runs[i].request.model + ")";
+    text += (i == 0 ? "" : ", ") + runs[i].handle + " (" + runs[i].request.agent + ", " +
+            runs[i].request.model + ")";
   }
   return text;
 }
 
-Result<std::unique_ptr<Backend>> open_store(const std::filesystem::path& store, const operators::Catalog& catalog) {
+Result<std::unique_ptr<Backend>> open_store(const std::filesystem::path& store,
+                                            const operators::Catalog& catalog) {
   std::error_code error;
   if (!std::filesystem::exists(store, error))
-    return fail(ErrorCode::io, "there is no store at " + store.string() + "; `assay bench` makes one, --store names another");
+    return fail(ErrorCode::io, "there is no store at " + store.string() +
+                                   "; `assay bench` makes one, --store names another");
   ServicesOptions options;
   options.mode = StoreMode::read_only;
   return Backend::open(store, catalog, Devices{}, options);
@@ -32,43 +35,59 @@ Result<std::unique_ptr<Backend>> open_store(const std::filesystem::path& store, 
 Status add_calls(Store& store, tools::Scorecard& scorecard) {
   auto calls = store.judged_calls(scorecard.run.handle);
   if (!calls) return fail(calls.error());
-  for (tools::OperatorScore& score : scorecard.operators) score.calls = std::move((*calls)[score.operator_name]);
+  for (tools::OperatorScore& score : scorecard.operators)
+    score.calls = std::move((*calls)[score.operator_name]);
   return {};
 }
 
 }  // namespace
 
-Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog, const std::string& run) {
-  return read_report(store, catalog, run.empty() ? std::vector<std::string>() : std::vector<std::string>{run});
+Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog,
+                           const std::string& run) {
+  return read_report(store, catalog,
+                     run.empty() ? std::vector<std::string>() : std::vector<std::string>{run});
 }
 
-Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog, const std::vector<std::string>& runs) {
+Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog,
+                           const std::vector<std::string>& runs) {
   const Result<std::vector<tools::Scorecard>> samples = read_runs(store, catalog, runs);
   if (!samples) return fail(samples.error());
   return make_report(*samples, &catalog);
 }
 
-Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& store, const operators::Catalog& catalog, const std::vector<std::string>& runs) {
+Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& store,
+                                                const operators::Catalog& catalog,
+                                                const std::vector<std::string>& runs) {
   const auto services = open_store(store, catalog);
   if (!services) return fail(services.error());
   const Result<std::vector<tools::RunInfo>> known = (*services)->list_runs();
   if (!known) return fail(known.error());
-  if (known->empty()) return fail(ErrorCode::not_found, "the store " + store.string() + " holds no run; `assay bench` makes one");
+  if (known->empty())
+    return fail(ErrorCode::not_found,
+                "the store " + store.string() + " holds no run; `assay bench` makes one");
   std::vector<tools::Scorecard> samples;
-  for (const std::string& handle : runs.empty() ? std::vector<std::string>{known->front().handle} : runs) {
+  for (const std::string& handle :
+       runs.empty() ? std::vector<std::string>{known->front().handle} : runs) {
     Result<tools::Scorecard> scorecard = (*services)->runs().scorecard(handle);
     if (scorecard) {
-      if (Status added = add_calls((*services)->store(), *scorecard); !added) return fail(added.error());
+      if (Status added = add_calls((*services)->store(), *scorecard); !added)
+        return fail(added.error());
       samples.push_back(std::move(*scorecard));
       continue;
     }
-    if (scorecard.error().code != ErrorCode::not_found && scorecard.error().code != ErrorCode::invalid_argument) return fail(scorecard.error());
-    return fail(ErrorCode::not_found, "unknown run '" + printable_line(handle, 60) + "'; the newest in " + store.string() + ": " + named(*known));
+    if (scorecard.error().code != ErrorCode::not_found &&
+        scorecard.error().code != ErrorCode::invalid_argument)
+      return fail(scorecard.error());
+    return fail(ErrorCode::not_found, "unknown run '" + printable_line(handle, 60) +
+                                          "'; the newest in " + store.string() + ": " +
+                                          named(*known));
   }
   return samples;
 }
 
-Result<std::map<std::string, std::string>> read_sources(const std::filesystem::path& store, const operators::Catalog& catalog, const Report& report) {
+Result<std::map<std::string, std::string>> read_sources(const std::filesystem::path& store,
+                                                        const operators::Catalog& catalog,
+                                                        const Report& report) {
   const auto services = open_store(store, catalog);
   if (!services) return fail(services.error());
   std::map<std::string, std::string> sources;

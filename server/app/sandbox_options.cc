@@ -12,7 +12,8 @@
 namespace assay::server {
 namespace {
 
-constexpr std::int64_t kLeastWallMs = 100;     // less than a candidate needs to import torch's last parts
+constexpr std::int64_t kLeastWallMs =
+    100;  // less than a candidate needs to import torch's last parts
 constexpr std::int64_t kLeastMemoryMib = 256;  // torch and Triton at work
 constexpr std::int64_t kMostMemoryMib = 1 << 20;
 constexpr std::int64_t kMostWallMs = 60 * 60'000;  // an agent that waits longer has gone
@@ -27,64 +28,99 @@ constexpr int kMostDefaultJudges = 4;
 
 }  // namespace
 
-int default_recorders() { return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? 2 : 1; }
+int default_recorders() {
+  return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? 2 : 1;
+}
 
-int default_gpu_sharers() { return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? kSharers : 1; }
+int default_gpu_sharers() {
+  return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? kSharers : 1;
+}
 
-// As many as cores: a job's recorders take two of them, for a part of its time; for most of it a job waits for the GPU. With fewer jobs the GPU has none at
-// times, with more of them recorders take the processors from each other (measurements/README.md).
-int default_gpu_jobs() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), default_gpu_sharers(), kMostDefaultJobs); }
+// As many as cores: a job's recorders take two of them, for a part of its time; for most of it a
+// job waits for the GPU. With fewer jobs the GPU has none at times, with more of them recorders
+// take the processors from each other (measurements/README.md).
+int default_gpu_jobs() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), default_gpu_sharers(),
+                    kMostDefaultJobs);
+}
 
-int default_judges() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / kCoresPerJudge), 1, kMostDefaultJudges); }
+int default_judges() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / kCoresPerJudge), 1,
+                    kMostDefaultJudges);
+}
 
 std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions& options) {
   const std::size_t before = command.get_options().size();
   const CLI::Range wall(kLeastWallMs, kMostWallMs);
   command
       .add_option("--isolation", options.isolation,
-                  "strict refuses to start when a sandbox layer is missing; best-effort stamps it into verdicts; spawn, after a comma or alone, gives each "
+                  "strict refuses to start when a sandbox layer is missing; best-effort stamps it "
+                  "into verdicts; spawn, after a comma or alone, gives each "
                   "candidate a Python process of its own, seconds slower")
       ->capture_default_str();
-  command.add_option("--import-wall-ms", options.limits.import_wall_ms, "wall time of executing a submission's module, ms")->check(wall)->capture_default_str();
-  command.add_option("--run-wall-ms", options.limits.run_wall_ms, "wall time of compiling, recording and interpreting it, together, ms")
+  command
+      .add_option("--import-wall-ms", options.limits.import_wall_ms,
+                  "wall time of executing a submission's module, ms")
+      ->check(wall)
+      ->capture_default_str();
+  command
+      .add_option("--run-wall-ms", options.limits.run_wall_ms,
+                  "wall time of compiling, recording and interpreting it, together, ms")
       ->check(wall)
       ->capture_default_str();
   command
       .add_option_function<std::int64_t>(
-          "--memory-mib", [&options](const std::int64_t& mib) { options.limits.memory_bytes = mib << 20; },
+          "--memory-mib",
+          [&options](const std::int64_t& mib) { options.limits.memory_bytes = mib << 20; },
           "memory of a candidate with all of its processes, MiB")
       ->check(CLI::Range(kLeastMemoryMib, kMostMemoryMib))
       ->default_str(std::to_string(options.limits.memory_bytes >> 20));
-  command.add_option("--cpu-percent", options.limits.cpu_percent, "processor time of a candidate with all of its processes, percent of one processor")
+  command
+      .add_option(
+          "--cpu-percent", options.limits.cpu_percent,
+          "processor time of a candidate with all of its processes, percent of one processor")
       ->check(CLI::Range(kLeastCpuPercent, kMostCpuPercent))
       ->capture_default_str();
   command
       .add_option("--recorders", options.recorders,
-                  "candidates that record the cases of one submission at once, for a GPU; each takes a core and --memory-mib (2 from " +
+                  "candidates that record the cases of one submission at once, for a GPU; each "
+                  "takes a core and --memory-mib (2 from " +
                       std::to_string(kCoresForTwoRecorders) + " cores on)")
       ->check(CLI::Range(1, kMostRecorders))
       ->capture_default_str();
   command
       .add_option("--gpu-sharers", options.gpu_sharers,
-                  "jobs that have one GPU at once, while none is timed; each takes cores for its recorders (" + std::to_string(kSharers) + " from " +
-                      std::to_string(kCoresForTwoRecorders) + " cores on)")
+                  "jobs that have one GPU at once, while none is timed; each takes cores for its "
+                  "recorders (" +
+                      std::to_string(kSharers) + " from " + std::to_string(kCoresForTwoRecorders) +
+                      " cores on)")
       ->check(CLI::Range(1, kMostGpuSharers))
       ->capture_default_str();
   command
-      .add_option("--gpu-jobs", options.gpu_jobs, "jobs that one GPU device takes at once, --gpu-sharers at least; most of a job needs processors, not the GPU")
+      .add_option("--gpu-jobs", options.gpu_jobs,
+                  "jobs that one GPU device takes at once, --gpu-sharers at least; most of a job "
+                  "needs processors, not the GPU")
       ->check(CLI::Range(1, kMostGpuJobs))
       ->capture_default_str();
   command
       .add_option("--judges", options.judges,
-                  "judges of one GPU, each a process with PyTorch and some hundred MB of the GPU's memory (one for " + std::to_string(kCoresPerJudge) +
-                      " cores, " + std::to_string(kMostDefaultJudges) + " at most)")
+                  "judges of one GPU, each a process with PyTorch and some hundred MB of the GPU's "
+                  "memory (one for " +
+                      std::to_string(kCoresPerJudge) + " cores, " +
+                      std::to_string(kMostDefaultJudges) + " at most)")
       ->check(CLI::Range(1, kMostJudges))
       ->capture_default_str();
-  command.add_flag("!--no-host-tier", options.host_tier, "a submission that cannot be recorded is an error, instead of having the GPU inside the jail");
-  command.add_option("--ncu", options.ncu, "Nsight Compute, for `profile` with detail=counters: the whole path of ncu, auto to look for it, or none")
+  command.add_flag("!--no-host-tier", options.host_tier,
+                   "a submission that cannot be recorded is an error, instead of having the GPU "
+                   "inside the jail");
+  command
+      .add_option("--ncu", options.ncu,
+                  "Nsight Compute, for `profile` with detail=counters: the whole path of ncu, auto "
+                  "to look for it, or none")
       ->capture_default_str();
   if (sandbox::mutations_possible())
-    command.add_option("--without", options.without, "layers of the sandbox to leave out, separated by commas: for tests only");
+    command.add_option("--without", options.without,
+                       "layers of the sandbox to leave out, separated by commas: for tests only");
   std::vector<CLI::Option*> added = command.get_options();
   added.erase(added.begin(), added.begin() + static_cast<std::ptrdiff_t>(before));
   return added;
@@ -96,7 +132,9 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
   const auto text = [&](const char* name, const std::string& chosen, const std::string& otherwise) {
     if (chosen != otherwise) arguments.insert(arguments.end(), {name, chosen});
   };
-  const auto number = [&](const char* name, std::int64_t chosen, std::int64_t otherwise) { text(name, std::to_string(chosen), std::to_string(otherwise)); };
+  const auto number = [&](const char* name, std::int64_t chosen, std::int64_t otherwise) {
+    text(name, std::to_string(chosen), std::to_string(otherwise));
+  };
   text("--isolation", options.isolation, defaults.isolation);
   text("--without", options.without, defaults.without);
   number("--import-wall-ms", options.limits.import_wall_ms, defaults.limits.import_wall_ms);
@@ -114,7 +152,8 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
 
 Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, const Paths& paths) {
   if (!options.without.empty()) {
-    if (const Status left_out = sandbox::leave_out(options.without); !left_out) return fail(left_out.error());
+    if (const Status left_out = sandbox::leave_out(options.without); !left_out)
+      return fail(left_out.error());
   }
   const Result<IsolationChoice> isolation = isolation_from(options.isolation);
   if (!isolation) return fail(isolation.error());
@@ -123,7 +162,9 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
     config.ncu.clear();
   } else if (options.ncu != "auto") {
     if (!options.ncu.starts_with('/'))
-      return fail(ErrorCode::invalid_argument, "--ncu '" + options.ncu + "' is no whole path; valid: auto, none, or a path that begins with /");
+      return fail(ErrorCode::invalid_argument,
+                  "--ncu '" + options.ncu +
+                      "' is no whole path; valid: auto, none, or a path that begins with /");
     config.ncu = options.ncu;
   }
   config.spawn = isolation->spawn;
@@ -133,7 +174,9 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.gpu_sharers = options.gpu_sharers;
   config.gpu_jobs = options.gpu_jobs;
   config.judges = options.judges;
-  config.parked_candidates = std::max(2, options.gpu_sharers) * options.recorders;  // the next jobs' are ready while these ones' are being replaced
+  config.parked_candidates =
+      std::max(2, options.gpu_sharers) *
+      options.recorders;  // the next jobs' are ready while these ones' are being replaced
   return config;
 }
 

@@ -1,9 +1,11 @@
-// What `serve`, `eval` and `bench` let a user choose of the sandbox: how strict it is, the limits of every job, and how much of a machine one GPU takes.
+// What `serve`, `eval` and `bench` let a user choose of the sandbox: how strict it is, the limits
+// of every job, and how much of a machine one GPU takes.
 //
 //   auto options = std::make_shared<SandboxOptions>();
 //   add_sandbox_options(*command, *options);
-//   Result<sandbox::SandboxConfig> config = sandbox_config(*options, paths);   // once the command line has been read, before the first device
-//   std::vector<std::string> command_line = arguments_of(*options);            // or for another process: what is not as it is by default
+//   Result<sandbox::SandboxConfig> config = sandbox_config(*options, paths);   // once the command
+//   line has been read, before the first device std::vector<std::string> command_line =
+//   arguments_of(*options);            // or for another process: what is not as it is by default
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -5,7 +5,8 @@
 namespace assay::server {
 namespace {
 
-/// Strict enough to tell a source from a picture: no NUL, and well-formed UTF-8 lead and continuation bytes.
+/// Strict enough to tell a source from a picture: no NUL, and well-formed UTF-8 lead and
+/// continuation bytes.
 bool looks_like_text(const std::string& bytes) {
   std::size_t continuation = 0;
   for (const char character : bytes) {
@@ -34,8 +35,10 @@ bool looks_like_text(const std::string& bytes) {
 Result<std::string> read_source(const std::string& path, std::int64_t max_bytes) {
   Result<std::string> bytes = read_file_bytes(path, max_bytes, "a submission (source_bytes)");
   if (!bytes) return bytes;
-  if (bytes->find_first_not_of(" \t\r\n") == std::string::npos) return fail(ErrorCode::corrupt, path + " is empty; a submission is the complete source");
-  if (!looks_like_text(*bytes)) return fail(ErrorCode::corrupt, path + " is binary; a submission is UTF-8 source text");
+  if (bytes->find_first_not_of(" \t\r\n") == std::string::npos)
+    return fail(ErrorCode::corrupt, path + " is empty; a submission is the complete source");
+  if (!looks_like_text(*bytes))
+    return fail(ErrorCode::corrupt, path + " is binary; a submission is UTF-8 source text");
   return bytes;
 }
 

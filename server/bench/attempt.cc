@@ -3,22 +3,25 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "reference_agents/registry/agents.h"
 #include "reference_agents/core/replay.h"
 #include "reference_agents/core/transcript.h"
 #include "reference_agents/llm/metered.h"
+#include "reference_agents/registry/agents.h"
 
 namespace assay::server {
 namespace {
 
 /// The recorded replies in the place of the model.
-Result<BenchAttempt> replayed(mcp::Client& client, const BenchPair& pair, const BenchTask& task, agents::Transcript& transcript,
+Result<BenchAttempt> replayed(mcp::Client& client, const BenchPair& pair, const BenchTask& task,
+                              agents::Transcript& transcript,
                               const agents::AttemptRequest& request) {
   Result<agents::RecordedReplies> replies =
-      agents::RecordedReplies::load(transcript_path(pair.recorded, task.sample, task.operator_name), task.transcript, pair.model_label);
+      agents::RecordedReplies::load(transcript_path(pair.recorded, task.sample, task.operator_name),
+                                    task.transcript, pair.model_label);
   if (!replies) return fail(replies.error());
   agents::MeteredClient metered(*replies, std::nullopt, agents::Spending{});
-  const Result<agents::Attempt> ended = agents::attempt_operator(pair.agent, client, metered, transcript, request);
+  const Result<agents::Attempt> ended =
+      agents::attempt_operator(pair.agent, client, metered, transcript, request);
   if (!ended && !replies->refused()) return fail(ended.error());
   const Result<std::string> deviation = replies->deviation();
   if (!deviation) return fail(deviation.error());
@@ -31,7 +34,8 @@ Result<BenchAttempt> replayed(mcp::Client& client, const BenchPair& pair, const 
 
 }  // namespace
 
-Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& purse, const BenchPlan& plan, const BenchTask& task,
+Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& purse,
+                                  const BenchPlan& plan, const BenchTask& task,
                                   const std::function<void(const std::string& step)>& step) {
   const BenchPair& pair = plan.pairs[task.pair];
   const SystemClock clock;
@@ -45,14 +49,16 @@ Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& p
   request.step = step;
   if (pair.model == nullptr) return replayed(client, pair, task, *transcript, request);
   agents::MeteredClient metered(*pair.model, pair.price, purse);
-  Result<agents::Attempt> ended = agents::attempt_operator(pair.agent, client, metered, *transcript, request);
+  Result<agents::Attempt> ended =
+      agents::attempt_operator(pair.agent, client, metered, *transcript, request);
   if (!ended) return fail(ended.error());
   return BenchAttempt{std::move(*ended), ""};
 }
 
 Label label_of(const agents::Attempt& attempt) {
-  const bool not_submitted =
-      attempt.outcome == "no_code" || attempt.outcome == "refused" || attempt.outcome == kNoReply || attempt.error_kind == agents::kPromptRefused;
+  const bool not_submitted = attempt.outcome == "no_code" || attempt.outcome == "refused" ||
+                             attempt.outcome == kNoReply ||
+                             attempt.error_kind == agents::kPromptRefused;
   if (not_submitted) return Label::missing;
   return label_of(sandbox::outcome_from(attempt.outcome).value_or(sandbox::Outcome::error),
                   sandbox::error_kind_from(attempt.error_kind).value_or(sandbox::ErrorKind::none),
@@ -62,9 +68,13 @@ Label label_of(const agents::Attempt& attempt) {
 std::string explanation_of(const BenchAttempt& made) {
   const agents::Attempt& attempt = made.end;
   const std::string prefix = attempt.outcome + ": ";
-  std::string text = attempt.explanation.starts_with(prefix) ? attempt.explanation.substr(prefix.size()) : attempt.explanation;
+  std::string text = attempt.explanation.starts_with(prefix)
+                         ? attempt.explanation.substr(prefix.size())
+                         : attempt.explanation;
   if (label_of(attempt) == Label::slow) text = slow_hint(attempt.hints);
-  return made.replay.empty() || attempt.outcome == kNoReply ? text : "replay: " + made.replay + "; " + text;
+  return made.replay.empty() || attempt.outcome == kNoReply
+             ? text
+             : "replay: " + made.replay + "; " + text;
 }
 
 }  // namespace assay::server

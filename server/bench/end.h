@@ -1,4 +1,5 @@
-// What a bench says once its attempts are over, after the reports, and the exit status that follows.
+// What a bench says once its attempts are over, after the reports, and the exit status that
+// follows.
 #pragma once
 
 #include <vector>
@@ -7,7 +8,8 @@
 
 namespace assay::server {
 
-/// Of a replay, on stdout: which attempts did not go as recorded. kFail when there is one, kBadData when a journal cannot be read.
+/// Of a replay, on stdout: which attempts did not go as recorded. kFail when there is one, kBadData
+/// when a journal cannot be read.
 int tell_replay(const BenchPlan& plan);
 
 /// On stderr: what is left to do, and why; kError then. `status` where nothing is.

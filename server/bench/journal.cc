@@ -29,9 +29,11 @@ struct Parsed {
 Result<Parsed> parse(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   Parsed parsed;
-  for (std::string text; std::getline(stream, text) && !stream.eof();) {  // a last line without its end was cut short by a crash
+  for (std::string text; std::getline(stream, text) &&
+                         !stream.eof();) {  // a last line without its end was cut short by a crash
     const json line = json::parse(text, nullptr, false);
-    if (line.is_discarded() || !line.is_object()) return fail(ErrorCode::corrupt, path + ": a line is not a JSON object");
+    if (line.is_discarded() || !line.is_object())
+      return fail(ErrorCode::corrupt, path + ": a line is not a JSON object");
     if (parsed.whole == 0) parsed.identity = line;
     parsed.whole += text.size() + 1;
     try {
@@ -54,14 +56,18 @@ bool has_journal(const std::filesystem::path& directory) {
 Result<JournalContent> read_journal(const std::filesystem::path& directory) {
   const std::string path = (directory / kJournalFile).string();
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return fail(ErrorCode::not_found, "there is no journal of a bench at " + path);
+  if (!std::filesystem::exists(path, error))
+    return fail(ErrorCode::not_found, "there is no journal of a bench at " + path);
   Result<Parsed> parsed = parse(path);
   if (!parsed) return fail(parsed.error());
-  if (parsed->whole == 0 || parsed->content.identity.agent.empty()) return fail(ErrorCode::corrupt, path + " does not say which bench it is of");
+  if (parsed->whole == 0 || parsed->content.identity.agent.empty())
+    return fail(ErrorCode::corrupt, path + " does not say which bench it is of");
   return std::move(parsed->content);
 }
 
-Result<std::unique_ptr<BenchJournal>> BenchJournal::open(const std::filesystem::path& directory, const BenchIdentity& identity, bool resume) {
+Result<std::unique_ptr<BenchJournal>> BenchJournal::open(const std::filesystem::path& directory,
+                                                         const BenchIdentity& identity,
+                                                         bool resume) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) return fail(ErrorCode::io, "mkdir " + directory.string() + ": " + error.message());
@@ -76,20 +82,28 @@ Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
   // Two benches with one journal would pay for the same replies.
   if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return fail_errno("flock " + path_);
-    return fail(ErrorCode::unavailable, path_ + " is in use by another bench; wait for it, or name another directory with --out");
+    return fail(
+        ErrorCode::unavailable,
+        path_ + " is in use by another bench; wait for it, or name another directory with --out");
   }
   Result<Parsed> there = parse(path_);
   if (!there) return fail(there.error());
-  if (resume && there->whole == 0) return fail(ErrorCode::invalid_argument, "there is no bench to resume in " + path_);
-  const std::string other = resume ? identity_difference(there->identity, identity_line(identity)) : "";
-  if (!other.empty()) return fail(ErrorCode::invalid_argument, path_ + " is of another bench: " + other);
+  if (resume && there->whole == 0)
+    return fail(ErrorCode::invalid_argument, "there is no bench to resume in " + path_);
+  const std::string other =
+      resume ? identity_difference(there->identity, identity_line(identity)) : "";
+  if (!other.empty())
+    return fail(ErrorCode::invalid_argument, path_ + " is of another bench: " + other);
   if (!resume && !there->content.runs.empty()) {
-    return fail(ErrorCode::invalid_argument, path_ + " is of an earlier bench; --resume continues it, --out names another directory");
+    return fail(
+        ErrorCode::invalid_argument,
+        path_ + " is of an earlier bench; --resume continues it, --out names another directory");
   }
   // What never opened a run has nothing to lose: it is begun anew.
   const std::size_t kept = resume ? there->whole : 0;
   if (resume) content_ = std::move(there->content);
-  if (::ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0) return fail_errno("ftruncate " + path_);
+  if (::ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0)
+    return fail_errno("ftruncate " + path_);
   return kept == 0 ? append(identity_line(identity).dump()) : Status();
 }
 
@@ -98,7 +112,9 @@ const agents::RunHandle* BenchJournal::run_of(std::int64_t sample) const {
   return found == content_.runs.end() ? nullptr : &found->second;
 }
 
-bool BenchJournal::is_finished(std::int64_t sample, const std::string& operator_name) const { return content_.finished.count({sample, operator_name}) != 0; }
+bool BenchJournal::is_finished(std::int64_t sample, const std::string& operator_name) const {
+  return content_.finished.count({sample, operator_name}) != 0;
+}
 
 double BenchJournal::spent_before_usd() const {
   double spent = 0;
@@ -112,9 +128,11 @@ Status BenchJournal::add_run(std::int64_t sample, const agents::RunHandle& run) 
   return {};
 }
 
-Status BenchJournal::add_finished(std::int64_t sample, const std::string& operator_name, const agents::Attempt& attempt, double wall_ms,
+Status BenchJournal::add_finished(std::int64_t sample, const std::string& operator_name,
+                                  const agents::Attempt& attempt, double wall_ms,
                                   const std::string& replay) {
-  return append(finished_line(sample, operator_name, attempt, wall_ms, replay).dump(-1, ' ', false, json::error_handler_t::replace));
+  return append(finished_line(sample, operator_name, attempt, wall_ms, replay)
+                    .dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 Status BenchJournal::append(const std::string& line) {

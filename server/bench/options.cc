@@ -19,7 +19,8 @@ std::vector<std::string> comma_separated(const std::string& text) {
     std::string name = text.substr(at, end - at);
     name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
     name.erase(name.find_last_not_of(' ') + 1);
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
     at = end + 1;
   }
   return names;
@@ -33,19 +34,25 @@ Result<std::string> checked_list(const BenchOptions& options, const operators::C
       if (found == nullptr) return fail(catalog->unknown(name));
       if (!options.split.empty() && operators::to_string(found->split) != options.split) {
         return fail(ErrorCode::invalid_argument,
-                    "operator '" + name + "' is in split " + std::string(operators::to_string(found->split)) + ", not in " + options.split);
+                    "operator '" + name + "' is in split " +
+                        std::string(operators::to_string(found->split)) + ", not in " +
+                        options.split);
       }
     }
     suite += (suite.empty() ? "" : ",") + name;
   }
-  if (suite.empty()) return fail(ErrorCode::invalid_argument, "--operators names no operator; valid: a comma-separated list, e.g. vector_add,gelu_tanh");
+  if (suite.empty())
+    return fail(
+        ErrorCode::invalid_argument,
+        "--operators names no operator; valid: a comma-separated list, e.g. vector_add,gelu_tanh");
   return suite;
 }
 
 }  // namespace
 
 Status check_device_name(const std::string& device) {
-  const bool cuda = device.starts_with("cuda:") && device.size() > 5 && device.size() <= 8 && device.find_first_not_of("0123456789", 5) == std::string::npos;
+  const bool cuda = device.starts_with("cuda:") && device.size() > 5 && device.size() <= 8 &&
+                    device.find_first_not_of("0123456789", 5) == std::string::npos;
   if (cuda || device == "cpu" || device == "fake") return {};
   return fail(ErrorCode::not_found, "unknown device '" + device + "'; valid: cpu, cuda:N, fake");
 }
@@ -53,26 +60,38 @@ Status check_device_name(const std::string& device) {
 Status check_options(const BenchOptions& options) {
   if (Status ok = check_device_name(options.device); !ok) return ok;
   if (!options.track.empty() && !tools::track_from(options.track))
-    return fail(ErrorCode::not_found, "unknown track '" + options.track + "'; valid: " + tools::track_names());
+    return fail(ErrorCode::not_found,
+                "unknown track '" + options.track + "'; valid: " + tools::track_names());
   if (options.samples < 1 || options.samples > kMostBenchSamples) {
-    return fail(ErrorCode::invalid_argument, "--samples must be from 1 to " + std::to_string(kMostBenchSamples));
+    return fail(ErrorCode::invalid_argument,
+                "--samples must be from 1 to " + std::to_string(kMostBenchSamples));
   }
-  if (options.jobs < 1 || options.jobs > kMostBenchJobs) return fail(ErrorCode::invalid_argument, "--jobs must be from 1 to " + std::to_string(kMostBenchJobs));
-  if (options.max_cost_usd && !(*options.max_cost_usd > 0)) return fail(ErrorCode::invalid_argument, "--max-cost must be a positive amount of US dollars");
-  if (const auto isolation = isolation_from(options.sandbox.isolation); !isolation) return fail(isolation.error());
+  if (options.jobs < 1 || options.jobs > kMostBenchJobs)
+    return fail(ErrorCode::invalid_argument,
+                "--jobs must be from 1 to " + std::to_string(kMostBenchJobs));
+  if (options.max_cost_usd && !(*options.max_cost_usd > 0))
+    return fail(ErrorCode::invalid_argument, "--max-cost must be a positive amount of US dollars");
+  if (const auto isolation = isolation_from(options.sandbox.isolation); !isolation)
+    return fail(isolation.error());
   if (options.max_time.empty()) return {};
   const auto seconds = duration_from(options.max_time);
-  return seconds ? Status() : fail(ErrorCode::invalid_argument, "--max-time: " + seconds.error().message);
+  return seconds ? Status()
+                 : fail(ErrorCode::invalid_argument, "--max-time: " + seconds.error().message);
 }
 
-Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog, const std::vector<std::string>& answerable) {
-  const bool known_split = options.split.empty() || options.split == "standard" || options.split == "ood" || options.split == "dsl";
-  if (!known_split) return fail(ErrorCode::not_found, "unknown split '" + options.split + "'; valid: standard, ood, dsl");
+Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog,
+                             const std::vector<std::string>& answerable) {
+  const bool known_split = options.split.empty() || options.split == "standard" ||
+                           options.split == "ood" || options.split == "dsl";
+  if (!known_split)
+    return fail(ErrorCode::not_found,
+                "unknown split '" + options.split + "'; valid: standard, ood, dsl");
   if (!options.operators.empty()) return checked_list(options, catalog);
   std::string chosen;
   for (const std::string& name : answerable) {
     const operators::Operator* found = catalog == nullptr ? nullptr : catalog->find(name);
-    const bool wanted = found != nullptr && (options.split.empty() || operators::to_string(found->split) == options.split);
+    const bool wanted = found != nullptr && (options.split.empty() ||
+                                             operators::to_string(found->split) == options.split);
     if (wanted) chosen += (chosen.empty() ? "" : ",") + name;
   }
   if (!chosen.empty()) return chosen;
@@ -82,7 +101,9 @@ Result<std::string> suite_of(const BenchOptions& options, const operators::Catal
 Result<std::int64_t> duration_from(const std::string& text) {
   const auto wrong = [&] {
     return fail(ErrorCode::invalid_argument,
-                "'" + text + "' is no duration; valid: seconds or hours, minutes and seconds, e.g. 90, 90s, 15m, 2h, 1h30m, up to 720h");
+                "'" + text +
+                    "' is no duration; valid: seconds or hours, minutes and seconds, e.g. 90, 90s, "
+                    "15m, 2h, 1h30m, up to 720h");
   };
   std::int64_t seconds = 0;
   std::int64_t last_unit = std::numeric_limits<std::int64_t>::max();
@@ -102,12 +123,15 @@ Result<std::int64_t> duration_from(const std::string& text) {
   return seconds;
 }
 
-std::filesystem::path bench_directory(const BenchOptions& options, const std::string& agent, const std::string& model) {
+std::filesystem::path bench_directory(const BenchOptions& options, const std::string& agent,
+                                      const std::string& model) {
   const bool several = options.agents.size() * options.models.size() > 1;
   if (!options.out.empty() && !several) return options.out;
   std::string name = agent + "_" + model;
   for (char& character : name) {
-    if (std::isalnum(static_cast<unsigned char>(character)) == 0 && character != '.' && character != '-') character = '_';
+    if (std::isalnum(static_cast<unsigned char>(character)) == 0 && character != '.' &&
+        character != '-')
+      character = '_';
   }
   return std::filesystem::path(options.out.empty() ? "bench-out" : options.out) / name;
 }
@@ -116,16 +140,23 @@ Result<std::filesystem::path> replay_directory(const BenchOptions& options) {
   namespace fs = std::filesystem;
   std::error_code error;
   fs::path recorded = fs::weakly_canonical(fs::absolute(options.replay), error);
-  if (error) return fail(ErrorCode::io, "cannot resolve " + options.replay + ": " + error.message());
-  if (recorded.filename().empty()) recorded = recorded.parent_path();  // a name that ends in a slash
-  const fs::path out = options.out.empty() ? fs::path(recorded.string() + ".replay") : fs::path(options.out);
+  if (error)
+    return fail(ErrorCode::io, "cannot resolve " + options.replay + ": " + error.message());
+  if (recorded.filename().empty())
+    recorded = recorded.parent_path();  // a name that ends in a slash
+  const fs::path out =
+      options.out.empty() ? fs::path(recorded.string() + ".replay") : fs::path(options.out);
   const fs::path resolved = fs::weakly_canonical(fs::absolute(out), error);
   if (error) return fail(ErrorCode::io, "cannot resolve " + out.string() + ": " + error.message());
   const auto holds = [](const fs::path& outer, const fs::path& inner) {
-    return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+    return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first ==
+           outer.end();
   };
   if (holds(recorded, resolved) || holds(resolved, recorded)) {
-    return fail(ErrorCode::invalid_argument, "--out " + out.string() + " lies in the bench that --replay reads, or holds it; name a directory beside it");
+    return fail(
+        ErrorCode::invalid_argument,
+        "--out " + out.string() +
+            " lies in the bench that --replay reads, or holds it; name a directory beside it");
   }
   return out;
 }

@@ -15,10 +15,10 @@ namespace assay::server {
 
 struct BenchOptions {
   std::vector<std::string> agents = {"one_shot"};  // each NAME or NAME?option=value&...
-  std::vector<std::string> models;                 // each PROVIDER:NAME; every agent runs with every model
-  std::string track;                               // empty: each agent's own
-  std::string split;                               // empty: all
-  std::string operators;                           // comma-separated; empty: all of the split
+  std::vector<std::string> models;  // each PROVIDER:NAME; every agent runs with every model
+  std::string track;                // empty: each agent's own
+  std::string split;                // empty: all
+  std::string operators;            // comma-separated; empty: all of the split
   std::int64_t samples = 1;
   std::int64_t jobs = 1;
   bool resume = false;
@@ -36,25 +36,32 @@ inline constexpr std::int64_t kMostBenchJobs = 256;
 inline constexpr std::int64_t kMostBenchSamples = 1'000;
 inline constexpr std::int64_t kMostBenchSeconds = 30 * 24 * 3'600;
 
-/// The suite as `start_run` takes it: "all", a split, or a list. Errors: not_found for unknown names (naming the valid ones), invalid_argument
-/// for contradictions. `answerable`: the only operators that the model can answer, which are the default then; empty: it can answer any. `catalog` is null with
+/// The suite as `start_run` takes it: "all", a split, or a list. Errors: not_found for unknown
+/// names (naming the valid ones), invalid_argument for contradictions. `answerable`: the only
+/// operators that the model can answer, which are the default then; empty: it can answer any.
+/// `catalog` is null with
 /// --server: that server knows its operators.
-Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog, const std::vector<std::string>& answerable = {});
+Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog,
+                             const std::vector<std::string>& answerable = {});
 
-/// Everything that can be said of the options alone. not_found for a name that is no device or track, invalid_argument for the rest.
+/// Everything that can be said of the options alone. not_found for a name that is no device or
+/// track, invalid_argument for the rest.
 Status check_options(const BenchOptions& options);
 
 /// not_found for a name that is no device; whether the device is there is the server's to say.
 Status check_device_name(const std::string& device);
 
-/// Seconds of "90", "90s", "15m", "2h" or "1h30m". invalid_argument, naming the forms, for anything else, for nothing and for more than kMostBenchSeconds.
+/// Seconds of "90", "90s", "15m", "2h" or "1h30m". invalid_argument, naming the forms, for anything
+/// else, for nothing and for more than kMostBenchSeconds.
 Result<std::int64_t> duration_from(const std::string& text);
 
-/// Journal and transcripts of one agent with one model: --out, or bench-out/AGENT_PROVIDER_NAME. Where there are several pairs, each has a
-/// folder of that name in --out.
-std::filesystem::path bench_directory(const BenchOptions& options, const std::string& agent, const std::string& model);
+/// Journal and transcripts of one agent with one model: --out, or bench-out/AGENT_PROVIDER_NAME.
+/// Where there are several pairs, each has a folder of that name in --out.
+std::filesystem::path bench_directory(const BenchOptions& options, const std::string& agent,
+                                      const std::string& model);
 
-/// Of a replay: --out, or the recorded folder's name with ".replay" behind it. invalid_argument when it lies in the recorded folder or holds it.
+/// Of a replay: --out, or the recorded folder's name with ".replay" behind it. invalid_argument
+/// when it lies in the recorded folder or holds it.
 Result<std::filesystem::path> replay_directory(const BenchOptions& options);
 
 }  // namespace assay::server

@@ -19,7 +19,10 @@ namespace fs = std::filesystem;
 Status check_no_repeat(const std::vector<std::string>& names, const std::string& flag) {
   std::set<std::string> seen;
   for (const std::string& name : names) {
-    if (!seen.insert(name).second) return fail(ErrorCode::invalid_argument, flag + " " + name + " is given twice; several attempts of one pair are --samples");
+    if (!seen.insert(name).second)
+      return fail(
+          ErrorCode::invalid_argument,
+          flag + " " + name + " is given twice; several attempts of one pair are --samples");
   }
   return {};
 }
@@ -28,11 +31,15 @@ Status check_no_repeat(const std::vector<std::string>& names, const std::string&
 Status check_track(const agents::AgentChoice& choice, const std::string& name) {
   const std::optional<tools::Track> track = tools::track_from(name);
   if (!track || !tools::rules_of(*track).locks_source || choice.entry->track == name) return {};
-  return fail(ErrorCode::invalid_argument, "--track " + name + " takes one source per operator, and the agent " + choice.entry->name + " tries several");
+  return fail(ErrorCode::invalid_argument, "--track " + name +
+                                               " takes one source per operator, and the agent " +
+                                               choice.entry->name + " tries several");
 }
 
-/// The operators that every model can answer; empty: all can answer any. The pairs of a comparison must have the same ones.
-Result<std::vector<std::string>> answerable_by_all(const std::vector<std::unique_ptr<BenchModel>>& models) {
+/// The operators that every model can answer; empty: all can answer any. The pairs of a comparison
+/// must have the same ones.
+Result<std::vector<std::string>> answerable_by_all(
+    const std::vector<std::unique_ptr<BenchModel>>& models) {
   std::optional<std::vector<std::string>> common;
   for (const auto& model : models) {
     const std::vector<std::string> known = model->client->known_operators();
@@ -42,8 +49,11 @@ Result<std::vector<std::string>> answerable_by_all(const std::vector<std::unique
       continue;
     }
     std::vector<std::string> both;
-    std::set_intersection(common->begin(), common->end(), known.begin(), known.end(), std::back_inserter(both));
-    if (both.empty()) return fail(ErrorCode::invalid_argument, "there is no operator that all these models can answer");
+    std::set_intersection(common->begin(), common->end(), known.begin(), known.end(),
+                          std::back_inserter(both));
+    if (both.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "there is no operator that all these models can answer");
     common = std::move(both);
   }
   return common.value_or(std::vector<std::string>());
@@ -53,17 +63,23 @@ Status check_directories(const std::vector<ChosenPair>& pairs) {
   std::set<fs::path> seen;
   for (const ChosenPair& pair : pairs) {
     if (!seen.insert(pair.directory).second)
-      return fail(ErrorCode::invalid_argument, "two pairs of agent and model would share the folder " + pair.directory.string() + "; run them as two benches");
+      return fail(ErrorCode::invalid_argument,
+                  "two pairs of agent and model would share the folder " + pair.directory.string() +
+                      "; run them as two benches");
   }
   return {};
 }
 
 }  // namespace
 
-Result<BenchSetup> chosen_pairs(const BenchOptions& options, const operators::Catalog* catalog, const fs::path& agents_dir) {
-  if (options.models.empty()) return fail(ErrorCode::invalid_argument, "--model is required: PROVIDER:NAME, e.g. anthropic:claude-sonnet-4-5 or sim:7");
+Result<BenchSetup> chosen_pairs(const BenchOptions& options, const operators::Catalog* catalog,
+                                const fs::path& agents_dir) {
+  if (options.models.empty())
+    return fail(ErrorCode::invalid_argument,
+                "--model is required: PROVIDER:NAME, e.g. anthropic:claude-sonnet-4-5 or sim:7");
   if (options.agents.size() * options.models.size() > kMostBenchPairs)
-    return fail(ErrorCode::invalid_argument, "at most " + std::to_string(kMostBenchPairs) + " pairs of agent and model fit one bench");
+    return fail(ErrorCode::invalid_argument, "at most " + std::to_string(kMostBenchPairs) +
+                                                 " pairs of agent and model fit one bench");
   if (Status once = check_no_repeat(options.agents, "--agent"); !once) return fail(once.error());
   if (Status once = check_no_repeat(options.models, "--model"); !once) return fail(once.error());
   BenchSetup setup;
@@ -116,7 +132,8 @@ Result<BenchSetup> recorded_pairs(const BenchOptions& options) {
     Result<agents::AgentChoice> choice = agents::parse_agent(identity.agent);
     if (!choice) return fail(choice.error());
     const std::string label = replay_label(identity.model);
-    setup.pairs.push_back({identity.agent, std::move(*choice), label, label, nullptr, recorded->size() == 1 ? *out : *out / bench.directory.filename(),
+    setup.pairs.push_back({identity.agent, std::move(*choice), label, label, nullptr,
+                           recorded->size() == 1 ? *out : *out / bench.directory.filename(),
                            bench.directory, identity.track});
   }
   return setup;
@@ -135,9 +152,14 @@ Status find_prices(BenchSetup& setup, const BenchOptions& options, const fs::pat
     model->price = table->find(model->name);
     if (model->price) continue;
     if (options.max_cost_usd) {
-      return fail(ErrorCode::invalid_argument, "--max-cost cannot be kept: the price of '" + model->name + "' is not in " + file.string() + "; add it there");
+      return fail(ErrorCode::invalid_argument, "--max-cost cannot be kept: the price of '" +
+                                                   model->name + "' is not in " + file.string() +
+                                                   "; add it there");
     }
-    std::fprintf(stderr, "The price of %s is not known, nor is any cost of this bench. %s lists the known ones.\n", model->name.c_str(), file.c_str());
+    std::fprintf(
+        stderr,
+        "The price of %s is not known, nor is any cost of this bench. %s lists the known ones.\n",
+        model->name.c_str(), file.c_str());
   }
   return {};
 }

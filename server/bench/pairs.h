@@ -1,4 +1,5 @@
-// Which agents run with which models, and over what: from the command line, or from a recorded bench. Nothing is started or paid for yet.
+// Which agents run with which models, and over what: from the command line, or from a recorded
+// bench. Nothing is started or paid for yet.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +10,9 @@
 
 #include "base/result.h"
 #include "operators/catalog.h"
-#include "reference_agents/registry/agents.h"
 #include "reference_agents/llm/llm_client.h"
 #include "reference_agents/llm/prices.h"
+#include "reference_agents/registry/agents.h"
 #include "server/bench/options.h"
 
 namespace assay::server {
@@ -43,15 +44,19 @@ struct BenchSetup {
   std::int64_t samples = 1;
 };
 
-/// Every agent with every model, agents outermost. not_found for unknown names, permission_denied for a missing key, invalid_argument for the rest
-/// (also for what is given twice). `catalog`: null with --server. `agents_dir`: reference_agents/ of the source tree.
-Result<BenchSetup> chosen_pairs(const BenchOptions& options, const operators::Catalog* catalog, const std::filesystem::path& agents_dir);
+/// Every agent with every model, agents outermost. not_found for unknown names, permission_denied
+/// for a missing key, invalid_argument for the rest (also for what is given twice). `catalog`: null
+/// with --server. `agents_dir`: reference_agents/ of the source tree.
+Result<BenchSetup> chosen_pairs(const BenchOptions& options, const operators::Catalog* catalog,
+                                const std::filesystem::path& agents_dir);
 
 /// The pairs of the bench that --replay names. Errors: those of find_recorded().
 Result<BenchSetup> recorded_pairs(const BenchOptions& options);
 
-/// Looks prices up. Nothing for providers without a model and for models that prices.toml does not list, about which it tells on stderr;
-/// invalid_argument when there is a spending limit that could not be kept, corrupt or io when the file is broken or gone.
-Status find_prices(BenchSetup& setup, const BenchOptions& options, const std::filesystem::path& agents_dir);
+/// Looks prices up. Nothing for providers without a model and for models that prices.toml does not
+/// list, about which it tells on stderr; invalid_argument when there is a spending limit that could
+/// not be kept, corrupt or io when the file is broken or gone.
+Status find_prices(BenchSetup& setup, const BenchOptions& options,
+                   const std::filesystem::path& agents_dir);
 
 }  // namespace assay::server

@@ -1,4 +1,5 @@
-// What a bench is to do, once everything is chosen and opened, and how each of its pairs of agent and model ended. Values.
+// What a bench is to do, once everything is chosen and opened, and how each of its pairs of agent
+// and model ended. Values.
 #pragma once
 
 #include <chrono>
@@ -8,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "reference_agents/registry/agents.h"
 #include "reference_agents/llm/llm_client.h"
 #include "reference_agents/llm/prices.h"
+#include "reference_agents/registry/agents.h"
 #include "server/bench/journal.h"
 
 namespace assay::server {
@@ -34,8 +35,9 @@ struct BenchPlan {
   std::string suite;
   std::int64_t samples = 1;
   std::int64_t jobs = 1;
-  std::optional<double> max_cost_usd;            // over all pairs
-  std::optional<std::chrono::seconds> max_time;  // of this part of the bench: later no attempt starts
+  std::optional<double> max_cost_usd;  // over all pairs
+  std::optional<std::chrono::seconds>
+      max_time;  // of this part of the bench: later no attempt starts
 };
 
 /// How one pair ended.

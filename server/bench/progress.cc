@@ -39,7 +39,8 @@ ProgressGroup sum_of(const std::vector<ProgressGroup>& groups) {
 
 std::size_t columns_of(std::FILE* stream) {
   winsize size{};
-  return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : kDefaultColumns;
+  return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col
+                                                                               : kDefaultColumns;
 }
 
 }  // namespace
@@ -57,15 +58,25 @@ std::string estimate_text(const std::vector<ProgressGroup>& groups, std::int64_t
   double seconds = 0;
   double dollars_in_all = 0;
   for (const ProgressGroup& group : groups) {
-    const ProgressGroup& timed = group.timed > 0 ? group : all;  // what never ended is taken to be like the others
-    if (timed.timed > 0) seconds += timed.wall_s / static_cast<double>(timed.timed) * static_cast<double>(group.total - group.done);
+    const ProgressGroup& timed =
+        group.timed > 0 ? group : all;  // what never ended is taken to be like the others
+    if (timed.timed > 0)
+      seconds += timed.wall_s / static_cast<double>(timed.timed) *
+                 static_cast<double>(group.total - group.done);
     const ProgressGroup& paid = group.done > 0 ? group : all;
-    if (group.priced) dollars_in_all += paid.cost_usd / static_cast<double>(paid.done) * static_cast<double>(group.total);
+    if (group.priced)
+      dollars_in_all +=
+          paid.cost_usd / static_cast<double>(paid.done) * static_cast<double>(group.total);
   }
   std::string text;
   const std::size_t remaining = all.total - all.done;
-  if (all.timed > 0) text = duration_text(seconds / static_cast<double>(std::clamp<std::size_t>(remaining, 1, static_cast<std::size_t>(jobs)))) + " left";
-  if (all.priced) text += (text.empty() ? "" : ", ") + dollars(all.cost_usd) + " of about " + dollars(dollars_in_all);
+  if (all.timed > 0)
+    text = duration_text(seconds / static_cast<double>(std::clamp<std::size_t>(
+                                       remaining, 1, static_cast<std::size_t>(jobs)))) +
+           " left";
+  if (all.priced)
+    text +=
+        (text.empty() ? "" : ", ") + dollars(all.cost_usd) + " of about " + dollars(dollars_in_all);
   return text;
 }
 
@@ -73,11 +84,13 @@ std::string progress_text(const std::vector<ProgressGroup>& groups, std::int64_t
   const ProgressGroup all = sum_of(groups);
   const std::size_t filled = all.total == 0 ? kBarWidth : kBarWidth * all.done / all.total;
   const std::string estimate = estimate_text(groups, jobs);
-  return "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '-') + "] " + std::to_string(all.done) + "/" + std::to_string(all.total) + ", " +
+  return "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '-') + "] " +
+         std::to_string(all.done) + "/" + std::to_string(all.total) + ", " +
          std::to_string(all.good) + " pass" + (estimate.empty() ? "" : ", " + estimate);
 }
 
-BenchProgress::BenchProgress(std::FILE* stream, bool terminal, std::vector<ProgressGroup> groups, std::int64_t jobs)
+BenchProgress::BenchProgress(std::FILE* stream, bool terminal, std::vector<ProgressGroup> groups,
+                             std::int64_t jobs)
     : stream_(stream), terminal_(terminal), jobs_(jobs), groups_(std::move(groups)) {
   const std::lock_guard lock(mutex_);
   draw_bar();
@@ -114,7 +127,8 @@ void BenchProgress::step(const std::string& task, const std::string& what) {
   draw_bar();
 }
 
-void BenchProgress::finished(std::size_t group, const std::string& task, Label label, const std::string& explanation, std::optional<double> cost_usd,
+void BenchProgress::finished(std::size_t group, const std::string& task, Label label,
+                             const std::string& explanation, std::optional<double> cost_usd,
                              double wall_s) {
   const std::lock_guard lock(mutex_);
   running_.erase(task);
@@ -128,9 +142,12 @@ void BenchProgress::finished(std::size_t group, const std::string& task, Label l
   its.wall_s += wall_s;
   const ProgressGroup all = sum_of(groups_);
   const std::string count = "[" + std::to_string(all.done) + "/" + std::to_string(all.total) + "] ";
-  std::string line = count + padded(task, name_column_) + " " + padded(std::string(to_string(label)), kLabelColumn) + " " +
+  std::string line = count + padded(task, name_column_) + " " +
+                     padded(std::string(to_string(label)), kLabelColumn) + " " +
                      printable_line(explanation, kExplanationCharacters);
-  if (!terminal_ && all.done < all.total) line += "  (" + estimate_text(groups_, jobs_) + ")";  // without a bar the estimate goes with the line
+  if (!terminal_ && all.done < all.total)
+    line += "  (" + estimate_text(groups_, jobs_) +
+            ")";  // without a bar the estimate goes with the line
   print(line);
 }
 
@@ -138,7 +155,8 @@ void BenchProgress::unfinished(const std::string& task, const std::string& why) 
   const std::lock_guard lock(mutex_);
   running_.erase(task);
   name_column_ = std::max(name_column_, width_of(task));
-  print("        " + padded(task, name_column_) + " " + padded("not finished", kLabelColumn) + " " + printable_line(why, 400));
+  print("        " + padded(task, name_column_) + " " + padded("not finished", kLabelColumn) + " " +
+        printable_line(why, 400));
 }
 
 }  // namespace assay::server

@@ -1,8 +1,10 @@
-// What a bench shows while it works, on stderr: a line for each attempt that is over, and on a terminal a bar below them with what is
-// done, what it cost, and an estimate of the time and money that remain. Thread-safe.
+// What a bench shows while it works, on stderr: a line for each attempt that is over, and on a
+// terminal a bar below them with what is done, what it cost, and an estimate of the time and money
+// that remain. Thread-safe.
 //
-// Estimates are made pair by pair (agents and models differ by orders of magnitude) from every attempt that is over, also from those that an
-// earlier part of the bench finished: a resumed bench knows from its start how long it will take.
+// Estimates are made pair by pair (agents and models differ by orders of magnitude) from every
+// attempt that is over, also from those that an earlier part of the bench finished: a resumed bench
+// knows from its start how long it will take.
 #pragma once
 
 #include <cstdint>
@@ -22,22 +24,26 @@ struct ProgressGroup {
   std::size_t total = 0, done = 0, good = 0;  // good: passed
   bool priced = false;                        // what it costs is known
   double cost_usd = 0;                        // of those that are done
-  std::size_t timed = 0;                      // of those that are done, how many have a time, and the sum of these times
+  std::size_t timed =
+      0;  // of those that are done, how many have a time, and the sum of these times
   double wall_s = 0;
 };
 
 class BenchProgress {
  public:
   /// `jobs`: attempts at once.
-  BenchProgress(std::FILE* stream, bool terminal, std::vector<ProgressGroup> groups, std::int64_t jobs);
+  BenchProgress(std::FILE* stream, bool terminal, std::vector<ProgressGroup> groups,
+                std::int64_t jobs);
   ~BenchProgress();
   BenchProgress(const BenchProgress&) = delete;
   BenchProgress& operator=(const BenchProgress&) = delete;
 
-  /// `task` is what a line is about: an operator, with its sample, agent and model when there are several.
+  /// `task` is what a line is about: an operator, with its sample, agent and model when there are
+  /// several.
   void step(const std::string& task, const std::string& what);
   /// `cost_usd` absent: not known, and from then on no cost of its group is estimated.
-  void finished(std::size_t group, const std::string& task, Label label, const std::string& explanation, std::optional<double> cost_usd, double wall_s);
+  void finished(std::size_t group, const std::string& task, Label label,
+                const std::string& explanation, std::optional<double> cost_usd, double wall_s);
   void unfinished(const std::string& task, const std::string& why);
 
  private:
@@ -51,7 +57,7 @@ class BenchProgress {
   std::mutex mutex_;
   std::vector<ProgressGroup> groups_;
   std::map<std::string, std::string> running_;  // task -> step
-  std::size_t name_column_ = 22;                // grows with the names: several agents and models make them long
+  std::size_t name_column_ = 22;  // grows with the names: several agents and models make them long
 };
 
 /// "41 s", "3 min 20 s", "2 h 5 min"

@@ -1,7 +1,9 @@
-// `assay bench --replay`: a recorded bench found on the disk, and what became of its attempts when they were graded anew. Reads only.
+// `assay bench --replay`: a recorded bench found on the disk, and what became of its attempts when
+// they were graded anew. Reads only.
 //
 //   Result<std::vector<RecordedBench>> recorded = find_recorded("bench-out/leader_openai_gpt-5");
-//   ReplayOutcome outcome = compare_replay(recorded->front().journal, *read_journal(replay_folder));
+//   ReplayOutcome outcome = compare_replay(recorded->front().journal,
+//   *read_journal(replay_folder));
 #pragma once
 
 #include <filesystem>
@@ -19,8 +21,9 @@ struct RecordedBench {
   JournalContent journal;
 };
 
-/// The bench in `directory`, or those in its folders, by name. not_found when there is none; corrupt when a journal is broken; invalid_argument
-/// when they are not of the same operators and samples, as the pairs of one bench are.
+/// The bench in `directory`, or those in its folders, by name. not_found when there is none;
+/// corrupt when a journal is broken; invalid_argument when they are not of the same operators and
+/// samples, as the pairs of one bench are.
 Result<std::vector<RecordedBench>> find_recorded(const std::filesystem::path& directory);
 
 /// As `start_run` takes it: the operators that were asked then, whatever the catalog has now.

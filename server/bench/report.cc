@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "reference_agents/llm/json_fields.h"
-#include "server/report/text/compare_table.h"
-#include "server/report/model/formats.h"
 #include "server/app/report_source.h"
+#include "server/report/model/formats.h"
+#include "server/report/text/compare_table.h"
 
 namespace assay::server {
 namespace {
@@ -24,7 +24,8 @@ void set_progress(ComparisonRow& row, const PairEnd& end) {
 /// Adds one run's operators as samples. False when the server's answer was cut.
 bool add_samples(const json& card, std::map<std::string, metrics::OperatorSamples>& suite) {
   const json* entries = field(card, "operators");
-  if (entries == nullptr || !entries->is_array() || field(card, "truncated") != nullptr) return false;
+  if (entries == nullptr || !entries->is_array() || field(card, "truncated") != nullptr)
+    return false;
   for (const json& entry : *entries) {
     metrics::Sample sample;
     sample.right = string_field(entry, "outcome") == "pass";
@@ -38,7 +39,9 @@ bool add_samples(const json& card, std::map<std::string, metrics::OperatorSample
 
 }  // namespace
 
-Result<std::string> reports_text(const std::filesystem::path& store, const operators::Catalog& catalog, const std::vector<PairEnd>& ends) {
+Result<std::string> reports_text(const std::filesystem::path& store,
+                                 const operators::Catalog& catalog,
+                                 const std::vector<PairEnd>& ends) {
   std::string text;
   std::vector<ComparisonRow> rows;
   for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -51,7 +54,8 @@ Result<std::string> reports_text(const std::filesystem::path& store, const opera
   return rows.size() > 1 ? text + "\n" + comparison_table(rows) : text;
 }
 
-Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan, const std::vector<PairEnd>& ends) {
+Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan,
+                                 const std::vector<PairEnd>& ends) {
   std::string text;
   std::vector<ComparisonRow> rows;
   for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -59,7 +63,8 @@ Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan, con
     tools::Usage usage{.cost_known = true};
     bool whole = true;
     for (const std::string& run : ends[i].runs) {
-      const Result<mcp::ToolResult> card = client.call_tool("scorecard", {{"run", run}, {"response_format", "detailed"}});
+      const Result<mcp::ToolResult> card =
+          client.call_tool("scorecard", {{"run", run}, {"response_format", "detailed"}});
       if (!card) return fail(card.error());
       if (card->is_error) return fail(ErrorCode::unavailable, card->text);
       text += "\n" + card->text + "\n";
@@ -70,7 +75,8 @@ Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan, con
     }
     std::vector<metrics::OperatorSamples> all;
     for (auto& [name, samples] : suite) all.push_back(std::move(samples));
-    rows.push_back(comparison_of(plan.pairs[i].agent_name, plan.pairs[i].model_label, whole ? all : std::vector<metrics::OperatorSamples>(), usage));
+    rows.push_back(comparison_of(plan.pairs[i].agent_name, plan.pairs[i].model_label,
+                                 whole ? all : std::vector<metrics::OperatorSamples>(), usage));
     set_progress(rows.back(), ends[i]);
   }
   return rows.size() > 1 ? text + "\n" + comparison_table(rows) : text;

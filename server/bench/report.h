@@ -1,4 +1,5 @@
-// What a bench prints at its end: one report for each pair of agent and model, over all its samples, and a table that compares them.
+// What a bench prints at its end: one report for each pair of agent and model, over all its
+// samples, and a table that compares them.
 #pragma once
 
 #include <filesystem>
@@ -13,9 +14,13 @@
 namespace assay::server {
 
 /// From a store of our own. Errors: those of read_report().
-Result<std::string> reports_text(const std::filesystem::path& store, const operators::Catalog& catalog, const std::vector<PairEnd>& ends);
+Result<std::string> reports_text(const std::filesystem::path& store,
+                                 const operators::Catalog& catalog,
+                                 const std::vector<PairEnd>& ends);
 
-/// In a foreign server's words, run by run; the comparison is made of what it says of each operator.
-Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan, const std::vector<PairEnd>& ends);
+/// In a foreign server's words, run by run; the comparison is made of what it says of each
+/// operator.
+Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan,
+                                 const std::vector<PairEnd>& ends);
 
 }  // namespace assay::server

@@ -21,19 +21,27 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// After so many attempts in a row that could not be finished, or whose prompts were refused, a pair's model or the server is taken as gone.
+/// After so many attempts in a row that could not be finished, or whose prompts were refused, a
+/// pair's model or the server is taken as gone.
 constexpr int kMostFailuresInARow = 3;
 
 /// Errors that the pair's next attempt would meet as well.
 bool is_hopeless(const Error& error) {
-  return error.code == ErrorCode::permission_denied || error.code == ErrorCode::invalid_argument || error.code == ErrorCode::io;
+  return error.code == ErrorCode::permission_denied || error.code == ErrorCode::invalid_argument ||
+         error.code == ErrorCode::io;
 }
 
 class Workers {
  public:
-  Workers(mcp::Client& client, agents::SpendingBudget& purse, BenchProgress& progress, const BenchPlan& plan, const std::vector<BenchTask>& tasks,
-          std::vector<PairEnd>& ends)
-      : client_(client), purse_(purse), progress_(progress), plan_(plan), tasks_(tasks), ends_(ends), failures_in_a_row_(ends.size(), 0) {
+  Workers(mcp::Client& client, agents::SpendingBudget& purse, BenchProgress& progress,
+          const BenchPlan& plan, const std::vector<BenchTask>& tasks, std::vector<PairEnd>& ends)
+      : client_(client),
+        purse_(purse),
+        progress_(progress),
+        plan_(plan),
+        tasks_(tasks),
+        ends_(ends),
+        failures_in_a_row_(ends.size(), 0) {
     for (const BenchTask& task : tasks) ++ends_[task.pair].unfinished;
   }
 
@@ -61,30 +69,39 @@ class Workers {
   void attempt(const BenchTask& task) {
     const BenchPair& pair = plan_.pairs[task.pair];
     const auto begin = steady_clock::now();
-    const Result<BenchAttempt> made = make_attempt(client_, purse_, plan_, task, [&](const std::string& step) { progress_.step(task.name, step); });
+    const Result<BenchAttempt> made =
+        make_attempt(client_, purse_, plan_, task,
+                     [&](const std::string& step) { progress_.step(task.name, step); });
     if (!made) return gave_up(task, made.error());
     const agents::Attempt& end = made->end;
     const double wall_s = std::chrono::duration<double>(steady_clock::now() - begin).count();
-    if (Status written = pair.journal->add_finished(task.sample, task.operator_name, end, std::round(1e3 * wall_s), made->replay); !written)
+    if (Status written = pair.journal->add_finished(task.sample, task.operator_name, end,
+                                                    std::round(1e3 * wall_s), made->replay);
+        !written)
       return gave_up(task, written.error());
-    progress_.finished(task.pair, task.name, label_of(end), explanation_of(*made), end.cost_known ? std::optional(end.cost_usd) : std::nullopt, wall_s);
+    progress_.finished(task.pair, task.name, label_of(end), explanation_of(*made),
+                       end.cost_known ? std::optional(end.cost_usd) : std::nullopt, wall_s);
     const std::lock_guard lock(mutex_);
     --ends_[task.pair].unfinished;
-    // An endpoint that refuses one prompt after another may mean none of them: it is not given the whole suite to refuse.
-    if (end.error_kind == agents::kPromptRefused) return failed_in_a_row(task.pair, end.explanation);
+    // An endpoint that refuses one prompt after another may mean none of them: it is not given the
+    // whole suite to refuse.
+    if (end.error_kind == agents::kPromptRefused)
+      return failed_in_a_row(task.pair, end.explanation);
     failures_in_a_row_[task.pair] = 0;
   }
 
   /// Under the lock.
   void failed_in_a_row(std::size_t pair, const std::string& why) {
-    if (++failures_in_a_row_[pair] >= kMostFailuresInARow && ends_[pair].stopped_by.empty()) ends_[pair].stopped_by = why;
+    if (++failures_in_a_row_[pair] >= kMostFailuresInARow && ends_[pair].stopped_by.empty())
+      ends_[pair].stopped_by = why;
   }
 
   void gave_up(const BenchTask& task, const Error& error) {
     progress_.unfinished(task.name, error.message);
     const std::lock_guard lock(mutex_);
     PairEnd& end = ends_[task.pair];
-    if (purse_.limit_reached() || error.code == ErrorCode::io) return stop_all(error.message);  // a full disk is everyone's
+    if (purse_.limit_reached() || error.code == ErrorCode::io)
+      return stop_all(error.message);  // a full disk is everyone's
     if (!is_hopeless(error)) return failed_in_a_row(task.pair, error.message);
     if (end.stopped_by.empty()) end.stopped_by = error.message;
   }
@@ -117,7 +134,8 @@ Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& pla
   const Result<double> spent = spent_before(plan, *tasks);
   if (!spent) return fail(spent.error());
   agents::SpendingBudget purse({plan.max_cost_usd, *spent});
-  BenchProgress progress(stderr, ::isatty(STDERR_FILENO) == 1, progress_groups(plan, ends), plan.jobs);
+  BenchProgress progress(stderr, ::isatty(STDERR_FILENO) == 1, progress_groups(plan, ends),
+                         plan.jobs);
   Workers(client, purse, progress, plan, *tasks, ends).run();
   return ends;
 }

@@ -12,8 +12,9 @@
 
 namespace assay::server {
 
-/// `store`: of a server of our own. The models' keys are forgotten before that is started: whoever needs one has it by then. unavailable when it does not
-/// start, or no server answers.
-Result<std::unique_ptr<mcp::Client>> connect_bench(const BenchOptions& options, const std::filesystem::path& store);
+/// `store`: of a server of our own. The models' keys are forgotten before that is started: whoever
+/// needs one has it by then. unavailable when it does not start, or no server answers.
+Result<std::unique_ptr<mcp::Client>> connect_bench(const BenchOptions& options,
+                                                   const std::filesystem::path& store);
 
 }  // namespace assay::server

@@ -4,7 +4,9 @@
 
 namespace assay::server {
 
-int status_of_option_error(const Error& error) { return error.code == ErrorCode::not_found ? kUnknownName : kUsage; }
+int status_of_option_error(const Error& error) {
+  return error.code == ErrorCode::not_found ? kUnknownName : kUsage;
+}
 
 int status_of_setup_error(const BenchOptions& options, const Error& error) {
   if (error.code == ErrorCode::corrupt) return kBadData;
@@ -13,7 +15,9 @@ int status_of_setup_error(const BenchOptions& options, const Error& error) {
   return kUsage;
 }
 
-int status_of_price_error(const Error& error) { return error.code == ErrorCode::invalid_argument ? kUsage : kBadConfig; }
+int status_of_price_error(const Error& error) {
+  return error.code == ErrorCode::invalid_argument ? kUsage : kBadConfig;
+}
 
 int status_of_journal_error(const Error& error) {
   if (error.code == ErrorCode::corrupt) return kBadData;

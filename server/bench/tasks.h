@@ -1,4 +1,5 @@
-// The attempts that a bench has left to do: opens the runs that are missing, and counts what earlier parts did and paid.
+// The attempts that a bench has left to do: opens the runs that are missing, and counts what
+// earlier parts did and paid.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +25,18 @@ struct BenchTask {
 };
 
 /// DIRECTORY/transcripts/OPERATOR.SAMPLE.jsonl
-std::filesystem::path transcript_path(const std::filesystem::path& directory, std::int64_t sample, const std::string& operator_name);
+std::filesystem::path transcript_path(const std::filesystem::path& directory, std::int64_t sample,
+                                      const std::string& operator_name);
 
-/// Sample by sample, operator by operator, and within that pair by pair: a bench that is stopped early has given each pair as much. Journals the
-/// runs that it opens; fills `runs` and `attempts` of `ends`. An Error when the server refuses, or does not know a run any more.
-Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& plan, std::vector<PairEnd>& ends);
+/// Sample by sample, operator by operator, and within that pair by pair: a bench that is stopped
+/// early has given each pair as much. Journals the runs that it opens; fills `runs` and `attempts`
+/// of `ends`. An Error when the server refuses, or does not know a run any more.
+Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& plan,
+                                          std::vector<PairEnd>& ends);
 
-/// What earlier parts of the bench took from the spending limit, in US dollars: finished attempts, and replies whose attempts were cut short. Also what
-/// was only charged (a reply without token counts), as it was then.
+/// What earlier parts of the bench took from the spending limit, in US dollars: finished attempts,
+/// and replies whose attempts were cut short. Also what was only charged (a reply without token
+/// counts), as it was then.
 Result<double> spent_before(const BenchPlan& plan, const std::vector<BenchTask>& tasks);
 
 /// By pair, with what earlier parts finished.

@@ -1,11 +1,11 @@
-// The protocol layer knows nothing of kernels and tools/ nothing of the protocol: here they meet. Tools, resources and prompts are taken over as
-// they are; nothing is decided here.
+// The protocol layer knows nothing of kernels and tools/ nothing of the protocol: here they meet.
+// Tools, resources and prompts are taken over as they are; nothing is decided here.
 #pragma once
 
 #include "base/result.h"
 #include "server/mcp/core/server.h"
-#include "tools/resources/prompt.h"
 #include "tools/model/tool.h"
+#include "tools/resources/prompt.h"
 #include "tools/resources/resource.h"
 
 namespace assay::server {
@@ -17,6 +17,7 @@ mcp::Prompt adapt(tools::Prompt prompt);
 Status add_family(mcp::Server& server, const tools::ResourceFamily& family);
 
 /// Everything that Assay offers. `services` must outlive the server.
-Status add_all(mcp::Server& server, tools::Services& services, const std::vector<operators::Guide>& guides);
+Status add_all(mcp::Server& server, tools::Services& services,
+               const std::vector<operators::Guide>& guides);
 
 }  // namespace assay::server

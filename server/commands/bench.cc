@@ -1,4 +1,5 @@
-// `assay bench`: agents x models x operators x samples, against a server of its own or a running one; or a recorded bench again without a model.
+// `assay bench`: agents x models x operators x samples, against a server of its own or a running
+// one; or a recorded bench again without a model.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -7,6 +8,8 @@
 #include <vector>
 
 #include "reference_agents/registry/agents.h"
+#include "server/app/common.h"
+#include "server/app/report_source.h"
 #include "server/bench/begin.h"
 #include "server/bench/end.h"
 #include "server/bench/options.h"
@@ -16,8 +19,6 @@
 #include "server/bench/server.h"
 #include "server/bench/status.h"
 #include "server/commands/commands.h"
-#include "server/app/common.h"
-#include "server/app/report_source.h"
 #include "tools/model/tracks.h"
 
 namespace assay::server {
@@ -27,33 +28,46 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCommand = "bench";
 
-Result<BenchSetup> make_setup(const BenchOptions& options, const Workspace& workspace, const fs::path& agents_dir) {
+Result<BenchSetup> make_setup(const BenchOptions& options, const Workspace& workspace,
+                              const fs::path& agents_dir) {
   if (!options.replay.empty()) return recorded_pairs(options);
   return chosen_pairs(options, options.server.empty() ? &workspace.catalog : nullptr, agents_dir);
 }
 
 int run_command(const BenchOptions& options) {
-  if (Status ok = check_options(options); !ok) return print_error(kCommand, status_of_option_error(ok.error()), ok.error().message);
+  if (Status ok = check_options(options); !ok)
+    return print_error(kCommand, status_of_option_error(ok.error()), ok.error().message);
   int status = kPass;
   const std::optional<Workspace> workspace = open_workspace(kCommand, status);
   if (!workspace) return status;
   const fs::path agents_dir = workspace->paths.root / "reference_agents";
   Result<BenchSetup> setup = make_setup(options, *workspace, agents_dir);
-  if (!setup) return print_error(kCommand, status_of_setup_error(options, setup.error()), setup.error().message);
+  if (!setup)
+    return print_error(kCommand, status_of_setup_error(options, setup.error()),
+                       setup.error().message);
   if (Status priced = find_prices(*setup, options, agents_dir); !priced)
     return print_error(kCommand, status_of_price_error(priced.error()), priced.error().message);
 
-  const fs::path store = fs::absolute(options.store.empty() ? workspace->paths.default_store() : fs::path(options.store));
+  const fs::path store = fs::absolute(options.store.empty() ? workspace->paths.default_store()
+                                                            : fs::path(options.store));
   const Result<BenchJournals> journals = open_journals(options, *setup, store);
-  if (!journals) return print_error(kCommand, status_of_journal_error(journals.error()), journals.error().message);
+  if (!journals)
+    return print_error(kCommand, status_of_journal_error(journals.error()),
+                       journals.error().message);
   auto client = connect_bench(options, store);
-  if (!client) return print_error(kCommand, status_of_start_error(client.error()), client.error().message);
+  if (!client)
+    return print_error(kCommand, status_of_start_error(client.error()), client.error().message);
   const BenchPlan plan = make_plan(options, *setup, *journals, agents_dir);
   const Result<std::vector<PairEnd>> ends = run_bench(**client, plan);
-  if (!ends) return print_error(kCommand, status_of_start_error(ends.error()), ends.error().message);
-  const Result<std::string> reports = options.server.empty() ? reports_text(store, workspace->catalog, *ends) : reports_text(**client, plan, *ends);
+  if (!ends)
+    return print_error(kCommand, status_of_start_error(ends.error()), ends.error().message);
+  const Result<std::string> reports = options.server.empty()
+                                          ? reports_text(store, workspace->catalog, *ends)
+                                          : reports_text(**client, plan, *ends);
   if (!reports) {
-    status = print_error(kCommand, options.server.empty() ? status_of_report_error(reports.error()) : kUnavailable, reports.error().message);
+    status = print_error(
+        kCommand, options.server.empty() ? status_of_report_error(reports.error()) : kUnavailable,
+        reports.error().message);
   } else {
     std::fputs(reports->c_str(), stdout);
     std::fflush(stdout);
@@ -64,7 +78,8 @@ int run_command(const BenchOptions& options) {
 
 std::string agent_names() {
   std::string names;
-  for (const agents::AgentEntry& agent : agents::agents()) names += (names.empty() ? "" : ", ") + agent.name;
+  for (const agents::AgentEntry& agent : agents::agents())
+    names += (names.empty() ? "" : ", ") + agent.name;
   return names;
 }
 
@@ -72,28 +87,52 @@ std::string agent_names() {
 
 void add_bench(CLI::App& app, int& status) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = app.add_subcommand("bench", "Run a reference agent with a model over the operators and report");
-  CLI::Option* agent = command->add_option("--agent", options->agents, agent_names() + "; options ride on the name: leader?rounds=4; repeat it to compare")
-                           ->capture_default_str()
-                           ->allow_extra_args(false);
-  CLI::Option* model = command
-                           ->add_option("--model", options->models,
-                                        "PROVIDER:NAME, e.g. anthropic:claude-sonnet-4-5, or without a model scripted:demo or sim:SEED; repeat it to compare")
-                           ->allow_extra_args(false);
-  CLI::Option* track = command->add_option("--track", options->track, tools::track_names() + " (default: each agent's own)");
-  CLI::Option* split = command->add_option("--split", options->split, "standard, ood or dsl (default: all)");
-  CLI::Option* names =
-      command->add_option("--operators", options->operators, "a comma-separated list (default: all; without a model: those it has answers for)");
+  CLI::App* command = app.add_subcommand(
+      "bench", "Run a reference agent with a model over the operators and report");
+  CLI::Option* agent =
+      command
+          ->add_option(
+              "--agent", options->agents,
+              agent_names() + "; options ride on the name: leader?rounds=4; repeat it to compare")
+          ->capture_default_str()
+          ->allow_extra_args(false);
+  CLI::Option* model =
+      command
+          ->add_option("--model", options->models,
+                       "PROVIDER:NAME, e.g. anthropic:claude-sonnet-4-5, or without a model "
+                       "scripted:demo or sim:SEED; repeat it to compare")
+          ->allow_extra_args(false);
+  CLI::Option* track = command->add_option("--track", options->track,
+                                           tools::track_names() + " (default: each agent's own)");
+  CLI::Option* split =
+      command->add_option("--split", options->split, "standard, ood or dsl (default: all)");
+  CLI::Option* names = command->add_option(
+      "--operators", options->operators,
+      "a comma-separated list (default: all; without a model: those it has answers for)");
   CLI::Option* samples =
-      command->add_option("--samples", options->samples, "independent attempts per operator; each is a run of its own")->capture_default_str();
-  command->add_option("--jobs", options->jobs, "attempts at once, over all pairs of agent and model")->capture_default_str();
-  command->add_flag("--resume", options->resume, "continue the bench in --out; repeats no finished operator and pays for no reply twice");
-  command->add_option("--out", options->out,
-                      "directory of journal and transcripts (default: bench-out/AGENT_PROVIDER_NAME); of several pairs: of their folders");
-  CLI::Option* cost = command->add_option("--max-cost", options->max_cost_usd, "US dollars that the bench never exceeds, over all pairs");
-  command->add_option("--max-time", options->max_time, "seconds, or 15m, 2h, 1h30m: after it no attempt starts, and those that run come to their end");
+      command
+          ->add_option("--samples", options->samples,
+                       "independent attempts per operator; each is a run of its own")
+          ->capture_default_str();
   command
-      ->add_option("--replay", options->replay, "the --out of an earlier bench: its transcripts answer in the place of the model, the verdicts are made anew")
+      ->add_option("--jobs", options->jobs, "attempts at once, over all pairs of agent and model")
+      ->capture_default_str();
+  command->add_flag(
+      "--resume", options->resume,
+      "continue the bench in --out; repeats no finished operator and pays for no reply twice");
+  command->add_option("--out", options->out,
+                      "directory of journal and transcripts (default: "
+                      "bench-out/AGENT_PROVIDER_NAME); of several pairs: of their folders");
+  CLI::Option* cost =
+      command->add_option("--max-cost", options->max_cost_usd,
+                          "US dollars that the bench never exceeds, over all pairs");
+  command->add_option("--max-time", options->max_time,
+                      "seconds, or 15m, 2h, 1h30m: after it no attempt starts, and those that run "
+                      "come to their end");
+  command
+      ->add_option("--replay", options->replay,
+                   "the --out of an earlier bench: its transcripts answer in the place of the "
+                   "model, the verdicts are made anew")
       ->excludes(agent)
       ->excludes(model)
       ->excludes(track)
@@ -101,13 +140,17 @@ void add_bench(CLI::App& app, int& status) {
       ->excludes(names)
       ->excludes(samples)
       ->excludes(cost);
-  CLI::Option* device = command->add_option("--device", options->device, "cpu, cuda:N or fake")->capture_default_str();
-  CLI::Option* store = command->add_option("--store", options->store, "the store of runs and verdicts (default: the user's)");
+  CLI::Option* device = command->add_option("--device", options->device, "cpu, cuda:N or fake")
+                            ->capture_default_str();
+  CLI::Option* store = command->add_option("--store", options->store,
+                                           "the store of runs and verdicts (default: the user's)");
   const std::vector<CLI::Option*> sandbox = add_sandbox_options(*command, options->sandbox);
-  CLI::Option* server =
-      command->add_option("--server", options->server, "http://HOST:PORT/mcp of a running server, instead of an own one; its token is in ASSAY_TOKEN")
-          ->excludes(device)
-          ->excludes(store);
+  CLI::Option* server = command
+                            ->add_option("--server", options->server,
+                                         "http://HOST:PORT/mcp of a running server, instead of an "
+                                         "own one; its token is in ASSAY_TOKEN")
+                            ->excludes(device)
+                            ->excludes(store);
   for (CLI::Option* option : sandbox) server->excludes(option);
   command->callback([options, &status] { status = run_command(*options); });
 }

@@ -12,7 +12,8 @@ using Json = nlohmann::ordered_json;  // command before args before env, as peop
 
 constexpr const char* kName = "assay";
 
-/// JSON's string literals are also those of TOML, Python and JavaScript, as far as paths and arguments go.
+/// JSON's string literals are also those of TOML, Python and JavaScript, as far as paths and
+/// arguments go.
 std::string quoted(const std::string& text) { return Json(text).dump(); }
 
 std::string quoted_list(const std::vector<std::string>& items) {
@@ -23,7 +24,8 @@ std::string quoted_list(const std::vector<std::string>& items) {
 
 /// One word of a POSIX shell.
 std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,";
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -38,7 +40,9 @@ Json command_of(const ServerEntry& entry) {
 
 Json bearer(const std::string& reference) { return {{"Authorization", "Bearer " + reference}}; }
 
-std::string document(const char* key, const Json& server) { return Json{{key, {{kName, server}}}}.dump(2) + "\n"; }
+std::string document(const char* key, const Json& server) {
+  return Json{{key, {{kName, server}}}}.dump(2) + "\n";
+}
 
 ClientConfig claude_code(const ServerEntry& entry) {
   const std::string variable = kTokenVariable;
@@ -75,14 +79,18 @@ ClientConfig codex(const ServerEntry& entry) {
 
 ClientConfig cursor(const ServerEntry& entry) {
   Json server = entry.url.empty() ? command_of(entry) : Json{{"url", entry.url}};
-  if (!entry.url.empty() && entry.token) server["headers"] = bearer(std::string("${env:") + kTokenVariable + "}");
-  return {document("mcpServers", server), ".cursor/mcp.json in the project's root, or ~/.cursor/mcp.json"};
+  if (!entry.url.empty() && entry.token)
+    server["headers"] = bearer(std::string("${env:") + kTokenVariable + "}");
+  return {document("mcpServers", server),
+          ".cursor/mcp.json in the project's root, or ~/.cursor/mcp.json"};
 }
 
 ClientConfig gemini(const ServerEntry& entry) {
   Json server = entry.url.empty() ? command_of(entry) : Json{{"httpUrl", entry.url}};
-  if (!entry.url.empty() && entry.token) server["headers"] = bearer(std::string("$") + kTokenVariable);
-  return {document("mcpServers", server), "~/.gemini/settings.json, or .gemini/settings.json in the project's root"};
+  if (!entry.url.empty() && entry.token)
+    server["headers"] = bearer(std::string("$") + kTokenVariable);
+  return {document("mcpServers", server),
+          "~/.gemini/settings.json, or .gemini/settings.json in the project's root"};
 }
 
 ClientConfig vscode(const ServerEntry& entry) {
@@ -95,7 +103,10 @@ ClientConfig vscode(const ServerEntry& entry) {
   Json file = Json::object();
   Json server = {{"type", "http"}, {"url", entry.url}};
   if (entry.token) {  // VS Code asks once and keeps the answer in its own secret store
-    file["inputs"] = Json::array({{{"type", "promptString"}, {"id", "assay-token"}, {"description", "Assay token"}, {"password", true}}});
+    file["inputs"] = Json::array({{{"type", "promptString"},
+                                   {"id", "assay-token"},
+                                   {"description", "Assay token"},
+                                   {"password", true}}});
     server["headers"] = bearer("${input:assay-token}");
   }
   file["servers"] = {{kName, server}};
@@ -106,20 +117,27 @@ ClientConfig python(const ServerEntry& entry) {
   std::string imports = "import asyncio\n";
   std::string server;
   if (entry.url.empty()) {
-    imports += std::string(entry.env.empty() ? "" : "import os\n") + "\nfrom mcp import Client, StdioServerParameters\n";
-    server = "StdioServerParameters(command=" + quoted(entry.command) + ", args=" + quoted_list(entry.args);
+    imports += std::string(entry.env.empty() ? "" : "import os\n") +
+               "\nfrom mcp import Client, StdioServerParameters\n";
+    server = "StdioServerParameters(command=" + quoted(entry.command) +
+             ", args=" + quoted_list(entry.args);
     if (!entry.env.empty()) server += ", env={**os.environ, **" + Json(entry.env).dump() + "}";
     server += ")";
   } else if (entry.token) {
-    imports += "import os\n\nimport httpx2\nfrom mcp import Client\nfrom mcp.client.streamable_http import streamable_http_client\n";
-    server = "streamable_http_client(" + quoted(entry.url) + ", http_client=httpx2.AsyncClient(headers={\"Authorization\": f\"Bearer {os.environ['" +
-             kTokenVariable + "']}\"}, timeout=60))";
+    imports +=
+        "import os\n\nimport httpx2\nfrom mcp import Client\nfrom mcp.client.streamable_http "
+        "import streamable_http_client\n";
+    server =
+        "streamable_http_client(" + quoted(entry.url) +
+        ", http_client=httpx2.AsyncClient(headers={\"Authorization\": f\"Bearer {os.environ['" +
+        kTokenVariable + "']}\"}, timeout=60))";
   } else {
     imports += "\nfrom mcp import Client\n";
     server = quoted(entry.url);
   }
   return {imports + "\n\nasync def main() -> None:\n    server = " + server +
-              "\n    async with Client(server) as client:\n        print([tool.name for tool in (await client.list_tools()).tools])\n\n\nasyncio.run(main())\n",
+              "\n    async with Client(server) as client:\n        print([tool.name for tool in "
+              "(await client.list_tools()).tools])\n\n\nasyncio.run(main())\n",
           "a program that uses the Python SDK (pip install mcp)"};
 }
 
@@ -127,18 +145,30 @@ ClientConfig typescript(const ServerEntry& entry) {
   std::string imports;
   std::string transport;
   if (entry.url.empty()) {
-    imports = "import { Client } from '@modelcontextprotocol/client';\nimport { StdioClientTransport } from '@modelcontextprotocol/client/stdio';\n";
-    transport = "new StdioClientTransport({ command: " + quoted(entry.command) + ", args: " + quoted_list(entry.args);
-    if (!entry.env.empty()) transport += ", env: { ...process.env, ..." + Json(entry.env).dump() + " }";
+    imports =
+        "import { Client } from '@modelcontextprotocol/client';\nimport { StdioClientTransport } "
+        "from '@modelcontextprotocol/client/stdio';\n";
+    transport = "new StdioClientTransport({ command: " + quoted(entry.command) +
+                ", args: " + quoted_list(entry.args);
+    if (!entry.env.empty())
+      transport += ", env: { ...process.env, ..." + Json(entry.env).dump() + " }";
     transport += " })";
   } else {
-    imports = "import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';\n";
+    imports =
+        "import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';\n";
     transport = "new StreamableHTTPClientTransport(new URL(" + quoted(entry.url) + ")";
-    if (entry.token) transport += std::string(", { requestInit: { headers: { Authorization: `Bearer ${process.env.") + kTokenVariable + "}` } } }";
+    if (entry.token)
+      transport +=
+          std::string(", { requestInit: { headers: { Authorization: `Bearer ${process.env.") +
+          kTokenVariable + "}` } } }";
     transport += ")";
   }
-  return {imports + "\nconst client = new Client({ name: 'my-agent', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });\nawait client.connect(" +
-              transport + ");\nconsole.log((await client.listTools()).tools.map((tool) => tool.name));\nawait client.close();\n",
+  return {imports +
+              "\nconst client = new Client({ name: 'my-agent', version: '1.0.0' }, { "
+              "versionNegotiation: { mode: 'auto' } });\nawait client.connect(" +
+              transport +
+              ");\nconsole.log((await client.listTools()).tools.map((tool) => tool.name));\nawait "
+              "client.close();\n",
           "a program that uses the TypeScript SDK (npm install @modelcontextprotocol/client)"};
 }
 
@@ -157,12 +187,15 @@ constexpr std::array<Known, 7> kClients = {{{"claude-code", claude_code},
 }  // namespace
 
 Result<ClientConfig> client_config(const std::string& client, const ServerEntry& entry) {
-  const auto* found = std::find_if(kClients.begin(), kClients.end(), [&](const Known& known) { return known.name == client; });
-  if (found == kClients.end()) return fail(ErrorCode::not_found, "unknown client '" + client + "'; valid: " + client_names());
+  const auto* found = std::find_if(kClients.begin(), kClients.end(),
+                                   [&](const Known& known) { return known.name == client; });
+  if (found == kClients.end())
+    return fail(ErrorCode::not_found, "unknown client '" + client + "'; valid: " + client_names());
   try {
     return found->make(entry);
   } catch (const Json::exception&) {
-    return fail(ErrorCode::invalid_argument, "a path or an argument is not UTF-8, and no configuration file can hold it");
+    return fail(ErrorCode::invalid_argument,
+                "a path or an argument is not UTF-8, and no configuration file can hold it");
   }
 }
 

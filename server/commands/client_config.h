@@ -1,8 +1,10 @@
-// What an MCP client needs to know to use this server: the text for its configuration file, as `assay serve --print-config CLIENT` prints it.
-// docs/clients.md shows each, and a test keeps the two equal. Pure functions, thread-safe.
+// What an MCP client needs to know to use this server: the text for its configuration file, as
+// `assay serve --print-config CLIENT` prints it. docs/clients.md shows each, and a test keeps the
+// two equal. Pure functions, thread-safe.
 //
 //   ServerEntry entry{.command = "/opt/assay/bin/assay", .args = {"serve", "--stdio"}};
-//   auto config = client_config("codex", entry);          // config->text goes to stdout, config->where to stderr
+//   auto config = client_config("codex", entry);          // config->text goes to stdout,
+//   config->where to stderr
 #pragma once
 
 #include <map>
@@ -27,11 +29,13 @@ struct ServerEntry {
 };
 
 struct ClientConfig {
-  std::string text;   // of the file, with a line feed at its end
-  std::string where;  // which file that is, and the command that does the same, if the client has one
+  std::string text;  // of the file, with a line feed at its end
+  std::string
+      where;  // which file that is, and the command that does the same, if the client has one
 };
 
-/// `client`: claude-code, codex, cursor, gemini, python, typescript or vscode. Any other is an error that lists them.
+/// `client`: claude-code, codex, cursor, gemini, python, typescript or vscode. Any other is an
+/// error that lists them.
 Result<ClientConfig> client_config(const std::string& client, const ServerEntry& entry);
 
 /// For --help: "claude-code, codex, ...".

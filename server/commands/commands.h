@@ -1,5 +1,5 @@
-// The sub-commands of `assay`, one file each. A command adds its options to the app and, when chosen, runs from the callback and
-// leaves its exit status in `status`.
+// The sub-commands of `assay`, one file each. A command adds its options to the app and, when
+// chosen, runs from the callback and leaves its exit status in `status`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,14 +8,14 @@
 
 namespace assay::server {
 
-void add_serve(CLI::App& app, int& status);       // serve.cc
-void add_eval(CLI::App& app, int& status);        // eval.cc
-void add_bench(CLI::App& app, int& status);       // bench.cc
-void add_report(CLI::App& app, int& status);      // report.cc
-void add_operators(CLI::App& app, int& status);   // operators.cc: list, show, lint
-void add_doctor(CLI::App& app, int& status);      // doctor.cc
-void add_token(CLI::App& app, int& status);       // token.cc: new
-void add_plan(CLI::App& app, int& status);        // plan.cc: show, diff
-void add_import(CLI::App& app, int& status);      // import.cc: tritonbench-g
+void add_serve(CLI::App& app, int& status);      // serve.cc
+void add_eval(CLI::App& app, int& status);       // eval.cc
+void add_bench(CLI::App& app, int& status);      // bench.cc
+void add_report(CLI::App& app, int& status);     // report.cc
+void add_operators(CLI::App& app, int& status);  // operators.cc: list, show, lint
+void add_doctor(CLI::App& app, int& status);     // doctor.cc
+void add_token(CLI::App& app, int& status);      // token.cc: new
+void add_plan(CLI::App& app, int& status);       // plan.cc: show, diff
+void add_import(CLI::App& app, int& status);     // import.cc: tritonbench-g
 
 }  // namespace assay::server

@@ -1,4 +1,5 @@
-// `assay doctor`: what this machine can do, layer by layer, device by device. Exit status 0 when jobs can run on the CPU.
+// `assay doctor`: what this machine can do, layer by layer, device by device. Exit status 0 when
+// jobs can run on the CPU.
 #include <sys/utsname.h>
 
 #include <cstdio>
@@ -6,8 +7,8 @@
 #include <string>
 
 #include "sandbox/pool/probe.h"
-#include "server/commands/commands.h"
 #include "server/app/common.h"
+#include "server/commands/commands.h"
 
 namespace assay::server {
 namespace {
@@ -16,51 +17,87 @@ using nlohmann::json;
 
 std::string kernel_release() {
   utsname name{};
-  return ::uname(&name) == 0 ? std::string(name.sysname) + " " + name.release + " " + name.machine : "unknown";
+  return ::uname(&name) == 0 ? std::string(name.sysname) + " " + name.release + " " + name.machine
+                             : "unknown";
 }
 
 json to_json(const sandbox::Probe& found, const Workspace& workspace) {
   json layers = json::array();
-  for (const sandbox::Layer& layer : found.layers) layers.push_back({{"name", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
+  for (const sandbox::Layer& layer : found.layers)
+    layers.push_back({{"name", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
   const auto devices = [](const std::vector<sandbox::LauncherDevice>& gpus) {
     json list = json::array();
     for (const sandbox::LauncherDevice& gpu : gpus) {
-      list.push_back({{"name", gpu.name}, {"target", gpu.target}, {"driver", gpu.driver}, {"multiprocessors", gpu.sms}, {"memory_bytes", gpu.memory_bytes}, {"l2_bytes", gpu.l2_bytes}});
+      list.push_back({{"name", gpu.name},
+                      {"target", gpu.target},
+                      {"driver", gpu.driver},
+                      {"multiprocessors", gpu.sms},
+                      {"memory_bytes", gpu.memory_bytes},
+                      {"l2_bytes", gpu.l2_bytes}});
     }
     return list;
   };
   return {{"assay", ASSAY_VERSION},
           {"kernel", kernel_release()},
-          {"python", {{"path", workspace.paths.python.string()}, {"version", found.versions.python}, {"torch", found.versions.torch}, {"triton", found.versions.triton}, {"nvrtc", found.versions.nvrtc}}},
+          {"python",
+           {{"path", workspace.paths.python.string()},
+            {"version", found.versions.python},
+            {"torch", found.versions.torch},
+            {"triton", found.versions.triton},
+            {"nvrtc", found.versions.nvrtc}}},
           {"operators", workspace.catalog.all().size()},
-          {"sandbox", {{"works", found.sandbox_error.empty()}, {"reason", found.sandbox_error}, {"layers", layers}}},
-          {"devices", {{"cpu", found.sandbox_error.empty()}, {"cuda", devices(found.gpus)}, {"cuda_reason", found.gpu_reason}, {"hip", devices(found.hip_gpus)}, {"hip_reason", found.hip_reason}}}};
+          {"sandbox",
+           {{"works", found.sandbox_error.empty()},
+            {"reason", found.sandbox_error},
+            {"layers", layers}}},
+          {"devices",
+           {{"cpu", found.sandbox_error.empty()},
+            {"cuda", devices(found.gpus)},
+            {"cuda_reason", found.gpu_reason},
+            {"hip", devices(found.hip_gpus)},
+            {"hip_reason", found.hip_reason}}}};
 }
 
 void print(const sandbox::Probe& found, const Workspace& workspace) {
-  std::printf("assay %s on %s, %zu operators\n", ASSAY_VERSION, kernel_release().c_str(), workspace.catalog.all().size());
-  std::printf("python   %s: %s, torch %s, triton %s\n", workspace.paths.python.c_str(), found.versions.python.c_str(), found.versions.torch.c_str(), found.versions.triton.c_str());
-  std::printf("CUDA C++ %s\n", found.versions.nvrtc.empty() ? "cannot be compiled: no NVRTC with its headers (docs/cuda-submissions.md)" : ("NVRTC " + found.versions.nvrtc).c_str());
+  std::printf("assay %s on %s, %zu operators\n", ASSAY_VERSION, kernel_release().c_str(),
+              workspace.catalog.all().size());
+  std::printf("python   %s: %s, torch %s, triton %s\n", workspace.paths.python.c_str(),
+              found.versions.python.c_str(), found.versions.torch.c_str(),
+              found.versions.triton.c_str());
+  std::printf("CUDA C++ %s\n",
+              found.versions.nvrtc.empty()
+                  ? "cannot be compiled: no NVRTC with its headers (docs/cuda-submissions.md)"
+                  : ("NVRTC " + found.versions.nvrtc).c_str());
   std::printf("\nsandbox\n");
   if (!found.sandbox_error.empty()) std::printf("  MISSING  %s\n", found.sandbox_error.c_str());
   std::size_t missing = 0;
   for (const sandbox::Layer& layer : found.layers) {
     missing += !layer.active;
-    std::printf("  %-8s %s%s%s\n", layer.active ? "ok" : "MISSING", layer.name.c_str(), layer.detail.empty() ? "" : ": ", layer.detail.c_str());
+    std::printf("  %-8s %s%s%s\n", layer.active ? "ok" : "MISSING", layer.name.c_str(),
+                layer.detail.empty() ? "" : ": ", layer.detail.c_str());
   }
   if (missing > 0) {
-    std::printf("  --isolation strict would refuse; best-effort stamps the missing layers into every verdict\n");
+    std::printf(
+        "  --isolation strict would refuse; best-effort stamps the missing layers into every "
+        "verdict\n");
   } else if (found.sandbox_error.empty()) {
     std::printf("  every layer is active: --isolation strict works\n");
   }
-  std::printf("\ndevices\n  %-8s cpu: Triton's interpreter on small cases; compiles and records for cuda:80, cuda:90, cuda:100, hip:gfx942\n", found.sandbox_error.empty() ? "ok" : "MISSING");
+  std::printf(
+      "\ndevices\n  %-8s cpu: Triton's interpreter on small cases; compiles and records for "
+      "cuda:80, cuda:90, cuda:100, hip:gfx942\n",
+      found.sandbox_error.empty() ? "ok" : "MISSING");
   for (std::size_t i = 0; i < found.gpus.size(); ++i) {
     const sandbox::LauncherDevice& gpu = found.gpus[i];
-    std::printf("  ok       cuda:%zu: %s, %s, %lld multiprocessors, %lld MiB, driver %s; plan tier\n", i, gpu.name.c_str(), gpu.target.c_str(), static_cast<long long>(gpu.sms),
-                static_cast<long long>(gpu.memory_bytes >> 20), gpu.driver.c_str());
+    std::printf(
+        "  ok       cuda:%zu: %s, %s, %lld multiprocessors, %lld MiB, driver %s; plan tier\n", i,
+        gpu.name.c_str(), gpu.target.c_str(), static_cast<long long>(gpu.sms),
+        static_cast<long long>(gpu.memory_bytes >> 20), gpu.driver.c_str());
   }
   if (found.gpus.empty()) std::printf("  none     cuda: %s\n", found.gpu_reason.c_str());
-  for (const sandbox::LauncherDevice& gpu : found.hip_gpus) std::printf("  seen     hip: %s, %s; no jobs run on it yet\n", gpu.name.c_str(), gpu.target.c_str());
+  for (const sandbox::LauncherDevice& gpu : found.hip_gpus)
+    std::printf("  seen     hip: %s, %s; no jobs run on it yet\n", gpu.name.c_str(),
+                gpu.target.c_str());
   if (found.hip_gpus.empty()) std::printf("  none     hip: %s\n", found.hip_reason.c_str());
 }
 
@@ -68,7 +105,8 @@ int doctor(bool as_json) {
   int status = kPass;
   const auto workspace = open_workspace("doctor", status);
   if (!workspace) return status;
-  const sandbox::Probe found = sandbox::probe(sandbox_config(workspace->paths, sandbox::Isolation::best_effort));
+  const sandbox::Probe found =
+      sandbox::probe(sandbox_config(workspace->paths, sandbox::Isolation::best_effort));
   if (as_json) {
     std::printf("%s\n", to_json(found, *workspace).dump(1).c_str());
   } else {
@@ -81,7 +119,8 @@ int doctor(bool as_json) {
 
 void add_doctor(CLI::App& app, int& status) {
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("doctor", "What this machine can do: layers of the sandbox, devices");
+  CLI::App* command =
+      app.add_subcommand("doctor", "What this machine can do: layers of the sandbox, devices");
   command->add_flag("--json", *as_json, "as JSON");
   command->callback([as_json, &status] { status = doctor(*as_json); });
 }

@@ -1,5 +1,6 @@
-// `assay eval OPERATOR FILE`: one submission, one verdict, no agent and no store. Exit status 0 pass, 1 fail, 2 error.
-// `assay eval OPERATOR --plan FILE`: the same for launch plans that were recorded before, without the submission.
+// `assay eval OPERATOR FILE`: one submission, one verdict, no agent and no store. Exit status 0
+// pass, 1 fail, 2 error. `assay eval OPERATOR --plan FILE`: the same for launch plans that were
+// recorded before, without the submission.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -10,15 +11,15 @@
 
 #include "sandbox/device/make_device.h"
 #include "server/app/artifact_files.h"
-#include "server/commands/commands.h"
 #include "server/app/common.h"
-#include "server/plan_text/plan_case.h"
-#include "server/plan_text/plan_source.h"
 #include "server/app/sandbox_options.h"
 #include "server/app/source_file.h"
-#include "tools/model/operator_job.h"
+#include "server/commands/commands.h"
+#include "server/plan_text/plan_case.h"
+#include "server/plan_text/plan_source.h"
 #include "tools/answer/verdict_answer.h"
 #include "tools/json/verdict_json.h"
+#include "tools/model/operator_job.h"
 
 namespace assay::server {
 namespace {
@@ -39,12 +40,17 @@ struct EvalOptions {
 constexpr const char* kModes = "compile, test, profile, grade";
 
 /// By the file's ending.
-std::string language_of(const std::string& file) { return std::string(file.ends_with(".cu") ? sandbox::kCudaCpp : sandbox::kPython); }
+std::string language_of(const std::string& file) {
+  return std::string(file.ends_with(".cu") ? sandbox::kCudaCpp : sandbox::kPython);
+}
 
 /// The job that the options describe, or an exit status after complaining.
-Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& options, sandbox::JobKind kind, std::string source) {
+Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& options,
+                              sandbox::JobKind kind, std::string source) {
   sandbox::Job job = tools::operator_job(op, kind, std::move(source));
-  if (const Status chosen = tools::choose_language(job, options.language.empty() ? language_of(options.file) : options.language); !chosen)
+  if (const Status chosen = tools::choose_language(
+          job, options.language.empty() ? language_of(options.file) : options.language);
+      !chosen)
     return fail(chosen.error());
   job.targets = options.targets;
   if (kind == sandbox::JobKind::compile && job.targets.empty()) job.targets = {"cuda:90"};
@@ -56,27 +62,34 @@ Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& 
   }
   // A maintainer may look at a hidden case by itself.
   job.cases = tools::operator_job(op, sandbox::JobKind::grade, "").cases;
-  if (const Status chosen = tools::choose_case(job, options.case_id); !chosen) return fail(chosen.error());
+  if (const Status chosen = tools::choose_case(job, options.case_id); !chosen)
+    return fail(chosen.error());
   return job;
 }
 
-/// A job that replays stored plans, each for a case of its own. Errors that name a wrong --case are not_found, those of the plans are read_plan()'s.
-Result<sandbox::Job> make_replay(const operators::Operator& op, const EvalOptions& options, sandbox::JobKind kind, const std::filesystem::path& store) {
+/// A job that replays stored plans, each for a case of its own. Errors that name a wrong --case are
+/// not_found, those of the plans are read_plan()'s.
+Result<sandbox::Job> make_replay(const operators::Operator& op, const EvalOptions& options,
+                                 sandbox::JobKind kind, const std::filesystem::path& store) {
   sandbox::Job job = tools::operator_job(op, kind, "");
-  const std::vector<sandbox::CaseRequest> all = tools::operator_job(op, sandbox::JobKind::grade, "").cases;
+  const std::vector<sandbox::CaseRequest> all =
+      tools::operator_job(op, sandbox::JobKind::grade, "").cases;
   for (const std::string& word : options.plans) {
     const NamedPlan given = named_plan(op, word);
     Result<StoredPlan> stored = read_plan(given.where, store);
     if (!stored) return fail(stored.error());
     const std::string& named = given.case_id.empty() ? options.case_id : given.case_id;
-    const Result<std::string> id = named.empty() ? case_of_plan(op, stored->plan) : Result<std::string>(named);
+    const Result<std::string> id =
+        named.empty() ? case_of_plan(op, stored->plan) : Result<std::string>(named);
     if (!id) return fail(id.error().code, given.where + ": " + id.error().message);
     if (!job.plans.emplace(*id, std::move(stored->bytes)).second)
-      return fail(ErrorCode::invalid_argument, given.where + ": case '" + *id + "' has a plan already");
+      return fail(ErrorCode::invalid_argument,
+                  given.where + ": case '" + *id + "' has a plan already");
   }
   if (!options.case_id.empty()) {
     job.cases = all;
-    if (const Status chosen = tools::choose_case(job, options.case_id); !chosen) return fail(ErrorCode::permission_denied, chosen.error().message);
+    if (const Status chosen = tools::choose_case(job, options.case_id); !chosen)
+      return fail(ErrorCode::permission_denied, chosen.error().message);
     return job;
   }
   job.cases.clear();
@@ -93,11 +106,15 @@ int status_of_replay_error(const Error& error) {
 
 /// What is wrong with how the options go together; empty when nothing is.
 std::string contradiction(const EvalOptions& options, sandbox::JobKind kind) {
-  if (options.plans.empty()) return options.file.empty() ? "needs a submission's file, or --plan" : "";
+  if (options.plans.empty())
+    return options.file.empty() ? "needs a submission's file, or --plan" : "";
   if (!options.file.empty()) return "--plan is there instead of a submission's file, not beside it";
-  if (kind == sandbox::JobKind::compile) return "a stored plan is compiled already; --mode can be test, profile, grade";
+  if (kind == sandbox::JobKind::compile)
+    return "a stored plan is compiled already; --mode can be test, profile, grade";
   const bool one_case = kind == sandbox::JobKind::profile || !options.case_id.empty();
-  return one_case && options.plans.size() > 1 ? "several plans are several cases; --case and --mode profile take one" : "";
+  return one_case && options.plans.size() > 1
+             ? "several plans are several cases; --case and --mode profile take one"
+             : "";
 }
 
 int exit_status(sandbox::Outcome outcome) {
@@ -111,36 +128,50 @@ int exit_status(sandbox::Outcome outcome) {
 
 int evaluate(const EvalOptions& options) {
   const auto kind = sandbox::job_kind_from(options.mode);
-  if (!kind) return print_error("eval", kUsage, "unknown mode '" + options.mode + "'; valid: " + kModes);
-  if (const std::string wrong = contradiction(options, *kind); !wrong.empty()) return print_error("eval", kUsage, wrong);
+  if (!kind)
+    return print_error("eval", kUsage, "unknown mode '" + options.mode + "'; valid: " + kModes);
+  if (const std::string wrong = contradiction(options, *kind); !wrong.empty())
+    return print_error("eval", kUsage, wrong);
   int status = kPass;
   const auto workspace = open_workspace("eval", status, options.suite);
   if (!workspace) return status;
   const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, workspace->paths);
   if (!config) return print_error("eval", kUsage, config.error().message);
   const operators::Operator* op = workspace->catalog.find(options.operator_name);
-  if (op == nullptr) return print_error("eval", kUnknownName, workspace->catalog.unknown(options.operator_name).message);
+  if (op == nullptr)
+    return print_error("eval", kUnknownName,
+                       workspace->catalog.unknown(options.operator_name).message);
   Result<sandbox::Job> job = sandbox::Job{};
   if (options.plans.empty()) {
     Result<std::string> source = read_source(options.file, sandbox::Limits{}.source_bytes);
-    if (!source) return print_error("eval", source.error().code == ErrorCode::corrupt ? kBadData : kNoInput, source.error().message);
+    if (!source)
+      return print_error("eval", source.error().code == ErrorCode::corrupt ? kBadData : kNoInput,
+                         source.error().message);
     job = make_job(*op, options, *kind, std::move(*source));
-    if (!job) return print_error("eval", job.error().code == ErrorCode::invalid_argument ? kUsage : kUnknownName, job.error().message);
+    if (!job)
+      return print_error("eval",
+                         job.error().code == ErrorCode::invalid_argument ? kUsage : kUnknownName,
+                         job.error().message);
   } else {
-    job = make_replay(*op, options, *kind, options.store.empty() ? workspace->paths.default_store() : std::filesystem::path(options.store));
+    job = make_replay(*op, options, *kind,
+                      options.store.empty() ? workspace->paths.default_store()
+                                            : std::filesystem::path(options.store));
     if (!job) return print_error("eval", status_of_replay_error(job.error()), job.error().message);
   }
   job->limits = options.sandbox.limits;
   job->want_artifacts = !options.artifacts.empty();
   auto device = sandbox::make_device(options.device, *config);
-  if (!device) return print_error("eval", status_of_device_error(device.error()), device.error().message);
+  if (!device)
+    return print_error("eval", status_of_device_error(device.error()), device.error().message);
 
   sandbox::JobMonitor monitor;
   const auto begin = std::chrono::steady_clock::now();
   const sandbox::Verdict verdict = (*device)->execute(*job, monitor);
-  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - begin);
   if (!options.artifacts.empty()) {
-    if (const auto written = write_artifacts(verdict.artifacts, options.artifacts); !written) return print_error("eval", kUnavailable, written.error().message);
+    if (const auto written = write_artifacts(verdict.artifacts, options.artifacts); !written)
+      return print_error("eval", kUnavailable, written.error().message);
   }
   if (options.json) {
     std::printf("%s\n", tools::verdict_to_json(verdict).dump(1).c_str());
@@ -158,22 +189,31 @@ int evaluate(const EvalOptions& options) {
 
 void add_eval(CLI::App& app, int& status) {
   auto options = std::make_shared<EvalOptions>();
-  CLI::App* command = app.add_subcommand("eval", "Judge one submission: exit status 0 pass, 1 fail, 2 error");
-  command->add_option("operator", options->operator_name, "an operator of `assay operators list`")->required();
+  CLI::App* command =
+      app.add_subcommand("eval", "Judge one submission: exit status 0 pass, 1 fail, 2 error");
+  command->add_option("operator", options->operator_name, "an operator of `assay operators list`")
+      ->required();
   command->add_option("file", options->file, "the submission; - reads standard input");
   command
       ->add_option("--plan", options->plans,
-                   "a launch plan that was recorded before, instead of a submission: a file, or an artifact's handle, after CASE= where its sizes do not tell "
+                   "a launch plan that was recorded before, instead of a submission: a file, or an "
+                   "artifact's handle, after CASE= where its sizes do not tell "
                    "the case; may be repeated, for as many cases")
       ->allow_extra_args(false);
-  command->add_option("--suite", options->suite, "a folder of operators to take instead of Assay's own");
-  command->add_option("--store", options->store, "the store that holds the plans' artifacts (default: the user's)");
-  command->add_option("--artifacts", options->artifacts, "write launch plans and PTX of public cases into this folder");
+  command->add_option("--suite", options->suite,
+                      "a folder of operators to take instead of Assay's own");
+  command->add_option("--store", options->store,
+                      "the store that holds the plans' artifacts (default: the user's)");
+  command->add_option("--artifacts", options->artifacts,
+                      "write launch plans and PTX of public cases into this folder");
   command->add_option("--device", options->device, "cpu, cuda:N or fake")->capture_default_str();
   command->add_option("--mode", options->mode, kModes)->capture_default_str();
-  command->add_option("--language", options->language, std::string(sandbox::kLanguageNames) + "; otherwise by the file's ending: .cu is cuda");
+  command->add_option(
+      "--language", options->language,
+      std::string(sandbox::kLanguageNames) + "; otherwise by the file's ending: .cu is cuda");
   command->add_option("--case", options->case_id, "one case instead of all of the mode's");
-  command->add_option("--target", options->targets, "compile: cuda:80, cuda:90, cuda:100, hip:gfx942; may be repeated");
+  command->add_option("--target", options->targets,
+                      "compile: cuda:80, cuda:90, cuda:100, hip:gfx942; may be repeated");
   add_sandbox_options(*command, options->sandbox);
   command->add_flag("--json", options->json, "the verdict as JSON (docs/verdict.md)");
   command->callback([options, &status] { status = evaluate(*options); });

@@ -29,15 +29,18 @@ std::optional<std::string> read_token_file(const std::string& path, int& status)
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0) {
-    status = refuse(kNoInput, "the token file " + path + " cannot be read: " + std::strerror(errno));
+    status =
+        refuse(kNoInput, "the token file " + path + " cannot be read: " + std::strerror(errno));
     return std::nullopt;
   }
   if (!S_ISREG(info.st_mode) || info.st_size > kMaxTokenFileBytes) {
-    status = refuse(kBadConfig, "the token file " + path + " must be a regular file of at most " + std::to_string(kMaxTokenFileBytes) + " bytes");
+    status = refuse(kBadConfig, "the token file " + path + " must be a regular file of at most " +
+                                    std::to_string(kMaxTokenFileBytes) + " bytes");
     return std::nullopt;
   }
   if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    status = refuse(kUnsafe, "others than its owner may use the token file " + path + "; type: chmod 600 " + path);
+    status = refuse(kUnsafe, "others than its owner may use the token file " + path +
+                                 "; type: chmod 600 " + path);
     return std::nullopt;
   }
   std::string text(static_cast<std::size_t>(info.st_size), '\0');
@@ -58,7 +61,8 @@ bool set_tokens(const HttpFlags& flags, mcp::HttpOptions& options, int& status) 
   if (!text) return false;
   Result<mcp::Tokens> tokens = mcp::Tokens::parse(*text, token_scopes());
   if (!tokens) {
-    status = refuse(kBadConfig, "the token file " + flags.token_file + ": " + tokens.error().message);
+    status =
+        refuse(kBadConfig, "the token file " + flags.token_file + ": " + tokens.error().message);
     return false;
   }
   options.tokens = std::make_shared<const mcp::Tokens>(std::move(*tokens));
@@ -69,7 +73,8 @@ bool set_tls(const HttpFlags& flags, mcp::HttpOptions& options, int& status) {
   if (flags.tls_certificate.empty()) return true;
   auto tls = mcp::TlsContext::load(flags.tls_certificate, flags.tls_key);
   if (!tls) {
-    status = refuse(tls.error().code == ErrorCode::not_found ? kNoInput : kBadConfig, tls.error().message);
+    status = refuse(tls.error().code == ErrorCode::not_found ? kNoInput : kBadConfig,
+                    tls.error().message);
     return false;
   }
   options.tls = std::move(*tls);
@@ -84,15 +89,23 @@ const std::vector<std::string>& token_scopes() {
 }
 
 void add_http_flags(CLI::App& command, HttpFlags& flags) {
-  auto* address =
-      command.add_option("--http", flags.address, "listen on HOST:PORT (port 0 picks one), endpoint /mcp; other than loopback only with --token-file");
-  const auto with_http = [&](const char* name, auto& value, const char* help) { return command.add_option(name, value, help)->needs(address); };
-  with_http("--token-file", flags.token_file, "who may use it, one token a line as `assay token new` prints it");
+  auto* address = command.add_option("--http", flags.address,
+                                     "listen on HOST:PORT (port 0 picks one), endpoint /mcp; other "
+                                     "than loopback only with --token-file");
+  const auto with_http = [&](const char* name, auto& value, const char* help) {
+    return command.add_option(name, value, help)->needs(address);
+  };
+  with_http("--token-file", flags.token_file,
+            "who may use it, one token a line as `assay token new` prints it");
   auto* certificate = with_http("--tls-cert", flags.tls_certificate, "PEM file: serve HTTPS");
-  certificate->needs(with_http("--tls-key", flags.tls_key, "PEM file, not encrypted")->needs(certificate));
-  with_http("--allow-host", flags.allowed_hosts, "a further host name that clients use, for instance that of a reverse proxy; may be repeated");
+  certificate->needs(
+      with_http("--tls-key", flags.tls_key, "PEM file, not encrypted")->needs(certificate));
+  with_http("--allow-host", flags.allowed_hosts,
+            "a further host name that clients use, for instance that of a reverse proxy; may be "
+            "repeated");
   with_http("--rate-limit", flags.rate_limit,
-            "requests a second for each token, or for each address without tokens; 0: none (default: 50 with --token-file, else none)")
+            "requests a second for each token, or for each address without tokens; 0: none "
+            "(default: 50 with --token-file, else none)")
       ->check(CLI::NonNegativeNumber);
 }
 
@@ -104,21 +117,24 @@ std::optional<mcp::HttpOptions> http_options(const HttpFlags& flags, int& status
   }
   if (!address->loopback && flags.token_file.empty()) {
     status =
-        refuse(kUnsafe,
-               "'" + address->host +
-                   "' can be reached by others, and without --token-file everyone may run code here; make a token with `assay token new`, or serve 127.0.0.1");
+        refuse(kUnsafe, "'" + address->host +
+                            "' can be reached by others, and without --token-file everyone may run "
+                            "code here; make a token with `assay token new`, or serve 127.0.0.1");
     return std::nullopt;
   }
   mcp::HttpOptions options;
   options.host = address->host;
   options.port = address->port;
   options.allowed_hosts = flags.allowed_hosts;
-  const double rate = flags.rate_limit >= 0 ? flags.rate_limit : flags.token_file.empty() ? 0 : kDefaultRate;
+  const double rate = flags.rate_limit >= 0      ? flags.rate_limit
+                      : flags.token_file.empty() ? 0
+                                                 : kDefaultRate;
   options.rate_limit = {rate, rate * kBurstSeconds};
   if (!set_tokens(flags, options, status) || !set_tls(flags, options, status)) return std::nullopt;
   if (!address->loopback && !options.tls) {
     std::fprintf(stderr,
-                 "assay serve: warning: tokens and sources cross the network unencrypted; use --tls-cert and --tls-key, or a reverse proxy that does TLS\n");
+                 "assay serve: warning: tokens and sources cross the network unencrypted; use "
+                 "--tls-cert and --tls-key, or a reverse proxy that does TLS\n");
   }
   return options;
 }

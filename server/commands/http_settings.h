@@ -1,4 +1,5 @@
-// What `assay serve --http` takes from the command line, and what it must have: a public address needs a token file, a token file must be private.
+// What `assay serve --http` takes from the command line, and what it must have: a public address
+// needs a token file, a token file must be private.
 #pragma once
 
 #include <CLI/CLI.hpp>

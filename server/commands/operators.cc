@@ -1,4 +1,5 @@
-// `assay operators list|show|lint`: the catalog, one operator in full, and the proof that operators are sound.
+// `assay operators list|show|lint`: the catalog, one operator in full, and the proof that operators
+// are sound.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -9,10 +10,10 @@
 #include <vector>
 
 #include "sandbox/device/make_device.h"
-#include "server/commands/commands.h"
 #include "server/app/common.h"
-#include "server/lint/run.h"
 #include "server/app/sandbox_options.h"
+#include "server/commands/commands.h"
+#include "server/lint/run.h"
 
 namespace assay::server {
 namespace {
@@ -31,7 +32,9 @@ struct OperatorsOptions {
 constexpr int kMostJobs = 64;
 
 /// The named operators, or all; nullopt after complaining about an unknown name.
-std::optional<std::vector<const operators::Operator*>> choose(const operators::Catalog& catalog, const std::vector<std::string>& names, int& status) {
+std::optional<std::vector<const operators::Operator*>> choose(const operators::Catalog& catalog,
+                                                              const std::vector<std::string>& names,
+                                                              int& status) {
   std::vector<const operators::Operator*> chosen;
   if (names.empty()) {
     for (const operators::Operator& op : catalog.all()) chosen.push_back(&op);
@@ -54,18 +57,22 @@ int list(const OperatorsOptions& options) {
   const auto chosen = choose(workspace->catalog, options.names, status);
   if (!chosen) return status;
   for (const operators::Operator* op : *chosen) {
-    std::printf("%-24s %-9s %-14s %-7s %d  %s\n", op->name.c_str(), std::string(to_string(op->split)).c_str(), op->family.c_str(), op->dialect.c_str(), op->difficulty, op->summary.c_str());
+    std::printf("%-24s %-9s %-14s %-7s %d  %s\n", op->name.c_str(),
+                std::string(to_string(op->split)).c_str(), op->family.c_str(), op->dialect.c_str(),
+                op->difficulty, op->summary.c_str());
   }
   return kPass;
 }
 
 void print_operator(const operators::Operator& op) {
-  std::printf("%s (%s, %s, %s, difficulty %d)\n%s\n\n%s\n", op.signature.c_str(), std::string(to_string(op.split)).c_str(), op.family.c_str(), op.dialect.c_str(), op.difficulty,
-              op.summary.c_str(), op.description.c_str());
+  std::printf("%s (%s, %s, %s, difficulty %d)\n%s\n\n%s\n", op.signature.c_str(),
+              std::string(to_string(op.split)).c_str(), op.family.c_str(), op.dialect.c_str(),
+              op.difficulty, op.summary.c_str(), op.description.c_str());
   for (const operators::Case& item : op.cases) {
     std::string axes;
     for (const auto& [axis, extent] : item.axes) axes += " " + axis + "=" + std::to_string(extent);
-    std::printf("  %-20s %-7s %-9s %-14s%s%s\n", item.id.c_str(), item.hidden ? "hidden" : "public", item.dtype.c_str(), item.distribution.c_str(), axes.c_str(),
+    std::printf("  %-20s %-7s %-9s %-14s%s%s\n", item.id.c_str(), item.hidden ? "hidden" : "public",
+                item.dtype.c_str(), item.distribution.c_str(), axes.c_str(),
                 item.interpreter ? "  (interpreter)" : "");
   }
   std::printf("\n%s\n", op.reference_source.c_str());
@@ -75,18 +82,27 @@ int show(const OperatorsOptions& options) {
   int status = kPass;
   const auto workspace = open_workspace("operators", status, options.suite);
   if (!workspace) return status;
-  if (options.names.empty()) return print_error("operators show", kUsage, "name at least one operator; `assay operators list` names all " + std::to_string(workspace->catalog.all().size()));
+  if (options.names.empty())
+    return print_error("operators show", kUsage,
+                       "name at least one operator; `assay operators list` names all " +
+                           std::to_string(workspace->catalog.all().size()));
   const auto chosen = choose(workspace->catalog, options.names, status);
   if (!chosen) return status;
   for (const operators::Operator* op : *chosen) print_operator(*op);
   return kPass;
 }
 
-bool write_reports(const OperatorsOptions& options, const sandbox::DeviceInfo& device, const std::vector<LintReport>& reports) {
+bool write_reports(const OperatorsOptions& options, const sandbox::DeviceInfo& device,
+                   const std::vector<LintReport>& reports) {
   nlohmann::json list = nlohmann::json::array();
   for (const LintReport& report : reports) list.push_back(lint_to_json(report));
   std::ofstream file(options.out);
-  file << nlohmann::json{{"format", "assay.lint/1"}, {"device", device.name}, {"device_description", device.description}, {"operators", list}}.dump(1) << "\n";
+  file << nlohmann::json{{"format", "assay.lint/1"},
+                         {"device", device.name},
+                         {"device_description", device.description},
+                         {"operators", list}}
+              .dump(1)
+       << "\n";
   return static_cast<bool>(file.flush());
 }
 
@@ -98,26 +114,41 @@ int lint(const OperatorsOptions& options) {
   if (!chosen) return status;
   SandboxOptions sandbox;
   sandbox.isolation = options.isolation;
-  sandbox.gpu_sharers = std::min(options.jobs, kMostGpuSharers);  // most of an oracle's verdict is compiling and references: only its times need the GPU alone
+  sandbox.gpu_sharers =
+      std::min(options.jobs, kMostGpuSharers);  // most of an oracle's verdict is compiling and
+                                                // references: only its times need the GPU alone
   const Result<sandbox::SandboxConfig> config = sandbox_config(sandbox, workspace->paths);
   if (!config) return print_error("operators lint", kUsage, config.error().message);
   const auto device = sandbox::make_device(options.device, *config);
-  if (!device) return print_error("operators lint", status_of_device_error(device.error()), device.error().message);
-  const LintCache cache(workspace->paths.state / "lint", content_of_judges(workspace->paths, (*device)->info()) + std::to_string(options.seed), options.fresh);
+  if (!device)
+    return print_error("operators lint", status_of_device_error(device.error()),
+                       device.error().message);
+  const LintCache cache(
+      workspace->paths.state / "lint",
+      content_of_judges(workspace->paths, (*device)->info()) + std::to_string(options.seed),
+      options.fresh);
   LintRun run(**device, *config, cache, options.seed);
   std::size_t known = 0;
-  const std::vector<LintReport> reports = run.lint(*chosen, static_cast<std::size_t>(options.jobs), [&](const LintReport& report, bool is_known) {
-    known += is_known;
-    std::fputs(lint_text(report).c_str(), stdout);
-    std::fflush(stdout);
-  });
-  const auto sound = static_cast<std::size_t>(std::count_if(reports.begin(), reports.end(), [](const LintReport& one) { return one.is_sound(); }));
-  const std::string unchanged = known == 0 ? "" : " (" + std::to_string(known) + " of them unchanged since they were linted; --fresh lints them again)";
-  std::printf("%zu of %zu operators are sound on %s%s\n", sound, chosen->size(), options.device.c_str(), unchanged.c_str());
+  const std::vector<LintReport> reports = run.lint(*chosen, static_cast<std::size_t>(options.jobs),
+                                                   [&](const LintReport& report, bool is_known) {
+                                                     known += is_known;
+                                                     std::fputs(lint_text(report).c_str(), stdout);
+                                                     std::fflush(stdout);
+                                                   });
+  const auto sound = static_cast<std::size_t>(std::count_if(
+      reports.begin(), reports.end(), [](const LintReport& one) { return one.is_sound(); }));
+  const std::string unchanged =
+      known == 0 ? ""
+                 : " (" + std::to_string(known) +
+                       " of them unchanged since they were linted; --fresh lints them again)";
+  std::printf("%zu of %zu operators are sound on %s%s\n", sound, chosen->size(),
+              options.device.c_str(), unchanged.c_str());
   for (const LintReport& report : reports) {
-    if (!report.is_sound()) std::printf("not sound: %s (%zu failures)\n", report.name.c_str(), report.failures.size());
+    if (!report.is_sound())
+      std::printf("not sound: %s (%zu failures)\n", report.name.c_str(), report.failures.size());
   }
-  if (!options.out.empty() && !write_reports(options, (*device)->info(), reports)) return print_error("operators lint", kNoInput, "cannot write " + options.out);
+  if (!options.out.empty() && !write_reports(options, (*device)->info(), reports))
+    return print_error("operators lint", kNoInput, "cannot write " + options.out);
   return sound == chosen->size() ? kPass : kFail;
 }
 
@@ -125,23 +156,36 @@ int lint(const OperatorsOptions& options) {
 
 void add_operators(CLI::App& app, int& status) {
   auto options = std::make_shared<OperatorsOptions>();
-  CLI::App* group = app.add_subcommand("operators", "The tasks: list them, show one, prove that they are sound");
+  CLI::App* group =
+      app.add_subcommand("operators", "The tasks: list them, show one, prove that they are sound");
   group->require_subcommand(1);
-  group->add_option("--suite", options->suite, "a folder of operators to take instead of Assay's own");
-  CLI::App* list_command = group->add_subcommand("list", "one line each: name, split, family, dialect, difficulty, summary");
+  group->add_option("--suite", options->suite,
+                    "a folder of operators to take instead of Assay's own");
+  CLI::App* list_command = group->add_subcommand(
+      "list", "one line each: name, split, family, dialect, difficulty, summary");
   list_command->add_option("names", options->names, "only these");
   list_command->callback([options, &status] { status = list(*options); });
-  CLI::App* show_command = group->add_subcommand("show", "one operator in full, hidden cases included: for maintainers");
+  CLI::App* show_command =
+      group->add_subcommand("show", "one operator in full, hidden cases included: for maintainers");
   show_command->add_option("names", options->names, "operators");
   show_command->callback([options, &status] { status = show(*options); });
-  CLI::App* lint_command = group->add_subcommand("lint", "the reference is right with itself, every mutant fails, the oracle passes");
+  CLI::App* lint_command = group->add_subcommand(
+      "lint", "the reference is right with itself, every mutant fails, the oracle passes");
   lint_command->add_option("names", options->names, "only these");
   lint_command->add_option("--device", options->device, "cpu or cuda:N")->capture_default_str();
-  lint_command->add_option("--isolation", options->isolation, "strict or best-effort")->capture_default_str();
+  lint_command->add_option("--isolation", options->isolation, "strict or best-effort")
+      ->capture_default_str();
   options->jobs = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostJobs);
-  lint_command->add_option("--jobs", options->jobs, "operators at once; each takes a core and some 400 MiB")->check(CLI::Range(1, kMostJobs))->capture_default_str();
-  lint_command->add_flag("--fresh", options->fresh, "also those that have not changed since they were found sound");
-  lint_command->add_option("--seed", options->seed, "of the inputs on which mutants are tried; the oracle gets new ones each time")->capture_default_str();
+  lint_command
+      ->add_option("--jobs", options->jobs, "operators at once; each takes a core and some 400 MiB")
+      ->check(CLI::Range(1, kMostJobs))
+      ->capture_default_str();
+  lint_command->add_flag("--fresh", options->fresh,
+                         "also those that have not changed since they were found sound");
+  lint_command
+      ->add_option("--seed", options->seed,
+                   "of the inputs on which mutants are tried; the oracle gets new ones each time")
+      ->capture_default_str();
   lint_command->add_option("--out", options->out, "write what was found into this file, as JSON");
   lint_command->callback([options, &status] { status = lint(*options); });
 }

@@ -1,16 +1,17 @@
-// `assay report`: what a run scored, or several that are samples of one agent and model, or of several to be compared, from the store.
+// `assay report`: what a run scored, or several that are samples of one agent and model, or of
+// several to be compared, from the store.
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "server/commands/commands.h"
 #include "server/app/common.h"
-#include "server/report/model/compare.h"
-#include "server/report/text/compare_table.h"
-#include "server/report/model/formats.h"
 #include "server/app/report_similarity.h"
 #include "server/app/report_source.h"
+#include "server/commands/commands.h"
+#include "server/report/model/compare.h"
+#include "server/report/model/formats.h"
+#include "server/report/text/compare_table.h"
 
 namespace assay::server {
 namespace {
@@ -24,7 +25,8 @@ struct ReportOptions {
   bool codebleu = false;
 };
 
-Status compare_with_oracles(Report& report, const std::filesystem::path& store, const Workspace& workspace) {
+Status compare_with_oracles(Report& report, const std::filesystem::path& store,
+                            const Workspace& workspace) {
   const auto sources = read_sources(store, workspace.catalog, report);
   if (!sources) return fail(sources.error());
   return add_similarity(report, *sources, workspace.catalog, workspace.paths);
@@ -36,13 +38,17 @@ int print(const std::string& text) {
   return kPass;
 }
 
-int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat format, const ReportOptions& options, const std::filesystem::path& store,
+int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat format,
+                   const ReportOptions& options, const std::filesystem::path& store,
                    const Workspace& workspace) {
   Result<Comparison> comparison = make_comparison(runs, &workspace.catalog);
-  if (!comparison) return print_error(kCommand, status_of_report_error(comparison.error()), comparison.error().message);
+  if (!comparison)
+    return print_error(kCommand, status_of_report_error(comparison.error()),
+                       comparison.error().message);
   if (options.codebleu) {
     for (Report& report : comparison->reports) {
-      if (Status done = compare_with_oracles(report, store, workspace); !done) return print_error(kCommand, kUnavailable, done.error().message);
+      if (Status done = compare_with_oracles(report, store, workspace); !done)
+        return print_error(kCommand, kUnavailable, done.error().message);
     }
   }
   switch (format) {
@@ -58,18 +64,26 @@ int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat forma
 
 int run_report(const ReportOptions& options) {
   const std::optional<ReportFormat> format = report_format_from(options.format);
-  if (!format) return print_error(kCommand, kUsage, "unknown format '" + options.format + "'; valid: table, json, csv, html");
+  if (!format)
+    return print_error(kCommand, kUsage,
+                       "unknown format '" + options.format + "'; valid: table, json, csv, html");
   int status = kPass;
   const std::optional<Workspace> workspace = open_workspace(kCommand, status);
   if (!workspace) return status;
-  const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store() : std::filesystem::path(options.store);
-  const Result<std::vector<tools::Scorecard>> runs = read_runs(store, workspace->catalog, options.runs);
-  if (!runs) return print_error(kCommand, status_of_report_error(runs.error()), runs.error().message);
-  if (!is_one_configuration(*runs)) return run_comparison(*runs, *format, options, store, *workspace);
+  const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store()
+                                                            : std::filesystem::path(options.store);
+  const Result<std::vector<tools::Scorecard>> runs =
+      read_runs(store, workspace->catalog, options.runs);
+  if (!runs)
+    return print_error(kCommand, status_of_report_error(runs.error()), runs.error().message);
+  if (!is_one_configuration(*runs))
+    return run_comparison(*runs, *format, options, store, *workspace);
   Result<Report> report = make_report(*runs, &workspace->catalog);
-  if (!report) return print_error(kCommand, status_of_report_error(report.error()), report.error().message);
+  if (!report)
+    return print_error(kCommand, status_of_report_error(report.error()), report.error().message);
   if (options.codebleu) {
-    if (Status done = compare_with_oracles(*report, store, *workspace); !done) return print_error(kCommand, kUnavailable, done.error().message);
+    if (Status done = compare_with_oracles(*report, store, *workspace); !done)
+      return print_error(kCommand, kUnavailable, done.error().message);
   }
   return print(format_report(*report, *format));
 }
@@ -79,13 +93,17 @@ int run_report(const ReportOptions& options) {
 void add_report(CLI::App& app, int& status) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand("report", "Show what a run scored");
-  command->add_option("--format", options->format, "table, json, csv or html")->capture_default_str();
+  command->add_option("--format", options->format, "table, json, csv or html")
+      ->capture_default_str();
   command
       ->add_option("--run", options->runs,
-                   "a run's handle (default: the newest run); repeat it for the samples of one agent and model, or for several of them to compare")
+                   "a run's handle (default: the newest run); repeat it for the samples of one "
+                   "agent and model, or for several of them to compare")
       ->allow_extra_args(false);
-  command->add_flag("--codebleu", options->codebleu, "compare each submission's text with the oracle's");
-  command->add_option("--store", options->store, "the store that holds the run (default: the user's)");
+  command->add_flag("--codebleu", options->codebleu,
+                    "compare each submission's text with the oracle's");
+  command->add_option("--store", options->store,
+                      "the store that holds the run (default: the user's)");
   command->callback([options, &status] { status = run_report(*options); });
 }
 

@@ -1,4 +1,5 @@
-// `assay serve`: the MCP server over stdio or HTTP. Puts store, devices, tools and protocol together.
+// `assay serve`: the MCP server over stdio or HTTP. Puts store, devices, tools and protocol
+// together.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -13,17 +14,17 @@
 #include "operators/guides.h"
 #include "operators/search/example_search.h"
 #include "sandbox/device/make_device.h"
-#include "server/commands/adapt.h"
 #include "server/app/address.h"
+#include "server/app/common.h"
+#include "server/app/sandbox_options.h"
+#include "server/commands/adapt.h"
 #include "server/commands/client_config.h"
 #include "server/commands/commands.h"
-#include "server/app/common.h"
 #include "server/commands/http_settings.h"
-#include "server/app/sandbox_options.h"
 #include "server/conformance/fixtures.h"
+#include "server/mcp/core/server.h"
 #include "server/mcp/http/http_server.h"
 #include "server/mcp/http/metrics_text.h"
-#include "server/mcp/core/server.h"
 #include "server/mcp/stdio/stdio_server.h"
 #include "server/runs/services.h"
 #include "server/runs/stored_tasks.h"
@@ -43,8 +44,10 @@ struct ServeOptions {
 };
 
 constexpr const char* kInstructions =
-    "Assay scores GPU kernels written in Triton. Start with list_operators, then fetch_spec; search_examples shows techniques. Write the entry function that "
-    "the spec names, try it with compile and run_tests, and look at profile. For a score: start_run, then submit once per operator with the run handle. "
+    "Assay scores GPU kernels written in Triton. Start with list_operators, then fetch_spec; "
+    "search_examples shows techniques. Write the entry function that "
+    "the spec names, try it with compile and run_tests, and look at profile. For a score: "
+    "start_run, then submit once per operator with the run handle. "
     "Answers "
     "name the next step; work longer than 20 s answers with a job handle for the job tool.";
 
@@ -71,7 +74,8 @@ std::optional<Devices> make_devices(const ServeOptions& options, const Paths& pa
   return devices;
 }
 
-/// What a client must be told to reach the server that these options start: absolute paths, nothing that only this shell knows.
+/// What a client must be told to reach the server that these options start: absolute paths, nothing
+/// that only this shell knows.
 Result<ServerEntry> entry_of(const ServeOptions& options) {
   const Result<Paths> paths = find_paths();
   if (!paths) return fail(paths.error());
@@ -79,25 +83,35 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   if (!options.http.address.empty()) {
     const Result<Address> address = parse_address(options.http.address);
     if (!address) return fail(address.error());
-    if (address->port == 0) return fail(ErrorCode::invalid_argument, "a client cannot be told a port that is picked later; give --http a port other than 0");
+    if (address->port == 0)
+      return fail(
+          ErrorCode::invalid_argument,
+          "a client cannot be told a port that is picked later; give --http a port other than 0");
     std::string host = address->host;
-    if (host == "0.0.0.0" || host == "::") {  // every address of this machine: no name that a client could use
+    if (host == "0.0.0.0" ||
+        host == "::") {  // every address of this machine: no name that a client could use
       if (options.http.allowed_hosts.empty())
-        return fail(ErrorCode::invalid_argument, "a client cannot connect to " + host + "; name this machine with --allow-host");
+        return fail(ErrorCode::invalid_argument,
+                    "a client cannot connect to " + host + "; name this machine with --allow-host");
       host = options.http.allowed_hosts.front();
     }
     const bool v6 = host.find(':') != std::string::npos;
-    entry.url = (options.http.tls_certificate.empty() ? "http://" : "https://") + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(address->port) + "/mcp";
+    entry.url = (options.http.tls_certificate.empty() ? "http://" : "https://") +
+                (v6 ? "[" + host + "]" : host) + ":" + std::to_string(address->port) + "/mcp";
     entry.token = !options.http.token_file.empty();
   }
   entry.command = (paths->binaries / "assay").string();
   entry.args = {"serve", "--stdio"};
-  for (const std::string& device : options.devices) entry.args.insert(entry.args.end(), {"--device", device});
-  if (!options.store.empty()) entry.args.insert(entry.args.end(), {"--store", std::filesystem::absolute(options.store).string()});
+  for (const std::string& device : options.devices)
+    entry.args.insert(entry.args.end(), {"--device", device});
+  if (!options.store.empty())
+    entry.args.insert(entry.args.end(),
+                      {"--store", std::filesystem::absolute(options.store).string()});
   const std::vector<std::string> sandbox = arguments_of(options.sandbox);
   entry.args.insert(entry.args.end(), sandbox.begin(), sandbox.end());
   for (const char* variable : {"ASSAY_ROOT", "ASSAY_PYTHON", "ASSAY_STATE_DIR", "XDG_STATE_HOME"}) {
-    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') entry.env[variable] = std::filesystem::absolute(value).string();
+    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
+      entry.env[variable] = std::filesystem::absolute(value).string();
   }
   return entry;
 }
@@ -105,14 +119,19 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
 void write_job_metrics(const Backend& services, mcp::MetricsText& text) {
   const std::vector<StoredJobs::Load> loads = services.load();
   text.family("assay_jobs_queued", "gauge", "Jobs that wait for their device.");
-  for (const auto& load : loads) text.sample("assay_jobs_queued", {{"device", load.device}}, static_cast<double>(load.queued));
+  for (const auto& load : loads)
+    text.sample("assay_jobs_queued", {{"device", load.device}}, static_cast<double>(load.queued));
   text.family("assay_jobs_running", "gauge", "Jobs that a device works on.");
-  for (const auto& load : loads) text.sample("assay_jobs_running", {{"device", load.device}}, static_cast<double>(load.running));
+  for (const auto& load : loads)
+    text.sample("assay_jobs_running", {{"device", load.device}}, static_cast<double>(load.running));
 }
 
 int print_config(const ServeOptions& options) {
   const Result<ServerEntry> entry = entry_of(options);
-  if (!entry) return print_error("serve", entry.error().code == ErrorCode::invalid_argument ? kUsage : kBadConfig, entry.error().message);
+  if (!entry)
+    return print_error("serve",
+                       entry.error().code == ErrorCode::invalid_argument ? kUsage : kBadConfig,
+                       entry.error().message);
   const Result<ClientConfig> config = client_config(options.print_config, *entry);
   if (!config) return print_error("serve", kUnknownName, config.error().message);
   std::fputs(config->text.c_str(), stdout);
@@ -127,7 +146,8 @@ int serve_on(mcp::Server& server, std::optional<mcp::HttpOptions>& http) {
   std::signal(SIGTERM, request_stop);
   http->listening = [&http](int port) {
     const bool v6 = http->host.find(':') != std::string::npos;
-    std::fprintf(stderr, "assay serve: listening on %s://%s%s%s:%d/mcp\n", http->tls ? "https" : "http", v6 ? "[" : "", http->host.c_str(), v6 ? "]" : "",
+    std::fprintf(stderr, "assay serve: listening on %s://%s%s%s:%d/mcp\n",
+                 http->tls ? "https" : "http", v6 ? "[" : "", http->host.c_str(), v6 ? "]" : "",
                  port);
   };
   return mcp::serve_http(server, *http, [] { return stop_requested != 0; });
@@ -135,7 +155,8 @@ int serve_on(mcp::Server& server, std::optional<mcp::HttpOptions>& http) {
 
 int serve_fixtures(std::optional<mcp::HttpOptions>& http) {
   const auto server = conformance::make_conformance_server();
-  return server ? serve_on(**server, http) : print_error("serve", kInternal, server.error().message);
+  return server ? serve_on(**server, http)
+                : print_error("serve", kInternal, server.error().message);
 }
 
 int serve(const ServeOptions& options) {
@@ -148,14 +169,18 @@ int serve(const ServeOptions& options) {
   if (!workspace) return status;
   std::optional<Devices> devices = make_devices(options, workspace->paths, status);
   if (!devices) return status;
-  const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store() : std::filesystem::path(options.store);
-  Result<std::unique_ptr<Backend>> services = Backend::open(store, workspace->catalog, std::move(*devices));
+  const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store()
+                                                            : std::filesystem::path(options.store);
+  Result<std::unique_ptr<Backend>> services =
+      Backend::open(store, workspace->catalog, std::move(*devices));
   if (!services) return print_error("serve", kStoreUnusable, services.error().message);
   const auto recovered = (*services)->recover();
   if (!recovered) return print_error("serve", kStoreUnusable, recovered.error().message);
 
   StoredTasks tasks((*services)->store());
-  mcp::Server server({.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = kInstructions}, {}, {.task_store = &tasks});
+  mcp::Server server(
+      {.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = kInstructions},
+      {}, {.task_store = &tasks});
   tools::Services for_tools = (*services)->for_tools();
   for_tools.job_limits = options.sandbox.limits;
   const auto guides = operators::load_guides(workspace->paths.operators() / "guides");
@@ -163,8 +188,12 @@ int serve(const ServeOptions& options) {
   const auto examples = operators::ExampleSearch::load(workspace->paths.operators() / "examples");
   if (!examples) return print_error("serve", kBadConfig, examples.error().message);
   for_tools.examples = examples->get();
-  if (const Status added = add_all(server, for_tools, *guides); !added) return print_error("serve", kInternal, added.error().message);
-  if (http) http->more_metrics = [&services](mcp::MetricsText& text) { write_job_metrics(**services, text); };
+  if (const Status added = add_all(server, for_tools, *guides); !added)
+    return print_error("serve", kInternal, added.error().message);
+  if (http)
+    http->more_metrics = [&services](mcp::MetricsText& text) {
+      write_job_metrics(**services, text);
+    };
   return serve_on(server, http);
 }
 
@@ -173,17 +202,25 @@ int serve(const ServeOptions& options) {
 void add_serve(CLI::App& app, int& status) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* command = app.add_subcommand("serve", "Serve the tools over MCP, on stdio or HTTP");
-  auto* stdio = command->add_flag("--stdio", options->stdio, "speak on stdin and stdout (the default)");
+  auto* stdio =
+      command->add_flag("--stdio", options->stdio, "speak on stdin and stdout (the default)");
   add_http_flags(*command, options->http);
   command->get_option("--http")->excludes(stdio);
-  command->add_option("--device", options->devices, "cpu, cuda:N or fake; the first is the default one; may be repeated")
+  command
+      ->add_option("--device", options->devices,
+                   "cpu, cuda:N or fake; the first is the default one; may be repeated")
       ->default_val(std::vector<std::string>{"cpu"});
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
-  command->add_option("--suite", options->suite, "a folder of operators to serve instead of Assay's own");
+  command->add_option("--suite", options->suite,
+                      "a folder of operators to serve instead of Assay's own");
   add_sandbox_options(*command, options->sandbox);
   command->add_option("--print-config", options->print_config,
-                      "print the configuration that makes a client use this server, with the other options given here, and end: " + client_names());
-  command->add_flag("--conformance", options->conformance, "serve the fixtures of the official conformance suite instead (no store, no devices)");
+                      "print the configuration that makes a client use this server, with the other "
+                      "options given here, and end: " +
+                          client_names());
+  command->add_flag(
+      "--conformance", options->conformance,
+      "serve the fixtures of the official conformance suite instead (no store, no devices)");
   command->callback([options, &status] { status = serve(*options); });
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "server/commands/commands.h"
 #include "server/app/common.h"
+#include "server/commands/commands.h"
 #include "server/commands/http_settings.h"
 #include "server/mcp/http/tokens.h"
 
@@ -21,7 +21,8 @@ int make_token(const TokenOptions& options) {
   const auto token = mcp::new_token(options.name, options.scopes, token_scopes());
   if (!token) return print_error("token", kUsage, token.error().message);
   // The line alone goes to stdout, so that `>> tokens` is all that it takes to keep it.
-  std::fprintf(stderr, "secret of '%s', shown this once: %s\nline for the token file:\n", options.name.c_str(), token->secret.c_str());
+  std::fprintf(stderr, "secret of '%s', shown this once: %s\nline for the token file:\n",
+               options.name.c_str(), token->secret.c_str());
   std::printf("%s\n", token->line.c_str());
   return kPass;
 }
@@ -32,9 +33,15 @@ void add_token(CLI::App& app, int& status) {
   auto options = std::make_shared<TokenOptions>();
   CLI::App* command = app.add_subcommand("token", "Bearer tokens for serve --http");
   command->require_subcommand(1);
-  CLI::App* create = command->add_subcommand("new", "Makes one: the secret goes to stderr, the line for the token file to stdout");
-  create->add_option("--name", options->name, "whose it is: letters, digits, '.', '-', '_'")->required();
-  create->add_option("--scope", options->scopes, "practice (everything but scored runs) or score (scored runs too); may be repeated")->required();
+  CLI::App* create = command->add_subcommand(
+      "new", "Makes one: the secret goes to stderr, the line for the token file to stdout");
+  create->add_option("--name", options->name, "whose it is: letters, digits, '.', '-', '_'")
+      ->required();
+  create
+      ->add_option(
+          "--scope", options->scopes,
+          "practice (everything but scored runs) or score (scored runs too); may be repeated")
+      ->required();
   create->callback([options, &status] { status = make_token(*options); });
 }
 

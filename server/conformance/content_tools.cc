@@ -13,22 +13,27 @@ using mcp::Tool;
 using mcp::ToolResult;
 using nlohmann::json;
 
-constexpr std::chrono::milliseconds kBetweenSteps{120};  // more than the least distance between two progress notifications
+constexpr std::chrono::milliseconds kBetweenSteps{
+    120};  // more than the least distance between two progress notifications
 
 ToolResult text(std::string words) { return {false, std::move(words), nullptr}; }
 ToolResult blocks(std::vector<json> content) { return {false, "", nullptr, std::move(content)}; }
 
-Tool tool(std::string name, std::string description, std::function<ToolResult(RequestContext&)> answer) {
+Tool tool(std::string name, std::string description,
+          std::function<ToolResult(RequestContext&)> answer) {
   Tool out;
   out.name = std::move(name);
   out.description = std::move(description);
   out.input_schema = object_schema(json::object());
-  out.call = [answer = std::move(answer)](const json&, RequestContext& context) { return answer(context); };
+  out.call = [answer = std::move(answer)](const json&, RequestContext& context) {
+    return answer(context);
+  };
   return out;
 }
 
 ToolResult with_logging(RequestContext& context) {
-  for (const char* step : {"Tool execution started", "Tool processing data", "Tool execution completed"}) {
+  for (const char* step :
+       {"Tool execution started", "Tool processing data", "Tool execution completed"}) {
     context.log(mcp::LogLevel::info, "conformance", step);
     std::this_thread::sleep_for(kBetweenSteps);
   }
@@ -51,20 +56,28 @@ ToolResult reconnect(RequestContext& context) {
 }
 
 Tool schema_tool() {
-  Tool out = tool("json_schema_2020_12_tool", "An input schema with much of JSON Schema 2020-12", [](RequestContext&) { return text("called"); });
+  Tool out = tool("json_schema_2020_12_tool", "An input schema with much of JSON Schema 2020-12",
+                  [](RequestContext&) { return text("called"); });
   out.input_schema = {
       {"$schema", "https://json-schema.org/draft/2020-12/schema"},
       {"type", "object"},
       {"$defs",
-       {{"address", {{"$anchor", "addressDef"}, {"type", "object"}, {"properties", {{"street", {{"type", "string"}}}, {"city", {{"type", "string"}}}}}}}}},
+       {{"address",
+         {{"$anchor", "addressDef"},
+          {"type", "object"},
+          {"properties", {{"street", {{"type", "string"}}}, {"city", {{"type", "string"}}}}}}}}},
       {"properties",
        {{"name", {{"type", "string"}}},
         {"address", {{"$ref", "#/$defs/address"}}},
         {"contactMethod", {{"type", "string"}, {"enum", {"phone", "email"}}}},
         {"phone", {{"type", "string"}}},
         {"email", {{"type", "string"}}}}},
-      {"allOf", json::array({{{"anyOf", json::array({{{"required", {"phone"}}}, {{"required", {"email"}}}})}}})},
-      {"if", {{"properties", {{"contactMethod", {{"const", "phone"}}}}}, {"required", {"contactMethod"}}}},
+      {"allOf",
+       json::array(
+           {{{"anyOf", json::array({{{"required", {"phone"}}}, {{"required", {"email"}}}})}}})},
+      {"if",
+       {{"properties", {{"contactMethod", {{"const", "phone"}}}}},
+        {"required", {"contactMethod"}}}},
       {"then", {{"required", {"phone"}}}},
       {"else", {{"required", {"email"}}}},
       {"additionalProperties", false}};
@@ -72,8 +85,10 @@ Tool schema_tool() {
 }
 
 Tool header_tool() {
-  Tool out = tool("test_custom_headers", "An argument that HTTP clients mirror into a header", [](RequestContext&) { return text("called"); });
-  out.input_schema = object_schema({{"region", {{"type", "string"}, {"x-mcp-header", "Region"}}}}, {"region"});
+  Tool out = tool("test_custom_headers", "An argument that HTTP clients mirror into a header",
+                  [](RequestContext&) { return text("called"); });
+  out.input_schema =
+      object_schema({{"region", {{"type", "string"}, {"x-mcp-header", "Region"}}}}, {"region"});
   return out;
 }
 
@@ -82,22 +97,29 @@ Tool header_tool() {
 Status add_content_tools(mcp::Server& server) {
   const auto image = [] { return mcp::image_content(red_pixel_png(), "image/png"); };
   std::vector<Tool> tools = {
-      tool("test_simple_text", "Plain text", [](RequestContext&) { return text("This is a simple text response for testing."); }),
-      tool("test_image_content", "An image", [image](RequestContext&) { return blocks({image()}); }),
-      tool("test_audio_content", "Audio", [](RequestContext&) { return blocks({mcp::audio_content(silent_wav(), "audio/wav")}); }),
+      tool("test_simple_text", "Plain text",
+           [](RequestContext&) { return text("This is a simple text response for testing."); }),
+      tool("test_image_content", "An image",
+           [image](RequestContext&) { return blocks({image()}); }),
+      tool("test_audio_content", "Audio",
+           [](RequestContext&) { return blocks({mcp::audio_content(silent_wav(), "audio/wav")}); }),
       tool("test_embedded_resource", "An embedded resource",
            [](RequestContext&) {
-             return blocks({mcp::embedded_content({"test://embedded-resource", "text/plain", "This is an embedded resource content."})});
+             return blocks({mcp::embedded_content({"test://embedded-resource", "text/plain",
+                                                   "This is an embedded resource content."})});
            }),
       tool("test_multiple_content_types", "Text, an image and a resource",
            [image](RequestContext&) {
              ToolResult out = text("Multiple content types test:");
-             out.content = {image(), mcp::embedded_content({"test://mixed-content-resource", "application/json", R"({"test":"data","value":123})"})};
+             out.content = {image(), mcp::embedded_content({"test://mixed-content-resource",
+                                                            "application/json",
+                                                            R"({"test":"data","value":123})"})};
              return out;
            }),
       tool("test_error_handling", "Fails",
            [](RequestContext&) {
-             return ToolResult{true, "This tool intentionally returns an error for testing", nullptr};
+             return ToolResult{true, "This tool intentionally returns an error for testing",
+                               nullptr};
            }),
       tool("test_tool_with_progress", "Reports progress", with_progress),
       schema_tool(),

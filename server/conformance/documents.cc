@@ -30,11 +30,16 @@ Status add_resources(mcp::Server& server) {
     };
   };
   const auto binary = [](RequestContext&) -> Result<ReadResult> {
-    return ReadResult{{mcp::ResourceContents{"test://static-binary", "image/png", red_pixel_png(), true}}, kTtlMs};
+    return ReadResult{
+        {mcp::ResourceContents{"test://static-binary", "image/png", red_pixel_png(), true}},
+        kTtlMs};
   };
-  const auto item = [](const std::string& uri, const Variables& variables, RequestContext&) -> Result<ReadResult> {
+  const auto item = [](const std::string& uri, const Variables& variables,
+                       RequestContext&) -> Result<ReadResult> {
     const std::string& id = variables.at("id");
-    return mcp::one_text(uri, "application/json", json{{"id", id}, {"templateTest", true}, {"data", "Data for ID: " + id}}.dump());
+    return mcp::one_text(
+        uri, "application/json",
+        json{{"id", id}, {"templateTest", true}, {"data", "Data for ID: " + id}}.dump());
   };
   std::vector<mcp::Resource> resources = {
       {.uri = "test://static-text",
@@ -70,42 +75,55 @@ Status add_resources(mcp::Server& server) {
 
 Status add_prompts(mcp::Server& server) {
   const auto required = [](const char* name, const char* description) {
-    return mcp::PromptArgument{.name = name, .description = description, .required = true, .complete = mcp::complete_from({"test", "testing"})};
+    return mcp::PromptArgument{.name = name,
+                               .description = description,
+                               .required = true,
+                               .complete = mcp::complete_from({"test", "testing"})};
   };
   std::vector<mcp::Prompt> prompts = {
       {.name = "test_simple_prompt",
        .title = "Simple Test Prompt",
        .description = "No arguments",
-       .get = [](const Variables&, RequestContext&) -> Result<PromptResult> { return say({mcp::text_content("This is a simple prompt for testing.")}); }},
+       .get = [](const Variables&, RequestContext&) -> Result<PromptResult> {
+         return say({mcp::text_content("This is a simple prompt for testing.")});
+       }},
       {.name = "test_prompt_with_arguments",
        .title = "Prompt With Arguments",
        .description = "Two arguments",
-       .arguments = {required("arg1", "First test argument"), required("arg2", "Second test argument")},
+       .arguments = {required("arg1", "First test argument"),
+                     required("arg2", "Second test argument")},
        .get = [](const Variables& values, RequestContext&) -> Result<PromptResult> {
-         return say({mcp::text_content("Prompt with arguments: arg1='" + values.at("arg1") + "', arg2='" + values.at("arg2") + "'")});
+         return say({mcp::text_content("Prompt with arguments: arg1='" + values.at("arg1") +
+                                       "', arg2='" + values.at("arg2") + "'")});
        }},
       {.name = "test_prompt_with_embedded_resource",
        .title = "Prompt With Embedded Resource",
        .description = "A resource",
        .arguments = {required("resourceUri", "URI of the resource to embed")},
        .get = [](const Variables& values, RequestContext&) -> Result<PromptResult> {
-         return say({mcp::embedded_content({values.at("resourceUri"), "text/plain", "Embedded resource content for testing."}),
+         return say({mcp::embedded_content({values.at("resourceUri"), "text/plain",
+                                            "Embedded resource content for testing."}),
                      mcp::text_content("Please process the embedded resource above.")});
        }},
       {.name = "test_prompt_with_image",
        .title = "Prompt With Image",
        .description = "An image",
        .get = [](const Variables&, RequestContext&) -> Result<PromptResult> {
-         return say({mcp::image_content(red_pixel_png(), "image/png"), mcp::text_content("Please analyze the image above.")});
+         return say({mcp::image_content(red_pixel_png(), "image/png"),
+                     mcp::text_content("Please analyze the image above.")});
        }},
       {.name = "test_input_required_result_prompt",
        .title = "Prompt That Asks",
        .description = "Asks the user first",
        .get = [](const Variables&, RequestContext& context) -> Result<PromptResult> {
-         if (const auto answer = answered(context, "user_context", "context")) return say({mcp::text_content("Context: " + *answer)});
-         const json schema = {{"type", "object"}, {"properties", {{"context", {{"type", "string"}}}}}, {"required", {"context"}}};
+         if (const auto answer = answered(context, "user_context", "context"))
+           return say({mcp::text_content("Context: " + *answer)});
+         const json schema = {{"type", "object"},
+                              {"properties", {{"context", {{"type", "string"}}}}},
+                              {"required", {"context"}}};
          PromptResult out;
-         out.input_required = mcp::InputRequired{{{"user_context", mcp::elicitation("What context should the prompt use?", schema)}}};
+         out.input_required = mcp::InputRequired{
+             {{"user_context", mcp::elicitation("What context should the prompt use?", schema)}}};
          return out;
        }},
   };

@@ -1,5 +1,6 @@
-// What the official conformance suite wants of a server: tools, resources and prompts under its fixed names. Served by `assay serve --conformance`,
-// apart from everything that has to do with kernels.
+// What the official conformance suite wants of a server: tools, resources and prompts under its
+// fixed names. Served by `assay serve --conformance`, apart from everything that has to do with
+// kernels.
 //
 //   auto server = make_conformance_server();        // an Error is a defect of a fixture
 //
@@ -18,15 +19,18 @@ namespace assay::conformance {
 
 Result<std::unique_ptr<mcp::Server>> make_conformance_server();
 
-Status add_content_tools(mcp::Server& server);  // each kind of content, progress, log messages, errors, schemas
-Status add_input_tools(mcp::Server& server);    // input from the client, in every era
-Status add_task_tools(mcp::Server& server);     // the tasks extension
-Status add_documents(mcp::Server& server);      // resources and prompts
+Status add_content_tools(
+    mcp::Server& server);  // each kind of content, progress, log messages, errors, schemas
+Status add_input_tools(mcp::Server& server);  // input from the client, in every era
+Status add_task_tools(mcp::Server& server);   // the tasks extension
+Status add_documents(mcp::Server& server);    // resources and prompts
 
 /// An object schema with these properties.
-nlohmann::json object_schema(nlohmann::json properties, nlohmann::json required = nlohmann::json::array());
+nlohmann::json object_schema(nlohmann::json properties,
+                             nlohmann::json required = nlohmann::json::array());
 
 /// The answer `inputs[key].content[field]` as text; nothing when the client gave none, or declined.
-std::optional<std::string> answered(const mcp::RequestContext& context, const char* key, const char* field);
+std::optional<std::string> answered(const mcp::RequestContext& context, const char* key,
+                                    const char* field);
 
 }  // namespace assay::conformance

@@ -5,9 +5,15 @@
 namespace assay::conformance {
 
 std::string red_pixel_png() {
-  return mcp::base64_decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==").value_or("");
+  return mcp::base64_decode(
+             "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJR"
+             "U5ErkJggg==")
+      .value_or("");
 }
 
-std::string silent_wav() { return mcp::base64_decode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==").value_or(""); }
+std::string silent_wav() {
+  return mcp::base64_decode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==")
+      .value_or("");
+}
 
 }  // namespace assay::conformance

@@ -21,7 +21,9 @@ using Work = std::function<ToolResult(RequestContext& context)>;
 constexpr std::chrono::milliseconds kLook{10};
 constexpr std::chrono::milliseconds kShortJob{300};
 
-ToolResult text(std::string words, bool is_error = false) { return {is_error, std::move(words), nullptr}; }
+ToolResult text(std::string words, bool is_error = false) {
+  return {is_error, std::move(words), nullptr};
+}
 ToolResult later(Work work) {
   ToolResult out;
   out.work = std::move(work);
@@ -34,7 +36,9 @@ ToolResult need(std::map<std::string, InputRequest> requests) {
 }
 
 InputRequest ask_for(std::string message, const char* field, const char* type) {
-  return mcp::elicitation(std::move(message), {{"type", "object"}, {"properties", {{field, {{"type", type}}}}}, {"required", {field}}});
+  return mcp::elicitation(
+      std::move(message),
+      {{"type", "object"}, {"properties", {{field, {{"type", type}}}}}, {"required", {field}}});
 }
 
 /// False when it was cancelled before.
@@ -47,7 +51,8 @@ bool pause(std::chrono::milliseconds time, const RequestContext& context) {
   return !context.cancelled();
 }
 
-Tool tool(std::string name, std::string description, json properties, TaskSupport support, std::function<ToolResult(const json&, RequestContext&)> call) {
+Tool tool(std::string name, std::string description, json properties, TaskSupport support,
+          std::function<ToolResult(const json&, RequestContext&)> call) {
   Tool out;
   out.name = std::move(name);
   out.description = std::move(description);
@@ -58,9 +63,12 @@ Tool tool(std::string name, std::string description, json properties, TaskSuppor
 }
 
 ToolResult compute(const json& arguments, RequestContext&) {
-  const auto time = std::chrono::milliseconds(static_cast<std::int64_t>(arguments.value("seconds", 1.0) * 1000));
+  const auto time =
+      std::chrono::milliseconds(static_cast<std::int64_t>(arguments.value("seconds", 1.0) * 1000));
   const std::string label = arguments.value("label", "");
-  return later([time, label](RequestContext& context) { return pause(time, context) ? text("computed " + label) : text("stopped", true); });
+  return later([time, label](RequestContext& context) {
+    return pause(time, context) ? text("computed " + label) : text("stopped", true);
+  });
 }
 
 ToolResult fail_later(const json&, RequestContext&) {
@@ -72,24 +80,29 @@ ToolResult fail_later(const json&, RequestContext&) {
 
 /// Breaks its own output schema, which is a protocol error and not the tool's.
 Tool broken_tool() {
-  Tool out = tool("protocol_error_job", "Ends in a protocol error", json::object(), TaskSupport::optional, [](const json&, RequestContext&) {
-    return later([](RequestContext&) { return ToolResult{false, "", {{"sum", "three"}}}; });
-  });
+  Tool out = tool(
+      "protocol_error_job", "Ends in a protocol error", json::object(), TaskSupport::optional,
+      [](const json&, RequestContext&) {
+        return later([](RequestContext&) { return ToolResult{false, "", {{"sum", "three"}}}; });
+      });
   out.output_schema = object_schema({{"sum", {{"type", "integer"}}}}, {"sum"});
   return out;
 }
 
 ToolResult confirm_delete(const json& arguments, RequestContext&) {
   return later([file = arguments.value("filename", "a file")](RequestContext& context) {
-    if (!context.inputs.contains("confirm")) return need({{"confirm", ask_for("Delete " + file + "?", "confirm", "boolean")}});
-    return text(answered(context, "confirm", "confirm") == "true" ? "deleted " + file : "kept " + file);
+    if (!context.inputs.contains("confirm"))
+      return need({{"confirm", ask_for("Delete " + file + "?", "confirm", "boolean")}});
+    return text(answered(context, "confirm", "confirm") == "true" ? "deleted " + file
+                                                                  : "kept " + file);
   });
 }
 
 ToolResult two_inputs(const json&, RequestContext&) {
   return later([](RequestContext& context) {
     if (context.inputs.size() < 2)
-      return need({{"first", ask_for("The first name?", "name", "string")}, {"second", ask_for("The second name?", "name", "string")}});
+      return need({{"first", ask_for("The first name?", "name", "string")},
+                   {"second", ask_for("The second name?", "name", "string")}});
     return text("both answers are there");
   });
 }
@@ -107,16 +120,23 @@ ToolResult ask_then_work(const json&, RequestContext& before) {
 }  // namespace
 
 Status add_task_tools(mcp::Server& server) {
-  Tool greet = tool("greet", "Greets at once", {{"name", {{"type", "string"}}}}, TaskSupport::forbidden,
-                    [](const json& arguments, RequestContext&) { return text("Hello, " + arguments.value("name", "you") + "!"); });
+  Tool greet = tool("greet", "Greets at once", {{"name", {{"type", "string"}}}},
+                    TaskSupport::forbidden, [](const json& arguments, RequestContext&) {
+                      return text("Hello, " + arguments.value("name", "you") + "!");
+                    });
   std::vector<Tool> tools = {
       std::move(greet),
-      tool("slow_compute", "Takes some seconds", {{"seconds", {{"type", "number"}}}, {"label", {{"type", "string"}}}}, TaskSupport::optional, compute),
+      tool("slow_compute", "Takes some seconds",
+           {{"seconds", {{"type", "number"}}}, {"label", {{"type", "string"}}}},
+           TaskSupport::optional, compute),
       tool("failing_job", "Fails after a while", json::object(), TaskSupport::required, fail_later),
       broken_tool(),
-      tool("confirm_delete", "Asks before it deletes", {{"filename", {{"type", "string"}}}}, TaskSupport::optional, confirm_delete),
-      tool("multi_input", "Asks two things at once", json::object(), TaskSupport::optional, two_inputs),
-      tool("test_tool_with_task", "Asks, then becomes a task", json::object(), TaskSupport::required, ask_then_work),
+      tool("confirm_delete", "Asks before it deletes", {{"filename", {{"type", "string"}}}},
+           TaskSupport::optional, confirm_delete),
+      tool("multi_input", "Asks two things at once", json::object(), TaskSupport::optional,
+           two_inputs),
+      tool("test_tool_with_task", "Asks, then becomes a task", json::object(),
+           TaskSupport::required, ask_then_work),
   };
   for (Tool& entry : tools) {
     if (Status added = server.add_tool(std::move(entry)); !added) return added;

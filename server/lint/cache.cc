@@ -26,14 +26,18 @@ std::string bytes_of(const fs::path& file) {
 }
 
 /// What two contents make together; unlike their sum it tells where one ends.
-std::string both(const std::string& known, std::string_view more) { return sha256_hex(known + "\n" + sha256_hex(more)); }
+std::string both(const std::string& known, std::string_view more) {
+  return sha256_hex(known + "\n" + sha256_hex(more));
+}
 
-/// Paths below `folder` for which `wanted` holds, in one order on every machine. Empty where there is no such folder.
+/// Paths below `folder` for which `wanted` holds, in one order on every machine. Empty where there
+/// is no such folder.
 template <class Wanted>
 std::vector<fs::path> below(const fs::path& folder, Wanted wanted) {
   std::vector<fs::path> found;
   std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
     if (it->path().filename() == "__pycache__") it.disable_recursion_pending();
     if (wanted(*it)) found.push_back(it->path());
   }
@@ -43,8 +47,11 @@ std::vector<fs::path> below(const fs::path& folder, Wanted wanted) {
 
 std::string content_of_folder(const fs::path& folder) {
   std::string content;
-  const auto is_source = [](const fs::directory_entry& entry) { return entry.is_regular_file() && entry.path().extension() != ".pyc"; };
-  for (const fs::path& file : below(folder, is_source)) content = both(both(content, fs::relative(file, folder).string()), bytes_of(file));
+  const auto is_source = [](const fs::directory_entry& entry) {
+    return entry.is_regular_file() && entry.path().extension() != ".pyc";
+  };
+  for (const fs::path& file : below(folder, is_source))
+    content = both(both(content, fs::relative(file, folder).string()), bytes_of(file));
   return content;
 }
 
@@ -52,11 +59,14 @@ std::string content_of_folder(const fs::path& folder) {
 std::string packages_of(const fs::path& python) {
   std::string names = python.string();
   std::error_code error;
-  for (fs::directory_iterator versions(python.parent_path().parent_path() / "lib", error), end; !error && versions != end; versions.increment(error)) {
+  for (fs::directory_iterator versions(python.parent_path().parent_path() / "lib", error), end;
+       !error && versions != end; versions.increment(error)) {
     std::vector<std::string> installed;
     std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(versions->path() / "site-packages", ignored)) {
-      if (entry.path().extension() == ".dist-info") installed.push_back(entry.path().filename().string());
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(versions->path() / "site-packages", ignored)) {
+      if (entry.path().extension() == ".dist-info")
+        installed.push_back(entry.path().filename().string());
     }
     std::sort(installed.begin(), installed.end());
     for (const std::string& name : installed) names += "\n" + name;
@@ -68,13 +78,16 @@ std::string packages_of(const fs::path& python) {
 
 std::string content_of_judges(const Paths& paths, const sandbox::DeviceInfo& device) {
   std::string content = kFormat;
-  for (const char* program : {"assay", "assay-jail", "assay-launcher"}) content = both(content, bytes_of(paths.binaries / program));
+  for (const char* program : {"assay", "assay-jail", "assay-launcher"})
+    content = both(content, bytes_of(paths.binaries / program));
   content = both(content, content_of_folder(paths.root / "sandbox/harness"));
   content = both(content, packages_of(paths.python));
   return both(both(content, device.name), device.description);
 }
 
-fs::path LintCache::path_of(const operators::Operator& op) const { return folder_ / (both(judges_, content_of_folder(op.directory)) + ".json"); }
+fs::path LintCache::path_of(const operators::Operator& op) const {
+  return folder_ / (both(judges_, content_of_folder(op.directory)) + ".json");
+}
 
 std::optional<LintReport> LintCache::find(const operators::Operator& op) const {
   if (fresh_) return std::nullopt;

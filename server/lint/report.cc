@@ -17,16 +17,19 @@ std::string padded(std::string text) {
 std::string lint_text(const LintReport& report) {
   std::string text;
   for (const std::string& failure : report.failures) text += "FAIL " + failure + "\n";
-  text += (report.is_sound() ? "ok   " : "FAIL ") + padded(report.name) + " " + std::to_string(report.checks) + " checks, " + std::to_string(report.killed) +
-          " of " + std::to_string(report.mutants) + " mutants killed, oracle " + report.oracle;
+  text += (report.is_sound() ? "ok   " : "FAIL ") + padded(report.name) + " " +
+          std::to_string(report.checks) + " checks, " + std::to_string(report.killed) + " of " +
+          std::to_string(report.mutants) + " mutants killed, oracle " + report.oracle;
   if (!report.recorded.empty()) text += "; " + report.recorded;
   return text + "\n";
 }
 
 nlohmann::json lint_to_json(const LintReport& report) {
-  return {{"name", report.name},       {"sound", report.is_sound()},  {"checks", report.checks},    {"mutants", report.mutants},
-          {"killed", report.killed},   {"failures", report.failures}, {"oracle", report.oracle},    {"recorded", report.recorded},
-          {"verdict", report.verdict}, {"checks_s", report.checks_s}, {"oracle_s", report.oracle_s}};
+  return {
+      {"name", report.name},         {"sound", report.is_sound()},  {"checks", report.checks},
+      {"mutants", report.mutants},   {"killed", report.killed},     {"failures", report.failures},
+      {"oracle", report.oracle},     {"recorded", report.recorded}, {"verdict", report.verdict},
+      {"checks_s", report.checks_s}, {"oracle_s", report.oracle_s}};
 }
 
 Result<LintReport> lint_from_json(const nlohmann::json& document) {

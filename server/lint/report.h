@@ -1,4 +1,5 @@
-// What `assay operators lint` found about one operator: for a person a line for each failure and one in all; as JSON for the cache and for tables.
+// What `assay operators lint` found about one operator: for a person a line for each failure and
+// one in all; as JSON for the cache and for tables.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,9 @@ struct LintReport {
   std::string oracle;                 // how its job ended: "pass", "compiles; ...", "fail"
   std::string recorded;               // without a GPU: which cases became launch plans; else empty
   nlohmann::json verdict;             // the oracle's, assay.verdict/1
-  double checks_s = 0, oracle_s = 0;  // wall clock, waiting for others included; the recording belongs to the oracle's
+  double checks_s = 0,
+         oracle_s =
+             0;  // wall clock, waiting for others included; the recording belongs to the oracle's
 
   bool is_sound() const { return failures.empty(); }
 };

@@ -6,14 +6,15 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "tools/model/operator_job.h"
 #include "tools/json/verdict_json.h"
+#include "tools/model/operator_job.h"
 
 namespace assay::server {
 namespace {
 
-// Up to these a CPU judge checks a case in a moment: the product of its axes, which is about the work, and the elements of its tensors, where one has an axis
-// twice. The larger ones are linted on a GPU.
+// Up to these a CPU judge checks a case in a moment: the product of its axes, which is about the
+// work, and the elements of its tensors, where one has an axis twice. The larger ones are linted on
+// a GPU.
 constexpr double kSmallVolume = 1 << 20;
 constexpr double kSmallElements = 1 << 22;
 constexpr double kNsPerS = 1e9;
@@ -21,12 +22,15 @@ constexpr double kNsPerS = 1e9;
 constexpr double kMostOfTolerance = 0.5;
 constexpr const char* kRecordTarget = "cuda:90";
 constexpr const char* kCpu = "cpu";
-constexpr const char* kTimedCase = "large";  // the one that tables show: timing all of them takes seconds for each
+constexpr const char* kTimedCase =
+    "large";  // the one that tables show: timing all of them takes seconds for each
 
 /// Seconds since it was made.
 class Stopwatch {
  public:
-  double seconds() const { return static_cast<double>(SystemClock().monotonic_ns() - begin_) / kNsPerS; }
+  double seconds() const {
+    return static_cast<double>(SystemClock().monotonic_ns() - begin_) / kNsPerS;
+  }
 
  private:
   std::int64_t begin_ = SystemClock().monotonic_ns();
@@ -34,7 +38,8 @@ class Stopwatch {
 
 double elements_of(const std::vector<std::string>& shape, const operators::Case& item) {
   double product = 1;
-  for (const std::string& extent : shape) product *= static_cast<double>(operators::evaluate_extent(extent, item.axes).value_or(1));
+  for (const std::string& extent : shape)
+    product *= static_cast<double>(operators::evaluate_extent(extent, item.axes).value_or(1));
   return product;
 }
 
@@ -46,26 +51,35 @@ double volume(const operators::Case& item) {
 
 double elements_of(const operators::Operator& op, const operators::Case& item) {
   double sum = 0;
-  for (const operators::Argument& argument : op.arguments) sum += argument.type == operators::ArgumentType::tensor ? elements_of(argument.shape, item) : 0;
+  for (const operators::Argument& argument : op.arguments)
+    sum += argument.type == operators::ArgumentType::tensor ? elements_of(argument.shape, item) : 0;
   for (const operators::Output& output : op.outputs) sum += elements_of(output.shape, item);
   return sum;
 }
 
-/// A dialect that is an extension of Triton, in an installation without it: the oracle was not even imported.
+/// A dialect that is an extension of Triton, in an installation without it: the oracle was not even
+/// imported.
 bool lacks_dialect(const operators::Operator& op, const sandbox::Verdict& verdict) {
-  return op.dialect == "tlx" && verdict.error_kind == sandbox::ErrorKind::unsupported && verdict.stage == sandbox::Stage::import;
+  return op.dialect == "tlx" && verdict.error_kind == sandbox::ErrorKind::unsupported &&
+         verdict.stage == sandbox::Stage::import;
 }
 
-bool is_small(const operators::Operator& op, const operators::Case& item) { return volume(item) <= kSmallVolume && elements_of(op, item) <= kSmallElements; }
+bool is_small(const operators::Operator& op, const operators::Case& item) {
+  return volume(item) <= kSmallVolume && elements_of(op, item) <= kSmallElements;
+}
 
 /// A tolerance that the oracle uses up would fail right kernels that sum in another order.
-void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict, LintReport& report) {
+void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict,
+                  LintReport& report) {
   double tolerance = 0;
-  for (const operators::Output& output : op.outputs) tolerance = std::max(tolerance, output.max_abs_error);
+  for (const operators::Output& output : op.outputs)
+    tolerance = std::max(tolerance, output.max_abs_error);
   for (const sandbox::CaseRecord& item : verdict.cases) {
     if (item.max_abs_error.value_or(0) <= kMostOfTolerance * tolerance) continue;
     char text[160];
-    std::snprintf(text, sizeof text, "an error of %.2g of %.2g allowed, where it may use half: lower the output's `scale`, or choose inputs of smaller effect",
+    std::snprintf(text, sizeof text,
+                  "an error of %.2g of %.2g allowed, where it may use half: lower the output's "
+                  "`scale`, or choose inputs of smaller effect",
                   *item.max_abs_error, tolerance);
     report.failures.push_back(op.name + ", case " + item.id + ", oracle: " + text);
   }
@@ -73,7 +87,8 @@ void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict
 
 }  // namespace
 
-std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operator*>& chosen, std::size_t jobs, const Done& done) {
+std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operator*>& chosen,
+                                      std::size_t jobs, const Done& done) {
   std::vector<LintReport> reports(chosen.size());
   std::vector<std::size_t> unknown;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -117,22 +132,26 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
 }
 
 /// A linter's process starts with its first request.
-void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs, const std::function<void(std::size_t, sandbox::Linter&)>& step) const {
+void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs,
+                       const std::function<void(std::size_t, sandbox::Linter&)>& step) const {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     sandbox::Linter linter(config_, device_.info().name);
     for (std::size_t at = next++; at < indices.size(); at = next++) step(indices[at], linter);
   };
   std::vector<std::thread> workers;
-  for (std::size_t i = 0; i < std::min(std::max<std::size_t>(jobs, 1), indices.size()); ++i) workers.emplace_back(work);
+  for (std::size_t i = 0; i < std::min(std::max<std::size_t>(jobs, 1), indices.size()); ++i)
+    workers.emplace_back(work);
   for (std::thread& worker : workers) worker.join();
 }
 
 /// The reference, the mutants, the cost model: what needs no oracle.
-void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter, LintReport& report) const {
+void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter,
+                             LintReport& report) const {
   std::vector<sandbox::CaseRequest> cases;
   for (const operators::Case& item : op.cases) {
-    if (device_.info().name != kCpu || item.interpreter || is_small(op, item)) cases.push_back(tools::case_request(item));
+    if (device_.info().name != kCpu || item.interpreter || is_small(op, item))
+      cases.push_back(tools::case_request(item));
   }
   const auto checks = linter.lint(op.directory.string(), cases, seed_);
   if (!checks) {
@@ -150,13 +169,16 @@ void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
   }
 }
 
-/// As a submission: nobody's verdict is as strict as this one has to be. False where the installation lacks the oracle's dialect: then the
-/// report says what is missing, and the operator is sound as far as it could be checked.
+/// As a submission: nobody's verdict is as strict as this one has to be. False where the
+/// installation lacks the oracle's dialect: then the report says what is missing, and the operator
+/// is sound as far as it could be checked.
 bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   sandbox::JobMonitor monitor;
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
   job.baseline_source.clear();  // the oracle is what is judged: nothing to compare it with
-  const bool has_timed = std::any_of(op.cases.begin(), op.cases.end(), [](const operators::Case& item) { return item.id == kTimedCase; });
+  const bool has_timed =
+      std::any_of(op.cases.begin(), op.cases.end(),
+                  [](const operators::Case& item) { return item.id == kTimedCase; });
   if (has_timed) job.timed_cases = {kTimedCase};
   const sandbox::Verdict verdict = device_.execute(job, monitor);
   if (lacks_dialect(op, verdict)) {
@@ -164,10 +186,13 @@ bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
     report.verdict = tools::verdict_to_json(verdict);
     return false;
   }
-  const bool only_compiles = verdict.error_kind == sandbox::ErrorKind::unsupported && !verdict.kernels.empty();
-  if (verdict.outcome != sandbox::Outcome::pass && !only_compiles) report.failures.push_back(op.name + ", oracle: " + verdict.summary);
+  const bool only_compiles =
+      verdict.error_kind == sandbox::ErrorKind::unsupported && !verdict.kernels.empty();
+  if (verdict.outcome != sandbox::Outcome::pass && !only_compiles)
+    report.failures.push_back(op.name + ", oracle: " + verdict.summary);
   check_margin(op, verdict, report);
-  report.oracle = only_compiles ? "compiles; " + verdict.detail : std::string(to_string(verdict.outcome));
+  report.oracle =
+      only_compiles ? "compiles; " + verdict.detail : std::string(to_string(verdict.outcome));
   report.verdict = tools::verdict_to_json(verdict);
   return true;
 }
@@ -182,9 +207,11 @@ void LintRun::check_recording(const operators::Operator& op, LintReport& report)
   job.baseline_source.clear();
   const sandbox::Verdict verdict = device_.execute(job, monitor);
   if (verdict.outcome == sandbox::Outcome::pass) {
-    report.recorded = "all " + std::to_string(op.cases.size()) + " cases record for " + kRecordTarget;
+    report.recorded =
+        "all " + std::to_string(op.cases.size()) + " cases record for " + kRecordTarget;
   } else {
-    report.failures.push_back(op.name + ", oracle recorded for " + kRecordTarget + ": " + verdict.summary);
+    report.failures.push_back(op.name + ", oracle recorded for " + kRecordTarget + ": " +
+                              verdict.summary);
   }
 }
 

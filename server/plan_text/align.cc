@@ -4,7 +4,8 @@
 
 namespace assay::server {
 
-std::vector<Aligned> align(const std::vector<std::string>& left, const std::vector<std::string>& right) {
+std::vector<Aligned> align(const std::vector<std::string>& left,
+                           const std::vector<std::string>& right) {
   dtl::Diff<std::string, std::vector<std::string>> diff(left, right);
   diff.onHuge();
   diff.compose();

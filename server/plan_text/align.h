@@ -1,4 +1,5 @@
-// The longest common subsequence of two lists, as pairs: what is in both stands beside each other, the rest alone.
+// The longest common subsequence of two lists, as pairs: what is in both stands beside each other,
+// the rest alone.
 //
 //   align({"a", "b"}, {"b", "c"})  ->  {0, none}, {1, 0}, {none, 1}
 //
@@ -18,6 +19,7 @@ struct Aligned {
   bool operator==(const Aligned&) const = default;
 };
 
-std::vector<Aligned> align(const std::vector<std::string>& left, const std::vector<std::string>& right);
+std::vector<Aligned> align(const std::vector<std::string>& left,
+                           const std::vector<std::string>& right);
 
 }  // namespace assay::server

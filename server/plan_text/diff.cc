@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
+#include "base/escape.h"
 #include "server/plan_text/align.h"
 #include "server/plan_text/entries.h"
-#include "base/escape.h"
 
 namespace assay::server {
 namespace {
@@ -16,21 +16,26 @@ using sandbox::BufferKind;
 using sandbox::Plan;
 
 std::ptrdiff_t count_of(const Plan& plan, BufferKind kind) {
-  return std::count_if(plan.buffers.begin(), plan.buffers.end(), [kind](const auto& buffer) { return buffer.kind == kind; });
+  return std::count_if(plan.buffers.begin(), plan.buffers.end(),
+                       [kind](const auto& buffer) { return buffer.kind == kind; });
 }
 
-/// What buffers are aligned by: inputs by name; the others by order, and where there are not equally many of them, by size too.
+/// What buffers are aligned by: inputs by name; the others by order, and where there are not
+/// equally many of them, by size too.
 std::vector<std::string> buffer_keys(const Plan& plan, const Plan& other) {
   std::vector<std::string> keys;
   for (const sandbox::PlanBuffer& buffer : plan.buffers) {
     std::string key = std::to_string(static_cast<int>(buffer.kind)) + " " + buffer.name;
-    if (buffer.kind != BufferKind::input && count_of(plan, buffer.kind) != count_of(other, buffer.kind)) key += " " + std::to_string(buffer.bytes);
+    if (buffer.kind != BufferKind::input &&
+        count_of(plan, buffer.kind) != count_of(other, buffer.kind))
+      key += " " + std::to_string(buffer.bytes);
     keys.push_back(std::move(key));
   }
   return keys;
 }
 
-/// The second plan's buffers by the first plan's names; those that the first does not have are `new`.
+/// The second plan's buffers by the first plan's names; those that the first does not have are
+/// `new`.
 BufferNames names_after(const Plan& before, const Plan& after, const BufferNames& names) {
   BufferNames renamed = buffer_names(after);
   for (const Aligned& pair : align(buffer_keys(before, after), buffer_keys(after, before))) {
@@ -48,7 +53,8 @@ std::vector<std::string> titles(const std::vector<Entry>& entries) {
 
 std::string facts_text(const Entry& entry) {
   std::string text;
-  for (const auto& [label, value] : entry.facts) text += (text.empty() ? ": " : ", ") + label + " " + value;
+  for (const auto& [label, value] : entry.facts)
+    text += (text.empty() ? ": " : ", ") + label + " " + value;
   return text;
 }
 
@@ -56,7 +62,9 @@ std::string facts_text(const Entry& entry) {
 std::string changes(const Entry& before, const Entry& after) {
   std::map<std::string, std::string> was(before.facts.begin(), before.facts.end());
   std::string text;
-  const auto add = [&text](const std::string& change) { text += (text.empty() ? "" : "; ") + change; };
+  const auto add = [&text](const std::string& change) {
+    text += (text.empty() ? "" : "; ") + change;
+  };
   for (const auto& [label, value] : after.facts) {
     const auto found = was.find(label);
     if (found == was.end()) {
@@ -74,20 +82,27 @@ std::string changes(const Entry& before, const Entry& after) {
 std::vector<std::string> numbers(const std::vector<Entry>& entries, bool numbered) {
   std::vector<std::string> found;
   int next = 0;
-  for (const Entry& entry : entries) found.push_back(numbered && entry.depth == 0 ? std::to_string(next++) + "  " : std::string(static_cast<std::size_t>(2 * entry.depth), ' '));
+  for (const Entry& entry : entries)
+    found.push_back(numbered && entry.depth == 0
+                        ? std::to_string(next++) + "  "
+                        : std::string(static_cast<std::size_t>(2 * entry.depth), ' '));
   return found;
 }
 
-void put_section(PlanDiff& diff, const char* name, const std::vector<Entry>& before, const std::vector<Entry>& after, bool numbered = false) {
+void put_section(PlanDiff& diff, const char* name, const std::vector<Entry>& before,
+                 const std::vector<Entry>& after, bool numbered = false) {
   const std::vector<std::string> left = numbers(before, numbered);
   const std::vector<std::string> right = numbers(after, numbered);
   std::string text;
   for (const Aligned& pair : align(titles(before), titles(after))) {
     if (!pair.right) {
-      text += "  - " + left[*pair.left] + before[*pair.left].title + facts_text(before[*pair.left]) + "\n";
+      text += "  - " + left[*pair.left] + before[*pair.left].title +
+              facts_text(before[*pair.left]) + "\n";
     } else if (!pair.left) {
-      text += "  + " + right[*pair.right] + after[*pair.right].title + facts_text(after[*pair.right]) + "\n";
-    } else if (const std::string changed = changes(before[*pair.left], after[*pair.right]); !changed.empty()) {
+      text += "  + " + right[*pair.right] + after[*pair.right].title +
+              facts_text(after[*pair.right]) + "\n";
+    } else if (const std::string changed = changes(before[*pair.left], after[*pair.right]);
+               !changed.empty()) {
       text += "  ~ " + left[*pair.left] + before[*pair.left].title + ": " + changed + "\n";
     }
   }
@@ -103,12 +118,16 @@ PlanDiff diff_plans(const Plan& before, const Plan& after) {
   const BufferNames names = buffer_names(before);
   const BufferNames renamed = names_after(before, after, names);
   const auto header = [](const Plan& plan) {
-    return std::vector<Entry>{{0, "plan", {{"version", std::to_string(plan.version)}, {"target", escape_text(plan.target)}}}};
+    return std::vector<Entry>{
+        {0,
+         "plan",
+         {{"version", std::to_string(plan.version)}, {"target", escape_text(plan.target)}}}};
   };
   put_section(diff, "header", header(before), header(after));
   put_section(diff, "buffers", buffer_entries(before, names), buffer_entries(after, renamed));
   put_section(diff, "binaries", binary_entries(before), binary_entries(after));
-  put_section(diff, "operations", operation_entries(before, names), operation_entries(after, renamed), true);
+  put_section(diff, "operations", operation_entries(before, names),
+              operation_entries(after, renamed), true);
   put_section(diff, "outputs", output_entries(before, names), output_entries(after, renamed));
   return diff;
 }

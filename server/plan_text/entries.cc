@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <variant>
 
-#include "base/handle.h"
 #include "base/escape.h"
+#include "base/handle.h"
 
 namespace assay::server {
 namespace {
@@ -29,7 +29,9 @@ std::string one_line(const std::string& name) {
   return text.empty() ? "(no name)" : text;
 }
 
-std::string dims(const Dim3& value) { return std::to_string(value[0]) + "x" + std::to_string(value[1]) + "x" + std::to_string(value[2]); }
+std::string dims(const Dim3& value) {
+  return std::to_string(value[0]) + "x" + std::to_string(value[1]) + "x" + std::to_string(value[2]);
+}
 
 template <class Values>
 std::string list(const Values& values) {
@@ -39,7 +41,8 @@ std::string list(const Values& values) {
 }
 
 std::string place(const BufferNames& names, std::uint32_t buffer, std::uint64_t offset) {
-  const std::string name = buffer < names.size() ? names[buffer] : "no buffer " + std::to_string(buffer);
+  const std::string name =
+      buffer < names.size() ? names[buffer] : "no buffer " + std::to_string(buffer);
   return offset == 0 ? name : name + " + " + std::to_string(offset);
 }
 
@@ -50,8 +53,10 @@ std::string real(double value) {
 }
 
 std::string or_real(std::int64_t integer, std::int64_t likely, double value, const char* type) {
-  const bool plausible = (integer >= likely || integer <= -likely) && std::isfinite(value) && std::fabs(value) >= kLeastFloat && std::fabs(value) <= kMostFloat;
-  return std::to_string(integer) + (plausible ? std::string(", as ") + type + " " + real(value) : "");
+  const bool plausible = (integer >= likely || integer <= -likely) && std::isfinite(value) &&
+                         std::fabs(value) >= kLeastFloat && std::fabs(value) <= kMostFloat;
+  return std::to_string(integer) +
+         (plausible ? std::string(", as ") + type + " " + real(value) : "");
 }
 
 std::string hex(std::uint64_t value) {
@@ -64,29 +69,41 @@ std::string flags(std::uint32_t value) {
   std::string text = (value & kFlagCooperative) != 0 ? "cooperative" : "";
   const auto add = [&text](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
   if ((value & kFlagDependentLaunch) != 0) add("programmatic dependent");
-  if (const std::uint32_t unknown = value & ~kAllKernelFlags; unknown != 0) add("unknown flags " + hex(unknown));
+  if (const std::uint32_t unknown = value & ~kAllKernelFlags; unknown != 0)
+    add("unknown flags " + hex(unknown));
   return text;
 }
 
 struct ParamText {
   const BufferNames& names;
   std::string operator()(const ScalarParam& scalar) const {
-    const std::string size = " (" + std::to_string(scalar.size) + (scalar.size == 1 ? " byte)" : " bytes)");
+    const std::string size =
+        " (" + std::to_string(scalar.size) + (scalar.size == 1 ? " byte)" : " bytes)");
     if (scalar.size == 4) {
       const auto bits = static_cast<std::uint32_t>(scalar.value);
-      return or_real(static_cast<std::int32_t>(bits), kLikelyFloat, static_cast<double>(std::bit_cast<float>(bits)), "float32") + size;
+      return or_real(static_cast<std::int32_t>(bits), kLikelyFloat,
+                     static_cast<double>(std::bit_cast<float>(bits)), "float32") +
+             size;
     }
-    if (scalar.size == 8) return or_real(static_cast<std::int64_t>(scalar.value), kLikelyDouble, std::bit_cast<double>(scalar.value), "float64") + size;
+    if (scalar.size == 8)
+      return or_real(static_cast<std::int64_t>(scalar.value), kLikelyDouble,
+                     std::bit_cast<double>(scalar.value), "float64") +
+             size;
     return std::to_string(scalar.value) + size;
   }
-  std::string operator()(const PointerParam& pointer) const { return place(names, pointer.buffer, pointer.offset); }
+  std::string operator()(const PointerParam& pointer) const {
+    return place(names, pointer.buffer, pointer.offset);
+  }
   std::string operator()(const NullParam&) const { return "null"; }
   std::string operator()(const GlobalScratchParam& scratch) const {
-    return "global scratch, " + grouped(scratch.bytes_per_program) + " bytes a program, aligned to " + std::to_string(scratch.alignment);
+    return "global scratch, " + grouped(scratch.bytes_per_program) +
+           " bytes a program, aligned to " + std::to_string(scratch.alignment);
   }
   std::string operator()(const TensorMapParam& map) const {
-    return "tensor map of " + place(names, map.buffer, map.offset) + ", shape " + list(map.shape) + ", strides " + list(map.strides) + " bytes, box " +
-           list(map.box) + ", type " + std::to_string(map.type) + ", swizzle " + std::to_string(map.swizzle) + (map.nan_outside != 0 ? ", NaN outside" : "");
+    return "tensor map of " + place(names, map.buffer, map.offset) + ", shape " + list(map.shape) +
+           ", strides " + list(map.strides) + " bytes, box " + list(map.box) + ", type " +
+           std::to_string(map.type) + ", swizzle " + std::to_string(map.swizzle) +
+           (map.nan_outside != 0 ? ", NaN outside" : "");
   }
 };
 
@@ -95,22 +112,30 @@ struct OperationEntry {
   const BufferNames& names;
   int depth;
   Entry operator()(const KernelOp& op) const {
-    const std::string kernel = op.binary < plan.binaries.size() ? one_line(plan.binaries[op.binary].kernel) : "of no binary " + std::to_string(op.binary);
+    const std::string kernel = op.binary < plan.binaries.size()
+                                   ? one_line(plan.binaries[op.binary].kernel)
+                                   : "of no binary " + std::to_string(op.binary);
     Entry entry{depth, "kernel " + kernel, {{"grid", dims(op.grid)}, {"block", dims(op.block)}}};
     if (op.cluster != Dim3{1, 1, 1}) entry.facts.emplace_back("cluster", dims(op.cluster));
     if (op.flags != 0) entry.facts.emplace_back("launch", flags(op.flags));
-    for (std::size_t i = 0; i < op.params.size(); ++i) entry.facts.emplace_back("argument " + std::to_string(i), std::visit(ParamText{names}, op.params[i]));
+    for (std::size_t i = 0; i < op.params.size(); ++i)
+      entry.facts.emplace_back("argument " + std::to_string(i),
+                               std::visit(ParamText{names}, op.params[i]));
     return entry;
   }
   Entry operator()(const FillOp& op) const {
     return {depth,
             "fill " + (op.buffer < names.size() ? names[op.buffer] : place(names, op.buffer, 0)),
-            {{"from byte", std::to_string(op.offset)}, {"elements", grouped(op.count) + " of " + std::to_string(op.width) + " bytes"}, {"pattern", hex(op.pattern)}}};
+            {{"from byte", std::to_string(op.offset)},
+             {"elements", grouped(op.count) + " of " + std::to_string(op.width) + " bytes"},
+             {"pattern", hex(op.pattern)}}};
   }
   Entry operator()(const CopyOp& op) const {
     return {depth,
             "copy " + place(names, op.src, 0) + " to " + place(names, op.dst, 0),
-            {{"from byte", std::to_string(op.src_offset)}, {"to byte", std::to_string(op.dst_offset)}, {"bytes", grouped(op.bytes)}}};
+            {{"from byte", std::to_string(op.src_offset)},
+             {"to byte", std::to_string(op.dst_offset)},
+             {"bytes", grouped(op.bytes)}}};
   }
 };
 
@@ -155,9 +180,11 @@ std::vector<Entry> buffer_entries(const Plan& plan, const BufferNames& names) {
   std::vector<Entry> entries;
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
     const PlanBuffer& buffer = plan.buffers[i];
-    const std::string role = std::string(kind_name(buffer.kind)) + (is_output[i] ? ", holds an output" : "");
+    const std::string role =
+        std::string(kind_name(buffer.kind)) + (is_output[i] ? ", holds an output" : "");
     Entry entry{0, names[i], {{"role", role}, {"bytes", grouped(buffer.bytes)}}};
-    if (buffer.kind == BufferKind::constant) entry.facts.emplace_back("sha256", short_hash(buffer.constant));
+    if (buffer.kind == BufferKind::constant)
+      entry.facts.emplace_back("sha256", short_hash(buffer.constant));
     entries.push_back(std::move(entry));
   }
   return entries;
@@ -168,7 +195,9 @@ std::vector<Entry> binary_entries(const Plan& plan) {
   for (const PlanBinary& binary : plan.binaries) {
     entries.push_back({0,
                        one_line(binary.kernel),
-                       {{"bytes", grouped(binary.image.size())}, {"sha256", short_hash(binary.image)}, {"shared memory", grouped(binary.shared_bytes) + " bytes a block"}}});
+                       {{"bytes", grouped(binary.image.size())},
+                        {"sha256", short_hash(binary.image)},
+                        {"shared memory", grouped(binary.shared_bytes) + " bytes a block"}}});
   }
   return entries;
 }
@@ -180,16 +209,22 @@ std::vector<Entry> operation_entries(const Plan& plan, const BufferNames& names)
     if (choice == nullptr) {
       entries.push_back(std::visit(
           [&](const auto& one) -> Entry {
-            if constexpr (std::is_same_v<std::decay_t<decltype(one)>, ChoiceOp>) return {};
-            else return OperationEntry{plan, names, 0}(one);
+            if constexpr (std::is_same_v<std::decay_t<decltype(one)>, ChoiceOp>)
+              return {};
+            else
+              return OperationEntry{plan, names, 0}(one);
           },
           op));
       continue;
     }
-    entries.push_back({0, "choice", {{"question", std::to_string(choice->question)}, {"alternatives", std::to_string(choice->alternatives.size())}}});
+    entries.push_back({0,
+                       "choice",
+                       {{"question", std::to_string(choice->question)},
+                        {"alternatives", std::to_string(choice->alternatives.size())}}});
     for (const Alternative& alternative : choice->alternatives) {
       entries.push_back({1, "alternative " + one_line(alternative.label), {}});
-      for (const SimpleOp& one : alternative.ops) entries.push_back(std::visit(OperationEntry{plan, names, 2}, one));
+      for (const SimpleOp& one : alternative.ops)
+        entries.push_back(std::visit(OperationEntry{plan, names, 2}, one));
     }
   }
   return entries;
@@ -201,7 +236,10 @@ std::vector<Entry> output_entries(const Plan& plan, const BufferNames& names) {
     const PlanOutput& output = plan.outputs[i];
     entries.push_back({0,
                        "output " + std::to_string(i),
-                       {{"in", place(names, output.buffer, output.offset)}, {"dtype", one_line(output.dtype)}, {"shape", list(output.shape)}, {"strides", list(output.strides)}}});
+                       {{"in", place(names, output.buffer, output.offset)},
+                        {"dtype", one_line(output.dtype)},
+                        {"shape", list(output.shape)},
+                        {"strides", list(output.strides)}}});
   }
   return entries;
 }

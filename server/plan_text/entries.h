@@ -1,10 +1,13 @@
-// What a launch plan holds, in words: each buffer, binary, operation and output as a title and facts, which `plan show` prints and `plan diff` compares.
+// What a launch plan holds, in words: each buffer, binary, operation and output as a title and
+// facts, which `plan show` prints and `plan diff` compares.
 //
 //   const BufferNames names = buffer_names(plan);                  // "x", "scratch0", "constant1"
-//   for (const Entry& entry : operation_entries(plan, names)) ...  // {0, "kernel add_kernel", {{"grid", "4x1x1"}, {"argument 0", "x"}, ...}}
+//   for (const Entry& entry : operation_entries(plan, names)) ...  // {0, "kernel add_kernel",
+//   {{"grid", "4x1x1"}, {"argument 0", "x"}, ...}}
 //
-// Names that a plan brings along are untrusted and come out escaped, on one line. The plan is one that decode_plan() gave: its indices may still point
-// nowhere, which the words then say. Pure functions.
+// Names that a plan brings along are untrusted and come out escaped, on one line. The plan is one
+// that decode_plan() gave: its indices may still point nowhere, which the words then say. Pure
+// functions.
 #pragma once
 
 #include <cstddef>

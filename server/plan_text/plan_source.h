@@ -1,4 +1,5 @@
-// Where the command line takes launch plans from: a file with the plan's bytes, or an artifact of a store by its handle.
+// Where the command line takes launch plans from: a file with the plan's bytes, or an artifact of a
+// store by its handle.
 //
 //   Result<StoredPlan> plan = read_plan("small-cuda-90.plan", store);
 //   Result<StoredPlan> plan = read_plan("artifact_4kq7v0c2m9x1h5t8z3w6b0ndra", store);
@@ -17,8 +18,9 @@ struct StoredPlan {
   sandbox::Plan plan;  // what they say
 };
 
-/// `where`: a path, "-" for standard input, or an artifact's handle, which is looked up in `store`. not_found: no such file, store or artifact. corrupt: not a
-/// plan, and at which byte. unavailable: the store cannot be read.
+/// `where`: a path, "-" for standard input, or an artifact's handle, which is looked up in `store`.
+/// not_found: no such file, store or artifact. corrupt: not a plan, and at which byte. unavailable:
+/// the store cannot be read.
 Result<StoredPlan> read_plan(const std::string& where, const std::filesystem::path& store);
 
 /// The exit status for such an error.

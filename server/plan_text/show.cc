@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "server/plan_text/entries.h"
 #include "base/escape.h"
+#include "server/plan_text/entries.h"
 
 namespace assay::server {
 namespace {
@@ -29,10 +29,12 @@ void put_entry(std::string& text, const std::string& number, const Entry& entry)
   text += "\n";
 }
 
-void put_section(std::string& text, const std::string& title, const std::vector<Entry>& entries, bool numbered) {
+void put_section(std::string& text, const std::string& title, const std::vector<Entry>& entries,
+                 bool numbered) {
   text += title + "\n";
   std::size_t number = 0;
-  for (const Entry& entry : entries) put_entry(text, numbered && entry.depth == 0 ? std::to_string(number++) + "  " : "", entry);
+  for (const Entry& entry : entries)
+    put_entry(text, numbered && entry.depth == 0 ? std::to_string(number++) + "  " : "", entry);
   if (entries.empty()) text += "  none\n";
 }
 
@@ -47,16 +49,22 @@ std::string total_bytes(const Plan& plan) {
 }  // namespace
 
 std::string plan_header(const Plan& plan, std::size_t plan_bytes) {
-  return "version " + std::to_string(plan.version) + ", target " + escape_text(plan.target) + ", " + grouped(plan_bytes) + " bytes";
+  return "version " + std::to_string(plan.version) + ", target " + escape_text(plan.target) + ", " +
+         grouped(plan_bytes) + " bytes";
 }
 
 std::string show_plan(const Plan& plan, std::size_t plan_bytes) {
   const BufferNames names = buffer_names(plan);
   std::string text = "launch plan: " + plan_header(plan, plan_bytes) + "\n";
-  put_section(text, "buffers: " + std::to_string(plan.buffers.size()) + ", " + total_bytes(plan) + " bytes", buffer_entries(plan, names), false);
-  put_section(text, "binaries: " + std::to_string(plan.binaries.size()), binary_entries(plan), false);
-  put_section(text, "operations: " + std::to_string(plan.ops.size()), operation_entries(plan, names), true);
-  put_section(text, "outputs: " + std::to_string(plan.outputs.size()), output_entries(plan, names), false);
+  put_section(
+      text, "buffers: " + std::to_string(plan.buffers.size()) + ", " + total_bytes(plan) + " bytes",
+      buffer_entries(plan, names), false);
+  put_section(text, "binaries: " + std::to_string(plan.binaries.size()), binary_entries(plan),
+              false);
+  put_section(text, "operations: " + std::to_string(plan.ops.size()),
+              operation_entries(plan, names), true);
+  put_section(text, "outputs: " + std::to_string(plan.outputs.size()), output_entries(plan, names),
+              false);
   return text;
 }
 

@@ -20,7 +20,8 @@ class StoredArtifacts final : public tools::ArtifactService {
   StoredArtifacts(Store& store, const Clock& clock) : store_(store), clock_(clock) {}
 
   Result<std::string> put(const std::string& job, const sandbox::Artifact& artifact) override;
-  Result<tools::ArtifactSlice> read(const std::string& artifact, std::int64_t offset, std::int64_t limit_bytes) override;
+  Result<tools::ArtifactSlice> read(const std::string& artifact, std::int64_t offset,
+                                    std::int64_t limit_bytes) override;
   std::vector<std::pair<std::string, std::string>> list(const std::string& job) override;
 
  private:

@@ -5,7 +5,8 @@
 namespace assay::server {
 
 void FairQueue::push(const std::string& run, const std::string& job) {
-  auto lane = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& known) { return known.run == run; });
+  auto lane = std::find_if(lanes_.begin(), lanes_.end(),
+                           [&](const Lane& known) { return known.run == run; });
   if (lane == lanes_.end()) lane = lanes_.insert(lanes_.end(), Lane{run, {}});
   lane->jobs.push_back(job);
   ++size_;
@@ -53,14 +54,16 @@ std::size_t FairQueue::position(const std::string& job) const {
   std::size_t before = own_turn;
   index = 0;
   for (const Lane& lane : lanes_) {  // a lane ahead of its own has one turn more
-    if (index != own_lane) before += std::min(lane.jobs.size(), own_turn + (index < own_lane ? 1 : 0));
+    if (index != own_lane)
+      before += std::min(lane.jobs.size(), own_turn + (index < own_lane ? 1 : 0));
     ++index;
   }
   return before + 1;
 }
 
 std::size_t FairQueue::size_of(const std::string& run) const {
-  const auto lane = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& known) { return known.run == run; });
+  const auto lane = std::find_if(lanes_.begin(), lanes_.end(),
+                                 [&](const Lane& known) { return known.run == run; });
   return lane == lanes_.end() ? 0 : lane->jobs.size();
 }
 

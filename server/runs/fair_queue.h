@@ -1,5 +1,6 @@
-// The order in which waiting jobs get a device: the runs take turns, and within a run the first comes first. So a run that queues a
-// hundred jobs delays another run's first by one job, not by a hundred. Not thread-safe; the job service guards it.
+// The order in which waiting jobs get a device: the runs take turns, and within a run the first
+// comes first. So a run that queues a hundred jobs delays another run's first by one job, not by a
+// hundred. Not thread-safe; the job service guards it.
 //
 //   queue.push("run_a", "job_1"); queue.push("run_a", "job_2"); queue.push("run_b", "job_3");
 //   queue.pop()  ->  job_1, then job_3, then job_2

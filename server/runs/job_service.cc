@@ -19,7 +19,8 @@ using tools::JobStatus;
 namespace {
 
 std::string about(const std::optional<std::int64_t>& wait_ms) {
-  return wait_ms ? "about " + std::to_string((*wait_ms + 999) / 1'000) + " s" : std::string("some seconds");
+  return wait_ms ? "about " + std::to_string((*wait_ms + 999) / 1'000) + " s"
+                 : std::string("some seconds");
 }
 
 }  // namespace
@@ -47,7 +48,8 @@ struct StoredJobs::Lane {
   explicit Lane(int workers) : estimate(workers) {}
 };
 
-StoredJobs::StoredJobs(Store& store, const Clock& clock, Devices devices, const QueueLimits& limits) : store_(store), clock_(clock), limits_(limits) {
+StoredJobs::StoredJobs(Store& store, const Clock& clock, Devices devices, const QueueLimits& limits)
+    : store_(store), clock_(clock), limits_(limits) {
   for (auto& named : devices) {
     auto lane = std::make_unique<Lane>(std::max(named.second->info().concurrency, 1));
     lane->name = std::move(named.first);
@@ -56,7 +58,8 @@ StoredJobs::StoredJobs(Store& store, const Clock& clock, Devices devices, const 
   }
   for (const auto& lane : lanes_) {
     const int concurrency = std::max(lane->device->info().concurrency, 1);
-    for (int i = 0; i < concurrency; ++i) workers_.emplace_back([this, &lane = *lane] { work(lane); });
+    for (int i = 0; i < concurrency; ++i)
+      workers_.emplace_back([this, &lane = *lane] { work(lane); });
   }
 }
 
@@ -82,8 +85,9 @@ std::vector<StoredJobs::Load> StoredJobs::load() const {
   loads.reserve(lanes_.size());
   const std::lock_guard lock(mutex_);
   for (const auto& lane : lanes_) {
-    const auto running = std::count_if(live_.begin(), live_.end(),
-                                       [&](const auto& entry) { return entry.second->lane == lane.get() && entry.second->state == JobState::running; });
+    const auto running = std::count_if(live_.begin(), live_.end(), [&](const auto& entry) {
+      return entry.second->lane == lane.get() && entry.second->state == JobState::running;
+    });
     loads.push_back({lane->name, static_cast<std::int64_t>(lane->queue.size()), running});
   }
   return loads;
@@ -92,7 +96,8 @@ std::vector<StoredJobs::Load> StoredJobs::load() const {
 StoredJobs::Lane* StoredJobs::lane_of(const std::string& device) {
   if (lanes_.empty()) return nullptr;
   if (device.empty()) return lanes_.front().get();
-  const auto found = std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) { return lane->name == device; });
+  const auto found = std::find_if(lanes_.begin(), lanes_.end(),
+                                  [&](const auto& lane) { return lane->name == device; });
   return found == lanes_.end() ? nullptr : found->get();
 }
 
@@ -103,20 +108,25 @@ void StoredJobs::enqueue(Lane& lane, const std::shared_ptr<Live>& live) {
   lane.queue.push(live->run, live->job.id);
 }
 
-Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run, const std::string& device) {
+Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
+                                       const std::string& device) {
   Lane* lane = lane_of(device);
   const auto refuse = [&](ErrorCode code, const std::string& why) -> Result<std::string> {
     // A call that was charged and not accepted costs nothing.
     if (!run.empty()) {
-      const Status refunded = store_.refund_unbound(run, job.operator_name, job.kind, sha256_hex(job.source));
-      if (!refunded) return fail(code, why + " (and the budget could not be given back: " + refunded.error().message + ")");
+      const Status refunded =
+          store_.refund_unbound(run, job.operator_name, job.kind, sha256_hex(job.source));
+      if (!refunded)
+        return fail(code, why + " (and the budget could not be given back: " +
+                              refunded.error().message + ")");
     }
     return fail(code, why);
   };
   if (lane == nullptr) {
     std::string names;
     for (const std::string& name : devices()) names += (names.empty() ? "" : ", ") + name;
-    return refuse(ErrorCode::invalid_argument, "unknown device '" + device + "'; valid: " + (names.empty() ? "none" : names));
+    return refuse(ErrorCode::invalid_argument,
+                  "unknown device '" + device + "'; valid: " + (names.empty() ? "none" : names));
   }
   auto live = std::make_shared<Live>();
   if (job.id.empty()) job.id = new_handle("job");
@@ -125,9 +135,11 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
   {
     const std::lock_guard lock(mutex_);
     if (lane->queue.size() >= limits_.queued_per_device) {
-      return refuse(ErrorCode::resource_exhausted, "device " + lane->name + " is busy: " + std::to_string(lane->queue.size()) +
-                                                       " jobs wait, yours would be at position " + std::to_string(lane->queue.size() + 1) + "; try again in " +
-                                                       about(lane->estimate.ms(lane->queue.size() + 1)) + ", nothing was charged");
+      return refuse(ErrorCode::resource_exhausted,
+                    "device " + lane->name + " is busy: " + std::to_string(lane->queue.size()) +
+                        " jobs wait, yours would be at position " +
+                        std::to_string(lane->queue.size() + 1) + "; try again in " +
+                        about(lane->estimate.ms(lane->queue.size() + 1)) + ", nothing was charged");
     }
   }
   const Status stored = store_.insert_job(job, run, lane->name, clock_.unix_ms());
@@ -135,7 +147,8 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
   live->job = std::move(job);
   live->job.run = run;
   {
-    // Several callers may have passed the check above at once: the bound is exceeded by at most their number, never by a lost job.
+    // Several callers may have passed the check above at once: the bound is exceeded by at most
+    // their number, never by a lost job.
     const std::lock_guard lock(mutex_);
     enqueue(*lane, live);
   }
@@ -162,17 +175,25 @@ JobStatus StoredJobs::status_of(const Live& live) const {
     status.queue_position = static_cast<std::int64_t>(live.lane->queue.position(live.job.id));
     status.expected_wait_ms = live.lane->estimate.ms(live.lane->queue.position(live.job.id));
   }
-  status.elapsed_ms = ((live.verdict ? live.finished_ns : clock_.monotonic_ns()) - live.queued_ns) / 1'000'000;
+  status.elapsed_ms =
+      ((live.verdict ? live.finished_ns : clock_.monotonic_ns()) - live.queued_ns) / 1'000'000;
   return status;
 }
 
-Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms, const std::function<void(const JobStatus&)>& progress) {
-  if (!is_handle(job, "job")) return fail(ErrorCode::invalid_argument, "that is no job handle; compile, run_tests, profile and submit give one like job_...");
+Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
+                                   const std::function<void(const JobStatus&)>& progress) {
+  if (!is_handle(job, "job"))
+    return fail(
+        ErrorCode::invalid_argument,
+        "that is no job handle; compile, run_tests, profile and submit give one like job_...");
   const std::shared_ptr<Live> watched = live(job);
   if (!watched) {
     auto stored = store_.finished_job(job);
     if (!stored) return fail(stored.error());
-    if (!*stored) return fail(ErrorCode::unavailable, "job " + job + " was accepted by a server that stopped; it is taken up when one recovers this store");
+    if (!*stored)
+      return fail(ErrorCode::unavailable, "job " + job +
+                                              " was accepted by a server that stopped; it is taken "
+                                              "up when one recovers this store");
     JobStatus status;
     status.job = job;
     status.run = (*stored)->run;
@@ -182,13 +203,18 @@ Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
     status.verdict = std::move((*stored)->verdict);
     return status;
   }
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::clamp<std::int64_t>(wait_ms, 0, limits_.max_wait_ms));
+  const auto end =
+      std::chrono::steady_clock::now() +
+      std::chrono::milliseconds(std::clamp<std::int64_t>(wait_ms, 0, limits_.max_wait_ms));
   std::unique_lock lock(mutex_);
   while (!watched->verdict && !stopping_ && std::chrono::steady_clock::now() < end) {
     const auto seen_state = watched->state;
     const auto seen_stage = watched->stage;
     const auto seen_cases = watched->cases_done;
-    const auto moved = [&] { return watched->state != seen_state || watched->stage != seen_stage || watched->cases_done != seen_cases; };
+    const auto moved = [&] {
+      return watched->state != seen_state || watched->stage != seen_stage ||
+             watched->cases_done != seen_cases;
+    };
     changed_.wait_until(lock, end, [&] { return stopping_ || watched->verdict || moved(); });
     if (!progress || !moved() || watched->verdict) continue;
     const JobStatus status = status_of(*watched);
@@ -197,7 +223,8 @@ Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
     lock.lock();
   }
   if (stopping_ && !watched->verdict) {
-    return fail(ErrorCode::unavailable, "the server is stopping; job " + job + " is stored and is taken up again at its next start");
+    return fail(ErrorCode::unavailable, "the server is stopping; job " + job +
+                                            " is stored and is taken up again at its next start");
   }
   return status_of(*watched);
 }
@@ -214,7 +241,9 @@ Status StoredJobs::cancel(const std::string& job) {
     was_queued = found->lane->queue.remove(job);
     found->monitor.cancel = true;
   }
-  if (was_queued) finish(found, verdict_without_execution(found->job, ErrorKind::cancelled, "cancelled before it ran"));
+  if (was_queued)
+    finish(found,
+           verdict_without_execution(found->job, ErrorKind::cancelled, "cancelled before it ran"));
   return {};
 }
 
@@ -254,16 +283,20 @@ void StoredJobs::execute(Lane& lane, const std::shared_ptr<Live>& live) {
   Verdict verdict;
   try {
     verdict = lane.device->execute(live->job, live->monitor);
-  } catch (const std::exception& error) {  // execute() promises not to; a worker must not die of a broken promise
-    verdict = verdict_without_execution(live->job, ErrorKind::internal_error, std::string("the device failed: ") + error.what());
+  } catch (const std::exception&
+               error) {  // execute() promises not to; a worker must not die of a broken promise
+    verdict = verdict_without_execution(live->job, ErrorKind::internal_error,
+                                        std::string("the device failed: ") + error.what());
   }
   // The device began to count when it took the job.
-  verdict.stage_ms[std::string(sandbox::to_string(Stage::queue))] += static_cast<double>(begin_ns - live->queued_ns) / 1e6;
+  verdict.stage_ms[std::string(sandbox::to_string(Stage::queue))] +=
+      static_cast<double>(begin_ns - live->queued_ns) / 1e6;
   {
     const std::lock_guard lock(mutex_);
     lane.estimate.add((clock_.monotonic_ns() - begin_ns) / 1'000'000);
-    // Unfinished in the store: the next start takes it up. Whatever its verdict says: a step beside the main one may be what was cut short, and
-    // then the verdict is another than that of an undisturbed job.
+    // Unfinished in the store: the next start takes it up. Whatever its verdict says: a step beside
+    // the main one may be what was cut short, and then the verdict is another than that of an
+    // undisturbed job.
     if (stopping_) return;
   }
   finish(live, checked_verdict(live->job, std::move(verdict)));
@@ -280,10 +313,14 @@ void StoredJobs::finish(const std::shared_ptr<Live>& live, Verdict verdict) {
     if (!stored) break;
   }
   verdict.artifacts.clear();
-  if (stored) stored = store_.finish_job(live->job.id, state, verdict, is_ours(verdict.error_kind), now);
+  if (stored)
+    stored = store_.finish_job(live->job.id, state, verdict, is_ours(verdict.error_kind), now);
   if (!stored) {
-    // An unstored verdict must not be announced: what was said would be gone after a restart, and the job would be run again.
-    verdict = verdict_without_execution(live->job, ErrorKind::internal_error, "the verdict could not be stored: " + stored.error().message);
+    // An unstored verdict must not be announced: what was said would be gone after a restart, and
+    // the job would be run again.
+    verdict =
+        verdict_without_execution(live->job, ErrorKind::internal_error,
+                                  "the verdict could not be stored: " + stored.error().message);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -311,7 +348,8 @@ Result<Recovered> StoredJobs::recover() {
     else if (stored.attempts >= limits_.attempts)
       why_not = "it was interrupted " + std::to_string(stored.attempts + 1) + " times";
     if (why_not.empty()) {
-      if (const Status counted = store_.count_attempt(stored.job); !counted) return fail(counted.error());
+      if (const Status counted = store_.count_attempt(stored.job); !counted)
+        return fail(counted.error());
       auto live = std::make_shared<Live>();
       live->job = *stored.request;
       live->job.run = live->run = stored.run;
@@ -324,8 +362,11 @@ Result<Recovered> StoredJobs::recover() {
     job.id = stored.job;
     job.kind = stored.kind;
     job.operator_name = stored.operator_name;
-    const Verdict verdict = verdict_without_execution(job, ErrorKind::aborted, "aborted by a restart of the server: " + why_not + "; send it again");
-    const Status finished = store_.finish_job(stored.job, JobState::aborted, verdict, true, clock_.unix_ms());
+    const Verdict verdict = verdict_without_execution(
+        job, ErrorKind::aborted,
+        "aborted by a restart of the server: " + why_not + "; send it again");
+    const Status finished =
+        store_.finish_job(stored.job, JobState::aborted, verdict, true, clock_.unix_ms());
     if (!finished) return fail(finished.error());
     ++recovered.aborted;
   }

@@ -1,10 +1,13 @@
-// Jobs over the store: durable queues, one per device, whose workers run Device::execute and persist each verdict before anybody hears of
-// it. Runs take turns (fair_queue.h). Thread-safe. The store and the clock must outlive it.
+// Jobs over the store: durable queues, one per device, whose workers run Device::execute and
+// persist each verdict before anybody hears of it. Runs take turns (fair_queue.h). Thread-safe. The
+// store and the clock must outlive it.
 //
 //   auto job = jobs.submit(std::move(job), run, "");                  // "": the first device
-//   auto status = jobs.wait(*job, 20'000, nullptr);                   // status->verdict once it is over
+//   auto status = jobs.wait(*job, 20'000, nullptr);                   // status->verdict once it is
+//   over
 //
-// Destruction cancels what runs and leaves it unfinished in the store; recover() of the next process takes it up.
+// Destruction cancels what runs and leaves it unfinished in the store; recover() of the next
+// process takes it up.
 #pragma once
 
 #include <condition_variable>
@@ -46,8 +49,11 @@ class StoredJobs final : public tools::JobService {
   StoredJobs(const StoredJobs&) = delete;
   StoredJobs& operator=(const StoredJobs&) = delete;
 
-  Result<std::string> submit(sandbox::Job job, const std::string& run, const std::string& device) override;
-  Result<tools::JobStatus> wait(const std::string& job, std::int64_t wait_ms, const std::function<void(const tools::JobStatus&)>& progress) override;
+  Result<std::string> submit(sandbox::Job job, const std::string& run,
+                             const std::string& device) override;
+  Result<tools::JobStatus> wait(
+      const std::string& job, std::int64_t wait_ms,
+      const std::function<void(const tools::JobStatus&)>& progress) override;
   Status cancel(const std::string& job) override;
   std::vector<std::string> devices() const override;
 

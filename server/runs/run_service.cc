@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/escape.h"
 #include "base/handle.h"
 #include "metrics/summary.h"
 #include "server/runs/tracks.h"
-#include "base/escape.h"
 #include "tools/model/tracks.h"
 
 namespace assay::server {
@@ -29,15 +29,20 @@ std::string_view tool_of(sandbox::JobKind kind) {
 
 Status check_name(const char* what, const std::string& text) {
   if (!text.empty() && text.size() <= kMaxNameBytes) return {};
-  return fail(ErrorCode::invalid_argument, std::string(what) + " has 1 to " + std::to_string(kMaxNameBytes) + " bytes");
+  return fail(ErrorCode::invalid_argument,
+              std::string(what) + " has 1 to " + std::to_string(kMaxNameBytes) + " bytes");
 }
 
-/// "left: compile 3, run_tests 0, ..." would need a query each; the rule and the count are what an agent can act on.
-std::string over_budget(const tools::RunInfo& run, const std::string& operator_name, sandbox::JobKind kind, std::int64_t used, std::int64_t limit) {
+/// "left: compile 3, run_tests 0, ..." would need a query each; the rule and the count are what an
+/// agent can act on.
+std::string over_budget(const tools::RunInfo& run, const std::string& operator_name,
+                        sandbox::JobKind kind, std::int64_t used, std::int64_t limit) {
   const std::string tool(tool_of(kind));
-  std::string text = "the " + std::string(tools::to_string(run.request.track)) + " track allows " + std::to_string(limit) + " " + tool + " per operator; " +
-                     operator_name + " has used " + std::to_string(used) + ", 0 are left";
-  if (kind == sandbox::JobKind::grade) return text + ". Go on with the next operator, or see `scorecard`";
+  std::string text = "the " + std::string(tools::to_string(run.request.track)) + " track allows " +
+                     std::to_string(limit) + " " + tool + " per operator; " + operator_name +
+                     " has used " + std::to_string(used) + ", 0 are left";
+  if (kind == sandbox::JobKind::grade)
+    return text + ". Go on with the next operator, or see `scorecard`";
   return text + ". `submit` what you have, or work without `run` (unscored practice)";
 }
 
@@ -62,39 +67,51 @@ Result<tools::RunInfo> StoredRuns::start(const tools::RunRequest& request) {
 }
 
 Result<tools::RunInfo> StoredRuns::find(const std::string& run) {
-  if (!is_handle(run, "run")) return fail(ErrorCode::invalid_argument, "that is no run handle; `start_run` gives one like run_...");
+  if (!is_handle(run, "run"))
+    return fail(ErrorCode::invalid_argument,
+                "that is no run handle; `start_run` gives one like run_...");
   return store_.run(run);
 }
 
 Status StoredRuns::not_over(const tools::RunInfo& run) const {
-  const std::int64_t end = std::min(run.expires_unix_ms, run.created_unix_ms + run.budgets.run_wall_s * 1000);
+  const std::int64_t end =
+      std::min(run.expires_unix_ms, run.created_unix_ms + run.budgets.run_wall_s * 1000);
   if (clock_.unix_ms() < end) return {};
-  return fail(ErrorCode::permission_denied, "this run is over: its " + std::to_string((end - run.created_unix_ms) / 1000) +
-                                                " s have passed. `scorecard` still shows it; `start_run` begins another");
+  return fail(ErrorCode::permission_denied,
+              "this run is over: its " + std::to_string((end - run.created_unix_ms) / 1000) +
+                  " s have passed. `scorecard` still shows it; `start_run` begins another");
 }
 
-Status StoredRuns::charge(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256) {
+Status StoredRuns::charge(const std::string& run, const std::string& operator_name,
+                          sandbox::JobKind kind, const std::string& source_sha256) {
   const auto info = find(run);
   if (!info) return fail(info.error());
   if (Status open = not_over(*info); !open) return open;
-  if (std::find(info->operators.begin(), info->operators.end(), operator_name) == info->operators.end()) {
-    return fail(ErrorCode::permission_denied, operator_name + " is not in this run's suite ('" + info->request.suite + "', " +
-                                                  std::to_string(info->operators.size()) + " operators); `scorecard` lists them");
+  if (std::find(info->operators.begin(), info->operators.end(), operator_name) ==
+      info->operators.end()) {
+    return fail(ErrorCode::permission_denied,
+                operator_name + " is not in this run's suite ('" + info->request.suite + "', " +
+                    std::to_string(info->operators.size()) + " operators); `scorecard` lists them");
   }
   const std::int64_t limit = limit_of(info->budgets, kind);
   const bool lock = tools::rules_of(info->request.track).locks_source;
-  const auto outcome = store_.charge(run, operator_name, kind, source_sha256, limit, lock, clock_.unix_ms());
+  const auto outcome =
+      store_.charge(run, operator_name, kind, source_sha256, limit, lock, clock_.unix_ms());
   if (!outcome) return fail(outcome.error());
   if (outcome->granted) return {};
   if (!outcome->locked_to.empty()) {
-    return fail(ErrorCode::permission_denied, "the one_shot track takes one source per operator, and " + operator_name + " has seen another (SHA-256 " +
-                                                  outcome->locked_to.substr(0, 12) +
-                                                  "...); send exactly that source, or work without `run` (unscored practice)");
+    return fail(ErrorCode::permission_denied,
+                "the one_shot track takes one source per operator, and " + operator_name +
+                    " has seen another (SHA-256 " + outcome->locked_to.substr(0, 12) +
+                    "...); send exactly that source, or work without `run` (unscored practice)");
   }
-  return fail(ErrorCode::permission_denied, over_budget(*info, operator_name, kind, outcome->used, limit));
+  return fail(ErrorCode::permission_denied,
+              over_budget(*info, operator_name, kind, outcome->used, limit));
 }
 
-Result<tools::CallsLeft> StoredRuns::calls_left(const std::string& run, const std::string& operator_name, sandbox::JobKind kind) {
+Result<tools::CallsLeft> StoredRuns::calls_left(const std::string& run,
+                                                const std::string& operator_name,
+                                                sandbox::JobKind kind) {
   const auto info = find(run);
   if (!info) return fail(info.error());
   const auto used = store_.calls_by_kind(run, operator_name);
@@ -102,15 +119,22 @@ Result<tools::CallsLeft> StoredRuns::calls_left(const std::string& run, const st
   const auto left = [&](sandbox::JobKind of) {
     const std::int64_t limit = limit_of(info->budgets, of);
     const auto count = used->find(std::string(sandbox::to_string(of)));
-    return limit < 0 ? limit : std::max<std::int64_t>(limit - (count == used->end() ? 0 : count->second), 0);
+    return limit < 0
+               ? limit
+               : std::max<std::int64_t>(limit - (count == used->end() ? 0 : count->second), 0);
   };
-  return tools::CallsLeft{.limit = limit_of(info->budgets, kind), .left = left(kind), .submissions = left(sandbox::JobKind::grade)};
+  return tools::CallsLeft{.limit = limit_of(info->budgets, kind),
+                          .left = left(kind),
+                          .submissions = left(sandbox::JobKind::grade)};
 }
 
 Status StoredRuns::report_usage(const std::string& run, const tools::Usage& usage) {
-  const bool sane = usage.input_tokens >= 0 && usage.input_tokens <= kMaxTokens && usage.output_tokens >= 0 && usage.output_tokens <= kMaxTokens &&
-                    std::isfinite(usage.cost_usd) && usage.cost_usd >= 0 && usage.cost_usd <= kMaxCostUsd;
-  if (!sane) return fail(ErrorCode::invalid_argument, "tokens and cost_usd are 0 or more, and finite");
+  const bool sane = usage.input_tokens >= 0 && usage.input_tokens <= kMaxTokens &&
+                    usage.output_tokens >= 0 && usage.output_tokens <= kMaxTokens &&
+                    std::isfinite(usage.cost_usd) && usage.cost_usd >= 0 &&
+                    usage.cost_usd <= kMaxCostUsd;
+  if (!sane)
+    return fail(ErrorCode::invalid_argument, "tokens and cost_usd are 0 or more, and finite");
   const auto info = find(run);
   if (!info) return fail(info.error());
   if (Status open = not_over(*info); !open) return open;
@@ -137,7 +161,8 @@ Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
     const operators::Operator* op = catalog_.find(name);  // a run may outlive an operator
     score.split = op == nullptr ? "" : std::string(operators::to_string(op->split));
     score.tool_calls = (*calls)[name];
-    for (GradedJob& job : *graded) {  // the last one: tracks with a budget have one, but for refunded ones; practice shows its newest
+    for (GradedJob& job : *graded) {  // the last one: tracks with a budget have one, but for
+                                      // refunded ones; practice shows its newest
       if (job.operator_name != name) continue;
       score.submitted = true;
       score.job = job.job;

@@ -8,7 +8,8 @@ namespace {
 
 class StoreBackend final : public Backend {
  public:
-  StoreBackend(std::unique_ptr<Store> store, const operators::Catalog& catalog, Devices devices, const ServicesOptions& options)
+  StoreBackend(std::unique_ptr<Store> store, const operators::Catalog& catalog, Devices devices,
+               const ServicesOptions& options)
       : clock_(options.clock != nullptr ? *options.clock : system_clock_),
         store_(std::move(store)),
         catalog_(catalog),
@@ -22,7 +23,13 @@ class StoreBackend final : public Backend {
   std::vector<StoredJobs::Load> load() const override { return jobs_.load(); }
   tools::ArtifactService& artifacts() override { return artifacts_; }
   Store& store() override { return *store_; }
-  tools::Services for_tools() override { return {.catalog = catalog_, .runs = runs_, .jobs = jobs_, .artifacts = artifacts_, .limits = answers_}; }
+  tools::Services for_tools() override {
+    return {.catalog = catalog_,
+            .runs = runs_,
+            .jobs = jobs_,
+            .artifacts = artifacts_,
+            .limits = answers_};
+  }
   Result<Recovered> recover() override { return jobs_.recover(); }
   Result<std::vector<tools::RunInfo>> list_runs() override { return store_->runs(); }
 
@@ -39,11 +46,13 @@ class StoreBackend final : public Backend {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> Backend::open(const std::filesystem::path& store, const operators::Catalog& catalog, Devices devices,
-                                                             const ServicesOptions& options) {
+Result<std::unique_ptr<Backend>> Backend::open(const std::filesystem::path& store,
+                                               const operators::Catalog& catalog, Devices devices,
+                                               const ServicesOptions& options) {
   auto opened = Store::open(store, options.mode);
   if (!opened) return fail(opened.error());
-  return std::unique_ptr<Backend>(new StoreBackend(std::move(*opened), catalog, std::move(devices), options));
+  return std::unique_ptr<Backend>(
+      new StoreBackend(std::move(*opened), catalog, std::move(devices), options));
 }
 
 }  // namespace assay::server

@@ -1,14 +1,16 @@
-// Everything the tools need, over one store: runs, jobs, artifacts. What `serve`, `bench` and `report` put together.
+// Everything the tools need, over one store: runs, jobs, artifacts. What `serve`, `bench` and
+// `report` put together.
 //
 //   Devices devices;
 //   devices.emplace_back("cpu", std::move(*make_device("cpu", config)));
 //   auto services = Backend::open("assay.db", catalog, std::move(devices));
-//   if (!services) ...                                       // unavailable or corrupt: kStoreUnusable
-//   auto recovered = (*services)->recover();                 // before the first tool call
-//   tools::Services for_tools = (*services)->for_tools();
+//   if (!services) ...                                       // unavailable or corrupt:
+//   kStoreUnusable auto recovered = (*services)->recover();                 // before the first
+//   tool call tools::Services for_tools = (*services)->for_tools();
 //
-// The catalog must outlive this object. Thread-safe but for open, recover and destruction. Destruction stops the running jobs and leaves
-// them unfinished in the store: recover() at the next start takes them up.
+// The catalog must outlive this object. Thread-safe but for open, recover and destruction.
+// Destruction stops the running jobs and leaves them unfinished in the store: recover() at the next
+// start takes them up.
 #pragma once
 
 #include <filesystem>
@@ -21,13 +23,14 @@
 #include "operators/catalog.h"
 #include "server/runs/job_service.h"
 #include "server/store/store.h"
-#include "tools/model/tool.h"
 #include "tools/model/services.h"
+#include "tools/model/tool.h"
 
 namespace assay::server {
 
 struct ServicesOptions {
-  StoreMode mode = StoreMode::read_write;  // read_only: for reports; start, charge, submit and put are refused
+  StoreMode mode =
+      StoreMode::read_write;  // read_only: for reports; start, charge, submit and put are refused
   QueueLimits queue;
   tools::AnswerLimits answers;
   const Clock* clock = nullptr;  // null: the system's; else it must outlive the services
@@ -35,8 +38,9 @@ struct ServicesOptions {
 
 class Backend {
  public:
-  static Result<std::unique_ptr<Backend>> open(const std::filesystem::path& store, const operators::Catalog& catalog, Devices devices,
-                                                      const ServicesOptions& options = {});
+  static Result<std::unique_ptr<Backend>> open(const std::filesystem::path& store,
+                                               const operators::Catalog& catalog, Devices devices,
+                                               const ServicesOptions& options = {});
   virtual ~Backend() = default;
 
   virtual tools::RunService& runs() = 0;
@@ -47,7 +51,8 @@ class Backend {
   virtual std::vector<StoredJobs::Load> load() const = 0;
   /// What make_tools() takes; refers to this object.
   virtual tools::Services for_tools() = 0;
-  /// Re-queues the unfinished jobs whose source is stored and whose device is here; marks the others aborted.
+  /// Re-queues the unfinished jobs whose source is stored and whose device is here; marks the
+  /// others aborted.
   virtual Result<Recovered> recover() = 0;
   /// Every run, newest first.
   virtual Result<std::vector<tools::RunInfo>> list_runs() = 0;

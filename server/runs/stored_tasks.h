@@ -18,7 +18,9 @@ class StoredTasks final : public mcp::TaskStore {
  public:
   explicit StoredTasks(Store& store) : store_(store) {}
   Status save(const mcp::TaskRecord& record) override { return store_.save_task(record); }
-  Result<std::optional<mcp::TaskRecord>> load(const std::string& id) override { return store_.task(id); }
+  Result<std::optional<mcp::TaskRecord>> load(const std::string& id) override {
+    return store_.task(id);
+  }
 
  private:
   Store& store_;

@@ -16,7 +16,9 @@ using sandbox::Verdict;
 /// Entries have the form "ID: why".
 bool is_skipped(const Verdict& verdict, const std::string& id) {
   return std::any_of(verdict.skipped_cases.begin(), verdict.skipped_cases.end(),
-                     [&](const std::string& skip) { return std::string_view(skip).substr(0, skip.find(':')) == id; });
+                     [&](const std::string& skip) {
+                       return std::string_view(skip).substr(0, skip.find(':')) == id;
+                     });
 }
 
 /// Devices may count the hidden cases that they skip instead of naming them: "3 hidden: why".
@@ -37,8 +39,10 @@ std::string missing_evidence(const sandbox::Job& job, const Verdict& verdict) {
   std::size_t judged = 0;
   std::size_t unnamed = hidden_skips(verdict);
   for (const auto& request : job.cases) {
-    const auto count = std::count_if(verdict.cases.begin(), verdict.cases.end(),
-                                     [&](const auto& record) { return record.id == request.id && record.outcome == Outcome::pass; });
+    const auto count =
+        std::count_if(verdict.cases.begin(), verdict.cases.end(), [&](const auto& record) {
+          return record.id == request.id && record.outcome == Outcome::pass;
+        });
     if (count > 1) return "two records of case " + request.id;
     if (count == 0 && !is_skipped(verdict, request.id)) {
       if (!request.hidden || unnamed == 0) return "no passing record of case " + request.id;
@@ -47,7 +51,8 @@ std::string missing_evidence(const sandbox::Job& job, const Verdict& verdict) {
     judged += static_cast<std::size_t>(count);
   }
   if (judged == 0) return "not one case was judged";
-  if (judged != verdict.cases.size()) return "a record of a case that did not pass or was not asked for";
+  if (judged != verdict.cases.size())
+    return "a record of a case that did not pass or was not asked for";
   return "";
 }
 
@@ -67,7 +72,8 @@ Verdict checked_verdict(const sandbox::Job& job, Verdict verdict) {
   return verdict;
 }
 
-Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind kind, std::string summary) {
+Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind kind,
+                                  std::string summary) {
   Verdict verdict;
   verdict.job = job.id;
   verdict.kind = job.kind;
@@ -81,7 +87,8 @@ Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind ki
 
 bool is_ours(sandbox::ErrorKind kind) {
   using sandbox::ErrorKind;
-  return kind == ErrorKind::aborted || kind == ErrorKind::device_unhealthy || kind == ErrorKind::internal_error;
+  return kind == ErrorKind::aborted || kind == ErrorKind::device_unhealthy ||
+         kind == ErrorKind::internal_error;
 }
 
 }  // namespace assay::server

@@ -1,4 +1,5 @@
-// How long a queued job will wait, judged by how long the last ones took. A rough figure for people and agents, never for a decision. Not thread-safe.
+// How long a queued job will wait, judged by how long the last ones took. A rough figure for people
+// and agents, never for a decision. Not thread-safe.
 //
 //   WaitEstimate estimate(2);                 // two workers
 //   estimate.add(800);
@@ -14,7 +15,10 @@ class WaitEstimate {
  public:
   explicit WaitEstimate(int workers) : workers_(workers) {}
 
-  void add(std::int64_t job_ms) { mean_ms_ = mean_ms_ ? *mean_ms_ + kWeight * (static_cast<double>(job_ms) - *mean_ms_) : static_cast<double>(job_ms); }
+  void add(std::int64_t job_ms) {
+    mean_ms_ = mean_ms_ ? *mean_ms_ + kWeight * (static_cast<double>(job_ms) - *mean_ms_)
+                        : static_cast<double>(job_ms);
+  }
 
   /// Until a job at `position` (from 1) starts; nothing before the first job has ended.
   std::optional<std::int64_t> ms(std::size_t position) const {

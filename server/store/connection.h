@@ -1,4 +1,5 @@
-// The connection behind a Store, and the border at which SQLite's exceptions become Errors. For server/store only.
+// The connection behind a Store, and the border at which SQLite's exceptions become Errors. For
+// server/store only.
 #pragma once
 
 #include <SQLiteCpp/Database.h>
@@ -21,8 +22,12 @@ namespace assay::server {
 Error sqlite_error(const SQLite::Exception& error, const std::filesystem::path& path);
 
 struct Store::Connection {
-  Connection(std::filesystem::path file, SQLite::Database database, UniqueFd lock, StoreMode open_mode)
-      : path(std::move(file)), writer_lock(std::move(lock)), db(std::move(database)), mode(open_mode) {}
+  Connection(std::filesystem::path file, SQLite::Database database, UniqueFd lock,
+             StoreMode open_mode)
+      : path(std::move(file)),
+        writer_lock(std::move(lock)),
+        db(std::move(database)),
+        mode(open_mode) {}
 
   std::filesystem::path path;
   UniqueFd writer_lock;  // outlives db: nobody else may write before this connection is closed
@@ -41,12 +46,15 @@ struct Store::Connection {
     }
   }
 
-  /// As with(), for writers: refused on a read-only store, in one transaction that is committed when `work` succeeds. When the call
-  /// returns, kill -9 of this process cannot lose the write; with `durable` a power failure cannot either.
+  /// As with(), for writers: refused on a read-only store, in one transaction that is committed
+  /// when `work` succeeds. When the call returns, kill -9 of this process cannot lose the write;
+  /// with `durable` a power failure cannot either.
   template <class Work>
   auto write(Work&& work, bool durable = false) -> decltype(work(db)) {
     return with([&](SQLite::Database& database) -> decltype(work(db)) {
-      if (mode == StoreMode::read_only) return fail(ErrorCode::unavailable, "store " + path.string() + " was opened for reading only");
+      if (mode == StoreMode::read_only)
+        return fail(ErrorCode::unavailable,
+                    "store " + path.string() + " was opened for reading only");
       const Synchronous level(database, durable);
       SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
       auto result = work(database);
@@ -62,7 +70,8 @@ struct Store::Connection {
       if (full) db.exec("PRAGMA synchronous=FULL");
     }
     ~Synchronous() {
-      if (full) db.tryExec("PRAGMA synchronous=NORMAL");  // left at FULL, writes are slower and as safe
+      if (full)
+        db.tryExec("PRAGMA synchronous=NORMAL");  // left at FULL, writes are slower and as safe
     }
     Synchronous(const Synchronous&) = delete;
     Synchronous& operator=(const Synchronous&) = delete;

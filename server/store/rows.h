@@ -12,9 +12,15 @@
 
 namespace assay::server {
 
-inline void bind_one(SQLite::Statement& statement, int index, const std::string& value) { statement.bind(index, value); }
-inline void bind_one(SQLite::Statement& statement, int index, std::int64_t value) { statement.bind(index, value); }
-inline void bind_one(SQLite::Statement& statement, int index, double value) { statement.bind(index, value); }
+inline void bind_one(SQLite::Statement& statement, int index, const std::string& value) {
+  statement.bind(index, value);
+}
+inline void bind_one(SQLite::Statement& statement, int index, std::int64_t value) {
+  statement.bind(index, value);
+}
+inline void bind_one(SQLite::Statement& statement, int index, double value) {
+  statement.bind(index, value);
+}
 inline void bind_one(SQLite::Statement& statement, int index, const std::optional<double>& value) {
   if (value)
     statement.bind(index, *value);

@@ -1,5 +1,6 @@
-// The store's tables and their version (PRAGMA user_version). A store of an older version would be migrated here, step by step; one of a
-// newer version is refused and left as it is. docs/store.md describes the tables.
+// The store's tables and their version (PRAGMA user_version). A store of an older version would be
+// migrated here, step by step; one of a newer version is refused and left as it is. docs/store.md
+// describes the tables.
 #pragma once
 
 namespace assay::server {
@@ -81,7 +82,8 @@ CREATE TABLE artifacts (
 CREATE INDEX artifacts_by_job ON artifacts(job);
 )sql";
 
-/// A table that older versions neither have nor mind: made where it is missing, without another version.
+/// A table that older versions neither have nor mind: made where it is missing, without another
+/// version.
 inline constexpr const char* kTasksSql = R"sql(
 CREATE TABLE IF NOT EXISTS tasks (
   task TEXT PRIMARY KEY,

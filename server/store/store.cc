@@ -14,11 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBusyTimeoutMs = 5'000;                     // readers of other processes hold their locks for moments only
-constexpr std::uintmax_t kQuickCheckMaxBytes = 64 << 20;  // a linear scan; larger stores are checked as they are read
+constexpr int kBusyTimeoutMs =
+    5'000;  // readers of other processes hold their locks for moments only
+constexpr std::uintmax_t kQuickCheckMaxBytes =
+    64 << 20;  // a linear scan; larger stores are checked as they are read
 
 Error not_writable(const fs::path& path, const std::string& why) {
-  return Error{ErrorCode::unavailable, "store " + path.string() + " cannot be written: " + why + "; name another file with --store"};
+  return Error{ErrorCode::unavailable, "store " + path.string() + " cannot be written: " + why +
+                                           "; name another file with --store"};
 }
 
 /// What is in an existing file, before anything may change it.
@@ -27,33 +30,42 @@ Status inspect(const fs::path& path) {
   const int version = db.execAndGet("PRAGMA user_version").getInt();
   const int application = db.execAndGet("PRAGMA application_id").getInt();
   if (version > kSchemaVersion) {
-    return fail(ErrorCode::unavailable, "store " + path.string() + " has schema " + std::to_string(version) + ", newer than this Assay's " +
+    return fail(ErrorCode::unavailable, "store " + path.string() + " has schema " +
+                                            std::to_string(version) + ", newer than this Assay's " +
                                             std::to_string(kSchemaVersion) +
-                                            "; it was left as it is. Use the Assay that wrote it, or name another file with --store");
+                                            "; it was left as it is. Use the Assay that wrote it, "
+                                            "or name another file with --store");
   }
   const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
   if (tables == 0) return {};
   if (application != kApplicationId || version != kSchemaVersion) {
-    return fail(ErrorCode::corrupt, path.string() + " is an SQLite file but no store of Assay's; it was left as it is. Name another file with --store");
+    return fail(ErrorCode::corrupt, path.string() +
+                                        " is an SQLite file but no store of Assay's; it was left "
+                                        "as it is. Name another file with --store");
   }
   std::error_code code;
   if (fs::file_size(path, code) <= kQuickCheckMaxBytes && !code) {
     const std::string found = db.execAndGet("PRAGMA quick_check(1)").getString();
     if (found != "ok")
-      return fail(ErrorCode::corrupt, "store " + path.string() + " is damaged: " + found + "; restore a copy, or name another file with --store");
+      return fail(ErrorCode::corrupt, "store " + path.string() + " is damaged: " + found +
+                                          "; restore a copy, or name another file with --store");
   }
   return {};
 }
 
-/// The lock is a file of its own: closing any descriptor of the database itself would drop SQLite's locks on it.
+/// The lock is a file of its own: closing any descriptor of the database itself would drop SQLite's
+/// locks on it.
 Result<UniqueFd> lock_for_writing(const fs::path& path) {
   const std::string lock_path = path.string() + ".lock";
   UniqueFd fd(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!fd) return fail(not_writable(path, fail_errno("open " + lock_path).value().message));
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
   const int error_number = errno;
-  if (error_number != EWOULDBLOCK) return fail(not_writable(path, fail_errno("flock " + lock_path, error_number).value().message));
-  return fail(ErrorCode::unavailable, "store " + path.string() + " is in use by another Assay; stop that one, or name another file with --store");
+  if (error_number != EWOULDBLOCK)
+    return fail(not_writable(path, fail_errno("flock " + lock_path, error_number).value().message));
+  return fail(ErrorCode::unavailable,
+              "store " + path.string() +
+                  " is in use by another Assay; stop that one, or name another file with --store");
 }
 
 Status create_schema(SQLite::Database& db) {
@@ -67,7 +79,8 @@ Status create_schema(SQLite::Database& db) {
 
 Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
   // SQLite opens a write-protected file for reading and says nothing.
-  if (sqlite3_db_readonly(db.getHandle(), "main") == 1) return fail(not_writable(path, "the file is write-protected"));
+  if (sqlite3_db_readonly(db.getHandle(), "main") == 1)
+    return fail(not_writable(path, "the file is write-protected"));
   db.exec("PRAGMA journal_mode=WAL");
   db.exec("PRAGMA synchronous=NORMAL");
   db.exec("PRAGMA foreign_keys=ON");
@@ -86,9 +99,13 @@ Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
 Error sqlite_error(const SQLite::Exception& error, const fs::path& path) {
   const std::string where = "store " + path.string() + ": ";
   switch (error.getErrorCode()) {
-    case SQLITE_NOTADB: return Error{ErrorCode::corrupt, where + "the file is no SQLite database; it was left as it is. Name another file with --store"};
+    case SQLITE_NOTADB:
+      return Error{ErrorCode::corrupt, where +
+                                           "the file is no SQLite database; it was left as it is. "
+                                           "Name another file with --store"};
     case SQLITE_CORRUPT:
-      return Error{ErrorCode::corrupt, where + "the file is damaged (" + error.what() + "); restore a copy, or name another file with --store"};
+      return Error{ErrorCode::corrupt, where + "the file is damaged (" + error.what() +
+                                           "); restore a copy, or name another file with --store"};
     case SQLITE_READONLY:
     case SQLITE_PERM: return not_writable(path, error.what());
     case SQLITE_CANTOPEN:
@@ -104,15 +121,20 @@ Result<std::unique_ptr<Store>> Store::open(const fs::path& path, StoreMode mode)
   std::error_code code;
   const bool exists = fs::exists(path, code);
   if (!exists && mode == StoreMode::read_only) {
-    return fail(ErrorCode::not_found, "store " + path.string() + ": no such file; `serve` and `bench` make one");
+    return fail(ErrorCode::not_found,
+                "store " + path.string() + ": no such file; `serve` and `bench` make one");
   }
-  if (fs::is_directory(path, code)) return fail(ErrorCode::unavailable, "store " + path.string() + " is a folder; name a file with --store");
+  if (fs::is_directory(path, code))
+    return fail(ErrorCode::unavailable,
+                "store " + path.string() + " is a folder; name a file with --store");
   try {
     if (exists) {
       if (const Status known = inspect(path); !known) return fail(known.error());
     } else if (path.has_parent_path()) {
       fs::create_directories(path.parent_path(), code);
-      if (code) return fail(not_writable(path, "create " + path.parent_path().string() + ": " + code.message()));
+      if (code)
+        return fail(
+            not_writable(path, "create " + path.parent_path().string() + ": " + code.message()));
     }
     UniqueFd lock;
     if (mode == StoreMode::read_write) {
@@ -120,14 +142,17 @@ Result<std::unique_ptr<Store>> Store::open(const fs::path& path, StoreMode mode)
       if (!locked) return fail(locked.error());
       lock = std::move(*locked);
     }
-    const int flags = mode == StoreMode::read_write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE : SQLite::OPEN_READONLY;
+    const int flags = mode == StoreMode::read_write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE
+                                                    : SQLite::OPEN_READONLY;
     SQLite::Database db(path.string(), flags, kBusyTimeoutMs);
     if (mode == StoreMode::read_write) {
       if (const Status ready = prepare_for_writing(db, path); !ready) return fail(ready.error());
     } else if (db.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0) {
-      return fail(ErrorCode::corrupt, "store " + path.string() + " is empty; `serve` and `bench` fill one");
+      return fail(ErrorCode::corrupt,
+                  "store " + path.string() + " is empty; `serve` and `bench` fill one");
     }
-    return std::unique_ptr<Store>(new Store(std::make_unique<Connection>(path, std::move(db), std::move(lock), mode)));
+    return std::unique_ptr<Store>(
+        new Store(std::make_unique<Connection>(path, std::move(db), std::move(lock), mode)));
   } catch (const SQLite::Exception& error) {
     return fail(sqlite_error(error, path));
   }

@@ -15,7 +15,9 @@ namespace {
 using nlohmann::json;
 
 /// What is not UTF-8 must not throw: it becomes U+FFFD.
-std::string dump(const json& document) { return document.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string dump(const json& document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 std::optional<sandbox::Job> request_of(const std::string& request, std::string source) {
   json document = json::parse(request, nullptr, false);
@@ -26,7 +28,8 @@ std::optional<sandbox::Job> request_of(const std::string& request, std::string s
 }
 
 std::optional<tools::JobState> over_state_from(const std::string& text) {
-  for (const auto state : {tools::JobState::finished, tools::JobState::cancelled, tools::JobState::aborted}) {
+  for (const auto state :
+       {tools::JobState::finished, tools::JobState::cancelled, tools::JobState::aborted}) {
     if (tools::to_string(state) == text) return state;
   }
   return std::nullopt;
@@ -37,22 +40,28 @@ std::optional<tools::JobState> over_state_from(const std::string& text) {
 Result<sandbox::Verdict> verdict_of(const std::string& document, const std::string& job) {
   const json parsed = json::parse(document, nullptr, false);
   auto verdict = tools::verdict_from_json(parsed);
-  if (!verdict) return fail(ErrorCode::corrupt, "the stored verdict of " + job + " cannot be read: " + verdict.error().message);
+  if (!verdict)
+    return fail(ErrorCode::corrupt,
+                "the stored verdict of " + job + " cannot be read: " + verdict.error().message);
   return verdict;
 }
 
-Status Store::insert_job(const sandbox::Job& job, const std::string& run, const std::string& device, std::int64_t now_unix_ms) {
+Status Store::insert_job(const sandbox::Job& job, const std::string& run, const std::string& device,
+                         std::int64_t now_unix_ms) {
   json request = tools::job_to_json(job);
   request.erase("source");
   const std::string kind(sandbox::to_string(job.kind));
   const std::string sha256 = sha256_hex(job.source);
   const auto insert_and_bind = [&](SQLite::Database& db) -> Status {
-    SQLite::Statement insert(db, "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL)");
-    bind_all(insert, job.id, run, job.operator_name, kind, device, job.source, sha256, dump(request), now_unix_ms);
+    SQLite::Statement insert(db,
+                             "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL)");
+    bind_all(insert, job.id, run, job.operator_name, kind, device, job.source, sha256,
+             dump(request), now_unix_ms);
     insert.exec();
     if (run.empty()) return {};
     SQLite::Statement bind(db,
-                           "UPDATE tool_calls SET job = ? WHERE id = (SELECT min(id) FROM tool_calls WHERE run = ? AND operator = ? AND kind = ? "
+                           "UPDATE tool_calls SET job = ? WHERE id = (SELECT min(id) FROM "
+                           "tool_calls WHERE run = ? AND operator = ? AND kind = ? "
                            "AND source_sha256 = ? AND job IS NULL AND refunded = 0)");
     bind_all(bind, job.id, run, job.operator_name, kind, sha256);
     bind.exec();
@@ -61,16 +70,22 @@ Status Store::insert_job(const sandbox::Job& job, const std::string& run, const 
   return connection_->write(insert_and_bind, true);
 }
 
-Status Store::finish_job(const std::string& job, tools::JobState state, const sandbox::Verdict& verdict, bool refund, std::int64_t now_unix_ms) {
+Status Store::finish_job(const std::string& job, tools::JobState state,
+                         const sandbox::Verdict& verdict, bool refund, std::int64_t now_unix_ms) {
   sandbox::Verdict stored = verdict;
   stored.artifacts.clear();
   const std::string document = dump(tools::verdict_to_json(stored));
   const auto finish = [&](SQLite::Database& db) -> Status {
-    SQLite::Statement update(db, "UPDATE submissions SET state = ?, finished_unix_ms = ? WHERE job = ? AND finished_unix_ms IS NULL");
+    SQLite::Statement update(db,
+                             "UPDATE submissions SET state = ?, finished_unix_ms = ? WHERE job = ? "
+                             "AND finished_unix_ms IS NULL");
     bind_all(update, std::string(tools::to_string(state)), now_unix_ms, job);
-    if (update.exec() != 1) return fail(ErrorCode::internal, "job " + job + " is not in the store, or has a verdict already");
+    if (update.exec() != 1)
+      return fail(ErrorCode::internal,
+                  "job " + job + " is not in the store, or has a verdict already");
     SQLite::Statement insert(db, "INSERT INTO verdicts VALUES (?,?,?,?,?,?,?)");
-    bind_all(insert, job, std::string(sandbox::to_string(verdict.outcome)), std::string(sandbox::to_string(verdict.error_kind)),
+    bind_all(insert, job, std::string(sandbox::to_string(verdict.outcome)),
+             std::string(sandbox::to_string(verdict.error_kind)),
              std::string(sandbox::to_string(verdict.tier)), verdict.perf, document, now_unix_ms);
     insert.exec();
     if (refund) {
@@ -86,18 +101,24 @@ Status Store::finish_job(const std::string& job, tools::JobState state, const sa
 Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job) {
   return connection_->with([&](SQLite::Database& db) -> Result<std::optional<FinishedJob>> {
     SQLite::Statement query(db,
-                            "SELECT s.state, v.document, s.finished_unix_ms - s.queued_unix_ms, s.run FROM submissions s LEFT JOIN verdicts v ON v.job = s.job "
+                            "SELECT s.state, v.document, s.finished_unix_ms - s.queued_unix_ms, "
+                            "s.run FROM submissions s LEFT JOIN verdicts v ON v.job = s.job "
                             "WHERE s.job = ?");
     bind_all(query, job);
     if (!query.executeStep())
-      return fail(ErrorCode::not_found, "unknown job; a job's handle looks like job_... and comes from compile, run_tests, profile or submit");
+      return fail(ErrorCode::not_found,
+                  "unknown job; a job's handle looks like job_... and comes from compile, "
+                  "run_tests, profile or submit");
     if (query.getColumn(1).isNull()) return std::optional<FinishedJob>();
     const auto state = over_state_from(query.getColumn(0).getString());
-    if (!state) return fail(ErrorCode::corrupt, "job " + job + " has a verdict and an unknown state");
+    if (!state)
+      return fail(ErrorCode::corrupt, "job " + job + " has a verdict and an unknown state");
     auto verdict = verdict_of(query.getColumn(1).getString(), job);
     if (!verdict) return fail(verdict.error());
-    return std::optional(
-        FinishedJob{.run = query.getColumn(3).getString(), .state = *state, .verdict = std::move(*verdict), .elapsed_ms = query.getColumn(2).getInt64()});
+    return std::optional(FinishedJob{.run = query.getColumn(3).getString(),
+                                     .state = *state,
+                                     .verdict = std::move(*verdict),
+                                     .elapsed_ms = query.getColumn(2).getInt64()});
   });
 }
 
@@ -113,7 +134,8 @@ Result<std::string> Store::source(const std::string& job) {
 Result<std::vector<UnfinishedJob>> Store::unfinished_jobs() {
   return connection_->with([&](SQLite::Database& db) -> Result<std::vector<UnfinishedJob>> {
     SQLite::Statement query(db,
-                            "SELECT job, run, device, operator, kind, request, source, attempts FROM submissions WHERE finished_unix_ms IS NULL "
+                            "SELECT job, run, device, operator, kind, request, source, attempts "
+                            "FROM submissions WHERE finished_unix_ms IS NULL "
                             "ORDER BY queued_unix_ms, rowid");
     std::vector<UnfinishedJob> jobs;
     while (query.executeStep()) {

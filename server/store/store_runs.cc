@@ -11,7 +11,8 @@ namespace assay::server {
 namespace {
 
 constexpr const char* kRunColumns =
-    "SELECT run, agent, model, track, suite, operators, compiles, tests, profiles, submissions, run_wall_s, created_unix_ms, expires_unix_ms FROM runs";
+    "SELECT run, agent, model, track, suite, operators, compiles, tests, profiles, submissions, "
+    "run_wall_s, created_unix_ms, expires_unix_ms FROM runs";
 
 std::string join(const std::vector<std::string>& names) {
   std::string text;
@@ -54,8 +55,10 @@ Result<tools::RunInfo> run_of(SQLite::Statement& row) {
 Status Store::insert_run(const tools::RunInfo& run) {
   return connection_->write([&](SQLite::Database& db) -> Status {
     SQLite::Statement insert(db, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    bind_all(insert, run.handle, run.request.agent, run.request.model, std::string(tools::to_string(run.request.track)), run.request.suite, join(run.operators),
-             run.budgets.compiles, run.budgets.tests, run.budgets.profiles, run.budgets.submissions, run.budgets.run_wall_s, run.created_unix_ms,
+    bind_all(insert, run.handle, run.request.agent, run.request.model,
+             std::string(tools::to_string(run.request.track)), run.request.suite,
+             join(run.operators), run.budgets.compiles, run.budgets.tests, run.budgets.profiles,
+             run.budgets.submissions, run.budgets.run_wall_s, run.created_unix_ms,
              run.expires_unix_ms);
     insert.exec();
     return {};
@@ -66,14 +69,16 @@ Result<tools::RunInfo> Store::run(const std::string& handle) {
   return connection_->with([&](SQLite::Database& db) -> Result<tools::RunInfo> {
     SQLite::Statement query(db, std::string(kRunColumns) + " WHERE run = ?");
     bind_all(query, handle);
-    if (!query.executeStep()) return fail(ErrorCode::not_found, "unknown run; `start_run` gives a handle like run_...");
+    if (!query.executeStep())
+      return fail(ErrorCode::not_found, "unknown run; `start_run` gives a handle like run_...");
     return run_of(query);
   });
 }
 
 Result<std::vector<tools::RunInfo>> Store::runs() {
   return connection_->with([&](SQLite::Database& db) -> Result<std::vector<tools::RunInfo>> {
-    SQLite::Statement query(db, std::string(kRunColumns) + " ORDER BY created_unix_ms DESC, rowid DESC");
+    SQLite::Statement query(
+        db, std::string(kRunColumns) + " ORDER BY created_unix_ms DESC, rowid DESC");
     std::vector<tools::RunInfo> runs;
     while (query.executeStep()) {
       auto run = run_of(query);
@@ -84,9 +89,12 @@ Result<std::vector<tools::RunInfo>> Store::runs() {
   });
 }
 
-Status Store::add_usage(const std::string& run, const tools::Usage& usage, std::int64_t now_unix_ms) {
+Status Store::add_usage(const std::string& run, const tools::Usage& usage,
+                        std::int64_t now_unix_ms) {
   return connection_->write([&](SQLite::Database& db) -> Status {
-    SQLite::Statement insert(db, "INSERT INTO usage (run, input_tokens, output_tokens, cost_usd, at_unix_ms) VALUES (?,?,?,?,?)");
+    SQLite::Statement insert(db,
+                             "INSERT INTO usage (run, input_tokens, output_tokens, cost_usd, "
+                             "at_unix_ms) VALUES (?,?,?,?,?)");
     bind_all(insert, run, usage.input_tokens, usage.output_tokens, usage.cost_usd, now_unix_ms);
     insert.exec();
     if (!usage.cost_known || usage.cost_usd > 0) return {};
@@ -100,9 +108,13 @@ Status Store::add_usage(const std::string& run, const tools::Usage& usage, std::
 Result<tools::Usage> Store::usage(const std::string& run) {
   return connection_->with([&](SQLite::Database& db) -> Result<tools::Usage> {
     // A store that was last written by an older Assay and is opened for reading has no such table.
-    const std::string is_known = db.tableExists(kFreeUsageTable) ? "(cost_usd > 0 OR id IN (SELECT usage FROM free_usage))" : "(cost_usd > 0)";
-    SQLite::Statement query(db, "SELECT coalesce(sum(input_tokens),0), coalesce(sum(output_tokens),0), total(cost_usd), coalesce(min(" + is_known +
-                                    "),0) FROM usage WHERE run = ?");
+    const std::string is_known = db.tableExists(kFreeUsageTable)
+                                     ? "(cost_usd > 0 OR id IN (SELECT usage FROM free_usage))"
+                                     : "(cost_usd > 0)";
+    SQLite::Statement query(db,
+                            "SELECT coalesce(sum(input_tokens),0), coalesce(sum(output_tokens),0), "
+                            "total(cost_usd), coalesce(min(" +
+                                is_known + "),0) FROM usage WHERE run = ?");
     bind_all(query, run);
     query.executeStep();
     return tools::Usage{.input_tokens = query.getColumn(0).getInt64(),
@@ -112,25 +124,32 @@ Result<tools::Usage> Store::usage(const std::string& run) {
   });
 }
 
-Result<ChargeOutcome> Store::charge(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256,
+Result<ChargeOutcome> Store::charge(const std::string& run, const std::string& operator_name,
+                                    sandbox::JobKind kind, const std::string& source_sha256,
                                     std::int64_t limit, bool lock, std::int64_t now_unix_ms) {
   const std::string kind_name(sandbox::to_string(kind));
   return connection_->write([&](SQLite::Database& db) -> Result<ChargeOutcome> {
     ChargeOutcome outcome;
     if (lock) {
-      SQLite::Statement first(db, "SELECT source_sha256 FROM tool_calls WHERE run = ? AND operator = ? ORDER BY id LIMIT 1");
+      SQLite::Statement first(db,
+                              "SELECT source_sha256 FROM tool_calls WHERE run = ? AND operator = ? "
+                              "ORDER BY id LIMIT 1");
       bind_all(first, run, operator_name);
       if (first.executeStep() && first.getColumn(0).getString() != source_sha256) {
         outcome.locked_to = first.getColumn(0).getString();
         return outcome;
       }
     }
-    SQLite::Statement count(db, "SELECT count(*) FROM tool_calls WHERE run = ? AND operator = ? AND kind = ? AND refunded = 0");
+    SQLite::Statement count(db,
+                            "SELECT count(*) FROM tool_calls WHERE run = ? AND operator = ? AND "
+                            "kind = ? AND refunded = 0");
     bind_all(count, run, operator_name, kind_name);
     count.executeStep();
     outcome.used = count.getColumn(0).getInt64();
     if (limit >= 0 && outcome.used >= limit) return outcome;
-    SQLite::Statement insert(db, "INSERT INTO tool_calls (run, operator, kind, source_sha256, at_unix_ms) VALUES (?,?,?,?,?)");
+    SQLite::Statement insert(db,
+                             "INSERT INTO tool_calls (run, operator, kind, source_sha256, "
+                             "at_unix_ms) VALUES (?,?,?,?,?)");
     bind_all(insert, run, operator_name, kind_name, source_sha256, now_unix_ms);
     insert.exec();
     outcome.granted = true;
@@ -138,10 +157,12 @@ Result<ChargeOutcome> Store::charge(const std::string& run, const std::string& o
   });
 }
 
-Status Store::refund_unbound(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256) {
+Status Store::refund_unbound(const std::string& run, const std::string& operator_name,
+                             sandbox::JobKind kind, const std::string& source_sha256) {
   return connection_->write([&](SQLite::Database& db) -> Status {
     SQLite::Statement update(db,
-                             "UPDATE tool_calls SET refunded = 1 WHERE id = (SELECT min(id) FROM tool_calls WHERE run = ? AND operator = ? AND kind = ? "
+                             "UPDATE tool_calls SET refunded = 1 WHERE id = (SELECT min(id) FROM "
+                             "tool_calls WHERE run = ? AND operator = ? AND kind = ? "
                              "AND source_sha256 = ? AND job IS NULL AND refunded = 0)");
     bind_all(update, run, operator_name, std::string(sandbox::to_string(kind)), source_sha256);
     update.exec();
@@ -157,34 +178,46 @@ Status Store::refund_all_unbound() {
 }
 
 Result<std::map<std::string, std::int64_t>> Store::tool_calls(const std::string& run) {
-  return connection_->with([&](SQLite::Database& db) -> Result<std::map<std::string, std::int64_t>> {
-    SQLite::Statement query(db, "SELECT operator, count(*) FROM tool_calls WHERE run = ? AND refunded = 0 GROUP BY operator");
-    bind_all(query, run);
-    std::map<std::string, std::int64_t> calls;
-    while (query.executeStep()) calls[query.getColumn(0).getString()] = query.getColumn(1).getInt64();
-    return calls;
-  });
+  return connection_->with(
+      [&](SQLite::Database& db) -> Result<std::map<std::string, std::int64_t>> {
+        SQLite::Statement query(db,
+                                "SELECT operator, count(*) FROM tool_calls WHERE run = ? AND "
+                                "refunded = 0 GROUP BY operator");
+        bind_all(query, run);
+        std::map<std::string, std::int64_t> calls;
+        while (query.executeStep())
+          calls[query.getColumn(0).getString()] = query.getColumn(1).getInt64();
+        return calls;
+      });
 }
 
-Result<std::map<std::string, std::int64_t>> Store::calls_by_kind(const std::string& run, const std::string& operator_name) {
-  return connection_->with([&](SQLite::Database& db) -> Result<std::map<std::string, std::int64_t>> {
-    SQLite::Statement query(db, "SELECT kind, count(*) FROM tool_calls WHERE run = ? AND operator = ? AND refunded = 0 GROUP BY kind");
-    bind_all(query, run, operator_name);
-    std::map<std::string, std::int64_t> calls;
-    while (query.executeStep()) calls[query.getColumn(0).getString()] = query.getColumn(1).getInt64();
-    return calls;
-  });
+Result<std::map<std::string, std::int64_t>> Store::calls_by_kind(const std::string& run,
+                                                                 const std::string& operator_name) {
+  return connection_->with(
+      [&](SQLite::Database& db) -> Result<std::map<std::string, std::int64_t>> {
+        SQLite::Statement query(db,
+                                "SELECT kind, count(*) FROM tool_calls WHERE run = ? AND operator "
+                                "= ? AND refunded = 0 GROUP BY kind");
+        bind_all(query, run, operator_name);
+        std::map<std::string, std::int64_t> calls;
+        while (query.executeStep())
+          calls[query.getColumn(0).getString()] = query.getColumn(1).getInt64();
+        return calls;
+      });
 }
 
 Result<std::vector<GradedJob>> Store::graded(const std::string& run) {
   return connection_->with([&](SQLite::Database& db) -> Result<std::vector<GradedJob>> {
     SQLite::Statement query(db,
-                            "SELECT s.operator, s.job, v.document FROM submissions s LEFT JOIN verdicts v ON v.job = s.job "
+                            "SELECT s.operator, s.job, v.document FROM submissions s LEFT JOIN "
+                            "verdicts v ON v.job = s.job "
                             "WHERE s.run = ? AND s.kind = 'grade' ORDER BY s.rowid");
     bind_all(query, run);
     std::vector<GradedJob> jobs;
     while (query.executeStep()) {
-      GradedJob job{.operator_name = query.getColumn(0).getString(), .job = query.getColumn(1).getString(), .verdict = std::nullopt};
+      GradedJob job{.operator_name = query.getColumn(0).getString(),
+                    .job = query.getColumn(1).getString(),
+                    .verdict = std::nullopt};
       if (!query.getColumn(2).isNull()) {
         auto verdict = verdict_of(query.getColumn(2).getString(), job.job);
         if (!verdict) return fail(verdict.error());
@@ -196,11 +229,15 @@ Result<std::vector<GradedJob>> Store::graded(const std::string& run) {
   });
 }
 
-Result<std::map<std::string, std::vector<tools::JudgedCall>>> Store::judged_calls(const std::string& run) {
-  return connection_->with([&](SQLite::Database& db) -> Result<std::map<std::string, std::vector<tools::JudgedCall>>> {
-    SQLite::Statement query(db,
-                            "SELECT s.operator, s.job, s.kind, v.outcome, v.error_kind, json_extract(v.document, '$.stage') FROM submissions s "
-                            "JOIN verdicts v ON v.job = s.job WHERE s.run = ? AND s.kind <> 'grade' ORDER BY s.rowid");
+Result<std::map<std::string, std::vector<tools::JudgedCall>>> Store::judged_calls(
+    const std::string& run) {
+  return connection_->with([&](SQLite::Database& db)
+                               -> Result<std::map<std::string, std::vector<tools::JudgedCall>>> {
+    SQLite::Statement query(
+        db,
+        "SELECT s.operator, s.job, s.kind, v.outcome, v.error_kind, json_extract(v.document, "
+        "'$.stage') FROM submissions s "
+        "JOIN verdicts v ON v.job = s.job WHERE s.run = ? AND s.kind <> 'grade' ORDER BY s.rowid");
     bind_all(query, run);
     std::map<std::string, std::vector<tools::JudgedCall>> calls;
     while (query.executeStep()) {
@@ -209,7 +246,8 @@ Result<std::map<std::string, std::vector<tools::JudgedCall>>> Store::judged_call
       const auto error_kind = sandbox::error_kind_from(query.getColumn(4).getString());
       const auto stage = sandbox::stage_from(query.getColumn(5).getString());
       if (!kind || !outcome || !error_kind || !stage)
-        return fail(ErrorCode::corrupt, "the verdict of " + query.getColumn(1).getString() + " has an unknown kind, outcome, error kind or stage");
+        return fail(ErrorCode::corrupt, "the verdict of " + query.getColumn(1).getString() +
+                                            " has an unknown kind, outcome, error kind or stage");
       calls[query.getColumn(0).getString()].push_back({*kind, *outcome, *error_kind, *stage});
     }
     return calls;

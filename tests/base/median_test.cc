@@ -9,14 +9,16 @@ using namespace assay;
 
 TEST_CASE("the ranks are those of the sign test's table") {
   // n -> the order statistic that bounds the 95 % interval of the median from below.
-  const std::vector<std::pair<std::size_t, std::size_t>> table = {{6, 1},  {8, 1},   {9, 2},   {12, 3},  {15, 4},  {20, 6},
-                                                                  {25, 8}, {30, 10}, {40, 14}, {50, 18}, {100, 40}};
+  const std::vector<std::pair<std::size_t, std::size_t>> table = {
+      {6, 1},  {8, 1},   {9, 2},   {12, 3},  {15, 4},  {20, 6},
+      {25, 8}, {30, 10}, {40, 14}, {50, 18}, {100, 40}};
   for (const auto& [n, rank] : table) {
     INFO(n);
     CHECK(interval_rank(n) == rank);
   }
   // Where the exact sum ends and the approximation begins they agree to a rank.
-  CHECK(std::abs(static_cast<int>(interval_rank(1000)) - static_cast<int>(interval_rank(1001))) <= 1);
+  CHECK(std::abs(static_cast<int>(interval_rank(1000)) - static_cast<int>(interval_rank(1001))) <=
+        1);
 }
 
 TEST_CASE("few samples give their range") {

@@ -1,4 +1,5 @@
-"""A case of the suite of cheats: one submission in cases/NN_name.py, where NN is its class; classes.py names all 76.
+"""A case of the suite of cheats: one submission in cases/NN_name.py, where NN is its class;
+classes.py names all 76.
 
     # cheat: a cache keyed on the address of the input                what it does, one line
     # expect: fail:wrong_result                                        pass | fail[:KIND] | error:KIND[,KIND]
@@ -10,11 +11,11 @@
     # compile: error:compilation_error                                 optional, of a gpu case: what `compile` says of it; pass
     # calls: 2                                                         optional; 1. So often is it sent; the last verdict counts
 
-What is sent is prelude.py and then the case; a case in CUDA C++, NN_name.cu with `//` for `#`, is sent as it is. `expect: pass` is for
-attempts that gain nothing: the submission then computes the right answer by its own kernels, and its Perf is no better than theirs. One
-that finds what it must not find makes the entry function raise.
-Cases of honest/ have `honest:` instead of `cheat:` and no defence; `recorder: refuses (why)` where no launch plan can be made of one yet.
-"""
+What is sent is prelude.py and then the case; a case in CUDA C++, NN_name.cu with `//` for `#`, is
+sent as it is. `expect: pass` is for attempts that gain nothing: the submission then computes the
+right answer by its own kernels, and its Perf is no better than theirs. One that finds what it must
+not find makes the entry function raise. Cases of honest/ have `honest:` instead of `cheat:` and no
+defence; `recorder: refuses (why)` where no launch plan can be made of one yet."""
 
 from __future__ import annotations
 
@@ -62,7 +63,11 @@ class Case:
     def source(self) -> str:
         if self.language != "python":
             return self.path.read_text(encoding="utf-8")
-        return (HERE / "prelude.py").read_text(encoding="utf-8") + "\n\n" + self.path.read_text(encoding="utf-8")
+        return (
+            (HERE / "prelude.py").read_text(encoding="utf-8")
+            + "\n\n"
+            + self.path.read_text(encoding="utf-8")
+        )
 
     def expected_on(self, device: str) -> Expectation | None:
         """The verdict due on this device; None when it is not for it."""
@@ -76,7 +81,11 @@ def read_case(path: Path, honest: bool = False) -> Case:
     if match is None:
         raise BadCase(f"{path.name} is not NN_name.py or NN_name.cu")
     common = {"expect", "operator", "tool", "device", "on_gpu", "compile", "calls"}
-    header = read_header(path, {"honest"}, common | {"recorder"}) if honest else read_header(path, {"cheat", "expect", "defence"}, common)
+    header = (
+        read_header(path, {"honest"}, common | {"recorder"})
+        if honest
+        else read_header(path, {"cheat", "expect", "defence"}, common)
+    )
     defences = tuple(part.strip() for part in header.get("defence", "").split(",") if part.strip())
     for value, valid in [
         (header.get("device", "cpu"), DEVICES),
@@ -103,7 +112,11 @@ def read_case(path: Path, honest: bool = False) -> Case:
 
 
 def cheats() -> list[Case]:
-    return [read_case(path) for path in sorted((HERE / "cases").glob("*_*.*")) if path.suffix in (".py", ".cu")]
+    return [
+        read_case(path)
+        for path in sorted((HERE / "cases").glob("*_*.*"))
+        if path.suffix in (".py", ".cu")
+    ]
 
 
 def honest_ones() -> list[Case]:

@@ -1,4 +1,5 @@
-"""The real server for the suite of cheats: one process, one practice run, and what an honest submission gets from it."""
+"""The real server for the suite of cheats: one process, one practice run, and what an honest
+submission gets from it."""
 
 from __future__ import annotations
 
@@ -21,11 +22,31 @@ class CheatServer:
     """One `assay serve --stdio` on `device`. Not thread-safe."""
 
     def __init__(self, binary: str, device: str, folder: Path, *options: str) -> None:
-        command = [binary, "serve", *options, "--stdio", "--device", device, "--store", str(folder / "assay.db")]
-        command += ["--import-wall-ms", str(IMPORT_WALL_MS), "--run-wall-ms", str(RUN_WALL_MS), "--memory-mib", str(MEMORY_MIB)]
-        self.client = StdioClient(command, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")})
+        command = [
+            binary,
+            "serve",
+            *options,
+            "--stdio",
+            "--device",
+            device,
+            "--store",
+            str(folder / "assay.db"),
+        ]
+        command += [
+            "--import-wall-ms",
+            str(IMPORT_WALL_MS),
+            "--run-wall-ms",
+            str(RUN_WALL_MS),
+            "--memory-mib",
+            str(MEMORY_MIB),
+        ]
+        self.client = StdioClient(
+            command, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
+        )
         self.prelude = (HERE / "prelude.py").read_text(encoding="utf-8")
-        started = self.client.call("start_run", {"agent": "cheats", "model": "none", "track": "practice"})
+        started = self.client.call(
+            "start_run", {"agent": "cheats", "model": "none", "track": "practice"}
+        )
         self.run: str = started["structuredContent"]["run"]
         self._honest: dict[str, float] = {}
         control = self.control()
@@ -44,13 +65,17 @@ class CheatServer:
     def honest_perf(self, operator: str) -> float:
         """Perf of the operator's own oracle, as a submission."""
         if operator not in self._honest:
-            oracle = next((ROOT / "operators").glob(f"*/{operator}/oracle.py")).read_text(encoding="utf-8")
+            oracle = next((ROOT / "operators").glob(f"*/{operator}/oracle.py")).read_text(
+                encoding="utf-8"
+            )
             verdict = self._call("submit", operator, oracle)
             assert verdict["outcome"] == "pass", verdict
             self._honest[operator] = float(verdict["perf"])
         return self._honest[operator]
 
-    def _call(self, tool: str, operator: str, source: str, language: str = "python") -> dict[str, Any]:
+    def _call(
+        self, tool: str, operator: str, source: str, language: str = "python"
+    ) -> dict[str, Any]:
         arguments = {"operator": operator, "code": source, "language": language}
         if tool == "submit":
             arguments["run"] = self.run

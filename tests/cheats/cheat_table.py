@@ -1,7 +1,7 @@
-"""Writes docs/cheats.md: every class of cheats, what it was tried with, what stands against it, and what was seen.
+"""Writes docs/cheats.md: every class of cheats, what it was tried with, what stands against it, and
+what was seen.
 
-python tests/cheats/cheat_table.py --results bench-out/cheats/results.json --out docs/cheats.md
-"""
+python tests/cheats/cheat_table.py --results bench-out/cheats/results.json --out docs/cheats.md"""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def seen(results: dict[str, Any], device: str, case: Case) -> str:
     found = results.get(device, {}).get(case.name)
     if found is None:
         return "not run" if case.expected_on(device) is not None else DASH
-    return found["seen"].removesuffix(":none").replace("error:", "") + (" (!)" if found["problems"] else "")
+    return found["seen"].removesuffix(":none").replace("error:", "") + (
+        " (!)" if found["problems"] else ""
+    )
 
 
 def attempts(results: dict[str, Any]) -> str:
@@ -59,12 +61,25 @@ def attempts(results: dict[str, Any]) -> str:
 def matrix() -> str:
     """Cheat by defence: a class is marked where one of its cases names the defence."""
     cases = cheats()
-    head = ["", "## Class by defence", "", "| # | class | " + " | ".join(DEFENCES) + " |", "|---|---|" + "---|" * len(DEFENCES)]
+    head = [
+        "",
+        "## Class by defence",
+        "",
+        "| # | class | " + " | ".join(DEFENCES) + " |",
+        "|---|---|" + "---|" * len(DEFENCES),
+    ]
     rows = []
     for number, name in CLASSES.items():
         named = {defence for case in cases if case.number == number for defence in case.defences}
-        rows.append(f"| {number} | {name} | " + " | ".join("x" if defence in named else "" for defence in DEFENCES) + " |")
-    totals = [str(len({case.number for case in cases if defence in case.defences})) for defence in DEFENCES]
+        rows.append(
+            f"| {number} | {name} | "
+            + " | ".join("x" if defence in named else "" for defence in DEFENCES)
+            + " |"
+        )
+    totals = [
+        str(len({case.number for case in cases if defence in case.defences}))
+        for defence in DEFENCES
+    ]
     return "\n".join([*head, *rows, "| | classes | " + " | ".join(totals) + " |"]) + "\n"
 
 
@@ -78,7 +93,11 @@ def honest(results: dict[str, Any]) -> str:
     ]
     rows = ["| # | submission | operator | records |", "|---|---|---|---|"]
     for case in honest_ones():
-        records = "no: " + case.refused.removeprefix("refuses (").removesuffix(")") if case.refused else "yes"
+        records = (
+            "no: " + case.refused.removeprefix("refuses (").removesuffix(")")
+            if case.refused
+            else "yes"
+        )
         rows.append(
             f"| {case.number} | {case.text} | {case.operator} | {records if case.name in results.get('records', {}) else 'not run'} |"
         )
@@ -92,8 +111,13 @@ def main() -> int:
     arguments = parser.parse_args()
     results = json.loads(arguments.results.read_text())
     defences = "".join(f"| {name} | {meaning} |\n" for name, meaning in DEFENCES.items())
-    text = INTRODUCTION.read_text(encoding="utf-8").replace("DEFENCES\n", "| defence | what it is |\n|---|---|\n" + defences)
-    arguments.out.write_text(text + "\n## Every attempt\n" + attempts(results) + matrix() + honest(results), encoding="utf-8")
+    text = INTRODUCTION.read_text(encoding="utf-8").replace(
+        "DEFENCES\n", "| defence | what it is |\n|---|---|\n" + defences
+    )
+    arguments.out.write_text(
+        text + "\n## Every attempt\n" + attempts(results) + matrix() + honest(results),
+        encoding="utf-8",
+    )
     return 0
 
 

@@ -1,4 +1,5 @@
-"""The suite of cheats: every case through the public tools of one real server, a control after each.
+"""The suite of cheats: every case through the public tools of one real server, a control after
+each.
 
 pytest tests/cheats -m "not gpu"          on the CPU device; part of ./run test
 pytest tests/cheats -m gpu                on ASSAY_DEVICE (default cuda:0); part of ./run gpu-test
@@ -61,14 +62,20 @@ def cpu_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheatServer
 def gpu_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheatServer]:
     if not os.path.exists("/dev/nvidiactl"):
         pytest.skip("needs a GPU")
-    yield from _server(os.environ.get("ASSAY_DEVICE", "cuda:0"), tmp_path_factory.mktemp("cheats"), "--no-host-tier")
+    yield from _server(
+        os.environ.get("ASSAY_DEVICE", "cuda:0"),
+        tmp_path_factory.mktemp("cheats"),
+        "--no-host-tier",
+    )
 
 
 @pytest.fixture(scope="session")
 def host_tier_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheatServer]:
     if not os.path.exists("/dev/nvidiactl"):
         pytest.skip("needs a GPU")
-    yield from _server(os.environ.get("ASSAY_DEVICE", "cuda:0"), tmp_path_factory.mktemp("host_tier"))
+    yield from _server(
+        os.environ.get("ASSAY_DEVICE", "cuda:0"), tmp_path_factory.mktemp("host_tier")
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -97,7 +104,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     elif name.endswith("on_the_gpu"):
         cases = [case for case in cases if case.expected_on("gpu") is not None]
     elif name.endswith("on_the_host_tier"):
-        cases = [case for case in cases if case.on_gpu is not None and case.on_gpu.kinds == ("not_recordable",)]
+        cases = [
+            case
+            for case in cases
+            if case.on_gpu is not None and case.on_gpu.kinds == ("not_recordable",)
+        ]
     elif name.endswith("without_a_gpu"):
         cases = [case for case in cases if case.device == "gpu"]
     metafunc.parametrize("case", [pytest.param(case, id=case.name) for case in cases])

@@ -1,4 +1,5 @@
-"""What stands before every case: two honest kernels, so that a case shows its cheat and little else."""
+"""What stands before every case: two honest kernels, so that a case shows its cheat and little
+else."""
 
 import torch
 import triton

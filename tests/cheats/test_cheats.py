@@ -1,4 +1,5 @@
-"""Every cheat gets its declared verdict, none a Perf that it did not earn, and the next honest submission passes."""
+"""Every cheat gets its declared verdict, none a Perf that it did not earn, and the next honest
+submission passes."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ from cheat_server import CheatServer, Results
 from classes import CLASSES
 
 PERF_SLACK = 1.1  # over the oracle's own Perf: noise of two measurements
-CONTROL_EVERY = 10  # on the CPU, where a control costs as much as a case; on a GPU one follows each case
+CONTROL_EVERY = (
+    10  # on the CPU, where a control costs as much as a case; on a GPU one follows each case
+)
 
 
 def problems_of(server: CheatServer, case: Case, verdict: dict[str, Any], device: str) -> list[str]:
@@ -31,9 +34,15 @@ def check(server: CheatServer, case: Case, results: Results, device: str, contro
     if control and (after := server.control())["outcome"] != "pass":
         problems.append(f"the control after it: {after['summary']}")
     seen = f"{verdict.get('outcome')}:{verdict.get('error_kind')}"
-    results.setdefault(device, {})[case.name] = {"seen": seen, "perf": verdict.get("perf"), "problems": problems}
+    results.setdefault(device, {})[case.name] = {
+        "seen": seen,
+        "perf": verdict.get("perf"),
+        "problems": problems,
+    }
     said = str(verdict.get("stdout", ""))[-2000:] + str(verdict.get("stderr", ""))[-2000:]
-    assert not problems, "\n".join([*problems, verdict.get("summary", ""), *map(str, verdict.get("cases", [])), said])
+    assert not problems, "\n".join(
+        [*problems, verdict.get("summary", ""), *map(str, verdict.get("cases", [])), said]
+    )
 
 
 def test_case_on_the_cpu(case: Case, cpu_server: CheatServer, results: Results) -> None:
@@ -47,16 +56,23 @@ def test_case_on_the_gpu(case: Case, gpu_server: CheatServer, results: Results) 
 
 @pytest.mark.gpu
 def test_case_is_stamped_on_the_host_tier(case: Case, host_tier_server: CheatServer) -> None:
-    """What cannot be recorded may pass there, if a kernel has a part in it; it must not look like a verdict of the plan tier."""
+    """What cannot be recorded may pass there, if a kernel has a part in it; it must not look like a
+    verdict of the plan tier."""
     verdict = host_tier_server.send(case)
-    assert verdict["tier"] == "host" and "could not be recorded" in verdict["tier_reason"], verdict["summary"]
+    assert verdict["tier"] == "host" and "could not be recorded" in verdict["tier_reason"], verdict[
+        "summary"
+    ]
 
 
 def test_case_is_real_without_a_gpu(case: Case, cpu_server: CheatServer, results: Results) -> None:
-    """That a case for a GPU is no dud shows without one: its kernels compile, or are refused as it says."""
+    """That a case for a GPU is no dud shows without one: its kernels compile, or are refused as it
+    says."""
     verdict = cpu_server.send(case, "compile")
     problem = case.compiles.problem_with(verdict)
-    results.setdefault("compile", {})[case.name] = {"seen": f"{verdict.get('outcome')}:{verdict.get('error_kind')}", "problems": []}
+    results.setdefault("compile", {})[case.name] = {
+        "seen": f"{verdict.get('outcome')}:{verdict.get('error_kind')}",
+        "problems": [],
+    }
     assert problem is None, f"{problem}\n{verdict.get('summary')}"
 
 

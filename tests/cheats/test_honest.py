@@ -1,4 +1,5 @@
-"""Awkward and honest: no defence may mistake these for a cheat. Each also records for a GPU, so that it could be timed."""
+"""Awkward and honest: no defence may mistake these for a cheat. Each also records for a GPU, so
+that it could be timed."""
 
 from __future__ import annotations
 
@@ -9,13 +10,18 @@ from cheat_server import CheatServer, Results
 
 def test_honest_on_the_cpu(case: Case, cpu_server: CheatServer) -> None:
     verdict = cpu_server.send(case)
-    assert case.expect.problem_with(verdict) is None, f"{verdict['summary']}\n{verdict.get('stderr', '')[-2000:]}"
+    assert case.expect.problem_with(verdict) is None, (
+        f"{verdict['summary']}\n{verdict.get('stderr', '')[-2000:]}"
+    )
 
 
 def test_honest_records(case: Case, cpu_server: CheatServer, results: Results) -> None:
     """`recorder: refuses (why)` in the header turns red once it no longer does."""
     verdict = cpu_server.send(case, "compile")
-    results.setdefault("records", {})[case.name] = {"seen": f"{verdict['outcome']}:{verdict['error_kind']}", "problems": []}
+    results.setdefault("records", {})[case.name] = {
+        "seen": f"{verdict['outcome']}:{verdict['error_kind']}",
+        "problems": [],
+    }
     assert (verdict["outcome"] == "pass") == (not case.refused), verdict["summary"]
 
 

@@ -1,4 +1,5 @@
-"""`assay serve` for the tests of clients: the command that a stdio client starts, or a running HTTP server."""
+"""`assay serve` for the tests of clients: the command that a stdio client starts, or a running HTTP
+server."""
 
 from __future__ import annotations
 
@@ -15,11 +16,14 @@ START_TIMEOUT_S = 30.0
 
 @contextmanager
 def serving(transport: str, binary: str, *options: str) -> Iterator[Target]:
-    """`transport`: stdio or http. The HTTP server listens on a port of its own choice and is stopped afterwards."""
+    """`transport`: stdio or http. The HTTP server listens on a port of its own choice and is
+    stopped afterwards."""
     if transport == "stdio":
         yield Target(command=(binary, "serve", "--stdio", *options))
         return
-    process = subprocess.Popen([binary, "serve", "--http", "127.0.0.1:0", *options], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [binary, "serve", "--http", "127.0.0.1:0", *options], stderr=subprocess.PIPE, text=True
+    )
     log: list[str] = []
     listening = threading.Event()
 

@@ -1,4 +1,5 @@
-"""The real binary and the official clients. `ASSAY_BIN` names another binary than build/release/bin/assay."""
+"""The real binary and the official clients. `ASSAY_BIN` names another binary than
+build/release/bin/assay."""
 
 from __future__ import annotations
 
@@ -32,7 +33,13 @@ def binary() -> str:
 @pytest.fixture(scope="session")
 def node_dir() -> Path:
     """Where the npm packages and their Node.js lie; installed on first use."""
-    done = subprocess.run([str(ROOT / "tests/node/install.sh")], stdout=subprocess.PIPE, text=True, check=True, timeout=600)
+    done = subprocess.run(
+        [str(ROOT / "tests/node/install.sh")],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=600,
+    )
     return Path(done.stdout.strip())
 
 
@@ -62,5 +69,8 @@ def serve(binary: str, tmp_path: Path) -> Serve:
 @pytest.fixture
 def session(client: Client, transport: str, serve: Serve, node_dir: Path) -> Iterator[Session]:
     """Each client over each transport, connected to a server with the fake device."""
-    with serve(transport, "--device", "fake") as target, connect(client, target, node_dir) as connected:
+    with (
+        serve(transport, "--device", "fake") as target,
+        connect(client, target, node_dir) as connected,
+    ):
         yield connected

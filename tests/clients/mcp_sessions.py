@@ -1,4 +1,5 @@
-"""The official MCP clients behind one face, so that a test is written once and run with each of them.
+"""The official MCP clients behind one face, so that a test is written once and run with each of
+them.
 
     with connect(Client("typescript_v2", "auto"), Target(command=[...])) as session:
         result = session.call("list_operators", {})
@@ -31,7 +32,8 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Client:
-    """Which SDK, and how it negotiates: legacy (initialize), auto (server/discover, else initialize) or modern (2026-07-28 or nothing)."""
+    """Which SDK, and how it negotiates: legacy (initialize), auto (server/discover, else
+    initialize) or modern (2026-07-28 or nothing)."""
 
     sdk: str
     mode: str
@@ -91,17 +93,26 @@ class Session(Protocol):
     def start(self, tool: str, arguments: Json) -> Pending: ...
     def call(self, tool: str, arguments: Json) -> Json: ...
     def request(self, method: str, params: Json) -> Json:
-        """`method` as the TypeScript SDKs name it: listTools, readResource, getPrompt, complete, ..."""
+        """`method` as the TypeScript SDKs name it: listTools, readResource, getPrompt, complete,
+        ..."""
 
 
 class BridgeSession:
     """A TypeScript client in a Node.js process (tests/node/bridge.mjs)."""
 
     def __init__(self, client: Client, target: Target, node_dir: Path) -> None:
-        setup: Json = {"sdk": client.sdk.removeprefix("typescript_"), "mode": client.mode, "token": target.token}
+        setup: Json = {
+            "sdk": client.sdk.removeprefix("typescript_"),
+            "mode": client.mode,
+            "token": target.token,
+        }
         setup |= {"url": target.url} if target.url else {"command": list(target.command)}
         self.process = subprocess.Popen(
-            [str(node_dir / "node_modules/.bin/node"), str(ROOT / "tests/node/bridge.mjs"), json.dumps(setup)],
+            [
+                str(node_dir / "node_modules/.bin/node"),
+                str(ROOT / "tests/node/bridge.mjs"),
+                json.dumps(setup),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -113,7 +124,9 @@ class BridgeSession:
         self.reader.start()
         self.connected = self.first.get(timeout=CONNECT_TIMEOUT_S).get("connected", {})
         if not self.connected:
-            raise McpError(f"the client could not connect; its process ended with {self.process.wait(10)}")
+            raise McpError(
+                f"the client could not connect; its process ended with {self.process.wait(10)}"
+            )
 
     def read(self) -> None:
         assert self.process.stdout is not None
@@ -124,7 +137,9 @@ class BridgeSession:
             elif "progress" in message:
                 self.pending[message["id"]].progress.append(message["progress"])
             elif "error" in message:
-                self.pending[message["id"]].future.set_exception(McpError(message["error"]["message"]))
+                self.pending[message["id"]].future.set_exception(
+                    McpError(message["error"]["message"])
+                )
             else:
                 self.pending[message["id"]].future.set_result(message["result"])
         self.first.put({})
@@ -169,7 +184,10 @@ class PythonSession:
         self.loop = asyncio.new_event_loop()
         self.stop = asyncio.Event()
         ready: Future[Json] = Future()
-        self.thread = threading.Thread(target=lambda: self.loop.run_until_complete(self.live(client, target, ready)), daemon=True)
+        self.thread = threading.Thread(
+            target=lambda: self.loop.run_until_complete(self.live(client, target, ready)),
+            daemon=True,
+        )
         self.thread.start()
         self.connected = ready.result(CONNECT_TIMEOUT_S)
 
@@ -181,11 +199,17 @@ class PythonSession:
         try:
             server: Any = target.url
             if target.command:
-                server = mcp.StdioServerParameters(command=target.command[0], args=list(target.command[1:]), env=dict(os.environ))
+                server = mcp.StdioServerParameters(
+                    command=target.command[0], args=list(target.command[1:]), env=dict(os.environ)
+                )
             elif target.token:
-                http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {target.token}"}, timeout=CALL_TIMEOUT_S)
+                http = httpx2.AsyncClient(
+                    headers={"Authorization": f"Bearer {target.token}"}, timeout=CALL_TIMEOUT_S
+                )
                 server = streamable_http_client(target.url, http_client=http)
-            async with mcp.Client(server, mode=client.mode, read_timeout_seconds=CALL_TIMEOUT_S) as self.client:
+            async with mcp.Client(
+                server, mode=client.mode, read_timeout_seconds=CALL_TIMEOUT_S
+            ) as self.client:
                 ready.set_result(
                     {
                         "server": as_json(self.client.server_info),
@@ -224,8 +248,12 @@ class PythonSession:
 
         def complete(_: Any) -> Any:
             by_prompt = params["ref"]["type"] == "ref/prompt"
-            ref = (types.PromptReference if by_prompt else types.ResourceTemplateReference)(**params["ref"])
-            return self.client.complete(ref, params["argument"], params.get("context", {}).get("arguments"))
+            ref = (types.PromptReference if by_prompt else types.ResourceTemplateReference)(
+                **params["ref"]
+            )
+            return self.client.complete(
+                ref, params["argument"], params.get("context", {}).get("arguments")
+            )
 
         calls = {
             "listTools": lambda _: self.client.list_tools(),
@@ -252,7 +280,11 @@ def as_json(model: Any) -> Json:
 
 @contextmanager
 def connect(client: Client, target: Target, node_dir: Path) -> Iterator[Session]:
-    session = PythonSession(client, target) if client.sdk == "python" else BridgeSession(client, target, node_dir)
+    session = (
+        PythonSession(client, target)
+        if client.sdk == "python"
+        else BridgeSession(client, target, node_dir)
+    )
     try:
         yield session
     finally:

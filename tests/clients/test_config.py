@@ -1,7 +1,7 @@
-"""What `assay serve --print-config` prints: docs/clients.md shows exactly that, and it works as far as it can be tried without the clients.
+"""What `assay serve --print-config` prints: docs/clients.md shows exactly that, and it works as far
+as it can be tried without the clients.
 
-`ASSAY_APPROVE=1` rewrites the examples in docs/clients.md.
-"""
+`ASSAY_APPROVE=1` rewrites the examples in docs/clients.md."""
 
 from __future__ import annotations
 
@@ -38,19 +38,29 @@ FILES = {
 
 def clean_environment() -> dict[str, str]:
     """Without what would be written into a configuration."""
-    return {key: value for key, value in os.environ.items() if not key.startswith(("ASSAY_", "XDG_STATE_HOME"))}
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("ASSAY_", "XDG_STATE_HOME"))
+    }
 
 
 def printed(binary: str, *options: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [binary, "serve", *options], capture_output=True, text=True, timeout=30, env={**clean_environment(), "ASSAY_ROOT": "", **env}
+        [binary, "serve", *options],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={**clean_environment(), "ASSAY_ROOT": "", **env},
     )
 
 
 def server_of(client: str, text: str) -> dict[str, Any]:
     """The entry for Assay in a client's file."""
     form, key = FILES[client]
-    server: dict[str, Any] = (json.loads(text) if form == "json" else tomllib.loads(text))[key]["assay"]
+    server: dict[str, Any] = (json.loads(text) if form == "json" else tomllib.loads(text))[key][
+        "assay"
+    ]
     return server
 
 
@@ -61,23 +71,40 @@ def test_the_document_shows_what_is_printed(binary: str) -> None:
         command, form, _ = match.groups()
         done = printed(binary, *command.split()[1:])
         assert done.returncode == 0, done.stderr
-        return f"<!-- assay {command} -->\n```{form}\n{done.stdout.replace(binary, SHOWN_BINARY)}```\n"
+        return (
+            f"<!-- assay {command} -->\n```{form}\n{done.stdout.replace(binary, SHOWN_BINARY)}```\n"
+        )
 
     commands = [command for command, _, _ in EXAMPLE.findall(shown)]
     for client in CLIENTS:
-        assert sum(f"--print-config {client}" in command for command in commands) >= 2, f"{client} needs an example for stdio and for HTTP"
+        assert sum(f"--print-config {client}" in command for command in commands) >= 2, (
+            f"{client} needs an example for stdio and for HTTP"
+        )
     expected = EXAMPLE.sub(again, shown)
     if os.environ.get("ASSAY_APPROVE") == "1":
         DOC.write_text(expected)
-    assert shown == expected, "docs/clients.md is not what the command prints; ASSAY_APPROVE=1 rewrites it"
+    assert shown == expected, (
+        "docs/clients.md is not what the command prints; ASSAY_APPROVE=1 rewrites it"
+    )
 
 
 @pytest.mark.parametrize("client", FILES)
-def test_the_printed_command_serves(client: str, binary: str, tmp_path: Path, node_dir: Path) -> None:
-    done = printed(binary, "--print-config", client, "--device", "fake", "--store", str(tmp_path / "a b.db"))
+def test_the_printed_command_serves(
+    client: str, binary: str, tmp_path: Path, node_dir: Path
+) -> None:
+    done = printed(
+        binary, "--print-config", client, "--device", "fake", "--store", str(tmp_path / "a b.db")
+    )
     assert done.returncode == 0 and done.stderr.startswith("for "), done.stderr
     server = server_of(client, done.stdout)
-    assert server["args"] == ["serve", "--stdio", "--device", "fake", "--store", str(tmp_path / "a b.db")]
+    assert server["args"] == [
+        "serve",
+        "--stdio",
+        "--device",
+        "fake",
+        "--store",
+        str(tmp_path / "a b.db"),
+    ]
     target = Target(command=(server["command"], *server["args"]))
     with connect(Client("typescript_v1", "legacy"), target, node_dir) as session:
         assert "fetch_spec" in [tool["name"] for tool in session.request("listTools", {})["tools"]]
@@ -89,11 +116,20 @@ def test_the_printed_programs_run(binary: str, tmp_path: Path, node_dir: Path) -
         ("python", [sys.executable, "-c"]),
         ("typescript", [str(node_dir / "node_modules/.bin/node"), "example.mjs"]),
     ):
-        program = printed(binary, "--print-config", client, "--device", "fake", "--store", store).stdout
+        program = printed(
+            binary, "--print-config", client, "--device", "fake", "--store", store
+        ).stdout
         if client == "typescript":  # Node.js finds packages from where the program lies
             (node_dir / "example.mjs").write_text(program)
             program = ""
-        done = subprocess.run([*interpreter, program], capture_output=True, text=True, timeout=60, cwd=node_dir, env=clean_environment())
+        done = subprocess.run(
+            [*interpreter, program],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=node_dir,
+            env=clean_environment(),
+        )
         assert done.returncode == 0, done.stderr
         assert "fetch_spec" in done.stdout
 
@@ -103,13 +139,30 @@ def test_the_url_and_the_variables_are_those_given(client: str, binary: str) -> 
     done = printed(binary, "--print-config", client, "--http", "[::1]:8700")
     server = server_of(client, done.stdout)
     assert server.get("httpUrl", server.get("url")) == "http://[::1]:8700/mcp"
-    options = ("--http", "0.0.0.0:8700", "--allow-host", "gpu.example", "--tls-cert", "cert.pem", "--tls-key", "key.pem")
+    options = (
+        "--http",
+        "0.0.0.0:8700",
+        "--allow-host",
+        "gpu.example",
+        "--tls-cert",
+        "cert.pem",
+        "--tls-key",
+        "key.pem",
+    )
     named = server_of(client, printed(binary, "--print-config", client, *options).stdout)
     assert named.get("httpUrl", named.get("url")) == "https://gpu.example:8700/mcp"
     limits = ["--gpu-jobs", "31", "--judges", "7", "--gpu-sharers", "13"]
-    assert server_of(client, printed(binary, "--print-config", client, *limits).stdout)["args"][-len(limits) :] == limits
+    assert (
+        server_of(client, printed(binary, "--print-config", client, *limits).stdout)["args"][
+            -len(limits) :
+        ]
+        == limits
+    )
     variables = {"ASSAY_PYTHON": "/opt/python", "ASSAY_STATE_DIR": "/var/lib/assay"}
-    assert server_of(client, printed(binary, "--print-config", client, **variables).stdout)["env"] == variables
+    assert (
+        server_of(client, printed(binary, "--print-config", client, **variables).stdout)["env"]
+        == variables
+    )
 
 
 def test_what_cannot_be_printed(binary: str) -> None:
@@ -118,21 +171,38 @@ def test_what_cannot_be_printed(binary: str) -> None:
     for client in CLIENTS:
         assert client in unknown.stderr
     everywhere = printed(binary, "--print-config", "codex", "--http", "0.0.0.0:8700")
-    assert (everywhere.returncode, everywhere.stdout) == (64, "") and "--allow-host" in everywhere.stderr
+    assert (everywhere.returncode, everywhere.stdout) == (
+        64,
+        "",
+    ) and "--allow-host" in everywhere.stderr
     no_port = printed(binary, "--print-config", "codex", "--http", "127.0.0.1:0")
     assert (no_port.returncode, no_port.stdout) == (64, "") and "port" in no_port.stderr
 
 
-def test_the_printed_programs_send_the_token(binary: str, tmp_path: Path, node_dir: Path, serve: Any) -> None:
+def test_the_printed_programs_send_the_token(
+    binary: str, tmp_path: Path, node_dir: Path, serve: Any
+) -> None:
     path, secret = write_token(tmp_path, "practice")
     node = str(node_dir / "node_modules/.bin/node")
     with serve("http", "--device", "fake", "--token-file", str(path)) as target:
         address = target.url.removeprefix("http://").removesuffix("/mcp")
-        for client, interpreter in (("python", [sys.executable, "-c"]), ("typescript", [node, "example.mjs"])):
-            program = printed(binary, "--print-config", client, "--http", address, "--token-file", str(path)).stdout
+        for client, interpreter in (
+            ("python", [sys.executable, "-c"]),
+            ("typescript", [node, "example.mjs"]),
+        ):
+            program = printed(
+                binary, "--print-config", client, "--http", address, "--token-file", str(path)
+            ).stdout
             if client == "typescript":
                 (node_dir / "example.mjs").write_text(program)
                 program = ""
             with_token = {**clean_environment(), "ASSAY_TOKEN": secret}
-            done = subprocess.run([*interpreter, program], capture_output=True, text=True, timeout=60, cwd=node_dir, env=with_token)
+            done = subprocess.run(
+                [*interpreter, program],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                cwd=node_dir,
+                env=with_token,
+            )
             assert done.returncode == 0 and "fetch_spec" in done.stdout, done.stderr

@@ -51,7 +51,9 @@ def prompt(session: Session, name: str, **arguments: str) -> str:
     return text
 
 
-def complete(session: Session, ref: dict[str, str], name: str, typed: str, **others: str) -> list[str]:
+def complete(
+    session: Session, ref: dict[str, str], name: str, typed: str, **others: str
+) -> list[str]:
     params: dict[str, Any] = {"ref": ref, "argument": {"name": name, "value": typed}}
     if others:
         params["context"] = {"arguments": others}
@@ -62,18 +64,32 @@ def complete(session: Session, ref: dict[str, str], name: str, typed: str, **oth
 def test_resources(session: Session) -> None:
     listed = all_resources(session)
     uris = {one["uri"] for one in listed}
-    assert {"operator://vector_add/spec", "operator://vector_add/reference", "guide://triton-pitfalls"} <= uris
+    assert {
+        "operator://vector_add/spec",
+        "operator://vector_add/reference",
+        "guide://triton-pitfalls",
+    } <= uris
     assert all(one["name"] and one["title"] and one["mimeType"] for one in listed)
-    assert {one["uriTemplate"] for one in session.request("listResourceTemplates", {})["resourceTemplates"]} == TEMPLATES
+    assert {
+        one["uriTemplate"]
+        for one in session.request("listResourceTemplates", {})["resourceTemplates"]
+    } == TEMPLATES
 
     spec = session.call("fetch_spec", {"operator": "vector_add", "response_format": "detailed"})
     assert read(session, "operator://vector_add/spec") == spec["content"][0]["text"]
     assert "def reference(" in read(session, "operator://vector_add/reference")
-    assert read(session, "guide://triton-pitfalls") == (ROOT / "operators/guides/triton-pitfalls.md").read_text()
+    assert (
+        read(session, "guide://triton-pitfalls")
+        == (ROOT / "operators/guides/triton-pitfalls.md").read_text()
+    )
 
-    run = session.call("start_run", {"agent": "a", "model": "m", "suite": "vector_add"})["structuredContent"]["run"]
+    run = session.call("start_run", {"agent": "a", "model": "m", "suite": "vector_add"})[
+        "structuredContent"
+    ]["run"]
     assert "Pass@1" in read(session, f"run://{run}/scorecard")
-    compiled = session.call("compile", {"operator": "vector_add", "code": GOOD})["structuredContent"]
+    compiled = session.call("compile", {"operator": "vector_add", "code": GOOD})[
+        "structuredContent"
+    ]
     assert "fake device" in read(session, f"artifact://{compiled['artifacts'][0]['artifact']}")
 
 
@@ -100,17 +116,39 @@ def test_what_is_not_there(uri: str, word: str, serve: Any, node_dir: Path) -> N
 def test_prompts(session: Session) -> None:
     listed = {one["name"]: one for one in session.request("listPrompts", {})["prompts"]}
     assert set(listed) == {"write_kernel", "optimize_kernel", "fix_kernel"}
-    required = {name: [one["name"] for one in entry["arguments"] if one.get("required")] for name, entry in listed.items()}
-    assert required == {"write_kernel": ["operator"], "optimize_kernel": ["operator", "code"], "fix_kernel": ["operator", "code"]}
+    required = {
+        name: [one["name"] for one in entry["arguments"] if one.get("required")]
+        for name, entry in listed.items()
+    }
+    assert required == {
+        "write_kernel": ["operator"],
+        "optimize_kernel": ["operator", "code"],
+        "fix_kernel": ["operator", "code"],
+    }
 
     written = prompt(session, "write_kernel", operator="vector_add")
-    assert "signature: vector_add(" in written and "run_tests" in written and "# Triton pitfalls" in written
-    faster = prompt(session, "optimize_kernel", operator="vector_add", code=GOOD, case="small", device="fake")
-    assert GOOD in faster and '"small"' in faster and 'device "fake"' in faster and "# Memory-bound kernels" in faster
-    job = session.call("run_tests", {"operator": "vector_add", "code": WRONG})["structuredContent"]["job"]
+    assert (
+        "signature: vector_add(" in written
+        and "run_tests" in written
+        and "# Triton pitfalls" in written
+    )
+    faster = prompt(
+        session, "optimize_kernel", operator="vector_add", code=GOOD, case="small", device="fake"
+    )
+    assert (
+        GOOD in faster
+        and '"small"' in faster
+        and 'device "fake"' in faster
+        and "# Memory-bound kernels" in faster
+    )
+    job = session.call("run_tests", {"operator": "vector_add", "code": WRONG})["structuredContent"][
+        "job"
+    ]
     fixed = prompt(session, "fix_kernel", operator="vector_add", code=WRONG, job=job)
     assert "wrong_result" in fixed and WRONG in fixed
-    assert "it hangs" in prompt(session, "fix_kernel", operator="vector_add", code=WRONG, verdict="it hangs")
+    assert "it hangs" in prompt(
+        session, "fix_kernel", operator="vector_add", code=WRONG, verdict="it hangs"
+    )
 
     for bad, word in (
         ({"operator": "vectoradd"}, "vector_add"),
@@ -122,14 +160,26 @@ def test_prompts(session: Session) -> None:
 
 
 def test_completion(session: Session) -> None:
-    write, optimize = {"type": "ref/prompt", "name": "write_kernel"}, {"type": "ref/prompt", "name": "optimize_kernel"}
+    write, optimize = (
+        {"type": "ref/prompt", "name": "write_kernel"},
+        {"type": "ref/prompt", "name": "optimize_kernel"},
+    )
     assert complete(session, write, "operator", "softmax_l") == ["softmax_last_dim"]
     assert complete(session, write, "device", "") == ["fake"]
-    assert complete(session, {"type": "ref/resource", "uri": "operator://{name}/spec"}, "name", "vec")[0] == "vector_add"
-    assert "triton-pitfalls" in complete(session, {"type": "ref/resource", "uri": "guide://{topic}"}, "topic", "")
+    assert (
+        complete(session, {"type": "ref/resource", "uri": "operator://{name}/spec"}, "name", "vec")[
+            0
+        ]
+        == "vector_add"
+    )
+    assert "triton-pitfalls" in complete(
+        session, {"type": "ref/resource", "uri": "guide://{topic}"}, "topic", ""
+    )
     assert complete(session, optimize, "case", "") == []
     cases = complete(session, optimize, "case", "", operator="vector_add")
-    assert cases == [case["id"] for case in spec_of("vector_add")["cases"] if case["visibility"] == "public"]
+    assert cases == [
+        case["id"] for case in spec_of("vector_add")["cases"] if case["visibility"] == "public"
+    ]
 
 
 def spec_of(name: str) -> dict[str, Any]:
@@ -137,21 +187,44 @@ def spec_of(name: str) -> dict[str, Any]:
 
 
 def test_hidden_cases_show_nowhere(serve: Any, node_dir: Path) -> None:
-    """Neither their ids nor how the judge draws their inputs, in anything that can be listed, read, got or completed."""
+    """Neither their ids nor how the judge draws their inputs, in anything that can be listed, read,
+    got or completed."""
     from mcp_sessions import CLIENTS, connect
 
-    with serve("stdio", "--device", "fake") as target, connect(CLIENTS[5], target, node_dir) as session:
+    with (
+        serve("stdio", "--device", "fake") as target,
+        connect(CLIENTS[5], target, node_dir) as session,
+    ):
         uris = [one["uri"] for one in all_resources(session)]
         texts = {uri: read(session, uri) for uri in uris}
         for path in sorted((ROOT / "operators").glob("*/*/spec.toml")):
             name = path.parent.name
             texts[f"prompt {name}"] = prompt(session, "write_kernel", operator=name)
             texts[f"cases {name}"] = "\n".join(
-                complete(session, {"type": "ref/prompt", "name": "optimize_kernel"}, "case", "", operator=name)
+                complete(
+                    session,
+                    {"type": "ref/prompt", "name": "optimize_kernel"},
+                    "case",
+                    "",
+                    operator=name,
+                )
             )
-            hidden = [case["id"] for case in tomllib.loads(path.read_text())["cases"] if case["visibility"] == "hidden"]
+            hidden = [
+                case["id"]
+                for case in tomllib.loads(path.read_text())["cases"]
+                if case["visibility"] == "hidden"
+            ]
             assert hidden, name
-            own = [texts[f"operator://{name}/spec"], texts[f"operator://{name}/reference"], texts[f"prompt {name}"], texts[f"cases {name}"]]
+            own = [
+                texts[f"operator://{name}/spec"],
+                texts[f"operator://{name}/reference"],
+                texts[f"prompt {name}"],
+                texts[f"cases {name}"],
+            ]
             for text in own:
-                assert not [case for case in hidden if f"- {case}:" in text or f'"{case}"' in text or case in text.split()], name
+                assert not [
+                    case
+                    for case in hidden
+                    if f"- {case}:" in text or f'"{case}"' in text or case in text.split()
+                ], name
                 assert "def inputs(" not in text and "case.distribution" not in text, name

@@ -1,4 +1,5 @@
-"""The official Inspector finds nothing to complain about in `tools/list`, in each era, over each transport."""
+"""The official Inspector finds nothing to complain about in `tools/list`, in each era, over each
+transport."""
 
 from __future__ import annotations
 
@@ -13,8 +14,12 @@ from mcp_sessions import Target
 INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
 
-def inspect(node_dir: Path, target: Target, era: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    server = ["--server-url", target.url, "--transport", "http"] if target.url else list(target.command)
+def inspect(
+    node_dir: Path, target: Target, era: str, *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    server = (
+        ["--server-url", target.url, "--transport", "http"] if target.url else list(target.command)
+    )
     node = str(node_dir / "node_modules/.bin/node")
     # What belongs to the server comes after `--`, so that the Inspector does not take its flags.
     own = ["--cli", "--protocol-era", era, "--format", "json", *arguments]
@@ -28,12 +33,24 @@ def test_strict_tools_list(era: str, transport: str, serve: Any, node_dir: Path)
         done = inspect(node_dir, target, era, "--method", "tools/list", "--strict")
     assert done.returncode == 0, done.stdout + done.stderr
     answer = json.loads(done.stdout)
-    assert "fetch_spec" in [tool["name"] for tool in answer.get("tools", answer.get("result", {}).get("tools", []))]
+    assert "fetch_spec" in [
+        tool["name"] for tool in answer.get("tools", answer.get("result", {}).get("tools", []))
+    ]
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_tool_call(era: str, serve: Any, node_dir: Path) -> None:
     with serve("http", "--device", "fake") as target:
-        done = inspect(node_dir, target, era, "--method", "tools/call", "--tool-name", "fetch_spec", "--tool-arg", "operator=vector_add")
+        done = inspect(
+            node_dir,
+            target,
+            era,
+            "--method",
+            "tools/call",
+            "--tool-name",
+            "fetch_spec",
+            "--tool-arg",
+            "operator=vector_add",
+        )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "vector_add" in done.stdout

@@ -1,4 +1,5 @@
-"""Progress that says where a job is, and cancellation that really stops it: through the official clients, on the real CPU device."""
+"""Progress that says where a job is, and cancellation that really stops it: through the official
+clients, on the real CPU device."""
 
 from __future__ import annotations
 
@@ -23,14 +24,19 @@ def messages(progress: list[dict[str, Any]]) -> str:
 def wait_until_running(pending: Pending) -> None:
     deadline = time.monotonic() + STARTED_WITHIN_S
     while "stage run" not in messages(pending.progress):
-        assert time.monotonic() < deadline, f"not running after {STARTED_WITHIN_S} s: {messages(pending.progress)}"
+        assert time.monotonic() < deadline, (
+            f"not running after {STARTED_WITHIN_S} s: {messages(pending.progress)}"
+        )
         assert not pending.future.done(), pending.result()
         time.sleep(0.05)
 
 
 def wait_until_warm(session: Session) -> None:
-    """A server that has just started imports torch; on a busy machine for longer than a call waits before it answers with a job."""
-    answer = session.call("run_tests", {"operator": "vector_add", "code": WRONG})["structuredContent"]
+    """A server that has just started imports torch; on a busy machine for longer than a call waits
+    before it answers with a job."""
+    answer = session.call("run_tests", {"operator": "vector_add", "code": WRONG})[
+        "structuredContent"
+    ]
     deadline = time.monotonic() + STARTED_WITHIN_S
     while answer.get("status") == "running" or answer.get("state") in ("queued", "running"):
         assert time.monotonic() < deadline, f"not warm after {STARTED_WITHIN_S} s: {answer}"
@@ -38,10 +44,13 @@ def wait_until_warm(session: Session) -> None:
         answer = session.call("job", {"job": answer["job"]})["structuredContent"]
 
 
-def test_progress_rises_and_names_stage_and_case(client: Client, serve: Any, node_dir: Path) -> None:
+def test_progress_rises_and_names_stage_and_case(
+    client: Client, serve: Any, node_dir: Path
+) -> None:
     with serve("http", "--device", "cpu") as target, connect(client, target, node_dir) as session:
         wait_until_warm(session)
-        # Graded, because there the interpreter has more than one case: each, and the import, lasts long enough for its message to be due.
+        # Graded, because there the interpreter has more than one case: each, and the import, lasts
+        # long enough for its message to be due.
         source = "import time\ntime.sleep(0.5)\ndef vector_add(x, y):\n    time.sleep(0.5)\n    return x + y\n"
         wanted = {"agent": "test", "model": "none", "track": "practice", "suite": "vector_add"}
         run = session.call("start_run", wanted)["structuredContent"]["run"]
@@ -54,15 +63,21 @@ def test_progress_rises_and_names_stage_and_case(client: Client, serve: Any, nod
 
 
 def fill_and_cancel(session: Session) -> None:
-    """An endless job on every slot of the device, all cancelled: the next one must not wait for any of them."""
+    """An endless job on every slot of the device, all cancelled: the next one must not wait for any
+    of them."""
     slots = min(os.cpu_count() or 1, 8)
-    endless = [session.start("run_tests", {"operator": "vector_add", "code": f"{ENDLESS}# {slot}\n"}) for slot in range(slots)]
+    endless = [
+        session.start("run_tests", {"operator": "vector_add", "code": f"{ENDLESS}# {slot}\n"})
+        for slot in range(slots)
+    ]
     for pending in endless:
         wait_until_running(pending)
     begin = time.monotonic()
     for pending in endless:
         pending.abort()
-    answer = session.call("run_tests", {"operator": "vector_add", "code": WRONG})["structuredContent"]
+    answer = session.call("run_tests", {"operator": "vector_add", "code": WRONG})[
+        "structuredContent"
+    ]
     assert answer["outcome"] == "fail", answer
     assert time.monotonic() - begin < STOPPED_WITHIN_S
     for pending in endless:
@@ -71,16 +86,26 @@ def fill_and_cancel(session: Session) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=str)
-def test_cancel_frees_the_device(client: Client, transport: str, serve: Any, node_dir: Path) -> None:
-    with serve(transport, "--device", "cpu") as target, connect(client, target, node_dir) as session:
+def test_cancel_frees_the_device(
+    client: Client, transport: str, serve: Any, node_dir: Path
+) -> None:
+    with (
+        serve(transport, "--device", "cpu") as target,
+        connect(client, target, node_dir) as session,
+    ):
         fill_and_cancel(session)
 
 
 def test_job_tool_cancels(serve: Any, node_dir: Path) -> None:
     """Without any client's cancellation: the handle of a long job is enough."""
     code = "# fake: sleep_ms=50000\ndef vector_add(x, y):\n    return x\n"
-    with serve("stdio", "--device", "fake") as target, connect(CLIENTS[0], target, node_dir) as session:
-        answer = session.call("run_tests", {"operator": "vector_add", "code": code})["structuredContent"]
+    with (
+        serve("stdio", "--device", "fake") as target,
+        connect(CLIENTS[0], target, node_dir) as session,
+    ):
+        answer = session.call("run_tests", {"operator": "vector_add", "code": code})[
+            "structuredContent"
+        ]
         assert answer["status"] == "running"
         ended = session.call("job", {"job": answer["job"], "cancel": True})["structuredContent"]
         assert (ended["state"], ended["error_kind"]) == ("cancelled", "cancelled")

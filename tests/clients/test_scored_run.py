@@ -1,4 +1,5 @@
-"""A whole scored run, as an agent does it, through every official client, over both transports, in both eras."""
+"""A whole scored run, as an agent does it, through every official client, over both transports, in
+both eras."""
 
 from __future__ import annotations
 
@@ -42,7 +43,14 @@ def scored_run(session: Session, source: str, times: bool) -> None:
     spec = structured(session, "fetch_spec", operator="vector_add")
     assert spec["entry"] == "vector_add"
 
-    run = structured(session, "start_run", agent="client-test", model="none", track="iterative", suite="vector_add")["run"]
+    run = structured(
+        session,
+        "start_run",
+        agent="client-test",
+        model="none",
+        track="iterative",
+        suite="vector_add",
+    )["run"]
     code = {"run": run, "operator": "vector_add", "code": source}
     compiled = structured(session, "compile", **code)
     assert compiled["outcome"] == "pass", compiled
@@ -67,19 +75,29 @@ def scored_run(session: Session, source: str, times: bool) -> None:
 
 def test_run_on_the_fake_device(session: Session, client: Client) -> None:
     assert session.connected["server"]["name"] == "assay"
-    assert session.connected["version"] in (client.version, None)  # the v1 client does not tell over stdio
+    assert session.connected["version"] in (
+        client.version,
+        None,
+    )  # the v1 client does not tell over stdio
     assert session.connected["instructions"]
     scored_run(session, PASSES.format(name="vector_add"), times=True)
 
 
 @pytest.mark.parametrize("client", [CLIENTS[0], CLIENTS[2]], ids=str)
 def test_run_on_the_cpu(client: Client, transport: str, serve: Any, node_dir: Path) -> None:
-    with serve(transport, "--device", "cpu") as target, connect(client, target, node_dir) as session:
+    with (
+        serve(transport, "--device", "cpu") as target,
+        connect(client, target, node_dir) as session,
+    ):
         scored_run(session, ADD, times=False)
 
 
 def test_mistakes_are_answers_and_unknown_tools_are_errors(session: Session) -> None:
-    for arguments, word in (({"operator": "vectoradd"}, "vector_add"), ({"operatr": "vector_add"}, "operatr"), ({}, "operator")):
+    for arguments, word in (
+        ({"operator": "vectoradd"}, "vector_add"),
+        ({"operatr": "vector_add"}, "operatr"),
+        ({}, "operator"),
+    ):
         result = session.call("fetch_spec", arguments)
         assert result["isError"] and word in result["content"][0]["text"], result
     with pytest.raises(Exception, match="no_such_tool"):
@@ -91,8 +109,15 @@ def test_clients_of_both_eras_share_one_server(serve: Any, node_dir: Path) -> No
         sessions = [connect(client, target, node_dir) for client in CLIENTS]
         entered = [session.__enter__() for session in sessions]
         try:
-            waiting = [session.start("run_tests", {"operator": "vector_add", "code": "# fake: sleep_ms=100"}) for session in entered]
-            assert [pending.result()["structuredContent"]["outcome"] for pending in waiting] == ["pass"] * len(CLIENTS)
+            waiting = [
+                session.start(
+                    "run_tests", {"operator": "vector_add", "code": "# fake: sleep_ms=100"}
+                )
+                for session in entered
+            ]
+            assert [pending.result()["structuredContent"]["outcome"] for pending in waiting] == [
+                "pass"
+            ] * len(CLIENTS)
         finally:
             for session in sessions:
                 session.__exit__(None, None, None)

@@ -1,4 +1,5 @@
-"""Bearer tokens as the official clients send them: the right one does a whole scored run, a wrong one nothing, and a scope is a limit."""
+"""Bearer tokens as the official clients send them: the right one does a whole scored run, a wrong
+one nothing, and a scope is a limit."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ def write_token(folder: Path, scopes: str) -> tuple[Path, str]:
     """A token file as docs/clients.md describes it, and the secret that it knows by its hash."""
     secret = secrets.token_hex(16)
     path = folder / "tokens"
-    path.write_text(f"# of this test\n\ntester {scopes} sha256:{hashlib.sha256(secret.encode()).hexdigest()}\n")
+    path.write_text(
+        f"# of this test\n\ntester {scopes} sha256:{hashlib.sha256(secret.encode()).hexdigest()}\n"
+    )
     path.chmod(0o600)
     return path, secret
 
@@ -41,11 +44,15 @@ def test_a_wrong_token_and_none(client: Client, serve: Any, node_dir: Path, tmp_
 
 
 @pytest.mark.parametrize("client", [CLIENTS[0], CLIENTS[5]], ids=str)
-def test_a_token_for_practice_scores_nothing(client: Client, serve: Any, node_dir: Path, tmp_path: Path) -> None:
+def test_a_token_for_practice_scores_nothing(
+    client: Client, serve: Any, node_dir: Path, tmp_path: Path
+) -> None:
     path, secret = write_token(tmp_path, "practice")
     with serve("http", "--device", "fake", "--token-file", str(path)) as target:
         with connect(client, replace(target, token=secret), node_dir) as session:
-            tested = session.call("run_tests", {"operator": "vector_add", "code": PASSES.format(name="vector_add")})
+            tested = session.call(
+                "run_tests", {"operator": "vector_add", "code": PASSES.format(name="vector_add")}
+            )
             assert tested["structuredContent"]["outcome"] == "pass"
             refused = session.call("start_run", {"agent": "a", "model": "m", "track": "iterative"})
             assert refused["isError"] and "score" in refused["content"][0]["text"], refused

@@ -1,4 +1,5 @@
-"""What every client must be able to swallow: names, descriptions, schemas and instructions as a server really lists them."""
+"""What every client must be able to swallow: names, descriptions, schemas and instructions as a
+server really lists them."""
 
 from __future__ import annotations
 
@@ -14,14 +15,20 @@ from tokens import count_tokens
 MAX_TOOLS = 20
 MAX_NAME = 40
 MAX_TEXT_BYTES = 2_048  # Claude Code cuts descriptions and instructions there
-MAX_INPUT_TOKENS = 6_000  # what all names, descriptions and input schemas cost an agent before it has done anything
+# what all names, descriptions and input schemas cost an agent before it has done anything
+MAX_INPUT_TOKENS = 6_000
 FLAT_TYPES = ("string", "integer", "number", "boolean")
 COMBINERS = ("$ref", "oneOf", "anyOf", "allOf", "not", "if", "$defs")
 
 
 @pytest.fixture(params=["legacy", "auto"])
-def listed(request: pytest.FixtureRequest, serve: Any, node_dir: Path) -> tuple[list[dict[str, Any]], str]:
-    with serve("stdio", "--device", "fake") as target, connect(Client("typescript_v2", request.param), target, node_dir) as session:
+def listed(
+    request: pytest.FixtureRequest, serve: Any, node_dir: Path
+) -> tuple[list[dict[str, Any]], str]:
+    with (
+        serve("stdio", "--device", "fake") as target,
+        connect(Client("typescript_v2", request.param), target, node_dir) as session,
+    ):
         page = session.request("listTools", {})
         assert "nextCursor" not in page, "all tools fit on one page"
         return page["tools"], session.connected["instructions"]
@@ -35,13 +42,24 @@ def test_tools_are_portable(listed: tuple[list[dict[str, Any]], str], node_dir: 
     for tool in tools:
         assert re.fullmatch(r"[a-z][a-z0-9_]*", tool["name"]) and len(tool["name"]) <= MAX_NAME
         assert tool["title"] and 40 <= len(tool["description"].encode()) <= MAX_TEXT_BYTES
-        assert set(tool["annotations"]) >= {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+        assert set(tool["annotations"]) >= {
+            "readOnlyHint",
+            "destructiveHint",
+            "idempotentHint",
+            "openWorldHint",
+        }
         for schema in (tool["inputSchema"], tool["outputSchema"]):
             assert schema["type"] == "object" and schema["additionalProperties"] is False
             assert not set(schema) & set(COMBINERS)
         assert not any(f'"{word}"' in json.dumps(tool["inputSchema"]) for word in COMBINERS)
         check_parameters(tool)
-    cost = count_tokens(node_dir, [json.dumps({key: tool[key] for key in ("name", "description", "inputSchema")}) for tool in tools])
+    cost = count_tokens(
+        node_dir,
+        [
+            json.dumps({key: tool[key] for key in ("name", "description", "inputSchema")})
+            for tool in tools
+        ],
+    )
     assert sum(cost) <= MAX_INPUT_TOKENS, cost
 
 
@@ -57,12 +75,23 @@ def check_parameters(tool: dict[str, Any]) -> None:
             assert parameter["type"] in FLAT_TYPES, where
         if "enum" in parameter:
             optional_filter = parameter["description"].startswith("Only ")
-            assert "default" in parameter or name in schema.get("required", []) or optional_filter, where
+            assert (
+                "default" in parameter or name in schema.get("required", []) or optional_filter
+            ), where
         if "default" in parameter and "enum" in parameter:
             assert parameter["default"] in parameter["enum"], where
 
 
 def test_read_only_tools_say_so(listed: tuple[list[dict[str, Any]], str]) -> None:
     hints = {tool["name"]: tool["annotations"]["readOnlyHint"] for tool in listed[0]}
-    assert all(hints[name] for name in ("list_operators", "fetch_spec", "search_examples", "scorecard", "read_artifact"))
+    assert all(
+        hints[name]
+        for name in (
+            "list_operators",
+            "fetch_spec",
+            "search_examples",
+            "scorecard",
+            "read_artifact",
+        )
+    )
     assert not any(hints[name] for name in ("submit", "start_run", "report_usage"))

@@ -1,7 +1,8 @@
-"""Tokens as a model counts them: OpenAI's o200k, the one real tokenizer that comes as a package with all it needs.
+"""Tokens as a model counts them: OpenAI's o200k, the one real tokenizer that comes as a package
+with all it needs.
 
-Other models' tokenizers differ by some ten per cent on text and code, so the budgets of the tests leave room.
-"""
+Other models' tokenizers differ by some ten per cent on text and code, so the budgets of the tests
+leave room."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The headers of the suites of submissions (tests/escapes, tests/cheats): what a case declares in its first comment, read and checked.
+"""The headers of the suites of submissions (tests/escapes, tests/cheats): what a case declares in
+its first comment, read and checked.
 
-header = read_header(path, required={"expect"}, optional={"tool"})
-expected = Expectation.parse(header["expect"])
+header = read_header(path, required={"expect"}, optional={"tool"}) expected =
+Expectation.parse(header["expect"])
 problem = expected.problem_with(verdict)          # None when the verdict is the declared one
 """
 
@@ -22,11 +23,19 @@ class BadCase(ValueError):
 def read_header(path: Path, required: set[str], optional: set[str]) -> dict[str, str]:
     """The `# key: value` lines (`// key: value` of a CUDA C++ file) before the first empty line."""
     mark = "//" if path.suffix == ".cu" else "#"
-    header = dict(re.findall(rf"^{mark} (\w+): (.+)$", path.read_text(encoding="utf-8").split("\n\n", 1)[0], re.MULTILINE))
+    header = dict(
+        re.findall(
+            rf"^{mark} (\w+): (.+)$",
+            path.read_text(encoding="utf-8").split("\n\n", 1)[0],
+            re.MULTILINE,
+        )
+    )
     if missing := required - header.keys():
         raise BadCase(f"{path.name} lacks {', '.join(sorted(missing))}")
     if unknown := header.keys() - required - optional:
-        raise BadCase(f"{path.name} has the unknown {', '.join(sorted(unknown))}; valid: {', '.join(sorted(required | optional))}")
+        raise BadCase(
+            f"{path.name} has the unknown {', '.join(sorted(unknown))}; valid: {', '.join(sorted(required | optional))}"
+        )
     return header
 
 
@@ -38,8 +47,14 @@ class Expectation:
     @classmethod
     def parse(cls, text: str, where: str) -> Expectation:
         outcome, _, kinds = text.partition(":")
-        if outcome not in OUTCOMES or (outcome == "error" and not kinds) or (outcome == "pass" and kinds):
-            raise BadCase(f"{where}: a verdict is pass, fail[:KIND] or error:KIND[,KIND], not {text!r}")
+        if (
+            outcome not in OUTCOMES
+            or (outcome == "error" and not kinds)
+            or (outcome == "pass" and kinds)
+        ):
+            raise BadCase(
+                f"{where}: a verdict is pass, fail[:KIND] or error:KIND[,KIND], not {text!r}"
+            )
         return cls(outcome, tuple(kinds.split(",")) if kinds else ())
 
     def __str__(self) -> str:
@@ -50,5 +65,9 @@ class Expectation:
         outcome, kind = verdict.get("outcome"), verdict.get("error_kind")
         if outcome == self.outcome and (not self.kinds or kind in self.kinds):
             return None
-        said = (verdict.get("diagnostic") or {}).get("message") or verdict.get("detail") or verdict.get("summary")
+        said = (
+            (verdict.get("diagnostic") or {}).get("message")
+            or verdict.get("detail")
+            or verdict.get("summary")
+        )
         return f"expected {self}, got {outcome}:{kind}: {said}"

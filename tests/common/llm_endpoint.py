@@ -1,4 +1,5 @@
-"""An OpenAI-compatible endpoint on a loopback port that answers with what a test gives it, and misbehaves as a test asks.
+"""An OpenAI-compatible endpoint on a loopback port that answers with what a test gives it, and
+misbehaves as a test asks.
 
 with Endpoint() as endpoint:
     endpoint.answers["vector_add"] = "# fake: fail"        # the code for that operator; "# fake: pass" for all others
@@ -51,7 +52,10 @@ class Endpoint(ThreadingHTTPServer):
         self.requests = 0
         self.answers: dict[str, str] = {}
         self.contents: dict[str, str | None] = {}  # whole replies, instead of a block of code
-        self.usage: dict[str, int] | None = {"prompt_tokens": PROMPT_TOKENS, "completion_tokens": COMPLETION_TOKENS}
+        self.usage: dict[str, int] | None = {
+            "prompt_tokens": PROMPT_TOKENS,
+            "completion_tokens": COMPLETION_TOKENS,
+        }
         self.first: list[Reply] = []
         self.always: Reply | None = None
         self.delay_s = 0.0
@@ -93,12 +97,18 @@ class _Handler(BaseHTTPRequestHandler):
         )  # a spec as fetch_spec prints it
         assert found is not None
         self.server.asked.append(found[1])
-        return Reply(body=completion(self.server.content_for(found[1]), self.server.usage), delay_s=self.server.delay_s)
+        return Reply(
+            body=completion(self.server.content_for(found[1]), self.server.usage),
+            delay_s=self.server.delay_s,
+        )
 
     def _send(self, reply: Reply) -> None:
         time.sleep(reply.delay_s)
         self.send_response(reply.status)
-        for name, value in {**reply.headers, "Content-Length": str(len(reply.body) + reply.missing_bytes)}.items():
+        for name, value in {
+            **reply.headers,
+            "Content-Length": str(len(reply.body) + reply.missing_bytes),
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.close_connection = self.close_connection or reply.missing_bytes > 0

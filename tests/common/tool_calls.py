@@ -14,5 +14,7 @@ def verdict_of(client: StdioClient, tool: str, arguments: dict[str, Any]) -> dic
     answer = client.call(tool, {**arguments, "response_format": "detailed"})
     verdict = answer["structuredContent"]
     while verdict.get("status") == "running" or verdict.get("state") in ("queued", "running"):
-        verdict = client.call("job", {"job": verdict["job"], "wait_s": WAIT_S, "response_format": "detailed"})["structuredContent"]
+        verdict = client.call(
+            "job", {"job": verdict["job"], "wait_s": WAIT_S, "response_format": "detailed"}
+        )["structuredContent"]
     return {**verdict, "text": answer["content"][0]["text"]}

@@ -1,7 +1,8 @@
-"""The official conformance suite against `assay serve --conformance`: every scenario of both requirement sets, scored or not.
+"""The official conformance suite against `assay serve --conformance`: every scenario of both
+requirement sets, scored or not.
 
-A check that is no success must be listed here with its reason; docs/conformance.md has the results in words.
-"""
+A check that is no success must be listed here with its reason; docs/conformance.md has the results
+in words."""
 
 from __future__ import annotations
 
@@ -20,14 +21,19 @@ SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 REVISIONS = ("2026-07-28", "2025-11-25")
 # At least so many checks ran when this was written; fewer means that the suite did not do its work.
 LEAST_SUCCESSES = {"2026-07-28": 190, "2025-11-25": 80}
-# The suite skips what it cannot observe yet: it reads task notifications nowhere. tests/server/mcp/core/task_test.cc does.
+# The suite skips what it cannot observe yet: it reads task notifications nowhere.
+# tests/server/mcp/core/task_test.cc does.
 SKIPPED_BY_THE_SUITE = {"tasks-status-notifications"}
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
-    process = subprocess.Popen([binary, "serve", "--conformance", "--http", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [binary, "serve", "--conformance", "--http", "127.0.0.1:0"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert process.stderr is not None
     listening = re.search(r"http://\S+", process.stderr.readline())
     assert listening, "the server does not listen"
@@ -39,20 +45,44 @@ def url() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def node_dir() -> Path:
-    done = subprocess.run([str(ROOT / "tests/node/install.sh")], stdout=subprocess.PIPE, text=True, check=True, timeout=600)
+    done = subprocess.run(
+        [str(ROOT / "tests/node/install.sh")],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=600,
+    )
     return Path(done.stdout.strip())
 
 
 def checks_of(results: Path) -> list[dict[str, Any]]:
-    return [check for file in sorted(results.glob("*/checks.json")) for check in json.loads(file.read_text())]
+    return [
+        check
+        for file in sorted(results.glob("*/checks.json"))
+        for check in json.loads(file.read_text())
+    ]
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_requirements(revision: str, url: str, node_dir: Path, tmp_path: Path) -> None:
-    command = [str(node_dir / "node_modules/.bin/node"), str(node_dir / SUITE), "server", "--url", url, "--requirements", revision]
-    done = subprocess.run([*command, "-o", str(tmp_path)], capture_output=True, text=True, timeout=300)
+    command = [
+        str(node_dir / "node_modules/.bin/node"),
+        str(node_dir / SUITE),
+        "server",
+        "--url",
+        url,
+        "--requirements",
+        revision,
+    ]
+    done = subprocess.run(
+        [*command, "-o", str(tmp_path)], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr
     checks = checks_of(tmp_path)
-    bad = [check for check in checks if check["status"] not in ("SUCCESS", "INFO") and check["id"] not in SKIPPED_BY_THE_SUITE]
+    bad = [
+        check
+        for check in checks
+        if check["status"] not in ("SUCCESS", "INFO") and check["id"] not in SKIPPED_BY_THE_SUITE
+    ]
     assert not bad, json.dumps(bad, indent=1)[:8000]
     assert sum(check["status"] == "SUCCESS" for check in checks) >= LEAST_SUCCESSES[revision]

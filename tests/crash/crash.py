@@ -2,10 +2,10 @@
 
     python tests/crash/crash.py --kills 200 --device cpu --out measurements/results/crash-cpu.json
 
-After each kill the job under way must end with a verdict that is true (a pass, or an error of ours; never a wrong result), and a control
-job must pass. After a kill of the server itself the next one must know every verdict that was given out. At the end nothing may be left:
-no process, mount, cgroup, shared memory or System V object.
-"""
+After each kill the job under way must end with a verdict that is true (a pass, or an error of ours;
+never a wrong result), and a control job must pass. After a kill of the server itself the next one
+must know every verdict that was given out. At the end nothing may be left: no process, mount,
+cgroup, shared memory or System V object."""
 
 from __future__ import annotations
 
@@ -54,7 +54,15 @@ class Bench:
     def __init__(self, binary: str, device: str, folder: Path) -> None:
         self.source = (ROOT / "operators/standard" / OPERATOR / "oracle.py").read_text()
         self.state = folder / "state"
-        self.command = [binary, "serve", "--stdio", "--device", device, "--store", str(folder / "assay.db")]
+        self.command = [
+            binary,
+            "serve",
+            "--stdio",
+            "--device",
+            device,
+            "--store",
+            str(folder / "assay.db"),
+        ]
         self.environment = {**os.environ, "ASSAY_STATE_DIR": str(self.state)}
         self.given_out: dict[str, str] = {}  # job: outcome
         self.count = 0
@@ -69,9 +77,13 @@ class Bench:
         """One practice job to its verdict."""
         self.count += 1
         code = f"{self.source}\n# {self.count} {os.urandom(8).hex()}\n"
-        verdict: dict[str, Any] = self.client.call("run_tests", {"operator": OPERATOR, "code": code})["structuredContent"]
+        verdict: dict[str, Any] = self.client.call(
+            "run_tests", {"operator": OPERATOR, "code": code}
+        )["structuredContent"]
         while verdict.get("status") in ("queued", "running"):
-            verdict = self.client.call("job", {"job": verdict["job"], "wait_s": 20})["structuredContent"]
+            verdict = self.client.call("job", {"job": verdict["job"], "wait_s": 20})[
+                "structuredContent"
+            ]
         if "outcome" in verdict:
             self.given_out[verdict["job"]] = verdict["outcome"]
         return verdict
@@ -90,9 +102,17 @@ class Bench:
 def kill_server(bench: Bench, rng: random.Random, tally: Tally) -> None:
     bench.client.next_id += 1
     code = f"{bench.source}\n# {os.urandom(8).hex()}\n"
-    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
     params = {"name": "run_tests", "arguments": {"operator": OPERATOR, "code": code}, "_meta": meta}
-    request = {"jsonrpc": "2.0", "id": bench.client.next_id, "method": "tools/call", "params": params}
+    request = {
+        "jsonrpc": "2.0",
+        "id": bench.client.next_id,
+        "method": "tools/call",
+        "params": params,
+    }
     assert bench.client.process.stdin is not None
     bench.client.process.stdin.write(json.dumps(request).encode() + b"\n")
     bench.client.process.stdin.flush()
@@ -101,7 +121,9 @@ def kill_server(bench: Bench, rng: random.Random, tally: Tally) -> None:
     bench.client.process.wait()
     bench.start()
     for job, outcome in bench.given_out.items():
-        known = bench.client.call("job", {"job": job, "wait_s": 0})["structuredContent"].get("outcome")
+        known = bench.client.call("job", {"job": job, "wait_s": 0})["structuredContent"].get(
+            "outcome"
+        )
         if known != outcome:
             tally.problems.append(f"{job} was {outcome}, is {known} after a restart")
 
@@ -119,7 +141,11 @@ def kill_helper(bench: Bench, role: str, rng: random.Random, tally: Tally) -> bo
         tally.problems.append(f"no verdict after killing the {role}")
         return killed
     verdict = answer[0]
-    kind = verdict.get("error_kind", "none") if verdict.get("outcome") == "error" else verdict.get("outcome", str(verdict)[:200])
+    kind = (
+        verdict.get("error_kind", "none")
+        if verdict.get("outcome") == "error"
+        else verdict.get("outcome", str(verdict)[:200])
+    )
     tally.verdicts[kind] = tally.verdicts.get(kind, 0) + 1
     if kind != "pass" and kind not in OURS:
         tally.problems.append(f"killing the {role} gave {kind}: {json.dumps(verdict)[:300]}")
@@ -133,7 +159,9 @@ def run(binary: str, device: str, kills: int, seconds: float, seed: int) -> Tall
     before = processes.leftovers([])
     with tempfile.TemporaryDirectory(prefix="assay-crash-") as folder:
         bench = Bench(binary, device, Path(folder))
-        roles = ["zygote", "candidate", "judge", "server"] + (["launcher"] if device.startswith("cuda") else [])
+        roles = ["zygote", "candidate", "judge", "server"] + (
+            ["launcher"] if device.startswith("cuda") else []
+        )
         ready, why = bench.control()
         if not ready:
             raise SystemExit(f"the control does not pass before anything was killed: {why}")
@@ -148,7 +176,9 @@ def run(binary: str, device: str, kills: int, seconds: float, seed: int) -> Tall
             back, why = bench.control()
             tally.recovery_s.setdefault(role, []).append(round(time.monotonic() - begin, 3))
             if not back:
-                tally.problems.append(f"the control did not pass within {RECOVERY_S} s after killing the {role}: {why}")
+                tally.problems.append(
+                    f"the control did not pass within {RECOVERY_S} s after killing the {role}: {why}"
+                )
         bench.client.close()
         time.sleep(1.0)
         if left := processes.survivors(folder):
@@ -160,7 +190,9 @@ def run(binary: str, device: str, kills: int, seconds: float, seed: int) -> Tall
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=36_000.0, help="kill no more after this")
     parser.add_argument("--device", default="cpu")
@@ -169,11 +201,19 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     tally = run(options.binary, options.device, options.kills, options.seconds, options.seed)
-    result = {"what": __doc__, "seed": options.seed, "device": options.device, **vars(tally), "environment": environment()}
+    result = {
+        "what": __doc__,
+        "seed": options.seed,
+        "device": options.device,
+        **vars(tally),
+        "environment": environment(),
+    }
     if options.out:
         options.out.write_text(json.dumps(result, indent=1) + "\n")
     medians = {role: sorted(values)[len(values) // 2] for role, values in tally.recovery_s.items()}
-    print(f"kills {tally.kills}; verdicts of interrupted jobs {tally.verdicts}; median recovery in s {medians}; seed {options.seed}")
+    print(
+        f"kills {tally.kills}; verdicts of interrupted jobs {tally.verdicts}; median recovery in s {medians}; seed {options.seed}"
+    )
     for problem in tally.problems:
         print("problem:", problem)
     raise SystemExit(1 if tally.problems else 0)

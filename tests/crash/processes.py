@@ -1,4 +1,5 @@
-"""What a server's processes are and what they leave behind, read from /proc: for tests that kill them."""
+"""What a server's processes are and what they leave behind, read from /proc: for tests that kill
+them."""
 
 from __future__ import annotations
 
@@ -48,13 +49,19 @@ def role_of(pid: int, zygotes: list[int]) -> str:
     if "zygote" in words and words[0].endswith("assay-jail"):
         return ""
     if "zygote" in words:
-        return "candidate" if parent_of(pid) in zygotes else "zygote"  # a candidate is a fork and has its zygote's command line
+        return (
+            "candidate" if parent_of(pid) in zygotes else "zygote"
+        )  # a candidate is a fork and has its zygote's command line
     return ""
 
 
 def by_role(server: int) -> dict[str, list[int]]:
     pids = descendants(server)
-    python_zygotes = [pid for pid in pids if "zygote" in command_line(pid) and not command_line(pid)[0].endswith("assay-jail")]
+    python_zygotes = [
+        pid
+        for pid in pids
+        if "zygote" in command_line(pid) and not command_line(pid)[0].endswith("assay-jail")
+    ]
     roles: dict[str, list[int]] = {role: [] for role in ROLES}
     for pid in pids:
         if role := role_of(pid, python_zygotes):
@@ -71,23 +78,44 @@ def kill(pid: int) -> bool:
 
 
 def survivors(marker: str) -> list[str]:
-    """Command lines of live processes that name `marker`, such as a state directory of one server alone, in arguments or environment."""
+    """Command lines of live processes that name `marker`, such as a state directory of one server
+    alone, in arguments or environment."""
     found = []
     for pid in all_pids():
         with contextlib.suppress(OSError):
             environment = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
             words = command_line(pid)
-            if pid != os.getpid() and words and (marker in environment or any(marker in word for word in words)):
+            if (
+                pid != os.getpid()
+                and words
+                and (marker in environment or any(marker in word for word in words))
+            ):
                 found.append(" ".join(words)[:200])
     return found
 
 
 def leftovers(servers: list[int]) -> dict[str, set[str]]:
-    """What a leak would add to: mounts of this namespace, shared memory, cgroups of these servers, System V objects."""
-    groups = {str(path) for pid in servers for path in Path("/sys/fs/cgroup").rglob(f"assay-{pid}-*") if path.is_dir()}
+    """What a leak would add to: mounts of this namespace, shared memory, cgroups of these servers,
+    System V objects."""
+    groups = {
+        str(path)
+        for pid in servers
+        for path in Path("/sys/fs/cgroup").rglob(f"assay-{pid}-*")
+        if path.is_dir()
+    }
     system_v = set()
     for kind in ("shm", "msg", "sem"):
         with contextlib.suppress(OSError):
-            system_v |= {f"{kind} {line.split()[1]}" for line in Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]}
-    mounts = {line.split(" ", 5)[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
-    return {"mounts": mounts, "shared memory": set(os.listdir("/dev/shm")), "cgroups": groups, "System V": system_v}
+            system_v |= {
+                f"{kind} {line.split()[1]}"
+                for line in Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
+            }
+    mounts = {
+        line.split(" ", 5)[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()
+    }
+    return {
+        "mounts": mounts,
+        "shared memory": set(os.listdir("/dev/shm")),
+        "cgroups": groups,
+        "System V": system_v,
+    }

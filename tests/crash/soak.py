@@ -2,8 +2,8 @@
 
     python tests/crash/soak.py --jobs 5000 --device cpu --out measurements/results/soak-cpu.json
 
-Every tenth job is a submission that misbehaves (raises, exits, prints without end, is wrong), so that the ways out are walked too.
-"""
+Every tenth job is a submission that misbehaves (raises, exits, prints without end, is wrong), so
+that the ways out are walked too."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ from crash import OPERATOR, Bench  # noqa: E402
 from environment import environment  # noqa: E402
 
 SETTLED = 0.2  # of the jobs, before which caches still fill
-GROWTH_KIB = {"server": 5 << 10, "zygote": 5 << 10, "judge": 64 << 10}  # torch's allocator keeps what the largest comparison took
+GROWTH_KIB = {
+    "server": 5 << 10,
+    "zygote": 5 << 10,
+    "judge": 64 << 10,
+}  # torch's allocator keeps what the largest comparison took
 MISBEHAVING = {
     "def vector_add(x, y):\n    raise ValueError('no')\n": "error",
     "import os\nos._exit(0)\n": "error",
@@ -57,8 +61,14 @@ def misbehave(bench: Bench, index: int) -> str:
     """Runs a bad submission; what was wrong with the answer, or nothing."""
     source, expected = list(MISBEHAVING.items())[index % len(MISBEHAVING)]
     code = f"{source}\n# {os.urandom(8).hex()}\n"
-    verdict: dict[str, Any] = bench.client.call("run_tests", {"operator": OPERATOR, "code": code})["structuredContent"]
-    return "" if verdict.get("outcome") == expected else f"expected {expected}, got {json.dumps(verdict)[:300]}"
+    verdict: dict[str, Any] = bench.client.call("run_tests", {"operator": OPERATOR, "code": code})[
+        "structuredContent"
+    ]
+    return (
+        ""
+        if verdict.get("outcome") == expected
+        else f"expected {expected}, got {json.dumps(verdict)[:300]}"
+    )
 
 
 def problems_of(samples: list[dict[str, int]]) -> list[str]:
@@ -76,7 +86,9 @@ def problems_of(samples: list[dict[str, int]]) -> list[str]:
     return found
 
 
-def run(binary: str, device: str, jobs: int, every: int) -> tuple[list[dict[str, int]], list[str], float]:
+def run(
+    binary: str, device: str, jobs: int, every: int
+) -> tuple[list[dict[str, int]], list[str], float]:
     samples, problems = [], []
     with tempfile.TemporaryDirectory(prefix="assay-soak-") as folder:
         bench = Bench(binary, device, Path(folder))
@@ -98,7 +110,9 @@ def run(binary: str, device: str, jobs: int, every: int) -> tuple[list[dict[str,
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--jobs", type=int, default=5000)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
@@ -106,10 +120,23 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     samples, problems, seconds = run(options.binary, options.device, options.jobs, options.every)
-    result = {"what": __doc__, "device": options.device, "jobs": options.jobs, "seconds": round(seconds, 1), "problems": problems}
+    result = {
+        "what": __doc__,
+        "device": options.device,
+        "jobs": options.jobs,
+        "seconds": round(seconds, 1),
+        "problems": problems,
+    }
     if options.out:
-        options.out.write_text(json.dumps({**result, "samples": samples, "environment": environment()}, separators=(",", ":")) + "\n")
-    print(f"{options.jobs} jobs in {seconds:.0f} s ({options.jobs / seconds * 3600:.0f} an hour); first {samples[0]}, last {samples[-1]}")
+        options.out.write_text(
+            json.dumps(
+                {**result, "samples": samples, "environment": environment()}, separators=(",", ":")
+            )
+            + "\n"
+        )
+    print(
+        f"{options.jobs} jobs in {seconds:.0f} s ({options.jobs / seconds * 3600:.0f} an hour); first {samples[0]}, last {samples[-1]}"
+    )
     for problem in problems:
         print("problem:", problem)
     raise SystemExit(1 if problems else 0)

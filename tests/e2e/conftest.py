@@ -1,4 +1,5 @@
-"""The real binary, driven from outside. `ASSAY_BIN` names another one than build/release/bin/assay."""
+"""The real binary, driven from outside. `ASSAY_BIN` names another one than
+build/release/bin/assay."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def assay(binary: str, tmp_path: Path) -> Run:
 
     def run(*arguments: str, timeout: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env}
-        return subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=timeout, env=environment)
+        return subprocess.run(
+            [binary, *arguments], capture_output=True, text=True, timeout=timeout, env=environment
+        )
 
     return run
 

@@ -1,4 +1,5 @@
-"""Pages in a real browser: headless Chromium, which tests/node/install.sh brings, says what it sees on a phone, a desktop and paper."""
+"""Pages in a real browser: headless Chromium, which tests/node/install.sh brings, says what it sees
+on a phone, a desktop and paper."""
 
 from __future__ import annotations
 
@@ -14,21 +15,35 @@ ROOT = Path(__file__).resolve().parents[2]
 INSTALL_S = 600
 LOOK_S = 120
 
-Look = dict[str, Any]  # what tests/node/page_measure.mjs returns, and what the page asked for and said
+Look = dict[
+    str, Any
+]  # what tests/node/page_measure.mjs returns, and what the page asked for and said
 
 
 def why_no_browser() -> str | None:
-    """There is one wherever its package has a build; a machine that lacks a library of it fails and says which."""
-    return None if platform.machine() == "x86_64" else f"the browser's npm package has no build for {platform.machine()}"
+    """There is one wherever its package has a build; a machine that lacks a library of it fails and
+    says which."""
+    return (
+        None
+        if platform.machine() == "x86_64"
+        else f"the browser's npm package has no build for {platform.machine()}"
+    )
 
 
 @dataclass(frozen=True)
 class Browser:
     node_dir: Path
 
-    def look_at(self, page: Path, pictures: Path | None = None) -> tuple[list[str], dict[str, Look]]:
-        """What the page's policy refused, and its looks: phone, phone dark, desktop, dark, print. `pictures`: a folder for screenshots."""
-        setup = {"chromium": str(self.node_dir / "browser/chromium"), "page": str(page), "pictures": str(pictures) if pictures else None}
+    def look_at(
+        self, page: Path, pictures: Path | None = None
+    ) -> tuple[list[str], dict[str, Look]]:
+        """What the page's policy refused, and its looks: phone, phone dark, desktop, dark, print.
+        `pictures`: a folder for screenshots."""
+        setup = {
+            "chromium": str(self.node_dir / "browser/chromium"),
+            "page": str(page),
+            "pictures": str(pictures) if pictures else None,
+        }
         node = self.node_dir / "node_modules/.bin/node"
         done = subprocess.run(
             [str(node), str(ROOT / "tests/node/page_facts.mjs"), json.dumps(setup)],
@@ -43,5 +58,11 @@ class Browser:
 
 
 def install() -> Browser:
-    done = subprocess.run([str(ROOT / "tests/node/install.sh")], stdout=subprocess.PIPE, text=True, check=True, timeout=INSTALL_S)
+    done = subprocess.run(
+        [str(ROOT / "tests/node/install.sh")],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=INSTALL_S,
+    )
     return Browser(Path(done.stdout.strip()))

@@ -1,4 +1,5 @@
-"""measurements/agents_study.py: on a small scale it runs, its statistics are right, and docs/agents.md says what the committed results say."""
+"""measurements/agents_study.py: on a small scale it runs, its statistics are right, and
+docs/agents.md says what the committed results say."""
 
 from __future__ import annotations
 
@@ -20,13 +21,17 @@ def test_the_page_says_what_the_results_say() -> None:
     document = json.loads((ROOT / "measurements/results/agents-study.json").read_text())
     assert json.loads(json.dumps(tables.summary(document["attempts"]))) == document["summary"]
     page = (ROOT / "docs/agents.md").read_text()
-    assert tables.replace_tables(page, document) == page, "run `python measurements/agents_study.py --tables` and commit docs/agents.md"
+    assert tables.replace_tables(page, document) == page, (
+        "run `python measurements/agents_study.py --tables` and commit docs/agents.md"
+    )
 
 
 def test_what_is_claimed_is_seen() -> None:
     """The claims that the study was made for; the others may come out either way."""
     document = json.loads((ROOT / "measurements/results/agents-study.json").read_text())
-    seen = {(claim["part"], claim["what"]): claim["seen"] for claim in document["summary"]["claims"]}
+    seen = {
+        (claim["part"], claim["what"]): claim["seen"] for claim in document["summary"]["claims"]
+    }
     assert seen["device", "feedback (1 attempt against 5)"] == "yes"
     assert seen["device", "debugging trap after 5 repairs"] == "yes"
     assert seen["fake", "pool of ancestors"] == "yes"
@@ -35,11 +40,28 @@ def test_what_is_claimed_is_seen() -> None:
 
 def test_the_study_on_a_small_scale(binary: str, tmp_path: Path) -> None:
     out = tmp_path / "study.json"
-    command = [sys.executable, str(ROOT / "measurements/agents_study.py"), "--binary", binary, "--parts", "fake", "--operators", "relu"]
-    subprocess.run([*command, "--samples", "2", "--most-seeds", "1", "--out", str(out)], check=True, timeout=300, capture_output=True)
+    command = [
+        sys.executable,
+        str(ROOT / "measurements/agents_study.py"),
+        "--binary",
+        binary,
+        "--parts",
+        "fake",
+        "--operators",
+        "relu",
+    ]
+    subprocess.run(
+        [*command, "--samples", "2", "--most-seeds", "1", "--out", str(out)],
+        check=True,
+        timeout=300,
+        capture_output=True,
+    )
     document = json.loads(out.read_text())
     attempts = document["attempts"]
-    assert {(row["agent"], row["sample"]) for row in attempts} >= {("one_shot", 1), ("geak?ancestors=1", 2)}
+    assert {(row["agent"], row["sample"]) for row in attempts} >= {
+        ("one_shot", 1),
+        ("geak?ancestors=1", 2),
+    }
     assert all(row["compile"] >= 1 and row["replies"] >= 1 for row in attempts)
     assert all((row["perf"] > 0) == row["passed"] for row in attempts)
     assert "| `geak?ancestors=1` |" in tables.tables(document)
@@ -52,7 +74,9 @@ def row(agent: str, sample: int, passed: bool, perf: float | None) -> dict[str, 
 
 
 def test_a_claim_needs_an_interval_without_zero_and_times_where_it_is_about_times() -> None:
-    rows = [row("alphaevolve", i, True, None) for i in range(20)] + [row("one_shot", i, i % 2 == 0, None) for i in range(20)]
+    rows = [row("alphaevolve", i, True, None) for i in range(20)] + [
+        row("one_shot", i, i % 2 == 0, None) for i in range(20)
+    ]
     feedback = ("device", "feedback", "alphaevolve", "one_shot", "passed")
     found = tables.claimed(rows, feedback)
     assert found is not None and found["seen"] == "yes" and found["gain"] == pytest.approx(0.5)

@@ -1,4 +1,5 @@
-"""Bad input on the command line: a clear message that names what is valid, a distinct exit status, no traceback, nothing lost."""
+"""Bad input on the command line: a clear message that names what is valid, a distinct exit status,
+no traceback, nothing lost."""
 
 from __future__ import annotations
 
@@ -28,16 +29,35 @@ def test_unknown_names(assay: Run, tmp_path: Path) -> None:
     source = tmp_path / "x.py"
     source.write_text("def vector_add(x, y):\n    return x\n")
     expect(assay("eval", "vectoradd", str(source)), 67, "vectoradd", "vector_add")
-    expect(assay("eval", "vector_add", str(source), "--device", "tpu"), 67, "tpu", "cpu", "cuda:N", "fake")
     expect(
-        assay("bench", "--agent", "one_shot", "--model", "nobody:x", "--device", "fake"), 67, "nobody", "anthropic", "openai", "scripted"
+        assay("eval", "vector_add", str(source), "--device", "tpu"),
+        67,
+        "tpu",
+        "cpu",
+        "cuda:N",
+        "fake",
     )
-    expect(assay("bench", "--agent", "two_shot", "--model", "scripted:demo", "--device", "fake"), 67, "two_shot", "one_shot")
+    expect(
+        assay("bench", "--agent", "one_shot", "--model", "nobody:x", "--device", "fake"),
+        67,
+        "nobody",
+        "anthropic",
+        "openai",
+        "scripted",
+    )
+    expect(
+        assay("bench", "--agent", "two_shot", "--model", "scripted:demo", "--device", "fake"),
+        67,
+        "two_shot",
+        "one_shot",
+    )
     expect(assay("eval", "vector_add", str(source), "--mode", "guess"), 64, "guess", "grade")
     expect(assay("frobnicate"), 64)
 
 
-@pytest.mark.skipif(os.path.exists("/dev/nvidia0"), reason="this machine has a GPU, so cuda:0 is valid here")
+@pytest.mark.skipif(
+    os.path.exists("/dev/nvidia0"), reason="this machine has a GPU, so cuda:0 is valid here"
+)
 def test_device_that_is_not_there(assay: Run, tmp_path: Path) -> None:
     source = tmp_path / "x.py"
     source.write_text("def vector_add(x, y):\n    return x\n")
@@ -45,7 +65,9 @@ def test_device_that_is_not_there(assay: Run, tmp_path: Path) -> None:
 
 
 def test_bad_files(assay: Run, tmp_path: Path) -> None:
-    expect(assay("eval", "vector_add", str(tmp_path / "none.py"), "--device", "fake"), 66, "none.py")
+    expect(
+        assay("eval", "vector_add", str(tmp_path / "none.py"), "--device", "fake"), 66, "none.py"
+    )
     expect(assay("eval", "vector_add", str(tmp_path), "--device", "fake"), 66)
     for name, content, word in (
         ("empty.py", b"", "empty"),
@@ -53,11 +75,22 @@ def test_bad_files(assay: Run, tmp_path: Path) -> None:
         ("large.py", b"#" * 10_000_000, "1048576"),
     ):
         (tmp_path / name).write_bytes(content)
-        expect(assay("eval", "vector_add", str(tmp_path / name), "--device", "fake"), 65, name, word)
+        expect(
+            assay("eval", "vector_add", str(tmp_path / name), "--device", "fake"), 65, name, word
+        )
 
 
 def test_missing_key(assay: Run) -> None:
-    done = assay("bench", "--agent", "one_shot", "--model", "anthropic:any", "--device", "fake", ANTHROPIC_API_KEY="")
+    done = assay(
+        "bench",
+        "--agent",
+        "one_shot",
+        "--model",
+        "anthropic:any",
+        "--device",
+        "fake",
+        ANTHROPIC_API_KEY="",
+    )
     expect(done, 77, "ANTHROPIC_API_KEY")
 
 
@@ -66,7 +99,19 @@ def test_port_in_use(assay: Run, tmp_path: Path) -> None:
         busy.bind(("127.0.0.1", 0))
         busy.listen()
         port = busy.getsockname()[1]
-        expect(assay("serve", "--http", f"127.0.0.1:{port}", "--device", "fake", "--store", str(tmp_path / "s.db")), 71, str(port))
+        expect(
+            assay(
+                "serve",
+                "--http",
+                f"127.0.0.1:{port}",
+                "--device",
+                "fake",
+                "--store",
+                str(tmp_path / "s.db"),
+            ),
+            71,
+            str(port),
+        )
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "nowhere:x", ":1", "127.0.0.1:70000"])
@@ -89,12 +134,34 @@ def test_store_from_a_newer_schema(assay: Run, tmp_path: Path) -> None:
 
 
 def test_store_that_cannot_be_written(assay: Run, tmp_path: Path) -> None:
-    expect(assay("serve", "--stdio", "--device", "fake", "--store", "/proc/assay.db"), 73, "/proc/assay.db")
-    (tmp_path / "not-a-database.db").write_bytes(b"hello, this is text and no database at all" * 100)
-    expect(assay("serve", "--stdio", "--device", "fake", "--store", str(tmp_path / "not-a-database.db")), 73, "not-a-database.db")
+    expect(
+        assay("serve", "--stdio", "--device", "fake", "--store", "/proc/assay.db"),
+        73,
+        "/proc/assay.db",
+    )
+    (tmp_path / "not-a-database.db").write_bytes(
+        b"hello, this is text and no database at all" * 100
+    )
+    expect(
+        assay(
+            "serve", "--stdio", "--device", "fake", "--store", str(tmp_path / "not-a-database.db")
+        ),
+        73,
+        "not-a-database.db",
+    )
 
 
-REQUIRED = ("name", "split", "family", "dialect", "difficulty", "summary", "description", "entry", "signature")
+REQUIRED = (
+    "name",
+    "split",
+    "family",
+    "dialect",
+    "difficulty",
+    "summary",
+    "description",
+    "entry",
+    "signature",
+)
 
 
 @pytest.fixture

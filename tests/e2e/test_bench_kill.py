@@ -1,4 +1,5 @@
-"""A bench that was killed and resumed ends like one that was not, bit for bit but for handles, times and the errors of fresh inputs."""
+"""A bench that was killed and resumed ends like one that was not, bit for bit but for handles,
+times and the errors of fresh inputs."""
 
 from __future__ import annotations
 
@@ -15,9 +16,19 @@ import pytest
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 OPERATORS = ["vector_add", "relu", "gelu_tanh"]
-# Handles, times, what follows from inputs that the judge draws anew for every verdict, and calls: one that was cut short is made, and
-# counted, again, and slow work is polled more often.
-VARYING = {"run", "samples", "created_unix_ms", "job", "sandbox_ms", "max_error", "explanation", "wall_ms", "tool_calls"}
+# Handles, times, what follows from inputs that the judge draws anew for every verdict, and calls:
+# one that was cut short is made, and counted, again, and slow work is polled more often.
+VARYING = {
+    "run",
+    "samples",
+    "created_unix_ms",
+    "job",
+    "sandbox_ms",
+    "max_error",
+    "explanation",
+    "wall_ms",
+    "tool_calls",
+}
 
 
 def without_varying(value: Any) -> Any:
@@ -27,7 +38,16 @@ def without_varying(value: Any) -> Any:
 
 
 def arguments_of(folder: Path, agent: str) -> list[str]:
-    where = ["--store", str(folder / "s.db"), "--out", str(folder / "out"), "--operators", ",".join(OPERATORS), "--device", "cpu"]
+    where = [
+        "--store",
+        str(folder / "s.db"),
+        "--out",
+        str(folder / "out"),
+        "--operators",
+        ",".join(OPERATORS),
+        "--device",
+        "cpu",
+    ]
     return ["bench", "--agent", agent, "--model", "sim:7", "--samples", "2", "--jobs", "2", *where]
 
 
@@ -39,14 +59,19 @@ def ends_in(folder: Path) -> dict[tuple[str, int], dict[str, Any]]:
 
 
 def steps_in(folder: Path) -> dict[str, list[Any]]:
-    """Replies and tools with their code, without what was cut short and made again, polls and notes."""
+    """Replies and tools with their code, without what was cut short and made again, polls and
+    notes."""
     steps: dict[str, list[Any]] = {}
     for file in sorted((folder / "out/transcripts").iterdir()):
         mine: list[Any] = []
         for line in map(json.loads, file.read_text().splitlines()):
             if line["kind"] == "reply":
                 mine.append(("reply", line["text"]))
-            elif line["kind"] == "tool_call" and line["tool"] not in ("job", "report_usage", "scorecard"):
+            elif line["kind"] == "tool_call" and line["tool"] not in (
+                "job",
+                "report_usage",
+                "scorecard",
+            ):
                 step = (line["tool"], line["arguments"].get("code"))
                 if not mine or mine[-1] != step:
                     mine.append(step)
@@ -55,14 +80,22 @@ def steps_in(folder: Path) -> dict[str, list[Any]]:
 
 
 def report_of(assay: Run, folder: Path) -> Any:
-    runs = [json.loads(line)["run"] for line in (folder / "out/journal.jsonl").read_text().splitlines() if '"kind":"run"' in line]
+    runs = [
+        json.loads(line)["run"]
+        for line in (folder / "out/journal.jsonl").read_text().splitlines()
+        if '"kind":"run"' in line
+    ]
     flags = [flag for run in runs for flag in ("--run", run)]
-    document = json.loads(assay("report", "--store", str(folder / "s.db"), "--format", "json", *flags).stdout)
+    document = json.loads(
+        assay("report", "--store", str(folder / "s.db"), "--format", "json", *flags).stdout
+    )
     return without_varying(document)
 
 
 @pytest.mark.parametrize("agent", ["one_shot", "geak?iterations=4"])
-def test_killed_and_resumed_equals_uninterrupted(binary: str, assay: Run, tmp_path: Path, agent: str) -> None:
+def test_killed_and_resumed_equals_uninterrupted(
+    binary: str, assay: Run, tmp_path: Path, agent: str
+) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     for folder in (whole, killed):
         folder.mkdir()
@@ -74,10 +107,15 @@ def test_killed_and_resumed_equals_uninterrupted(binary: str, assay: Run, tmp_pa
     for at_bytes in (30_000, 70_000):  # of transcripts: early and late
         resume = ["--resume"] if (killed / "out/journal.jsonl").exists() else []
         command = [binary, *arguments_of(killed, agent), *resume]
-        with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as bench:
+        with subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as bench:
             deadline = time.monotonic() + 120
             while bench.poll() is None and time.monotonic() < deadline:
-                if sum(file.stat().st_size for file in killed.glob("out/transcripts/*")) >= at_bytes:
+                if (
+                    sum(file.stat().st_size for file in killed.glob("out/transcripts/*"))
+                    >= at_bytes
+                ):
                     bench.send_signal(signal.SIGKILL)
                     kills += 1
                     break

@@ -1,7 +1,7 @@
 """What a model's endpoint and its replies may do to a bench, with the real binary.
 
-Misbehaviour, odd replies, the spending limit; and wherever the key could have gone, it is looked for.
-"""
+Misbehaviour, odd replies, the spending limit; and wherever the key could have gone, it is looked
+for."""
 
 from __future__ import annotations
 
@@ -32,34 +32,69 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 class Bench:
-    """One bench in one folder, run as often as a test likes; after each run the key is looked for wherever it could have gone."""
+    """One bench in one folder, run as often as a test likes; after each run the key is looked for
+    wherever it could have gone."""
 
     def __init__(self, assay: Run, endpoint: Endpoint, folder: Path) -> None:
         self.assay, self.endpoint, self.folder = assay, endpoint, folder
 
-    def run(self, *more: str, model: str = "openai-compatible:m", device: str = "fake", **env: str) -> subprocess.CompletedProcess[str]:
-        where = ["--store", str(self.folder / "s.db"), "--out", str(self.folder / "out"), "--device", device]
-        names = {"ASSAY_LLM_BASE_URL": self.endpoint.url, "ASSAY_LLM_API_KEY": KEY, **env}
-        done = self.assay("bench", "--model", model, "--operators", ",".join(OPERATORS), *where, *more, timeout=240, **names)
-        reports = [
-            self.assay("report", "--store", str(self.folder / "s.db"), "--format", form) for form in ("table", "json", "csv", "html")
+    def run(
+        self, *more: str, model: str = "openai-compatible:m", device: str = "fake", **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        where = [
+            "--store",
+            str(self.folder / "s.db"),
+            "--out",
+            str(self.folder / "out"),
+            "--device",
+            device,
         ]
-        said = done.stdout + done.stderr + "".join(report.stdout + report.stderr for report in reports)
-        written = [path for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink()]
+        names = {"ASSAY_LLM_BASE_URL": self.endpoint.url, "ASSAY_LLM_API_KEY": KEY, **env}
+        done = self.assay(
+            "bench",
+            "--model",
+            model,
+            "--operators",
+            ",".join(OPERATORS),
+            *where,
+            *more,
+            timeout=240,
+            **names,
+        )
+        reports = [
+            self.assay("report", "--store", str(self.folder / "s.db"), "--format", form)
+            for form in ("table", "json", "csv", "html")
+        ]
+        said = (
+            done.stdout + done.stderr + "".join(report.stdout + report.stderr for report in reports)
+        )
+        written = [
+            path for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink()
+        ]
         assert len(written) >= 3, done.stderr
         assert KEY not in said
         assert not [path for path in written if KEY.encode() in path.read_bytes()]
         return done
 
     def transcript(self, operator: str) -> list[dict[str, str]]:
-        return [json.loads(line) for line in (self.folder / f"out/transcripts/{operator}.1.jsonl").read_text().splitlines()]
+        return [
+            json.loads(line)
+            for line in (self.folder / f"out/transcripts/{operator}.1.jsonl")
+            .read_text()
+            .splitlines()
+        ]
 
     def ends(self) -> list[dict[str, Any]]:
-        lines = [json.loads(line) for line in (self.folder / "out/journal.jsonl").read_text().splitlines()]
+        lines = [
+            json.loads(line)
+            for line in (self.folder / "out/journal.jsonl").read_text().splitlines()
+        ]
         return [line for line in lines if line["kind"] == "finished"]
 
     def rows(self) -> dict[str, dict[str, str]]:
-        document = json.loads(self.assay("report", "--store", str(self.folder / "s.db"), "--format", "json").stdout)
+        document = json.loads(
+            self.assay("report", "--store", str(self.folder / "s.db"), "--format", "json").stdout
+        )
         return {row["operator"]: row for row in document["operators"]}
 
 
@@ -79,15 +114,24 @@ def test_what_passes_is_asked_for_again(bench: Bench, endpoint: Endpoint) -> Non
     ]
     done = bench.run("--jobs", "4")
     assert done.returncode == 0, done.stderr
-    assert "4 of 4" in done.stdout and endpoint.requests == 10 and sorted(endpoint.asked) == sorted(OPERATORS)
+    assert (
+        "4 of 4" in done.stdout
+        and endpoint.requests == 10
+        and sorted(endpoint.asked) == sorted(OPERATORS)
+    )
 
 
 def test_a_refused_key_stops_the_bench_at_once(bench: Bench, endpoint: Endpoint) -> None:
     endpoint.first = [error(401, f"Incorrect API key provided: {KEY}")] * 9
     done = bench.run("--jobs", "1")
     assert done.returncode == 2 and endpoint.requests == 1
-    assert "stopped: openai-compatible: HTTP 401 for model 'm': Incorrect API key provided: [key]" in done.stderr
-    assert "4 of 4 attempts are not finished; the same command with --resume continues" in done.stderr
+    assert (
+        "stopped: openai-compatible: HTTP 401 for model 'm': Incorrect API key provided: [key]"
+        in done.stderr
+    )
+    assert (
+        "4 of 4 attempts are not finished; the same command with --resume continues" in done.stderr
+    )
 
 
 TOO_LONG = error(400, "This model's maximum context length is 8192 tokens")
@@ -99,19 +143,28 @@ def test_a_refused_prompt_is_tried_again(bench: Bench, endpoint: Endpoint) -> No
     assert done.returncode == 0 and endpoint.requests == 6 and len(endpoint.asked) == 4, done.stderr
 
 
-def test_a_prompt_that_is_always_refused_costs_its_operator_only(bench: Bench, endpoint: Endpoint) -> None:
+def test_a_prompt_that_is_always_refused_costs_its_operator_only(
+    bench: Bench, endpoint: Endpoint
+) -> None:
     endpoint.first = [TOO_LONG] * 3
     done = bench.run("--jobs", "1")
     assert done.returncode == 0 and endpoint.requests == 6 and len(endpoint.asked) == 3, done.stderr
-    assert re.search(r"not submitted +openai-compatible: HTTP 400 for model 'm': This model's maximum context", done.stderr), done.stderr
+    assert re.search(
+        r"not submitted +openai-compatible: HTTP 400 for model 'm': This model's maximum context",
+        done.stderr,
+    ), done.stderr
     assert "3 of 4" in done.stdout
     refused = [end for end in bench.ends() if end["outcome"] != "pass"]
-    assert [(end["outcome"], end["error_kind"], end["replies"]) for end in refused] == [("error", "prompt_refused", 0)]
+    assert [(end["outcome"], end["error_kind"], end["replies"]) for end in refused] == [
+        ("error", "prompt_refused", 0)
+    ]
     again = bench.run("--jobs", "1", "--resume")
     assert again.returncode == 0 and endpoint.requests == 6, "it is over: nothing is asked again"
 
 
-def test_an_endpoint_that_refuses_every_prompt_is_not_given_the_whole_suite(bench: Bench, endpoint: Endpoint) -> None:
+def test_an_endpoint_that_refuses_every_prompt_is_not_given_the_whole_suite(
+    bench: Bench, endpoint: Endpoint
+) -> None:
     endpoint.always = error(400, "max_tokens is too large")
     done = bench.run("--jobs", "1")
     assert done.returncode == 2 and endpoint.requests == 9, done.stderr
@@ -121,29 +174,43 @@ def test_an_endpoint_that_refuses_every_prompt_is_not_given_the_whole_suite(benc
 def test_an_account_without_credit_is_resumed(bench: Bench, endpoint: Endpoint) -> None:
     endpoint.first = [error(400, "Your credit balance is too low to access the API")] * 3
     done = bench.run("--jobs", "1")
-    assert done.returncode == 2 and "4 of 4 attempts are not finished" in done.stderr and not bench.ends()
+    assert (
+        done.returncode == 2
+        and "4 of 4 attempts are not finished" in done.stderr
+        and not bench.ends()
+    )
     again = bench.run("--jobs", "1", "--resume")
     assert again.returncode == 0 and "4 of 4" in again.stdout
 
 
-def test_replies_that_are_none_end_the_bench_and_it_resumes(bench: Bench, endpoint: Endpoint) -> None:
+def test_replies_that_are_none_end_the_bench_and_it_resumes(
+    bench: Bench, endpoint: Endpoint
+) -> None:
     endpoint.first = [HTML, NO_CHOICES, Reply(body=f'{{"error": "no backend for {KEY}"}}'.encode())]
     done = bench.run("--jobs", "1")
     assert done.returncode == 2 and endpoint.requests == 3
-    assert "stopped: openai-compatible: the answer has no choices[0].message: no backend for [key]" in done.stderr
+    assert (
+        "stopped: openai-compatible: the answer has no choices[0].message: no backend for [key]"
+        in done.stderr
+    )
     again = bench.run("--jobs", "1", "--resume")
     assert again.returncode == 0 and "4 of 4" in again.stdout and "400 in, 40 out" in again.stdout
 
 
 def test_a_reply_that_echoes_the_key(bench: Bench, endpoint: Endpoint) -> None:
-    endpoint.contents = {"vector_add": f"Authorization: Bearer {KEY}\n```python\n# fake: fail\nkey = '{KEY}'\n```"}
+    endpoint.contents = {
+        "vector_add": f"Authorization: Bearer {KEY}\n```python\n# fake: fail\nkey = '{KEY}'\n```"
+    }
     assert bench.run().returncode == 0
     assert any("[key]" in line.get("text", "") for line in bench.transcript("vector_add"))
 
 
 def test_odd_replies(bench: Bench, endpoint: Endpoint) -> None:
     """On the CPU device, where code is run for what it is."""
-    oracles = {name: (ROOT / f"operators/standard/{name}/oracle.py").read_text(encoding="utf-8") for name in OPERATORS}
+    oracles = {
+        name: (ROOT / f"operators/standard/{name}/oracle.py").read_text(encoding="utf-8")
+        for name in OPERATORS
+    }
     several = "First:\n```python\ndef helper(x):\n    return x\n```\nAll:\n```python\n{}```\n"
     several += "Use it:\n```python\nprint(gelu_tanh)\n```\n```sh\nls\n```\n"
     endpoint.contents = {
@@ -163,7 +230,10 @@ def test_odd_replies(bench: Bench, endpoint: Endpoint) -> None:
         "relu": "pass",
     }
     assert rows["vector_add"]["error_kind"] == "syntax_error"
-    assert re.search(r"softmax_last_dim +not submitted +.*the reply holds no code \(stop reason: stop\)", done.stderr), done.stderr
+    assert re.search(
+        r"softmax_last_dim +not submitted +.*the reply holds no code \(stop reason: stop\)",
+        done.stderr,
+    ), done.stderr
     assert "größer ≤ 😀" in "".join(line.get("text", "") for line in bench.transcript("vector_add"))
 
 
@@ -175,26 +245,35 @@ def test_a_submission_does_not_see_the_key(bench: Bench, endpoint: Endpoint) -> 
     endpoint.answers = dict.fromkeys(OPERATORS, look + "def vector_add(x, y):\n    return x\n")
     done = bench.run(device="cpu")
     assert done.returncode == 0, done.stderr
-    assert any("OMP_NUM_THREADS" in json.dumps(line) for line in bench.transcript("vector_add") if line["kind"] == "tool_result"), (
-        "it printed nothing"
-    )
+    assert any(
+        "OMP_NUM_THREADS" in json.dumps(line)
+        for line in bench.transcript("vector_add")
+        if line["kind"] == "tool_result"
+    ), "it printed nothing"
 
 
 def test_missing_usage_is_remarked(bench: Bench, endpoint: Endpoint) -> None:
     endpoint.usage = None
     done = bench.run()
     assert done.returncode == 0, done.stderr
-    assert "0 in, 0 out" in done.stdout and done.stderr.count("the endpoint reported no token usage") == len(OPERATORS)
+    assert "0 in, 0 out" in done.stdout and done.stderr.count(
+        "the endpoint reported no token usage"
+    ) == len(OPERATORS)
 
 
 def test_a_cost_that_is_not_known_is_no_zero(bench: Bench) -> None:
     """The model of these tests has no price; what no model answers costs nothing."""
     done = bench.run()
-    assert "The price of openai-compatible:m is not known" in done.stderr and re.search(r"^cost +not known$", done.stdout, re.MULTILINE)
+    assert "The price of openai-compatible:m is not known" in done.stderr and re.search(
+        r"^cost +not known$", done.stdout, re.MULTILINE
+    )
     assert [end["cost_usd"] for end in bench.ends()] == [None] * 4
     shutil.rmtree(bench.folder / "out")
     done = bench.run(model="sim:7")
-    assert re.search(r"^cost +none$", done.stdout, re.MULTILINE) and [end["cost_usd"] for end in bench.ends()] == [0] * 4
+    assert (
+        re.search(r"^cost +none$", done.stdout, re.MULTILINE)
+        and [end["cost_usd"] for end in bench.ends()] == [0] * 4
+    )
 
 
 @pytest.fixture
@@ -203,18 +282,27 @@ def priced_root(tmp_path: Path) -> Path:
     root = tmp_path / "root"
     llm = root / "reference_agents/llm"
     llm.mkdir(parents=True)
-    for folder, seen in ((ROOT, "reference_agents"), (ROOT / "reference_agents", "llm"), (ROOT / "reference_agents/llm", "prices.toml")):
+    for folder, seen in (
+        (ROOT, "reference_agents"),
+        (ROOT / "reference_agents", "llm"),
+        (ROOT / "reference_agents/llm", "prices.toml"),
+    ):
         for entry in folder.iterdir():
             if entry.name not in (seen, ".git"):
                 (root / folder.relative_to(ROOT) / entry.name).symlink_to(entry)
     prices = (ROOT / "reference_agents/llm/prices.toml").read_text(encoding="utf-8")
-    line = '"openai-compatible:m" = { input = 0, output = 1000, source = "history" }'  # ten tokens, a cent
-    (llm / "prices.toml").write_text(prices.replace("[models]\n", f"[models]\n{line}\n"), encoding="utf-8")
+    # ten tokens, a cent
+    line = '"openai-compatible:m" = { input = 0, output = 1000, source = "history" }'
+    (llm / "prices.toml").write_text(
+        prices.replace("[models]\n", f"[models]\n{line}\n"), encoding="utf-8"
+    )
     return root
 
 
 @pytest.mark.parametrize("reported", [True, False], ids=["usage", "no usage"])
-def test_the_spending_limit_stops_the_bench_cleanly(bench: Bench, endpoint: Endpoint, priced_root: Path, reported: bool) -> None:
+def test_the_spending_limit_stops_the_bench_cleanly(
+    bench: Bench, endpoint: Endpoint, priced_root: Path, reported: bool
+) -> None:
     worst = 16.384  # dollars: all the tokens that a reply may have
     if not reported:
         endpoint.usage = None
@@ -222,10 +310,17 @@ def test_the_spending_limit_stops_the_bench_cleanly(bench: Bench, endpoint: Endp
     done = bench.run("--jobs", "2", "--max-cost", str(limit), ASSAY_ROOT=str(priced_root))
     assert done.returncode == 2, done.stderr
     assert endpoint.requests == 2  # the third could pass the limit
-    assert "stopped: the spending limit: $" in done.stderr and "2 of 4 attempts are not finished" in done.stderr
+    assert (
+        "stopped: the spending limit: $" in done.stderr
+        and "2 of 4 attempts are not finished" in done.stderr
+    )
     if not reported:
-        again = bench.run("--jobs", "2", "--max-cost", str(limit), "--resume", ASSAY_ROOT=str(priced_root))
-        assert again.returncode == 2 and endpoint.requests == 2, "the replies without usage were not counted as they had been"
+        again = bench.run(
+            "--jobs", "2", "--max-cost", str(limit), "--resume", ASSAY_ROOT=str(priced_root)
+        )
+        assert again.returncode == 2 and endpoint.requests == 2, (
+            "the replies without usage were not counted as they had been"
+        )
         return
     assert "$0.0200" in done.stdout and [end["cost_usd"] for end in bench.ends()] == [0.01] * 2
     again = bench.run("--jobs", "2", "--max-cost", "17", "--resume", ASSAY_ROOT=str(priced_root))

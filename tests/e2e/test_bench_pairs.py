@@ -1,4 +1,5 @@
-"""`assay bench` with several agents and models: a folder and a report each, one purse, one comparison; samples; limits of time, money."""
+"""`assay bench` with several agents and models: a folder and a report each, one purse, one
+comparison; samples; limits of time, money."""
 
 from __future__ import annotations
 
@@ -45,13 +46,34 @@ def tree_with_prices(tmp_path: Path, prices: str) -> Path:
 
 
 def priced(dollars_per_million: float) -> str:
-    lines = [f'"openai-compatible:{name}" = {{ input = {dollars_per_million}, output = 0, source = "s" }}' for name in "mn"]
+    lines = [
+        f'"openai-compatible:{name}" = {{ input = {dollars_per_million}, output = 0, source = "s" }}'
+        for name in "mn"
+    ]
     return "\n".join(['[sources.s]\nurl = "u"\ndate = "2026-01-01"', "[models]", *lines, ""])
 
 
 def pairs_arguments(tmp_path: Path, *more: str) -> list[str]:
-    which = ["--agent", "one_shot", "--agent", "leader?rounds=2", "--model", "openai-compatible:m", "--model", "openai-compatible:n"]
-    where = ["--device", "fake", "--store", str(tmp_path / "s.db"), "--out", str(tmp_path / "out"), "--operators", "vector_add,relu"]
+    which = [
+        "--agent",
+        "one_shot",
+        "--agent",
+        "leader?rounds=2",
+        "--model",
+        "openai-compatible:m",
+        "--model",
+        "openai-compatible:n",
+    ]
+    where = [
+        "--device",
+        "fake",
+        "--store",
+        str(tmp_path / "s.db"),
+        "--out",
+        str(tmp_path / "out"),
+        "--operators",
+        "vector_add,relu",
+    ]
     return ["bench", *which, *where, *more]
 
 
@@ -72,15 +94,27 @@ def test_every_agent_with_every_model(assay: Run, model: Endpoint, tmp_path: Pat
     assert again.returncode == 0 and table in again.stdout
 
 
-def test_a_single_pair_keeps_its_folder_and_has_no_comparison(assay: Run, model: Endpoint, tmp_path: Path) -> None:
-    where = ["--store", str(tmp_path / "s.db"), "--out", str(tmp_path / "out"), "--operators", "vector_add", "--device", "fake"]
+def test_a_single_pair_keeps_its_folder_and_has_no_comparison(
+    assay: Run, model: Endpoint, tmp_path: Path
+) -> None:
+    where = [
+        "--store",
+        str(tmp_path / "s.db"),
+        "--out",
+        str(tmp_path / "out"),
+        "--operators",
+        "vector_add",
+        "--device",
+        "fake",
+    ]
     done = assay("bench", "--model", "openai-compatible:m", *where, **env_of(model))
     assert done.returncode == 0 and (tmp_path / "out/journal.jsonl").exists()
     assert "Comparison" not in done.stdout
 
 
 def test_one_purse_over_all_pairs(assay: Run, model: Endpoint, tmp_path: Path) -> None:
-    """100 tokens at $0.01 are $1 a reply. A request sets its whole prompt aside: four replies fit beside it, not five."""
+    """100 tokens at $0.01 are $1 a reply. A request sets its whole prompt aside: four replies fit
+    beside it, not five."""
     tree = tree_with_prices(tmp_path, priced(10_000))
     environment = {**env_of(model), "ASSAY_ROOT": str(tree)}
     arguments = pairs_arguments(tmp_path, "--jobs", "1")
@@ -90,7 +124,11 @@ def test_one_purse_over_all_pairs(assay: Run, model: Endpoint, tmp_path: Path) -
     limit = f"{4.5 + float(found[1]):.2f}"
     stopped = assay(*arguments, "--resume", "--max-cost", limit, **environment)
     assert stopped.returncode == 2, stopped.stderr
-    assert 4 <= len(model.asked) < 8 and "the spending limit: $" in stopped.stderr and "--resume continues" in stopped.stderr
+    assert (
+        4 <= len(model.asked) < 8
+        and "the spending limit: $" in stopped.stderr
+        and "--resume continues" in stopped.stderr
+    )
     assert "Attempts that are not finished count as failures" in stopped.stdout
     paid = len(model.asked)
     done = assay(*arguments, "--resume", "--max-cost", "1000", **environment)
@@ -100,10 +138,14 @@ def test_one_purse_over_all_pairs(assay: Run, model: Endpoint, tmp_path: Path) -
     assert re.search(r"of about \$", done.stderr) and "cost per solved" in done.stdout
 
 
-def test_a_limit_of_time_starts_nothing_more_and_ends_what_runs(assay: Run, model: Endpoint, tmp_path: Path) -> None:
+def test_a_limit_of_time_starts_nothing_more_and_ends_what_runs(
+    assay: Run, model: Endpoint, tmp_path: Path
+) -> None:
     model.delay_s = 0.7
     stopped = assay(*pairs_arguments(tmp_path, "--max-time", "1s"), **env_of(model))
-    assert stopped.returncode == 2 and "stopped: the time limit of 1 s" in stopped.stderr, stopped.stderr
+    assert stopped.returncode == 2 and "stopped: the time limit of 1 s" in stopped.stderr, (
+        stopped.stderr
+    )
     ended = sum(len(finished_in(tmp_path / "out" / pair)) for pair in PAIRS)
     assert 0 < ended < 8 and stopped.stderr.count("not finished ") == 0  # nothing was cut short
     model.delay_s = 0.0
@@ -113,12 +155,27 @@ def test_a_limit_of_time_starts_nothing_more_and_ends_what_runs(assay: Run, mode
     assert sum(len(finished_in(tmp_path / "out" / pair)) for pair in PAIRS) == 8
 
 
-def test_a_refused_key_stops_its_model_and_not_the_other_one(assay: Run, model: Endpoint, tmp_path: Path) -> None:
+def test_a_refused_key_stops_its_model_and_not_the_other_one(
+    assay: Run, model: Endpoint, tmp_path: Path
+) -> None:
     model.always = error(401, "no such key " + KEY)
-    where = ["--store", str(tmp_path / "s.db"), "--out", str(tmp_path / "out"), "--operators", "vector_add,gelu_tanh", "--device", "fake"]
+    where = [
+        "--store",
+        str(tmp_path / "s.db"),
+        "--out",
+        str(tmp_path / "out"),
+        "--operators",
+        "vector_add,gelu_tanh",
+        "--device",
+        "fake",
+    ]
     arguments = ["bench", "--model", "openai-compatible:m", "--model", "scripted:demo", *where]
     stopped = assay(*arguments, **env_of(model))
-    assert stopped.returncode == 2 and "HTTP 401" in stopped.stderr and KEY not in stopped.stderr + stopped.stdout
+    assert (
+        stopped.returncode == 2
+        and "HTTP 401" in stopped.stderr
+        and KEY not in stopped.stderr + stopped.stdout
+    )
     assert model.requests == 1  # neither tried again nor for the next operator
     assert len(finished_in(tmp_path / "out/one_shot_scripted_demo")) == 2
     model.always = None
@@ -130,31 +187,67 @@ def test_a_refused_key_stops_its_model_and_not_the_other_one(assay: Run, model: 
     ("arguments", "status", "words"),
     [
         (("--model", "sim:7", "--model", "sim:7"), 64, ("sim:7 is given twice",)),
-        (("--agent", "geak", "--agent", "geak", "--model", "sim:7"), 64, ("geak is given twice", "--samples")),
-        (("--agent", "leader?rounds=4", "--agent", "leader_rounds=4", "--model", "sim:7"), 67, ("unknown agent",)),
-        (("--model", "sim:7", "--model", "opnai:gpt-5"), 67, ("unknown provider 'opnai'", "anthropic")),
+        (
+            ("--agent", "geak", "--agent", "geak", "--model", "sim:7"),
+            64,
+            ("geak is given twice", "--samples"),
+        ),
+        (
+            ("--agent", "leader?rounds=4", "--agent", "leader_rounds=4", "--model", "sim:7"),
+            67,
+            ("unknown agent",),
+        ),
+        (
+            ("--model", "sim:7", "--model", "opnai:gpt-5"),
+            67,
+            ("unknown provider 'opnai'", "anthropic"),
+        ),
         (("--model", "sim:7", "--max-time", "soon"), 64, ("--max-time", "1h30m")),
         (("--model", "sim:7", "--replay", "there"), 64, ("--replay",)),
         (("--replay", "nowhere"), 66, ("no journal", "nowhere")),
     ],
 )
-def test_bad_arguments(assay: Run, arguments: tuple[str, ...], status: int, words: tuple[str, ...]) -> None:
+def test_bad_arguments(
+    assay: Run, arguments: tuple[str, ...], status: int, words: tuple[str, ...]
+) -> None:
     done = assay("bench", *arguments)
     assert done.returncode == status, done.stderr
     for word in words:
         assert word in done.stderr
 
 
-def test_a_comparison_by_a_running_server(binary: str, assay: Run, model: Endpoint, tmp_path: Path) -> None:
+def test_a_comparison_by_a_running_server(
+    binary: str, assay: Run, model: Endpoint, tmp_path: Path
+) -> None:
     with subprocess.Popen(
-        [binary, "serve", "--http", "127.0.0.1:0", "--device", "fake", "--store", str(tmp_path / "h.db")], stderr=subprocess.PIPE, text=True
+        [
+            binary,
+            "serve",
+            "--http",
+            "127.0.0.1:0",
+            "--device",
+            "fake",
+            "--store",
+            str(tmp_path / "h.db"),
+        ],
+        stderr=subprocess.PIPE,
+        text=True,
     ) as server:
         try:
             assert server.stderr is not None
             found = re.search(r"http://127\.0\.0\.1:\d+/mcp", server.stderr.readline())
             assert found is not None
             models = ["--model", "scripted:demo", "--model", "openai-compatible:m"]
-            where = ["--server", found[0], "--out", str(tmp_path / "out"), "--operators", "vector_add,gelu_tanh", "--samples", "2"]
+            where = [
+                "--server",
+                found[0],
+                "--out",
+                str(tmp_path / "out"),
+                "--operators",
+                "vector_add,gelu_tanh",
+                "--samples",
+                "2",
+            ]
             done = assay("bench", *models, *where, **env_of(model))
             assert done.returncode == 0, done.stderr
             assert len(re.findall(r"4 of 4 +100\.0 % \(34 to 100\)", done.stdout)) == 2, done.stdout

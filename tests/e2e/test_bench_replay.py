@@ -18,7 +18,9 @@ OPERATORS = "vector_add,relu,gelu_tanh"
 
 def contents(folder: Path) -> dict[str, str]:
     return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.rglob("*")) if path.is_file()
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
     }
 
 
@@ -26,8 +28,21 @@ def recorded(assay: Run, model: Endpoint, tmp_path: Path) -> Path:
     """relu never gets right; the others do at once."""
     model.answers = {"relu": "# fake: fail"}
     out = tmp_path / "out"
-    where = ["--store", str(tmp_path / "s.db"), "--out", str(out), "--operators", OPERATORS, "--device", "fake", "--samples", "2"]
-    done = assay("bench", "--agent", AGENT, "--model", "openai-compatible:m", *where, **env_of(model))
+    where = [
+        "--store",
+        str(tmp_path / "s.db"),
+        "--out",
+        str(out),
+        "--operators",
+        OPERATORS,
+        "--device",
+        "fake",
+        "--samples",
+        "2",
+    ]
+    done = assay(
+        "bench", "--agent", AGENT, "--model", "openai-compatible:m", *where, **env_of(model)
+    )
     assert done.returncode == 0, done.stderr
     return out
 
@@ -35,11 +50,21 @@ def recorded(assay: Run, model: Endpoint, tmp_path: Path) -> Path:
 def replay(assay: Run, tmp_path: Path, *more: str) -> subprocess.CompletedProcess[str]:
     """No model is reachable: a request to one would fail."""
     return assay(
-        "bench", "--replay", str(tmp_path / "out"), "--store", str(tmp_path / "s.db"), "--device", "fake", *more, ASSAY_LLM_BASE_URL=""
+        "bench",
+        "--replay",
+        str(tmp_path / "out"),
+        "--store",
+        str(tmp_path / "s.db"),
+        "--device",
+        "fake",
+        *more,
+        ASSAY_LLM_BASE_URL="",
     )
 
 
-def test_a_replay_is_graded_anew_and_changes_nothing_of_the_original(assay: Run, model: Endpoint, tmp_path: Path) -> None:
+def test_a_replay_is_graded_anew_and_changes_nothing_of_the_original(
+    assay: Run, model: Endpoint, tmp_path: Path
+) -> None:
     out = recorded(assay, model, tmp_path)
     before, asked = contents(out), model.requests
     done = replay(assay, tmp_path, "--jobs", "2")
@@ -47,12 +72,22 @@ def test_a_replay_is_graded_anew_and_changes_nothing_of_the_original(assay: Run,
     assert "6 of 6 attempts went as recorded, 0 otherwise, 0 had no reply" in done.stdout
     assert contents(out) == before and model.requests == asked
     # a run of its own, labelled, never ranked, and free of charge
-    assert "replay of openai-compatible:m (no model)" in done.stdout and "never ranked" in done.stdout
-    report = json.loads(assay("report", "--store", str(tmp_path / "s.db"), "--format", "json").stdout)
+    assert (
+        "replay of openai-compatible:m (no model)" in done.stdout and "never ranked" in done.stdout
+    )
+    report = json.loads(
+        assay("report", "--store", str(tmp_path / "s.db"), "--format", "json").stdout
+    )
     assert report["run"]["ranked"] is False and report["totals"]["cost_usd"] == 0
     for name in ("relu", "vector_add"):
-        texts = [(folder / f"transcripts/{name}.2.jsonl").read_text().splitlines() for folder in (out, tmp_path / "out.replay")]
-        there, here = ([line for line in map(json.loads, text) if line["kind"] in ("reply", "tool_call")] for text in texts)
+        texts = [
+            (folder / f"transcripts/{name}.2.jsonl").read_text().splitlines()
+            for folder in (out, tmp_path / "out.replay")
+        ]
+        there, here = (
+            [line for line in map(json.loads, text) if line["kind"] in ("reply", "tool_call")]
+            for text in texts
+        )
         assert [line.get("text") for line in there] == [line.get("text") for line in here]
         jobs = [re.findall(r"job_\w+", "\n".join(text)) for text in texts]
         assert not set(jobs[0]) & set(jobs[1])  # no verdict was taken over
@@ -75,9 +110,17 @@ def test_what_does_not_go_as_recorded_is_named(assay: Run, model: Endpoint, tmp_
     done = replay(assay, tmp_path)
     assert done.returncode == 1, done.stderr
     assert contents(out) == before
-    assert re.search(r"^vector_add #1: .*compile ended in pass there and in error \(timeout\) here", done.stdout, re.MULTILINE), done.stdout
-    assert re.search(r"^relu #1: the transcript has no reply to request 2", done.stdout, re.MULTILINE)
-    assert re.search(r"^gelu_tanh #2: the transcript has no reply to request 1", done.stdout, re.MULTILINE)
+    assert re.search(
+        r"^vector_add #1: .*compile ended in pass there and in error \(timeout\) here",
+        done.stdout,
+        re.MULTILINE,
+    ), done.stdout
+    assert re.search(
+        r"^relu #1: the transcript has no reply to request 2", done.stdout, re.MULTILINE
+    )
+    assert re.search(
+        r"^gelu_tanh #2: the transcript has no reply to request 1", done.stdout, re.MULTILINE
+    )
     assert "3 of 6 attempts went as recorded" in done.stdout
     assert "no_reply" in (tmp_path / "out.replay/journal.jsonl").read_text()
     inside = replay(assay, tmp_path, "--out", str(out / "again"))
@@ -85,10 +128,23 @@ def test_what_does_not_go_as_recorded_is_named(assay: Run, model: Endpoint, tmp_
 
 
 def test_a_replay_of_several_pairs(assay: Run, tmp_path: Path) -> None:
-    where = ["--store", str(tmp_path / "s.db"), "--out", str(tmp_path / "out"), "--operators", "vector_add,gelu_tanh", "--device", "fake"]
-    first = assay("bench", "--agent", "one_shot", "--agent", "geak?iterations=2", "--model", "sim:7", *where)
+    where = [
+        "--store",
+        str(tmp_path / "s.db"),
+        "--out",
+        str(tmp_path / "out"),
+        "--operators",
+        "vector_add,gelu_tanh",
+        "--device",
+        "fake",
+    ]
+    first = assay(
+        "bench", "--agent", "one_shot", "--agent", "geak?iterations=2", "--model", "sim:7", *where
+    )
     assert first.returncode == 0, first.stderr
     done = replay(assay, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("2 of 2 attempts went as recorded") == 2 and "Comparison" in done.stdout
+    assert (
+        done.stdout.count("2 of 2 attempts went as recorded") == 2 and "Comparison" in done.stdout
+    )
     assert "replay of sim:7 (no model)" in done.stdout

@@ -1,4 +1,5 @@
-"""GEAK's published setting, 10 iterations in each of 10 instances, on the track that has room for it; without a model."""
+"""GEAK's published setting, 10 iterations in each of 10 instances, on the track that has room for
+it; without a model."""
 
 from __future__ import annotations
 
@@ -10,13 +11,26 @@ from pathlib import Path
 Run = Callable[..., subprocess.CompletedProcess[str]]
 OPERATORS = ["vector_add", "softmax_last_dim", "rope_neox"]
 AGENT = "geak?iterations=10&instances=10"
-# A rugged landscape and many failures: few versions are alike, so that nearly all of the 100 are evaluated.
+# A rugged landscape and many failures: few versions are alike, so that nearly all of the 100 are
+# evaluated.
 MODEL = "sim:7?fake=1&compile_error=0.15&wrong=0.15&slow=0.1&repair=0.7&insight=0.3"
 
 
 def arguments_of(tmp_path: Path, agent: str, *more: str) -> list[str]:
     where = ["--device", "fake", "--store", str(tmp_path / "s.db"), "--out", str(tmp_path / "out")]
-    return ["bench", "--agent", agent, "--model", MODEL, "--operators", ",".join(OPERATORS), "--jobs", "2", *where, *more]
+    return [
+        "bench",
+        "--agent",
+        agent,
+        "--model",
+        MODEL,
+        "--operators",
+        ",".join(OPERATORS),
+        "--jobs",
+        "2",
+        *where,
+        *more,
+    ]
 
 
 def steps_of(transcript: Path) -> tuple[dict[str, int], list[str]]:
@@ -40,8 +54,12 @@ def test_ten_by_ten(assay: Run, tmp_path: Path) -> None:
         assert 20 < calls["compile"] <= 100 and 10 < calls["run_tests"] <= 100, (operator, calls)
         assert calls["submit"] == 1
         assert not [note for note in notes if "budget" in note or "allows" in note], notes
-    finished = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()][-3:]
-    assert all(line["replies"] >= 100 for line in finished), "ten times ten versions are asked for, and thought over"
+    finished = [
+        json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()
+    ][-3:]
+    assert all(line["replies"] >= 100 for line in finished), (
+        "ten times ten versions are asked for, and thought over"
+    )
 
 
 def test_the_iterative_track_is_too_small_for_it(assay: Run, tmp_path: Path) -> None:
@@ -65,6 +83,12 @@ def test_the_track_stays_when_a_bench_is_resumed_or_replayed(assay: Run, tmp_pat
 
 def test_tracks_that_do_not_fit(assay: Run, tmp_path: Path) -> None:
     unknown = assay(*arguments_of(tmp_path, "geak", "--track", "weekend"))
-    assert unknown.returncode == 67 and "valid: practice, one_shot, iterative, scaled" in unknown.stderr
+    assert (
+        unknown.returncode == 67
+        and "valid: practice, one_shot, iterative, scaled" in unknown.stderr
+    )
     locked = assay(*arguments_of(tmp_path, "geak", "--track", "one_shot"))
-    assert locked.returncode == 64 and "takes one source per operator, and the agent geak tries several" in locked.stderr
+    assert (
+        locked.returncode == 64
+        and "takes one source per operator, and the agent geak tries several" in locked.stderr
+    )

@@ -1,5 +1,6 @@
-"""`assay bench` when the world fails it: no endpoint, a broken price table, a full disk, a store or a journal that another bench has.
-Each time it says what was wrong, loses nothing, and pays for nothing twice."""
+"""`assay bench` when the world fails it: no endpoint, a broken price table, a full disk, a store or
+a journal that another bench has. Each time it says what was wrong, loses nothing, and pays for
+nothing twice."""
 
 from __future__ import annotations
 
@@ -24,7 +25,14 @@ OPERATORS = ["vector_add", "gelu_tanh", "softmax_last_dim", "rope_neox"]
 
 
 def arguments_of(tmp_path: Path, *more: str) -> list[str]:
-    where = ["--store", str(tmp_path / "s.db"), "--out", str(tmp_path / "out"), "--operators", ",".join(OPERATORS)]
+    where = [
+        "--store",
+        str(tmp_path / "s.db"),
+        "--out",
+        str(tmp_path / "out"),
+        "--operators",
+        ",".join(OPERATORS),
+    ]
     return ["bench", "--model", "openai-compatible:m", "--device", "fake", *where, *more]
 
 
@@ -35,7 +43,9 @@ def ends_as_if_nothing_had_been(assay: Run, model: Endpoint, tmp_path: Path) -> 
     assert "4 of 4" in done.stdout and "400 in, 40 out" in done.stdout
     assert sorted(model.asked) == sorted(OPERATORS)
     lines = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
-    assert sorted(line["operator"] for line in lines if line["kind"] == "finished") == sorted(OPERATORS)
+    assert sorted(line["operator"] for line in lines if line["kind"] == "finished") == sorted(
+        OPERATORS
+    )
     assert all(line["outcome"] == "pass" for line in lines if line["kind"] == "finished")
 
 
@@ -53,7 +63,10 @@ def test_a_refused_key_is_not_tried_again(assay: Run, model: Endpoint, tmp_path:
     model.always = error(401, "no such key " + KEY)
     stopped = assay(*arguments_of(tmp_path), **env_of(model))
     assert stopped.returncode == 2 and model.requests == 1, stopped.stderr
-    assert "stopped: openai-compatible: HTTP 401" in stopped.stderr and "4 of 4 attempts are not finished" in stopped.stderr
+    assert (
+        "stopped: openai-compatible: HTTP 401" in stopped.stderr
+        and "4 of 4 attempts are not finished" in stopped.stderr
+    )
     model.always = None
     ends_as_if_nothing_had_been(assay, model, tmp_path)
 
@@ -62,10 +75,15 @@ def test_a_refused_key_is_not_tried_again(assay: Run, model: Endpoint, tmp_path:
     ("prices", "words"),
     [
         ("[models\n", ("prices.toml", "line 1")),
-        ('[models]\n"openai-compatible:m" = { input = -1, output = 2 }\n', ("prices.toml", "openai-compatible:m", "not negative")),
+        (
+            '[models]\n"openai-compatible:m" = { input = -1, output = 2 }\n',
+            ("prices.toml", "openai-compatible:m", "not negative"),
+        ),
     ],
 )
-def test_a_broken_price_table(assay: Run, model: Endpoint, tmp_path: Path, prices: str, words: tuple[str, ...]) -> None:
+def test_a_broken_price_table(
+    assay: Run, model: Endpoint, tmp_path: Path, prices: str, words: tuple[str, ...]
+) -> None:
     tree = tmp_path / "tree"
     (tree / "reference_agents/llm").mkdir(parents=True)
     for entry in ROOT.iterdir():
@@ -80,7 +98,8 @@ def test_a_broken_price_table(assay: Run, model: Endpoint, tmp_path: Path, price
 
 
 def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_path: Path) -> None:
-    """A limit on the size of files, for the bench and its server: what a full disk is to the store."""
+    """A limit on the size of files, for the bench and its server: what a full disk is to the
+    store."""
 
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, resource.RLIM_INFINITY))
@@ -90,7 +109,8 @@ def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_
         [binary, *arguments_of(tmp_path)],
         env=environment,
         preexec_fn=small_files,
-        restore_signals=False,  # Python ignores SIGXFSZ, and so do its children then: writing fails instead
+        # Python ignores SIGXFSZ, and so do its children then: writing fails instead
+        restore_signals=False,
         capture_output=True,
         text=True,
         timeout=120,
@@ -102,13 +122,21 @@ def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_
 
 @contextmanager
 def full_disk(folder: Path, size: str) -> Iterator[list[str]]:
-    """The beginning of a command that sees `folder` as a file system of `size`; afterwards `folder` holds what was written."""
+    """The beginning of a command that sees `folder` as a file system of `size`; afterwards `folder`
+    holds what was written."""
     folder.mkdir()
     kept = folder.with_name("kept")
     mount = f"mount -t tmpfs -o size={size} none {shlex.quote(str(folder))}"
-    probe = subprocess.run(["unshare", "-m", "sh", "-c", mount], capture_output=True, text=True) if shutil.which("unshare") else None
+    probe = (
+        subprocess.run(["unshare", "-m", "sh", "-c", mount], capture_output=True, text=True)
+        if shutil.which("unshare")
+        else None
+    )
     if probe is None or probe.returncode != 0:
-        pytest.skip("mounting a tmpfs is not permitted here: " + ("no unshare" if probe is None else probe.stderr.strip()))
+        pytest.skip(
+            "mounting a tmpfs is not permitted here: "
+            + ("no unshare" if probe is None else probe.stderr.strip())
+        )
     keep = f"cp -a {shlex.quote(str(folder))} {shlex.quote(str(kept))}"
     yield ["unshare", "-m", "sh", "-c", f'{mount} && "$@"; status=$?; {keep}; exit $status', "sh"]
     folder.rmdir()
@@ -116,12 +144,18 @@ def full_disk(folder: Path, size: str) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("size", ["40k", "120k"])
-def test_a_full_disk_for_transcripts(binary: str, assay: Run, model: Endpoint, tmp_path: Path, size: str) -> None:
+def test_a_full_disk_for_transcripts(
+    binary: str, assay: Run, model: Endpoint, tmp_path: Path, size: str
+) -> None:
     """Room for a reply is set aside before it is paid for: what was asked for was kept."""
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
     with full_disk(tmp_path / "out", size) as inside:
         stopped = subprocess.run(
-            [*inside, binary, *arguments_of(tmp_path, "--jobs", "2")], env=environment, capture_output=True, text=True, timeout=120
+            [*inside, binary, *arguments_of(tmp_path, "--jobs", "2")],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
     assert stopped.returncode == 2, stopped.stderr
     assert "No space left on device" in stopped.stderr and "--resume continues" in stopped.stderr
@@ -131,11 +165,16 @@ def test_a_full_disk_for_transcripts(binary: str, assay: Run, model: Endpoint, t
     ends_as_if_nothing_had_been(assay, model, tmp_path)
 
 
-def test_a_store_that_another_bench_has(binary: str, assay: Run, model: Endpoint, tmp_path: Path) -> None:
+def test_a_store_that_another_bench_has(
+    binary: str, assay: Run, model: Endpoint, tmp_path: Path
+) -> None:
     model.delay_s = 1.0
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
     with subprocess.Popen(
-        [binary, *arguments_of(tmp_path)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [binary, *arguments_of(tmp_path)],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     ) as first:
         deadline = time.monotonic() + 30
         while not model.asked and time.monotonic() < deadline:
@@ -148,15 +187,29 @@ def test_a_store_that_another_bench_has(binary: str, assay: Run, model: Endpoint
         asked = len(model.asked)
         model.delay_s = 0.0
         assert first.wait(timeout=60) == 0
-    assert same_store.returncode == 69 and "is in use by another Assay" in same_store.stderr and "--store" in same_store.stderr
-    assert same_journal.returncode == 69 and "in use by another bench" in same_journal.stderr and "--out" in same_journal.stderr
-    assert asked <= 4 and sorted(model.asked) == sorted(OPERATORS)  # neither of them asked for anything
+    assert (
+        same_store.returncode == 69
+        and "is in use by another Assay" in same_store.stderr
+        and "--store" in same_store.stderr
+    )
+    assert (
+        same_journal.returncode == 69
+        and "in use by another bench" in same_journal.stderr
+        and "--out" in same_journal.stderr
+    )
+    assert asked <= 4 and sorted(model.asked) == sorted(
+        OPERATORS
+    )  # neither of them asked for anything
 
 
-def test_no_program_that_a_bench_starts_has_the_key(binary: str, model: Endpoint, tmp_path: Path) -> None:
+def test_no_program_that_a_bench_starts_has_the_key(
+    binary: str, model: Endpoint, tmp_path: Path
+) -> None:
     model.delay_s = 1.0
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
-    with subprocess.Popen([binary, *arguments_of(tmp_path)], env=environment, stdout=subprocess.DEVNULL) as bench:
+    with subprocess.Popen(
+        [binary, *arguments_of(tmp_path)], env=environment, stdout=subprocess.DEVNULL
+    ) as bench:
         deadline = time.monotonic() + 30
         while not model.asked and time.monotonic() < deadline:
             time.sleep(0.01)

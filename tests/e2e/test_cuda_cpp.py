@@ -25,24 +25,37 @@ def call(client: StdioClient, tool: str, operator: str, code: str, **more: Any) 
     verdict: dict[str, Any] = result["structuredContent"]
     how = {key: more[key] for key in ("response_format",) if key in more}
     while verdict.get("status") == "running" or verdict.get("state") in ("queued", "running"):
-        verdict = client.call("job", {"job": verdict["job"], "wait_s": 20, **how})["structuredContent"]
+        verdict = client.call("job", {"job": verdict["job"], "wait_s": 20, **how})[
+            "structuredContent"
+        ]
     return verdict
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_compiles_for_every_target(cpu_server: StdioClient, operator: str) -> None:
-    verdict = call(cpu_server, "compile", operator, (SOURCES / f"{operator}.cu").read_text(), targets=TARGETS, response_format="detailed")
+    verdict = call(
+        cpu_server,
+        "compile",
+        operator,
+        (SOURCES / f"{operator}.cu").read_text(),
+        targets=TARGETS,
+        response_format="detailed",
+    )
     assert verdict["outcome"] == "pass", json.dumps(verdict, indent=1)[:3000]
     assert verdict["language"] == "cuda"
     assert verdict["provenance"]["nvrtc"]
     assert {kernel["target"] for kernel in verdict["kernels"]} == set(TARGETS)
-    assert all(kernel["registers"] > 0 and 0 < kernel["occupancy"] <= 1 for kernel in verdict["kernels"])
+    assert all(
+        kernel["registers"] > 0 and 0 < kernel["occupancy"] <= 1 for kernel in verdict["kernels"]
+    )
     names = [artifact["name"] for artifact in verdict["artifacts"]]
     assert any("ptx" in name for name in names) and any("plan" in name for name in names)
 
 
 @pytest.mark.parametrize("tool", ["run_tests", "profile"])
-def test_without_a_gpu_it_compiles_and_says_what_would_run_it(cpu_server: StdioClient, tool: str) -> None:
+def test_without_a_gpu_it_compiles_and_says_what_would_run_it(
+    cpu_server: StdioClient, tool: str
+) -> None:
     verdict = call(cpu_server, tool, "vector_add", ADD)
     assert (verdict["outcome"], verdict["error_kind"]) == ("error", "unsupported")
     assert "NVIDIA GPU" in verdict["detail"]
@@ -67,20 +80,26 @@ def test_the_compilers_words_come_with_the_line(cpu_server: StdioClient) -> None
 
 
 def test_a_manifest_that_asks_for_too_much(cpu_server: StdioClient) -> None:
-    verdict = call(cpu_server, "compile", "vector_add", ADD.replace("args", "repeat = 1000000000\nargs"))
+    verdict = call(
+        cpu_server, "compile", "vector_add", ADD.replace("args", "repeat = 1000000000\nargs")
+    )
     assert (verdict["error_kind"], verdict["diagnostic"]["line"]) == ("value_error", 6)
     assert "16384" in verdict["diagnostic"]["message"]
 
 
 def test_operators_of_a_dialect_refuse_it(cpu_server: StdioClient) -> None:
-    answer = cpu_server.call("compile", {"operator": "gluon_blocked_add", "code": ADD, "language": "cuda"})
+    answer = cpu_server.call(
+        "compile", {"operator": "gluon_blocked_add", "code": ADD, "language": "cuda"}
+    )
     assert "dialect gluon" in answer["content"][0]["text"]
     spec = cpu_server.call("fetch_spec", {"operator": "gluon_blocked_add"})["structuredContent"]
     assert spec["languages"] == ["python"]
 
 
 def test_fetch_spec_says_how_it_looks(cpu_server: StdioClient) -> None:
-    spec = cpu_server.call("fetch_spec", {"operator": "vector_add", "language": "cuda"})["structuredContent"]
+    spec = cpu_server.call("fetch_spec", {"operator": "vector_add", "language": "cuda"})[
+        "structuredContent"
+    ]
     assert spec["languages"] == ["python", "cuda"]
     assert "[[launch]]" in spec["submission"] and "/* assay" in spec["submission"]
     plain = cpu_server.call("fetch_spec", {"operator": "vector_add"})["structuredContent"]
@@ -93,7 +112,12 @@ def test_eval_knows_the_language_by_the_files_ending(assay: Run, tmp_path: Path)
     assert (told.returncode, json.loads(told.stdout)["language"]) == (0, "cuda"), told.stderr
     other = tmp_path / "add.txt"
     other.write_text(ADD)
-    assert assay("eval", "vector_add", str(other), "--mode", "compile", "--language", "cuda").returncode == 0
+    assert (
+        assay(
+            "eval", "vector_add", str(other), "--mode", "compile", "--language", "cuda"
+        ).returncode
+        == 0
+    )
     assert assay("eval", "vector_add", str(other), "--mode", "compile").returncode == 2  # no Python
     wrong = assay("eval", "vector_add", str(other), "--language", "fortran")
     assert wrong.returncode == 64
@@ -105,7 +129,18 @@ def test_the_documents_example_compiles(assay: Run, tmp_path: Path) -> None:
     (example,) = re.findall(r"```cuda\n(.*?)```", text, re.DOTALL)
     path = tmp_path / "softmax.cu"
     path.write_text(example)
-    said = assay("eval", "softmax_last_dim", str(path), "--mode", "compile", "--target", "cuda:80", "--target", "cuda:90", "--json")
+    said = assay(
+        "eval",
+        "softmax_last_dim",
+        str(path),
+        "--mode",
+        "compile",
+        "--target",
+        "cuda:80",
+        "--target",
+        "cuda:90",
+        "--json",
+    )
     assert said.returncode == 0, said.stdout[:3000] + said.stderr
 
 
@@ -115,16 +150,26 @@ def test_doctor_names_the_compiler(assay: Run) -> None:
 
 
 def whole_interface(spec: dict[str, Any]) -> str:
-    """A source whose kernel takes every argument, output and axis of an operator, and does nothing."""
+    """A source whose kernel takes every argument, output and axis of an operator, and does
+    nothing."""
     parameters, names = [], []
     for argument in spec["arguments"]:
         names.append(argument["name"])
-        parameters.append({"tensor": "const void*", "int": "long long", "float": "double", "bool": "bool"}[argument["type"]])
+        parameters.append(
+            {"tensor": "const void*", "int": "long long", "float": "double", "bool": "bool"}[
+                argument["type"]
+            ]
+        )
     for output in spec["outputs"]:
         if not output["from"]:
             names.append(output["name"])
             parameters.append("void*")
-    axes = {part.strip() for tensor in spec["arguments"] + spec["outputs"] for extent in tensor["shape"] for part in extent.split("*")}
+    axes = {
+        part.strip()
+        for tensor in spec["arguments"] + spec["outputs"]
+        for extent in tensor["shape"]
+        for part in extent.split("*")
+    }
     for axis in sorted(axes - set(names)):
         if not axis.isdigit():
             names.append(axis)

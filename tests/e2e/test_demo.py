@@ -1,4 +1,5 @@
-"""The demo's main job: an agent is scored over all operators on the CPU, and the report explains each outcome."""
+"""The demo's main job: an agent is scored over all operators on the CPU, and the report explains
+each outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`assay doctor` tells what this machine can do, and `assay eval` ends with the status of its verdict."""
+"""`assay doctor` tells what this machine can do, and `assay eval` ends with the status of its
+verdict."""
 
 from __future__ import annotations
 
@@ -42,7 +43,18 @@ def test_eval_ends_with_the_status_of_its_verdict(assay: Run, tmp_path: Path) ->
 
 def test_compile_for_a_gpu_that_is_not_here(assay: Run) -> None:
     oracle = ROOT / "operators/standard/softmax_last_dim/oracle.py"
-    done = assay("eval", "softmax_last_dim", str(oracle), "--mode", "compile", "--target", "cuda:90", "--target", "hip:gfx942", "--json")
+    done = assay(
+        "eval",
+        "softmax_last_dim",
+        str(oracle),
+        "--mode",
+        "compile",
+        "--target",
+        "cuda:90",
+        "--target",
+        "hip:gfx942",
+        "--json",
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     kernels = json.loads(done.stdout)["kernels"]
     assert {kernel["target"] for kernel in kernels} == {"cuda:90", "hip:gfx942"}

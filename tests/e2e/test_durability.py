@@ -1,4 +1,5 @@
-"""`kill -9` of the server loses nothing that was accepted: an unfinished job is run again or reported aborted at the next start."""
+"""`kill -9` of the server loses nothing that was accepted: an unfinished job is run again or
+reported aborted at the next start."""
 
 from __future__ import annotations
 
@@ -20,7 +21,10 @@ def finished(client: StdioClient, job: str) -> dict[str, Any]:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         answer: dict[str, Any] = client.call("job", {"job": job, "wait_s": 10})["structuredContent"]
-        if answer.get("state") not in ("queued", "running") and answer.get("status") not in ("queued", "running"):
+        if answer.get("state") not in ("queued", "running") and answer.get("status") not in (
+            "queued",
+            "running",
+        ):
             return answer
     raise AssertionError(f"{job} did not end")
 
@@ -28,10 +32,13 @@ def finished(client: StdioClient, job: str) -> dict[str, Any]:
 def test_finished_verdicts_and_unfinished_jobs_survive_a_kill(binary: str, tmp_path: Path) -> None:
     store = tmp_path / "assay.db"
     client = start(binary, store)
-    run = client.call("start_run", {"agent": "test", "model": "none", "track": "iterative", "suite": "vector_add,gelu_tanh"})[
+    run = client.call(
+        "start_run",
+        {"agent": "test", "model": "none", "track": "iterative", "suite": "vector_add,gelu_tanh"},
+    )["structuredContent"]["run"]
+    done = client.call("submit", {"run": run, "operator": "vector_add", "code": QUICK})[
         "structuredContent"
-    ]["run"]
-    done = client.call("submit", {"run": run, "operator": "vector_add", "code": QUICK})["structuredContent"]
+    ]
     assert done["outcome"] == "pass"
     # Sent without waiting for the answer: the job is accepted and running when the server dies.
     client.next_id += 1
@@ -44,8 +51,15 @@ def test_finished_verdicts_and_unfinished_jobs_survive_a_kill(binary: str, tmp_p
         "method": "tools/call",
         "params": {
             "name": "submit",
-            "arguments": {"run": run, "operator": "gelu_tanh", "code": SLOW.replace("vector_add(x, y)", "gelu_tanh(x)")},
-            "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}},
+            "arguments": {
+                "run": run,
+                "operator": "gelu_tanh",
+                "code": SLOW.replace("vector_add(x, y)", "gelu_tanh(x)"),
+            },
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
         },
     }
     client.process.stdin.write(json.dumps(request).encode() + b"\n")

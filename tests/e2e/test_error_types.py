@@ -1,8 +1,8 @@
-"""TritonBench's error types (arXiv 2502.14752, appendix C: sixteen it says, seventeen it lists), each by a submission that really meets it.
+"""TritonBench's error types (arXiv 2502.14752, appendix C: sixteen it says, seventeen it lists),
+each by a submission that really meets it.
 
-Python, torch and Triton raise the errors themselves; nothing here says `raise`. One graded run holds one submission of each type, and the
-report counts them.
-"""
+Python, torch and Triton raise the errors themselves; nothing here says `raise`. One graded run
+holds one submission of each type, and the report counts them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def entry(body: str, head: str = "import torch, triton") -> str:
     return f"{head}\ndef ENTRY(x, *rest):\n    {body}\n"
 
 
-# type -> (group, stage, source). Two operators' submissions share no state, so each may be any operator's.
+# type -> (group, stage, source). Two operators' submissions share no state, so each may be any
+# operator's.
 TYPES: dict[str, tuple[str, str, str]] = {
     "SyntaxError": ("Syntax", "import", "def ENTRY(x, y)\n    return x\n"),
     "IndentationError": ("Syntax", "import", "def ENTRY(x, y):\nreturn x\n"),
@@ -43,19 +44,50 @@ TYPES: dict[str, tuple[str, str, str]] = {
     "NameError": ("Name & Reference", "run", entry("return no_such_name")),
     "KeyError": ("Name & Reference", "run", entry("return {}['BLOCK']")),
     "IndexError": ("Name & Reference", "run", entry("return x.shape[9]")),
-    "ModuleNotFoundError": ("Name & Reference", "import", entry("return x", "import no_such_module_of_mine")),
-    "ImportError": ("Name & Reference", "import", entry("return x", "from torch import no_such_name_of_torch")),
+    "ModuleNotFoundError": (
+        "Name & Reference",
+        "import",
+        entry("return x", "import no_such_module_of_mine"),
+    ),
+    "ImportError": (
+        "Name & Reference",
+        "import",
+        entry("return x", "from torch import no_such_name_of_torch"),
+    ),
     "ValueError": ("Runtime & Logic", "run", entry("return int('x')")),
     "ZeroDivisionError": ("Runtime & Logic", "run", entry("return triton.cdiv(x.numel(), 0)")),
     "RuntimeError": ("Runtime & Logic", "run", entry("return x.view(2, 3, 5, 7, 11, 13, 17)")),
     "RecursionError": ("Runtime & Logic", "run", entry("return ENTRY(x)")),
     "AssertionError": ("Runtime & Logic", "run", entry("assert x.numel() < 0")),
-    "CompilationError": ("Runtime & Logic", "compile", KERNEL.replace("LOAD", "tl.no_such_function(x + i)")),
+    "CompilationError": (
+        "Runtime & Logic",
+        "compile",
+        KERNEL.replace("LOAD", "tl.no_such_function(x + i)"),
+    ),
     "ResultsError": ("Runtime & Logic", "done", entry("return torch.full_like(x, 12345.0)")),
 }
 OPERATORS = (
-    *("gelu_tanh", "relu", "vector_add", "silu", "mish", "hardswish", "leaky_relu", "gelu_exact", "dynamic_tanh", "erf_unary"),
-    *("softmax_last_dim", "log_softmax", "sum_last_dim", "mean_dim0", "softplus_beta", "pow_tensor_scalar", "clamp_minmax"),
+    *(
+        "gelu_tanh",
+        "relu",
+        "vector_add",
+        "silu",
+        "mish",
+        "hardswish",
+        "leaky_relu",
+        "gelu_exact",
+        "dynamic_tanh",
+        "erf_unary",
+    ),
+    *(
+        "softmax_last_dim",
+        "log_softmax",
+        "sum_last_dim",
+        "mean_dim0",
+        "softplus_beta",
+        "pow_tensor_scalar",
+        "clamp_minmax",
+    ),
 )
 # Subclasses and what is no type of TritonBench's at all.
 OTHERS = {
@@ -78,7 +110,9 @@ def finished(client: StdioClient, tool: str, **arguments: Any) -> dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def graded(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, dict[str, Any]]]]:
+def graded(
+    binary: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Path, dict[str, dict[str, Any]]]]:
     """A run with one submission per type."""
     store = tmp_path_factory.mktemp("types") / "s.db"
     client = StdioClient([binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)])
@@ -86,20 +120,30 @@ def graded(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
     run = client.call("start_run", request)["structuredContent"]["run"]
     verdicts = {}
     for operator, (name, (_, _, source)) in zip(OPERATORS, TYPES.items(), strict=True):
-        verdicts[name] = finished(client, "submit", run=run, operator=operator, code=source.replace("ENTRY", operator))
+        verdicts[name] = finished(
+            client, "submit", run=run, operator=operator, code=source.replace("ENTRY", operator)
+        )
     client.close()
     yield store, verdicts
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_a_submission_gets_its_type(graded: tuple[Path, dict[str, dict[str, Any]]], name: str) -> None:
+def test_a_submission_gets_its_type(
+    graded: tuple[Path, dict[str, dict[str, Any]]], name: str
+) -> None:
     group, stage, _ = TYPES[name]
     verdict = graded[1][name]
     said = json.dumps(verdict, indent=1)[:3000]
-    assert (verdict["error_type"], verdict["error_group"], verdict["stage"]) == (name, group, stage), said
+    assert (verdict["error_type"], verdict["error_group"], verdict["stage"]) == (
+        name,
+        group,
+        stage,
+    ), said
 
 
-def test_the_report_counts_each_once(assay: Run, graded: tuple[Path, dict[str, dict[str, Any]]]) -> None:
+def test_the_report_counts_each_once(
+    assay: Run, graded: tuple[Path, dict[str, dict[str, Any]]]
+) -> None:
     done = assay("report", "--store", str(graded[0]), "--format", "json")
     groups = json.loads(done.stdout)["metrics"]["error_groups"]
     counted = {name: count for group in groups.values() for name, count in group["types"].items()}
@@ -111,14 +155,25 @@ def test_the_report_counts_each_once(assay: Run, graded: tuple[Path, dict[str, d
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_is_not_on_the_list_is_filed_under_it(cpu_server: StdioClient, name: str) -> None:
     wanted, source = OTHERS[name]
-    verdict = finished(cpu_server, "run_tests", operator="relu", code=source.replace("ENTRY", "relu"))
+    verdict = finished(
+        cpu_server, "run_tests", operator="relu", code=source.replace("ENTRY", "relu")
+    )
     assert verdict["error_type"] == wanted, json.dumps(verdict, indent=1)[:3000]
     exception = verdict.get("diagnostic", {}).get("exception", "MissingEntry")
     assert exception.split(".")[-1] == name.replace("no entry", "MissingEntry"), exception
 
 
-@pytest.mark.parametrize("load", ["tl.load(x + tl.arange(0, 3))", "tl.dot(x, y)", "tl.load(n)", "[1, 2].sort()"])
+@pytest.mark.parametrize(
+    "load", ["tl.load(x + tl.arange(0, 3))", "tl.dot(x, y)", "tl.load(n)", "[1, 2].sort()"]
+)
 def test_the_compiler_refuses(cpu_server: StdioClient, load: str) -> None:
-    verdict = finished(cpu_server, "compile", operator="relu", code=KERNEL.replace("LOAD", load).replace("ENTRY", "relu"))
-    assert (verdict["error_type"], verdict["stage"]) == ("CompilationError", "compile"), json.dumps(verdict, indent=1)[:3000]
+    verdict = finished(
+        cpu_server,
+        "compile",
+        operator="relu",
+        code=KERNEL.replace("LOAD", load).replace("ENTRY", "relu"),
+    )
+    assert (verdict["error_type"], verdict["stage"]) == ("CompilationError", "compile"), json.dumps(
+        verdict, indent=1
+    )[:3000]
     assert verdict["diagnostic"]["line"] == 5

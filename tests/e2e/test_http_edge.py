@@ -1,4 +1,5 @@
-"""`assay serve --http` from outside: tokens, scopes, TLS, limits, and what it refuses to start with."""
+"""`assay serve --http` from outside: tokens, scopes, TLS, limits, and what it refuses to start
+with."""
 
 from __future__ import annotations
 
@@ -29,23 +30,39 @@ class Server:
 
     def connection(self) -> http.client.HTTPConnection:
         if self.context is not None:
-            return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=20, context=self.context)
+            return http.client.HTTPSConnection(
+                "127.0.0.1", self.port, timeout=20, context=self.context
+            )
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
 
-    def request(self, method: str, path: str, body: str = "", token: str = "") -> tuple[int, dict[str, str], str]:
-        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    def request(
+        self, method: str, path: str, body: str = "", token: str = ""
+    ) -> tuple[int, dict[str, str], str]:
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
         if token:
             headers["Authorization"] = f"Bearer {token}"
         connection = self.connection()
         try:
             connection.request(method, path, body or None, headers)
             response = connection.getresponse()
-            return response.status, {k.lower(): v for k, v in response.getheaders()}, response.read().decode()
+            return (
+                response.status,
+                {k.lower(): v for k, v in response.getheaders()},
+                response.read().decode(),
+            )
         finally:
             connection.close()
 
     def call(self, tool: str, arguments: dict[str, Any], token: str = "") -> dict[str, Any]:
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        message = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments},
+        }
         status, _, text = self.request("POST", "/mcp", json.dumps(message), token)
         assert status == 200, text
         result: dict[str, Any] = json.loads(text)["result"]
@@ -54,7 +71,17 @@ class Server:
 
 @contextmanager
 def serving(binary: str, store: Path, *arguments: str) -> Iterator[Server]:
-    command = [binary, "serve", "--http", "127.0.0.1:0", "--device", "fake", "--store", str(store / "assay.db"), *arguments]
+    command = [
+        binary,
+        "serve",
+        "--http",
+        "127.0.0.1:0",
+        "--device",
+        "fake",
+        "--store",
+        str(store / "assay.db"),
+        *arguments,
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     lines = []
@@ -77,7 +104,12 @@ PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
 def new_token(binary: str, file: Path, name: str, *scopes: str) -> str:
     arguments = [value for scope in scopes for value in ("--scope", scope)]
-    made = subprocess.run([binary, "token", "new", "--name", name, *arguments], capture_output=True, text=True, check=True)
+    made = subprocess.run(
+        [binary, "token", "new", "--name", name, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     with file.open("a") as out:
         out.write(made.stdout)
     file.chmod(0o600)
@@ -131,11 +163,31 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert openssl, "the package openssl is needed to make certificates"
     folder = tmp_path_factory.mktemp("certificates")
     for name in ("one", "two"):
-        subject = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost", "-days", "2"]
+        subject = [
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-subj",
+            "/CN=localhost",
+            "-days",
+            "2",
+        ]
         files = ["-keyout", str(folder / f"{name}.key"), "-out", str(folder / f"{name}.pem")]
         subprocess.run([openssl, "req", "-x509", *subject, *files], check=True, capture_output=True)
     subprocess.run(
-        [openssl, "ec", "-in", str(folder / "one.key"), "-aes256", "-passout", "pass:x", "-out", str(folder / "locked.key")],
+        [
+            openssl,
+            "ec",
+            "-in",
+            str(folder / "one.key"),
+            "-aes256",
+            "-passout",
+            "pass:x",
+            "-out",
+            str(folder / "locked.key"),
+        ],
         check=True,
         capture_output=True,
     )
@@ -144,7 +196,14 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
-    with serving(binary, tmp_path, "--tls-cert", str(certificates / "one.pem"), "--tls-key", str(certificates / "one.key")) as server:
+    with serving(
+        binary,
+        tmp_path,
+        "--tls-cert",
+        str(certificates / "one.pem"),
+        "--tls-key",
+        str(certificates / "one.key"),
+    ) as server:
         assert server.request("POST", "/mcp", PING)[0] == 200
         tools = server.request("POST", "/mcp", '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')[2]
         assert len(json.loads(tools)["result"]["tools"]) > 5
@@ -154,21 +213,33 @@ def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
         for _ in range(20):
             connection.request("POST", "/mcp", PING, {"Content-Type": "application/json"})
             response = connection.getresponse()
-            assert (response.status, response.read()) == (200, b'{"id":1,"jsonrpc":"2.0","result":{}}')
+            assert (response.status, response.read()) == (
+                200,
+                b'{"id":1,"jsonrpc":"2.0","result":{}}',
+            )
         connection.close()
         for peer in idle:
             peer.close()
         old = ssl._create_unverified_context()
         old.minimum_version = ssl.TLSVersion.TLSv1
         old.maximum_version = ssl.TLSVersion.TLSv1_1
-        with pytest.raises((ssl.SSLError, ConnectionError)), socket.create_connection(("127.0.0.1", server.port)) as plain:
+        with (
+            pytest.raises((ssl.SSLError, ConnectionError)),
+            socket.create_connection(("127.0.0.1", server.port)) as plain,
+        ):
             old.wrap_socket(plain)
         only_http2 = ssl._create_unverified_context()
         only_http2.set_alpn_protocols(["h2"])
-        with pytest.raises((ssl.SSLError, ConnectionError)), socket.create_connection(("127.0.0.1", server.port)) as plain:
+        with (
+            pytest.raises((ssl.SSLError, ConnectionError)),
+            socket.create_connection(("127.0.0.1", server.port)) as plain,
+        ):
             only_http2.wrap_socket(plain)
         # Plain HTTP where TLS is spoken.
-        with suppress(ConnectionResetError), socket.create_connection(("127.0.0.1", server.port), timeout=10) as plain:
+        with (
+            suppress(ConnectionResetError),
+            socket.create_connection(("127.0.0.1", server.port), timeout=10) as plain,
+        ):
             plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert b"HTTP/1.1 200" not in plain.recv(1000)
         assert server.request("GET", "/healthz")[0] == 200
@@ -185,7 +256,9 @@ def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
         ("one.pem", "locked.key", 78, "not encrypted"),
     ],
 )
-def test_certificates_that_cannot_be_used(binary: str, certificates: Path, certificate: str, key: str, status: int, words: str) -> None:
+def test_certificates_that_cannot_be_used(
+    binary: str, certificates: Path, certificate: str, key: str, status: int, words: str
+) -> None:
     arguments = [
         "--http",
         "127.0.0.1:0",
@@ -196,14 +269,25 @@ def test_certificates_that_cannot_be_used(binary: str, certificates: Path, certi
         "--tls-key",
         str(certificates / key),
     ]
-    done = subprocess.run([binary, "serve", *arguments], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        [binary, "serve", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        stdin=subprocess.DEVNULL,
+    )
     assert done.returncode == status, done.stderr
     assert words in done.stderr
 
 
 def test_unsafe_settings_are_refused(binary: str, tmp_path: Path, token_file: Path) -> None:
     def serve(*arguments: str) -> tuple[int, str]:
-        done = subprocess.run([binary, "serve", "--device", "fake", *arguments], capture_output=True, text=True, timeout=20)
+        done = subprocess.run(
+            [binary, "serve", "--device", "fake", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=20,
+        )
         return done.returncode, done.stderr
 
     status, text = serve("--http", "0.0.0.0:0")
@@ -230,9 +314,15 @@ def test_unsafe_settings_are_refused(binary: str, tmp_path: Path, token_file: Pa
 
 def test_names_that_a_proxy_passes_on(binary: str, tmp_path: Path, token_file: Path) -> None:
     alice = new_token(binary, token_file, "alice", "score")
-    with serving(binary, tmp_path, "--token-file", str(token_file), "--allow-host", "assay.example") as server:
+    with serving(
+        binary, tmp_path, "--token-file", str(token_file), "--allow-host", "assay.example"
+    ) as server:
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {alice}"}
-        for host, status in (("assay.example", 200), ("ASSAY.example:443", 200), ("evil.example", 403)):
+        for host, status in (
+            ("assay.example", 200),
+            ("ASSAY.example:443", 200),
+            ("evil.example", 403),
+        ):
             connection = server.connection()
             connection.request("POST", "/mcp", PING, {**headers, "Host": host})
             assert connection.getresponse().status == status
@@ -257,7 +347,16 @@ def test_more_descriptors_than_the_process_may_have(binary: str, tmp_path: Path)
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (600, 600))
 
-    command = [binary, "serve", "--http", "127.0.0.1:0", "--device", "fake", "--store", str(tmp_path / "assay.db")]
+    command = [
+        binary,
+        "serve",
+        "--http",
+        "127.0.0.1:0",
+        "--device",
+        "fake",
+        "--store",
+        str(tmp_path / "assay.db"),
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=limited)
     assert process.stderr is not None
     found = None
@@ -265,7 +364,10 @@ def test_more_descriptors_than_the_process_may_have(binary: str, tmp_path: Path)
         found = re.search(r"listening on http://127\.0\.0\.1:(\d+)", process.stderr.readline())
     server = Server(process, int(found[1]), False)
     peers = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(500)]
-    request = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n" + PING.encode()
+    request = (
+        b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n"
+        + PING.encode()
+    )
     peers[0].sendall(request)
     assert peers[0].recv(1000).startswith(b"HTTP/1.1 200")
     refused = peers[-1].recv(1000)
@@ -287,7 +389,11 @@ def test_metrics(binary: str, tmp_path: Path) -> None:
         status, headers, text = server.request("GET", "/metrics")
         assert status == 200
         assert headers["content-type"].startswith("text/plain; version=0.0.4")
-        samples = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if not line.startswith("#")}
+        samples = {
+            line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1])
+            for line in text.splitlines()
+            if not line.startswith("#")
+        }
         assert samples['assay_messages_total{method="tools/call",outcome="ok"}'] == 1
         assert samples['assay_jobs_queued{device="fake"}'] == 0
         assert samples['assay_jobs_running{device="fake"}'] == 0

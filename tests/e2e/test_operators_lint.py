@@ -1,4 +1,5 @@
-"""`assay operators lint` as somebody who writes an operator meets it: each mistake gets a line that names file, line and remedy."""
+"""`assay operators lint` as somebody who writes an operator meets it: each mistake gets a line that
+names file, line and remedy."""
 
 from __future__ import annotations
 
@@ -32,13 +33,22 @@ MISTAKES = {
         BAD_CONFIG,
         ["spec.toml:17: [[arguments]] 'x': key 'shape'", "axes: n"],
     ),
-    "no TOML": ("spec.toml", '"elementwise"', "elementwise", BAD_CONFIG, ["spec.toml:3: not valid TOML"]),
+    "no TOML": (
+        "spec.toml",
+        '"elementwise"',
+        "elementwise",
+        BAD_CONFIG,
+        ["spec.toml:3: not valid TOML"],
+    ),
     "shapes that do not fit": (
         "reference.py",
         "x = rng.normal((n,)",
         "x = rng.normal((n + 1,)",
         UNSOUND,
-        ["spec.toml:41: OperatorError", "argument x is float32 [4113]; the spec says float32 [4112]"],
+        [
+            "spec.toml:41: OperatorError",
+            "argument x is float32 [4113]; the spec says float32 [4112]",
+        ],
     ),
     "a reference that draws numbers": (
         "reference.py",
@@ -52,7 +62,11 @@ MISTAKES = {
         "scale = 100",
         "scale = 0.01",
         UNSOUND,
-        ["rejects inputs down-cast to bfloat16: ", "spec.toml:33: passes with a largest error of", "raise `scale`"],
+        [
+            "rejects inputs down-cast to bfloat16: ",
+            "spec.toml:33: passes with a largest error of",
+            "raise `scale`",
+        ],
     ),
     "a tolerance that the oracle uses up": (
         "oracle.py",
@@ -61,7 +75,13 @@ MISTAKES = {
         UNSOUND,
         ["case small, oracle: an error of", "lower the output's `scale`"],
     ),
-    "no Python": ("reference.py", "return x + y", "return x +", UNSOUND, ["reference.py", "SyntaxError", "line 30"]),
+    "no Python": (
+        "reference.py",
+        "return x + y",
+        "return x +",
+        UNSOUND,
+        ["reference.py", "SyntaxError", "line 30"],
+    ),
     "a cost of its own": (
         "reference.py",
         "bytes=3 *",
@@ -89,7 +109,9 @@ def words_of(mistake: str) -> list[str]:
 
 
 @pytest.mark.parametrize("mistake", [name for name in MISTAKES if MISTAKES[name][3] == BAD_CONFIG])
-def test_a_mistake_in_the_spec_is_named_with_its_place_and_remedy(assay: Run, tmp_path: Path, mistake: str) -> None:
+def test_a_mistake_in_the_spec_is_named_with_its_place_and_remedy(
+    assay: Run, tmp_path: Path, mistake: str
+) -> None:
     add_operator(tmp_path, "sum_of_two", *MISTAKES[mistake][:3])
     done = assay("operators", "--suite", str(tmp_path), "lint")
     assert done.returncode == BAD_CONFIG, done.stdout + done.stderr
@@ -106,7 +128,11 @@ def linted(binary: str, tmp_path_factory: pytest.TempPathFactory) -> str:
             add_operator(folder / "suite", name.lower().replace(" ", "_"), *MISTAKES[name][:3])
     command = [binary, "operators", "--suite", str(folder / "suite"), "lint"]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=300, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
+        command,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")},
     )
     assert done.returncode == UNSOUND, done.stdout + done.stderr
     return done.stdout
@@ -114,24 +140,41 @@ def linted(binary: str, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("mistake", [name for name in MISTAKES if MISTAKES[name][3] == UNSOUND])
 def test_a_mistake_is_named_with_its_place_and_remedy(linted: str, mistake: str) -> None:
-    lines = "\n".join(line for line in linted.splitlines() if line.startswith("FAIL " + mistake.lower().replace(" ", "_")))
+    lines = "\n".join(
+        line
+        for line in linted.splitlines()
+        if line.startswith("FAIL " + mistake.lower().replace(" ", "_"))
+    )
     for words in words_of(mistake):
         assert words in lines, linted
 
 
-def test_an_operator_is_linted_again_only_when_something_changed(assay: Run, tmp_path: Path) -> None:
+def test_an_operator_is_linted_again_only_when_something_changed(
+    assay: Run, tmp_path: Path
+) -> None:
     suite = tmp_path / "suite"
-    oracle = add_operator(suite, "sum_of_two", "spec.toml", "difficulty = 1", "difficulty = 2") / "oracle.py"
+    oracle = (
+        add_operator(suite, "sum_of_two", "spec.toml", "difficulty = 1", "difficulty = 2")
+        / "oracle.py"
+    )
     out = tmp_path / "lint.json"
     lint = ("operators", "--suite", str(suite), "lint", "--out", str(out))
     first = assay(*lint)
     assert first.returncode == 0, first.stdout + first.stderr
     assert "unchanged" not in first.stdout
     report = json.loads(out.read_text())["operators"][0]
-    assert (report["name"], report["sound"], report["killed"]) == ("sum_of_two", True, report["mutants"])
+    assert (report["name"], report["sound"], report["killed"]) == (
+        "sum_of_two",
+        True,
+        report["mutants"],
+    )
     assert report["mutants"] > 20
     assert "all 7 cases record" in report["recorded"]
-    assert {case["id"] for case in report["verdict"]["cases"]} == {"small", "hidden_small", "hidden_half"}
+    assert {case["id"] for case in report["verdict"]["cases"]} == {
+        "small",
+        "hidden_small",
+        "hidden_half",
+    }
 
     second = assay(*lint)
     assert "1 of them unchanged" in second.stdout

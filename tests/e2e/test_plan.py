@@ -1,4 +1,5 @@
-"""`assay plan` and `assay eval --plan` from outside, with the files that `eval --artifacts` writes."""
+"""`assay plan` and `assay eval --plan` from outside, with the files that `eval --artifacts`
+writes."""
 
 from __future__ import annotations
 
@@ -19,7 +20,18 @@ def plans(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The oracle of vector_add recorded for two GPUs, by a machine without one."""
     folder = tmp_path_factory.mktemp("plans")
     for target in ("cuda:90", "cuda:100"):
-        command = [binary, "eval", "vector_add", str(ORACLE), "--mode", "compile", "--target", target, "--artifacts", str(folder)]
+        command = [
+            binary,
+            "eval",
+            "vector_add",
+            str(ORACLE),
+            "--mode",
+            "compile",
+            "--target",
+            target,
+            "--artifacts",
+            str(folder),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stdout + done.stderr
     return folder
@@ -42,7 +54,12 @@ def test_show_names_buffers_kernels_and_arguments(assay: Run, plans: Path) -> No
         "output 0  in ",
     ):
         assert words in shown.stdout, shown.stdout
-    piped = subprocess.run(f"cat '{one(plans, 'cuda-90')}' | '{shown.args[0]}' plan show -", shell=True, capture_output=True, text=True)
+    piped = subprocess.run(
+        f"cat '{one(plans, 'cuda-90')}' | '{shown.args[0]}' plan show -",
+        shell=True,
+        capture_output=True,
+        text=True,
+    )
     assert piped.stdout == shown.stdout
 
 
@@ -56,7 +73,9 @@ def test_diff_says_what_changed(assay: Run, plans: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["show", "diff", "eval"])
-def test_damaged_plans_are_refused_with_the_place(assay: Run, plans: Path, tmp_path: Path, command: str) -> None:
+def test_damaged_plans_are_refused_with_the_place(
+    assay: Run, plans: Path, tmp_path: Path, command: str
+) -> None:
     whole = Path(one(plans, "cuda-90")).read_bytes()
     (tmp_path / "good").write_bytes(whole)
     for name, content, word in (
@@ -67,17 +86,31 @@ def test_damaged_plans_are_refused_with_the_place(assay: Run, plans: Path, tmp_p
     ):
         bad = tmp_path / name
         bad.write_bytes(content)
-        arguments = {"show": ["plan", "show", str(bad)], "diff": ["plan", "diff", str(tmp_path / "good"), str(bad)]}
-        done = assay(*arguments.get(command, ["eval", "vector_add", "--plan", str(bad), "--device", "fake"]))
-        assert done.returncode == 65 and word in done.stderr and name in done.stderr, (done.returncode, done.stderr)
+        arguments = {
+            "show": ["plan", "show", str(bad)],
+            "diff": ["plan", "diff", str(tmp_path / "good"), str(bad)],
+        }
+        done = assay(
+            *arguments.get(command, ["eval", "vector_add", "--plan", str(bad), "--device", "fake"])
+        )
+        assert done.returncode == 65 and word in done.stderr and name in done.stderr, (
+            done.returncode,
+            done.stderr,
+        )
     assert assay("plan", "show", str(tmp_path / "none")).returncode == 66
 
 
 def test_a_plan_is_replayed_by_a_gpu_only(assay: Run, plans: Path) -> None:
     for device in ("cpu", "fake"):
-        done = assay("eval", "vector_add", "--plan", one(plans, "cuda-90"), "--device", device, "--json")
+        done = assay(
+            "eval", "vector_add", "--plan", one(plans, "cuda-90"), "--device", device, "--json"
+        )
         verdict = json.loads(done.stdout)
-        assert done.returncode == 2 and verdict["error_kind"] == "unsupported" and "cuda:N" in done.stdout
+        assert (
+            done.returncode == 2
+            and verdict["error_kind"] == "unsupported"
+            and "cuda:N" in done.stdout
+        )
 
 
 def test_what_does_not_go_together_is_a_usage_error(assay: Run, plans: Path) -> None:
@@ -87,11 +120,29 @@ def test_what_does_not_go_together_is_a_usage_error(assay: Run, plans: Path) -> 
         (["vector_add", str(ORACLE), "--plan", plan], 64, "instead"),
         (["vector_add", "--plan", plan, "--mode", "compile"], 64, "test, profile, grade"),
         (["vector_add", "--plan", plan, "--plan", plan], 64, "has a plan already"),
-        (["vector_add", "--plan", f"small={plan}", "--plan", f"small={plan}"], 64, "'small' has a plan already"),
+        (
+            ["vector_add", "--plan", f"small={plan}", "--plan", f"small={plan}"],
+            64,
+            "'small' has a plan already",
+        ),
         (["vector_add", "--plan", plan, "--plan", plan, "--mode", "profile"], 64, "take one"),
         (["gelu_tanh", "--plan", plan], 64, "--plan CASE=PLAN, says which"),
         (["vector_add", "--plan", plan, "--case", "gigantic"], 67, "gigantic"),
-        (["vector_add", "--plan", "artifact_0123456789abcdefghjkmnpqrs", "--store", "/nonexistent.db"], 66, "no store"),
+        (
+            [
+                "vector_add",
+                "--plan",
+                "artifact_0123456789abcdefghjkmnpqrs",
+                "--store",
+                "/nonexistent.db",
+            ],
+            66,
+            "no store",
+        ),
     ):
         done = assay("eval", *arguments, "--device", "fake")
-        assert done.returncode == status and word in done.stderr, (arguments, done.returncode, done.stderr)
+        assert done.returncode == status and word in done.stderr, (
+            arguments,
+            done.returncode,
+            done.stderr,
+        )

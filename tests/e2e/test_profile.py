@@ -1,4 +1,5 @@
-"""The tool `profile` through a real server without a GPU: a diagnosis from the compiled code, small enough to read, for any target."""
+"""The tool `profile` through a real server without a GPU: a diagnosis from the compiled code, small
+enough to read, for any target."""
 
 from __future__ import annotations
 
@@ -20,8 +21,12 @@ def oracle(name: str) -> str:
     return (next((ROOT / "operators").glob(f"*/{name}")) / "oracle.py").read_text()
 
 
-def profile(client: StdioClient, operator: str, code: str | None = None, **arguments: Any) -> dict[str, Any]:
-    result = client.call("profile", {"operator": operator, "code": code or oracle(operator), **arguments})
+def profile(
+    client: StdioClient, operator: str, code: str | None = None, **arguments: Any
+) -> dict[str, Any]:
+    result = client.call(
+        "profile", {"operator": operator, "code": code or oracle(operator), **arguments}
+    )
     while result["structuredContent"].get("status") == "running":
         result = client.call("job", {"job": result["structuredContent"]["job"], "wait_s": 20})
     return result
@@ -32,8 +37,16 @@ def tokens(text: str) -> float:
 
 
 def artifact_text(client: StdioClient, result: dict[str, Any], kind: str, **arguments: Any) -> str:
-    [handle] = [one["artifact"] for one in result["structuredContent"]["artifacts"] if one["name"].startswith(kind + " ")]
-    return str(client.call("read_artifact", {"artifact": handle, "limit": 14_000, **arguments})["structuredContent"]["text"])
+    [handle] = [
+        one["artifact"]
+        for one in result["structuredContent"]["artifacts"]
+        if one["name"].startswith(kind + " ")
+    ]
+    return str(
+        client.call("read_artifact", {"artifact": handle, "limit": 14_000, **arguments})[
+            "structuredContent"
+        ]["text"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,7 +60,9 @@ def artifact_text(client: StdioClient, result: dict[str, Any], kind: str, **argu
         ("matmul_fp32_ieee", "compute"),
     ],
 )
-def test_a_diagnosis_of_at_most_400_tokens(cpu_server: StdioClient, operator: str, bound: str) -> None:
+def test_a_diagnosis_of_at_most_400_tokens(
+    cpu_server: StdioClient, operator: str, bound: str
+) -> None:
     result = profile(cpu_server, operator)
     text, document = result["content"][0]["text"], result["structuredContent"]
     assert tokens(text) <= MOST_TOKENS, (tokens(text), text)
@@ -56,8 +71,12 @@ def test_a_diagnosis_of_at_most_400_tokens(cpu_server: StdioClient, operator: st
     assert found["evidence"] == "compiled"
     assert found["roofline"]["floor_ns"] > 0 and found["roofline"]["source"]
     assert found["suggestion"] and "suggestion: " in text
-    assert all(kernel["occupancy"] > 0 and kernel["occupancy_limiter"] for kernel in document["kernels"])
-    assert all(digest["instructions"] > 0 and digest["lines"] for digest in found["code"]), found["code"]
+    assert all(
+        kernel["occupancy"] > 0 and kernel["occupancy_limiter"] for kernel in document["kernels"]
+    )
+    assert all(digest["instructions"] > 0 and digest["lines"] for digest in found["code"]), found[
+        "code"
+    ]
 
 
 def test_a_small_case_is_run_and_diagnosed(cpu_server: StdioClient) -> None:
@@ -110,7 +129,11 @@ def test_a_roofline_is_a_picture(cpu_server: StdioClient) -> None:
     [image] = [block for block in result["content"] if block["type"] == "image"]
     assert image["mimeType"] == "image/png"
     assert base64.b64decode(image["data"]).startswith(b"\x89PNG\r\n\x1a\n")
-    assert not [block for block in profile(cpu_server, "softmax_last_dim")["content"] if block["type"] == "image"]
+    assert not [
+        block
+        for block in profile(cpu_server, "softmax_last_dim")["content"]
+        if block["type"] == "image"
+    ]
 
 
 @pytest.mark.parametrize("detail", ["timeline", "counters"])
@@ -171,12 +194,18 @@ def vector_add(x, y):
 
 @pytest.mark.parametrize(
     ("code", "words"),
-    [(SPILLING, "spills"), (ONE_PROGRAM, "1 thread block for 132"), (STRIDED, "global loads move at most 4 bytes")],
+    [
+        (SPILLING, "spills"),
+        (ONE_PROGRAM, "1 thread block for 132"),
+        (STRIDED, "global loads move at most 4 bytes"),
+    ],
     ids=["spills", "one program", "strided"],
 )
 def test_what_is_wrong_is_what_is_suggested(cpu_server: StdioClient, code: str, words: str) -> None:
     result = profile(cpu_server, "vector_add", code)
-    assert words in result["structuredContent"]["profile"]["suggestion"], result["content"][0]["text"]
+    assert words in result["structuredContent"]["profile"]["suggestion"], result["content"][0][
+        "text"
+    ]
 
 
 def test_bad_arguments_are_named(cpu_server: StdioClient) -> None:

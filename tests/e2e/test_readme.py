@@ -1,4 +1,5 @@
-"""The commands with a model, as README.md and the example's README print them, are run; only the endpoint's address is another one."""
+"""The commands with a model, as README.md and the example's README print them, are run; only the
+endpoint's address is another one."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ PRINTED_URL = "http://localhost:8000/v1"
 
 def commands(document: Path, word: str) -> list[str]:
     """The lines of its shell blocks that hold a word."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(
+        r"^```sh\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
     return [line for block in blocks for line in block.splitlines() if word in line]
 
 
@@ -30,7 +33,9 @@ def checkout(binary: str, tmp_path: Path) -> Path:
     (tmp_path / "build/release/bin/assay").symlink_to(binary)
     (tmp_path / ".venv/bin").mkdir(parents=True)
     python = tmp_path / ".venv/bin/python"
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')  # a link would lose the packages beside the interpreter
+    python.write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" "$@"\n'
+    )  # a link would lose the packages beside the interpreter
     python.chmod(0o755)
     (tmp_path / "reference_agents").symlink_to(ROOT / "reference_agents")
     return tmp_path
@@ -38,10 +43,23 @@ def checkout(binary: str, tmp_path: Path) -> Path:
 
 def shell(checkout: Path, text: str) -> subprocess.CompletedProcess[str]:
     unwanted = ("ASSAY_LLM_", "ANTHROPIC_")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
-    environment |= {"ASSAY_ROOT": str(ROOT), "ASSAY_STATE_DIR": str(checkout / "state"), "NO_PROXY": "127.0.0.1"}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(unwanted)
+    }
+    environment |= {
+        "ASSAY_ROOT": str(ROOT),
+        "ASSAY_STATE_DIR": str(checkout / "state"),
+        "NO_PROXY": "127.0.0.1",
+    }
     environment.setdefault("ASSAY_PYTHON", str(ROOT / ".venv/bin/python"))
-    return subprocess.run(["bash", "-ec", text], cwd=checkout, env=environment, capture_output=True, text=True, timeout=240)
+    return subprocess.run(
+        ["bash", "-ec", text],
+        cwd=checkout,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
 
 
 def oracle(name: str) -> str:
@@ -56,7 +74,11 @@ def test_any_openai_compatible_endpoint(checkout: Path) -> None:
         done = shell(checkout, line.replace(PRINTED_URL, endpoint.url))
         assert done.returncode == 0, done.stderr
         assert endpoint.models == {"my-model"} and endpoint.keys == {""}
-    assert "openai-compatible:my-model" in done.stdout and "(2 of 2;" in done.stdout and "200 in, 20 out" in done.stdout
+    assert (
+        "openai-compatible:my-model" in done.stdout
+        and "(2 of 2;" in done.stdout
+        and "200 in, 20 out" in done.stdout
+    )
 
 
 def test_anthropic(checkout: Path) -> None:
@@ -65,16 +87,23 @@ def test_anthropic(checkout: Path) -> None:
     done = shell(checkout, line.removeprefix("ANTHROPIC_API_KEY=... "))
     assert done.returncode == 77 and "ANTHROPIC_API_KEY" in done.stderr
     model = re.search(r"anthropic:\S+", line)
-    assert model and f'"{model[0]}"' in (ROOT / "reference_agents/llm/prices.toml").read_text(encoding="utf-8")
+    assert model and f'"{model[0]}"' in (ROOT / "reference_agents/llm/prices.toml").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_an_agent_of_ones_own(checkout: Path) -> None:
-    lines = [*commands(EXAMPLE, "export"), *commands(EXAMPLE, "external_agent.py"), *commands(EXAMPLE, "assay report")]
+    lines = [
+        *commands(EXAMPLE, "export"),
+        *commands(EXAMPLE, "external_agent.py"),
+        *commands(EXAMPLE, "assay report"),
+    ]
     assert len(lines) == 3 and lines[0].count(PRINTED_URL) == 1
     with Endpoint() as endpoint:
         endpoint.answers = {name: oracle(name) for name in ("vector_add", "softmax_last_dim")}
         done = shell(checkout, "\n".join(lines).replace(PRINTED_URL, endpoint.url))
     assert done.returncode == 0, done.stderr
     assert (
-        "Pass@1 100 %: 2 of 2 operators pass" in done.stdout and "agent external, model my-model, track one_shot, device cpu" in done.stdout
+        "Pass@1 100 %: 2 of 2 operators pass" in done.stdout
+        and "agent external, model my-model, track one_shot, device cpu" in done.stdout
     )

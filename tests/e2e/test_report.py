@@ -1,4 +1,5 @@
-"""`assay report` over several runs of a real store, in all its forms: the fake device says what each submission scores."""
+"""`assay report` over several runs of a real store, in all its forms: the fake device says what
+each submission scores."""
 
 from __future__ import annotations
 
@@ -26,14 +27,23 @@ ANSWERS = {
 VOID = {"meta"}
 
 
-def fill(binary: str, store: Path, agent: str, model: str, answers: dict[str, tuple[str, ...]]) -> list[str]:
+def fill(
+    binary: str, store: Path, agent: str, model: str, answers: dict[str, tuple[str, ...]]
+) -> list[str]:
     client = StdioClient([binary, "serve", "--stdio", "--device", "fake", "--store", str(store)])
     runs = []
     for sample in range(len(next(iter(answers.values())))):
         request = {"agent": agent, "model": model, "track": "one_shot", "suite": ",".join(answers)}
         run = client.call("start_run", request)["structuredContent"]["run"]
         for name, texts in answers.items():
-            done = client.call("submit", {"run": run, "operator": name, "code": texts[sample] + "\ndef f(x):\n    return x\n"})
+            done = client.call(
+                "submit",
+                {
+                    "run": run,
+                    "operator": name,
+                    "code": texts[sample] + "\ndef f(x):\n    return x\n",
+                },
+            )
             while done["structuredContent"].get("status") == "running":
                 done = client.call("job", {"job": done["structuredContent"]["job"], "wait_s": 20})
         runs.append(run)
@@ -49,7 +59,9 @@ def filled(binary: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
 
 def report(assay: Run, filled: tuple[Path, list[str]], *more: str) -> str:
     store, runs = filled
-    done = assay("report", "--store", str(store), *(word for run in runs for word in ("--run", run)), *more)
+    done = assay(
+        "report", "--store", str(store), *(word for run in runs for word in ("--run", run)), *more
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -67,17 +79,38 @@ def test_json(assay: Run, filled: tuple[Path, list[str]]) -> None:
     assert low < 0.375 < high
     fast = {point["p"]: point["share"] for point in metrics["all"]["fast_p_oracle"]}
     assert fast[0] == pytest.approx(0.5) and fast[1] == pytest.approx(0.25) and fast[2] == 0
-    assert metrics["by_split"]["ood"]["pass_at_1"]["value"] == 0 and metrics["by_split"]["ood"]["perf_at_1"] is None
+    assert (
+        metrics["by_split"]["ood"]["pass_at_1"]["value"] == 0
+        and metrics["by_split"]["ood"]["perf_at_1"] is None
+    )
     assert set(metrics["by_difficulty"]) <= set("12345") and "" not in metrics["by_family"]
     totals = {name: group["total"] for name, group in metrics["error_groups"].items()}
-    assert totals == {"Syntax": 1, "Attribute & Type": 0, "Name & Reference": 1, "Runtime & Logic": 3}
-    assert document == json.loads(report(assay, filled, "--format", "json")), "the bootstrap is seeded"
+    assert totals == {
+        "Syntax": 1,
+        "Attribute & Type": 0,
+        "Name & Reference": 1,
+        "Runtime & Logic": 3,
+    }
+    assert document == json.loads(report(assay, filled, "--format", "json")), (
+        "the bootstrap is seeded"
+    )
 
 
 CALLS = {  # operator -> what each tool was given, in order
-    "vector_add": [("compile", "# fake: error=syntax_error"), ("submit", "# fake: error=indentation_error")],
-    "gelu_tanh": [("compile", "# fake: pass"), ("run_tests", "# fake: fail"), ("submit", "# fake: error=key_error")],
-    "softmax_last_dim": [("compile", "# fake: pass"), ("run_tests", "# fake: pass"), ("submit", "# fake: fail")],
+    "vector_add": [
+        ("compile", "# fake: error=syntax_error"),
+        ("submit", "# fake: error=indentation_error"),
+    ],
+    "gelu_tanh": [
+        ("compile", "# fake: pass"),
+        ("run_tests", "# fake: fail"),
+        ("submit", "# fake: error=key_error"),
+    ],
+    "softmax_last_dim": [
+        ("compile", "# fake: pass"),
+        ("run_tests", "# fake: pass"),
+        ("submit", "# fake: fail"),
+    ],
     "relu": [("run_tests", "# fake: pass")],  # and never submitted
     "sum_last_dim": [("compile", "# fake: error=type_error"), ("submit", "# fake: pass")],
     "rope_neox": [],
@@ -91,7 +124,9 @@ def test_where_attempts_died(binary: str, assay: Run, tmp_path: Path) -> None:
     run = client.call("start_run", request)["structuredContent"]["run"]
     for name, calls in CALLS.items():
         for tool, text in calls:
-            client.call(tool, {"run": run, "operator": name, "code": text + "\ndef f(x):\n    return x\n"})
+            client.call(
+                tool, {"run": run, "operator": name, "code": text + "\ndef f(x):\n    return x\n"}
+            )
     client.close()
     document = json.loads(report(assay, (store, [run]), "--format", "json"))
     died = {row["operator"]: (row["died_at"], row["died_of"]) for row in document["operators"]}
@@ -104,8 +139,15 @@ def test_where_attempts_died(binary: str, assay: Run, tmp_path: Path) -> None:
         "rope_neox": ("", ""),
     }
     stages = document["metrics"]["stages"]
-    assert {stage: count["attempts"] for stage, count in stages.items()} == {"compile": 1, "run_tests": 1, "submit": 2}
-    assert stages["run_tests"]["error_groups"]["Name & Reference"]["types"]["KeyError"] == 1 and stages["submit"]["without_error"] == 1
+    assert {stage: count["attempts"] for stage, count in stages.items()} == {
+        "compile": 1,
+        "run_tests": 1,
+        "submit": 2,
+    }
+    assert (
+        stages["run_tests"]["error_groups"]["Name & Reference"]["types"]["KeyError"] == 1
+        and stages["submit"]["without_error"] == 1
+    )
     rows = list(csv.DictReader(io.StringIO(report(assay, (store, [run]), "--format", "csv"))))
     assert {row["operator"]: (row["died_at"], row["died_of"]) for row in rows} == died
     lines = report(assay, (store, [run])).splitlines()
@@ -139,7 +181,9 @@ class Checked(html.parser.HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         names = {name for name, _ in attrs}
         assert tag not in {"script", "link", "img", "iframe", "object", "b"}
-        assert not names & {"src", "href", "style"} and not any(name.startswith("on") for name in names)
+        assert not names & {"src", "href", "style"} and not any(
+            name.startswith("on") for name in names
+        )
         if tag == "svg":
             self.plots.append(dict(attrs)["aria-label"] or "")
         if tag not in VOID:
@@ -170,7 +214,9 @@ def test_html_is_one_well_formed_page(assay: Run, filled: tuple[Path, list[str]]
         "Pass@1 by difficulty",
     ]
     assert (
-        "url(" not in page and "@import" not in page and page.count("http") == page.count("http-equiv") + page.count("http://www.w3.org/")
+        "url(" not in page
+        and "@import" not in page
+        and page.count("http") == page.count("http-equiv") + page.count("http://www.w3.org/")
     )
     assert "&lt;b&gt;m&lt;/b&gt; &amp; &#39;co&#39;" in page
 
@@ -187,7 +233,11 @@ def test_without_times_there_is_no_perf(binary: str, assay: Run, tmp_path: Path)
     store = tmp_path / "s.db"
     runs = fill(binary, store, "mine", "sim:1 (no model)", {"vector_add": ("# fake: pass",)})
     page = report(assay, (store, runs), "--format", "html")
-    assert "never ranked" in page and "Not drawn: no GPU: nothing was timed." in page and "fast_p:" not in page
+    assert (
+        "never ranked" in page
+        and "Not drawn: no GPU: nothing was timed." in page
+        and "fast_p:" not in page
+    )
     document = json.loads(report(assay, (store, runs), "--format", "json"))
     assert document["metrics"]["all"]["perf_at_1"] is None and document["run"]["ranked"] is False
 
@@ -198,10 +248,20 @@ def test_runs_of_several_agents_are_compared(binary: str, assay: Run, tmp_path: 
     other = fill(binary, store, "theirs", "m", {"vector_add": ("# fake: perf=0.5",)})
     runs = (store, [first[0], *other, first[1]])
     document = json.loads(report(assay, runs, "--format", "json"))
-    assert [(one["run"]["agent"], one["run"]["samples"]) for one in document["comparison"]] == [("mine", first), ("theirs", other)]
-    assert [one["metrics"]["all"]["pass_at_1"]["value"] for one in document["comparison"]] == [0.5, 1]
+    assert [(one["run"]["agent"], one["run"]["samples"]) for one in document["comparison"]] == [
+        ("mine", first),
+        ("theirs", other),
+    ]
+    assert [one["metrics"]["all"]["pass_at_1"]["value"] for one in document["comparison"]] == [
+        0.5,
+        1,
+    ]
     rows = list(csv.DictReader(io.StringIO(report(assay, runs, "--format", "csv"))))
-    assert [(row["agent"], row["perf"]) for row in rows] == [("mine", "2"), ("mine", ""), ("theirs", "0.5")]
+    assert [(row["agent"], row["perf"]) for row in rows] == [
+        ("mine", "2"),
+        ("mine", ""),
+        ("theirs", "0.5"),
+    ]
     page = report(assay, runs, "--format", "html")
     ElementTree.fromstring(page.split("\n", 1)[1])
     assert "2 agents or models compared" in page
@@ -215,7 +275,9 @@ def test_runs_that_do_not_go_together(binary: str, assay: Run, tmp_path: Path) -
     store = tmp_path / "s.db"
     first = fill(binary, store, "mine", "m", {"vector_add": ("# fake: pass",)})
     other = fill(binary, store, "theirs", "m", {"gelu_tanh": ("# fake: pass",)})
-    done = assay("report", "--store", str(store), "--run", first[0], "--run", other[0], "--format", "html")
+    done = assay(
+        "report", "--store", str(store), "--run", first[0], "--run", other[0], "--format", "html"
+    )
     assert done.returncode == 64 and "same track and operators" in done.stderr and not done.stdout
     unknown = assay("report", "--store", str(store), "--run", first[0], "--run", "run_nope")
     assert unknown.returncode == 67 and "unknown run" in unknown.stderr

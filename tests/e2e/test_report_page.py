@@ -30,7 +30,10 @@ raise ValueError('</td></table><script>window.injected=1</script><svg onload="wi
 OPERATORS = ("vector_add", "gelu_tanh", "softmax_last_dim", "clamped_affine_scan")
 # Per operator, what each sample is.
 SAMPLES = {
-    AGENT: [("perf=2.0", "perf=0.5", "fail", "error=key_error"), ("perf=1.0", "fail", "error=syntax_error", "error=timeout")],
+    AGENT: [
+        ("perf=2.0", "perf=0.5", "fail", "error=key_error"),
+        ("perf=1.0", "fail", "error=syntax_error", "error=timeout"),
+    ],
     "geak": [
         ("perf=1.3", "perf=1.2", "perf=0.7", "fail"),
         ("perf=1.1", "fail", "perf=0.9", "fail"),
@@ -39,7 +42,12 @@ SAMPLES = {
     "one_shot": [("perf=0.9", "fail", "fail", "error=timeout")],
     "untimed": [("pass", "pass", "fail", "error=timeout")],
 }
-MODELS = {AGENT: MODEL, "geak": "openai:m", "one_shot": "anthropic:m", "untimed": "sim:7 (no model)"}
+MODELS = {
+    AGENT: MODEL,
+    "geak": "openai:m",
+    "one_shot": "anthropic:m",
+    "untimed": "sim:7 (no model)",
+}
 DOLLARS = {AGENT: 0.1, "geak": 4.5, "one_shot": 0.01}
 
 Report = Callable[..., Path]
@@ -84,19 +92,34 @@ def fill(binary: str, store: Path) -> Runs:
     for agent, samples in SAMPLES.items():
         runs[agent] = []
         for answers in samples:
-            request = {"agent": agent, "model": MODELS[agent], "track": "one_shot", "suite": ",".join(OPERATORS)}
+            request = {
+                "agent": agent,
+                "model": MODELS[agent],
+                "track": "one_shot",
+                "suite": ",".join(OPERATORS),
+            }
             run = client.call("start_run", request)["structuredContent"]["run"]
             for operator, answer in zip(OPERATORS, answers, strict=True):
                 submit(client, run, operator, f"# fake: {answer}\ndef f(x):\n    return x\n")
             if agent in DOLLARS:
-                client.call("report_usage", {"run": run, "input_tokens": 12345, "output_tokens": 678, "cost_usd": DOLLARS[agent]})
+                client.call(
+                    "report_usage",
+                    {
+                        "run": run,
+                        "input_tokens": 12345,
+                        "output_tokens": 678,
+                        "cost_usd": DOLLARS[agent],
+                    },
+                )
             runs[agent].append(run)
     client.close()
     return runs
 
 
 def submit(client: StdioClient, run: str, operator: str, code: str) -> None:
-    done = client.call("submit", {"run": run, "operator": operator, "code": code})["structuredContent"]
+    done = client.call("submit", {"run": run, "operator": operator, "code": code})[
+        "structuredContent"
+    ]
     while done.get("status") == "running":
         done = client.call("job", {"job": done["job"], "wait_s": 20})["structuredContent"]
 
@@ -104,7 +127,10 @@ def submit(client: StdioClient, run: str, operator: str, code: str) -> None:
 def html_of(binary: str, store: Path, runs: list[str]) -> str:
     words = [word for run in runs for word in ("--run", run)]
     done = subprocess.run(
-        [binary, "report", "--store", str(store), "--format", "html", *words], capture_output=True, text=True, timeout=120
+        [binary, "report", "--store", str(store), "--format", "html", *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -117,25 +143,36 @@ def filled(binary: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
 
 
 @pytest.fixture(scope="module")
-def one(binary: str, show: Any, filled: tuple[Path, Runs], tmp_path_factory: pytest.TempPathFactory) -> Page:
+def one(
+    binary: str, show: Any, filled: tuple[Path, Runs], tmp_path_factory: pytest.TempPathFactory
+) -> Page:
     """Of one agent with nasty names."""
-    page: Page = show("one", html_of(binary, filled[0], filled[1][AGENT]), tmp_path_factory.mktemp("one"))
+    page: Page = show(
+        "one", html_of(binary, filled[0], filled[1][AGENT]), tmp_path_factory.mktemp("one")
+    )
     return page
 
 
 @pytest.fixture(scope="module")
-def several(binary: str, show: Any, filled: tuple[Path, Runs], tmp_path_factory: pytest.TempPathFactory) -> Page:
+def several(
+    binary: str, show: Any, filled: tuple[Path, Runs], tmp_path_factory: pytest.TempPathFactory
+) -> Page:
     """All agents compared."""
     runs = [run for samples in filled[1].values() for run in samples]
-    page: Page = show("several", html_of(binary, filled[0], runs), tmp_path_factory.mktemp("several"))
+    page: Page = show(
+        "several", html_of(binary, filled[0], runs), tmp_path_factory.mktemp("several")
+    )
     return page
 
 
 @pytest.fixture(scope="module")
 def many(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> Page:
-    """More agents than a table has columns, with alike results: labels and marks in each other's way."""
+    """More agents than a table has columns, with alike results: labels and marks in each other's
+    way."""
     scratch = tmp_path_factory.mktemp("many")
-    client = StdioClient([binary, "serve", "--stdio", "--device", "fake", "--store", str(scratch / "s.db")])
+    client = StdioClient(
+        [binary, "serve", "--stdio", "--device", "fake", "--store", str(scratch / "s.db")]
+    )
     runs = []
     for index in range(10):
         request = {
@@ -146,7 +183,15 @@ def many(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> Pa
         }
         runs.append(client.call("start_run", request)["structuredContent"]["run"])
         submit(client, runs[-1], "vector_add", f"# fake: perf={1 + index % 3}\n")
-        client.call("report_usage", {"run": runs[-1], "input_tokens": 1, "output_tokens": 1, "cost_usd": 1 + index % 2 / 100})
+        client.call(
+            "report_usage",
+            {
+                "run": runs[-1],
+                "input_tokens": 1,
+                "output_tokens": 1,
+                "cost_usd": 1 + index % 2 / 100,
+            },
+        )
     client.close()
     page: Page = show("many", html_of(binary, scratch / "s.db", runs), scratch)
     return page
@@ -154,7 +199,8 @@ def many(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture(scope="module")
 def bench(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> Page:
-    """What a bench without a model and without a GPU leaves, of real submissions; and one that raises what it would like to run."""
+    """What a bench without a model and without a GPU leaves, of real submissions; and one that
+    raises what it would like to run."""
     scratch = tmp_path_factory.mktemp("bench")
     store = scratch / "s.db"
     environment = {**os.environ, "ASSAY_STATE_DIR": str(scratch / "state")}
@@ -163,15 +209,27 @@ def bench(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> P
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
     assert done.returncode == 0, done.stderr
     document = subprocess.run(
-        [binary, "report", "--store", str(store), "--format", "json"], capture_output=True, text=True, check=True
+        [binary, "report", "--store", str(store), "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     model = json.loads(document)["run"]["model"]
-    client = StdioClient([binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)], env=environment)
-    request = {"agent": "one_shot", "model": model, "track": "one_shot", "suite": "vector_add,clamped_affine_scan"}
+    client = StdioClient(
+        [binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)], env=environment
+    )
+    request = {
+        "agent": "one_shot",
+        "model": model,
+        "track": "one_shot",
+        "suite": "vector_add,clamped_affine_scan",
+    }
     run = client.call("start_run", request)["structuredContent"]["run"]
     submit(client, run, "vector_add", RAISING)
     client.close()
-    page: Page = show("bench", html_of(binary, store, [json.loads(document)["run"]["handle"], run]), scratch)
+    page: Page = show(
+        "bench", html_of(binary, store, [json.loads(document)["run"]["handle"], run]), scratch
+    )
     return page
 
 
@@ -185,8 +243,22 @@ def test_nothing_is_loaded_said_or_run(page: Page) -> None:
     assert page.policy == []
     assert list(page.looks) == LOOKS
     for look in page.looks.values():
-        assert (look["requests"], look["console"], look["errors"], look["dialogs"], look["injected"]) == ([], [], [], [], None)
-        assert not set(look["elements"]) & {"script", "img", "iframe", "object", "link", "form", "a"}
+        assert (
+            look["requests"],
+            look["console"],
+            look["errors"],
+            look["dialogs"],
+            look["injected"],
+        ) == ([], [], [], [], None)
+        assert not set(look["elements"]) & {
+            "script",
+            "img",
+            "iframe",
+            "object",
+            "link",
+            "form",
+            "a",
+        }
 
 
 def test_nothing_overlaps_or_runs_over(page: Page) -> None:
@@ -200,8 +272,12 @@ def test_nothing_overlaps_or_runs_over(page: Page) -> None:
 def test_on_paper_nothing_is_left_in_a_scroll_box(page: Page) -> None:
     paper = page.looks["print"]
     assert paper["scrollers"] == []
-    assert paper["paper"] == "rgb(255, 255, 255)", "also from a dark screen: printers leave backgrounds out"
-    assert [plot["heading"] for plot in paper["plots"]] == [plot["heading"] for plot in page.looks["desktop"]["plots"]]
+    assert paper["paper"] == "rgb(255, 255, 255)", (
+        "also from a dark screen: printers leave backgrounds out"
+    )
+    assert [plot["heading"] for plot in paper["plots"]] == [
+        plot["heading"] for plot in page.looks["desktop"]["plots"]
+    ]
     for word in page.words().split():
         assert word in paper["text"], f"{word} is not on paper"
 
@@ -222,9 +298,18 @@ def test_structure_for_who_hears_the_page(page: Page) -> None:
     assert look["language"] == "en" and look["title"]
     assert [level for level, _ in look["headings"]].count("h1") == 1
     for table in look["tables"]:
-        assert table["caption"] and table["headers"] and not table["unscoped"] and not table["rowsWithoutHeader"], table
+        assert (
+            table["caption"]
+            and table["headers"]
+            and not table["unscoped"]
+            and not table["rowsWithoutHeader"]
+        ), table
     for plot in look["plots"]:
-        assert plot["role"] == "img" and plot["name"].startswith(plot["heading"] + ": ") and len(plot["name"]) > len(plot["heading"]) + 3
+        assert (
+            plot["role"] == "img"
+            and plot["name"].startswith(plot["heading"] + ": ")
+            and len(plot["name"]) > len(plot["heading"]) + 3
+        )
 
 
 def test_every_plot_has_marks_and_labels(page: Page) -> None:
@@ -233,7 +318,10 @@ def test_every_plot_has_marks_and_labels(page: Page) -> None:
             assert plot["width"] > 200, (name, plot["heading"])
             drawn = any(mark["width"] > 0 and mark["height"] > 0 for mark in plot["marks"])
             assert drawn or set(plot["labels"][1::2]) == {"0.0 %"}, (name, plot["heading"])
-            assert len(plot["labels"]) >= 2 and all(label.strip() for label in plot["labels"]), (name, plot["heading"])
+            assert len(plot["labels"]) >= 2 and all(label.strip() for label in plot["labels"]), (
+                name,
+                plot["heading"],
+            )
 
 
 def test_plots_of_one_agent(one: Page) -> None:
@@ -264,9 +352,14 @@ def test_plots_of_several_agents(several: Page) -> None:
     ]
     kinds = {heading: [mark["kind"] for mark in plot["marks"]] for heading, plot in plots.items()}
     assert kinds["Pass@1"].count("bar") == 4 and list(kinds.values())[1].count("bar") == 3
-    assert kinds["pass@k (right)"].count("curve") == 4 and kinds["pass@k (right)"].count("dot") == 2 + 3 + 1 + 1
+    assert (
+        kinds["pass@k (right)"].count("curve") == 4
+        and kinds["pass@k (right)"].count("dot") == 2 + 3 + 1 + 1
+    )
     assert kinds["Pass@1 against cost"].count("dot") == 3
-    assert "2: geak, openai:m" in plots["Pass@1"]["labels"] and "58.3 %" in plots["Pass@1"]["labels"]
+    assert (
+        "2: geak, openai:m" in plots["Pass@1"]["labels"] and "58.3 %" in plots["Pass@1"]["labels"]
+    )
     words = several.words()
     assert "Without Perf@1: 4: no GPU: nothing was timed." in words
     assert "Without a known cost: 4" in words and "4: No model answered" in words
@@ -277,4 +370,9 @@ def test_what_a_submission_raised_is_text(bench: Page) -> None:
     words = bench.words()
     assert "ValueError: </td></table><script>window.injected=1</script>" in words
     assert "No model answered" in words and "Not drawn: no GPU: nothing was timed." in words
-    assert list(bench.plots()) == ["Pass@1", "pass@k over 2 samples", "Errors, by TritonBench's groups", "Pass@1 by difficulty"]
+    assert list(bench.plots()) == [
+        "Pass@1",
+        "pass@k over 2 samples",
+        "Errors, by TritonBench's groups",
+        "Pass@1 by difficulty",
+    ]

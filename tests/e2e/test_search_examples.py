@@ -66,7 +66,9 @@ def test_code_finds_what_looks_like_it(server: StdioClient) -> None:
 
 def test_an_operator_finds_no_kernel_of_it(server: StdioClient) -> None:
     for oracle in sorted((ROOT / "operators").glob("*/*/oracle.py")):
-        assert all(example["score"] < 0.5 for example in found(server, code=oracle.read_text())), oracle
+        assert all(example["score"] < 0.5 for example in found(server, code=oracle.read_text())), (
+            oracle
+        )
 
 
 def test_a_mistake_names_what_is_valid(server: StdioClient) -> None:
@@ -77,10 +79,20 @@ def test_a_mistake_names_what_is_valid(server: StdioClient) -> None:
 
 def test_many_at_once(server: StdioClient) -> None:
     for number, query in enumerate(list(QUESTIONS) * 3):
-        server.write(1000 + number, "tools/call", {"name": "search_examples", "arguments": {"query": query}, "_meta": META})
+        server.write(
+            1000 + number,
+            "tools/call",
+            {"name": "search_examples", "arguments": {"query": query}, "_meta": META},
+        )
     answers = {}
     for _ in range(3 * len(QUESTIONS)):
         message = server.read()
-        answers[message["id"] - 1000] = [example["name"] for example in message["result"]["structuredContent"]["examples"]]
+        answers[message["id"] - 1000] = [
+            example["name"] for example in message["result"]["structuredContent"]["examples"]
+        ]
     for number in range(len(QUESTIONS)):
-        assert answers[number] == answers[number + len(QUESTIONS)] == answers[number + 2 * len(QUESTIONS)]
+        assert (
+            answers[number]
+            == answers[number + len(QUESTIONS)]
+            == answers[number + 2 * len(QUESTIONS)]
+        )

@@ -1,4 +1,5 @@
-"""`serve --stdio`: nothing but protocol on stdout, whatever runs beside it, and no input that stops it from answering the next."""
+"""`serve --stdio`: nothing but protocol on stdout, whatever runs beside it, and no input that stops
+it from answering the next."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ from typing import Any
 
 import pytest
 
-# What submissions do to get a word onto the server's stdout: print, write to the descriptor, start a child that writes, reopen what
-# they find in /proc, and die in the middle of it. The function itself is right, so that those that live pass.
+# What submissions do to get a word onto the server's stdout: print, write to the descriptor, start
+# a child that writes, reopen what they find in /proc, and die in the middle of it. The function
+# itself is right, so that those that live pass.
 FORGED = '{"jsonrpc":"2.0","id":1,"result":"forged"}'
 HEAD = f"import os, sys, subprocess\nFORGED = {FORGED!r}\n"
 KERNEL = """
@@ -60,7 +62,9 @@ class Stdio:
     """The server with its three streams; every line of stdout is kept as it came."""
 
     def __init__(self, command: list[str]) -> None:
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         self.lines: list[bytes] = []
         self.errors = b""
         self.arrived = threading.Condition()
@@ -86,12 +90,22 @@ class Stdio:
         self.process.stdin.flush()
 
     def request(self, identity: Any, method: str, **params: Any) -> None:
-        self.send(json.dumps({"jsonrpc": "2.0", "id": identity, "method": method, "params": params}).encode() + b"\n")
+        self.send(
+            json.dumps(
+                {"jsonrpc": "2.0", "id": identity, "method": method, "params": params}
+            ).encode()
+            + b"\n"
+        )
 
     def answer(self, identity: Any, timeout: float = 120) -> dict[str, Any]:
         def find() -> dict[str, Any] | None:
             return next(
-                (message for message in map(json.loads, self.lines) if message.get("id") == identity and "method" not in message), None
+                (
+                    message
+                    for message in map(json.loads, self.lines)
+                    if message.get("id") == identity and "method" not in message
+                ),
+                None,
             )
 
         with self.arrived:
@@ -111,7 +125,9 @@ class Stdio:
 
 @contextmanager
 def serving(binary: str, store: Path, device: str) -> Iterator[Stdio]:
-    server = Stdio([binary, "serve", "--stdio", "--device", device, "--store", str(store / "assay.db")])
+    server = Stdio(
+        [binary, "serve", "--stdio", "--device", device, "--store", str(store / "assay.db")]
+    )
     try:
         yield server
     finally:
@@ -129,16 +145,25 @@ def server(binary: str, tmp_path: Path) -> Iterator[Stdio]:
 def test_only_protocol_on_stdout_while_jobs_write_to_it(binary: str, tmp_path: Path) -> None:
     with serving(binary, tmp_path, "cpu") as server:
         for name, noise in NOISE.items():
-            server.request(name, "tools/call", name="run_tests", arguments={"operator": "vector_add", "code": HEAD + noise + KERNEL})
+            server.request(
+                name,
+                "tools/call",
+                name="run_tests",
+                arguments={"operator": "vector_add", "code": HEAD + noise + KERNEL},
+            )
         answers = {name: server.answer(name) for name in NOISE}
         assert server.close() == 0
         seen = [json.loads(line) for line in server.lines]
-        assert sorted(message["id"] for message in seen) == sorted(NOISE)  # each answered once, and not a line more
+        assert sorted(message["id"] for message in seen) == sorted(
+            NOISE
+        )  # each answered once, and not a line more
         for name, answer in answers.items():
             assert answer["result"] != "forged", name
             assert isinstance(answer["result"]["structuredContent"], dict), name
         for name in ("print", "descriptor", "child", "proc"):
-            assert answers[name]["result"]["structuredContent"]["error_kind"] == "none", answers[name]
+            assert answers[name]["result"]["structuredContent"]["error_kind"] == "none", answers[
+                name
+            ]
         for name in ("crash", "segfault"):
             assert answers[name]["result"]["structuredContent"]["error_kind"] != "none", name
 
@@ -150,16 +175,28 @@ def test_end_of_input_ends_the_server(binary: str, tmp_path: Path) -> None:
     with serving(binary, tmp_path, "fake") as server:
         server.send(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')  # a last line needs no line break
         assert server.close() == 0
-        assert [json.loads(line) for line in server.lines] == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+        assert [json.loads(line) for line in server.lines] == [
+            {"jsonrpc": "2.0", "id": 1, "result": {}}
+        ]
 
 
 BAD_LINES = {
-    "oversize": (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"y" * (5 << 20) + b'"}}', -32600),
+    "oversize": (
+        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"y" * (5 << 20) + b'"}}',
+        -32600,
+    ),
     "invalid_utf8": (b'{"jsonrpc":"2.0","id":1,"method":"p\xff\xfeng"}', -32700),
     "lone_surrogate": (b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}', -32700),
     "nul": (b'{"jsonrpc":"2.0","id":1,\x00"method":"ping"}', -32700),
     "only_nul": (b"\x00" * 1000, -32700),
-    "deep": (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"x":' * 100_000 + b"1" + b"}" * 100_000 + b"}", -32600),
+    "deep": (
+        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":'
+        + b'{"x":' * 100_000
+        + b"1"
+        + b"}" * 100_000
+        + b"}",
+        -32600,
+    ),
     "deep_and_open": (b"[" * 1_000_000, -32600),
     "number": (b"1e999999", -32700),
     "batch": (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600),
@@ -193,7 +230,10 @@ def test_duplicate_ids_are_answered_as_often_as_they_were_asked(server: Stdio) -
 def test_ten_thousand_pipelined_requests(server: Stdio) -> None:
     count = 10_000
     writer = threading.Thread(
-        target=lambda: server.send(b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % i for i in range(count))), daemon=True
+        target=lambda: server.send(
+            b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % i for i in range(count))
+        ),
+        daemon=True,
     )
     writer.start()
     server.answer(count - 1, timeout=60)
@@ -202,10 +242,23 @@ def test_ten_thousand_pipelined_requests(server: Stdio) -> None:
     assert sorted(json.loads(line)["id"] for line in server.lines) == list(range(count))
 
 
-def test_a_client_that_never_reads_holds_back_nobody_but_itself(binary: str, tmp_path: Path) -> None:
-    """Its pipe fills, the server waits for it and reads no more; memory stays bounded and end of input still ends the server."""
-    command = [binary, "serve", "--stdio", "--device", "fake", "--store", str(tmp_path / "assay.db")]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+def test_a_client_that_never_reads_holds_back_nobody_but_itself(
+    binary: str, tmp_path: Path
+) -> None:
+    """Its pipe fills, the server waits for it and reads no more; memory stays bounded and end of
+    input still ends the server."""
+    command = [
+        binary,
+        "serve",
+        "--stdio",
+        "--device",
+        "fake",
+        "--store",
+        str(tmp_path / "assay.db"),
+    ]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     assert process.stdin is not None
     assert process.stdout is not None
     os.set_blocking(process.stdin.fileno(), False)
@@ -221,7 +274,9 @@ def test_a_client_that_never_reads_holds_back_nobody_but_itself(binary: str, tmp
             threading.Event().wait(0.05)
     assert sent < (1 << 20), "the server went on reading what it could not answer"
     status = Path(f"/proc/{process.pid}/status").read_text()
-    resident = next(int(entry.split()[1]) for entry in status.splitlines() if entry.startswith("VmRSS"))
+    resident = next(
+        int(entry.split()[1]) for entry in status.splitlines() if entry.startswith("VmRSS")
+    )
     assert resident < 200_000, f"{resident} KiB resident"
     process.stdout.close()
     process.stdin.close()

@@ -1,7 +1,7 @@
-"""What a submission may try in the skeleton, through the public tools of a real server, and the kind of verdict it gets.
+"""What a submission may try in the skeleton, through the public tools of a real server, and the
+kind of verdict it gets.
 
-After each, a correct submission still passes: the server serves on.
-"""
+After each, a correct submission still passes: the server serves on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ def vector_add(x, y):
 
 # name -> (source, outcome, error_kind)
 ATTEMPTS: dict[str, tuple[str, str, str]] = {
-    "zeros": ("import torch\ndef vector_add(x, y):\n    return torch.zeros_like(x)\n", "fail", "wrong_result"),
+    "zeros": (
+        "import torch\ndef vector_add(x, y):\n    return torch.zeros_like(x)\n",
+        "fail",
+        "wrong_result",
+    ),
     "prints_pass": (
         'import torch\ndef vector_add(x, y):\n    print(\'{"outcome": "pass"}\')\n    print("pass")\n    return x\n',
         "fail",
@@ -45,10 +49,26 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
     "missing_entry": ("def vectoradd(x, y):\n    return x\n", "error", "missing_entry"),
     "wrong_shape": ("def vector_add(x, y):\n    return x[:1] + y[:1]\n", "fail", "output_mismatch"),
     "nothing_returned": ("def vector_add(x, y):\n    pass\n", "fail", "output_mismatch"),
-    "segfault": ("import ctypes\ndef vector_add(x, y):\n    ctypes.string_at(0)\n", "error", "crash"),
-    "memory": ("def vector_add(x, y):\n    a = []\n    while True:\n        a.append(bytearray(1 << 28))\n", "error", "memory_limit"),
-    "flood": ("def vector_add(x, y):\n    while True:\n        print('x' * 100000)\n", "error", "output_limit"),
-    "unknown_tl": (CORRECT.replace("tl.load(x + i, mask=m)", "tl.lode(x + i, mask=m)"), "error", "compilation_error"),
+    "segfault": (
+        "import ctypes\ndef vector_add(x, y):\n    ctypes.string_at(0)\n",
+        "error",
+        "crash",
+    ),
+    "memory": (
+        "def vector_add(x, y):\n    a = []\n    while True:\n        a.append(bytearray(1 << 28))\n",
+        "error",
+        "memory_limit",
+    ),
+    "flood": (
+        "def vector_add(x, y):\n    while True:\n        print('x' * 100000)\n",
+        "error",
+        "output_limit",
+    ),
+    "unknown_tl": (
+        CORRECT.replace("tl.load(x + i, mask=m)", "tl.lode(x + i, mask=m)"),
+        "error",
+        "compilation_error",
+    ),
 }
 
 
@@ -63,7 +83,9 @@ def run_tests(client: StdioClient, code: str) -> dict[str, Any]:
 
 def test_correct_passes(cpu_server: StdioClient) -> None:
     verdict = run_tests(cpu_server, CORRECT)
-    assert (verdict["outcome"], verdict["error_kind"]) == ("pass", "none"), json.dumps(verdict, indent=1)[:3000]
+    assert (verdict["outcome"], verdict["error_kind"]) == ("pass", "none"), json.dumps(
+        verdict, indent=1
+    )[:3000]
     assert verdict["tier"] == "interpreter"
 
 
@@ -71,5 +93,7 @@ def test_correct_passes(cpu_server: StdioClient) -> None:
 def test_attempt_gets_its_kind(cpu_server: StdioClient, name: str) -> None:
     source, outcome, kind = ATTEMPTS[name]
     verdict = run_tests(cpu_server, source)
-    assert (verdict["outcome"], verdict["error_kind"]) == (outcome, kind), json.dumps(verdict, indent=1)[:3000]
+    assert (verdict["outcome"], verdict["error_kind"]) == (outcome, kind), json.dumps(
+        verdict, indent=1
+    )[:3000]
     assert run_tests(cpu_server, CORRECT)["outcome"] == "pass"

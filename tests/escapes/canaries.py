@@ -1,4 +1,5 @@
-"""Canaries: secrets and listeners of the host that no submission may reach. A touched one fails the case."""
+"""Canaries: secrets and listeners of the host that no submission may reach. A touched one fails the
+case."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ class Canaries:
         self._listen("abstract unix", socket.AF_UNIX, "\0" + self.abstract)
         self.loopback = self._listen("TCP on 127.0.0.1", socket.AF_INET, ("127.0.0.1", 0))
         host = _host_address()
-        self.host = self._listen("TCP on the host's address", socket.AF_INET, (host, 0)) if host else None
+        self.host = (
+            self._listen("TCP on the host's address", socket.AF_INET, (host, 0)) if host else None
+        )
 
     def _listen(self, name: str, family: int, address: Any) -> Any:
         listener = socket.socket(family, socket.SOCK_STREAM)
@@ -52,7 +55,13 @@ class Canaries:
     def addresses(self) -> dict[str, Any]:
         """What a submission is told: where they are, not what they hold."""
         tcp = [self.loopback, *([self.host] if self.host else [])]
-        return {"variable": self.VARIABLE, "file": str(self.file), "path": self.path, "abstract": self.abstract, "tcp": tcp}
+        return {
+            "variable": self.VARIABLE,
+            "file": str(self.file),
+            "path": self.path,
+            "abstract": self.abstract,
+            "tcp": tcp,
+        }
 
     def touched(self) -> list[str]:
         found = []

@@ -1,5 +1,6 @@
-"""A case of the escape suite: one submission in cases/NN_name.py, whose first lines say what it tries and what is expected. Numbers below
-OWN follow a list of known attempts; those from it up were thought of against this very code.
+"""A case of the escape suite: one submission in cases/NN_name.py, whose first lines say what it
+tries and what is expected. Numbers below OWN follow a list of known attempts; those from it up were
+thought of against this very code.
 
     # attempt: ptrace of other processes, process_vm_readv            one line
     # expect: pass                                                    pass | fail[:KIND] | error:KIND[,KIND]
@@ -8,9 +9,8 @@ OWN follow a list of known attempts; those from it up were thought of against th
     # tool: compile                                                   optional; run_tests
     # short: yes                                                      optional; part of ./run test
 
-What is sent is probe.py, with the canaries' addresses filled in, and then the case. An attempt that got through makes the entry function
-raise: `expect: pass` means contained.
-"""
+What is sent is probe.py, with the canaries' addresses filled in, and then the case. An attempt that
+got through makes the entry function raise: `expect: pass` means contained."""
 
 from __future__ import annotations
 
@@ -51,7 +51,11 @@ class Case:
     short: bool
 
     def source(self, canaries: dict[str, Any]) -> str:
-        prelude = (HERE / "probe.py").read_text(encoding="utf-8").replace("CANARIES: dict = {}", f"CANARIES: dict = {canaries!r}", 1)
+        prelude = (
+            (HERE / "probe.py")
+            .read_text(encoding="utf-8")
+            .replace("CANARIES: dict = {}", f"CANARIES: dict = {canaries!r}", 1)
+        )
         return prelude + "\n\n" + self.path.read_text(encoding="utf-8")
 
     def problem_with(self, verdict: dict[str, Any]) -> str | None:
@@ -65,7 +69,9 @@ def read_case(path: Path) -> Case:
         raise BadCase(f"{path.name} is neither NN_name.py nor 1NN_name.py")
     header = read_header(path, {"attempt", "expect", "tier", "defence"}, {"tool", "short"})
     if header["tier"] not in TIERS:
-        raise BadCase(f"{path.name}: tier is one of {', '.join(sorted(TIERS))}, not {header['tier']!r}")
+        raise BadCase(
+            f"{path.name}: tier is one of {', '.join(sorted(TIERS))}, not {header['tier']!r}"
+        )
     return Case(
         number=int(match[1]),
         name=path.stem,
@@ -80,4 +86,6 @@ def read_case(path: Path) -> Case:
 
 
 def all_cases() -> list[Case]:
-    return sorted((read_case(path) for path in CASES.glob("*.py")), key=lambda case: (case.number, case.name))
+    return sorted(
+        (read_case(path) for path in CASES.glob("*.py")), key=lambda case: (case.number, case.name)
+    )

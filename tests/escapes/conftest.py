@@ -1,4 +1,5 @@
-"""The escape suite: every case through the public tools of a real server, the invariants and both controls after each.
+"""The escape suite: every case through the public tools of a real server, the invariants and both
+controls after each.
 
 pytest tests/escapes                      every case of tiers C and R
 pytest tests/escapes -m short             those of ./run test
@@ -66,8 +67,12 @@ def binary() -> str:
 
 
 @pytest.fixture(scope="session")
-def escape_server(binary: str, request: pytest.FixtureRequest, control_cases: tuple[Case, Case]) -> Iterator[EscapeServer]:
-    gpu = "gpu" in request.config.option.markexpr and "not gpu" not in request.config.option.markexpr
+def escape_server(
+    binary: str, request: pytest.FixtureRequest, control_cases: tuple[Case, Case]
+) -> Iterator[EscapeServer]:
+    gpu = (
+        "gpu" in request.config.option.markexpr and "not gpu" not in request.config.option.markexpr
+    )
     device = os.environ.get("ASSAY_DEVICE", "cuda:0" if gpu else "cpu")
     server = EscapeServer(binary, device, os.environ.get("ASSAY_WITHOUT", ""))
     try:

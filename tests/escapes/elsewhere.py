@@ -1,4 +1,5 @@
-"""Attempts that are no single submission: where they are tried, or why not. And layers whose loss no attempt shows, with the reason."""
+"""Attempts that are no single submission: where they are tried, or why not. And layers whose loss
+no attempt shows, with the reason."""
 
 # name -> (attempt, where or why)
 ELSEWHERE: dict[str, tuple[str, str]] = {
@@ -10,7 +11,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "the supervisor is killed in the middle of a job and started again",
         "sweep at start: test_supervisor_death.py, tests/crash/crash.py",
     ),
-    "48_names_and_sources": ("names with `..`, zero bytes, options; sources that are empty, binary, 20 MiB", "tools: test_api_border.py"),
+    "48_names_and_sources": (
+        "names with `..`, zero bytes, options; sources that are empty, binary, 20 MiB",
+        "tools: test_api_border.py",
+    ),
     "50_file_locks": (
         "file locks on a shared read-only file as a channel between jobs",
         "not prevented: two jobs that conspire can signal each other so, as through the machine's load; neither sees what is another's",
@@ -35,7 +39,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "the GPU is reset while a job has it",
         "launcher, supervisor: ours, not the submission's error; test_simulated_gpu.py, and test_sandbox for the jobs after it",
     ),
-    "82_hosts_without_a_mechanism": ("hosts that lack a mechanism", "strict refuses, best-effort stamps: test_degraded.py"),
+    "82_hosts_without_a_mechanism": (
+        "hosts that lack a mechanism",
+        "strict refuses, best-effort stamps: test_degraded.py",
+    ),
     "131_launcher_taken_over": (
         "an image takes over the driver in the launcher: files, network, shared memory, capabilities, limits, system calls",
         "the layers launch_*: test_launch_jail.py, by a fake driver that makes system calls",
@@ -54,7 +61,8 @@ LAYERS_NOBODY_MISSES: dict[str, str] = {
     "launch_no_dumps": "`launch_user` covers it: a changed user id makes a process undumpable",
 }
 
-# layer -> the layer that covers it. Without that one as well, some case must notice that both are gone.
+# layer -> the layer that covers it. Without that one as well, some case must notice that both are
+# gone.
 COVERED_BY: dict[str, str] = {
     "capabilities": "slot_user",
     "no_dumps": "slot_user",

@@ -1,4 +1,5 @@
-"""The real server for the escape suite: short limits, a host of its own (private_host.py), canaries, and its invariants."""
+"""The real server for the escape suite: short limits, a host of its own (private_host.py),
+canaries, and its invariants."""
 
 from __future__ import annotations
 
@@ -28,13 +29,20 @@ SLACK_S = 2.0  # a verdict's time beyond its limits
 SETTLE_S = 5.0
 WARM_UP_JOBS = 4
 # Freed memory goes back to the system at once: what the server's memory grows by is what it holds.
-FRUGAL_MALLOC = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "65536", "MALLOC_MMAP_THRESHOLD_": "65536"}
+FRUGAL_MALLOC = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_TRIM_THRESHOLD_": "65536",
+    "MALLOC_MMAP_THRESHOLD_": "65536",
+}
 PRIVATE_HOST = (sys.executable, str(HERE / "private_host.py"))
 
 
 def can_be_private() -> bool:
-    """Whether the server can have a host of its own here: not where these files lie in /tmp, and only as root."""
-    if os.geteuid() != 0 or any(str(path).startswith(("/tmp/", "/dev/shm/")) for path in (ROOT, Path(sys.executable))):
+    """Whether the server can have a host of its own here: not where these files lie in /tmp, and
+    only as root."""
+    if os.geteuid() != 0 or any(
+        str(path).startswith(("/tmp/", "/dev/shm/")) for path in (ROOT, Path(sys.executable))
+    ):
         return False
     return subprocess.run([*PRIVATE_HOST, "true"], capture_output=True).returncode == 0
 
@@ -54,25 +62,48 @@ class EscapeServer:
 
     def __init__(self, binary: str, device: str = "cpu", without: str = "") -> None:
         (ROOT / "build").mkdir(exist_ok=True)
-        self.folder = Path(tempfile.mkdtemp(prefix="escapes-", dir=ROOT / "build"))  # not in /tmp, which the server sees as an empty one
+        self.folder = Path(
+            tempfile.mkdtemp(prefix="escapes-", dir=ROOT / "build")
+        )  # not in /tmp, which the server sees as an empty one
         self.state = self.folder / "state"
         self.canaries = Canaries(self.folder)
-        command = [binary, "serve", "--stdio", "--device", device, "--store", str(self.folder / "state" / "assay.db")]
-        command += ["--import-wall-ms", str(IMPORT_WALL_MS), "--run-wall-ms", str(RUN_WALL_MS), "--memory-mib", str(MEMORY_MIB)]
+        command = [
+            binary,
+            "serve",
+            "--stdio",
+            "--device",
+            device,
+            "--store",
+            str(self.folder / "state" / "assay.db"),
+        ]
+        command += [
+            "--import-wall-ms",
+            str(IMPORT_WALL_MS),
+            "--run-wall-ms",
+            str(RUN_WALL_MS),
+            "--memory-mib",
+            str(MEMORY_MIB),
+        ]
         command += ["--cpu-percent", str(CPU_PERCENT)]
         if without:
             command += ["--without", without]
         self.private = can_be_private()
         if self.private:
             command = [*PRIVATE_HOST, *command]
-        environment = {**os.environ, **FRUGAL_MALLOC, **self.canaries.environment(), "ASSAY_STATE_DIR": str(self.state)}
+        environment = {
+            **os.environ,
+            **FRUGAL_MALLOC,
+            **self.canaries.environment(),
+            "ASSAY_STATE_DIR": str(self.state),
+        }
         self.client = StdioClient(command, env=environment)
         self.pid = self.client.process.pid
         self.watch: Watch | None = None
 
     def warm_up(self, correct: str, largest: list[str]) -> None:
-        """Jobs until everything that is started on demand has been; then the invariants hold what they find. `largest` makes the server
-        hold as much as it ever may at once, so that later growth is a leak and not the allocator's first time."""
+        """Jobs until everything that is started on demand has been; then the invariants hold what
+        they find. `largest` makes the server hold as much as it ever may at once, so that later
+        growth is a leak and not the allocator's first time."""
         for source in largest:
             self.run(source)
         for _ in range(WARM_UP_JOBS):
@@ -87,13 +118,18 @@ class EscapeServer:
         return Outcome(verdict, time.monotonic() - started)
 
     def run_together(self, sources: list[str]) -> list[dict[str, Any]]:
-        """Sends all of them before it waits for the first answer; verdicts in the order of the sources."""
+        """Sends all of them before it waits for the first answer; verdicts in the order of the
+        sources."""
         handles = []
         for source in sources:
             self.client.next_id += 1
             handles.append(self.client.next_id)
             arguments = {"operator": "vector_add", "code": source, "response_format": "detailed"}
-            self.client.write(self.client.next_id, "tools/call", {"name": "run_tests", "arguments": arguments, "_meta": META})
+            self.client.write(
+                self.client.next_id,
+                "tools/call",
+                {"name": "run_tests", "arguments": arguments, "_meta": META},
+            )
         answers = {}
         while len(answers) < len(handles):
             message = self.client.read()
@@ -102,12 +138,17 @@ class EscapeServer:
         return [answers[handle] for handle in handles]
 
     def refuses(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Whether the call is answered with an error, of the tool or of the protocol, and not with a verdict."""
+        """Whether the call is answered with an error, of the tool or of the protocol, and not with
+        a verdict."""
         self.client.next_id += 1
-        self.client.write(self.client.next_id, "tools/call", {"name": tool, "arguments": arguments, "_meta": META})
+        self.client.write(
+            self.client.next_id, "tools/call", {"name": tool, "arguments": arguments, "_meta": META}
+        )
         while True:
             answer = self.client.read()
-            if answer.get("id") in (self.client.next_id, None) and "method" not in answer:  # null: not even the id could be read
+            if (
+                answer.get("id") in (self.client.next_id, None) and "method" not in answer
+            ):  # null: not even the id could be read
                 return "error" in answer or bool(answer["result"].get("isError"))
 
     def broken_invariants(self) -> list[str]:

@@ -1,13 +1,12 @@
-"""An assay-launcher process with the fake driver, spoken to in frames: what a plan may ask of it, and what an image that broke the driver's
-user side could do in it.
+"""An assay-launcher process with the fake driver, spoken to in frames: what a plan may ask of it,
+and what an image that broke the driver's user side could do in it.
 
     with Launcher(folder) as launcher:
         launcher.ready()
         answer, outputs = launcher.launch(vector_add())
         number, rooms = launcher.system_call(GETUID)          # a mutation build only
 
-It is the supervisor's part, which a server takes only where there is a GPU.
-"""
+It is the supervisor's part, which a server takes only where there is a GPU."""
 
 from __future__ import annotations
 
@@ -55,9 +54,14 @@ def kernel_plan(kernel: str) -> Plan:
 def vector_add(count: int = 64) -> Plan:
     """1 + 2, so many times."""
     plan = kernel_plan("fake_vector_add")
-    x, y = (plan.buffer(BufferKind.CONSTANT, 4 * count, "", struct.pack("<f", value) * count) for value in (1.0, 2.0))
+    x, y = (
+        plan.buffer(BufferKind.CONSTANT, 4 * count, "", struct.pack("<f", value) * count)
+        for value in (1.0, 2.0)
+    )
     plan.buffers[0] = Buffer(BufferKind.SCRATCH, 4 * count)
-    plan.ops = [Kernel(0, ONE, ONE, ONE, 0, [Pointer(x, 0), Pointer(y, 0), Pointer(0, 0), Scalar(4, count)])]
+    plan.ops = [
+        Kernel(0, ONE, ONE, ONE, 0, [Pointer(x, 0), Pointer(y, 0), Pointer(0, 0), Scalar(4, count)])
+    ]
     plan.outputs = [Output(0, 0, "float32", [count], [1])]
     return plan
 
@@ -79,17 +83,34 @@ def _system_call_plan(number: int, arguments: Sequence[int | bytes]) -> Plan:
 
 
 class Launcher:
-    """`folder` has the build's programs. `leaked`: descriptors that it inherits by mistake. `without`: what a mutation build leaves out."""
+    """`folder` has the build's programs. `leaked`: descriptors that it inherits by mistake.
+    `without`: what a mutation build leaves out."""
 
     def __init__(
-        self, folder: Path, driver: str = "fake", options: Sequence[str] = (), leaked: Sequence[int] = (), without: str = ""
+        self,
+        folder: Path,
+        driver: str = "fake",
+        options: Sequence[str] = (),
+        leaked: Sequence[int] = (),
+        without: str = "",
     ) -> None:
         ours, theirs = socket.socketpair()
         ours.settimeout(ANSWER_S)
-        command = [str(folder / "assay-launcher"), "--socket-fd", str(theirs.fileno()), "--device", "0", "--driver", driver, *options]
+        command = [
+            str(folder / "assay-launcher"),
+            "--socket-fd",
+            str(theirs.fileno()),
+            "--device",
+            "0",
+            "--driver",
+            driver,
+            *options,
+        ]
         command += ["--without", without] if without else []
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115
-        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno(), *leaked], stderr=self._log)
+        self.process = subprocess.Popen(
+            command, pass_fds=[theirs.fileno(), *leaked], stderr=self._log
+        )
         theirs.close()
         self._channel = Channel(ours)
         ours.settimeout(ANSWER_S)
@@ -97,7 +118,12 @@ class Launcher:
     def __enter__(self) -> Launcher:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         self.process.kill()
         self.process.wait()
         self._channel.close()
@@ -124,22 +150,34 @@ class Launcher:
             "max_time_ms": 1_000,
             "gpu_memory_bytes": gpu_memory_bytes,
         }
-        places = {"inputs": [], "output_fd": 0, "output_offset": 0, "output_bytes": OUTPUT_BYTES, "device_bytes": 0}
+        places = {
+            "inputs": [],
+            "output_fd": 0,
+            "output_offset": 0,
+            "output_bytes": OUTPUT_BYTES,
+            "device_bytes": 0,
+        }
         self._channel.send({"type": "launch", "case": "c", **places, **rules}, plan, [output])
         return output
 
-    def launch(self, plan: Plan | bytes, gpu_memory_bytes: int = GPU_MEMORY_BYTES) -> tuple[dict[str, Any], list[bytes]]:
+    def launch(
+        self, plan: Plan | bytes, gpu_memory_bytes: int = GPU_MEMORY_BYTES
+    ) -> tuple[dict[str, Any], list[bytes]]:
         """The answer, and the bytes of each output."""
         output = self.send(plan if isinstance(plan, bytes) else plan.encode(), gpu_memory_bytes)
         try:
             answer = self._receive().header
             with mmap.mmap(output, OUTPUT_BYTES) as memory:
-                return answer, [memory[at["offset"] : at["offset"] + at["nbytes"]] for at in answer.get("outputs", [])]
+                return answer, [
+                    memory[at["offset"] : at["offset"] + at["nbytes"]]
+                    for at in answer.get("outputs", [])
+                ]
         finally:
             os.close(output)
 
     def system_call(self, number: int, *arguments: int | bytes) -> tuple[int, list[bytes]]:
-        """Made by the launcher itself: what it returned, or the negative error, and what is in each Room afterwards."""
+        """Made by the launcher itself: what it returned, or the negative error, and what is in each
+        Room afterwards."""
         answer, (result, *rooms) = self.launch(_system_call_plan(number, arguments))
         assert answer["type"] == "launched", answer
         return int.from_bytes(result, "little", signed=True), rooms
@@ -147,6 +185,8 @@ class Launcher:
     def _receive(self, kind: str | None = None) -> Frame:
         frame = self._channel.receive()
         if frame is None:
-            raise FrameError(f"the launcher ended with status {self.process.wait()}: {self.words()}")
+            raise FrameError(
+                f"the launcher ended with status {self.process.wait()}: {self.words()}"
+            )
         assert kind is None or frame.type == kind, frame.header
         return frame

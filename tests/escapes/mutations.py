@@ -1,11 +1,12 @@
-"""The mutation run: the escape suite with each layer of the jail left out in turn. Some case must turn red.
+"""The mutation run: the escape suite with each layer of the jail left out in turn. Some case must
+turn red.
 
     python tests/escapes/mutations.py --binary build/mutations/bin/assay --out bench-out/escapes/mutations.json [--layers seccomp,no_dumps]
 
-First the cases that name the layer as their defence; where none of them notices, all of them. A layer that another one covers is
-also left out together with that one: more must turn red than without the cover alone. Exit status 0 whatever is found: the result is a
-table for people (docs/escapes.md).
-"""
+First the cases that name the layer as their defence; where none of them notices, all of them. A
+layer that another one covers is also left out together with that one: more must turn red than
+without the cover alone. Exit status 0 whatever is found: the result is a table for people
+(docs/escapes.md)."""
 
 from __future__ import annotations
 
@@ -33,7 +34,11 @@ TIMEOUT_S = 1_800
 
 def layers_of(binary: str) -> list[str]:
     """What the build can leave out: it names them when asked for one that does not exist."""
-    done = subprocess.run([binary, "eval", "vector_add", "/dev/null", "--without", "?"], capture_output=True, text=True)
+    done = subprocess.run(
+        [binary, "eval", "vector_add", "/dev/null", "--without", "?"],
+        capture_output=True,
+        text=True,
+    )
     _, found, names = done.stderr.strip().partition("valid: ")
     if not found:
         raise SystemExit(f"{binary} leaves nothing out: {done.stderr.strip()}")
@@ -41,32 +46,64 @@ def layers_of(binary: str) -> list[str]:
 
 
 def is_only_slow(problems: list[str]) -> bool:
-    """Whether nothing is wrong but the time that a busy machine took: no layer is missed by that."""
+    """Whether nothing is wrong but the time that a busy machine took: no layer is missed by
+    that."""
     return bool(problems) and all(problem.startswith("the verdict took") for problem in problems)
 
 
-def pytest_run(binary: str, layer: str, tests: list[str], marked: str = "not gpu") -> tuple[dict[str, Any], list[str]]:
+def pytest_run(
+    binary: str, layer: str, tests: list[str], marked: str = "not gpu"
+) -> tuple[dict[str, Any], list[str]]:
     """What was seen, and the names of the tests that failed."""
     with tempfile.TemporaryDirectory() as scratch:
         results, report = Path(scratch) / "results.json", Path(scratch) / "report.xml"
-        environment = {**os.environ, "ASSAY_BIN": binary, "ASSAY_WITHOUT": layer, "ASSAY_ESCAPES_RESULTS": str(results)}
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}", "-m", marked, *tests]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
-        failed = [line.split()[1].split("::")[-1] for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        environment = {
+            **os.environ,
+            "ASSAY_BIN": binary,
+            "ASSAY_WITHOUT": layer,
+            "ASSAY_ESCAPES_RESULTS": str(results),
+        }
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            f"--junit-xml={report}",
+            "-m",
+            marked,
+            *tests,
+        ]
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S
+        )
+        failed = [
+            line.split()[1].split("::")[-1]
+            for line in done.stdout.splitlines()
+            if line.startswith(("FAILED ", "ERROR "))
+        ]
         if not failed and done.returncode not in (0, 5):
-            raise RuntimeError(f"pytest ended with status {done.returncode} without {layer}: {done.stdout[-3000:]}{done.stderr[-2000:]}")
+            raise RuntimeError(
+                f"pytest ended with status {done.returncode} without {layer}: {done.stdout[-3000:]}{done.stderr[-2000:]}"
+            )
         seen = json.loads(results.read_text()) if results.exists() else {}
-        slow = {f"test_case[{name}]" for name, found in seen.items() if is_only_slow(found["problems"])}
+        slow = {
+            f"test_case[{name}]" for name, found in seen.items() if is_only_slow(found["problems"])
+        }
         return seen, [name for name in failed if name not in slow]
 
 
 def red_without_both(binary: str, layer: str, cover: str) -> list[str]:
-    """The tests that fail without both layers and not without the cover alone, of those that name either."""
+    """The tests that fail without both layers and not without the cover alone, of those that name
+    either."""
     if layer.startswith("launch_"):
         tests, marked = [LAUNCHER_TESTS], "launcher"
     else:
         tests, marked = tests_naming(layer, cover), "not gpu"
-    without = [set(pytest_run(binary, layers, tests, marked)[1]) for layers in (cover, f"{cover},{layer}")]
+    without = [
+        set(pytest_run(binary, layers, tests, marked)[1]) for layers in (cover, f"{cover},{layer}")
+    ]
     return sorted(without[1] - without[0])
 
 
@@ -78,7 +115,11 @@ def tests_naming(*layers: str) -> list[str]:
         for case in all_cases()
         if wanted & set(case.defences) and case.tier in "CRS"
     ]
-    tests += [f"tests/escapes/test_two_jobs.py::test_together[{path.stem}]" for path in TOGETHER if wanted & set(read_case(path).defences)]
+    tests += [
+        f"tests/escapes/test_two_jobs.py::test_together[{path.stem}]"
+        for path in TOGETHER
+        if wanted & set(read_case(path).defences)
+    ]
     if wanted & {"parent_death", "pid_namespace", "zygote_pid_namespace", "job_parent_death"}:
         tests.append("tests/escapes/test_supervisor_death.py")
     if wanted & ZYGOTE_LAYERS:
@@ -95,31 +136,50 @@ def red_without(binary: str, layer: str, quick: bool) -> dict[str, Any]:
     ran = "the cases that name it"
     if not failed and not (quick and tests):
         ran = "the short version" if quick else "every case"
-        every = ["tests/escapes/test_escapes.py", *(f"tests/escapes/{name}" for name in FILES_BESIDE_CASES)]
+        every = [
+            "tests/escapes/test_escapes.py",
+            *(f"tests/escapes/{name}" for name in FILES_BESIDE_CASES),
+        ]
         seen, failed = pytest_run(binary, layer, every, "short" if quick else "not gpu")
     problems = {name: found["problems"] for name, found in seen.items() if found["problems"]}
     return {"ran": ran, "red": failed, "problems": problems}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="The escape suite with each layer left out in turn.")
+    parser = argparse.ArgumentParser(
+        description="The escape suite with each layer left out in turn."
+    )
     parser.add_argument("--binary", default=str(ROOT / "build/mutations/bin/assay"))
     parser.add_argument("--out", type=Path, default=ROOT / "bench-out/escapes/mutations.json")
-    parser.add_argument("--layers", default="", help="some of them, separated by commas; default: all")
     parser.add_argument(
-        "--quick", action="store_true", help="where no case that names a layer notices, leave it at that (without one: the short version)"
+        "--layers", default="", help="some of them, separated by commas; default: all"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="where no case that names a layer notices, leave it at that (without one: the short version)",
     )
     arguments = parser.parse_args()
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    matrix: dict[str, Any] = json.loads(arguments.out.read_text()) if arguments.out.exists() and arguments.layers else {}
+    matrix: dict[str, Any] = (
+        json.loads(arguments.out.read_text()) if arguments.out.exists() and arguments.layers else {}
+    )
     for layer in arguments.layers.split(",") if arguments.layers else layers_of(arguments.binary):
         cover = COVERED_BY.get(layer, "")
-        # Every case was tried on a covered layer once, in vain; what shows it is that both are missed.
+        # Every case was tried on a covered layer once, in vain; what shows it is that both are
+        # missed.
         found = red_without(arguments.binary, layer, arguments.quick or bool(cover))
         if cover and not found["red"]:
-            found |= {"cover": cover, "red_with_cover": red_without_both(arguments.binary, layer, cover)}
+            found |= {
+                "cover": cover,
+                "red_with_cover": red_without_both(arguments.binary, layer, cover),
+            }
         matrix[layer] = found
-        beside = f" without {cover} as well: {', '.join(found['red_with_cover']) or 'nobody'}" if "cover" in found else ""
+        beside = (
+            f" without {cover} as well: {', '.join(found['red_with_cover']) or 'nobody'}"
+            if "cover" in found
+            else ""
+        )
         print(f"{layer:24s} {', '.join(found['red']) or 'NOBODY NOTICES'}{beside}", flush=True)
         arguments.out.write_text(json.dumps(matrix, indent=1, sort_keys=True) + "\n")
     return 0

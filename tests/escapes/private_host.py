@@ -1,11 +1,11 @@
-"""Becomes a command on a host of its own: private /tmp, /dev/shm and System V objects, so that what others on the machine do meanwhile is
-not taken for a leak of the sandbox. Where the machine has no GPU, its /dev has nodes by the names of one, which anybody may open: a
-submission that can is as good as at a GPU.
+"""Becomes a command on a host of its own: private /tmp, /dev/shm and System V objects, so that what
+others on the machine do meanwhile is not taken for a leak of the sandbox. Where the machine has no
+GPU, its /dev has nodes by the names of one, which anybody may open: a submission that can is as
+good as at a GPU.
 
     python private_host.py COMMAND...
 
-Needs root. Exit status 3 when the namespaces cannot be made.
-"""
+Needs root. Exit status 3 when the namespaces cannot be made."""
 
 from __future__ import annotations
 
@@ -54,9 +54,14 @@ def main(command: list[str]) -> int:
             error = ctypes.get_errno()
             raise OSError(error, f"{what}: {os.strerror(error)}")
 
-    def mount(source: str, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
+    def mount(
+        source: str, target: str, kind: str | None, flags: int, options: str | None = None
+    ) -> None:
         texts = [text.encode() if text is not None else None for text in (source, target, kind)]
-        check(libc.mount(*texts, ctypes.c_ulong(flags), options.encode() if options else None), f"mount {source} on {target}")
+        check(
+            libc.mount(*texts, ctypes.c_ulong(flags), options.encode() if options else None),
+            f"mount {source} on {target}",
+        )
 
     try:
         check(libc.unshare(CLONE_NEWNS | CLONE_NEWIPC), "unshare")

@@ -1,4 +1,5 @@
-"""What stands before every case: the entry function, which gives the right answer only if nothing got through, and a record of it."""
+"""What stands before every case: the entry function, which gives the right answer only if nothing
+got through, and a record of it."""
 
 import ctypes
 import errno as _errno
@@ -38,8 +39,8 @@ def got_through(what):
 
 
 def denied(what, attempt, *arguments, errors=(OSError,), by=None):
-    """Notes how the attempt was refused; one that is not is recorded as got through. `by`: the error that the jail answers with, where this
-    machine would refuse with another one anyway."""
+    """Notes how the attempt was refused; one that is not is recorded as got through. `by`: the
+    error that the jail answers with, where this machine would refuse with another one anyway."""
     try:
         result = attempt(*arguments)
     except errors as error:
@@ -73,7 +74,9 @@ def require(what, holds):
 def syscall(number, *arguments):
     """A raw system call of x86-64 by number; raises OSError."""
     ctypes.set_errno(0)
-    result = _libc.syscall(ctypes.c_long(number), *[ctypes.c_long(a) if isinstance(a, int) else a for a in arguments])
+    result = _libc.syscall(
+        ctypes.c_long(number), *[ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    )
     if result == -1:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
@@ -81,7 +84,8 @@ def syscall(number, *arguments):
 
 
 def in_child(work):
-    """Runs it in a forked child and returns its wait status: for attempts that may end the process."""
+    """Runs it in a forked child and returns its wait status: for attempts that may end the
+    process."""
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:

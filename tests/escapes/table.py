@@ -1,7 +1,8 @@
-"""Writes docs/escapes.md: what was tried, what was expected, what was seen, and which case notices when a layer is left out.
+"""Writes docs/escapes.md: what was tried, what was expected, what was seen, and which case notices
+when a layer is left out.
 
-python tests/escapes/table.py --results bench-out/escapes/results.json --mutations bench-out/escapes/mutations.json --out docs/escapes.md
-"""
+python tests/escapes/table.py --results bench-out/escapes/results.json --mutations
+bench-out/escapes/mutations.json --out docs/escapes.md"""
 
 from __future__ import annotations
 
@@ -53,15 +54,26 @@ SHOWN = 6  # red cases named per layer
 
 def row(case: Case, results: dict[str, Any]) -> str:
     found = results.get(case.name)
-    seen = "not run here" if found is None else found["seen"].removesuffix(":none") + (" (!)" if found["problems"] else "")
-    expect, seen = str(case.expect).replace("error:", "").replace(",", " or "), seen.replace("error:", "")
+    seen = (
+        "not run here"
+        if found is None
+        else found["seen"].removesuffix(":none") + (" (!)" if found["problems"] else "")
+    )
+    expect, seen = (
+        str(case.expect).replace("error:", "").replace(",", " or "),
+        seen.replace("error:", ""),
+    )
     return f"| {case.number} | {case.attempt} | {case.tier} | {expect} | {seen} | {', '.join(case.defences)} |"
 
 
 def attempts(results: dict[str, Any]) -> str:
     cases = [*all_cases(), *map(read_case, (HERE / "together").glob("*.py"))]
     rows = {case.name: row(case, results) for case in cases if case.number < OWN}
-    own = [row(case, results) for case in sorted(cases, key=lambda case: (case.number, case.name)) if case.number >= OWN]
+    own = [
+        row(case, results)
+        for case in sorted(cases, key=lambda case: (case.number, case.name))
+        if case.number >= OWN
+    ]
     for name, (attempt, where) in ELSEWHERE.items():
         seen = results[name]["seen"] if name in results else "see the last column"
         number = int(name.split("_")[0])
@@ -75,8 +87,13 @@ def attempts(results: dict[str, Any]) -> str:
 
 
 def shown(tests: list[str]) -> str:
-    names = [name.removeprefix("test_case[").removeprefix("test_together[").removesuffix("]") for name in tests]
-    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    names = [
+        name.removeprefix("test_case[").removeprefix("test_together[").removesuffix("]")
+        for name in tests
+    ]
+    return ", ".join(names[:SHOWN]) + (
+        f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    )
 
 
 def mutations(matrix: dict[str, Any]) -> str:
@@ -84,7 +101,11 @@ def mutations(matrix: dict[str, Any]) -> str:
     for layer, found in matrix.items():
         nobody = f"none of {found['ran']}: " + LAYERS_NOBODY_MISSES.get(layer, "a case is missing")
         both = found.get("red_with_cover")
-        beside = f"; with `{found['cover']}` left out as well: {shown(both) if both else 'none'}" if both is not None else ""
+        beside = (
+            f"; with `{found['cover']}` left out as well: {shown(both) if both else 'none'}"
+            if both is not None
+            else ""
+        )
         lines.append(f"| `{layer}` | {shown(found['red']) if found['red'] else nobody + beside} |")
     return MUTATIONS + "\n".join(lines) + "\n"
 
@@ -96,7 +117,11 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=HERE.parent.parent / "docs/escapes.md")
     arguments = parser.parse_args()
     results = json.loads(arguments.results.read_text())
-    text = TITLE + f"\nSeen on Linux {platform.release()}: {len(results)} attempts run.\n" + attempts(results)
+    text = (
+        TITLE
+        + f"\nSeen on Linux {platform.release()}: {len(results)} attempts run.\n"
+        + attempts(results)
+    )
     if arguments.mutations and arguments.mutations.exists():
         text += mutations(json.loads(arguments.mutations.read_text()))
     arguments.out.write_text(text)

@@ -1,7 +1,8 @@
-"""Attempt 82: hosts that lack a mechanism. strict refuses, best-effort names what is missing in every verdict.
+"""Attempt 82: hosts that lack a mechanism. strict refuses, best-effort names what is missing in
+every verdict.
 
-A layer that a mutation build leaves out is a host without it, as far as everything above the jail can tell.
-"""
+A layer that a mutation build leaves out is a host without it, as far as everything above the jail
+can tell."""
 
 from __future__ import annotations
 
@@ -25,7 +26,10 @@ LAYERS = [
     "cgroup_memory",
     "slot_user",
 ]
-BUILT_ON = {"mount_namespace": {"root_filesystem", "proc"}, "job_mount_namespace": {"job_tmp", "job_shm", "job_proc"}}
+BUILT_ON = {
+    "mount_namespace": {"root_filesystem", "proc"},
+    "job_mount_namespace": {"job_tmp", "job_shm", "job_proc"},
+}
 UNPRIVILEGED_UID = 65_534
 
 
@@ -33,33 +37,51 @@ UNPRIVILEGED_UID = 65_534
 def mutation_binary() -> str:
     path = os.environ.get("ASSAY_MUTATION_BIN")
     if not path:
-        pytest.skip("ASSAY_MUTATION_BIN names no build with ASSAY_JAIL_MUTATIONS=ON; ./run escapes makes one")
+        pytest.skip(
+            "ASSAY_MUTATION_BIN names no build with ASSAY_JAIL_MUTATIONS=ON; ./run escapes makes one"
+        )
     return path
 
 
-def evaluate(binary: str, folder: Path, control: Case, *options: str) -> subprocess.CompletedProcess[str]:
+def evaluate(
+    binary: str, folder: Path, control: Case, *options: str
+) -> subprocess.CompletedProcess[str]:
     source = folder / "submission.py"
     source.write_text(control.source({}))
     command = [binary, "eval", "vector_add", str(source), "--mode", "test", "--json", *options]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=180, env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
+        command,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")},
     )
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_a_missing_layer_is_never_silent(mutation_binary: str, tmp_path: Path, control_cases: tuple[Case, Case], layer: str) -> None:
+def test_a_missing_layer_is_never_silent(
+    mutation_binary: str, tmp_path: Path, control_cases: tuple[Case, Case], layer: str
+) -> None:
     loose = evaluate(mutation_binary, tmp_path, control_cases[0], "--without", layer)
     verdict = json.loads(loose.stdout)
     assert verdict["outcome"] == "pass", verdict
-    assert {layer} | BUILT_ON.get(layer, set()) <= set(verdict["provenance"]["missing_layers"]), verdict["provenance"]
-    strict = evaluate(mutation_binary, tmp_path, control_cases[0], "--without", layer, "--isolation", "strict")
+    assert {layer} | BUILT_ON.get(layer, set()) <= set(verdict["provenance"]["missing_layers"]), (
+        verdict["provenance"]
+    )
+    strict = evaluate(
+        mutation_binary, tmp_path, control_cases[0], "--without", layer, "--isolation", "strict"
+    )
     refused = json.loads(strict.stdout)
     assert (refused["outcome"], refused["error_kind"]) == ("error", "internal_error"), refused
-    assert f"strict isolation needs the layer {layer}" in refused["detail"] + refused["summary"], refused
+    assert f"strict isolation needs the layer {layer}" in refused["detail"] + refused["summary"], (
+        refused
+    )
 
 
 @pytest.mark.short
-def test_a_release_build_leaves_nothing_out(binary: str, tmp_path: Path, control_cases: tuple[Case, Case]) -> None:
+def test_a_release_build_leaves_nothing_out(
+    binary: str, tmp_path: Path, control_cases: tuple[Case, Case]
+) -> None:
     if os.environ.get("ASSAY_WITHOUT"):
         pytest.skip("this is a mutation run")
     done = evaluate(binary, tmp_path, control_cases[0], "--without", "seccomp")
@@ -68,20 +90,41 @@ def test_a_release_build_leaves_nothing_out(binary: str, tmp_path: Path, control
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
 def test_an_ordinary_user(binary: str, control_cases: tuple[Case, Case]) -> None:
-    """Without root there are no slot users and no control groups: the verdict says so, and the rest of the jail holds."""
+    """Without root there are no slot users and no control groups: the verdict says so, and the rest
+    of the jail holds."""
     with tempfile.TemporaryDirectory(prefix="escapes-user-", dir="/dev/shm") as name:
         folder = Path(name)
         os.chown(folder, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
         source = folder / "submission.py"
         source.write_text(control_cases[0].source({}))
         environment = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state"), "HOME": str(folder)}
-        as_user = ["setpriv", f"--reuid={UNPRIVILEGED_UID}", f"--regid={UNPRIVILEGED_UID}", "--clear-groups"]
+        as_user = [
+            "setpriv",
+            f"--reuid={UNPRIVILEGED_UID}",
+            f"--regid={UNPRIVILEGED_UID}",
+            "--clear-groups",
+        ]
         command = [*as_user, binary, "eval", "vector_add", str(source), "--mode", "test", "--json"]
-        if subprocess.run([*as_user, "test", "-x", os.environ.get("ASSAY_PYTHON", binary)], check=False).returncode != 0:
+        if (
+            subprocess.run(
+                [*as_user, "test", "-x", os.environ.get("ASSAY_PYTHON", binary)], check=False
+            ).returncode
+            != 0
+        ):
             pytest.skip("an ordinary user may not read this build or this Python")
-        loose = subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment)
+        loose = subprocess.run(
+            command, capture_output=True, text=True, timeout=180, env=environment
+        )
         verdict = json.loads(loose.stdout)
         assert verdict["outcome"] == "pass", verdict
-        assert {"slot_user", "cgroup_memory", "cgroup_pids"} <= set(verdict["provenance"]["missing_layers"]), verdict["provenance"]
-        strict = subprocess.run([*command, "--isolation", "strict"], capture_output=True, text=True, timeout=180, env=environment)
+        assert {"slot_user", "cgroup_memory", "cgroup_pids"} <= set(
+            verdict["provenance"]["missing_layers"]
+        ), verdict["provenance"]
+        strict = subprocess.run(
+            [*command, "--isolation", "strict"],
+            capture_output=True,
+            text=True,
+            timeout=180,
+            env=environment,
+        )
         assert json.loads(strict.stdout)["error_kind"] == "internal_error", strict.stdout

@@ -8,18 +8,31 @@ import os
 import pytest
 from case_file import Case
 from conftest import Results
-from escape_server import IMPORT_WALL_MS, LAUNCH_WALL_MS, RUN_WALL_MS, SLACK_S, EscapeServer, Outcome
+from escape_server import (
+    IMPORT_WALL_MS,
+    LAUNCH_WALL_MS,
+    RUN_WALL_MS,
+    SLACK_S,
+    EscapeServer,
+    Outcome,
+)
 
 
 def limit_s(outcome: Outcome) -> float:
     """What the stages that the case went through may take."""
     stage = outcome.verdict.get("stage")
-    return (IMPORT_WALL_MS + (RUN_WALL_MS if stage != "import" else 0) + (LAUNCH_WALL_MS if stage == "launch" else 0)) / 1e3
+    return (
+        IMPORT_WALL_MS
+        + (RUN_WALL_MS if stage != "import" else 0)
+        + (LAUNCH_WALL_MS if stage == "launch" else 0)
+    ) / 1e3
 
 
 def has_landlock() -> bool:
     """Asks for the version of the interface."""
-    return ctypes.CDLL(None).syscall(ctypes.c_long(444), None, ctypes.c_long(0), ctypes.c_long(1)) > 0
+    return (
+        ctypes.CDLL(None).syscall(ctypes.c_long(444), None, ctypes.c_long(0), ctypes.c_long(1)) > 0
+    )
 
 
 def reason_to_skip(case: Case, private: bool) -> str | None:
@@ -43,17 +56,27 @@ def check_controls(server: EscapeServer, controls: tuple[Case, Case]) -> list[st
     return found
 
 
-def test_case(case: Case, escape_server: EscapeServer, control_cases: tuple[Case, Case], results: Results) -> None:
+def test_case(
+    case: Case, escape_server: EscapeServer, control_cases: tuple[Case, Case], results: Results
+) -> None:
     if reason := reason_to_skip(case, escape_server.private):
         pytest.skip(reason)
     outcome = escape_server.run(case.source(escape_server.canaries.addresses()), case.tool)
     problems = [] if (wrong := case.problem_with(outcome.verdict)) is None else [wrong]
     if outcome.wall_s > limit_s(outcome) + SLACK_S:
-        problems.append(f"the verdict took {outcome.wall_s:.1f} s; its limits allow {limit_s(outcome):.1f} s and {SLACK_S} s more")
+        problems.append(
+            f"the verdict took {outcome.wall_s:.1f} s; its limits allow {limit_s(outcome):.1f} s and {SLACK_S} s more"
+        )
     if escape_server.canaries.secret in repr(outcome.verdict):
         problems.append("a secret of the host is in the verdict")
     problems += check_controls(escape_server, control_cases)
     problems += escape_server.broken_invariants()
-    results[case.name] = {"seen": outcome.kind, "wall_s": round(outcome.wall_s, 2), "problems": problems}
+    results[case.name] = {
+        "seen": outcome.kind,
+        "wall_s": round(outcome.wall_s, 2),
+        "problems": problems,
+    }
     said = outcome.verdict.get("stdout", "")
-    assert not problems, "\n".join([*problems, "", said[-3000:], outcome.verdict.get("stderr", "")[-2000:]])
+    assert not problems, "\n".join(
+        [*problems, "", said[-3000:], outcome.verdict.get("stderr", "")[-2000:]]
+    )

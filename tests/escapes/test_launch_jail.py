@@ -1,8 +1,9 @@
-"""Attempts on the launcher's jail. No submitted code runs in a launcher, but the driver inside it parses submitted images: these are what
-one could do that took the driver over, as system calls that the fake driver makes in its place.
+"""Attempts on the launcher's jail. No submitted code runs in a launcher, but the driver inside it
+parses submitted images: these are what one could do that took the driver over, as system calls that
+the fake driver makes in its place.
 
-Only a build that can leave layers out has such a driver: ASSAY_MUTATION_BIN names its server, and ./run escapes makes one.
-"""
+Only a build that can leave layers out has such a driver: ASSAY_MUTATION_BIN names its server, and
+./run escapes makes one."""
 
 from __future__ import annotations
 
@@ -28,7 +29,19 @@ from watch import FIRST_SLOT_UID
 pytestmark = pytest.mark.launcher
 
 # x86-64
-OPENAT, SOCKET, SENDTO, SHMGET, UNAME, PRLIMIT, PREAD, PRCTL, KEYCTL, GETSID, READLINK = 257, 41, 44, 29, 63, 302, 17, 157, 250, 124, 89
+OPENAT, SOCKET, SENDTO, SHMGET, UNAME, PRLIMIT, PREAD, PRCTL, KEYCTL, GETSID, READLINK = (
+    257,
+    41,
+    44,
+    29,
+    63,
+    302,
+    17,
+    157,
+    250,
+    124,
+    89,
+)
 GETPID = 39
 AT_FDCWD, RLIMIT_FSIZE, RLIMIT_CORE = -100, 1, 4
 PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_CAPBSET_READ, CAP_SYS_ADMIN = 3, 39, 23, 21
@@ -58,9 +71,15 @@ LAYERS = [
 
 
 def folder() -> Path:
-    path = os.environ.get("ASSAY_BIN") if os.environ.get("ASSAY_WITHOUT") else os.environ.get("ASSAY_MUTATION_BIN")
+    path = (
+        os.environ.get("ASSAY_BIN")
+        if os.environ.get("ASSAY_WITHOUT")
+        else os.environ.get("ASSAY_MUTATION_BIN")
+    )
     if not path:
-        pytest.skip("ASSAY_MUTATION_BIN names no build with ASSAY_JAIL_MUTATIONS=ON; ./run escapes makes one")
+        pytest.skip(
+            "ASSAY_MUTATION_BIN names no build with ASSAY_JAIL_MUTATIONS=ON; ./run escapes makes one"
+        )
     return Path(path).parent
 
 
@@ -95,7 +114,9 @@ def opened(launcher: Launcher, path: str, flags: int = os.O_RDONLY) -> int:
 
 
 def namespace(launcher: Launcher, kind: str) -> str:
-    length, (name,) = launcher.system_call(READLINK, f"/proc/self/ns/{kind}".encode() + b"\0", Room(64), 64)
+    length, (name,) = launcher.system_call(
+        READLINK, f"/proc/self/ns/{kind}".encode() + b"\0", Room(64), 64
+    )
     assert length > 0, os.strerror(-length)
     return name[:length].decode()
 
@@ -103,7 +124,10 @@ def namespace(launcher: Launcher, kind: str) -> str:
 def test_a_descriptor_that_it_inherited(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret")
-    with open(secret) as leak, Launcher(folder(), leaked=[leak.fileno()], without=without()) as launcher:
+    with (
+        open(secret) as leak,
+        Launcher(folder(), leaked=[leak.fileno()], without=without()) as launcher,
+    ):
         launcher.ready()
         assert launcher.system_call(PREAD, leak.fileno(), Room(8), 8, 0)[0] == -errno.EBADF
 
@@ -117,7 +141,10 @@ def test_a_port_of_the_host(launcher: Launcher) -> None:
         listener.bind(("127.0.0.1", 0))
         listener.setblocking(False)
         address = (
-            struct.pack("<H", socket.AF_INET) + struct.pack("!H", listener.getsockname()[1]) + socket.inet_aton("127.0.0.1") + bytes(8)
+            struct.pack("<H", socket.AF_INET)
+            + struct.pack("!H", listener.getsockname()[1])
+            + socket.inet_aton("127.0.0.1")
+            + bytes(8)
         )
         channel, _ = launcher.system_call(SOCKET, socket.AF_INET, socket.SOCK_DGRAM, 0)
         if channel >= 0:
@@ -175,7 +202,9 @@ def test_its_memory_is_not_for_others_to_read(launcher: Launcher) -> None:
     assert launcher.system_call(PRCTL, PR_GET_DUMPABLE)[0] == 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="without root one user id is mapped, and the launcher keeps it")
+@pytest.mark.skipif(
+    os.geteuid() != 0, reason="without root one user id is mapped, and the launcher keeps it"
+)
 def test_the_supervisors_user(launcher: Launcher) -> None:
     assert all(int(uid) >= FIRST_SLOT_UID for uid in status(launcher)["Uid"].split())
 
@@ -185,7 +214,9 @@ def test_memory_and_files_of_its_own_in_proc(launcher: Launcher) -> None:
     assert os.stat(f"/proc/{launcher.process.pid}/mem").st_uid == 0
 
 
-@pytest.mark.skipif(not has_landlock(), reason="this kernel has no Landlock, and nothing else stands against it")
+@pytest.mark.skipif(
+    not has_landlock(), reason="this kernel has no Landlock, and nothing else stands against it"
+)
 def test_the_entropy_pool(launcher: Launcher) -> None:
     assert opened(launcher, "/dev/urandom") >= 0
     assert opened(launcher, "/dev/urandom", os.O_WRONLY) == -errno.EACCES
@@ -248,4 +279,6 @@ def test_a_release_build_leaves_nothing_out_and_makes_no_system_call(binary: str
         assert "argument '--without' is unknown" in launcher.words()
     with Launcher(Path(binary).parent) as launcher:
         launcher.ready()
-        assert launcher.system_call(GETPID)[0] != launcher.process.pid  # a kernel that the fake driver does not know writes nothing
+        assert (
+            launcher.system_call(GETPID)[0] != launcher.process.pid
+        )  # a kernel that the fake driver does not know writes nothing

@@ -1,6 +1,6 @@
-"""Attempts that must never be made on a shared GPU, made on the fake driver through the real launcher: memory beyond the GPU's, objects of
-several GPUs, a reset under a running job, kernels that hang. After each the launcher, or the next one, does its work.
-"""
+"""Attempts that must never be made on a shared GPU, made on the fake driver through the real
+launcher: memory beyond the GPU's, objects of several GPUs, a reset under a running job, kernels
+that hang. After each the launcher, or the next one, does its work."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def test_memory_beyond_the_gpus(folder: Path, results: Results) -> None:
         for _ in range(3):
             large.buffer(BufferKind.SCRATCH, FAKE_MEMORY_BYTES // 2)
         assert refusal(launcher, large) == "gpu_memory_limit"  # the device has no more
-        assert refusal(launcher, large, FAKE_MEMORY_BYTES // 4) == "gpu_memory_limit"  # the job may have no more
+        assert (
+            refusal(launcher, large, FAKE_MEMORY_BYTES // 4) == "gpu_memory_limit"
+        )  # the job may have no more
         check_works(launcher)
         # Managed memory would be a kind of buffer; there are three, and this is none.
         for kind in range(len(BufferKind), KINDS):
@@ -75,7 +77,9 @@ def test_objects_of_several_gpus(folder: Path, results: Results) -> None:
         launcher.ready()
         assert launcher.launch(whole)[0]["type"] == "launched"
         for code in range(len(known), KINDS):
-            assert refusal(launcher, whole.replace(body, bytes([code]) + body[1:])) == "invalid_plan", code
+            assert (
+                refusal(launcher, whole.replace(body, bytes([code]) + body[1:])) == "invalid_plan"
+            ), code
         other = Plan("cuda:90,cuda:90", plan.buffers, plan.binaries, plan.ops, plan.outputs)
         assert refusal(launcher, other) == "invalid_plan"
         check_works(launcher)
@@ -86,13 +90,18 @@ def test_a_reset_under_a_running_job(folder: Path, results: Results) -> None:
     with Launcher(folder) as launcher:
         launcher.ready()
         check_works(launcher)
-        assert refusal(launcher, kernel_plan("fake_reset")) == "internal_error"  # nobody's submission did that
+        assert (
+            refusal(launcher, kernel_plan("fake_reset")) == "internal_error"
+        )  # nobody's submission did that
         assert refusal(launcher, vector_add()) == "internal_error"
     with Launcher(folder, driver="fake-sick") as launcher:
         assert launcher.process.wait(DEATH_S) == 1
         assert "the device fails its check" in launcher.words()
     check_next_works(folder)
-    results["79_resets_under_a_job"] = {"seen": "internal_error, then no launcher is ready until the device is well", "problems": []}
+    results["79_resets_under_a_job"] = {
+        "seen": "internal_error, then no launcher is ready until the device is well",
+        "problems": [],
+    }
 
 
 def test_a_kernel_that_hangs(folder: Path, results: Results) -> None:

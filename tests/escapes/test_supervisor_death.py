@@ -46,7 +46,9 @@ def folder() -> Iterator[Path]:
 
 
 def descendants(root: int) -> set[int]:
-    table = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    table = subprocess.run(
+        ["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True
+    ).stdout
     pairs = [tuple(map(int, line.split())) for line in table.splitlines()]
     family = {root}
     while grown := {pid for pid, parent in pairs if parent in family} - family:
@@ -56,11 +58,18 @@ def descendants(root: int) -> set[int]:
 
 def slot_processes(pids: set[int]) -> int:
     """How many of them run as the user of a slot: the job's own."""
-    table = subprocess.run(["ps", "-eo", "pid=,uid="], capture_output=True, text=True, check=True).stdout
-    return sum(int(uid) >= FIRST_SLOT_UID and int(pid) in pids for pid, uid in map(str.split, table.splitlines()))
+    table = subprocess.run(
+        ["ps", "-eo", "pid=,uid="], capture_output=True, text=True, check=True
+    ).stdout
+    return sum(
+        int(uid) >= FIRST_SLOT_UID and int(pid) in pids
+        for pid, uid in map(str.split, table.splitlines())
+    )
 
 
-def test_killed_in_the_middle_of_a_job(binary: str, folder: Path, control_cases: tuple[Case, Case], results: Results) -> None:
+def test_killed_in_the_middle_of_a_job(
+    binary: str, folder: Path, control_cases: tuple[Case, Case], results: Results
+) -> None:
     command = [binary, "serve", "--stdio", "--device", "cpu", "--store", str(folder / "assay.db")]
     without = os.environ.get("ASSAY_WITHOUT", "")
     command += ["--without", without] if without else []
@@ -71,7 +80,15 @@ def test_killed_in_the_middle_of_a_job(binary: str, folder: Path, control_cases:
     client.call("run_tests", {"operator": "vector_add", "code": control_cases[0].source({})})
     before = slot_processes(descendants(server))
     source = (HERE / "probe.py").read_text() + OUTLIVES
-    client.write(10_000, "tools/call", {"name": "run_tests", "arguments": {"operator": "vector_add", "code": source}, "_meta": META})
+    client.write(
+        10_000,
+        "tools/call",
+        {
+            "name": "run_tests",
+            "arguments": {"operator": "vector_add", "code": source},
+            "_meta": META,
+        },
+    )
     while slot_processes(family := descendants(server)) < before + 3:
         assert time.monotonic() < idle, "the job's processes did not start"
         time.sleep(0.05)
@@ -84,8 +101,13 @@ def test_killed_in_the_middle_of_a_job(binary: str, folder: Path, control_cases:
     results["20_outlives_the_supervisor"] = {"seen": "all processes dead", "problems": []}
 
     again = StdioClient(command, env=environment)
-    verdict = again.call("run_tests", {"operator": "vector_add", "code": control_cases[0].source({})})["structuredContent"]
-    while verdict.get("status") in ("queued", "running"):  # on a busy machine the imports take longer than a call waits
+    verdict = again.call(
+        "run_tests", {"operator": "vector_add", "code": control_cases[0].source({})}
+    )["structuredContent"]
+    while verdict.get("status") in (
+        "queued",
+        "running",
+    ):  # on a busy machine the imports take longer than a call waits
         verdict = again.call("job", {"job": verdict["job"], "wait_s": 20})["structuredContent"]
     again.close()
     assert verdict.get("outcome") == "pass", verdict

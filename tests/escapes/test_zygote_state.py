@@ -1,4 +1,5 @@
-"""The jail of the fork server itself, from outside: layers that a candidate never meets, because it enters others of its own on top."""
+"""The jail of the fork server itself, from outside: layers that a candidate never meets, because it
+enters others of its own on top."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ NAMESPACES = {
     "zygote_pid_namespace": "pid",
     "user_namespace": "user",
 }
-MOST_PROCESSES = 40  # that a process namespace of its own shows while the pool is filled; the machine has more
+MOST_PROCESSES = (
+    40  # that a process namespace of its own shows while the pool is filled; the machine has more
+)
 
 
 @pytest.fixture
@@ -64,17 +67,25 @@ def zygote_of(server: StdioClient) -> int:
     while time.monotonic() < end:
         for pid in descendants(server.process.pid):
             words = words_of(pid)
-            if b"zygote" in words and words[0].endswith(b"python") and words_of(stat_of(pid, 1))[0].endswith(b"assay-jail"):
+            if (
+                b"zygote" in words
+                and words[0].endswith(b"python")
+                and words_of(stat_of(pid, 1))[0].endswith(b"assay-jail")
+            ):
                 return pid
         time.sleep(0.1)
     raise AssertionError("there is no zygote")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user cannot look into the namespaces of others")
+@pytest.mark.skipif(
+    os.geteuid() != 0, reason="an ordinary user cannot look into the namespaces of others"
+)
 def test_the_fork_server_shares_nothing_of_the_machine(server: StdioClient) -> None:
     zygote, own = zygote_of(server), server.process.pid
     shared = [
-        layer for layer, kind in NAMESPACES.items() if os.readlink(f"/proc/{zygote}/ns/{kind}") == os.readlink(f"/proc/{own}/ns/{kind}")
+        layer
+        for layer, kind in NAMESPACES.items()
+        if os.readlink(f"/proc/{zygote}/ns/{kind}") == os.readlink(f"/proc/{own}/ns/{kind}")
     ]
     assert shared == []
     assert stat_of(zygote, 3) == zygote, "it can reach the terminal of whoever started the server"

@@ -1,10 +1,10 @@
-"""The invariants of the escape suite, seen from outside the server: what no submission may change, whatever it tried.
+"""The invariants of the escape suite, seen from outside the server: what no submission may change,
+whatever it tried.
 
     watch = Watch(server_pid, folder)      # once the server is warm
     broken = watch.settle(deadline_s=5)    # after a case: what still differs from then; empty is good
 
-Counts may differ for a moment while the pool refills, so they are given time; the rest may not.
-"""
+Counts may differ for a moment while the pool refills, so they are given time; the rest may not."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-LOGS = re.compile(r"(launcher-\d+\.\d+|zygote(-\d+)?)\.log")  # of our own processes, a bounded number
+LOGS = re.compile(
+    r"(launcher-\d+\.\d+|zygote(-\d+)?)\.log"
+)  # of our own processes, a bounded number
 
 RSS_SLACK_BYTES = 5 << 20
-THREAD_SLACK = (
-    4  # the protocol's pool starts another worker when a call comes before the last one is idle; over a hundred cases a leak shows
-)
+# the protocol's pool starts another worker when a call comes before the last one is idle; over a
+# hundred cases a leak shows
+THREAD_SLACK = 4
 FIRST_SLOT_UID = 0x7000_0000  # sandbox/jail/user_namespace.cc
 POLL_S = 0.02
 
@@ -33,15 +35,23 @@ def _status(pid: int) -> dict[str, str]:
 
 
 def _kin(server: int) -> tuple[Counter[str], list[str], list[int]]:
-    """The server's descendants by name; what has no business there: zombies, and jailed processes outside the family; children to stay."""
+    """The server's descendants by name; what has no business there: zombies, and jailed processes
+    outside the family; children to stay."""
     parents: dict[int, tuple[int, str, str, int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError, KeyError, ValueError):
                 status = _status(int(name))
-                parents[int(name)] = (int(status["PPid"]), status["Name"], status["State"][:1], int(status["Uid"].split()[0]))
+                parents[int(name)] = (
+                    int(status["PPid"]),
+                    status["Name"],
+                    status["State"][:1],
+                    int(status["Uid"].split()[0]),
+                )
     family = {server}
-    while grown := {pid for pid, (parent, *_) in parents.items() if parent in family and pid not in family}:
+    while grown := {
+        pid for pid, (parent, *_) in parents.items() if parent in family and pid not in family
+    }:
         family |= grown
     strays = []
     for pid, (_, name, state, uid) in parents.items():
@@ -49,7 +59,11 @@ def _kin(server: int) -> tuple[Counter[str], list[str], list[int]]:
             strays.append(f"zombie {name} ({pid})")
         if pid not in family and uid >= FIRST_SLOT_UID and _group_of(pid, server):
             strays.append(f"jailed process {name} ({pid}) outside the server's family")
-    servants = sorted(pid for pid, (parent, name, *_) in parents.items() if parent == server and not name.startswith("assay-launcher"))
+    servants = sorted(
+        pid
+        for pid, (parent, name, *_) in parents.items()
+        if parent == server and not name.startswith("assay-launcher")
+    )
     return Counter(parents[pid][1] for pid in family - {server} if pid in parents), strays, servants
 
 
@@ -65,9 +79,13 @@ def cgroups(server: int) -> int:
         own = hierarchy / _own_group(hierarchy.name).lstrip("/")
         for folder in {hierarchy, own}:
             with contextlib.suppress(OSError):
-                found += sum(entry.name.startswith(f"assay-{server}-") for entry in os.scandir(folder))
+                found += sum(
+                    entry.name.startswith(f"assay-{server}-") for entry in os.scandir(folder)
+                )
     with contextlib.suppress(OSError):
-        found += sum(entry.name.startswith(f"assay-{server}-") for entry in os.scandir("/sys/fs/cgroup"))
+        found += sum(
+            entry.name.startswith(f"assay-{server}-") for entry in os.scandir("/sys/fs/cgroup")
+        )
     return found
 
 
@@ -80,9 +98,12 @@ def _own_group(controller: str) -> str:
 
 
 def _ipc_objects(server: int) -> int:
-    """System V objects of the server's ipc namespace. `nsenter` changes namespaces for the reader only."""
+    """System V objects of the server's ipc namespace. `nsenter` changes namespaces for the reader
+    only."""
     tables = [f"/proc/sysvipc/{kind}" for kind in ("shm", "sem", "msg")]
-    done = subprocess.run(["nsenter", "-t", str(server), "-i", "cat", *tables], capture_output=True, text=True)
+    done = subprocess.run(
+        ["nsenter", "-t", str(server), "-i", "cat", *tables], capture_output=True, text=True
+    )
     if done.returncode != 0:
         raise RuntimeError(f"nsenter: {done.stderr}")
     return len(done.stdout.splitlines()) - len(tables)
@@ -101,7 +122,9 @@ class Snapshot:
     files: frozenset[str]
 
     def differences(self, now: Snapshot) -> list[str]:
-        found = [f"{name} was {then}, is {got}" for name, then, got in self._pairs(now) if then != got]
+        found = [
+            f"{name} was {then}, is {got}" for name, then, got in self._pairs(now) if then != got
+        ]
         if now.threads > self.threads + THREAD_SLACK:
             found.append(f"threads were {self.threads}, are {now.threads}")
         found += [*now.strays]
@@ -114,8 +137,9 @@ class Snapshot:
 
 
 class Watch:
-    """Of one server. `state` is its state folder, which may only hold what is there after the warm-up. `private`: it has a /tmp, a /dev/shm
-    and System V objects of its own; else others use them too, and they are not watched."""
+    """Of one server. `state` is its state folder, which may only hold what is there after the
+    warm-up. `private`: it has a /tmp, a /dev/shm and System V objects of its own; else others use
+    them too, and they are not watched."""
 
     def __init__(self, server: int, state: Path, private: bool) -> None:
         self.server, self.state, self.private = server, state, private
@@ -151,7 +175,9 @@ class Watch:
         if not os.path.exists(f"/proc/{self.server}/status"):
             return ["the server is gone"]
         grown = self._rss() - self.rss
-        found = [f"the server's memory grew by {grown >> 20} MiB"] if grown > RSS_SLACK_BYTES else []
+        found = (
+            [f"the server's memory grew by {grown >> 20} MiB"] if grown > RSS_SLACK_BYTES else []
+        )
         return found + self.before.differences(self.snapshot())
 
     def _rss(self) -> int:
@@ -159,4 +185,8 @@ class Watch:
 
 
 def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if not path.name.endswith(("-wal", "-shm", "-journal")) and not LOGS.fullmatch(path.name)]
+    return [
+        path
+        for path in folder.rglob("*")
+        if not path.name.endswith(("-wal", "-shm", "-journal")) and not LOGS.fullmatch(path.name)
+    ]

@@ -1,8 +1,9 @@
-// Fuzzes what reads a model's reply: SEARCH/REPLACE edits and fenced code. The first NUL byte parts the reply from the source that it edits;
-// without one, the source is a small kernel.
+// Fuzzes what reads a model's reply: SEARCH/REPLACE edits and fenced code. The first NUL byte parts
+// the reply from the source that it edits; without one, the source is a small kernel.
 //
-// Whatever the bytes: no crash, no undefined behaviour, the same answer twice; edits are read and applied as by the second implementations below,
-// which know nothing of the first, so that an edit that matches nothing or several places is an error; what is fenced comes out as it went in.
+// Whatever the bytes: no crash, no undefined behaviour, the same answer twice; edits are read and
+// applied as by the second implementations below, which know nothing of the first, so that an edit
+// that matches nothing or several places is an error; what is fenced comes out as it went in.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -24,7 +25,8 @@ using agents::Edit;
 using Lines = std::vector<std::string>;
 
 constexpr std::string_view kKernel =
-    "import triton\n\n@triton.jit\ndef f(x, n):\n    i = 0\n    j = 0\n    return x\n\ndef g(x):\n    i = 0\n    return f(x)\n";
+    "import triton\n\n@triton.jit\ndef f(x, n):\n    i = 0\n    j = 0\n    return x\n\ndef g(x):\n "
+    "   i = 0\n    return f(x)\n";
 constexpr std::array<std::string_view, 4> kPython = {"python", "py", "python3", "triton"};
 constexpr std::array<std::string_view, 3> kMarks = {"<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"};
 
@@ -77,9 +79,12 @@ std::optional<std::vector<Edit>> edits_by_marks(const Lines& lines) {
     while (from < lines.size() && mark_of(lines[from]) < 0) ++from;
     return from;
   };
-  const auto is = [&](std::size_t at, int mark) { return at < lines.size() && mark_of(lines[at]) == mark; };
+  const auto is = [&](std::size_t at, int mark) {
+    return at < lines.size() && mark_of(lines[at]) == mark;
+  };
   const auto between = [&](std::size_t low, std::size_t high) {
-    return Lines(lines.begin() + static_cast<std::ptrdiff_t>(low) + 1, lines.begin() + static_cast<std::ptrdiff_t>(high));
+    return Lines(lines.begin() + static_cast<std::ptrdiff_t>(low) + 1,
+                 lines.begin() + static_cast<std::ptrdiff_t>(high));
   };
   std::vector<Edit> edits;
   std::size_t at = 0;
@@ -91,7 +96,8 @@ std::optional<std::vector<Edit>> edits_by_marks(const Lines& lines) {
     const std::size_t end = middle < lines.size() ? next_mark(middle + 1) : middle;
     if (!is(at, 0) || !is(middle, 1) || !is(end, 2)) return std::nullopt;
     edits.push_back({between(at, middle), between(middle, end)});
-    if (join(edits.back().search).find_first_not_of(" \t\n") == std::string::npos) return std::nullopt;
+    if (join(edits.back().search).find_first_not_of(" \t\n") == std::string::npos)
+      return std::nullopt;
     at = end + 1;
   }
   if (edits.empty()) return std::nullopt;
@@ -99,12 +105,14 @@ std::optional<std::vector<Edit>> edits_by_marks(const Lines& lines) {
 }
 
 /// On text, where the library works on lines: whole lines begin and end with a line feed.
-std::optional<std::string> applied_as_text(std::string_view source, const std::vector<Edit>& edits) {
+std::optional<std::string> applied_as_text(std::string_view source,
+                                           const std::vector<Edit>& edits) {
   std::string text = "\n" + normal(source);
   for (const Edit& edit : edits) {
     const std::string wanted = "\n" + join(edit.search);
     const std::size_t at = text.find(wanted);
-    if (at == std::string::npos || text.find(wanted, at + 1) != std::string::npos) return std::nullopt;
+    if (at == std::string::npos || text.find(wanted, at + 1) != std::string::npos)
+      return std::nullopt;
     text = text.substr(0, at + 1) + join(edit.replace) + text.substr(at + wanted.size());
   }
   return text.substr(1);
@@ -137,21 +145,29 @@ void check_edits(std::string_view reply, const std::string& source) {
   must(again && again->size() == edits->size());
   const auto changed_again = agents::apply_edits(source, *again);
   must(changed_again.has_value() == changed.has_value());
-  must(changed ? *changed_again == *changed : changed_again.error().message == changed.error().message);
+  must(changed ? *changed_again == *changed
+               : changed_again.error().message == changed.error().message);
 }
 
 /// The promise of code_block.h, block by block from the last to the first.
-std::string chosen(std::string_view reply, const std::vector<agents::CodeBlock>& blocks, const std::string& entry) {
-  const auto blank = [](std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; };
-  const auto is_python = [](const agents::CodeBlock& block) { return std::count(kPython.begin(), kPython.end(), block.language) > 0; };
+std::string chosen(std::string_view reply, const std::vector<agents::CodeBlock>& blocks,
+                   const std::string& entry) {
+  const auto blank = [](std::string_view text) {
+    return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  };
+  const auto is_python = [](const agents::CodeBlock& block) {
+    return std::count(kPython.begin(), kPython.end(), block.language) > 0;
+  };
   const auto defines = [&](const agents::CodeBlock& block) {
     const std::string text = "\n" + block.text;
-    return text.find("\ndef " + entry + "(") != std::string::npos || text.find("\ndef " + entry + " ") != std::string::npos;
+    return text.find("\ndef " + entry + "(") != std::string::npos ||
+           text.find("\ndef " + entry + " ") != std::string::npos;
   };
   for (int wish = 0; wish < 3; ++wish) {
     for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
       const bool readable = !blank(block->text) && (is_python(*block) || block->language.empty());
-      if (readable && (wish == 0 ? defines(*block) : wish == 1 ? is_python(*block) : true)) return block->text;
+      if (readable && (wish == 0 ? defines(*block) : wish == 1 ? is_python(*block) : true))
+        return block->text;
     }
   }
   return blocks.empty() && !blank(reply) ? std::string(reply) : "";
@@ -170,11 +186,14 @@ void check_code(std::string_view reply, const std::string& entry) {
 /// A fence longer than any in the text holds it whole.
 void check_fenced(std::string_view text) {
   std::size_t longest = 2, run = 0;
-  for (const char character : text) longest = std::max(longest, run = character == '`' ? run + 1 : 0);
+  for (const char character : text)
+    longest = std::max(longest, run = character == '`' ? run + 1 : 0);
   const std::string fence(longest + 1, '`');
-  const std::vector<agents::CodeBlock> blocks = agents::fenced_blocks("So:\n" + fence + "python\n" + normal(text) + fence + "\nDone.");
+  const std::vector<agents::CodeBlock> blocks =
+      agents::fenced_blocks("So:\n" + fence + "python\n" + normal(text) + fence + "\nDone.");
   must(blocks.size() == 1 && blocks[0].language == "python");
-  must(blocks[0].text == normal(normal(text)));  // a carriage return that stood before another one ends its line now
+  must(blocks[0].text ==
+       normal(normal(text)));  // a carriage return that stood before another one ends its line now
 }
 
 }  // namespace

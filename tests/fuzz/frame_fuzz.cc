@@ -1,8 +1,10 @@
-// Fuzzes what the sandbox's processes send each other: a stream of bytes through the frame reader, and each frame through the parsers of all messages,
-// as if any process could send any of them. A candidate is hostile; the others are ours, but have untrusted code's data in their hands.
+// Fuzzes what the sandbox's processes send each other: a stream of bytes through the frame reader,
+// and each frame through the parsers of all messages, as if any process could send any of them. A
+// candidate is hostile; the others are ours, but have untrusted code's data in their hands.
 //
-// Whatever the bytes: no crash, no undefined behaviour; a stream that was refused stays refused; a candidate cannot say what only the judge may say;
-// and a frame that was read is read the same when it is sent again.
+// Whatever the bytes: no crash, no undefined behaviour; a stream that was refused stays refused; a
+// candidate cannot say what only the judge may say; and a frame that was read is read the same when
+// it is sent again.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,7 +31,8 @@ UniqueFd stream_of(std::string_view bytes) {
   int ends[2];
   must(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
   const UniqueFd sender(ends[1]);
-  must(::send(sender.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) == static_cast<ssize_t>(bytes.size()));
+  must(::send(sender.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) ==
+       static_cast<ssize_t>(bytes.size()));
   return UniqueFd(ends[0]);
 }
 
@@ -41,7 +44,8 @@ void check_candidate(const Frame& frame) {
   if (!message) return;
   const auto* error = std::get_if<CandidateError>(&*message);
   if (error == nullptr) return;
-  for (const ErrorKind judged : {ErrorKind::none, ErrorKind::wrong_result, ErrorKind::cancelled, ErrorKind::device_unhealthy, ErrorKind::internal_error})
+  for (const ErrorKind judged : {ErrorKind::none, ErrorKind::wrong_result, ErrorKind::cancelled,
+                                 ErrorKind::device_unhealthy, ErrorKind::internal_error})
     must(error->kind != judged);
 }
 
@@ -58,7 +62,8 @@ void check_all(const Frame& frame) {
   (void)parse_launch_failure(frame);
   (void)parse_judge_error(frame);
   (void)answers(frame, "job", "case");
-  if (const Result<LaunchMessage> launch = parse_launch(copy_of(frame)); launch) must(launch->fds.empty());
+  if (const Result<LaunchMessage> launch = parse_launch(copy_of(frame)); launch)
+    must(launch->fds.empty());
 }
 
 void check_again(const Frame& frame) {

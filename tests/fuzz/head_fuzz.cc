@@ -1,8 +1,9 @@
-// Fuzzes the guard in front of the HTTP library and the pure checks on headers behind it: Host, Origin, Accept, encoded header values, and the
-// headers of a body.
+// Fuzzes the guard in front of the HTTP library and the pure checks on headers behind it: Host,
+// Origin, Accept, encoded header values, and the headers of a body.
 //
-// Whatever the bytes: no crash; a head is never accepted when it is larger than the limits, when a shorter prefix was refused, or when it has a
-// character that another parser could take for the end of a line.
+// Whatever the bytes: no crash; a head is never accepted when it is larger than the limits, when a
+// shorter prefix was refused, or when it has a character that another parser could take for the end
+// of a line.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -54,7 +55,9 @@ void check_values(std::string_view head) {
     static_cast<void>(host_allowed(value, "0.0.0.0"));
     static_cast<void>(origin_allowed(value, "127.0.0.1"));
     static_cast<void>(accepts(value, "text/event-stream"));
-    if (const auto decoded = decode_header_value(value); decoded && decode_header_value(encode_header_value(*decoded)) != *decoded) std::abort();
+    if (const auto decoded = decode_header_value(value);
+        decoded && decode_header_value(encode_header_value(*decoded)) != *decoded)
+      std::abort();
   }
 }
 
@@ -65,12 +68,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const HeadCheck check = check_head(bytes, kLimits);
   const HeadCheck half = check_head(bytes.substr(0, size / 2), kLimits);
   if (half.state == State::refused && check.state != State::refused) std::abort();
-  if (half.state == State::complete && (check.state != State::complete || check.size != half.size)) std::abort();
+  if (half.state == State::complete && (check.state != State::complete || check.size != half.size))
+    std::abort();
   if (check.state == State::refused && (check.status < 400 || check.reason.empty())) std::abort();
   if (check.state != State::complete) return 0;
   const std::string_view head = bytes.substr(0, check.size);
-  if (head.size() > kLimits.max_bytes + 4 || head.find('\0') != std::string_view::npos) std::abort();
-  if (std::count(head.begin(), head.end(), '\n') != std::count(head.begin(), head.end(), '\r')) std::abort();
+  if (head.size() > kLimits.max_bytes + 4 || head.find('\0') != std::string_view::npos)
+    std::abort();
+  if (std::count(head.begin(), head.end(), '\n') != std::count(head.begin(), head.end(), '\r'))
+    std::abort();
   check_values(head);
   return 0;
 }

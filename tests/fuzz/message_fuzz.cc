@@ -1,7 +1,9 @@
-// Fuzzes what every client can send: one message per line through the parser and the dispatcher, over stdio's rules and over HTTP's, in both eras,
-// against a server with tools, resources and prompts of its own.
+// Fuzzes what every client can send: one message per line through the parser and the dispatcher,
+// over stdio's rules and over HTTP's, in both eras, against a server with tools, resources and
+// prompts of its own.
 //
-// Whatever the bytes: no crash, no undefined behaviour; a request is answered exactly once, with its own id; the answer is valid JSON-RPC and UTF-8.
+// Whatever the bytes: no crash, no undefined behaviour; a request is answered exactly once, with
+// its own id; the answer is valid JSON-RPC and UTF-8.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -29,7 +31,8 @@ void check(const Message& message, const Outcome& outcome) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static Server& server = *fuzz::make_server().release();  // never destroyed: the fuzzer leaves by _exit
+  static Server& server =
+      *fuzz::make_server().release();  // never destroyed: the fuzzer leaves by _exit
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   bool stateless = false;  // as the HTTP edge would know from a header: every second line
   while (!rest.empty()) {
@@ -38,7 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     const auto message = parse_message(line);
     if (!message) {
-      if (!message.error().contains("error") || !nlohmann::json::accept(dump(message.error()))) std::abort();
+      if (!message.error().contains("error") || !nlohmann::json::accept(dump(message.error())))
+        std::abort();
       continue;
     }
     TransportContext exchange;

@@ -1,6 +1,8 @@
-// Fuzzes the reader of launch plans, the first thing of an untrusted submission that trusted code parses.
+// Fuzzes the reader of launch plans, the first thing of an untrusted submission that trusted code
+// parses.
 //
-// Whatever the bytes: no crash, no undefined behaviour, and what decodes is encoded to the same bytes again.
+// Whatever the bytes: no crash, no undefined behaviour, and what decodes is encoded to the same
+// bytes again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

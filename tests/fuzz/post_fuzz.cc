@@ -1,6 +1,8 @@
-// Fuzzes what a POST to /mcp means: the first lines of the input are the headers that mirror a message, the rest is the body.
+// Fuzzes what a POST to /mcp means: the first lines of the input are the headers that mirror a
+// message, the rest is the body.
 //
-// Whatever the bytes: no crash; a body is either refused with a 4xx and a JSON-RPC error, or becomes a call that the dispatcher answers.
+// Whatever the bytes: no crash; a body is either refused with a 4xx and a JSON-RPC error, or
+// becomes a call that the dispatcher answers.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +16,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace assay::mcp;
-  static Server& server = *fuzz::make_server().release();  // never destroyed: the fuzzer leaves by _exit
+  static Server& server =
+      *fuzz::make_server().release();  // never destroyed: the fuzzer leaves by _exit
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   std::map<std::string, std::string> headers;
   for (const char* name : {kHeaderVersion, kHeaderMethod, kHeaderName, kHeaderSession, "Accept"}) {
@@ -30,11 +33,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const HttpOptions options;
   const Interpretation meaning = interpret(rest, lookup, server.dispatcher(), options);
   if (!meaning.call) {
-    if (meaning.reply.status < 400 || meaning.reply.status > 499 || !nlohmann::json::accept(meaning.reply.body)) std::abort();
+    if (meaning.reply.status < 400 || meaning.reply.status > 499 ||
+        !nlohmann::json::accept(meaning.reply.body))
+      std::abort();
     return 0;
   }
   const Message& message = meaning.call->message;
   const Reply reply = reply_to(server.dispatcher().handle(message, meaning.call->exchange));
-  if (message.kind == Message::Kind::request ? !nlohmann::json::accept(reply.body) : reply.status != 202) std::abort();
+  if (message.kind == Message::Kind::request ? !nlohmann::json::accept(reply.body)
+                                             : reply.status != 202)
+    std::abort();
   return 0;
 }

@@ -1,4 +1,5 @@
-// Runs a fuzz target over files, without a fuzzer: what every build can do. Each file is one input; a folder stands for the files in it.
+// Runs a fuzz target over files, without a fuzzer: what every build can do. Each file is one input;
+// a folder stands for the files in it.
 //
 //   fuzz_message_replay tests/fuzz/corpus/message
 #include <cstdint>
@@ -32,7 +33,8 @@ int main(int argc, char** argv) {
       done += run(argv[i]);
       continue;
     }
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) done += run(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(argv[i]))
+      done += run(entry.path());
   }
   std::printf("%d inputs\n", done);
   return done > 0 ? 0 : 1;  // a corpus that is not there is a failure

@@ -1,7 +1,8 @@
-// Fuzzes what is read back from the store and from files: the JSON forms of verdicts and jobs, which carry untrusted text.
+// Fuzzes what is read back from the store and from files: the JSON forms of verdicts and jobs,
+// which carry untrusted text.
 //
-// Whatever the bytes: no crash, no undefined behaviour; what is read is written and read again to the same; and what an agent may see of a verdict
-// can be written as well.
+// Whatever the bytes: no crash, no undefined behaviour; what is read is written and read again to
+// the same; and what an agent may see of a verdict can be written as well.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

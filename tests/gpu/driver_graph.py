@@ -1,11 +1,11 @@
-"""The kernels of a CUDA graph, read back from the driver: what was captured, as the driver would launch it.
+"""The kernels of a CUDA graph, read back from the driver: what was captured, as the driver would
+launch it.
 
     graph = torch.cuda.CUDAGraph(keep_graph=True)
     with torch.cuda.graph(graph): call()
     for node in kernels(graph.raw_cuda_graph()): print(node.name, node.grid, node.params)
 
-libcuda through ctypes; needs a driver of CUDA 12.4 or newer (cuFuncGetParamInfo).
-"""
+libcuda through ctypes; needs a driver of CUDA 12.4 or newer (cuFuncGetParamInfo)."""
 
 from __future__ import annotations
 
@@ -54,10 +54,14 @@ def _check(status: int, call: str) -> None:
 
 
 def kernels(graph: int) -> Iterator[KernelNode]:
-    """In an order that the graph's dependencies allow: that of the capture, where one stream was captured."""
+    """In an order that the graph's dependencies allow: that of the capture, where one stream was
+    captured."""
     for node in _in_order(ctypes.c_void_p(graph)):
         kind = ctypes.c_int()
-        _check(_cuda.cuGraphNodeGetType(ctypes.c_void_p(node), ctypes.byref(kind)), "cuGraphNodeGetType")
+        _check(
+            _cuda.cuGraphNodeGetType(ctypes.c_void_p(node), ctypes.byref(kind)),
+            "cuGraphNodeGetType",
+        )
         if kind.value == KERNEL_NODE:
             yield _kernel(ctypes.c_void_p(node))
 
@@ -67,12 +71,18 @@ def _in_order(graph: ctypes.c_void_p) -> list[int]:
     _check(_cuda.cuGraphGetNodes(graph, None, ctypes.byref(count)), "cuGraphGetNodes")
     nodes = (ctypes.c_void_p * count.value)()
     _check(_cuda.cuGraphGetNodes(graph, nodes, ctypes.byref(count)), "cuGraphGetNodes")
-    # The second version of the call: edges of dependent launches say more than the first can, which then refuses.
-    _check(_cuda.cuGraphGetEdges_v2(graph, None, None, None, ctypes.byref(count)), "cuGraphGetEdges_v2")
+    # The second version of the call: edges of dependent launches say more than the first can, which
+    # then refuses.
+    _check(
+        _cuda.cuGraphGetEdges_v2(graph, None, None, None, ctypes.byref(count)), "cuGraphGetEdges_v2"
+    )
     before, after = (ctypes.c_void_p * count.value)(), (ctypes.c_void_p * count.value)()
     kinds = (ctypes.c_uint64 * count.value)()  # CUgraphEdgeData: 8 bytes
     if count.value:  # it takes no empty arrays
-        _check(_cuda.cuGraphGetEdges_v2(graph, before, after, kinds, ctypes.byref(count)), "cuGraphGetEdges_v2")
+        _check(
+            _cuda.cuGraphGetEdges_v2(graph, before, after, kinds, ctypes.byref(count)),
+            "cuGraphGetEdges_v2",
+        )
     waits: dict[int, int] = defaultdict(int)
     followers: dict[int, list[int]] = defaultdict(list)
     for first, second in zip(before, after, strict=True):
@@ -94,18 +104,29 @@ def _in_order(graph: ctypes.c_void_p) -> list[int]:
 
 def _kernel(node: ctypes.c_void_p) -> KernelNode:
     found = _Params()
-    _check(_cuda.cuGraphKernelNodeGetParams_v2(node, ctypes.byref(found)), "cuGraphKernelNodeGetParams_v2")
+    _check(
+        _cuda.cuGraphKernelNodeGetParams_v2(node, ctypes.byref(found)),
+        "cuGraphKernelNodeGetParams_v2",
+    )
     function = ctypes.c_void_p(found.func)
     if not found.func:
-        _check(_cuda.cuKernelGetFunction(ctypes.byref(function), ctypes.c_void_p(found.kernel)), "cuKernelGetFunction")
+        _check(
+            _cuda.cuKernelGetFunction(ctypes.byref(function), ctypes.c_void_p(found.kernel)),
+            "cuKernelGetFunction",
+        )
     name = ctypes.c_char_p()
     _check(_cuda.cuFuncGetName(ctypes.byref(name), function), "cuFuncGetName")
     cluster = (ctypes.c_uint * (ATTRIBUTE_BYTES // 4))()
-    _check(_cuda.cuGraphKernelNodeGetAttribute(node, CLUSTER_DIMENSION, cluster), "cuGraphKernelNodeGetAttribute")
+    _check(
+        _cuda.cuGraphKernelNodeGetAttribute(node, CLUSTER_DIMENSION, cluster),
+        "cuGraphKernelNodeGetAttribute",
+    )
     params = []
     while True:
         offset, size = ctypes.c_size_t(), ctypes.c_size_t()
-        status = _cuda.cuFuncGetParamInfo(function, ctypes.c_size_t(len(params)), ctypes.byref(offset), ctypes.byref(size))
+        status = _cuda.cuFuncGetParamInfo(
+            function, ctypes.c_size_t(len(params)), ctypes.byref(offset), ctypes.byref(size)
+        )
         if status == INVALID_VALUE:
             break
         _check(status, "cuFuncGetParamInfo")

@@ -1,11 +1,12 @@
-"""Whether a recorded plan and a captured graph are the same work: kernels in order, how they are launched, and what is passed to them.
+"""Whether a recorded plan and a captured graph are the same work: kernels in order, how they are
+launched, and what is passed to them.
 
     problems = differences(read_plan(data), captured)       # empty: they agree
 
-Addresses differ, so pointers are compared as (buffer, offset): those of arguments are known, and every other buffer of the plan must have
-one address throughout the graph. Kernels that torch launched (fills, copies) are its own on one side and operations of the plan on the
-other, so only the submission's are compared. Of a tensor map the size is: its bytes are the driver's own.
-"""
+Addresses differ, so pointers are compared as (buffer, offset): those of arguments are known, and
+every other buffer of the plan must have one address throughout the graph. Kernels that torch
+launched (fills, copies) are its own on one side and operations of the plan on the other, so only
+the submission's are compared. Of a tensor map the size is: its bytes are the driver's own."""
 
 from __future__ import annotations
 
@@ -19,9 +20,15 @@ class Addresses:
     """Where the plan's buffers are in the captured process, as far as is known."""
 
     def __init__(self, buffers: list[dict[str, Any]], arguments: dict[str, list[int]]) -> None:
-        self._names = [buffer["name"] or f"{buffer['kind']} {index}" for index, buffer in enumerate(buffers)]
+        self._names = [
+            buffer["name"] or f"{buffer['kind']} {index}" for index, buffer in enumerate(buffers)
+        ]
         self._arguments = arguments
-        self._bases = {i: arguments[buffer["name"]][0] for i, buffer in enumerate(buffers) if buffer["kind"] == "input" and buffer["bytes"]}
+        self._bases = {
+            i: arguments[buffer["name"]][0]
+            for i, buffer in enumerate(buffers)
+            if buffer["kind"] == "input" and buffer["bytes"]
+        }
 
     def problem(self, buffer: int, offset: int, address: int) -> str:
         """Why the address is not that place, or ""."""
@@ -41,25 +48,43 @@ def _param_problem(param: tuple[Any, ...], data: bytes, addresses: Addresses) ->
         case "scalar":
             size, expected = param[1], param[2] & ((1 << (8 * param[1])) - 1)
             same = (len(data), value) == (size, expected)
-            return "" if same else f"the plan says {expected} ({size} bytes), the graph {value} ({len(data)} bytes)"
+            return (
+                ""
+                if same
+                else f"the plan says {expected} ({size} bytes), the graph {value} ({len(data)} bytes)"
+            )
         case "null":
             return "" if value == 0 else f"the plan says null, the graph {value:#x}"
         case "scratch":
             return "" if value else "the plan says global scratch, the graph null"
         case "map":
-            return "" if len(data) == TENSOR_MAP_BYTES else f"the plan says a tensor map, the graph {len(data)} bytes"
+            return (
+                ""
+                if len(data) == TENSOR_MAP_BYTES
+                else f"the plan says a tensor map, the graph {len(data)} bytes"
+            )
         case _:
             return addresses.problem(param[1], param[2], value)
 
 
 def differences(plan: dict[str, Any], captured: dict[str, Any]) -> list[str]:
-    names = {binary["kernel"] for binary in plan["binaries"] if not binary["kernel"].startswith(OURS)}
-    planned = [op for op in plan["ops"] if op["op"] == "kernel" and plan["binaries"][op["binary"]]["kernel"] in names]
+    names = {
+        binary["kernel"] for binary in plan["binaries"] if not binary["kernel"].startswith(OURS)
+    }
+    planned = [
+        op
+        for op in plan["ops"]
+        if op["op"] == "kernel" and plan["binaries"][op["binary"]]["kernel"] in names
+    ]
     launched = [node for node in captured["kernels"] if node["name"] in names]
     problems = []
-    if [plan["binaries"][op["binary"]]["kernel"] for op in planned] != [node["name"] for node in launched]:
+    if [plan["binaries"][op["binary"]]["kernel"] for op in planned] != [
+        node["name"] for node in launched
+    ]:
         in_plan = ", ".join(plan["binaries"][op["binary"]]["kernel"] for op in planned)
-        return [f"kernels of the plan: {in_plan}; of the graph: {', '.join(node['name'] for node in captured['kernels'])}"]
+        return [
+            f"kernels of the plan: {in_plan}; of the graph: {', '.join(node['name'] for node in captured['kernels'])}"
+        ]
     addresses = Addresses(plan["buffers"], captured["arguments"])
     for number, (op, node) in enumerate(zip(planned, launched, strict=True)):
         binary = plan["binaries"][op["binary"]]
@@ -71,13 +96,17 @@ def differences(plan: dict[str, Any], captured: dict[str, Any]) -> list[str]:
             ("shared bytes", binary["shared"], node["shared_bytes"]),
             ("number of parameters", len(op["params"]), len(node["params"])),
         ):
-            if (list(ours) if isinstance(ours, tuple) else ours) != (list(theirs) if isinstance(theirs, tuple) else theirs):
+            if (list(ours) if isinstance(ours, tuple) else ours) != (
+                list(theirs) if isinstance(theirs, tuple) else theirs
+            ):
                 problems.append(f"{where}: {what} {ours} in the plan, {theirs} in the graph")
         for position, (param, data) in enumerate(zip(op["params"], node["params"], strict=False)):
             problem = _param_problem(param, bytes.fromhex(data), addresses)
             if problem:
                 problems.append(f"{where}, argument {position}: {problem}")
-    for position, (output, address) in enumerate(zip(plan["outputs"], captured["outputs"], strict=True)):
+    for position, (output, address) in enumerate(
+        zip(plan["outputs"], captured["outputs"], strict=True)
+    ):
         if 0 in output["shape"]:
             continue
         problem = addresses.problem(output["buffer"], output["offset"], address)

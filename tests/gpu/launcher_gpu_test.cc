@@ -1,5 +1,5 @@
-// The launcher on a real NVIDIA GPU: the real process, the real socket, kernels assembled by the driver.
-// Needs one free GPU, device 0. Prints what it measured.
+// The launcher on a real NVIDIA GPU: the real process, the real socket, kernels assembled by the
+// driver. Needs one free GPU, device 0. Prints what it measured.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -26,7 +26,9 @@ const std::string& image() {
   return assembled;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point begin) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 std::string target() {
   static const std::string name = list_cuda_devices().value().at(0).target;
@@ -40,7 +42,8 @@ Plan add_plan(std::uint32_t n) {
 }
 
 /// One kernel of ours over a scratch buffer of `bytes` zeros, which is the output.
-Plan one_kernel_plan(const std::string& kernel, std::vector<KernelParam> params, std::uint64_t bytes = 256, std::string binary = {}) {
+Plan one_kernel_plan(const std::string& kernel, std::vector<KernelParam> params,
+                     std::uint64_t bytes = 256, std::string binary = {}) {
   Plan plan;
   plan.target = target();
   plan.buffers = {{BufferKind::scratch, bytes, "", ""}};
@@ -52,7 +55,8 @@ Plan one_kernel_plan(const std::string& kernel, std::vector<KernelParam> params,
   return plan;
 }
 
-std::int32_t first_int(const test::LaunchCase& one, const nlohmann::json& answer, std::size_t index = 0) {
+std::int32_t first_int(const test::LaunchCase& one, const nlohmann::json& answer,
+                       std::size_t index = 0) {
   INFO(answer.dump());
   REQUIRE(answer["type"] == "launched");
   std::int32_t value = 0;
@@ -116,8 +120,10 @@ TEST_CASE("fills of every width, copies and constants") {
   plan.outputs = {{0, 0, "int32", {16}, {1}}};
   test::LaunchCase one;
   const nlohmann::json answer = one.run(launcher, plan);
-  const std::vector<std::uint32_t> expected = {0x11111111, 0x11111111, 0x22222222, 0xFFFFFFFF, 0x33333333, 0x33333333, 0x04030201, 0x08070605,
-                                               0x04030201, 0x08070605, 0x44444444, 0x44444444, 0xFF5A5958, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF};
+  const std::vector<std::uint32_t> expected = {0x11111111, 0x11111111, 0x22222222, 0xFFFFFFFF,
+                                               0x33333333, 0x33333333, 0x04030201, 0x08070605,
+                                               0x04030201, 0x08070605, 0x44444444, 0x44444444,
+                                               0xFF5A5958, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     INFO(i);
     CHECK(static_cast<std::uint32_t>(first_int(one, answer, i)) == expected[i]);
@@ -128,7 +134,8 @@ TEST_CASE("large dynamic shared memory and global scratch") {
   LauncherProcess launcher("cuda");
   launcher.ready();
   constexpr std::uint32_t kShared = 90'000;
-  Plan plan = one_kernel_plan("through_shared", {PointerParam{0, 0}, GlobalScratchParam{128, 512}, ScalarParam{4, kShared - 4}});
+  Plan plan = one_kernel_plan("through_shared", {PointerParam{0, 0}, GlobalScratchParam{128, 512},
+                                                 ScalarParam{4, kShared - 4}});
   plan.binaries[0].shared_bytes = kShared;
   test::LaunchCase one;
   const nlohmann::json answer = one.run(launcher, plan);
@@ -150,7 +157,8 @@ TEST_CASE("cooperative and dependent launches, and clusters where there are any"
   }
   if (std::stod(device["cc"].get<std::string>()) < 9) return;
   for (const std::uint32_t blocks : {2u, 8u, 16u}) {
-    Plan clustered = one_kernel_plan("cluster_size", {PointerParam{0, 0}}, 256, test::assemble(test::kClusterKernel));
+    Plan clustered = one_kernel_plan("cluster_size", {PointerParam{0, 0}}, 256,
+                                     test::assemble(test::kClusterKernel));
     std::get<KernelOp>(clustered.ops[1]).cluster = {blocks, 1, 1};
     std::get<KernelOp>(clustered.ops[1]).grid = {blocks * 2, 1, 1};
     INFO(blocks);
@@ -163,8 +171,11 @@ TEST_CASE("parameters that the image does not declare never reach the driver") {
   launcher.ready();
   test::LaunchCase one = test::vector_add_case(kN);
   one.output_bytes = 1 << 20;
-  for (const std::vector<KernelParam>& params : std::vector<std::vector<KernelParam>>{
-           {PointerParam{0, 0}}, {}, std::vector<KernelParam>(5, PointerParam{0, 0}), std::vector<KernelParam>(4, PointerParam{0, 0})}) {
+  for (const std::vector<KernelParam>& params :
+       std::vector<std::vector<KernelParam>>{{PointerParam{0, 0}},
+                                             {},
+                                             std::vector<KernelParam>(5, PointerParam{0, 0}),
+                                             std::vector<KernelParam>(4, PointerParam{0, 0})}) {
     Plan plan = add_plan(kN);
     std::get<KernelOp>(plan.ops[0]).params = params;
     CHECK(kind_of(one.run(launcher, plan)) == "invalid_plan");
@@ -177,8 +188,10 @@ TEST_CASE("binaries that do not load are a launch_failure, and the process serve
   launcher.ready();
   test::LaunchCase one;
   CHECK(kind_of(one.run(launcher, one_kernel_plan("no_such_kernel", {}))) == "launch_failure");
-  CHECK(kind_of(one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}, 256, test::tiny_elf()))) == "launch_failure");
-  CHECK(kind_of(one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}, 256, test::kKernels))) == "invalid_plan");
+  CHECK(kind_of(one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}, 256,
+                                                  test::tiny_elf()))) == "launch_failure");
+  CHECK(kind_of(one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}, 256,
+                                                  test::kKernels))) == "invalid_plan");
   Plan cold = one_kernel_plan("increment", {PointerParam{0, 0}});
   cold.target = "cuda:10";
   CHECK(kind_of(one.run(launcher, cold)) == "invalid_plan");
@@ -189,10 +202,13 @@ TEST_CASE("a write outside a buffer is caught by the canaries on either side") {
   LauncherProcess launcher("cuda");
   launcher.ready();
   test::LaunchCase one;
-  for (const std::int64_t offset : {std::int64_t{256}, std::int64_t{4000}, std::int64_t{-1}, std::int64_t{-4096}}) {
+  for (const std::int64_t offset :
+       {std::int64_t{256}, std::int64_t{4000}, std::int64_t{-1}, std::int64_t{-4096}}) {
     const auto raw = static_cast<std::uint64_t>(offset);
     INFO(offset);
-    CHECK(kind_of(one.run(launcher, one_kernel_plan("write_byte", {PointerParam{0, 0}, ScalarParam{8, raw}}))) == "canary_violation");
+    CHECK(kind_of(one.run(launcher, one_kernel_plan("write_byte",
+                                                    {PointerParam{0, 0}, ScalarParam{8, raw}}))) ==
+          "canary_violation");
   }
   CHECK(first_int(one, one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}))) == 1);
 }
@@ -203,7 +219,8 @@ TEST_CASE("an illegal address is a gpu_fault; a new process is healthy") {
     launcher.ready();
     test::LaunchCase one;
     CHECK(kind_of(one.run(launcher, one_kernel_plan("illegal_address", {}))) == "gpu_fault");
-    CHECK(kind_of(one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}))) == "gpu_fault");
+    CHECK(kind_of(one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}))) ==
+          "gpu_fault");
     launcher.close_socket();
     CHECK(WEXITSTATUS(launcher.reap()) == 0);
   }
@@ -241,7 +258,8 @@ TEST_CASE("memory: over the limit, and more than the device has") {
   test::LaunchCase one;
   one.gpu_memory_bytes = 1 << 20;
   one.output_bytes = 4 << 20;  // so that memory is the only limit in the way
-  CHECK(kind_of(one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}, 2 << 20))) == "gpu_memory_limit");
+  CHECK(kind_of(one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}, 2 << 20))) ==
+        "gpu_memory_limit");
   one.gpu_memory_bytes = 1ULL << 50;
   Plan huge = one_kernel_plan("increment", {PointerParam{0, 0}});
   huge.buffers[0].bytes = device["memory_bytes"];
@@ -249,7 +267,9 @@ TEST_CASE("memory: over the limit, and more than the device has") {
   CHECK(first_int(one, one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}))) == 1);
 }
 
-TEST_CASE("timing stops by its interval, starts each run from the same inputs and is bound by bandwidth") {
+TEST_CASE(
+    "timing stops by its interval, starts each run from the same inputs and is bound by "
+    "bandwidth") {
   LauncherProcess launcher("cuda");
   const nlohmann::json device = launcher.ready();
   constexpr std::uint32_t kLarge = 1u << 26;  // 768 MiB of traffic
@@ -262,11 +282,13 @@ TEST_CASE("timing stops by its interval, starts each run from the same inputs an
     const nlohmann::json answer = one.run(launcher, add_plan(n));
     test::check_sums(one, answer);
     const double median = answer["median_ns"];
-    const double half = (answer["high_ns"].get<double>() - answer["low_ns"].get<double>()) / 2 / median;
+    const double half =
+        (answer["high_ns"].get<double>() - answer["low_ns"].get<double>()) / 2 / median;
     const std::size_t samples = answer["samples_ns"].size();
     const double floor = 12.0 * n / device["bandwidth_bytes_per_s"].get<double>() * 1e9;
-    std::printf("vector add of %u: median %.2f us, +-%.2f %%, %zu samples, floor %.2f us, %.2f s in all\n", n, median / 1e3, 100 * half, samples, floor / 1e3,
-                seconds_since(begin));
+    std::printf(
+        "vector add of %u: median %.2f us, +-%.2f %%, %zu samples, floor %.2f us, %.2f s in all\n",
+        n, median / 1e3, 100 * half, samples, floor / 1e3, seconds_since(begin));
     CHECK(samples >= 30);
     CHECK((half <= 0.005 || seconds_since(begin) > 2 || samples == 5'000));
     CHECK(median > floor * 0.95);
@@ -277,10 +299,13 @@ TEST_CASE("timing stops by its interval, starts each run from the same inputs an
   }
 }
 
-TEST_CASE("renewed inputs come through their mask, and the first run on them takes no longer than others") {
+TEST_CASE(
+    "renewed inputs come through their mask, and the first run on them takes no longer than "
+    "others") {
   LauncherProcess launcher("cuda");
   launcher.ready();
-  for (const std::uint32_t n : {1u, kN, 1u << 24}) {  // an odd number of words, and of half a mask's
+  for (const std::uint32_t n :
+       {1u, kN, 1u << 24}) {  // an odd number of words, and of half a mask's
     test::LaunchCase one = test::vector_add_case(n);
     one.time = one.stage_next_inputs = true;
     one.max_time_ms = 500;
@@ -290,16 +315,20 @@ TEST_CASE("renewed inputs come through their mask, and the first run on them tak
       const Result<Frame> primed = launcher.receive();
       REQUIRE(primed);
       REQUIRE(primed->type() == "primed");
-      REQUIRE(send_frame(launcher.socket(), {{"type", "sample"}}, {}, {}, Deadline::after_ms(10'000)));
+      REQUIRE(
+          send_frame(launcher.socket(), {{"type", "sample"}}, {}, {}, Deadline::after_ms(10'000)));
       const Result<Frame> answer = launcher.receive();
       REQUIRE(answer);
       test::check_sums(one, answer->header);
-      if (answer->header.contains("first_run_ns")) over.push_back(answer->header["first_run_ns"].get<double>() - answer->header["median_ns"].get<double>());
+      if (answer->header.contains("first_run_ns"))
+        over.push_back(answer->header["first_run_ns"].get<double>() -
+                       answer->header["median_ns"].get<double>());
     }
     REQUIRE(over.size() >= 5);
     std::sort(over.begin(), over.end());
     const double median = over[over.size() / 2];
-    std::printf("vector_add of %u: first runs take %.0f ns more (%.0f to %.0f)\n", n, median, over.front(), over.back());
+    std::printf("vector_add of %u: first runs take %.0f ns more (%.0f to %.0f)\n", n, median,
+                over.front(), over.back());
     CHECK(median < 500);
   }
 }
@@ -316,7 +345,8 @@ TEST_CASE("the gate hides the host's launch cost: many small kernels take their 
     one.time = true;
     const nlohmann::json answer = one.run(launcher, plan);
     CHECK(first_int(one, answer) == static_cast<std::int32_t>(launches));
-    std::printf("%zu small kernels: median %.2f us, %zu samples\n", launches, answer["median_ns"].get<double>() / 1e3, answer["samples_ns"].size());
+    std::printf("%zu small kernels: median %.2f us, %zu samples\n", launches,
+                answer["median_ns"].get<double>() / 1e3, answer["samples_ns"].size());
     return answer["median_ns"].get<double>();
   };
   const double few = median_of(10);

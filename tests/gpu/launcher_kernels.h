@@ -1,4 +1,5 @@
-// Small PTX kernels for the launcher's GPU tests, and the way from PTX to the device binary that a plan carries.
+// Small PTX kernels for the launcher's GPU tests, and the way from PTX to the device binary that a
+// plan carries.
 #pragma once
 
 #include <dlfcn.h>
@@ -75,7 +76,8 @@ inline constexpr const char* kClusterKernel = R"(
 }
 )";
 
-/// The cubin of a PTX text for the device `index`, whatever its architecture, made by the driver's own linker: the launcher takes no PTX.
+/// The cubin of a PTX text for the device `index`, whatever its architecture, made by the driver's
+/// own linker: the launcher takes no PTX.
 inline std::string assemble(std::string ptx, int index = 0) {
   using namespace assay::sandbox::cuda;  // NOLINT: test
   constexpr int kInputPtx = 1;           // CU_JIT_INPUT_PTX
@@ -84,9 +86,13 @@ inline std::string assemble(std::string ptx, int index = 0) {
   REQUIRE(count_devices(**api));
   void* library = ::dlopen("libcuda.so.1", RTLD_NOW);
   REQUIRE(library != nullptr);
-  const auto create = reinterpret_cast<CUresult (*)(unsigned, int*, void**, void**)>(::dlsym(library, "cuLinkCreate_v2"));
-  const auto add = reinterpret_cast<CUresult (*)(void*, int, void*, std::size_t, const char*, unsigned, int*, void**)>(::dlsym(library, "cuLinkAddData_v2"));
-  const auto complete = reinterpret_cast<CUresult (*)(void*, void**, std::size_t*)>(::dlsym(library, "cuLinkComplete"));
+  const auto create = reinterpret_cast<CUresult (*)(unsigned, int*, void**, void**)>(
+      ::dlsym(library, "cuLinkCreate_v2"));
+  const auto add =
+      reinterpret_cast<CUresult (*)(void*, int, void*, std::size_t, const char*, unsigned, int*,
+                                    void**)>(::dlsym(library, "cuLinkAddData_v2"));
+  const auto complete = reinterpret_cast<CUresult (*)(void*, void**, std::size_t*)>(
+      ::dlsym(library, "cuLinkComplete"));
   const auto destroy = reinterpret_cast<CUresult (*)(void*)>(::dlsym(library, "cuLinkDestroy"));
   REQUIRE((create != nullptr && add != nullptr && complete != nullptr && destroy != nullptr));
   CUdevice device = 0;
@@ -96,7 +102,8 @@ inline std::string assemble(std::string ptx, int index = 0) {
   REQUIRE((*api)->cuCtxSetCurrent(context) == kSuccess);
   void* link = nullptr;
   REQUIRE(create(0, nullptr, nullptr, &link) == kSuccess);
-  const CUresult added = add(link, kInputPtx, ptx.data(), ptx.size() + 1, "kernels.ptx", 0, nullptr, nullptr);
+  const CUresult added =
+      add(link, kInputPtx, ptx.data(), ptx.size() + 1, "kernels.ptx", 0, nullptr, nullptr);
   INFO((*api)->describe(added));
   REQUIRE(added == kSuccess);
   void* cubin = nullptr;

@@ -1,12 +1,12 @@
-"""Submissions on one side of the cross-check. A process for each side, as recording replaces Triton's driver; a fork for each submission.
+"""Submissions on one side of the cross-check. A process for each side, as recording replaces
+Triton's driver; a fork for each submission.
 
     python plan_sides.py record  TASKS.json OUT cuda:90     # without a GPU: a launch plan per public case
     python plan_sides.py capture TASKS.json OUT             # with one: the kernels of a captured CUDA graph per public case
 
-TASKS.json: [{"name", "operator" (its folder), "source"}]. OUT/NAME.json has what was found, or OUT/NAME.error why nothing was.
-Both sides draw the same inputs on the CPU, so that host code which reads structural ones does the same. Autotuners take their first
-configuration.
-"""
+TASKS.json: [{"name", "operator" (its folder), "source"}]. OUT/NAME.json has what was found, or
+OUT/NAME.error why nothing was. Both sides draw the same inputs on the CPU, so that host code which
+reads structural ones does the same. Autotuners take their first configuration."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def public_cases(operator: Operator) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def outputs_of(operator: Operator, returned: Any, arguments: dict[str, Any]) -> list[torch.Tensor]:
     values = iter(returned if isinstance(returned, tuple | list) else [returned])
-    return [arguments[output.source] if output.source else next(values) for output in operator.outputs]
+    return [
+        arguments[output.source] if output.source else next(values) for output in operator.outputs
+    ]
 
 
 def record(operator: Operator, source: str, target: str) -> dict[str, Any]:
@@ -63,7 +65,13 @@ def record(operator: Operator, source: str, target: str) -> dict[str, Any]:
     for case, arguments in public_cases(operator):
         recorder.begin_case()
         fakes = {
-            name: recorder.argument(name, value.dtype, value.shape, value.stride(), value if name in structural else None)
+            name: recorder.argument(
+                name,
+                value.dtype,
+                value.shape,
+                value.stride(),
+                value if name in structural else None,
+            )
             if isinstance(value, torch.Tensor)
             else value
             for name, value in arguments.items()
@@ -91,7 +99,9 @@ def capture(operator: Operator, source: str) -> dict[str, Any]:
     entry = load(source, operator.spec["entry"])
     captured: dict[str, Any] = {}
     for case, arguments in public_cases(operator):
-        entry(*[on_gpu(value) for value in arguments.values()])  # compiles and loads, which no capture allows
+        entry(
+            *[on_gpu(value) for value in arguments.values()]
+        )  # compiles and loads, which no capture allows
         torch.cuda.synchronize()
         given = {name: on_gpu(value) for name, value in arguments.items()}
         graph = torch.cuda.CUDAGraph(keep_graph=True)
@@ -103,9 +113,14 @@ def capture(operator: Operator, source: str) -> dict[str, Any]:
             continue
         captured[case] = {
             "kernels": [
-                {**dataclasses.asdict(node), "params": [param.hex() for param in node.params]} for node in kernels(graph.raw_cuda_graph())
+                {**dataclasses.asdict(node), "params": [param.hex() for param in node.params]}
+                for node in kernels(graph.raw_cuda_graph())
             ],
-            "arguments": {name: [x.data_ptr(), x.untyped_storage().nbytes()] for name, x in given.items() if isinstance(x, torch.Tensor)},
+            "arguments": {
+                name: [x.data_ptr(), x.untyped_storage().nbytes()]
+                for name, x in given.items()
+                if isinstance(x, torch.Tensor)
+            },
             "outputs": [value.data_ptr() for value in outputs_of(operator, returned, given)],
         }
     return captured
@@ -115,7 +130,11 @@ def perform(task: dict[str, str], mode: str, out: Path, target: str) -> None:
     """In a child of its own, which ends here."""
     try:
         operator = Operator.load(Path(task["operator"]))
-        found = record(operator, task["source"], target) if mode == "record" else capture(operator, task["source"])
+        found = (
+            record(operator, task["source"], target)
+            if mode == "record"
+            else capture(operator, task["source"])
+        )
         part = out / f"{task['name']}.part"
         part.write_text(json.dumps(found))
         part.rename(out / f"{task['name']}.json")

@@ -1,4 +1,5 @@
-"""CUDA C++ on a real GPU: correct submissions pass and are timed, wrong ones get their kind, and the next correct one passes."""
+"""CUDA C++ on a real GPU: correct submissions pass and are timed, wrong ones get their kind, and
+the next correct one passes."""
 
 from __future__ import annotations
 
@@ -21,7 +22,13 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "tail_not_written": (ADD.replace("if (i < n)", "if (i < n - 1)"), "fail", "wrong_result"),
     "past_the_end": (ADD.replace("if (i < n)", "if (i < n + 8)"), "error", "canary_violation"),
     "illegal_address": (ADD.replace("z[i] =", "z[i * 100000000000LL] ="), "error", "gpu_fault"),
-    "endless": (ADD.replace("if (i < n) z[i]", "while (static_cast<volatile T*>(z) != nullptr && i < n) z[i]"), "error", "timeout"),
+    "endless": (
+        ADD.replace(
+            "if (i < n) z[i]", "while (static_cast<volatile T*>(z) != nullptr && i < n) z[i]"
+        ),
+        "error",
+        "timeout",
+    ),
     "does_not_compile": (ADD.replace("blockIdx.x", "blockIdx.w"), "error", "compilation_error"),
     "no_manifest": (ADD.replace("/* assay", "/*"), "error", "missing_entry"),
 }
@@ -37,9 +44,15 @@ def call(client: StdioClient, tool: str, operator: str, code: str, **more: Any) 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_correct_ones_pass_and_are_timed(gpu_server: StdioClient, operator: str) -> None:
-    run = gpu_server.call("start_run", {"agent": "test", "model": "none", "track": "practice"})["structuredContent"]["run"]
-    verdict = call(gpu_server, "submit", operator, (SOURCES / f"{operator}.cu").read_text(), run=run)
-    assert (verdict["outcome"], verdict["tier"]) == ("pass", "plan"), json.dumps(verdict, indent=1)[:3000]
+    run = gpu_server.call("start_run", {"agent": "test", "model": "none", "track": "practice"})[
+        "structuredContent"
+    ]["run"]
+    verdict = call(
+        gpu_server, "submit", operator, (SOURCES / f"{operator}.cu").read_text(), run=run
+    )
+    assert (verdict["outcome"], verdict["tier"]) == ("pass", "plan"), json.dumps(verdict, indent=1)[
+        :3000
+    ]
     assert verdict["language"] == "cuda"
     assert verdict["perf"] > 0.01
 
@@ -49,13 +62,16 @@ def test_wrong_ones_get_their_kind(gpu_server: StdioClient, name: str) -> None:
     source, outcome, kind = WRONG[name]
     assert source != ADD
     verdict = call(gpu_server, "run_tests", "vector_add", source)
-    assert (verdict["outcome"], verdict["error_kind"]) == (outcome, kind), json.dumps(verdict, indent=1)[:3000]
+    assert (verdict["outcome"], verdict["error_kind"]) == (outcome, kind), json.dumps(
+        verdict, indent=1
+    )[:3000]
     after = call(gpu_server, "run_tests", "vector_add", ADD)
     assert (after["outcome"], after["tier"]) == ("pass", "plan"), json.dumps(after, indent=1)[:3000]
 
 
 def test_shared_memory_is_what_the_driver_says(gpu_server: StdioClient) -> None:
-    """Static shared memory is read from the cubin, where newer targets count what the system keeps of it."""
+    """Static shared memory is read from the cubin, where newer targets count what the system keeps
+    of it."""
     verdict = call(gpu_server, "run_tests", "matmul_fp16", (SOURCES / "matmul_fp16.cu").read_text())
     (kernel,) = verdict["kernels"]
     assert kernel["shared_bytes"] == 64 * 24 * 2 + 16 * 72 * 2 + 64 * 64 * 4

@@ -1,4 +1,5 @@
-"""Two ways to the same plan: recorded without a GPU, and captured as a CUDA graph on one. Both must see the same work."""
+"""Two ways to the same plan: recorded without a GPU, and captured as a CUDA graph on one. Both must
+see the same work."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ from cheat_file import honest_ones  # noqa: E402
 from graph_agreement import differences  # noqa: E402
 from plan_reader import read_plan  # noqa: E402
 
-OPERATORS = {path.parent.name: path.parent for path in sorted((ROOT / "operators").glob("*/*/spec.toml"))}
+OPERATORS = {
+    path.parent.name: path.parent for path in sorted((ROOT / "operators").glob("*/*/spec.toml"))
+}
 HONEST = {case.name: case for case in honest_ones() if not case.refused}
 MODES = ("record", "capture")
 WORKERS = max(1, min(8, (os.cpu_count() or 1) // 2))  # for each mode; on one GPU
@@ -51,15 +54,23 @@ class Sides:
                 no_gpu = {"CUDA_VISIBLE_DEVICES": ""} if mode == "record" else {}
                 log = (folder / f"{mode}.{number}.log").open("wb")
                 command = [*arguments, *([target()] if mode == "record" else [])]
-                self.processes.append(subprocess.Popen(command, env={**os.environ, **no_gpu}, stdout=log, stderr=log))
+                self.processes.append(
+                    subprocess.Popen(command, env={**os.environ, **no_gpu}, stdout=log, stderr=log)
+                )
 
     def of(self, mode: str, name: str) -> Found:
         found, error = self.folder / mode / f"{name}.json", self.folder / mode / f"{name}.error"
         end = time.monotonic() + SECONDS
         while not found.exists():
             assert not error.exists(), f"{mode}: {error.read_text()}"
-            ended = all(process.poll() is not None for process in self.processes) and not found.exists() and not error.exists()
-            assert not ended, "\n".join(log.read_text(errors="replace")[-2000:] for log in self.folder.glob(f"{mode}.*.log"))
+            ended = (
+                all(process.poll() is not None for process in self.processes)
+                and not found.exists()
+                and not error.exists()
+            )
+            assert not ended, "\n".join(
+                log.read_text(errors="replace")[-2000:] for log in self.folder.glob(f"{mode}.*.log")
+            )
             assert time.monotonic() < end, f"{mode}: nothing after {SECONDS} s"
             time.sleep(0.05)
         return json.loads(found.read_text())  # type: ignore[no-any-return]
@@ -78,29 +89,45 @@ def task_of(item: pytest.Item, folder: Path) -> dict[str, str] | None:
     if item.originalname == "test_oracles":
         operator = OPERATORS[name]
         return (
-            None if needs_tlx(operator / "oracle.py") else {"name": name, "operator": str(operator), "source": str(operator / "oracle.py")}
+            None
+            if needs_tlx(operator / "oracle.py")
+            else {"name": name, "operator": str(operator), "source": str(operator / "oracle.py")}
         )
     source = folder / f"{name}.py"
     source.write_text(HONEST[name].source())
-    return {"name": f"honest.{name}", "operator": str(OPERATORS[HONEST[name].operator]), "source": str(source)}
+    return {
+        "name": f"honest.{name}",
+        "operator": str(OPERATORS[HONEST[name].operator]),
+        "source": str(source),
+    }
 
 
 @pytest.fixture(scope="module")
-def sides(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
+def sides(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sides]:
     folder = tmp_path_factory.mktemp("sides")
-    both = Sides([task for item in request.session.items if (task := task_of(item, folder))], folder)
+    both = Sides(
+        [task for item in request.session.items if (task := task_of(item, folder))], folder
+    )
     yield both
     both.close()
 
 
 def needs_tlx(source: Path) -> bool:
-    """Its dialect is a fork of Triton, which this machine need not have; measurements/tlx_plans.py brings such plans to a GPU."""
-    return "extra.tlx" in source.read_text() and importlib.util.find_spec("triton.language.extra.tlx") is None
+    """Its dialect is a fork of Triton, which this machine need not have; measurements/tlx_plans.py
+    brings such plans to a GPU."""
+    return (
+        "extra.tlx" in source.read_text()
+        and importlib.util.find_spec("triton.language.extra.tlx") is None
+    )
 
 
 def target() -> str:
     query = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader", "--id=0"]
-    return "cuda:" + subprocess.run(query, check=True, capture_output=True, text=True).stdout.strip().replace(".", "")
+    return "cuda:" + subprocess.run(
+        query, check=True, capture_output=True, text=True
+    ).stdout.strip().replace(".", "")
 
 
 def compare(sides: Sides, name: str, may_refuse: bool) -> None:

@@ -1,4 +1,5 @@
-"""The host tier on a real GPU: what cannot be recorded has the GPU inside the jail, and whatever it does, the next job passes as usual."""
+"""The host tier on a real GPU: what cannot be recorded has the GPU inside the jail, and whatever it
+does, the next job passes as usual."""
 
 from __future__ import annotations
 
@@ -50,10 +51,25 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
     "zeros": (submission("tl.store(z + i, 0.0, mask=m)"), "fail", "wrong_result"),
     "raises": (submission(host="raise KeyError('no')"), "error", "key_error"),
     "leaves": (submission(host="os._exit(0)"), "error", "protocol_error"),
-    "illegal_address": (submission("tl.store(z + i.to(tl.int64) * 100000000000, 1.0, mask=i > 0)"), "error", "gpu_fault"),
-    "endless_kernel": (submission("while tl.load(x) < 1e30:\n        tl.store(z + i, tl.load(y + i, mask=m), mask=m)"), "error", "timeout"),
+    "illegal_address": (
+        submission("tl.store(z + i.to(tl.int64) * 100000000000, 1.0, mask=i > 0)"),
+        "error",
+        "gpu_fault",
+    ),
+    "endless_kernel": (
+        submission(
+            "while tl.load(x) < 1e30:\n        tl.store(z + i, tl.load(y + i, mask=m), mask=m)"
+        ),
+        "error",
+        "timeout",
+    ),
     "all_of_the_memory": (
-        submission(host=lines("kept = []", "while True: kept.append(torch.empty(1 << 30, dtype=torch.uint8, device='cuda'))")),
+        submission(
+            host=lines(
+                "kept = []",
+                "while True: kept.append(torch.empty(1 << 30, dtype=torch.uint8, device='cuda'))",
+            )
+        ),
         "error",
         "gpu_memory_limit",
     ),
@@ -64,6 +80,10 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
 def test_attempt_gets_its_kind(host_server: StdioClient, name: str) -> None:
     source, outcome, kind = ATTEMPTS[name]
     verdict = run_tests(host_server, source)
-    assert (verdict["outcome"], verdict["error_kind"], verdict["tier"]) == (outcome, kind, "host"), json.dumps(verdict, indent=1)[:4000]
+    assert (verdict["outcome"], verdict["error_kind"], verdict["tier"]) == (
+        outcome,
+        kind,
+        "host",
+    ), json.dumps(verdict, indent=1)[:4000]
     after = run_tests(host_server, CORRECT)
     assert (after["outcome"], after["tier"]) == ("pass", "plan"), json.dumps(after, indent=1)[:3000]

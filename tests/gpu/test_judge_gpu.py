@@ -1,4 +1,5 @@
-"""An operator whose own code breaks the judge's CUDA context: it fails, and the next operator is judged as if nothing had been."""
+"""An operator whose own code breaks the judge's CUDA context: it fails, and the next operator is
+judged as if nothing had been."""
 
 from __future__ import annotations
 
@@ -25,13 +26,16 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
     spec, reference = suite / "standard/breaks/spec.toml", suite / "standard/breaks/reference.py"
     spec.write_text(spec.read_text().replace(f'name = "{WELL}"', 'name = "breaks"', 1))
     assert "return x + y" in reference.read_text()
-    out_of_range = "return x[torch.full((1,), 2**40, dtype=torch.int64, device=x.device)] + y"  # a device-side assertion
+    # a device-side assertion
+    out_of_range = "return x[torch.full((1,), 2**40, dtype=torch.int64, device=x.device)] + y"
     reference.write_text(reference.read_text().replace("return x + y", out_of_range, 1))
     yield from serve(tmp_path_factory.mktemp("store") / "assay.db", "--suite", str(suite))
 
 
 def outcome(client: StdioClient, operator: str) -> tuple[str, str]:
-    answer = client.call("run_tests", {"operator": operator, "code": f"{ORACLE}\n# {operator}\n"})["structuredContent"]
+    answer = client.call("run_tests", {"operator": operator, "code": f"{ORACLE}\n# {operator}\n"})[
+        "structuredContent"
+    ]
     while answer.get("status") in ("queued", "running"):
         answer = client.call("job", {"job": answer["job"], "wait_s": 20})["structuredContent"]
     return answer["outcome"], answer.get("error_kind", "")

@@ -1,4 +1,5 @@
-"""Stored plans on a real GPU: the oracle's plan passes without the oracle, and a plan of wrong work fails."""
+"""Stored plans on a real GPU: the oracle's plan passes without the oracle, and a plan of wrong work
+fails."""
 
 from __future__ import annotations
 
@@ -30,8 +31,13 @@ def test_the_oracles_plans_pass_and_are_timed_without_it(tmp_path: Path) -> None
     plans = plans_of(ORACLE, tmp_path)
     assert len(plans) >= 6
     verdict = evaluate(*plans, "--mode", "grade")
-    assert (verdict["outcome"], verdict["tier"]) == ("pass", "plan"), json.dumps(verdict, indent=1)[:3000]
-    assert set(verdict["provenance"]["plans"]) == {one["id"] for one in verdict["cases"]} and not verdict["provenance"]["source_sha256"]
+    assert (verdict["outcome"], verdict["tier"]) == ("pass", "plan"), json.dumps(verdict, indent=1)[
+        :3000
+    ]
+    assert (
+        set(verdict["provenance"]["plans"]) == {one["id"] for one in verdict["cases"]}
+        and not verdict["provenance"]["source_sha256"]
+    )
     assert verdict["perf"] > 0 and all(one["latency"]["median_ns"] > 0 for one in verdict["cases"])
     assert "record" not in verdict["stage_ms"]
     largest = evaluate(*plans[-2:], "--mode", "profile")
@@ -44,4 +50,6 @@ def test_a_wrong_kernels_plan_fails(tmp_path: Path) -> None:
     assert "(x + y)" in text
     wrong.write_text(text.replace("(x + y)", "(x - y)"))
     verdict = evaluate(*plans_of(wrong, tmp_path / "plans"), "--mode", "test")
-    assert (verdict["outcome"], verdict["error_kind"]) == ("fail", "wrong_result"), json.dumps(verdict, indent=1)[:3000]
+    assert (verdict["outcome"], verdict["error_kind"]) == ("fail", "wrong_result"), json.dumps(
+        verdict, indent=1
+    )[:3000]

@@ -1,4 +1,5 @@
-"""Misbehaving submissions on a real GPU: the right kind of verdict, and the next correct one passes."""
+"""Misbehaving submissions on a real GPU: the right kind of verdict, and the next correct one
+passes."""
 
 from __future__ import annotations
 
@@ -29,12 +30,24 @@ def kernel(body: str) -> str:
 
 
 ATTEMPTS: dict[str, tuple[str, str, str]] = {
-    "zeros": ("import torch\ndef vector_add(x, y):\n    return torch.zeros_like(x)\n", "fail", "wrong_result"),
+    "zeros": (
+        "import torch\ndef vector_add(x, y):\n    return torch.zeros_like(x)\n",
+        "fail",
+        "wrong_result",
+    ),
     "nothing_written": (kernel("pass"), "fail", "wrong_result"),
     "exit_at_import": ("import os\nos._exit(0)\n", "error", "protocol_error"),
     "raises": ("def vector_add(x, y):\n    raise ValueError('no idea')\n", "error", "value_error"),
-    "endless_kernel": (kernel("while tl.load(x) < 1e30:\n        tl.store(z + i, tl.load(y + i, mask=m), mask=m)"), "error", "timeout"),
-    "illegal_address": (kernel("tl.store(z + i.to(tl.int64) * 100000000000, 1.0, mask=i > 0)"), "error", "gpu_fault"),
+    "endless_kernel": (
+        kernel("while tl.load(x) < 1e30:\n        tl.store(z + i, tl.load(y + i, mask=m), mask=m)"),
+        "error",
+        "timeout",
+    ),
+    "illegal_address": (
+        kernel("tl.store(z + i.to(tl.int64) * 100000000000, 1.0, mask=i > 0)"),
+        "error",
+        "gpu_fault",
+    ),
     "past_the_end": (
         kernel("tl.store(z + i, tl.load(x + i, mask=m) + tl.load(y + i, mask=m), mask=i < n + 16)"),
         "error",
@@ -47,6 +60,8 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
 def test_attempt_gets_its_kind(gpu_server: StdioClient, name: str) -> None:
     source, outcome, kind = ATTEMPTS[name]
     verdict = run_tests(gpu_server, source)
-    assert (verdict["outcome"], verdict["error_kind"]) == (outcome, kind), json.dumps(verdict, indent=1)[:3000]
+    assert (verdict["outcome"], verdict["error_kind"]) == (outcome, kind), json.dumps(
+        verdict, indent=1
+    )[:3000]
     after = run_tests(gpu_server, CORRECT)
     assert (after["outcome"], after["tier"]) == ("pass", "plan"), json.dumps(after, indent=1)[:3000]

@@ -70,7 +70,9 @@ def named(x):
 
 
 def gpus() -> list[str]:
-    return subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return subprocess.run(
+        ["nvidia-smi", "-L"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
 
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif("len(gpus()) < 2", reason="one GPU")]
@@ -82,7 +84,11 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
 
 
 def profile(client: StdioClient, device: str) -> dict[str, Any]:
-    verdict = verdict_of(client, "profile", {"operator": "gelu_tanh", "code": ORACLE, "case": "large", "device": device})
+    verdict = verdict_of(
+        client,
+        "profile",
+        {"operator": "gelu_tanh", "code": ORACLE, "case": "large", "device": device},
+    )
     assert verdict["outcome"] == "pass", verdict
     case: dict[str, Any] = verdict["cases"][0]
     return case
@@ -98,11 +104,19 @@ def test_both_say_the_same_of_kernel_and_pytorch(two: StdioClient) -> None:
 def test_an_operator_that_names_the_first_gpu_is_judged_on_the_second(tmp_path: Path) -> None:
     folder = tmp_path / "suite/standard/named"
     folder.mkdir(parents=True)
-    cases = "".join(CASE.replace("ID", f"{kind}_{i}").replace("KIND", kind) for kind in ("public", "hidden") for i in range(3))
+    cases = "".join(
+        CASE.replace("ID", f"{kind}_{i}").replace("KIND", kind)
+        for kind in ("public", "hidden")
+        for i in range(3)
+    )
     (folder / "spec.toml").write_text(SPEC + "\n" + cases)
     (folder / "reference.py").write_text(NAMED)
     (folder / "oracle.py").write_text(DOUBLE)
-    for client in serve(tmp_path / "assay.db", "--device", "cuda:1", "--suite", str(tmp_path / "suite")):
+    for client in serve(
+        tmp_path / "assay.db", "--device", "cuda:1", "--suite", str(tmp_path / "suite")
+    ):
         for device in ("cuda:0", "cuda:1"):
-            verdict = verdict_of(client, "run_tests", {"operator": "named", "code": DOUBLE, "device": device})
+            verdict = verdict_of(
+                client, "run_tests", {"operator": "named", "code": DOUBLE, "device": device}
+            )
             assert (verdict["outcome"], verdict["tier"]) == ("pass", "plan"), verdict

@@ -1,4 +1,5 @@
-"""`assay import tritonbench-g` on golden files of our own: operators that load and record, and the tier that each file gets."""
+"""`assay import tritonbench-g` on golden files of our own: operators that load and record, and the
+tier that each file gets."""
 
 from __future__ import annotations
 
@@ -51,7 +52,10 @@ test_scale()
         "scale(torch.randn(8, device='cuda'), 2.0)\n",
     ),
     "reads_values.py": (
-        KERNEL.replace("    y = torch.empty_like(x)", "    factor = float(x.max())\n    y = torch.empty_like(x)"),
+        KERNEL.replace(
+            "    y = torch.empty_like(x)",
+            "    factor = float(x.max())\n    y = torch.empty_like(x)",
+        ),
         "scale(torch.randn(8, device='cuda'), 2.0)\n",
     ),
     "does_not_compile.py": (
@@ -62,7 +66,10 @@ test_scale()
         KERNEL + "\ndef prepare(x):\n    return x.t().contiguous() / x.abs().amax()\n",
         "scale(prepare(torch.randn(8, 4, device='cuda')), 2.0)\n",
     ),
-    "uncalled.py": (KERNEL, "def test_scale():\n    return scale(torch.randn(8, device='cuda'), 2.0)\n"),
+    "uncalled.py": (
+        KERNEL,
+        "def test_scale():\n    return scale(torch.randn(8, device='cuda'), 2.0)\n",
+    ),
     "no_blocks.py": (
         KERNEL.replace("triton.cdiv(x.numel(), 128)", "x.numel() // 128"),
         "scale(torch.randn(8, device='cuda'), 2.0)\nscale(torch.randn(256, device='cuda'), 2.0)\n",
@@ -82,7 +89,10 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("suite")
     script = ROOT / "importers/tritonbench_g.py"
     scratch = tmp_path_factory.mktemp("scratch")
-    command, environment = [sys.executable, str(script), str(golden), "--out", str(out)], {**os.environ, "TMPDIR": str(scratch)}
+    command, environment = (
+        [sys.executable, str(script), str(golden), "--out", str(out)],
+        {**os.environ, "TMPDIR": str(scratch)},
+    )
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=environment)
     assert done.returncode == 0, done.stderr
     left = ("assay-import-", "golden-", "tritonbench-", "triton-cache-")
@@ -93,7 +103,10 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def reports(suite: Path) -> dict[str, Any]:
-    return {report["file"]: report for report in json.loads((suite / "import.json").read_text())["files"]}
+    return {
+        report["file"]: report
+        for report in json.loads((suite / "import.json").read_text())["files"]
+    }
 
 
 def test_tiers_have_reasons(reports: dict[str, Any]) -> None:
@@ -113,8 +126,13 @@ def test_tiers_have_reasons(reports: dict[str, Any]) -> None:
     assert "not_recordable" in reports["reads_values.py"]["reason"]
     assert "no_such_thing" in reports["does_not_compile.py"]["reason"]
     assert reports["no_blocks.py"]["left_out"] == ["scale launches no kernel"]  # of eight elements
-    assert [(one["name"], one["cases"]) for one in reports["no_blocks.py"]["operators"]] == [("no_blocks", 1)]
-    assert reports["shared_memory.py"]["operators"] == [] and "share memory" in reports["shared_memory.py"]["left_out"][0]
+    assert [(one["name"], one["cases"]) for one in reports["no_blocks.py"]["operators"]] == [
+        ("no_blocks", 1)
+    ]
+    assert (
+        reports["shared_memory.py"]["operators"] == []
+        and "share memory" in reports["shared_memory.py"]["left_out"][0]
+    )
 
 
 def test_calls_of_one_form_are_cases_of_one_operator(reports: dict[str, Any], suite: Path) -> None:
@@ -125,7 +143,12 @@ def test_calls_of_one_form_are_cases_of_one_operator(reports: dict[str, Any], su
         ("several_calls_3", 1, "plan"),
     ]
     spec = (suite / "standard/several_calls/spec.toml").read_text()
-    for words in ("call_several_calls(a0: Tensor, a1: float) -> Tensor", "Scales a tensor.", "difficulty = 2", "imported = true"):
+    for words in (
+        "call_several_calls(a0: Tensor, a1: float) -> Tensor",
+        "Scales a tensor.",
+        "difficulty = 2",
+        "imported = true",
+    ):
         assert words in spec
     assert 'role = "inout"' in (suite / "standard/several_calls_3/spec.toml").read_text()
     assert (suite / "standard/several_calls/oracle.py").read_text().strip() == KERNEL.strip()
@@ -142,12 +165,16 @@ def test_inputs_come_from_the_test_part_and_the_seed(suite: Path) -> None:
     assert one["a1"] == 2.0 and one["a0"].shape == (100,)
     assert torch.equal(one["a0"], again["a0"]) and not torch.equal(one["a0"], other["a0"])
     later = operator.inputs(operator.case(wires["call_2"], "cpu"), 1)
-    assert later["a1"] == 3.0 and later["a0"].shape == (100,)  # what the first call returned: known by its form alone
+    assert later["a1"] == 3.0 and later["a0"].shape == (
+        100,
+    )  # what the first call returned: known by its form alone
     state = torch.random.get_rng_state()
     operator.inputs(case, 3)
     assert torch.equal(state, torch.random.get_rng_state())
     assert operator.cost(case).bytes == 400
-    uncalled = Operator.load(suite / "standard/uncalled")  # its test part defines a test and leaves it at that
+    uncalled = Operator.load(
+        suite / "standard/uncalled"
+    )  # its test part defines a test and leaves it at that
     assert uncalled.inputs(uncalled.case(uncalled.spec["cases"][0], "cpu"), 1)["a0"].shape == (8,)
     helped = Operator.load(suite / "standard/with_helper")
     assert helped.inputs(helped.case(helped.spec["cases"][0], "cpu"), 1)["a0"].shape == (4, 8)
@@ -163,12 +190,25 @@ def test_one_file_can_be_imported_again(suite: Path, reports: dict[str, Any]) ->
     stale = suite / "standard/no_blocks_2"
     stale.mkdir()
     known = json.loads((suite / "import.json").read_text())
-    next(one for one in known["files"] if one["file"] == "no_blocks.py")["operators"].append({"name": stale.name})
+    next(one for one in known["files"] if one["file"] == "no_blocks.py")["operators"].append(
+        {"name": stale.name}
+    )
     (suite / "import.json").write_text(json.dumps(known))
-    command = [sys.executable, str(ROOT / "importers/tritonbench_g.py"), str(golden), "--out", str(suite), "--only", "no_blocks.py"]
+    command = [
+        sys.executable,
+        str(ROOT / "importers/tritonbench_g.py"),
+        str(golden),
+        "--out",
+        str(suite),
+        "--only",
+        "no_blocks.py",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and "1 files: 1 plan" in done.stdout, done.stdout + done.stderr
-    assert {report["file"]: report for report in json.loads((suite / "import.json").read_text())["files"]} == reports
+    assert {
+        report["file"]: report
+        for report in json.loads((suite / "import.json").read_text())["files"]
+    } == reports
     assert not stale.exists() and (suite / "standard/no_blocks/spec.toml").exists()
 
 
@@ -183,24 +223,59 @@ def test_a_test_part_that_was_changed_is_refused(suite: Path) -> None:
 
 def test_the_server_loads_the_suite(suite: Path) -> None:
     binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
-    done = subprocess.run([binary, "operators", "--suite", str(suite), "list"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [binary, "operators", "--suite", str(suite), "list"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
     listed = [line.split()[0] for line in done.stdout.splitlines()]
-    made = ["no_blocks", "several_calls", "several_calls_2", "several_calls_3", "torch_arithmetic", "uncalled", "with_helper"]
+    made = [
+        "no_blocks",
+        "several_calls",
+        "several_calls_2",
+        "several_calls_3",
+        "torch_arithmetic",
+        "uncalled",
+        "with_helper",
+    ]
     assert listed == made, done.stdout
     compiled = subprocess.run(
-        [binary, "eval", "several_calls", str(suite / "standard/several_calls/oracle.py"), "--suite", str(suite), "--mode", "compile"],
+        [
+            binary,
+            "eval",
+            "several_calls",
+            str(suite / "standard/several_calls/oracle.py"),
+            "--suite",
+            str(suite),
+            "--mode",
+            "compile",
+        ],
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert compiled.returncode == 0 and "scale_kernel" in compiled.stdout, compiled.stdout + compiled.stderr
+    assert compiled.returncode == 0 and "scale_kernel" in compiled.stdout, (
+        compiled.stdout + compiled.stderr
+    )
 
 
 def test_folders_without_golden_files_are_refused(tmp_path: Path) -> None:
     binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
-    for folder, words in ((tmp_path / "none", "is not a folder"), (tmp_path, "no such golden file")):
+    for folder, words in (
+        (tmp_path / "none", "is not a folder"),
+        (tmp_path, "no such golden file"),
+    ):
         command = [binary, "import", "tritonbench-g", str(folder), "--out", str(tmp_path / "suite")]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "ASSAY_PYTHON": sys.executable})
-        assert done.returncode == 66 and words in done.stderr and str(folder) in done.stderr, done.stderr
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "ASSAY_PYTHON": sys.executable},
+        )
+        assert done.returncode == 66 and words in done.stderr and str(folder) in done.stderr, (
+            done.stderr
+        )
     assert not (tmp_path / "suite").exists()

@@ -1,4 +1,5 @@
-"""Which golden files `measurements/tritonbench_tiers.py` judges again when it goes on from an earlier result."""
+"""Which golden files `measurements/tritonbench_tiers.py` judges again when it goes on from an
+earlier result."""
 
 from __future__ import annotations
 
@@ -26,13 +27,17 @@ def test_all_are_judged_where_nothing_is_known() -> None:
 
 
 def test_what_was_plan_is_kept() -> None:
-    again, kept = divided(files(a="plan", b="plan", c="plan", d="plan"), files(a="plan", b="neither", c="host"), [])
+    again, kept = divided(
+        files(a="plan", b="plan", c="plan", d="plan"), files(a="plan", b="neither", c="host"), []
+    )
     assert names(again) == [("b.py", "plan"), ("c.py", "plan"), ("d.py", "plan")]
     assert names(kept) == [("a.py", "plan")]
 
 
 def test_some_alone() -> None:
-    again, kept = divided(files(a="plan", b="plan", c="plan"), files(a="plan", b="neither"), ["a.py"])
+    again, kept = divided(
+        files(a="plan", b="plan", c="plan"), files(a="plan", b="neither"), ["a.py"]
+    )
     assert names(again) == [("a.py", "plan")] and names(kept) == [("b.py", "neither")]
     assert divided(files(a="plan", b="plan"), [], ["a.py"]) == (files(a="plan"), [])
 

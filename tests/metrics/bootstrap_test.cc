@@ -32,12 +32,14 @@ TEST_CASE("the same seed gives the same interval, another seed another one") {
 }
 
 TEST_CASE("the interval of two values is known exactly") {
-  // The mean of two draws is 0 in a quarter of all cases, 1/2 in a half, 1 in a quarter: the 2.5 % and 97.5 % quantiles are 0 and 1.
+  // The mean of two draws is 0 in a quarter of all cases, 1/2 in a half, 1 in a quarter: the 2.5 %
+  // and 97.5 % quantiles are 0 and 1.
   CHECK(bootstrap_mean(std::vector<double>{0, 1}, {.seed = 1}) == Interval{0, 1});
 }
 
 TEST_CASE("a share's interval is the binomial's") {
-  // Means of 100 draws from a share of 0.3 are Binomial(100, 0.3) / 100, whose 2.5 % and 97.5 % quantiles are 0.21 and 0.39.
+  // Means of 100 draws from a share of 0.3 are Binomial(100, 0.3) / 100, whose 2.5 % and 97.5 %
+  // quantiles are 0.21 and 0.39.
   const auto interval = bootstrap_mean(share(30, 100), {.seed = 3});
   REQUIRE(interval);
   CHECK(interval->low == Approx(0.21).margin(0.0101));
@@ -45,7 +47,8 @@ TEST_CASE("a share's interval is the binomial's") {
 }
 
 TEST_CASE("95 % intervals hold the truth about 95 times in 100") {
-  // A congruential generator of the test's own draws 300 suites of 60 operators from a share of 0.4.
+  // A congruential generator of the test's own draws 300 suites of 60 operators from a share of
+  // 0.4.
   std::uint64_t state = 12'345;
   const auto uniform = [&state] {
     state = state * 6'364'136'223'846'793'005ULL + 1'442'695'040'888'963'407ULL;
@@ -55,7 +58,8 @@ TEST_CASE("95 % intervals hold the truth about 95 times in 100") {
   for (int suite = 0; suite < 300; ++suite) {
     std::vector<double> values;
     for (int i = 0; i < 60; ++i) values.push_back(uniform() < 0.4 ? 1 : 0);
-    const auto interval = bootstrap_mean(values, {.seed = static_cast<std::uint64_t>(suite), .resamples = 1'000});
+    const auto interval =
+        bootstrap_mean(values, {.seed = static_cast<std::uint64_t>(suite), .resamples = 1'000});
     REQUIRE(interval);
     held += interval->low <= 0.4 && 0.4 <= interval->high ? 1 : 0;
   }

@@ -20,7 +20,9 @@ TEST_CASE("four groups and seventeen types, each once") {
 
 TEST_CASE("counts per group and type, zeros included") {
   const std::vector<std::pair<std::string, std::string>> errors = {
-      {"Runtime & Logic", "ResultsError"}, {"Runtime & Logic", "ResultsError"}, {"Name & Reference", "KeyError"}};
+      {"Runtime & Logic", "ResultsError"},
+      {"Runtime & Logic", "ResultsError"},
+      {"Name & Reference", "KeyError"}};
   const auto counts = count_errors(errors);
   REQUIRE(counts);
   REQUIRE(counts->size() == 4);
@@ -32,6 +34,8 @@ TEST_CASE("counts per group and type, zeros included") {
 }
 
 TEST_CASE("an unknown type is an error, never dropped") {
-  CHECK_FALSE(count_errors(std::vector<std::pair<std::string, std::string>>{{"Syntax", "KeyError"}}));
-  CHECK_FALSE(count_errors(std::vector<std::pair<std::string, std::string>>{{"Other", "KeyError"}}));
+  CHECK_FALSE(
+      count_errors(std::vector<std::pair<std::string, std::string>>{{"Syntax", "KeyError"}}));
+  CHECK_FALSE(
+      count_errors(std::vector<std::pair<std::string, std::string>>{{"Other", "KeyError"}}));
 }

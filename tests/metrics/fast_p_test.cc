@@ -7,7 +7,8 @@
 using namespace assay::metrics;
 
 TEST_CASE("fast_p counts right ones above p, of all operators") {
-  const std::vector<Speed> operators = {{true, 2.0}, {true, 1.0}, {true, 0.5}, {false, 9.0}, {false, std::nullopt}};
+  const std::vector<Speed> operators = {
+      {true, 2.0}, {true, 1.0}, {true, 0.5}, {false, 9.0}, {false, std::nullopt}};
   CHECK(fast_p(operators, 0) == 3.0 / 5);  // = the share of right ones
   CHECK(fast_p(operators, 0.5) == 2.0 / 5);
   CHECK(fast_p(operators, 1.0) == 1.0 / 5);  // exceeds: 1.0 itself does not count
@@ -21,7 +22,8 @@ TEST_CASE("fast_p is unknown where a right one was not timed") {
 }
 
 TEST_CASE("the curve never rises") {
-  const std::vector<FastPoint> curve = fast_curve(std::vector<Speed>{{true, 0.3}, {true, 1.2}, {false, {}}, {true, 4}});
+  const std::vector<FastPoint> curve =
+      fast_curve(std::vector<Speed>{{true, 0.3}, {true, 1.2}, {false, {}}, {true, 4}});
   REQUIRE(curve.size() == kFastThresholds.size());
   for (std::size_t i = 1; i < curve.size(); ++i) CHECK(curve[i].share <= curve[i - 1].share);
 }

@@ -30,8 +30,10 @@ TEST_CASE("pass@k equals the exact fraction") {
     for (std::uint64_t c = 0; c <= n; ++c) {
       for (std::uint64_t k = 1; k <= n; ++k) {
         const std::uint64_t all = choose(n, k);
-        const double exact = static_cast<double>(all - choose(n - c, k)) / static_cast<double>(all);  // one rounding of integers below 2^53
-        const auto found = value(static_cast<std::int64_t>(n), static_cast<std::int64_t>(c), static_cast<std::int64_t>(k));
+        const double exact = static_cast<double>(all - choose(n - c, k)) /
+                             static_cast<double>(all);  // one rounding of integers below 2^53
+        const auto found = value(static_cast<std::int64_t>(n), static_cast<std::int64_t>(c),
+                                 static_cast<std::int64_t>(k));
         INFO("n " << n << ", c " << c << ", k " << k);
         CHECK(found == Approx(exact).epsilon(1e-14));
       }
@@ -49,7 +51,9 @@ TEST_CASE("pass@k: by hand") {
 TEST_CASE("pass@k is stable where the binomials overflow and where the answer is tiny") {
   CHECK(value(1'000'000, 1, 1) == Approx(1e-6).epsilon(1e-13));
   CHECK(value(1'000'000, 500'000, 1) == Approx(0.5).epsilon(1e-12));
-  CHECK(value(1'000'000, 2, 3) == Approx(6e-6 - 6.0 / (1e6 * 999'999)).epsilon(1e-12));  // 1 - (1-3/n)(1-3/(n-1)) = 6/n - 6/(n(n-1)), by algebra
+  CHECK(value(1'000'000, 2, 3) ==
+        Approx(6e-6 - 6.0 / (1e6 * 999'999))
+            .epsilon(1e-12));  // 1 - (1-3/n)(1-3/(n-1)) = 6/n - 6/(n(n-1)), by algebra
   CHECK(value(200, 100, 100) == Approx(1));
 }
 

@@ -1,5 +1,5 @@
-// The arithmetic of published tables, from their own inputs. Inputs are printed rounded, so what follows from them is an interval: a figure is
-// reproduced when its own interval meets that.
+// The arithmetic of published tables, from their own inputs. Inputs are printed rounded, so what
+// follows from them is an interval: a figure is reproduced when its own interval meets that.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -26,7 +26,8 @@ struct CostRow {
   double cost, pass_percent, perf, per_pass, per_perf;
 };
 
-/// TritonGym, "Cost-Effectiveness" (project page of the ICML 2026 paper): three agents, 164 operators.
+/// TritonGym, "Cost-Effectiveness" (project page of the ICML 2026 paper): three agents, 164
+/// operators.
 const CostRow kTritonGym[] = {
     {"Qwen-3", 24.08, 40.1, 0.404, 60.1, 59.6},
     {"GPT-5", 86.06, 25.4, 0.206, 339.0, 417.8},
@@ -42,10 +43,26 @@ struct GeakTable {
 
 /// GEAK's blog article (arXiv 2507.23194): tables 3 to 6, TritonBench-modified, 184 kernels.
 const std::vector<GeakTable> kGeak = {
-    {"table 3: MI250, without optimizer", {{2, 3, 1.27}, {20, 27, 1.12}, {42, 65, 1.94}, {32, 84, 1.43}, {0, 5, {}}}, 96, 52.17, 1.61},
-    {"table 4: MI300X, without optimizer", {{3, 3, 1.16}, {20, 27, 1.17}, {38, 65, 2.13}, {33, 84, 1.91}, {0, 5, {}}}, 94, 51.08, 1.81},
-    {"table 5: MI250X", {{2, 3, 1.24}, {23, 27, 4.78}, {39, 65, 1.57}, {32, 84, 2.24}, {1, 5, 0.14}}, 97, 52.72, 2.42},
-    {"table 6: MI300X", {{3, 3, 1.16}, {22, 27, 1.69}, {41, 65, 3.02}, {34, 84, 2.86}, {1, 5, 0.61}}, 101, 54.89, 2.59},
+    {"table 3: MI250, without optimizer",
+     {{2, 3, 1.27}, {20, 27, 1.12}, {42, 65, 1.94}, {32, 84, 1.43}, {0, 5, {}}},
+     96,
+     52.17,
+     1.61},
+    {"table 4: MI300X, without optimizer",
+     {{3, 3, 1.16}, {20, 27, 1.17}, {38, 65, 2.13}, {33, 84, 1.91}, {0, 5, {}}},
+     94,
+     51.08,
+     1.81},
+    {"table 5: MI250X",
+     {{2, 3, 1.24}, {23, 27, 4.78}, {39, 65, 1.57}, {32, 84, 2.24}, {1, 5, 0.14}},
+     97,
+     52.72,
+     2.42},
+    {"table 6: MI300X",
+     {{3, 3, 1.16}, {22, 27, 1.69}, {41, 65, 3.02}, {34, 84, 2.86}, {1, 5, 0.61}},
+     101,
+     54.89,
+     2.59},
 };
 
 struct Share {
@@ -54,14 +71,18 @@ struct Share {
   double percent;
 };
 
-/// The same article: the rows of tables 3 to 6 by difficulty, and the rows over the 30 ROCm kernels.
+/// The same article: the rows of tables 3 to 6 by difficulty, and the rows over the 30 ROCm
+/// kernels.
 const Share kGeakShares[] = {
-    {"table 3, difficulty 1", 2, 3, 66.67},   {"table 3, difficulty 2", 20, 27, 74.07}, {"table 3, difficulty 3", 42, 65, 64.62},
-    {"table 3, difficulty 4", 32, 84, 38.10}, {"table 3, difficulty 5", 0, 5, 0.00},    {"table 4, difficulty 1", 3, 3, 100.00},
-    {"table 4, difficulty 3", 38, 65, 58.46}, {"table 4, difficulty 4", 33, 84, 39.29}, {"table 4, ROCm", 12, 30, 40.00},
-    {"table 5, difficulty 2", 23, 27, 85.19}, {"table 5, difficulty 3", 39, 65, 60.00}, {"table 5, difficulty 4", 32, 84, 38.10},
-    {"table 5, difficulty 5", 1, 5, 20.00},   {"table 6, difficulty 2", 22, 27, 81.48}, {"table 6, difficulty 3", 41, 65, 63.08},
-    {"table 6, difficulty 4", 34, 84, 40.48}, {"table 6, ROCm", 19, 30, 63.33},
+    {"table 3, difficulty 1", 2, 3, 66.67},   {"table 3, difficulty 2", 20, 27, 74.07},
+    {"table 3, difficulty 3", 42, 65, 64.62}, {"table 3, difficulty 4", 32, 84, 38.10},
+    {"table 3, difficulty 5", 0, 5, 0.00},    {"table 4, difficulty 1", 3, 3, 100.00},
+    {"table 4, difficulty 3", 38, 65, 58.46}, {"table 4, difficulty 4", 33, 84, 39.29},
+    {"table 4, ROCm", 12, 30, 40.00},         {"table 5, difficulty 2", 23, 27, 85.19},
+    {"table 5, difficulty 3", 39, 65, 60.00}, {"table 5, difficulty 4", 32, 84, 38.10},
+    {"table 5, difficulty 5", 1, 5, 20.00},   {"table 6, difficulty 2", 22, 27, 81.48},
+    {"table 6, difficulty 3", 41, 65, 63.08}, {"table 6, difficulty 4", 34, 84, 40.48},
+    {"table 6, ROCm", 19, 30, 63.33},
 };
 
 Range overall_speed_up(std::vector<DifficultyRow> rows) {
@@ -90,7 +111,8 @@ TEST_CASE("TritonGym's cost per pass and per perf are cost over rate") {
 }
 
 TEST_CASE("the true cost per solved operator is another number") {
-  const auto solved = static_cast<std::int64_t>(std::llround(0.401 * 3 * 164));  // three agents, 164 operators
+  const auto solved =
+      static_cast<std::int64_t>(std::llround(0.401 * 3 * 164));  // three agents, 164 operators
   CHECK(solved == 197);
   CHECK(cost_per_solved(24.08, solved).value() == Approx(0.1222).margin(1e-4));
   CHECK_FALSE(cost_per_solved(24.08, 0));
@@ -104,7 +126,8 @@ TEST_CASE("GEAK's accuracies by difficulty are right over total") {
     CHECK(100 * row.execution_accuracy == Approx(share.percent).margin(0.0051));
   }
   // Table 4 prints 74.04 for 20 of 27 at difficulty 2, where table 3 prints 74.07 for the same.
-  CHECK(100 * overall(std::vector<DifficultyRow>{{20, 27, {}}}).execution_accuracy == Approx(74.074).margin(0.001));
+  CHECK(100 * overall(std::vector<DifficultyRow>{{20, 27, {}}}).execution_accuracy ==
+        Approx(74.074).margin(0.001));
 }
 
 TEST_CASE("GEAK's overall accuracy follows from its rows") {
@@ -113,7 +136,8 @@ TEST_CASE("GEAK's overall accuracy follows from its rows") {
     const OverallRow row = overall(table.rows);
     CHECK(row.right == table.right);
     CHECK(row.total == 184);
-    // Table 4 prints 51.08 for 94 of 184 = 51.087: cut off, not rounded. So a whole last digit either way.
+    // Table 4 prints 51.08 for 94 of 184 = 51.087: cut off, not rounded. So a whole last digit
+    // either way.
     CHECK(100 * row.execution_accuracy == Approx(table.percent).margin(0.01));
   }
 }
@@ -126,7 +150,8 @@ TEST_CASE("GEAK's overall speed-ups of tables 4 and 6 are the means over right k
 }
 
 TEST_CASE("GEAK's overall speed-ups of tables 3 and 5 do not follow from their rows") {
-  // 1.61 is printed and 1.585 follows; 2.42 is printed and 2.53 follows. Here so that nobody bends the formula until they fit.
+  // 1.61 is printed and 1.585 follows; 2.42 is printed and 2.53 follows. Here so that nobody bends
+  // the formula until they fit.
   CHECK(overall(kGeak[0].rows).speed_up.value() == Approx(1.585).margin(0.001));
   CHECK(overall(kGeak[2].rows).speed_up.value() == Approx(2.531).margin(0.001));
   CHECK_FALSE(meet(overall_speed_up(kGeak[0].rows), printed(kGeak[0].speed_up, 0.01)));

@@ -14,8 +14,10 @@ Sample broken() { return {}; }
 }  // namespace
 
 TEST_CASE("a suite on a GPU: failures are 0 in perf, absent from the speed-up") {
-  const std::vector<OperatorSamples> suite = {
-      {"a", "standard", "f", 1, {timed(0.8)}}, {"b", "standard", "f", 2, {timed(1.2)}}, {"c", "ood", "g", 2, {wrong()}}, {"d", "ood", "g", 3, {broken()}}};
+  const std::vector<OperatorSamples> suite = {{"a", "standard", "f", 1, {timed(0.8)}},
+                                              {"b", "standard", "f", 2, {timed(1.2)}},
+                                              {"c", "ood", "g", 2, {wrong()}},
+                                              {"d", "ood", "g", 3, {broken()}}};
   const Summary all = summarise(suite);
   CHECK(all.operators == 4);
   CHECK(all.right == 2);
@@ -38,7 +40,9 @@ TEST_CASE("a suite on a GPU: failures are 0 in perf, absent from the speed-up") 
 }
 
 TEST_CASE("without times there is no perf, no speed-up, no curve") {
-  const Summary all = summarise(std::vector<OperatorSamples>{{"a", "s", "f", 1, {untimed()}}, {"b", "s", "f", 1, {timed(1)}}, {"c", "s", "f", 1, {wrong()}}});
+  const Summary all = summarise(std::vector<OperatorSamples>{{"a", "s", "f", 1, {untimed()}},
+                                                             {"b", "s", "f", 1, {timed(1)}},
+                                                             {"c", "s", "f", 1, {wrong()}}});
   CHECK(all.pass_at_1->value == Approx(2.0 / 3));
   CHECK_FALSE(all.perf_at_1);
   CHECK_FALSE(all.speed_up);
@@ -48,8 +52,9 @@ TEST_CASE("without times there is no perf, no speed-up, no curve") {
 }
 
 TEST_CASE("several samples: pass@1 is the mean share, pass@k grows with k") {
-  const std::vector<OperatorSamples> suite = {{"a", "s", "f", 1, {timed(1), wrong(), wrong(), broken()}},
-                                              {"b", "s", "f", 1, {broken(), broken(), broken(), broken()}}};
+  const std::vector<OperatorSamples> suite = {
+      {"a", "s", "f", 1, {timed(1), wrong(), wrong(), broken()}},
+      {"b", "s", "f", 1, {broken(), broken(), broken(), broken()}}};
   const Summary all = summarise(suite);
   CHECK(all.samples == 8);
   CHECK(all.pass_at_1->value == Approx(0.125));
@@ -62,7 +67,8 @@ TEST_CASE("several samples: pass@1 is the mean share, pass@k grows with k") {
 }
 
 TEST_CASE("an operator without a sample is a failure, and nothing is nothing") {
-  const Summary one = summarise(std::vector<OperatorSamples>{{"a", "s", "f", 1, {timed(1)}}, {"b", "s", "f", 1, {}}});
+  const Summary one = summarise(
+      std::vector<OperatorSamples>{{"a", "s", "f", 1, {timed(1)}}, {"b", "s", "f", 1, {}}});
   CHECK(one.pass_at_1->value == 0.5);
   CHECK(one.perf_at_1->value == 0.5);
   const Summary none = summarise({});
@@ -71,7 +77,8 @@ TEST_CASE("an operator without a sample is a failure, and nothing is nothing") {
 }
 
 TEST_CASE("the points of a long curve") {
-  const std::vector<OperatorSamples> suite = {{"a", "s", "f", 1, std::vector<Sample>(20, untimed())}};
+  const std::vector<OperatorSamples> suite = {
+      {"a", "s", "f", 1, std::vector<Sample>(20, untimed())}};
   std::vector<std::int64_t> ks;
   for (const PassPoint& point : pass_curve(suite)) ks.push_back(point.k);
   CHECK(ks == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 16, 20});

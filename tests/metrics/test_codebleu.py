@@ -30,20 +30,34 @@ SWAPPED = "def f(x, y):\n    return y - x\n"
 
 
 def test_a_source_is_like_itself(metric: ModuleType) -> None:
-    assert metric.codebleu(REFERENCE, REFERENCE) == {"ngram": 1.0, "weighted_ngram": 1.0, "syntax": 1.0, "dataflow": 1.0, "codebleu": 1.0}
+    assert metric.codebleu(REFERENCE, REFERENCE) == {
+        "ngram": 1.0,
+        "weighted_ngram": 1.0,
+        "syntax": 1.0,
+        "dataflow": 1.0,
+        "codebleu": 1.0,
+    }
 
 
 def test_comments_docstrings_and_layout_do_not_count(metric: ModuleType) -> None:
-    noisy = '"""Title."""\n# note\ndef f(a,\n      b):\n    """Adds."""\n    return (a + b)  # sum\n'
+    noisy = (
+        '"""Title."""\n# note\ndef f(a,\n      b):\n    """Adds."""\n    return (a + b)  # sum\n'
+    )
     assert metric.codebleu(noisy, REFERENCE)["codebleu"] == 1.0
 
 
 def test_bleu_by_hand(metric: ModuleType) -> None:
-    # candidate a b c d e, reference a b c d f: 4/5 unigrams, 3/4, 2/3, 1/2; same length, so no penalty.
+    # candidate a b c d e, reference a b c d f: 4/5 unigrams, 3/4, 2/3, 1/2; same length, so no
+    # penalty.
     expected = (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25
-    assert metric.bleu(["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "f"]) == pytest.approx(expected)
-    # A candidate of 4 tokens for a reference of 5, all its grams matched: only the penalty exp(1 - 5/4).
-    assert metric.bleu(["a", "b", "c", "d"], ["a", "b", "c", "d", "e"]) == pytest.approx(math.exp(-0.25))
+    assert metric.bleu(["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "f"]) == pytest.approx(
+        expected
+    )
+    # A candidate of 4 tokens for a reference of 5, all its grams matched: only the penalty exp(1 -
+    # 5/4).
+    assert metric.bleu(["a", "b", "c", "d"], ["a", "b", "c", "d", "e"]) == pytest.approx(
+        math.exp(-0.25)
+    )
     # Repeating a token is clipped: "a a a a" holds one "a" of the reference, and no pair.
     assert metric.bleu(["a", "a", "a", "a"], ["a", "b", "c", "d"]) == 0.0
     assert metric.bleu([], ["a", "b"]) == 0.0
@@ -57,21 +71,25 @@ def test_weighted_unigrams_by_hand(metric: ModuleType) -> None:
 
 
 def test_syntax_by_hand(metric: ModuleType) -> None:
-    # Reference: Module, FunctionDef, arguments, Return and BinOp have children: five subtrees. With - for + the four that hold the operator
-    # are other shapes, but `arguments` is the same: 1/5. Names are leaves and do not count.
+    # Reference: Module, FunctionDef, arguments, Return and BinOp have children: five subtrees. With
+    # - for + the four that hold the operator are other shapes, but `arguments` is the same: 1/5.
+    # Names are leaves and do not count.
     assert metric.codebleu(SWAPPED, REFERENCE)["syntax"] == pytest.approx(1 / 5)
     renamed = "def g(x, y):\n    return x + y\n"
     assert metric.codebleu(renamed, REFERENCE)["syntax"] == 1.0
     # Clipped: a candidate with the same BinOp twice still has each subtree of the reference once.
     twice = "def f(a, b):\n    a + b\n    return a + b\n"
-    assert metric.codebleu(twice, REFERENCE)["syntax"] == pytest.approx(3 / 5)  # arguments, Return, BinOp; not FunctionDef, not Module
+    assert metric.codebleu(twice, REFERENCE)["syntax"] == pytest.approx(
+        3 / 5
+    )  # arguments, Return, BinOp; not FunctionDef, not Module
 
 
 def test_dataflow_by_hand(metric: ModuleType) -> None:
     import ast
 
     source = "def f(a, b):\n    c = a + b\n    c = c * a\n    return c\n"
-    # reads a, b; c from a, b; reads c, a; c from c, a; reads c. In order of appearance: a = var_0, b = var_1, c = var_2.
+    # reads a, b; c from a, b; reads c, a; c from c, a; reads c. In order of appearance: a = var_0,
+    # b = var_1, c = var_2.
     assert metric.data_flow(ast.parse(source)) == {
         ("var_0", "comesFrom", "var_0"): 2,
         ("var_1", "comesFrom", "var_1"): 1,
@@ -90,7 +108,8 @@ def test_dataflow_of_loops_and_unbound_names(metric: ModuleType) -> None:
     import ast
 
     source = "def f(n):\n    s = 0\n    for i in range(n):\n        s += i\n    return s\n"
-    # reads n; i from n; reads i; s from s; s from i; reads s. `range` is bound nowhere. n = var_0, i = var_1, s = var_2.
+    # reads n; i from n; reads i; s from s; s from i; reads s. `range` is bound nowhere. n = var_0,
+    # i = var_1, s = var_2.
     assert metric.data_flow(ast.parse(source)) == {
         ("var_0", "comesFrom", "var_0"): 1,
         ("var_1", "computedFrom", "var_0"): 1,
@@ -102,8 +121,9 @@ def test_dataflow_of_loops_and_unbound_names(metric: ModuleType) -> None:
 
 
 def test_the_whole_by_hand(metric: ModuleType) -> None:
-    # Tokens: def f ( x , y ) : return y - x against def f ( a , b ) : return a + b; 12 each. Unigrams: def f ( , ) : return = 7.
-    # Pairs: "def f", "f (", ") :", ": return" = 4 of 11. Triples: "def f (", ") : return" = 2 of 10. Fours: none, so BLEU is 0.
+    # Tokens: def f ( x , y ) : return y - x against def f ( a , b ) : return a + b; 12 each.
+    # Unigrams: def f ( , ) : return = 7. Pairs: "def f", "f (", ") :", ": return" = 4 of 11.
+    # Triples: "def f (", ") : return" = 2 of 10. Fours: none, so BLEU is 0.
     parts = metric.codebleu(SWAPPED, REFERENCE)
     assert parts["ngram"] == 0.0
     assert parts["weighted_ngram"] == pytest.approx((5 + 1 + 1 + 1 + 1 + 1 + 5) / (12 + 4 + 4))
@@ -121,12 +141,18 @@ def test_more_alike_scores_more(metric: ModuleType) -> None:
     other = (ROOT / "operators/standard/vector_add/oracle.py").read_text()
     near = golden.replace("tl.exp(", "tl.exp2(")
     assert metric.codebleu(golden, golden)["codebleu"] == pytest.approx(1.0)
-    assert metric.codebleu(other, golden)["codebleu"] < metric.codebleu(near, golden)["codebleu"] < 1.0
+    assert (
+        metric.codebleu(other, golden)["codebleu"] < metric.codebleu(near, golden)["codebleu"] < 1.0
+    )
 
 
 def run(document: object) -> dict[str, list[dict[str, object]]]:
     done = subprocess.run(
-        [sys.executable, "-I", "-B", str(PROGRAM)], input=json.dumps(document), capture_output=True, text=True, timeout=60
+        [sys.executable, "-I", "-B", str(PROGRAM)],
+        input=json.dumps(document),
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert done.returncode == 0, done.stderr
     answer: dict[str, list[dict[str, object]]] = json.loads(done.stdout)
@@ -136,16 +162,39 @@ def run(document: object) -> dict[str, list[dict[str, object]]]:
 def test_the_program_never_runs_what_it_reads(tmp_path: Path) -> None:
     trace = tmp_path / "ran"
     hostile = f"open({str(trace)!r}, 'w').write('x')\nimport os\nos._exit(3)\n"
-    scores = run({"pairs": [{"candidate": hostile, "reference": REFERENCE}, {"candidate": REFERENCE, "reference": REFERENCE}]})["scores"]
+    scores = run(
+        {
+            "pairs": [
+                {"candidate": hostile, "reference": REFERENCE},
+                {"candidate": REFERENCE, "reference": REFERENCE},
+            ]
+        }
+    )["scores"]
     assert scores[1]["codebleu"] == 1.0
     assert isinstance(scores[0]["codebleu"], float)
     assert not trace.exists()
 
 
 @pytest.mark.parametrize(
-    "text", ["x = " + "+".join(["1"] * 100_000), "(" * 100_000, "\x00", "\ud800", "x" * 2_000_000, "", "if 1:\n" * 90 + "x"]
+    "text",
+    [
+        "x = " + "+".join(["1"] * 100_000),
+        "(" * 100_000,
+        "\x00",
+        "\ud800",
+        "x" * 2_000_000,
+        "",
+        "if 1:\n" * 90 + "x",
+    ],
 )
 def test_the_program_survives_any_text(text: str) -> None:
-    scores = run({"pairs": [{"candidate": text, "reference": REFERENCE}, {"candidate": REFERENCE, "reference": REFERENCE}]})["scores"]
+    scores = run(
+        {
+            "pairs": [
+                {"candidate": text, "reference": REFERENCE},
+                {"candidate": REFERENCE, "reference": REFERENCE},
+            ]
+        }
+    )["scores"]
     assert "error" in scores[0] or isinstance(scores[0]["codebleu"], float)
     assert scores[1]["codebleu"] == 1.0

@@ -37,10 +37,13 @@ class Copy {
   fs::path add(const std::string& name, const std::string& as) {
     const fs::path target = root_ / as;
     fs::create_directories(target);
-    for (const char* file : {"spec.toml", "reference.py", "oracle.py"}) fs::copy_file(kRoot / name / file, target / file);
+    for (const char* file : {"spec.toml", "reference.py", "oracle.py"})
+      fs::copy_file(kRoot / name / file, target / file);
     return target;
   }
-  void write(const fs::path& path, const std::string& text) const { std::ofstream(path, std::ios::binary) << text; }
+  void write(const fs::path& path, const std::string& text) const {
+    std::ofstream(path, std::ios::binary) << text;
+  }
   std::string read(const fs::path& path) const {
     std::ifstream stream(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
@@ -51,7 +54,9 @@ class Copy {
   fs::path root_;
 };
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -69,16 +74,20 @@ TEST_CASE("the repository's catalog loads", "[catalog]") {
     CHECK(has(op.oracle_source, "def " + op.entry + "("));
     CHECK(has(op.reference_source, "def reference("));
   }
-  for (const char* name : {"vector_add", "gelu_tanh", "softmax_last_dim", "layer_norm_fwd", "layer_norm_bwd", "matmul_fp16", "matmul_fp32_ieee",
-                           "quant_int8_rowwise", "embedding_bwd", "flash_attn_causal", "rope_neox", "jagged_softmax", "adamw_step", "cumsum_last_dim",
-                           "clamped_affine_scan", "gluon_blocked_add"}) {
+  for (const char* name :
+       {"vector_add", "gelu_tanh", "softmax_last_dim", "layer_norm_fwd", "layer_norm_bwd",
+        "matmul_fp16", "matmul_fp32_ieee", "quant_int8_rowwise", "embedding_bwd",
+        "flash_attn_causal", "rope_neox", "jagged_softmax", "adamw_step", "cumsum_last_dim",
+        "clamped_affine_scan", "gluon_blocked_add"}) {
     INFO(name);
     CHECK(names.contains(name));
     CHECK(catalog->find(name) != nullptr);
   }
   CHECK(names.size() >= 16);
   CHECK(catalog->find("vector_ad") == nullptr);
-  const auto in_order = [](const Operator& a, const Operator& b) { return std::pair(a.split, a.name) < std::pair(b.split, b.name); };
+  const auto in_order = [](const Operator& a, const Operator& b) {
+    return std::pair(a.split, a.name) < std::pair(b.split, b.name);
+  };
   CHECK(std::is_sorted(catalog->all().begin(), catalog->all().end(), in_order));
 }
 
@@ -88,8 +97,10 @@ TEST_CASE("unknown() suggests the nearest name", "[catalog]") {
   copy.add("standard/gelu_tanh", "standard/gelu_tanh");
   const Result<Catalog> catalog = Catalog::load(copy.root());
   REQUIRE(catalog.has_value());
-  CHECK(catalog->unknown("vectoradd").message == "unknown operator 'vectoradd'; did you mean 'vector_add'? `list_operators` names all 2");
-  CHECK(catalog->unknown("conv2d").message == "unknown operator 'conv2d'; `list_operators` names all 2");
+  CHECK(catalog->unknown("vectoradd").message ==
+        "unknown operator 'vectoradd'; did you mean 'vector_add'? `list_operators` names all 2");
+  CHECK(catalog->unknown("conv2d").message ==
+        "unknown operator 'conv2d'; `list_operators` names all 2");
   CHECK(catalog->unknown("vectoradd").code == ErrorCode::not_found);
   CHECK(catalog->unknown(std::string(1 << 20, 'x')).message.size() < 200);
 }
@@ -100,7 +111,9 @@ TEST_CASE("a folder that does not fit its spec is an error", "[catalog]") {
     copy.add("standard/vector_add", "standard/vector_sum");
     const std::string message = Catalog::load(copy.root()).error().message;
     INFO(message);
-    CHECK(has(message, "standard/vector_sum/spec.toml: key 'name' is 'vector_add'; it must be the folder's name 'vector_sum'"));
+    CHECK(has(message,
+              "standard/vector_sum/spec.toml: key 'name' is 'vector_add'; it must be the folder's "
+              "name 'vector_sum'"));
   }
   SECTION("the split differs") {
     copy.add("standard/vector_add", "ood/vector_add");
@@ -135,9 +148,11 @@ TEST_CASE("a folder that does not fit its spec is an error", "[catalog]") {
   SECTION("a function is missing") {
     const fs::path folder = copy.add("standard/vector_add", "standard/vector_add");
     copy.write(folder / "oracle.py", "import torch\n");
-    CHECK(has(Catalog::load(copy.root()).error().message, "oracle.py: does not define 'def vector_add('"));
+    CHECK(has(Catalog::load(copy.root()).error().message,
+              "oracle.py: does not define 'def vector_add('"));
     copy.write(folder / "reference.py", "def inputs(case, rng): ...\ndef reference(x, y): ...\n");
-    CHECK(has(Catalog::load(copy.root()).error().message, "reference.py: does not define 'def cost('"));
+    CHECK(has(Catalog::load(copy.root()).error().message,
+              "reference.py: does not define 'def cost('"));
   }
   SECTION("a file is binary or far too large") {
     const fs::path folder = copy.add("standard/vector_add", "standard/vector_add");

@@ -1,4 +1,5 @@
-"""Runs or compiles every example of a folder in this process; one line of JSON per example: its name, and what went wrong or null.
+"""Runs or compiles every example of a folder in this process; one line of JSON per example: its
+name, and what went wrong or null.
 
 example_runner.py interpret FOLDER      each `check()`, in Triton's interpreter; Gluon has none, so its examples are left out
 example_runner.py compile FOLDER        each kernel that a `check()` launches, for an NVIDIA H100 that need not be there
@@ -25,7 +26,8 @@ def load(path: Path) -> ModuleType:
 
 
 def first_configuration(_tuner: Any, *_arguments: Any, **_options: Any) -> list[float]:
-    """Stands for timing a configuration, which takes a GPU: all are alike, so the first one wins."""
+    """Stands for timing a configuration, which takes a GPU: all are alike, so the first one
+    wins."""
     return [1.0, 1.0, 1.0]
 
 
@@ -69,7 +71,9 @@ def main(mode: str, folder: Path) -> None:
         try:
             load(path).check()
         except AssertionError:
-            problem = traceback.format_exc() if mode == "interpret" else None  # nothing ran, so nothing is right
+            problem = (
+                traceback.format_exc() if mode == "interpret" else None
+            )  # nothing ran, so nothing is right
         except Exception:
             problem = traceback.format_exc()
         if mode == "compile" and not problem and not compiled:

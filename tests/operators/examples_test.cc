@@ -29,7 +29,8 @@ TEST_CASE("the repository's examples load, each without the test of it") {
 
 TEST_CASE("only Python counts, by name; the title is the docstring's first line") {
   const TemporaryFolder folder;
-  write_file(folder.path() / "b.py", "\"\"\"Second.\n\nMore of it.\n\"\"\"\nx = 1\n" + kCheck.substr(1));
+  write_file(folder.path() / "b.py",
+             "\"\"\"Second.\n\nMore of it.\n\"\"\"\nx = 1\n" + kCheck.substr(1));
   write_file(folder.path() / "a.py", "\"\"\"First.\"\"\"\nx = 1" + kCheck);
   write_file(folder.path() / "notes.md", "no title");
   const auto examples = load_examples(folder.path());
@@ -44,9 +45,10 @@ TEST_CASE("only Python counts, by name; the title is the docstring's first line"
 TEST_CASE("an example that cannot be shown is an error that names the file") {
   const TemporaryFolder folder;
   CHECK(load_examples(folder.path() / "none").error().message.find("none") != std::string::npos);
-  for (const std::string& text : {std::string(), "x = 1" + kCheck, "\"\"\"\nLate title\"\"\"" + kCheck, "\"\"\"\"\"\"" + kCheck,
-                                  std::string("\"\"\"No check.\"\"\"\nx = 1\n"),
-                                  "\"\"\"Long.\"\"\"\n" + std::string(5'000, 'x') + kCheck}) {
+  for (const std::string& text :
+       {std::string(), "x = 1" + kCheck, "\"\"\"\nLate title\"\"\"" + kCheck,
+        "\"\"\"\"\"\"" + kCheck, std::string("\"\"\"No check.\"\"\"\nx = 1\n"),
+        "\"\"\"Long.\"\"\"\n" + std::string(5'000, 'x') + kCheck}) {
     write_file(folder.path() / "odd.py", text);
     const auto examples = load_examples(folder.path());
     REQUIRE(!examples);

@@ -15,7 +15,8 @@ TEST_CASE("evaluate_extent takes axes, integers and products", "[extent]") {
 
 TEST_CASE("evaluate_extent says what is wrong and names the axes", "[extent]") {
   const std::map<std::string, std::int64_t> axes{{"rows", 7}, {"cols", 33}};
-  for (const char* text : {"", "*", "rows*", "*rows", "row", "-1", "+1", " rows", "1.5", "rows+1", "0x10", "99999999999999999999"}) {
+  for (const char* text : {"", "*", "rows*", "*rows", "row", "-1", "+1", " rows", "1.5", "rows+1",
+                           "0x10", "99999999999999999999"}) {
     INFO(text);
     const Result<std::int64_t> value = evaluate_extent(text, axes);
     REQUIRE_FALSE(value.has_value());

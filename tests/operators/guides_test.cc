@@ -18,8 +18,10 @@ TEST_CASE("the repository's guides load") {
   REQUIRE(guides);
   std::vector<std::string> topics;
   for (const auto& guide : *guides) topics.push_back(guide.topic);
-  CHECK(topics == std::vector<std::string>{"atomics", "attention", "autotuning", "gemm-tiling", "gluon", "hopper-facts", "memory-bound-kernels", "mi300-facts",
-                                           "reductions-and-scans", "tlx", "triton-pitfalls"});
+  CHECK(topics == std::vector<std::string>{"atomics", "attention", "autotuning", "gemm-tiling",
+                                           "gluon", "hopper-facts", "memory-bound-kernels",
+                                           "mi300-facts", "reductions-and-scans", "tlx",
+                                           "triton-pitfalls"});
   const auto found = std::find(topics.begin(), topics.end(), "memory-bound-kernels");
   REQUIRE(found != topics.end());
   const auto& guide = (*guides)[static_cast<std::size_t>(found - topics.begin())];
@@ -42,7 +44,8 @@ TEST_CASE("only Markdown counts, by topic") {
 TEST_CASE("a guide that cannot be shown is an error that names the file") {
   const TemporaryFolder folder;
   CHECK(load_guides(folder.path() / "none").error().message.find("none") != std::string::npos);
-  for (const std::string& text : {std::string("no title\n"), std::string("# "), std::string(), "# Long\n" + std::string(30'000, 'x')}) {
+  for (const std::string& text : {std::string("no title\n"), std::string("# "), std::string(),
+                                  "# Long\n" + std::string(30'000, 'x')}) {
     write_file(folder.path() / "odd.md", text);
     const auto guides = load_guides(folder.path());
     REQUIRE(!guides);

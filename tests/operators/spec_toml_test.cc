@@ -12,8 +12,10 @@ namespace {
 
 const std::string kFile = "operators/standard/demo/spec.toml";
 
-std::string case_text(const std::string& id, const std::string& visibility, const std::string& interpreter) {
-  return "[[cases]]\nid = \"" + id + "\"\nvisibility = \"" + visibility + "\"\ninterpreter = " + interpreter +
+std::string case_text(const std::string& id, const std::string& visibility,
+                      const std::string& interpreter) {
+  return "[[cases]]\nid = \"" + id + "\"\nvisibility = \"" + visibility +
+         "\"\ninterpreter = " + interpreter +
          "\ndtype = \"float32\"\naxes = { n = 7 }\ndistribution = \"normal\"\n";
 }
 
@@ -53,7 +55,8 @@ shape = ["n", "2*n", 3]
 max_abs_error = 0
 from = "x"
 )" + case_text("p1", "public", "true") +
-         case_text("p2", "public", "false") + case_text("p3", "public", "false") + case_text("h1", "hidden", "true") + case_text("h2", "hidden", "false") +
+         case_text("p2", "public", "false") + case_text("p3", "public", "false") +
+         case_text("h1", "hidden", "true") + case_text("h2", "hidden", "false") +
          case_text("h3", "hidden", "false");
 }
 
@@ -81,7 +84,7 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 struct KeyCase {
-  const char* line;   // a line of valid() that starts with the key
+  const char* line;  // a line of valid() that starts with the key
   const char* key;
   const char* table;  // what the message calls the table; empty for the top level
 };
@@ -147,14 +150,16 @@ TEST_CASE("each required key that is missing is named", "[spec]") {
     const std::string line = std::string(key.line).substr(0, std::string(key.line).find('\n'));
     std::string rest = std::string(key.line).substr(line.size());
     const std::string message = error_of(replaced(key.line, rest));
-    contains(message, std::string(key.table) + (*key.table != '\0' ? ": " : "") + "key '" + key.key + "' is missing; required: ");
+    contains(message, std::string(key.table) + (*key.table != '\0' ? ": " : "") + "key '" +
+                          key.key + "' is missing; required: ");
   }
   for (const char* table : {"arguments", "outputs", "cases"}) {
     std::string text;
     for (const char* other : {"arguments", "outputs", "cases"}) {
       if (std::string(other) != table) continue;
       text = valid();
-      for (std::size_t at; (at = text.find("[[" + std::string(table) + "]]")) != std::string::npos;) {
+      for (std::size_t at;
+           (at = text.find("[[" + std::string(table) + "]]")) != std::string::npos;) {
         const std::size_t next = text.find("[[", at + 2);
         text.erase(at, next == std::string::npos ? std::string::npos : next - at);
       }
@@ -163,11 +168,14 @@ TEST_CASE("each required key that is missing is named", "[spec]") {
   }
 }
 
-TEST_CASE("each required key that is misspelt is named with the key that was meant and the valid ones", "[spec]") {
+TEST_CASE(
+    "each required key that is misspelt is named with the key that was meant and the valid ones",
+    "[spec]") {
   for (const KeyCase& key : kRequired) {
     INFO(key.table << " " << key.key);
     std::string line = key.line;
-    // A scalar argument has no dtype and shape, and a table without its name is called by its number.
+    // A scalar argument has no dtype and shape, and a table without its name is called by its
+    // number.
     line.insert(std::string(key.key).size(), "z");
     const std::string message = error_of(replaced(key.line, line));
     contains(message, "key '" + std::string(key.key) + "z' is unknown");
@@ -178,50 +186,78 @@ TEST_CASE("each required key that is misspelt is named with the key that was mea
 }
 
 TEST_CASE("unknown values are errors that list the valid ones", "[spec]") {
-  contains(error_of(replaced("split = \"standard\"", "split = \"normal\"")), "key 'split' is 'normal'; valid: standard, ood, dsl");
-  contains(error_of(replaced("dialect = \"triton\"", "dialect = \"cuda\"")), "valid: triton, gluon, tlx");
-  contains(error_of(replaced("family = \"elementwise\"", "family = \"misc\"")), "valid: elementwise, activation");
-  contains(error_of(replaced("type = \"float\"", "type = \"double\"")), "valid: tensor, int, float, bool");
-  contains(error_of(replaced("role = \"inout\"", "role = \"out\"")), "valid: input, inout, structural");
-  contains(error_of(replaced("role = \"input\"", "role = \"structural\"")), "valid for a scalar: input");
-  contains(error_of(replaced("visibility = \"public\"", "visibility = \"secret\"")), "valid: public, hidden");
-  contains(error_of(replaced("dtype = \"float32\"\naxes", "dtype = \"fp32\"\naxes")), "valid: float64, float32");
-  contains(error_of(replaced("interpreter = true", "interpreter = \"yes\"")), "must be true or false");
-  contains(error_of(replaced("difficulty = 1", "difficulty = 6")), "must be an integer from 1 to 5");
-  contains(error_of(replaced("max_abs_error = 0.01", "max_abs_error = 0.1")), "must be a number from 0 to 0.01");
-  contains(error_of(replaced("max_abs_error = 0.01", "max_abs_error = nan")), "must be a number from 0 to 0.01");
-  contains(error_of(replaced("axes = { n = 7 }", "axes = { n = 0 }")), "must be an integer from 1 to");
+  contains(error_of(replaced("split = \"standard\"", "split = \"normal\"")),
+           "key 'split' is 'normal'; valid: standard, ood, dsl");
+  contains(error_of(replaced("dialect = \"triton\"", "dialect = \"cuda\"")),
+           "valid: triton, gluon, tlx");
+  contains(error_of(replaced("family = \"elementwise\"", "family = \"misc\"")),
+           "valid: elementwise, activation");
+  contains(error_of(replaced("type = \"float\"", "type = \"double\"")),
+           "valid: tensor, int, float, bool");
+  contains(error_of(replaced("role = \"inout\"", "role = \"out\"")),
+           "valid: input, inout, structural");
+  contains(error_of(replaced("role = \"input\"", "role = \"structural\"")),
+           "valid for a scalar: input");
+  contains(error_of(replaced("visibility = \"public\"", "visibility = \"secret\"")),
+           "valid: public, hidden");
+  contains(error_of(replaced("dtype = \"float32\"\naxes", "dtype = \"fp32\"\naxes")),
+           "valid: float64, float32");
+  contains(error_of(replaced("interpreter = true", "interpreter = \"yes\"")),
+           "must be true or false");
+  contains(error_of(replaced("difficulty = 1", "difficulty = 6")),
+           "must be an integer from 1 to 5");
+  contains(error_of(replaced("max_abs_error = 0.01", "max_abs_error = 0.1")),
+           "must be a number from 0 to 0.01");
+  contains(error_of(replaced("max_abs_error = 0.01", "max_abs_error = nan")),
+           "must be a number from 0 to 0.01");
+  contains(error_of(replaced("axes = { n = 7 }", "axes = { n = 0 }")),
+           "must be an integer from 1 to");
   contains(error_of(replaced("axes = { n = 7 }", "axes = 7")), "must be a table of integers");
-  contains(error_of(replaced("name = \"demo\"", "name = \"../demo\"")), "valid: lower-case letters");
-  contains(error_of(replaced("summary = \"Adds a number in place\"", "summary = \"\"")), "must be a string that is not empty");
-  contains(error_of(replaced("type = \"float\"", "type = \"float\"\ndtype = \"float32\"")), "key 'dtype' is unknown");
+  contains(error_of(replaced("name = \"demo\"", "name = \"../demo\"")),
+           "valid: lower-case letters");
+  contains(error_of(replaced("summary = \"Adds a number in place\"", "summary = \"\"")),
+           "must be a string that is not empty");
+  contains(error_of(replaced("type = \"float\"", "type = \"float\"\ndtype = \"float32\"")),
+           "key 'dtype' is unknown");
 }
 
 TEST_CASE("what holds between the parts is checked", "[spec]") {
-  contains(error_of(replaced("a: float", "a: int")), "arguments and outputs say 'demo(x: Tensor, a: float) -> Tensor'");
-  contains(error_of(replaced("shape = [\"n\"]", "shape = [\"m\"]")), "'m' is neither an integer nor an axis; axes: n");
+  contains(error_of(replaced("a: float", "a: int")),
+           "arguments and outputs say 'demo(x: Tensor, a: float) -> Tensor'");
+  contains(error_of(replaced("shape = [\"n\"]", "shape = [\"m\"]")),
+           "'m' is neither an integer nor an axis; axes: n");
   contains(error_of(replaced("scale = \"n\"", "scale = \"cols\"")), "key 'scale': extent 'cols'");
   contains(error_of(replaced("scale = \"n\"", "scale = -1")), "must be above 0");
-  contains(error_of(replaced("from = \"x\"", "from = \"a\"")), "key 'from' is 'a'; valid inout arguments: x");
+  contains(error_of(replaced("from = \"x\"", "from = \"a\"")),
+           "key 'from' is 'a'; valid inout arguments: x");
   contains(error_of(replaced("from = \"x\"\n", "")), "arguments and outputs say");
   contains(error_of(replaced("id = \"p2\"", "id = \"p1\"")), "the name is used twice");
-  contains(error_of(replaced("axes = { n = 7 }", "axes = { n = 7, k = 2 }")), "every case has the same axes");
-  contains(error_of(replaced(case_text("p3", "public", "false"), "")), "2 public cases; at least 3 are needed");
-  contains(error_of(replaced(case_text("h1", "hidden", "true"), case_text("h1", "hidden", "false"))), "no hidden case has interpreter = true");
-  contains(error_of(replaced("dialect = \"triton\"", "dialect = \"gluon\"")), "key 'interpreter' must be false");
-  contains(error_of(replaced("dtype = \"float32\"\naxes", "dtype = \"bfloat16\"\naxes")), "in which the interpreter computes wrongly");
+  contains(error_of(replaced("axes = { n = 7 }", "axes = { n = 7, k = 2 }")),
+           "every case has the same axes");
+  contains(error_of(replaced(case_text("p3", "public", "false"), "")),
+           "2 public cases; at least 3 are needed");
+  contains(
+      error_of(replaced(case_text("h1", "hidden", "true"), case_text("h1", "hidden", "false"))),
+      "no hidden case has interpreter = true");
+  contains(error_of(replaced("dialect = \"triton\"", "dialect = \"gluon\"")),
+           "key 'interpreter' must be false");
+  contains(error_of(replaced("dtype = \"float32\"\naxes", "dtype = \"bfloat16\"\naxes")),
+           "in which the interpreter computes wrongly");
 }
 
 TEST_CASE("an imported operator has the cases that it came with, and one at least", "[spec]") {
   const std::string head = "imported = true\nadapter = \"def demo(x, a): ...\"\n";
   const std::string text = head + valid();
-  const std::string one = text.substr(0, text.find("[[cases]]")) + case_text("p1", "public", "false");
+  const std::string one =
+      text.substr(0, text.find("[[cases]]")) + case_text("p1", "public", "false");
   const Result<Operator> op = parse_spec(one, kFile);
   REQUIRE(op);
   CHECK(op->imported);
   CHECK(op->adapter == "def demo(x, a): ...");
   CHECK_FALSE(parse_spec(valid(), kFile)->imported);
-  contains(error_of(head + valid().substr(0, valid().find("[[cases]]")) + case_text("h1", "hidden", "false")), "no public case");
+  contains(error_of(head + valid().substr(0, valid().find("[[cases]]")) +
+                    case_text("h1", "hidden", "false")),
+           "no public case");
   contains(error_of(one.substr(one.find('\n') + 1)), "at least");
 }
 
@@ -239,6 +275,8 @@ TEST_CASE("any bytes give an error and never a crash", "[spec]") {
   }
 }
 
-TEST_CASE("a message names the line", "[spec]") { contains(error_of(replaced("difficulty = 1", "difficulty = 9")), kFile + ":5: key 'difficulty'"); }
+TEST_CASE("a message names the line", "[spec]") {
+  contains(error_of(replaced("difficulty = 1", "difficulty = 9")), kFile + ":5: key 'difficulty'");
+}
 
 }  // namespace assay::operators

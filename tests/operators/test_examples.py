@@ -1,4 +1,5 @@
-"""Every example is right, in Triton's interpreter, and every kernel of it compiles for an NVIDIA GPU. One process for each of the two."""
+"""Every example is right, in Triton's interpreter, and every kernel of it compiles for an NVIDIA
+GPU. One process for each of the two."""
 
 from __future__ import annotations
 
@@ -19,7 +20,12 @@ LONGEST_LINES = 45  # without `check`: what an agent reads
 
 def problems(mode: str, folder: Path) -> dict[str, str | None]:
     runner = Path(__file__).with_name("example_runner.py")
-    done = subprocess.run([sys.executable, str(runner), mode, str(folder)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, str(runner), mode, str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr
     return {row["name"]: row["problem"] for row in map(json.loads, done.stdout.splitlines())}
 

@@ -1,15 +1,16 @@
 """No example is an operator of the benchmark in other words.
 
-The measure: runs of eight tokens of a file's kernels (functions under a `jit` decorator). Comments, docstrings, layout and annotations
-are left out; numbers, strings, keywords and what follows a dot stay; a name is replaced by its place among the names of the run, so
-renaming changes nothing. A run that more than one in ten of all files hold is how kernels begin, not what they compute, and does not
-count. Of the rest, the overlap of an example with an operator's file is the share of the shorter one's runs that the other has too. (Of
-a kernel with less than 40 such runs, as the shortest operator has, a share says little: it is taken as of 40.)
+The measure: runs of eight tokens of a file's kernels (functions under a `jit` decorator). Comments,
+docstrings, layout and annotations are left out; numbers, strings, keywords and what follows a dot
+stay; a name is replaced by its place among the names of the run, so renaming changes nothing. A run
+that more than one in ten of all files hold is how kernels begin, not what they compute, and does
+not count. Of the rest, the overlap of an example with an operator's file is the share of the
+shorter one's runs that the other has too. (Of a kernel with less than 40 such runs, as the shortest
+operator has, a share says little: it is taken as of 40.)
 
-The threshold, as measured on 118 examples and the 328 files of 164 operators: half of the pairs share nothing, 99 % are below 0.18,
-99.9 % below 0.37, the closest at 0.55 (both load and store a masked tile). Two operators with the same core, as two matrix products,
-are above 0.9.
-"""
+The threshold, as measured on 118 examples and the 328 files of 164 operators: half of the pairs
+share nothing, 99 % are below 0.18, 99.9 % below 0.37, the closest at 0.55 (both load and store a
+masked tile). Two operators with the same core, as two matrix products, are above 0.9."""
 
 from __future__ import annotations
 
@@ -24,21 +25,37 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted((ROOT / "operators/examples").glob("*.py"))
-GRADED = sorted(path for name in ("oracle.py", "reference.py") for path in (ROOT / "operators").glob(f"*/*/{name}"))
+GRADED = sorted(
+    path
+    for name in ("oracle.py", "reference.py")
+    for path in (ROOT / "operators").glob(f"*/*/{name}")
+)
 RUN = 8
 COMMON = 0.1
 LEAST_RUNS = 40
 MOST = 0.6
 KEPT = {"tl", "gl", "gluon", "triton", "torch", "range", "len", "min", "max", "int", "float"}
-SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+SKIPPED = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
 
 Run = tuple[str, ...]
 
 
 def kernels(text: str) -> list[str]:
-    """Sources of the functions that run on the GPU; of a file without any (a reference), of all functions."""
+    """Sources of the functions that run on the GPU; of a file without any (a reference), of all
+    functions."""
     functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-    jitted = [node for node in functions if any("jit" in ast.unparse(decorator) for decorator in node.decorator_list)]
+    jitted = [
+        node
+        for node in functions
+        if any("jit" in ast.unparse(decorator) for decorator in node.decorator_list)
+    ]
     sources = []
     for function in jitted or functions:
         function.decorator_list = []
@@ -58,12 +75,21 @@ def runs_of(text: str) -> set[Run]:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type in SKIPPED:
                 continue
-            name = token.type == tokenize.NAME and not keyword.iskeyword(token.string) and token.string not in KEPT
+            name = (
+                token.type == tokenize.NAME
+                and not keyword.iskeyword(token.string)
+                and token.string not in KEPT
+            )
             tokens.append((token.string, name and not (tokens and tokens[-1][0] == ".")))
         for first in range(len(tokens) - RUN + 1):
             places: dict[str, str] = {}
             window = tokens[first : first + RUN]
-            runs.add(tuple(places.setdefault(string, f"name {len(places)}") if name else string for string, name in window))
+            runs.add(
+                tuple(
+                    places.setdefault(string, f"name {len(places)}") if name else string
+                    for string, name in window
+                )
+            )
     return runs
 
 
@@ -102,7 +128,11 @@ def test_no_example_is_an_operator(runs: dict[Path, set[Run]], common: set[Run])
 def renamed(text: str) -> str:
     """Every variable and argument of a file under another name, its kernels' names too."""
     tree = ast.parse(text)
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    names = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
     names |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)} | {
         n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)
     }
@@ -117,7 +147,9 @@ def renamed(text: str) -> str:
 
 
 @pytest.mark.parametrize("path", GRADED, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_renamed_operator_is_found(path: Path, texts: dict[Path, str], runs: dict[Path, set[Run]], common: set[Run]) -> None:
+def test_a_renamed_operator_is_found(
+    path: Path, texts: dict[Path, str], runs: dict[Path, set[Run]], common: set[Run]
+) -> None:
     other = renamed(texts[path])
     assert other != texts[path]
     assert overlap(runs_of(other), runs[path], common) > 0.9

@@ -18,15 +18,26 @@ NAMES = sorted(path.parent.name for path in (ROOT / "operators").glob("*/*/spec.
 
 def test_the_pages_are_what_the_program_writes(tmp_path: Path) -> None:
     out, baselines = tmp_path / "operators.md", tmp_path / "nvidia-h200.toml"
-    command = [sys.executable, str(ROOT / "measurements/operators_table.py"), "--out", str(out), "--baselines", str(baselines)]
+    command = [
+        sys.executable,
+        str(ROOT / "measurements/operators_table.py"),
+        "--out",
+        str(out),
+        "--baselines",
+        str(baselines),
+    ]
     subprocess.run(command, check=True, timeout=60)
     written, committed = out.read_text(), (ROOT / "docs/operators.md").read_text()
-    assert written == committed, "run `python measurements/operators_table.py` and commit docs/operators.md"
+    assert written == committed, (
+        "run `python measurements/operators_table.py` and commit docs/operators.md"
+    )
     assert [name for name in NAMES if f"| `{name}` |" not in written] == []
     assert "no reason is known" not in written  # of an oracle that is slower than the reference
     assert baselines.read_text() == (ROOT / "operators/baselines/nvidia-h200.toml").read_text()
     found = tomllib.loads(baselines.read_text())["operators"]
-    assert set(found) <= set(NAMES) and all(one["oracle_ns"] > 0 and one["bytes"] > 0 for one in found.values())
+    assert set(found) <= set(NAMES) and all(
+        one["oracle_ns"] > 0 and one["bytes"] > 0 for one in found.values()
+    )
 
 
 def test_every_mutant_of_every_operator_is_refused() -> None:
@@ -34,4 +45,8 @@ def test_every_mutant_of_every_operator_is_refused() -> None:
     assert sorted(entry["name"] for entry in linted["operators"]) == NAMES, (
         "run `assay operators lint --out measurements/results/operators-cpu.json`"
     )
-    assert [entry["name"] for entry in linted["operators"] if not entry["sound"] or entry["killed"] != entry["mutants"]] == []
+    assert [
+        entry["name"]
+        for entry in linted["operators"]
+        if not entry["sound"] or entry["killed"] != entry["mutants"]
+    ] == []

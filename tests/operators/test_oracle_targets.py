@@ -1,4 +1,5 @@
-"""Oracles that use what one generation or one maker's GPUs have must still compile for the others."""
+"""Oracles that use what one generation or one maker's GPUs have must still compile for the
+others."""
 
 from __future__ import annotations
 
@@ -15,13 +16,39 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
 AT_ONCE = 2  # checks: each starts processes and waits for them a good part of its time
 TEXTS = {path.parent.name: path for path in sorted((ROOT / "operators").glob("[!d]*/*/oracle.py"))}
-DEPENDENT_LAUNCH = [name for name, path in TEXTS.items() if "gdc_wait" in path.read_text()]  # Hopper and newer
+DEPENDENT_LAUNCH = [
+    name for name, path in TEXTS.items() if "gdc_wait" in path.read_text()
+]  # Hopper and newer
 REGISTERS = [name for name, path in TEXTS.items() if "maxnreg" in path.read_text()]  # ptxas alone
-# What suits an H200 has more shared memory, threads or kinds of products than gfx942, so that target gets something else.
+# What suits an H200 has more shared memory, threads or kinds of products than gfx942, so that
+# target gets something else.
 LARGER_THAN_AMD = (
-    *("conv2d_3x3", "conv_transpose2d", "flash_attn_bwd", "flash_decode_splitkv", "fused_linear_cross_entropy", "gemm_bias_gelu"),
-    *("gemm_residual_layernorm", "gqa_causal", "group_norm", "matmul_at_b", "matmul_bf16_out32", "matmul_fp16", "mla_decode"),
-    *("moe_grouped_swiglu", "paged_attn_decode", "power_mean_matmul", "rmsnorm_linear", "ssd_chunk_state", "varlen_attn", "w8a16_gemm"),
+    *(
+        "conv2d_3x3",
+        "conv_transpose2d",
+        "flash_attn_bwd",
+        "flash_decode_splitkv",
+        "fused_linear_cross_entropy",
+        "gemm_bias_gelu",
+    ),
+    *(
+        "gemm_residual_layernorm",
+        "gqa_causal",
+        "group_norm",
+        "matmul_at_b",
+        "matmul_bf16_out32",
+        "matmul_fp16",
+        "mla_decode",
+    ),
+    *(
+        "moe_grouped_swiglu",
+        "paged_attn_decode",
+        "power_mean_matmul",
+        "rmsnorm_linear",
+        "ssd_chunk_state",
+        "varlen_attn",
+        "w8a16_gemm",
+    ),
 )
 IN_ONE_CASE = (  # and it is not the one that is compiled unless another is named
     ("block_sparse_attn", "hidden_empty"),
@@ -40,21 +67,48 @@ class Check(NamedTuple):
 
 CHECKS = [
     *(Check(name, "cuda:80") for name in DEPENDENT_LAUNCH),
-    *(Check(name, "hip:gfx942") for name in sorted({*DEPENDENT_LAUNCH[:1], *REGISTERS, *LARGER_THAN_AMD})),
+    *(
+        Check(name, "hip:gfx942")
+        for name in sorted({*DEPENDENT_LAUNCH[:1], *REGISTERS, *LARGER_THAN_AMD})
+    ),
     *(Check(name, "hip:gfx942", case) for name, case in IN_ONE_CASE),
 ]
 
 
 def compiled(check: Check) -> subprocess.CompletedProcess[str]:
-    command = [BINARY, "eval", check.name, str(TEXTS[check.name]), "--device", "cpu", "--mode", "compile", "--target", check.target]
-    return subprocess.run([*command, *(["--case", check.case] if check.case else [])], capture_output=True, text=True, timeout=300)
+    command = [
+        BINARY,
+        "eval",
+        check.name,
+        str(TEXTS[check.name]),
+        "--device",
+        "cpu",
+        "--mode",
+        "compile",
+        "--target",
+        check.target,
+    ]
+    return subprocess.run(
+        [*command, *(["--case", check.case] if check.case else [])],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
 
 
 @pytest.fixture(scope="module")
-def answers(request: pytest.FixtureRequest) -> Iterator[dict[Check, Future[subprocess.CompletedProcess[str]]]]:
+def answers(
+    request: pytest.FixtureRequest,
+) -> Iterator[dict[Check, Future[subprocess.CompletedProcess[str]]]]:
     """Of the checks that were selected, begun in their order."""
-    functions = [item for item in request.session.items if isinstance(item, pytest.Function) and item.function is test_compiles]
-    selected = [check for check in CHECKS if check in [item.callspec.params["check"] for item in functions]]
+    functions = [
+        item
+        for item in request.session.items
+        if isinstance(item, pytest.Function) and item.function is test_compiles
+    ]
+    selected = [
+        check for check in CHECKS if check in [item.callspec.params["check"] for item in functions]
+    ]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield {check: pool.submit(compiled, check) for check in selected}
         pool.shutdown(cancel_futures=True)
@@ -65,6 +119,8 @@ def test_there_are_some() -> None:
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: "-".join(filter(None, check)))
-def test_compiles(check: Check, answers: dict[Check, Future[subprocess.CompletedProcess[str]]]) -> None:
+def test_compiles(
+    check: Check, answers: dict[Check, Future[subprocess.CompletedProcess[str]]]
+) -> None:
     done = answers[check].result()
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

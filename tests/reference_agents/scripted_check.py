@@ -1,10 +1,11 @@
-"""Runs the scripted answers against the operators' references in Triton's interpreter, and says how each ends.
+"""Runs the scripted answers against the operators' references in Triton's interpreter, and says how
+each ends.
 
     TRITON_INTERPRET=1 python scripted_check.py [NAME...]      (a program of its own: the interpreter is chosen at decoration)
 
-Prints one JSON object per operator: {"operator", "outcome", "detail", "seconds"}; the outcomes are pass, wrong, no_compile, error,
-and unsupported for dialects without an interpreter. One case after another, the worst outcome counts.
-"""
+Prints one JSON object per operator: {"operator", "outcome", "detail", "seconds"}; the outcomes are
+pass, wrong, no_compile, error, and unsupported for dialects without an interpreter. One case after
+another, the worst outcome counts."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ ANSWERS = ROOT / "reference_agents/llm/scripted"
 
 
 def code_of(name: str) -> str:
-    blocks = re.findall(r"^```python\n(.*?)^```$", (ANSWERS / f"{name}.md").read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(
+        r"^```python\n(.*?)^```$", (ANSWERS / f"{name}.md").read_text(), re.MULTILINE | re.DOTALL
+    )
     assert len(blocks) == 1, f"{name}.md holds {len(blocks)} python blocks"
     return str(blocks[0])
 
@@ -47,12 +50,23 @@ def run_case(operator: Operator, entry: Any, row: dict[str, Any]) -> tuple[str, 
     case = operator.case(row, "cpu")
     arguments = operator.inputs(case, SEED)
     expected = operator.expected(case, arguments)
-    given = {name: value.clone() if hasattr(value, "clone") else value for name, value in arguments.items()}
+    given = {
+        name: value.clone() if hasattr(value, "clone") else value
+        for name, value in arguments.items()
+    }
     returned = entry(*given.values())
-    rest = iter(() if returned is None else returned if isinstance(returned, tuple) else (returned,))
+    rest = iter(
+        () if returned is None else returned if isinstance(returned, tuple) else (returned,)
+    )
     actual = [given[output.source] if output.source else next(rest) for output in operator.outputs]
     rules = [
-        compare.Rule(o.name, operator.dtype_of(o.dtype, case), operator.output_shape(o, case), o.max_abs_error, operator.scale(o, case))
+        compare.Rule(
+            o.name,
+            operator.dtype_of(o.dtype, case),
+            operator.output_shape(o, case),
+            o.max_abs_error,
+            operator.scale(o, case),
+        )
         for o in operator.outputs
     ]
     result = compare.compare(rules, expected, actual, operator.in_float64(arguments))
@@ -77,7 +91,12 @@ def check(name: str) -> dict[str, Any]:
         except Exception as error:
             outcome = "no_compile" if type(error).__name__ == "InterpreterError" else "error"
             detail = f"{type(error).__name__}: {error}"
-    return {"operator": name, "outcome": outcome, "detail": detail, "seconds": round(time.perf_counter() - started, 3)}
+    return {
+        "operator": name,
+        "outcome": outcome,
+        "detail": detail,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
 
 
 if __name__ == "__main__":

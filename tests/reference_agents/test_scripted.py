@@ -1,4 +1,5 @@
-"""The scripted answers are the mix that the demo promises: right, slow, wrong, not compiling, each for its own reason."""
+"""The scripted answers are the mix that the demo promises: right, slow, wrong, not compiling, each
+for its own reason."""
 
 from __future__ import annotations
 
@@ -25,7 +26,11 @@ RIGHT = (
     "rope_neox",
 )
 SLOW = ("cumsum_last_dim", "clamped_affine_scan")
-WRONG = {"softmax_last_dim": "NaN", "quant_int8_rowwise": "hidden_small: output values", "adamw_step": "first at [2816]"}
+WRONG = {
+    "softmax_last_dim": "NaN",
+    "quant_int8_rowwise": "hidden_small: output values",
+    "adamw_step": "first at [2816]",
+}
 NO_COMPILE = {"matmul_fp16": "has no attribute 'matmul'", "jagged_softmax": "line 18: expected ':'"}
 NEEDS_GPU = ("gluon_blocked_add",)
 
@@ -33,7 +38,13 @@ NEEDS_GPU = ("gluon_blocked_add",)
 @pytest.fixture(scope="module")
 def ends() -> dict[str, dict[str, Any]]:
     program = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("scripted_check.py"))]
-    done = subprocess.run(program, env={**os.environ, "TRITON_INTERPRET": "1"}, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        program,
+        env={**os.environ, "TRITON_INTERPRET": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return {end["operator"]: end for end in map(json.loads, done.stdout.splitlines())}
 

@@ -1,7 +1,7 @@
 // A catalog of two small operators in a folder of its own, loaded as the real one is.
 //
-//   assay::testing::TemporaryCatalog catalog;      // vector_add (3 public, 3 hidden cases), row_sum
-//   catalog->find("vector_add")
+//   assay::testing::TemporaryCatalog catalog;      // vector_add (3 public, 3 hidden cases),
+//   row_sum catalog->find("vector_add")
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,9 @@ namespace assay::testing {
 /// Removed with all it holds.
 class TemporaryFolder {
  public:
-  TemporaryFolder() : path_(std::filesystem::temp_directory_path() / new_handle("assay-test")) { std::filesystem::create_directories(path_); }
+  TemporaryFolder() : path_(std::filesystem::temp_directory_path() / new_handle("assay-test")) {
+    std::filesystem::create_directories(path_);
+  }
   ~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
@@ -37,17 +39,24 @@ inline void write_file(const std::filesystem::path& path, const std::string& tex
 
 inline std::string spec_toml(const std::string& name) {
   std::string text = "name = \"" + name +
-                     "\"\nsplit = \"standard\"\nfamily = \"elementwise\"\ndialect = \"triton\"\ndifficulty = 1\nsummary = \"Sum of two vectors\"\n"
+                     "\"\nsplit = \"standard\"\nfamily = \"elementwise\"\ndialect = "
+                     "\"triton\"\ndifficulty = 1\nsummary = \"Sum of two vectors\"\n"
                      "description = \"\"\"\nz[i] = x[i] + y[i].\n\"\"\"\nentry = \"" +
                      name + "\"\nsignature = \"" + name + "(x: Tensor, y: Tensor) -> Tensor\"\n";
   for (const char* argument : {"x", "y"}) {
     text += "\n[[arguments]]\nname = \"" + std::string(argument) +
-            "\"\ntype = \"tensor\"\ndtype = \"case\"\nshape = [\"n\"]\nrole = \"input\"\ndescription = \"contiguous\"\n";
+            "\"\ntype = \"tensor\"\ndtype = \"case\"\nshape = [\"n\"]\nrole = "
+            "\"input\"\ndescription = \"contiguous\"\n";
   }
-  text += "\n[[outputs]]\nname = \"z\"\ndtype = \"case\"\nshape = [\"n\"]\nmax_abs_error = 0.01\nscale = 1\n";
-  const auto add_case = [&](const std::string& id, bool hidden, const std::string& dtype, int n, const std::string& distribution) {
-    text += "\n[[cases]]\nid = \"" + id + "\"\nvisibility = \"" + (hidden ? "hidden" : "public") + "\"\ninterpreter = " + (n < 5000 ? "true" : "false") +
-            "\ndtype = \"" + dtype + "\"\naxes = { n = " + std::to_string(n) + " }\ndistribution = \"" + distribution + "\"\n";
+  text +=
+      "\n[[outputs]]\nname = \"z\"\ndtype = \"case\"\nshape = [\"n\"]\nmax_abs_error = 0.01\nscale "
+      "= 1\n";
+  const auto add_case = [&](const std::string& id, bool hidden, const std::string& dtype, int n,
+                            const std::string& distribution) {
+    text += "\n[[cases]]\nid = \"" + id + "\"\nvisibility = \"" + (hidden ? "hidden" : "public") +
+            "\"\ninterpreter = " + (n < 5000 ? "true" : "false") + "\ndtype = \"" + dtype +
+            "\"\naxes = { n = " + std::to_string(n) + " }\ndistribution = \"" + distribution +
+            "\"\n";
   };
   add_case("small", false, "float32", 4097, "normal");
   add_case("awkward", false, "float16", 1000003, "normal");
@@ -59,12 +68,16 @@ inline std::string spec_toml(const std::string& name) {
 }
 
 inline const char* reference_py() {
-  return "\"\"\"Sum.\"\"\"\n\nfrom __future__ import annotations\n\nimport torch\nfrom harness.operator import Case, Cost, Rng\nfrom torch import Tensor\n\n\n"
-         "def inputs(case: Case, rng: Rng) -> dict[str, Tensor]:\n    return _cancelling(case, rng)\n\n\ndef _cancelling(case: Case, rng: Rng) -> dict[str, "
+  return "\"\"\"Sum.\"\"\"\n\nfrom __future__ import annotations\n\nimport torch\nfrom "
+         "harness.operator import Case, Cost, Rng\nfrom torch import Tensor\n\n\n"
+         "def inputs(case: Case, rng: Rng) -> dict[str, Tensor]:\n    return _cancelling(case, "
+         "rng)\n\n\ndef _cancelling(case: Case, rng: Rng) -> dict[str, "
          "Tensor]:\n    return {}\n\n\n"
-         "def reference(x: Tensor, y: Tensor) -> Tensor:\n    return _sum(x, y)\n\n\ndef _sum(x: Tensor, y: Tensor) -> Tensor:\n    return torch.add(x, "
+         "def reference(x: Tensor, y: Tensor) -> Tensor:\n    return _sum(x, y)\n\n\ndef _sum(x: "
+         "Tensor, y: Tensor) -> Tensor:\n    return torch.add(x, "
          "y)\n\n\n"
-         "def cost(case: Case) -> Cost:\n    return Cost(bytes=12 * case.axes[\"n\"], flops=case.axes[\"n\"])\n";
+         "def cost(case: Case) -> Cost:\n    return Cost(bytes=12 * case.axes[\"n\"], "
+         "flops=case.axes[\"n\"])\n";
 }
 
 class TemporaryCatalog {
@@ -74,7 +87,8 @@ class TemporaryCatalog {
       const auto folder = folder_.path() / "standard" / name;
       write_file(folder / "spec.toml", spec_toml(name));
       write_file(folder / "reference.py", reference_py());
-      write_file(folder / "oracle.py", "ORACLE_SECRET = 1\n\n\ndef " + std::string(name) + "(x, y):\n    return x\n");
+      write_file(folder / "oracle.py",
+                 "ORACLE_SECRET = 1\n\n\ndef " + std::string(name) + "(x, y):\n    return x\n");
     }
     auto loaded = operators::Catalog::load(folder_.path());
     if (!loaded) throw std::runtime_error(loaded.error().message);

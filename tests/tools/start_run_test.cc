@@ -13,12 +13,18 @@ class MadeUpRuns final : public RunService {
     RunInfo run;
     run.handle = "run_x";
     run.request = request;
-    for (std::size_t i = 0; i < operators_; ++i) run.operators.push_back("operator_" + std::to_string(i));
+    for (std::size_t i = 0; i < operators_; ++i)
+      run.operators.push_back("operator_" + std::to_string(i));
     return run;
   }
   Result<RunInfo> find(const std::string&) override { return none(); }
-  Status charge(const std::string&, const std::string&, sandbox::JobKind, const std::string&) override { return none(); }
-  Result<CallsLeft> calls_left(const std::string&, const std::string&, sandbox::JobKind) override { return none(); }
+  Status charge(const std::string&, const std::string&, sandbox::JobKind,
+                const std::string&) override {
+    return none();
+  }
+  Result<CallsLeft> calls_left(const std::string&, const std::string&, sandbox::JobKind) override {
+    return none();
+  }
   Status report_usage(const std::string&, const Usage&) override { return none(); }
   Result<Scorecard> scorecard(const std::string&) override { return none(); }
 
@@ -29,8 +35,11 @@ class MadeUpRuns final : public RunService {
 
 class NoJobs final : public JobService {
  public:
-  Result<std::string> submit(sandbox::Job, const std::string&, const std::string&) override { return fail(ErrorCode::unavailable, "no device"); }
-  Result<JobStatus> wait(const std::string&, std::int64_t, const std::function<void(const JobStatus&)>&) override {
+  Result<std::string> submit(sandbox::Job, const std::string&, const std::string&) override {
+    return fail(ErrorCode::unavailable, "no device");
+  }
+  Result<JobStatus> wait(const std::string&, std::int64_t,
+                         const std::function<void(const JobStatus&)>&) override {
     return fail(ErrorCode::not_found, "no job");
   }
   Status cancel(const std::string&) override { return {}; }
@@ -39,8 +48,12 @@ class NoJobs final : public JobService {
 
 class NoArtifacts final : public ArtifactService {
  public:
-  Result<std::string> put(const std::string&, const sandbox::Artifact&) override { return fail(ErrorCode::unavailable, "no store"); }
-  Result<ArtifactSlice> read(const std::string&, std::int64_t, std::int64_t) override { return fail(ErrorCode::not_found, "no artifact"); }
+  Result<std::string> put(const std::string&, const sandbox::Artifact&) override {
+    return fail(ErrorCode::unavailable, "no store");
+  }
+  Result<ArtifactSlice> read(const std::string&, std::int64_t, std::int64_t) override {
+    return fail(ErrorCode::not_found, "no artifact");
+  }
   std::vector<std::pair<std::string, std::string>> list(const std::string&) override { return {}; }
 };
 
@@ -49,14 +62,18 @@ Answer started(std::size_t operators) {
   MadeUpRuns runs(operators);
   NoJobs jobs;
   NoArtifacts artifacts;
-  Services services = {.catalog = *catalog, .runs = runs, .jobs = jobs, .artifacts = artifacts, .limits = {}};
-  const CallContext context = {.progress = [](double, double, const std::string&) {}, .cancelled = [] { return false; }};
+  Services services = {
+      .catalog = *catalog, .runs = runs, .jobs = jobs, .artifacts = artifacts, .limits = {}};
+  const CallContext context = {.progress = [](double, double, const std::string&) {},
+                               .cancelled = [] { return false; }};
   return start_run_tool(services).run({{"agent", "a"}, {"model", "m"}}, context);
 }
 
 }  // namespace
 
-TEST_CASE("a short suite is named in the text, a long one is counted; the names are there for a program either way") {
+TEST_CASE(
+    "a short suite is named in the text, a long one is counted; the names are there for a program "
+    "either way") {
   const Answer few = started(3);
   CHECK(few.text.find("operators: operator_0 operator_1 operator_2\n") != std::string::npos);
   const Answer many = started(164);

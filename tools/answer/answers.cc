@@ -14,8 +14,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxErrorBytes = 2'000;
-constexpr std::size_t kFirstTextBytes = 2'000;  // what a string is cut to at first, then half of it, ...
-constexpr std::size_t kFirstItems = 64;         // the same for arrays
+constexpr std::size_t kFirstTextBytes =
+    2'000;                               // what a string is cut to at first, then half of it, ...
+constexpr std::size_t kFirstItems = 64;  // the same for arrays
 constexpr std::size_t kLeastTextBytes = 60;
 constexpr std::size_t kLeastItems = 2;
 
@@ -24,16 +25,20 @@ void shrink(json& value, std::size_t text_bytes, std::size_t items) {
     auto& text = value.get_ref<std::string&>();
     if (text.size() > text_bytes) text = cut_end(text, text_bytes);
   } else if (value.is_array()) {
-    if (value.size() > items) value.erase(value.begin() + static_cast<std::ptrdiff_t>(items), value.end());
+    if (value.size() > items)
+      value.erase(value.begin() + static_cast<std::ptrdiff_t>(items), value.end());
     for (json& item : value) shrink(item, text_bytes, items);
   } else if (value.is_object()) {
     for (auto& [key, member] : value.items()) {
-      if (key != "job" && key != "artifact" && key != "run") shrink(member, text_bytes, items);  // half a handle is none
+      if (key != "job" && key != "artifact" && key != "run")
+        shrink(member, text_bytes, items);  // half a handle is none
     }
   }
 }
 
-std::size_t size_of(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace).size(); }
+std::size_t size_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace).size();
+}
 
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
@@ -44,10 +49,14 @@ std::string formatted(const char* format, Values... values) {
 
 }  // namespace
 
-Format format_of(const json& arguments) { return text_argument(arguments, "response_format") == "detailed" ? Format::detailed : Format::concise; }
+Format format_of(const json& arguments) {
+  return text_argument(arguments, "response_format") == "detailed" ? Format::detailed
+                                                                   : Format::concise;
+}
 
 std::size_t cap_of(const AnswerLimits& limits, Format format) {
-  return static_cast<std::size_t>(format == Format::detailed ? limits.detailed_chars : limits.concise_chars);
+  return static_cast<std::size_t>(format == Format::detailed ? limits.detailed_chars
+                                                             : limits.concise_chars);
 }
 
 Answer error_answer(const Error& error) {
@@ -68,8 +77,10 @@ Answer fitted(Answer answer, std::size_t cap) {
   while (size_of(answer.structured) > cap) {
     answer.structured = whole;
     shrink(answer.structured, text_bytes, items);
-    answer.structured["truncated"] = "texts over " + std::to_string(text_bytes) + " bytes and lists over " + std::to_string(items) +
-                                     " entries are cut; response_format=detailed and read_artifact show more";
+    answer.structured["truncated"] =
+        "texts over " + std::to_string(text_bytes) + " bytes and lists over " +
+        std::to_string(items) +
+        " entries are cut; response_format=detailed and read_artifact show more";
     if (text_bytes == kLeastTextBytes && items == kLeastItems) break;
     text_bytes = std::max(text_bytes / 2, kLeastTextBytes);
     items = std::max(items * 3 / 4, kLeastItems);
@@ -94,11 +105,14 @@ std::string cost_text(const Usage& usage) {
   return usage.cost_usd > 0 ? "cost not known (" + amount + " of it is)" : "cost not known";
 }
 
-std::string count_text(std::int64_t count, const std::string& noun) { return std::to_string(count) + " " + noun + (count == 1 ? "" : "s"); }
+std::string count_text(std::int64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
 
 std::string text_argument(const json& arguments, const char* key) {
   const auto found = arguments.find(key);
-  return found == arguments.end() || !found->is_string() ? std::string() : found->get<std::string>();
+  return found == arguments.end() || !found->is_string() ? std::string()
+                                                         : found->get<std::string>();
 }
 
 }  // namespace assay::tools

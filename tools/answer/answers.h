@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "tools/model/tool.h"
 #include "tools/model/services.h"
+#include "tools/model/tool.h"
 
 namespace assay::tools {
 
@@ -16,11 +16,12 @@ enum class Format { concise, detailed };
 Format format_of(const nlohmann::json& arguments);
 std::size_t cap_of(const AnswerLimits& limits, Format format);
 
-/// is_error, with the code and the message in both halves. The message may quote the caller's input, so it is escaped and bounded.
+/// is_error, with the code and the message in both halves. The message may quote the caller's
+/// input, so it is escaped and bounded.
 Answer error_answer(const Error& error);
 
-/// Both halves within `cap` characters: the text loses its middle, `structured` the ends of its longest texts and arrays, and says so in
-/// `truncated`.
+/// Both halves within `cap` characters: the text loses its middle, `structured` the ends of its
+/// longest texts and arrays, and says so in `truncated`.
 Answer fitted(Answer answer, std::size_t cap);
 
 /// "0.0123", "1.5e-07", "nan": four digits.

@@ -18,16 +18,20 @@ constexpr std::size_t kMaxNameBytes = 60;
 std::string after_pass(JobKind kind) {
   switch (kind) {
     case JobKind::compile: return "`run_tests` checks the results on the public cases.";
-    case JobKind::test: return "`profile` shows how fast it is; `submit` with a run grades it on public and hidden cases.";
+    case JobKind::test:
+      return "`profile` shows how fast it is; `submit` with a run grades it on public and hidden "
+             "cases.";
     case JobKind::profile: return "Improve it and `run_tests` again, or `submit` it with a run.";
     case JobKind::grade: return "Done with this operator; `scorecard` shows the run.";
   }
   return "";
 }
 
-/// What is known of the error in words: the submission's exception, else what the device or the judge says.
+/// What is known of the error in words: the submission's exception, else what the device or the
+/// judge says.
 std::string words_of(const Verdict& verdict) {
-  if (verdict.diagnostic && !verdict.diagnostic->message.empty()) return verdict.diagnostic->message;
+  if (verdict.diagnostic && !verdict.diagnostic->message.empty())
+    return verdict.diagnostic->message;
   if (!verdict.detail.empty()) return verdict.detail;
   for (const auto& record : verdict.cases) {
     if (record.outcome != sandbox::Outcome::pass) return record.reason;
@@ -35,35 +39,47 @@ std::string words_of(const Verdict& verdict) {
   return "";
 }
 
-/// The name in `text` behind `before` and ahead of `after`; empty where there is none. A message is the submission's text: nothing else of it is repeated.
+/// The name in `text` behind `before` and ahead of `after`; empty where there is none. A message is
+/// the submission's text: nothing else of it is repeated.
 std::string name_between(const std::string& text, std::string_view before, std::string_view after) {
   const std::size_t end = text.find(after);
   if (end == std::string::npos) return "";
   const std::size_t begin = before.empty() ? 0 : text.rfind(before, end);
   if (begin == std::string::npos) return "";
   const std::string name = text.substr(begin + before.size(), end - begin - before.size());
-  const bool plain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:") == std::string::npos;
+  const bool plain =
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:") ==
+      std::string::npos;
   return plain && name.size() <= kMaxNameBytes ? name : "";
 }
 
-bool has_line(const Verdict& verdict) { return verdict.diagnostic && verdict.diagnostic->line.has_value(); }
+bool has_line(const Verdict& verdict) {
+  return verdict.diagnostic && verdict.diagnostic->line.has_value();
+}
 
-/// Before kernels run, every byte of fresh memory is 0xFF, a NaN of any float type; on the host tier it is random. What a kernel computes may be NaN too.
+/// Before kernels run, every byte of fresh memory is 0xFF, a NaN of any float type; on the host
+/// tier it is random. What a kernel computes may be NaN too.
 std::string after_wrong_result(const Verdict& verdict) {
   for (const auto& record : verdict.cases) {
-    if (!record.first_mismatch || !std::isnan(record.first_mismatch->actual) || verdict.tier == sandbox::Tier::host) continue;
+    if (!record.first_mismatch || !std::isnan(record.first_mismatch->actual) ||
+        verdict.tier == sandbox::Tier::host)
+      continue;
     const bool all = record.mismatches == record.elements;
     return std::string("Outputs start as NaN: ") +
-           (all ? "no kernel stored " + record.first_mismatch->output : "these elements were not stored (check the store's mask and the grid)") +
+           (all ? "no kernel stored " + record.first_mismatch->output
+                : "these elements were not stored (check the store's mask and the grid)") +
            ", or NaN was computed.";
   }
-  return "Compare with the reference in `fetch_spec`: masks at the edge, the dtype of sums, the axis, strides.";
+  return "Compare with the reference in `fetch_spec`: masks at the edge, the dtype of sums, the "
+         "axis, strides.";
 }
 
 std::string after_output_mismatch(const Verdict& verdict) {
   const std::string argument = name_between(words_of(verdict), "argument ", " was modified");
-  if (!argument.empty()) return "Write to a new tensor (torch.empty_like), not to " + argument + ".";
-  return "Return every output with the number, shape and dtype that `fetch_spec` lists, in its order.";
+  if (!argument.empty())
+    return "Write to a new tensor (torch.empty_like), not to " + argument + ".";
+  return "Return every output with the number, shape and dtype that `fetch_spec` lists, in its "
+         "order.";
 }
 
 std::string after_missing_entry(const Verdict& verdict, const Operator* op) {
@@ -76,72 +92,100 @@ std::string after_missing_entry(const Verdict& verdict, const Operator* op) {
       }
     }
     const std::string out = op == nullptr || op->outputs.empty() ? "y" : op->outputs.front().name;
-    return "Begin the source with, say, /* assay launch = [{kernel = \"k\", grid = \"ceil_div(" + out + ".numel, 256)\", block = 256, args = [" +
-           (names.empty() ? "\"x\", \"y\"" : names.substr(0, names.size() - 2)) + "]}] */; `fetch_spec` with language=cuda says the rest.";
+    return "Begin the source with, say, /* assay launch = [{kernel = \"k\", grid = \"ceil_div(" +
+           out + ".numel, 256)\", block = 256, args = [" +
+           (names.empty() ? "\"x\", \"y\"" : names.substr(0, names.size() - 2)) +
+           "]}] */; `fetch_spec` with language=cuda says the rest.";
   }
-  return op == nullptr ? "Define the entry function with exactly the name and parameters of the signature in `fetch_spec`." : "Define `" + op->signature + "`.";
+  return op == nullptr ? "Define the entry function with exactly the name and parameters of the "
+                         "signature in `fetch_spec`."
+                       : "Define `" + op->signature + "`.";
 }
 
 std::string after_compilation_error(const Verdict& verdict) {
   if (verdict.diagnostic && verdict.diagnostic->exception == "OutOfResources")
-    return "Use smaller blocks or fewer num_stages (shared memory), or more warps, then `compile` again.";
-  return std::string("Repair the kernel") + (has_line(verdict) ? " at that line" : "") + ", then `compile` again.";
+    return "Use smaller blocks or fewer num_stages (shared memory), or more warps, then `compile` "
+           "again.";
+  return std::string("Repair the kernel") + (has_line(verdict) ? " at that line" : "") +
+         ", then `compile` again.";
 }
 
 std::string after_crash(const Verdict& verdict) {
   if (verdict.tier == sandbox::Tier::interpreter)
-    return "In the interpreter this is mostly a tl.load or tl.store outside its tensor: check its mask and its index.";
+    return "In the interpreter this is mostly a tl.load or tl.store outside its tensor: check its "
+           "mask and its index.";
   return "Host code died of a signal: check pointers, ctypes and extension calls.";
 }
 
 std::string after_not_recordable(const Verdict& verdict) {
   const std::string operation = name_between(words_of(verdict), "", " is arithmetic by torch");
   if (!operation.empty()) return "Replace " + operation + " by a kernel of yours.";
-  return "Keep the computation in kernels and never read tensor values on the host (.item(), .cpu(), if on a tensor).";
+  return "Keep the computation in kernels and never read tensor values on the host (.item(), "
+         ".cpu(), if on a tensor).";
 }
 
 std::string after_unsupported(const Verdict& verdict) {
-  if (verdict.detail.find("needs a Triton with TLX") != std::string::npos) return "This server cannot run it: leave the operator out.";
+  if (verdict.detail.find("needs a Triton with TLX") != std::string::npos)
+    return "This server cannot run it: leave the operator out.";
   return "Use another device or target, as the answer says.";
 }
 
 /// Errors of the source's own Python.
 std::string after_exception(const Verdict& verdict, const Operator* op) {
-  if (verdict.error_kind == ErrorKind::syntax_error && verdict.diagnostic && verdict.diagnostic->code.starts_with("```"))
+  if (verdict.error_kind == ErrorKind::syntax_error && verdict.diagnostic &&
+      verdict.diagnostic->code.starts_with("```"))
     return "Send the source without Markdown fences.";
   if (has_line(verdict)) return "Repair the source at that line, then `run_tests`.";
   // No line of the submission: its call itself failed.
   if (verdict.error_kind == ErrorKind::type_error && op != nullptr)
-    return "It is called with the arguments of `" + op->signature + "`, in that order: define it so.";
+    return "It is called with the arguments of `" + op->signature +
+           "`, in that order: define it so.";
   return "Repair the source, then `run_tests`.";
 }
 
 std::string after_error(const Verdict& verdict, const Operator* op) {
   switch (verdict.error_kind) {
     case ErrorKind::wrong_result: return after_wrong_result(verdict);
-    case ErrorKind::unattributed: return "Let Triton kernels of yours compute the outputs; torch may allocate, fill, copy and take views.";
+    case ErrorKind::unattributed:
+      return "Let Triton kernels of yours compute the outputs; torch may allocate, fill, copy and "
+             "take views.";
     case ErrorKind::output_mismatch: return after_output_mismatch(verdict);
     case ErrorKind::missing_entry: return after_missing_entry(verdict, op);
     case ErrorKind::compilation_error: return after_compilation_error(verdict);
-    case ErrorKind::timeout: return "Look for an endless loop or far too much work per program; `fetch_spec` lists the limits.";
+    case ErrorKind::timeout:
+      return "Look for an endless loop or far too much work per program; `fetch_spec` lists the "
+             "limits.";
     case ErrorKind::memory_limit:
     case ErrorKind::gpu_memory_limit:
     case ErrorKind::disk_limit:
     case ErrorKind::process_limit:
-    case ErrorKind::output_limit: return "Stay within the limits that `fetch_spec` lists: allocate only outputs and scratch, print nothing, start nothing.";
+    case ErrorKind::output_limit:
+      return "Stay within the limits that `fetch_spec` lists: allocate only outputs and scratch, "
+             "print nothing, start nothing.";
     case ErrorKind::crash: return after_crash(verdict);
-    case ErrorKind::protocol_error: return "Return from the entry function; do not exit the process, fork, or touch its file descriptors.";
+    case ErrorKind::protocol_error:
+      return "Return from the entry function; do not exit the process, fork, or touch its file "
+             "descriptors.";
     case ErrorKind::not_recordable: return after_not_recordable(verdict);
     case ErrorKind::invalid_plan:
-    case ErrorKind::launch_failure: return "Check the launch: grid, shared memory, number of warps, and that arguments are the tensors given or made here.";
+    case ErrorKind::launch_failure:
+      return "Check the launch: grid, shared memory, number of warps, and that arguments are the "
+             "tensors given or made here.";
     case ErrorKind::gpu_fault:
-    case ErrorKind::canary_violation: return "A kernel accesses memory outside its buffers: check masks and index arithmetic (int32 overflow).";
-    case ErrorKind::floor_violation: return "Faster than the hardware allows means that the work was not done for every call; compute the result each time.";
+    case ErrorKind::canary_violation:
+      return "A kernel accesses memory outside its buffers: check masks and index arithmetic "
+             "(int32 overflow).";
+    case ErrorKind::floor_violation:
+      return "Faster than the hardware allows means that the work was not done for every call; "
+             "compute the result each time.";
     case ErrorKind::unsupported: return after_unsupported(verdict);
     case ErrorKind::cancelled: return "It was cancelled; send it again if you still want it.";
     case ErrorKind::aborted:
-    case ErrorKind::internal_error: return "This is not the submission's fault and does not count; send it again.";
-    case ErrorKind::device_unhealthy: return "This is not the submission's fault and does not count; send it again when the device is back, or use another.";
+    case ErrorKind::internal_error:
+      return "This is not the submission's fault and does not count; send it again.";
+    case ErrorKind::device_unhealthy:
+      return "This is not the submission's fault and does not count; send it again when the device "
+             "is back, or use another.";
     default: return after_exception(verdict, op);
   }
 }
@@ -151,10 +195,12 @@ std::string after_error(const Verdict& verdict, const Operator* op) {
 std::string next_step(const Verdict& verdict, const Operator* op) {
   if (verdict.outcome == sandbox::Outcome::pass) return after_pass(verdict.kind);
   if (verdict.profile && verdict.error_kind == ErrorKind::unsupported)
-    return "`run_tests` checks the results on the cases that this device can run; `profile` again after a change.";
+    return "`run_tests` checks the results on the cases that this device can run; `profile` again "
+           "after a change.";
   std::string text = after_error(verdict, op);
-  const bool ours =
-      verdict.error_kind == ErrorKind::aborted || verdict.error_kind == ErrorKind::device_unhealthy || verdict.error_kind == ErrorKind::internal_error;
+  const bool ours = verdict.error_kind == ErrorKind::aborted ||
+                    verdict.error_kind == ErrorKind::device_unhealthy ||
+                    verdict.error_kind == ErrorKind::internal_error;
   if (verdict.kind == JobKind::grade && !ours) {
     text += " This submission has been graded and counts.";
   }

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tools/answer/answers.h"
 #include "base/escape.h"
+#include "tools/answer/answers.h"
 
 namespace assay::tools {
 namespace {
@@ -22,7 +22,9 @@ constexpr std::size_t kShownOpcodes = 4;
 constexpr std::size_t kShownStalls = 2;
 constexpr std::size_t kShownOperations = 24;
 
-std::string line_of(const std::string& text) { return cut_end(escape_text(text.substr(0, text.find('\n'))), kLineBytes); }
+std::string line_of(const std::string& text) {
+  return cut_end(escape_text(text.substr(0, text.find('\n'))), kLineBytes);
+}
 std::string percent(double share) { return number_text(std::round(share * 100)) + " %"; }
 
 std::string count_of_bytes(double bytes) {
@@ -32,13 +34,16 @@ std::string count_of_bytes(double bytes) {
 
 std::string headline(const Verdict& verdict, const Profile& profile) {
   const bool compiled_only =
-      verdict.error_kind == sandbox::ErrorKind::unsupported && profile.evidence == sandbox::Evidence::compiled;  // as asked for, where no GPU is
+      verdict.error_kind == sandbox::ErrorKind::unsupported &&
+      profile.evidence == sandbox::Evidence::compiled;  // as asked for, where no GPU is
   std::string text = compiled_only ? "compiled only" : std::string(to_string(verdict.outcome));
-  if (verdict.error_kind != sandbox::ErrorKind::none && !compiled_only) text += " (" + std::string(to_string(verdict.error_kind)) + ")";
-  text += ": case '" + line_of(profile.case_id) + "' on " + line_of(profile.device_name) + " (" + line_of(profile.target) + ") is " +
-          std::string(to_string(profile.bound)) + "-bound";
+  if (verdict.error_kind != sandbox::ErrorKind::none && !compiled_only)
+    text += " (" + std::string(to_string(verdict.error_kind)) + ")";
+  text += ": case '" + line_of(profile.case_id) + "' on " + line_of(profile.device_name) + " (" +
+          line_of(profile.target) + ") is " + std::string(to_string(profile.bound)) + "-bound";
   if (compiled_only) return text + "\n";
-  if (profile.evidence == sandbox::Evidence::compiled) return text + ", judged by its compiled code alone\n";
+  if (profile.evidence == sandbox::Evidence::compiled)
+    return text + ", judged by its compiled code alone\n";
   if (profile.roofline.share) text += ", " + percent(*profile.roofline.share) + " of the roofline";
   return text + "\n";
 }
@@ -47,22 +52,28 @@ std::string times(const Verdict& verdict) {
   for (const auto& record : verdict.cases) {
     if (!record.latency || record.latency->median_ns <= 0) continue;
     const auto& latency = *record.latency;
-    std::string text = "latency " + duration_text(latency.median_ns) + " [" + duration_text(latency.low_ns) + ", " + duration_text(latency.high_ns) + "]";
+    std::string text = "latency " + duration_text(latency.median_ns) + " [" +
+                       duration_text(latency.low_ns) + ", " + duration_text(latency.high_ns) + "]";
     if (record.baseline_latency)
-      text +=
-          "; oracle " + duration_text(record.baseline_latency->median_ns) + " (" + number_text(record.baseline_latency->median_ns / latency.median_ns) + "x)";
-    if (record.pytorch_ns) text += "; PyTorch " + duration_text(*record.pytorch_ns) + " (" + number_text(*record.pytorch_ns / latency.median_ns) + "x)";
+      text += "; oracle " + duration_text(record.baseline_latency->median_ns) + " (" +
+              number_text(record.baseline_latency->median_ns / latency.median_ns) + "x)";
+    if (record.pytorch_ns)
+      text += "; PyTorch " + duration_text(*record.pytorch_ns) + " (" +
+              number_text(*record.pytorch_ns / latency.median_ns) + "x)";
     return text + "\n";
   }
   return "";
 }
 
 std::string roofline_text(const Roofline& roof) {
-  std::string text = "roofline: at best " + duration_text(roof.floor_ns) + ", for " + count_of_bytes(roof.cost_bytes) + " at " +
-                     number_text(roof.bytes_per_s / 1e9) + " GB/s and " + number_text(roof.cost_flops / 1e9) + " GFLOP at " +
+  std::string text = "roofline: at best " + duration_text(roof.floor_ns) + ", for " +
+                     count_of_bytes(roof.cost_bytes) + " at " +
+                     number_text(roof.bytes_per_s / 1e9) + " GB/s and " +
+                     number_text(roof.cost_flops / 1e9) + " GFLOP at " +
                      number_text(roof.flops_per_s / 1e12) + " TFLOP/s (" + line_of(roof.unit) + ")";
   if (roof.latency_ns)
-    text += "; reached " + number_text(roof.cost_bytes / *roof.latency_ns) + " GB/s, " + number_text(roof.cost_flops / *roof.latency_ns / 1e3) + " TFLOP/s";
+    text += "; reached " + number_text(roof.cost_bytes / *roof.latency_ns) + " GB/s, " +
+            number_text(roof.cost_flops / *roof.latency_ns / 1e3) + " TFLOP/s";
   return text + "\n";
 }
 
@@ -70,46 +81,59 @@ std::string widths(const char* what, const std::map<std::string, std::int64_t>& 
   if (accesses.empty()) return "";
   std::string text;
   for (const auto& [width, count] : accesses)
-    text += (text.empty() ? "" : " ") + (width == "bulk" || width == "matrix" ? line_of(width) : line_of(width) + "-bit") + " x" + std::to_string(count);
+    text += (text.empty() ? "" : " ") +
+            (width == "bulk" || width == "matrix" ? line_of(width) : line_of(width) + "-bit") +
+            " x" + std::to_string(count);
   return std::string(", ") + what + " " + text;
 }
 
 std::string opcodes_text(const std::vector<sandbox::OpcodeCount>& opcodes, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < std::min(most, opcodes.size()); ++i)
-    text += (i == 0 ? "" : ", ") + line_of(opcodes[i].opcode) + " x" + std::to_string(opcodes[i].count);
+    text +=
+        (i == 0 ? "" : ", ") + line_of(opcodes[i].opcode) + " x" + std::to_string(opcodes[i].count);
   return text;
 }
 
 std::string place_of(const sandbox::LineCount& line) {
-  return line.file.empty() ? "line " + std::to_string(line.line) : line_of(line.file) + ":" + std::to_string(line.line);
+  return line.file.empty() ? "line " + std::to_string(line.line)
+                           : line_of(line.file) + ":" + std::to_string(line.line);
 }
 
 std::string kernel_text(const KernelReport& kernel) {
-  std::string text = "kernel " + line_of(kernel.name) + ": " + std::to_string(kernel.launches) + (kernel.launches == 1 ? " launch" : " launches");
+  std::string text = "kernel " + line_of(kernel.name) + ": " + std::to_string(kernel.launches) +
+                     (kernel.launches == 1 ? " launch" : " launches");
   if (!kernel.grid.empty()) {
     text += " of ";
-    for (std::size_t i = 0; i < kernel.grid.size(); ++i) text += (i == 0 ? "" : "x") + std::to_string(kernel.grid[i]);
+    for (std::size_t i = 0; i < kernel.grid.size(); ++i)
+      text += (i == 0 ? "" : "x") + std::to_string(kernel.grid[i]);
     text += " blocks";
   }
-  text += ", " + std::to_string(kernel.num_warps) + " warps, " + std::to_string(kernel.registers) + " registers, " + std::to_string(kernel.spill_bytes) +
-          " B spilled, " + std::to_string(kernel.shared_bytes) + " B shared";
-  if (kernel.occupancy > 0) text += "; occupancy " + percent(kernel.occupancy) + " (limit: " + line_of(kernel.occupancy_limiter) + ")";
+  text += ", " + std::to_string(kernel.num_warps) + " warps, " + std::to_string(kernel.registers) +
+          " registers, " + std::to_string(kernel.spill_bytes) + " B spilled, " +
+          std::to_string(kernel.shared_bytes) + " B shared";
+  if (kernel.occupancy > 0)
+    text += "; occupancy " + percent(kernel.occupancy) +
+            " (limit: " + line_of(kernel.occupancy_limiter) + ")";
   return text + "\n";
 }
 
 std::string code_text(const CodeDigest& digest) {
   std::string text = "  code: " + std::to_string(digest.instructions) + " instructions";
   if (digest.looped > 0) text += " (" + std::to_string(digest.looped) + " in loops)";
-  if (digest.tensor > 0) text += ", " + std::to_string(digest.tensor) + " " + line_of(digest.tensor_unit);
+  if (digest.tensor > 0)
+    text += ", " + std::to_string(digest.tensor) + " " + line_of(digest.tensor_unit);
   text += widths("global loads", digest.global_loads);
-  if (digest.local_accesses > 0) text += ", " + std::to_string(digest.local_accesses) + " of local memory";
+  if (digest.local_accesses > 0)
+    text += ", " + std::to_string(digest.local_accesses) + " of local memory";
   if (digest.barriers > 0) text += ", " + std::to_string(digest.barriers) + " barriers";
   text += "\n";
   if (!digest.lines.empty()) {
     const auto& hot = digest.lines.front();
-    text += "  most code: " + place_of(hot) + " (" + std::to_string(hot.looped > 0 ? hot.looped : hot.count) + (hot.looped > 0 ? " in loops" : "") + ": " +
-            opcodes_text(hot.opcodes, 3) + ")" + (hot.code.empty() ? "" : " `" + cut_end(escape_text(hot.code), 60) + "`") + "\n";
+    text += "  most code: " + place_of(hot) + " (" +
+            std::to_string(hot.looped > 0 ? hot.looped : hot.count) +
+            (hot.looped > 0 ? " in loops" : "") + ": " + opcodes_text(hot.opcodes, 3) + ")" +
+            (hot.code.empty() ? "" : " `" + cut_end(escape_text(hot.code), 60) + "`") + "\n";
   }
   return text;
 }
@@ -117,15 +141,19 @@ std::string code_text(const CodeDigest& digest) {
 std::string stalls_text(const sandbox::KernelCounters& counters) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kShownStalls, counters.stalls.size()); ++i)
-    text += (i == 0 ? "" : ", ") + line_of(counters.stalls[i].reason) + " " + percent(counters.stalls[i].share);
+    text += (i == 0 ? "" : ", ") + line_of(counters.stalls[i].reason) + " " +
+            percent(counters.stalls[i].share);
   return text.empty() ? "" : "  stalls: " + text + "\n";
 }
 
 std::string sass_digest(const Profile& profile) {
   std::string text;
   for (const CodeDigest& digest : profile.code) {
-    text += "sass of " + line_of(digest.kernel) + (digest.looped > 0 ? ", in loops: " : ": ") + opcodes_text(digest.opcodes, digest.opcodes.size()) +
-            widths("global loads", digest.global_loads) + widths("global stores", digest.global_stores) + widths("shared loads", digest.shared_loads) +
+    text += "sass of " + line_of(digest.kernel) + (digest.looped > 0 ? ", in loops: " : ": ") +
+            opcodes_text(digest.opcodes, digest.opcodes.size()) +
+            widths("global loads", digest.global_loads) +
+            widths("global stores", digest.global_stores) +
+            widths("shared loads", digest.shared_loads) +
             widths("shared stores", digest.shared_stores) + "\n";
   }
   return text;
@@ -136,8 +164,9 @@ std::string source_digest(const Profile& profile) {
   for (const CodeDigest& digest : profile.code) {
     text += "lines of " + line_of(digest.kernel) + " (instructions, in loops):\n";
     for (const auto& line : digest.lines)
-      text += "- " + place_of(line) + ": " + std::to_string(line.count) + ", " + std::to_string(line.looped) + " (" +
-              opcodes_text(line.opcodes, kShownOpcodes) + ")" + (line.code.empty() ? "" : " `" + cut_end(escape_text(line.code), 80) + "`") + "\n";
+      text += "- " + place_of(line) + ": " + std::to_string(line.count) + ", " +
+              std::to_string(line.looped) + " (" + opcodes_text(line.opcodes, kShownOpcodes) + ")" +
+              (line.code.empty() ? "" : " `" + cut_end(escape_text(line.code), 80) + "`") + "\n";
   }
   return text;
 }
@@ -149,11 +178,16 @@ std::string timeline_digest(const Verdict& verdict) {
     for (const auto& one : record.timeline) all += one.ns;
     for (std::size_t i = 0; i < std::min(kShownOperations, record.timeline.size()); ++i) {
       const auto& one = record.timeline[i];
-      text += "- " + percent(all > 0 ? one.ns / all : 0) + " " + duration_text(one.ns) + " " + line_of(one.name) + (one.submitted ? "" : " (not yours)") + "\n";
+      text += "- " + percent(all > 0 ? one.ns / all : 0) + " " + duration_text(one.ns) + " " +
+              line_of(one.name) + (one.submitted ? "" : " (not yours)") + "\n";
     }
-    if (record.timeline.size() > kShownOperations) text += "- and " + std::to_string(record.timeline.size() - kShownOperations) + " more operations\n";
-    // Each is timed in the company of those before it; what the sum lacks of the latency are gaps between them.
-    if (all > 0 && record.latency && record.latency->median_ns > all) text += "- " + duration_text(record.latency->median_ns - all) + " between operations\n";
+    if (record.timeline.size() > kShownOperations)
+      text += "- and " + std::to_string(record.timeline.size() - kShownOperations) +
+              " more operations\n";
+    // Each is timed in the company of those before it; what the sum lacks of the latency are gaps
+    // between them.
+    if (all > 0 && record.latency && record.latency->median_ns > all)
+      text += "- " + duration_text(record.latency->median_ns - all) + " between operations\n";
   }
   return text;
 }
@@ -161,8 +195,10 @@ std::string timeline_digest(const Verdict& verdict) {
 std::string counters_digest(const Profile& profile) {
   std::string text;
   for (const auto& one : profile.counters) {
-    text += "counters of " + line_of(one.kernel) + (one.limiter.empty() ? "" : " (occupancy limit: " + line_of(one.limiter) + ")") + ":";
-    for (const auto& [name, value] : one.values) text += " " + line_of(name) + "=" + number_text(value);
+    text += "counters of " + line_of(one.kernel) +
+            (one.limiter.empty() ? "" : " (occupancy limit: " + line_of(one.limiter) + ")") + ":";
+    for (const auto& [name, value] : one.values)
+      text += " " + line_of(name) + "=" + number_text(value);
     text += "\n";
   }
   return text;
@@ -192,9 +228,13 @@ std::string kernels_text(const Verdict& verdict, const Profile& profile, std::si
       continue;
     }
     text += line;
-    const auto code = std::find_if(profile.code.begin(), profile.code.end(), [&](const CodeDigest& one) { return one.kernel == kernel.name; });
-    const auto counted = std::find_if(profile.counters.begin(), profile.counters.end(), [&](const auto& one) { return one.kernel == kernel.name; });
-    const std::string more = (code == profile.code.end() ? "" : code_text(*code)) + (counted == profile.counters.end() ? "" : stalls_text(*counted));
+    const auto code =
+        std::find_if(profile.code.begin(), profile.code.end(),
+                     [&](const CodeDigest& one) { return one.kernel == kernel.name; });
+    const auto counted = std::find_if(profile.counters.begin(), profile.counters.end(),
+                                      [&](const auto& one) { return one.kernel == kernel.name; });
+    const std::string more = (code == profile.code.end() ? "" : code_text(*code)) +
+                             (counted == profile.counters.end() ? "" : stalls_text(*counted));
     if (text.size() + more.size() <= room) text += more;
   }
   if (left > 0) text += "and " + std::to_string(left) + " more kernels\n";
@@ -206,10 +246,16 @@ std::string kernels_text(const Verdict& verdict, const Profile& profile, std::si
 std::string profile_text(const Verdict& verdict) {
   const Profile& profile = *verdict.profile;
   std::string text = headline(verdict, profile);
-  if (verdict.outcome == sandbox::Outcome::error && !verdict.detail.empty()) text += "not run: " + line_of(verdict.detail) + "\n";
-  text += "why: " + line_of(profile.reason) + "\n" + times(verdict) + roofline_text(profile.roofline);
-  std::string after = profile.suggestion.empty() ? "" : "suggestion: " + cut_end(escape_text(profile.suggestion), kLineBytes) + "\n";
-  for (const auto& [part, why] : profile.missing) after += "no " + line_of(part) + ": " + line_of(why) + "\n";
+  if (verdict.outcome == sandbox::Outcome::error && !verdict.detail.empty())
+    text += "not run: " + line_of(verdict.detail) + "\n";
+  text +=
+      "why: " + line_of(profile.reason) + "\n" + times(verdict) + roofline_text(profile.roofline);
+  std::string after =
+      profile.suggestion.empty()
+          ? ""
+          : "suggestion: " + cut_end(escape_text(profile.suggestion), kLineBytes) + "\n";
+  for (const auto& [part, why] : profile.missing)
+    after += "no " + line_of(part) + ": " + line_of(why) + "\n";
   const std::size_t used = text.size() + after.size();
   text += kernels_text(verdict, profile, used < kProfileChars ? kProfileChars - used : 0);
   return text + after + detail_digest(verdict, profile);

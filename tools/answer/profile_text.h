@@ -1,6 +1,8 @@
-// A profile as an agent reads it: a diagnosis of at most kProfileChars characters, and behind it the digest of the detail that was asked for.
+// A profile as an agent reads it: a diagnosis of at most kProfileChars characters, and behind it
+// the digest of the detail that was asked for.
 //
-//   text = profile_text(verdict);       // "memory-bound, 79 % of the roofline ..." and one suggestion
+//   text = profile_text(verdict);       // "memory-bound, 79 % of the roofline ..." and one
+//   suggestion
 //
 // The verdict is redacted already. Pure functions.
 #pragma once
@@ -12,7 +14,8 @@
 
 namespace assay::tools {
 
-/// 400 tokens of 3.2 characters are 1,280: this, and some 280 for the job's handle and the next step around it.
+/// 400 tokens of 3.2 characters are 1,280: this, and some 280 for the job's handle and the next
+/// step around it.
 inline constexpr std::size_t kProfileChars = 1'000;
 
 /// Needs `verdict.profile`. Escaped.

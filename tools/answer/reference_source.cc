@@ -25,7 +25,8 @@ std::string assigned_name(std::string_view line) {
   for (const std::string_view statement : {"try", "else", "finally"}) {
     if (line.substr(0, end) == statement) return "";
   }
-  const bool assigned = line[after] == ':' || (line[after] == '=' && !line.substr(after).starts_with("=="));
+  const bool assigned =
+      line[after] == ':' || (line[after] == '=' && !line.substr(after).starts_with("=="));
   return assigned ? std::string(line.substr(0, end)) : "";
 }
 
@@ -40,11 +41,14 @@ std::string defined_name(std::string_view line) {
   return assigned_name(line);
 }
 
-bool begins_block(std::string_view line) { return !line.empty() && std::string_view(" \t\n)]}").find(line[0]) == std::string_view::npos; }
+bool begins_block(std::string_view line) {
+  return !line.empty() && std::string_view(" \t\n)]}").find(line[0]) == std::string_view::npos;
+}
 
 std::vector<Block> blocks_of(const std::string& source) {
   std::vector<Block> blocks;
-  bool decorated = false;  // the block so far is decorators or comments, which belong to what follows
+  bool decorated =
+      false;  // the block so far is decorators or comments, which belong to what follows
   for (std::size_t begin = 0; begin < source.size();) {
     const std::size_t end = std::min(source.find('\n', begin), source.size() - 1) + 1;
     const std::string_view line = std::string_view(source).substr(begin, end - begin);
@@ -69,7 +73,9 @@ bool mentions(const std::string& text, const std::string& name) {
 }
 
 /// What the judge calls beside `reference`; a helper that works for both may name it in a comment.
-bool is_hook(std::string_view name) { return name == "inputs" || name == "mutants" || name == "cost"; }
+bool is_hook(std::string_view name) {
+  return name == "inputs" || name == "mutants" || name == "cost";
+}
 
 /// Names that `reference` reaches, itself first, those that are fewer calls away before others.
 std::vector<std::string> reached_from_reference(const std::vector<Block>& blocks) {
@@ -78,7 +84,8 @@ std::vector<std::string> reached_from_reference(const std::vector<Block>& blocks
     for (const Block& block : blocks) {
       if (block.name != reached[i]) continue;
       for (const Block& other : blocks) {
-        const bool is_new = !other.name.empty() && !is_hook(other.name) && std::find(reached.begin(), reached.end(), other.name) == reached.end();
+        const bool is_new = !other.name.empty() && !is_hook(other.name) &&
+                            std::find(reached.begin(), reached.end(), other.name) == reached.end();
         if (is_new && mentions(block.text, other.name)) reached.push_back(other.name);
       }
     }
@@ -86,22 +93,31 @@ std::vector<std::string> reached_from_reference(const std::vector<Block>& blocks
   return reached;
 }
 
-/// Whole lines of a definition, at most `room` bytes with a mark that it goes on; nothing when that is its head alone.
+/// Whole lines of a definition, at most `room` bytes with a mark that it goes on; nothing when that
+/// is its head alone.
 std::string beginning(const std::string& definition, std::size_t room) {
   const std::string mark = "    # ...\n";
   if (room <= mark.size()) return "";
-  const std::size_t end = definition.rfind('\n', std::min(room - mark.size(), definition.size()) - 1);
+  const std::size_t end =
+      definition.rfind('\n', std::min(room - mark.size(), definition.size()) - 1);
   const std::size_t head = definition.find(":\n");
-  return end == std::string::npos || head == std::string::npos || end <= head + 1 ? "" : definition.substr(0, end + 1) + mark;
+  return end == std::string::npos || head == std::string::npos || end <= head + 1
+             ? ""
+             : definition.substr(0, end + 1) + mark;
 }
 
-bool is_about_the_harness(const Block& block) { return block.text.find("harness.") != std::string::npos; }
+bool is_about_the_harness(const Block& block) {
+  return block.text.find("harness.") != std::string::npos;
+}
 
 /// Blocks of these names in the order of the source; with_rest: and those without a name.
-std::string joined(const std::vector<Block>& blocks, const std::set<std::string>& names, bool with_rest) {
+std::string joined(const std::vector<Block>& blocks, const std::set<std::string>& names,
+                   bool with_rest) {
   std::string text;
   for (const Block& block : blocks) {
-    if (block.name.empty() ? with_rest && !is_about_the_harness(block) : names.count(block.name) > 0) text += block.text;
+    if (block.name.empty() ? with_rest && !is_about_the_harness(block)
+                           : names.count(block.name) > 0)
+      text += block.text;
   }
   while (text.ends_with("\n\n")) text.pop_back();
   return text;
@@ -129,7 +145,8 @@ ReferenceWithin reference_within(const std::string& source, std::size_t room) {
   }
   shown.text = joined(blocks, names, false);
   if (shown.left_out.empty()) return shown;  // without the imports it fits
-  const std::string begun = beginning(joined(blocks, {shown.left_out.front()}, false), room - std::min(room, shown.text.size() + 1));
+  const std::string begun = beginning(joined(blocks, {shown.left_out.front()}, false),
+                                      room - std::min(room, shown.text.size() + 1));
   if (!begun.empty()) shown.text += "\n" + begun;
   return shown;
 }

@@ -10,18 +10,29 @@ using nlohmann::json;
 
 namespace {
 
-// Larger sources pass the schema so that the tool can answer with the limit's name and both numbers.
+// Larger sources pass the schema so that the tool can answer with the limit's name and both
+// numbers.
 constexpr std::int64_t kMaxCodeCharacters = 4LL << 20;
 constexpr std::int64_t kMaxHandleCharacters = 64;
 
 json of_type(const char* type) { return {{"type", type}}; }
 
 json case_schema() {
-  const json timing = {{"type", "object"}, {"properties", {{"median_ns", number_or_text()}, {"low_ns", number_or_text()}, {"high_ns", number_or_text()}}}};
-  const json mismatch = {
+  const json timing = {{"type", "object"},
+                       {"properties",
+                        {{"median_ns", number_or_text()},
+                         {"low_ns", number_or_text()},
+                         {"high_ns", number_or_text()}}}};
+  const json mismatch = {{"type", "object"},
+                         {"properties",
+                          {{"output", of_type("string")},
+                           {"index", array_of(of_type("integer"))},
+                           {"expected", number_or_text()},
+                           {"actual", number_or_text()}}}};
+  const json operation = {
       {"type", "object"},
-      {"properties", {{"output", of_type("string")}, {"index", array_of(of_type("integer"))}, {"expected", number_or_text()}, {"actual", number_or_text()}}}};
-  const json operation = {{"type", "object"}, {"properties", {{"name", of_type("string")}, {"submitted", of_type("boolean")}, {"ns", number_or_text()}}}};
+      {"properties",
+       {{"name", of_type("string")}, {"submitted", of_type("boolean")}, {"ns", number_or_text()}}}};
   return {{"type", "object"},
           {"required", {"id", "outcome"}},
           {"properties",
@@ -99,7 +110,10 @@ json diagnostic_schema() {
             {"traceback", of_type("string")}}}};
 }
 
-json artifact_schema() { return {{"type", "object"}, {"properties", {{"artifact", of_type("string")}, {"name", of_type("string")}}}}; }
+json artifact_schema() {
+  return {{"type", "object"},
+          {"properties", {{"artifact", of_type("string")}, {"name", of_type("string")}}}};
+}
 
 }  // namespace
 
@@ -107,7 +121,8 @@ json text_property(const std::string& description, std::int64_t max_length) {
   return {{"type", "string"}, {"description", description}, {"maxLength", max_length}};
 }
 
-json choice_property(const std::string& description, const std::vector<std::string>& valid, const std::string& default_value) {
+json choice_property(const std::string& description, const std::vector<std::string>& valid,
+                     const std::string& default_value) {
   json property = {{"type", "string"}, {"enum", valid}};
   if (!description.empty()) property["description"] = description;
   if (!default_value.empty()) property["default"] = default_value;
@@ -115,39 +130,58 @@ json choice_property(const std::string& description, const std::vector<std::stri
 }
 
 json integer_property(const std::string& description, std::int64_t minimum, std::int64_t maximum) {
-  return {{"type", "integer"}, {"description", description}, {"minimum", minimum}, {"maximum", maximum}};
+  return {{"type", "integer"},
+          {"description", description},
+          {"minimum", minimum},
+          {"maximum", maximum}};
 }
 
 json boolean_property(const std::string& description, bool default_value) {
   return {{"type", "boolean"}, {"description", description}, {"default", default_value}};
 }
 
-json operator_property() { return text_property("Operator name, e.g. vector_add (`list_operators` names all)"); }
+json operator_property() {
+  return text_property("Operator name, e.g. vector_add (`list_operators` names all)");
+}
 json code_property() {
-  return text_property("Complete source, at most 1 MiB: Python that defines the operator's entry function, or CUDA C++ with a manifest", kMaxCodeCharacters);
+  return text_property(
+      "Complete source, at most 1 MiB: Python that defines the operator's entry function, or CUDA "
+      "C++ with a manifest",
+      kMaxCodeCharacters);
 }
 json language_property() {
-  return choice_property("What the submission is written in; `fetch_spec` says how either looks", {sandbox::kLanguages.begin(), sandbox::kLanguages.end()},
+  return choice_property("What the submission is written in; `fetch_spec` says how either looks",
+                         {sandbox::kLanguages.begin(), sandbox::kLanguages.end()},
                          std::string(sandbox::kPython));
 }
-json run_property(const std::string& what_it_does) { return text_property("Run handle from `start_run`. " + what_it_does, kMaxHandleCharacters); }
+json run_property(const std::string& what_it_does) {
+  return text_property("Run handle from `start_run`. " + what_it_does, kMaxHandleCharacters);
+}
 json device_property(const std::vector<std::string>& devices) {
   if (devices.empty()) return text_property("Where to run; no device is here");
   return choice_property("Where to run", devices, devices.front());
 }
-json format_property() { return choice_property("How much to answer", {"concise", "detailed"}, "concise"); }
+json format_property() {
+  return choice_property("How much to answer", {"concise", "detailed"}, "concise");
+}
 
 json input_object(json properties, const std::vector<std::string>& required) {
-  json schema = {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+  json schema = {
+      {"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
   if (!required.empty()) schema["required"] = required;
   return schema;
 }
 
 json output_object(json properties) {
   properties["status"] = choice_property("", {"ok", "finished", "running", "error"});
-  properties["error"] = {{"type", "object"}, {"properties", {{"code", of_type("string")}, {"message", of_type("string")}}}};
+  properties["error"] = {
+      {"type", "object"},
+      {"properties", {{"code", of_type("string")}, {"message", of_type("string")}}}};
   properties["truncated"] = of_type("string");
-  return {{"type", "object"}, {"properties", std::move(properties)}, {"required", {"status"}}, {"additionalProperties", false}};
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", {"status"}},
+          {"additionalProperties", false}};
 }
 
 json array_of(json items) { return {{"type", "array"}, {"items", std::move(items)}}; }

@@ -1,5 +1,5 @@
-// The pieces that the tools' schemas are made of: flat, typed properties with enums and defaults, nothing that a validator may ignore.
-// Pure functions, thread-safe.
+// The pieces that the tools' schemas are made of: flat, typed properties with enums and defaults,
+// nothing that a validator may ignore. Pure functions, thread-safe.
 //
 //   input_object({{"operator", text_property("...")}}, {"operator"})
 #pragma once
@@ -12,8 +12,11 @@
 namespace assay::tools {
 
 nlohmann::json text_property(const std::string& description, std::int64_t max_length = 200);
-nlohmann::json choice_property(const std::string& description, const std::vector<std::string>& valid, const std::string& default_value = "");
-nlohmann::json integer_property(const std::string& description, std::int64_t minimum, std::int64_t maximum);
+nlohmann::json choice_property(const std::string& description,
+                               const std::vector<std::string>& valid,
+                               const std::string& default_value = "");
+nlohmann::json integer_property(const std::string& description, std::int64_t minimum,
+                                std::int64_t maximum);
 nlohmann::json boolean_property(const std::string& description, bool default_value);
 
 /// The parameters that several tools share.
@@ -26,7 +29,8 @@ nlohmann::json format_property();
 
 nlohmann::json input_object(nlohmann::json properties, const std::vector<std::string>& required);
 
-/// Adds `status` (ok, finished, running or error) and `error` {code, message}; only `status` is required.
+/// Adds `status` (ok, finished, running or error) and `error` {code, message}; only `status` is
+/// required.
 nlohmann::json output_object(nlohmann::json properties);
 
 nlohmann::json array_of(nlohmann::json items);

@@ -1,6 +1,8 @@
-// The text that a tool answers, for resources and prompts that hold just that. Thread-safe as the tool is.
+// The text that a tool answers, for resources and prompts that hold just that. Thread-safe as the
+// tool is.
 //
-//   tool_text(fetch_spec_tool(services), {{"operator", "vector_add"}})      ->  "ok: vector_add: ..."; or the Error that it answered
+//   tool_text(fetch_spec_tool(services), {{"operator", "vector_add"}})      ->  "ok: vector_add:
+//   ..."; or the Error that it answered
 #pragma once
 
 #include <nlohmann/json.hpp>

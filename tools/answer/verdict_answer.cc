@@ -2,9 +2,9 @@
 
 #include <optional>
 
-#include "tools/model/error_taxonomy.h"
 #include "tools/answer/roofline_chart.h"
 #include "tools/json/verdict_json.h"
+#include "tools/model/error_taxonomy.h"
 
 namespace assay::tools {
 namespace {
@@ -12,7 +12,8 @@ namespace {
 using nlohmann::json;
 using sandbox::Verdict;
 
-std::vector<std::string> hidden_ids(const operators::Catalog& catalog, const std::string& operator_name) {
+std::vector<std::string> hidden_ids(const operators::Catalog& catalog,
+                                    const std::string& operator_name) {
   std::vector<std::string> ids;
   const operators::Operator* op = catalog.find(operator_name);
   if (op == nullptr) return ids;
@@ -23,14 +24,18 @@ std::vector<std::string> hidden_ids(const operators::Catalog& catalog, const std
 }
 
 /// A key whose value says nothing.
-bool is_bare(const json& value) { return value.is_string() ? value.get_ref<const std::string&>().empty() : value.is_structured() && value.empty(); }
+bool is_bare(const json& value) {
+  return value.is_string() ? value.get_ref<const std::string&>().empty()
+                           : value.is_structured() && value.empty();
+}
 
 void drop_keys(json& object, std::initializer_list<const char*> keys) {
   for (const char* key : keys) object.erase(key);
 }
 
 void drop_empty(json& object) {
-  for (auto it = object.begin(); it != object.end();) it = is_bare(*it) || *it == 0 ? object.erase(it) : std::next(it);
+  for (auto it = object.begin(); it != object.end();)
+    it = is_bare(*it) || *it == 0 ? object.erase(it) : std::next(it);
 }
 
 void make_concise(json& document) {
@@ -46,7 +51,8 @@ void make_concise(json& document) {
     }
   }
   if (!document.contains("profile")) {
-    for (json& kernel : document["kernels"]) drop_keys(kernel, {"binary_bytes", "grid", "launches", "gpu_time_share"});
+    for (json& kernel : document["kernels"])
+      drop_keys(kernel, {"binary_bytes", "grid", "launches", "gpu_time_share"});
     return;
   }
   for (json& kernel : document["kernels"]) drop_keys(kernel, {"binary_bytes"});
@@ -58,7 +64,8 @@ json verdict_fields(const Verdict& verdict, Format format) {
   json document = verdict_to_json(verdict);
   drop_keys(document, {"format", "artifacts"});
   if (format == Format::concise) make_concise(document);
-  for (auto it = document.begin(); it != document.end();) it = is_bare(*it) && it.key() != "cases" ? document.erase(it) : std::next(it);
+  for (auto it = document.begin(); it != document.end();)
+    it = is_bare(*it) && it.key() != "cases" ? document.erase(it) : std::next(it);
   if (const auto type = error_type(verdict.error_kind)) {
     document["error_type"] = type->type;
     document["error_group"] = type->group;
@@ -70,7 +77,8 @@ json verdict_fields(const Verdict& verdict, Format format) {
 
 std::string queue_text(const JobStatus& status) {
   std::string text = "queued at position " + std::to_string(status.queue_position);
-  if (status.expected_wait_ms) text += ", about " + std::to_string((*status.expected_wait_ms + 999) / 1'000) + " s";
+  if (status.expected_wait_ms)
+    text += ", about " + std::to_string((*status.expected_wait_ms + 999) / 1'000) + " s";
   return text;
 }
 
@@ -88,10 +96,12 @@ void add_chart(Answer& answer, const sandbox::Profile& profile) {
 
 Answer running_answer(const JobStatus& status) {
   const bool queued = status.state == JobState::queued;
-  const std::string next = "Call `job` with job=" + status.job + " and wait_s=20 for the verdict, or with cancel=true to stop it.";
+  const std::string next = "Call `job` with job=" + status.job +
+                           " and wait_s=20 for the verdict, or with cancel=true to stop it.";
   Answer answer;
   answer.text = queued ? "running: " + queue_text(status) : "running: in stage " + status.stage;
-  answer.text += " after " + std::to_string(status.elapsed_ms / 1000) + " s\njob: " + status.job + "\nnext: " + next;
+  answer.text += " after " + std::to_string(status.elapsed_ms / 1000) + " s\njob: " + status.job +
+                 "\nnext: " + next;
   answer.structured = {{"status", "running"},
                        {"job", status.job},
                        {"state", to_string(status.state)},
@@ -108,7 +118,8 @@ Answer running_answer(const JobStatus& status) {
 namespace {
 
 /// None where nothing was charged, or nothing is limited that a call would be charged to.
-std::optional<CallsLeft> calls_left(const Services& services, const JobStatus& status, const Verdict& verdict) {
+std::optional<CallsLeft> calls_left(const Services& services, const JobStatus& status,
+                                    const Verdict& verdict) {
   if (status.run.empty() || verdict.kind == sandbox::JobKind::grade) return {};
   const auto found = services.runs.calls_left(status.run, verdict.operator_name, verdict.kind);
   if (!found || found->limit < 0) return {};  // the verdict stands without it
@@ -130,12 +141,15 @@ const char* tool_of(sandbox::JobKind kind) {
 Answer status_answer(const Services& services, const JobStatus& status, Format format) {
   const std::size_t cap = cap_of(services.limits, format);
   if (!status.verdict) return fitted(running_answer(status), cap);
-  const Verdict verdict = redact_hidden(*status.verdict, hidden_ids(services.catalog, status.verdict->operator_name));
+  const Verdict verdict =
+      redact_hidden(*status.verdict, hidden_ids(services.catalog, status.verdict->operator_name));
   const auto left = calls_left(services, status, verdict);
   const operators::Operator* op = services.catalog.find(verdict.operator_name);
   std::string next = next_step(verdict, op);
   if (left && left->submissions == 0 && verdict.outcome == sandbox::Outcome::pass)
-    next = "This operator is submitted, and that counts: go on with another; `scorecard` shows the run.";
+    next =
+        "This operator is submitted, and that counts: go on with another; `scorecard` shows the "
+        "run.";
   Answer answer;
   answer.text = verdict_text(verdict, status, format, op);
   answer.structured = verdict_fields(verdict, format);
@@ -144,10 +158,12 @@ Answer status_answer(const Services& services, const JobStatus& status, Format f
   answer.structured["elapsed_ms"] = status.elapsed_ms;
   answer.structured["next"] = next;
   if (left) {
-    answer.text += std::string("; ") + tool_of(verdict.kind) + " " + std::to_string(left->left) + " of " + std::to_string(left->limit) + " left";
+    answer.text += std::string("; ") + tool_of(verdict.kind) + " " + std::to_string(left->left) +
+                   " of " + std::to_string(left->limit) + " left";
     answer.structured["calls_left"] = left->left;
   }
-  // A graded submission's artifacts are plans and code for the hidden cases too: they are the maintainer's.
+  // A graded submission's artifacts are plans and code for the hidden cases too: they are the
+  // maintainer's.
   if (verdict.kind != sandbox::JobKind::grade) {
     json list = json::array();
     for (const auto& [handle, name] : services.artifacts.list(status.job)) {
@@ -156,7 +172,8 @@ Answer status_answer(const Services& services, const JobStatus& status, Format f
     }
     if (!list.empty()) answer.structured["artifacts"] = std::move(list);
   }
-  if (verdict.profile && verdict.profile->detail == sandbox::ProfileDetail::roofline) add_chart(answer, *verdict.profile);
+  if (verdict.profile && verdict.profile->detail == sandbox::ProfileDetail::roofline)
+    add_chart(answer, *verdict.profile);
   answer.text += "\nnext: " + next;
   return fitted(std::move(answer), cap);
 }

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/model/coverage.h"
 #include "base/escape.h"
 #include "tools/answer/profile_text.h"
 #include "tools/answer/verdict_answer.h"
+#include "tools/model/coverage.h"
 
 namespace assay::tools {
 namespace {
@@ -29,7 +29,9 @@ std::string line_of(const std::string& text) { return cut_end(escape_text(text),
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string outcome_text(const Verdict& verdict) {
-  const std::string kind = verdict.error_kind == sandbox::ErrorKind::none ? "" : " (" + std::string(to_string(verdict.error_kind)) + ")";
+  const std::string kind = verdict.error_kind == sandbox::ErrorKind::none
+                               ? ""
+                               : " (" + std::string(to_string(verdict.error_kind)) + ")";
   return std::string(to_string(verdict.outcome)) + kind + ": ";
 }
 
@@ -37,46 +39,66 @@ std::string percent(double share) { return number_text(std::round(share * 1000) 
 
 std::string indices(const std::vector<std::int64_t>& index) {
   std::string text = "[";
-  for (std::size_t i = 0; i < index.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(index[i]);
+  for (std::size_t i = 0; i < index.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(index[i]);
   return text + "]";
 }
 
 /// A judge's reason has the numbers as well; others' may lack them.
-bool has_count(const CaseRecord& record) { return record.mismatches == 0 || record.reason.find(" elements ") != std::string::npos; }
-bool has_first(const CaseRecord& record) { return !record.first_mismatch || record.reason.find("expected ") != std::string::npos; }
+bool has_count(const CaseRecord& record) {
+  return record.mismatches == 0 || record.reason.find(" elements ") != std::string::npos;
+}
+bool has_first(const CaseRecord& record) {
+  return !record.first_mismatch || record.reason.find("expected ") != std::string::npos;
+}
 
 std::string failed_case(const CaseRecord& record) {
-  std::string text = "- case " + line_of(record.id) + ": " + (record.reason.empty() ? std::string(to_string(record.outcome)) : line_of(record.reason));
-  if (!has_count(record)) text += "; " + std::to_string(record.mismatches) + " of " + std::to_string(record.elements) + " elements wrong";
+  std::string text =
+      "- case " + line_of(record.id) + ": " +
+      (record.reason.empty() ? std::string(to_string(record.outcome)) : line_of(record.reason));
+  if (!has_count(record))
+    text += "; " + std::to_string(record.mismatches) + " of " + std::to_string(record.elements) +
+            " elements wrong";
   if (!has_first(record)) {
     const auto& first = *record.first_mismatch;
-    text += "; first: " + line_of(first.output) + indices(first.index) + " expected " + number_text(first.expected) + ", got " + number_text(first.actual);
+    text += "; first: " + line_of(first.output) + indices(first.index) + " expected " +
+            number_text(first.expected) + ", got " + number_text(first.actual);
   }
   return text + "\n";
 }
 
 std::string timed_case(const CaseRecord& record) {
   const auto& latency = *record.latency;
-  std::string text = "- case " + line_of(record.id) + ": " + duration_text(latency.median_ns) + " [" + duration_text(latency.low_ns) + ", " +
-                     duration_text(latency.high_ns) + "]";
+  std::string text = "- case " + line_of(record.id) + ": " + duration_text(latency.median_ns) +
+                     " [" + duration_text(latency.low_ns) + ", " + duration_text(latency.high_ns) +
+                     "]";
   if (latency.median_ns <= 0) return text + "\n";
   if (record.baseline_latency)
-    text += "; oracle " + duration_text(record.baseline_latency->median_ns) + " (" + number_text(record.baseline_latency->median_ns / latency.median_ns) + "x)";
-  if (record.pytorch_ns) text += "; PyTorch " + duration_text(*record.pytorch_ns) + " (" + number_text(*record.pytorch_ns / latency.median_ns) + "x)";
-  if (record.floor_ns) text += "; " + percent(*record.floor_ns / latency.median_ns) + " of the roofline";
+    text += "; oracle " + duration_text(record.baseline_latency->median_ns) + " (" +
+            number_text(record.baseline_latency->median_ns / latency.median_ns) + "x)";
+  if (record.pytorch_ns)
+    text += "; PyTorch " + duration_text(*record.pytorch_ns) + " (" +
+            number_text(*record.pytorch_ns / latency.median_ns) + "x)";
+  if (record.floor_ns)
+    text += "; " + percent(*record.floor_ns / latency.median_ns) + " of the roofline";
   return text + "\n";
 }
 
 std::string kernel_line(const sandbox::KernelReport& kernel) {
-  std::string text = "- kernel " + line_of(kernel.name) + " (" + line_of(kernel.target) + "): " + std::to_string(kernel.registers) + " registers, " +
-                     std::to_string(kernel.spill_bytes) + " B spilled, " + std::to_string(kernel.shared_bytes) + " B shared, " +
+  std::string text = "- kernel " + line_of(kernel.name) + " (" + line_of(kernel.target) +
+                     "): " + std::to_string(kernel.registers) + " registers, " +
+                     std::to_string(kernel.spill_bytes) + " B spilled, " +
+                     std::to_string(kernel.shared_bytes) + " B shared, " +
                      std::to_string(kernel.num_warps) + " warps";
-  if (kernel.occupancy > 0) text += ", occupancy " + percent(kernel.occupancy) + " (limited by " + line_of(kernel.occupancy_limiter) + ")";
+  if (kernel.occupancy > 0)
+    text += ", occupancy " + percent(kernel.occupancy) + " (limited by " +
+            line_of(kernel.occupancy_limiter) + ")";
   return text + "\n";
 }
 
 template <class Items, class Select, class Show>
-void list(std::string& text, const Items& items, std::size_t most, const char* noun, Select selected, Show show) {
+void list(std::string& text, const Items& items, std::size_t most, const char* noun,
+          Select selected, Show show) {
   std::size_t shown = 0;
   std::size_t left = 0;
   for (const auto& item : items) {
@@ -93,14 +115,18 @@ void list(std::string& text, const Items& items, std::size_t most, const char* n
 
 /// The message of a diagnostic, with its exception in front.
 std::string message_of(const sandbox::Diagnostic& found) {
-  return found.exception + (found.exception.empty() || found.message.empty() ? "" : ": ") + found.message;
+  return found.exception + (found.exception.empty() || found.message.empty() ? "" : ": ") +
+         found.message;
 }
 
-/// " (case 'small')" of a detail that is otherwise the diagnostic's message; all of it where there is more to it.
+/// " (case 'small')" of a detail that is otherwise the diagnostic's message; all of it where there
+/// is more to it.
 std::string rest_of_detail(const Verdict& verdict) {
   if (verdict.summary.find(verdict.detail) != std::string::npos) return "";
   const std::string message = verdict.diagnostic ? message_of(*verdict.diagnostic) : "";
-  return !message.empty() && verdict.detail.starts_with(message) ? verdict.detail.substr(message.size()) : verdict.detail;
+  return !message.empty() && verdict.detail.starts_with(message)
+             ? verdict.detail.substr(message.size())
+             : verdict.detail;
 }
 
 std::string missing_of(const Verdict& verdict) {
@@ -112,13 +138,22 @@ std::string missing_of(const Verdict& verdict) {
 void put_allowed(std::string& head, const Verdict& verdict, const operators::Operator* op) {
   constexpr std::string_view kError = "largest scaled error ";
   const std::size_t at = head.find(kError);
-  if (verdict.outcome != Outcome::pass || op == nullptr || op->outputs.empty() || at == std::string::npos) return;
+  if (verdict.outcome != Outcome::pass || op == nullptr || op->outputs.empty() ||
+      at == std::string::npos)
+    return;
   const double allowed = op->outputs.front().max_abs_error;
-  const auto same = [&](const operators::Output& output) { return output.max_abs_error == allowed; };
+  const auto same = [&](const operators::Output& output) {
+    return output.max_abs_error == allowed;
+  };
   // In the last place of a two-byte type the judge allows more.
-  const auto within = [&](const CaseRecord& record) { return record.max_abs_error.value_or(0) <= allowed; };
-  if (!std::all_of(op->outputs.begin(), op->outputs.end(), same) || !std::all_of(verdict.cases.begin(), verdict.cases.end(), within)) return;
-  head.insert(std::min(head.find_first_of(",;", at), head.size()), " of " + number_text(allowed) + " allowed");
+  const auto within = [&](const CaseRecord& record) {
+    return record.max_abs_error.value_or(0) <= allowed;
+  };
+  if (!std::all_of(op->outputs.begin(), op->outputs.end(), same) ||
+      !std::all_of(verdict.cases.begin(), verdict.cases.end(), within))
+    return;
+  head.insert(std::min(head.find_first_of(",;", at), head.size()),
+              " of " + number_text(allowed) + " allowed");
 }
 
 /// The outcome with what a summary says of it, nothing of which is said again below.
@@ -134,37 +169,53 @@ std::string head_of(const Verdict& verdict, const operators::Operator* op) {
 
 /// Whether the head has all that there is to say of a failed case.
 bool is_in_head(const Verdict& verdict, const CaseRecord& record) {
-  if (record.reason.empty() || !has_count(record) || !has_first(record) || verdict.summary.size() > kLineBytes) return false;
-  return verdict.summary.find('\n') == std::string::npos && verdict.summary.ends_with("case '" + record.id + "': " + record.reason);
+  if (record.reason.empty() || !has_count(record) || !has_first(record) ||
+      verdict.summary.size() > kLineBytes)
+    return false;
+  return verdict.summary.find('\n') == std::string::npos &&
+         verdict.summary.ends_with("case '" + record.id + "': " + record.reason);
 }
 
 void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
   if (!verdict.diagnostic) return;
   const auto& found = *verdict.diagnostic;
-  const std::string place = found.line ? "line " + std::to_string(*found.line) + ": " + found.code : "";
+  const std::string place =
+      found.line ? "line " + std::to_string(*found.line) + ": " + found.code : "";
   if (!place.empty() && !verdict.summary.ends_with(place)) text += line_of(place) + "\n";
   std::string message = message_of(found);
-  // The head shows the first line of a summary, which ends with the message or with the detail that begins with it.
+  // The head shows the first line of a summary, which ends with the message or with the detail that
+  // begins with it.
   const std::string first = first_line(message), head = first_line(verdict.summary);
-  const bool said = head.ends_with(first) || (head.ends_with(first_line(verdict.detail)) && verdict.detail.starts_with(first));
-  if (!first.empty() && head.size() <= kLineBytes && said) message = message.substr(std::min(message.size(), first.size() + 1));
-  if (!message.empty()) text += cut_middle(escape_text(message), format == Format::detailed ? kDetailedOutputBytes : 3 * kLineBytes) + "\n";
-  if (format == Format::detailed && !found.traceback.empty()) text += cut_middle(escape_text(found.traceback), kDetailedOutputBytes) + "\n";
+  const bool said = head.ends_with(first) || (head.ends_with(first_line(verdict.detail)) &&
+                                              verdict.detail.starts_with(first));
+  if (!first.empty() && head.size() <= kLineBytes && said)
+    message = message.substr(std::min(message.size(), first.size() + 1));
+  if (!message.empty())
+    text += cut_middle(escape_text(message),
+                       format == Format::detailed ? kDetailedOutputBytes : 3 * kLineBytes) +
+            "\n";
+  if (format == Format::detailed && !found.traceback.empty())
+    text += cut_middle(escape_text(found.traceback), kDetailedOutputBytes) + "\n";
 }
 
 void put_output(std::string& text, const char* name, const std::string& output, Format format) {
   if (output.empty()) return;
-  text +=
-      std::string("its ") + name + " (untrusted):\n" + cut_middle(escape_text(output), format == Format::detailed ? kDetailedOutputBytes : kConciseOutputBytes);
+  text += std::string("its ") + name + " (untrusted):\n" +
+          cut_middle(escape_text(output),
+                     format == Format::detailed ? kDetailedOutputBytes : kConciseOutputBytes);
   if (!text.ends_with('\n')) text += '\n';
 }
 
 }  // namespace
 
-std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format format, const operators::Operator* op) {
+std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format format,
+                         const operators::Operator* op) {
   const std::size_t most = format == Format::detailed ? kDetailedItems : kConciseItems;
   const auto all = [](const auto&) { return true; };
-  const auto end = [&] { return "tier " + std::string(to_string(verdict.tier)) + ", job " + status.job + ", " + std::to_string(status.elapsed_ms) + " ms"; };
+  const auto end = [&] {
+    return "tier " + std::string(to_string(verdict.tier)) + ", job " + status.job + ", " +
+           std::to_string(status.elapsed_ms) + " ms";
+  };
   // What is wrong with a submission comes before how fast it is.
   const bool diagnosed = verdict.profile && verdict.outcome != Outcome::fail;
   if (diagnosed && format == Format::concise) return profile_text(verdict) + end();
@@ -173,19 +224,30 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
   put_diagnostic(text, verdict, format);
   list(
       text, verdict.cases, most, "cases did not pass",
-      [&](const CaseRecord& record) { return record.outcome != Outcome::pass && !is_in_head(verdict, record); }, failed_case);
-  if (verdict.perf) text += "perf " + number_text(*verdict.perf) + " (oracle latency / yours, geometric mean over the timed cases)\n";
+      [&](const CaseRecord& record) {
+        return record.outcome != Outcome::pass && !is_in_head(verdict, record);
+      },
+      failed_case);
+  if (verdict.perf)
+    text += "perf " + number_text(*verdict.perf) +
+            " (oracle latency / yours, geometric mean over the timed cases)\n";
   list(
-      text, verdict.cases, most, "timed cases", [](const CaseRecord& record) { return record.latency.has_value(); }, timed_case);
-  if (verdict.kind == sandbox::JobKind::compile || verdict.kind == sandbox::JobKind::profile || format == Format::detailed) {
+      text, verdict.cases, most, "timed cases",
+      [](const CaseRecord& record) { return record.latency.has_value(); }, timed_case);
+  if (verdict.kind == sandbox::JobKind::compile || verdict.kind == sandbox::JobKind::profile ||
+      format == Format::detailed) {
     list(text, verdict.kernels, most, "kernels", all, kernel_line);
   }
   put_output(text, "stdout", verdict.stdout_text, format);
-  if (verdict.outcome != Outcome::pass || format == Format::detailed) put_output(text, "stderr", verdict.stderr_text, format);
-  list(text, verdict.skipped_cases, most, "skipped cases", all, [](const std::string& skip) { return "- not run: " + line_of(skip) + "\n"; });
-  list(text, verdict.hints, most, "hints", all, [](const std::string& hint) { return "hint: " + line_of(hint) + "\n"; });
-  text += "tier " + std::string(to_string(verdict.tier)) + (verdict.tier_reason.empty() ? "" : " (" + line_of(verdict.tier_reason) + ")") + ", job " +
-          status.job + ", " + std::to_string(status.elapsed_ms) + " ms";
+  if (verdict.outcome != Outcome::pass || format == Format::detailed)
+    put_output(text, "stderr", verdict.stderr_text, format);
+  list(text, verdict.skipped_cases, most, "skipped cases", all,
+       [](const std::string& skip) { return "- not run: " + line_of(skip) + "\n"; });
+  list(text, verdict.hints, most, "hints", all,
+       [](const std::string& hint) { return "hint: " + line_of(hint) + "\n"; });
+  text += "tier " + std::string(to_string(verdict.tier)) +
+          (verdict.tier_reason.empty() ? "" : " (" + line_of(verdict.tier_reason) + ")") +
+          ", job " + status.job + ", " + std::to_string(status.elapsed_ms) + " ms";
   return text;
 }
 

@@ -1,4 +1,5 @@
-// The names of the sandbox's enums, for tools/json/json_archive.h. They are those of sandbox/job/job.h and sandbox/job/profile.h: one table, one spelling.
+// The names of the sandbox's enums, for tools/json/json_archive.h. They are those of
+// sandbox/job/job.h and sandbox/job/profile.h: one table, one spelling.
 #pragma once
 
 #include <optional>
@@ -24,9 +25,11 @@ struct EnumNames<sandbox::Tier> : SandboxNames<sandbox::Tier, sandbox::tier_from
 template <>
 struct EnumNames<sandbox::Stage> : SandboxNames<sandbox::Stage, sandbox::stage_from> {};
 template <>
-struct EnumNames<sandbox::ErrorKind> : SandboxNames<sandbox::ErrorKind, sandbox::error_kind_from> {};
+struct EnumNames<sandbox::ErrorKind> : SandboxNames<sandbox::ErrorKind, sandbox::error_kind_from> {
+};
 template <>
-struct EnumNames<sandbox::ProfileDetail> : SandboxNames<sandbox::ProfileDetail, sandbox::profile_detail_from> {};
+struct EnumNames<sandbox::ProfileDetail>
+    : SandboxNames<sandbox::ProfileDetail, sandbox::profile_detail_from> {};
 template <>
 struct EnumNames<sandbox::Bound> : SandboxNames<sandbox::Bound, sandbox::bound_from> {};
 template <>

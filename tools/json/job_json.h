@@ -1,5 +1,5 @@
-// The JSON form of a Job, "assay.job/1": what the store keeps of an unfinished job so that it can be run after a restart. The source
-// text is kept as it was given. Pure functions, thread-safe.
+// The JSON form of a Job, "assay.job/1": what the store keeps of an unfinished job so that it can
+// be run after a restart. The source text is kept as it was given. Pure functions, thread-safe.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,13 +1,15 @@
-// One list of fields, read in both directions: a struct's `fields(archive, value)` names each member once, and JsonWriter and JsonReader
-// make and take the JSON from it, so that what is written can always be read back.
+// One list of fields, read in both directions: a struct's `fields(archive, value)` names each
+// member once, and JsonWriter and JsonReader make and take the JSON from it, so that what is
+// written can always be read back.
 //
-//   template <class Archive> void fields(Archive& archive, Point& p) { archive("x", p.x); archive("label", p.label); }
-//   json document = write_json(point);
-//   Result<Point> again = read_json<Point>(document);
+//   template <class Archive> void fields(Archive& archive, Point& p) { archive("x", p.x);
+//   archive("label", p.label); } json document = write_json(point); Result<Point> again =
+//   read_json<Point>(document);
 //
-// Optionals are left out when empty. Numbers that JSON lacks are the strings "nan", "inf", "-inf". Strings are escaped on the way out
-// (base/escape.h), which makes any bytes valid JSON; Bytes are base64. Unknown keys are ignored when reading; a missing or mistyped one
-// is an error that names its path. No state outside the objects, hence thread-safe.
+// Optionals are left out when empty. Numbers that JSON lacks are the strings "nan", "inf", "-inf".
+// Strings are escaped on the way out (base/escape.h), which makes any bytes valid JSON; Bytes are
+// base64. Unknown keys are ignored when reading; a missing or mistyped one is an error that names
+// its path. No state outside the objects, hence thread-safe.
 #pragma once
 
 #include <cmath>
@@ -20,8 +22,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/result.h"
 #include "base/escape.h"
+#include "base/result.h"
 
 namespace assay::tools {
 
@@ -29,7 +31,8 @@ namespace assay::tools {
 struct Bytes {
   std::string& bytes;
 };
-/// Marks a string member that is passed on unchanged; it must be UTF-8 (a source, which the tools check).
+/// Marks a string member that is passed on unchanged; it must be UTF-8 (a source, which the tools
+/// check).
 struct Verbatim {
   std::string& text;
 };
@@ -110,7 +113,8 @@ class JsonWriter {
 
 class JsonReader {
  public:
-  JsonReader(const nlohmann::json& in, std::string path, std::string& problem) : in_(in), path_(std::move(path)), problem_(problem) {}
+  JsonReader(const nlohmann::json& in, std::string path, std::string& problem)
+      : in_(in), path_(std::move(path)), problem_(problem) {}
 
   template <class T>
   void operator()(const char* key, T& value) {
@@ -129,7 +133,8 @@ class JsonReader {
   void operator()(const char* key, Bytes value) {
     const nlohmann::json* found = require(key);
     if (found == nullptr) return;
-    auto bytes = found->is_string() ? from_base64(found->get_ref<const std::string&>()) : std::nullopt;
+    auto bytes =
+        found->is_string() ? from_base64(found->get_ref<const std::string&>()) : std::nullopt;
     if (bytes) {
       value.bytes = std::move(*bytes);
     } else {
@@ -157,7 +162,9 @@ class JsonReader {
       print_error(path, "a boolean");
   }
   void take(const nlohmann::json& in, const std::string& path, std::int64_t& value) {
-    const bool too_large = in.is_number_unsigned() && in.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const bool too_large = in.is_number_unsigned() &&
+                           in.get<std::uint64_t>() >
+                               static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (in.is_number_integer() && !too_large)
       value = in.get<std::int64_t>();
     else
@@ -185,18 +192,22 @@ class JsonReader {
   void take(const nlohmann::json& in, const std::string& path, std::vector<T>& values) {
     values.clear();
     if (!in.is_array()) return print_error(path, "an array");
-    for (std::size_t i = 0; i < in.size(); ++i) take(in[i], path + "[" + std::to_string(i) + "]", values.emplace_back());
+    for (std::size_t i = 0; i < in.size(); ++i)
+      take(in[i], path + "[" + std::to_string(i) + "]", values.emplace_back());
   }
   template <class T>
   void take(const nlohmann::json& in, const std::string& path, std::map<std::string, T>& values) {
     values.clear();
     if (!in.is_object()) return print_error(path, "an object");
-    for (const auto& [key, value] : in.items()) take(value, std::string(path).append(".").append(key), values[key]);
+    for (const auto& [key, value] : in.items())
+      take(value, std::string(path).append(".").append(key), values[key]);
   }
   template <class T>
   void take(const nlohmann::json& in, const std::string& path, T& value) {
     if constexpr (std::is_enum_v<T>) {
-      const auto known = in.is_string() ? archive_detail::EnumNames<T>::from(in.get_ref<const std::string&>()) : std::nullopt;
+      const auto known = in.is_string()
+                             ? archive_detail::EnumNames<T>::from(in.get_ref<const std::string&>())
+                             : std::nullopt;
       if (known)
         value = *known;
       else

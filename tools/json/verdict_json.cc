@@ -225,7 +225,8 @@ nlohmann::json verdict_to_json(const sandbox::Verdict& verdict) {
 
 Result<sandbox::Verdict> verdict_from_json(const nlohmann::json& document) {
   if (!document.is_object() || document.value("format", nlohmann::json()) != kVerdictFormatName) {
-    return fail(ErrorCode::corrupt, std::string("verdict: expected format \"") + kVerdictFormatName + "\"");
+    return fail(ErrorCode::corrupt,
+                std::string("verdict: expected format \"") + kVerdictFormatName + "\"");
   }
   return read_json<sandbox::Verdict>(document, "verdict");
 }

@@ -1,8 +1,10 @@
-// The JSON form of a Verdict, "assay.verdict/1" (docs/verdict.md), and what of it an agent may see. The store, the tools, `assay eval`
-// and the reports all read this form. Pure functions, thread-safe.
+// The JSON form of a Verdict, "assay.verdict/1" (docs/verdict.md), and what of it an agent may see.
+// The store, the tools, `assay eval` and the reports all read this form. Pure functions,
+// thread-safe.
 //
 //   json document = verdict_to_json(verdict);
-//   Result<Verdict> again = verdict_from_json(document);     // equal, but for text that was escaped on the way out
+//   Result<Verdict> again = verdict_from_json(document);     // equal, but for text that was
+//   escaped on the way out
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,9 +23,11 @@ nlohmann::json verdict_to_json(const sandbox::Verdict& verdict);
 /// `corrupt` names the first field that is missing or wrong.
 Result<sandbox::Verdict> verdict_from_json(const nlohmann::json& document);
 
-/// Without what would tell an agent about the hidden cases: their ids become "hidden_1", ..., their numbers, sizes, seeds and times are
-/// gone, and so is every text that the submission could have written while it held their inputs. `hidden_ids` are the operator's.
-/// A verdict without hidden cases is returned as it is.
-sandbox::Verdict redact_hidden(sandbox::Verdict verdict, const std::vector<std::string>& hidden_ids);
+/// Without what would tell an agent about the hidden cases: their ids become "hidden_1", ..., their
+/// numbers, sizes, seeds and times are gone, and so is every text that the submission could have
+/// written while it held their inputs. `hidden_ids` are the operator's. A verdict without hidden
+/// cases is returned as it is.
+sandbox::Verdict redact_hidden(sandbox::Verdict verdict,
+                               const std::vector<std::string>& hidden_ids);
 
 }  // namespace assay::tools

@@ -20,7 +20,8 @@ std::string pass_text(const sandbox::Verdict& verdict) {
   const std::int64_t left_out = cases_not_run(verdict.skipped_cases);
   if (left_out == 0) return "pass";
   const auto ran = static_cast<std::int64_t>(verdict.cases.size());
-  return "pass on " + std::to_string(ran) + " of " + std::to_string(ran + left_out) + " cases (" + std::string(to_string(verdict.tier)) + ")";
+  return "pass on " + std::to_string(ran) + " of " + std::to_string(ran + left_out) + " cases (" +
+         std::string(to_string(verdict.tier)) + ")";
 }
 
 }  // namespace assay::tools

@@ -1,4 +1,5 @@
-// How TritonBench would file an error: its error types, in four groups (docs/verdict.md has the table). Pure, thread-safe.
+// How TritonBench would file an error: its error types, in four groups (docs/verdict.md has the
+// table). Pure, thread-safe.
 //
 //   error_type(ErrorKind::key_error)  ->  {"KeyError", "Name & Reference"}
 #pragma once
@@ -15,7 +16,8 @@ struct ErrorType {
   std::string_view group;
 };
 
-/// Nothing for `none` and for what is not the submission's doing (unsupported, cancelled, aborted, device_unhealthy, internal_error).
+/// Nothing for `none` and for what is not the submission's doing (unsupported, cancelled, aborted,
+/// device_unhealthy, internal_error).
 std::optional<ErrorType> error_type(sandbox::ErrorKind kind);
 
 }  // namespace assay::tools

@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/handle.h"
 #include "base/escape.h"
+#include "base/handle.h"
 
 namespace assay::tools {
 namespace {
 
 constexpr std::size_t kShownNameBytes = 60;
 
-/// What a candidate gets for a source: behind it, so that its lines keep their numbers, the operator's adapter.
+/// What a candidate gets for a source: behind it, so that its lines keep their numbers, the
+/// operator's adapter.
 std::string adapted(std::string source, const operators::Operator& op) {
   if (op.adapter.empty() || source.empty()) return source;
   return std::move(source) + "\n\n" + op.adapter;
@@ -20,10 +21,16 @@ std::string adapted(std::string source, const operators::Operator& op) {
 }  // namespace
 
 sandbox::CaseRequest case_request(const operators::Case& item) {
-  return {.id = item.id, .hidden = item.hidden, .interpreter = item.interpreter, .axes = item.axes, .dtype = item.dtype, .distribution = item.distribution};
+  return {.id = item.id,
+          .hidden = item.hidden,
+          .interpreter = item.interpreter,
+          .axes = item.axes,
+          .dtype = item.dtype,
+          .distribution = item.distribution};
 }
 
-sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind, std::string source) {
+sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind,
+                          std::string source) {
   sandbox::Job job;
   job.id = new_handle("job");
   job.kind = kind;
@@ -35,18 +42,22 @@ sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind, 
   for (const operators::Case& item : op.cases) {
     if (!item.hidden || kind == sandbox::JobKind::grade) job.cases.push_back(case_request(item));
   }
-  if (kind == sandbox::JobKind::profile || kind == sandbox::JobKind::grade) job.baseline_source = adapted(op.oracle_source, op);
+  if (kind == sandbox::JobKind::profile || kind == sandbox::JobKind::grade)
+    job.baseline_source = adapted(op.oracle_source, op);
   return job;
 }
 
 Status choose_case(sandbox::Job& job, const std::string& wanted) {
-  if (job.cases.empty()) return fail(ErrorCode::not_found, "operator '" + job.operator_name + "' has no public case");
-  auto found =
-      wanted.empty() ? std::prev(job.cases.end()) : std::find_if(job.cases.begin(), job.cases.end(), [&](const auto& item) { return item.id == wanted; });
+  if (job.cases.empty())
+    return fail(ErrorCode::not_found, "operator '" + job.operator_name + "' has no public case");
+  auto found = wanted.empty() ? std::prev(job.cases.end())
+                              : std::find_if(job.cases.begin(), job.cases.end(),
+                                             [&](const auto& item) { return item.id == wanted; });
   if (found == job.cases.end()) {
     std::string valid;
     for (const auto& item : job.cases) valid += (valid.empty() ? "" : ", ") + item.id;
-    return fail(ErrorCode::not_found, "operator '" + job.operator_name + "' has no case '" + cut_end(wanted, kShownNameBytes) + "'; valid: " + valid);
+    return fail(ErrorCode::not_found, "operator '" + job.operator_name + "' has no case '" +
+                                          cut_end(wanted, kShownNameBytes) + "'; valid: " + valid);
   }
   job.cases = {*found};
   return {};
@@ -54,12 +65,16 @@ Status choose_case(sandbox::Job& job, const std::string& wanted) {
 
 Status choose_language(sandbox::Job& job, const std::string& wanted) {
   const std::string language = wanted.empty() ? std::string(sandbox::kPython) : wanted;
-  if (std::find(sandbox::kLanguages.begin(), sandbox::kLanguages.end(), language) == sandbox::kLanguages.end()) {
-    return fail(ErrorCode::invalid_argument, "unknown language '" + cut_end(language, kShownNameBytes) + "'; valid: " + sandbox::kLanguageNames);
+  if (std::find(sandbox::kLanguages.begin(), sandbox::kLanguages.end(), language) ==
+      sandbox::kLanguages.end()) {
+    return fail(ErrorCode::invalid_argument, "unknown language '" +
+                                                 cut_end(language, kShownNameBytes) +
+                                                 "'; valid: " + sandbox::kLanguageNames);
   }
   if (!sandbox::takes_language(job.dialect, language)) {
     return fail(ErrorCode::invalid_argument,
-                "operator '" + job.operator_name + "' is one of dialect " + job.dialect + ", which is written in Python; language " + language + " is for the others");
+                "operator '" + job.operator_name + "' is one of dialect " + job.dialect +
+                    ", which is written in Python; language " + language + " is for the others");
   }
   job.language = language;
   return {};

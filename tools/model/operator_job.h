@@ -1,7 +1,8 @@
-// A job for an operator, by the rules that the tools, `assay eval` and `operators lint` share: which cases, which baseline. Pure functions.
+// A job for an operator, by the rules that the tools, `assay eval` and `operators lint` share:
+// which cases, which baseline. Pure functions.
 //
-//   Job job = operator_job(op, JobKind::profile, source);       // the public cases, the oracle as baseline
-//   Status chosen = choose_case(job, "");                       // of them the last one
+//   Job job = operator_job(op, JobKind::profile, source);       // the public cases, the oracle as
+//   baseline Status chosen = choose_case(job, "");                       // of them the last one
 #pragma once
 
 #include <string>
@@ -12,13 +13,16 @@
 
 namespace assay::tools {
 
-/// compile, test and profile: the public cases; grade: all cases, in the spec's order. profile and grade carry the oracle as baseline.
+/// compile, test and profile: the public cases; grade: all cases, in the spec's order. profile and
+/// grade carry the oracle as baseline.
 sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind, std::string source);
 
-/// Leaves one case: the named one, or the last, which specs keep for the size that fills a GPU. Errors: not_found, naming the valid ones.
+/// Leaves one case: the named one, or the last, which specs keep for the size that fills a GPU.
+/// Errors: not_found, naming the valid ones.
 Status choose_case(sandbox::Job& job, const std::string& wanted);
 
-/// Sets what the source is written in; empty: Python. Errors: invalid_argument for an unknown language, and for one that an operator of this dialect does not take.
+/// Sets what the source is written in; empty: Python. Errors: invalid_argument for an unknown
+/// language, and for one that an operator of this dialect does not take.
 Status choose_language(sandbox::Job& job, const std::string& wanted);
 
 /// A case as the sandbox takes it.

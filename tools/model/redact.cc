@@ -11,7 +11,8 @@ using sandbox::Outcome;
 using sandbox::Stage;
 using sandbox::Verdict;
 
-constexpr const char* kWithheld = "withheld: it could show the hidden cases; `run_tests` shows it for the public ones";
+constexpr const char* kWithheld =
+    "withheld: it could show the hidden cases; `run_tests` shows it for the public ones";
 
 constexpr const char* kNoEntry = "the source does not define the entry function";
 
@@ -21,27 +22,36 @@ sandbox::CaseRecord redacted(const sandbox::CaseRecord& record, std::size_t numb
   shown.hidden = true;
   shown.outcome = record.outcome;
   shown.strict_pass = record.strict_pass;
-  if (record.outcome == Outcome::fail) shown.reason = "wrong on a hidden case (other shapes, dtypes or value distributions than the public ones)";
+  if (record.outcome == Outcome::fail)
+    shown.reason =
+        "wrong on a hidden case (other shapes, dtypes or value distributions than the public ones)";
   if (record.outcome == Outcome::error) shown.reason = "ended in an error on a hidden case";
   return shown;
 }
 
-/// A submission's code runs from `import` on, with the inputs at hand; before that, and where it does not parse, it has said nothing. A manifest of
-/// CUDA C++ is read at import, and nothing in it runs.
+/// A submission's code runs from `import` on, with the inputs at hand; before that, and where it
+/// does not parse, it has said nothing. A manifest of CUDA C++ is read at import, and nothing in it
+/// runs.
 bool code_ran(const Verdict& verdict) {
-  const bool unparsed = verdict.error_kind == ErrorKind::syntax_error || verdict.error_kind == ErrorKind::indentation_error;
+  const bool unparsed = verdict.error_kind == ErrorKind::syntax_error ||
+                        verdict.error_kind == ErrorKind::indentation_error;
   const bool reads_manifest = verdict.language == sandbox::kCudaCpp;
-  return verdict.stage > Stage::import || (verdict.stage == Stage::import && !unparsed && !reads_manifest);
+  return verdict.stage > Stage::import ||
+         (verdict.stage == Stage::import && !unparsed && !reads_manifest);
 }
 
 /// A class name, not a message in disguise.
 bool is_identifier(const std::string& text) {
   constexpr std::size_t kMaxIdentifierBytes = 64;
-  return text.size() <= kMaxIdentifierBytes && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == std::string::npos;
+  return text.size() <= kMaxIdentifierBytes &&
+         text.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+             std::string::npos;
 }
 
 /// Entries have the form "ID: why".
-std::vector<std::string> redacted_skips(const std::vector<std::string>& skips, const std::vector<std::string>& hidden_ids) {
+std::vector<std::string> redacted_skips(const std::vector<std::string>& skips,
+                                        const std::vector<std::string>& hidden_ids) {
   std::vector<std::string> shown;
   std::size_t hidden = 0;
   for (const std::string& skip : skips) {
@@ -61,7 +71,10 @@ std::string new_summary(const Verdict& verdict) {
     std::string where = "ended in stage " + std::string(sandbox::to_string(verdict.stage));
     if (!verdict.diagnostic) return verdict.detail.empty() ? where : where + ": " + verdict.detail;
     if (!verdict.diagnostic->exception.empty()) where += " with " + verdict.diagnostic->exception;
-    return verdict.diagnostic->line ? where + " at line " + std::to_string(*verdict.diagnostic->line) + ": " + verdict.diagnostic->code : where;
+    return verdict.diagnostic->line
+               ? where + " at line " + std::to_string(*verdict.diagnostic->line) + ": " +
+                     verdict.diagnostic->code
+               : where;
   }
   std::size_t passed = 0;
   std::size_t failed_public = 0;
@@ -74,16 +87,20 @@ std::string new_summary(const Verdict& verdict) {
     else
       ++failed_public;
   }
-  std::string text = std::to_string(passed) + " of " + std::to_string(verdict.cases.size()) + " cases pass";
-  if (failed_public + failed_hidden > 0) text += "; wrong: " + std::to_string(failed_public) + " public, " + std::to_string(failed_hidden) + " hidden";
+  std::string text =
+      std::to_string(passed) + " of " + std::to_string(verdict.cases.size()) + " cases pass";
+  if (failed_public + failed_hidden > 0)
+    text += "; wrong: " + std::to_string(failed_public) + " public, " +
+            std::to_string(failed_hidden) + " hidden";
   return text;
 }
 
 }  // namespace
 
 Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_ids) {
-  const bool has_hidden =
-      verdict.kind == sandbox::JobKind::grade || std::any_of(verdict.cases.begin(), verdict.cases.end(), [](const auto& record) { return record.hidden; });
+  const bool has_hidden = verdict.kind == sandbox::JobKind::grade ||
+                          std::any_of(verdict.cases.begin(), verdict.cases.end(),
+                                      [](const auto& record) { return record.hidden; });
   if (!has_hidden) return verdict;
 
   std::size_t number = 0;
@@ -106,16 +123,21 @@ Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_id
   verdict.stderr_text.clear();
   std::erase_if(verdict.hints, [&](const std::string& hint) {
     if (hint.starts_with("could not be recorded")) return true;  // it quotes the submission's error
-    return std::any_of(hidden_ids.begin(), hidden_ids.end(), [&](const std::string& id) { return hint.find(id) != std::string::npos; });
+    return std::any_of(hidden_ids.begin(), hidden_ids.end(),
+                       [&](const std::string& id) { return hint.find(id) != std::string::npos; });
   });
-  if (verdict.diagnostic) {  // the class, the line and the code are the submission's text, not its data
+  if (verdict.diagnostic) {  // the class, the line and the code are the submission's text, not its
+                             // data
     if (!is_identifier(verdict.diagnostic->exception)) verdict.diagnostic->exception.clear();
-    // The names that a source defines may be made of its inputs; that the entry is not among them is what the kind says already.
-    verdict.diagnostic->message = verdict.error_kind == ErrorKind::missing_entry ? kNoEntry : kWithheld;
+    // The names that a source defines may be made of its inputs; that the entry is not among them
+    // is what the kind says already.
+    verdict.diagnostic->message =
+        verdict.error_kind == ErrorKind::missing_entry ? kNoEntry : kWithheld;
     verdict.diagnostic->traceback.clear();
   }
   // These details are written by the device alone.
-  if (verdict.error_kind != ErrorKind::crash && verdict.error_kind != ErrorKind::unsupported) verdict.detail.clear();
+  if (verdict.error_kind != ErrorKind::crash && verdict.error_kind != ErrorKind::unsupported)
+    verdict.detail.clear();
   verdict.summary = new_summary(verdict);
   return verdict;
 }

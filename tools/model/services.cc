@@ -9,7 +9,8 @@ namespace assay::tools {
 std::string_view to_string(Track track) { return rules_of(track).name; }
 
 std::optional<Track> track_from(std::string_view text) {
-  const auto found = std::find_if(kTracks.begin(), kTracks.end(), [text](const TrackRules& rules) { return rules.name == text; });
+  const auto found = std::find_if(kTracks.begin(), kTracks.end(),
+                                  [text](const TrackRules& rules) { return rules.name == text; });
   return found == kTracks.end() ? std::nullopt : std::optional(found->track);
 }
 

@@ -1,5 +1,6 @@
-// What the tools need from whoever hosts them: runs, jobs and artifacts. The server implements these over its store
-// (server/runs, server/store); tests implement them in memory. All methods are thread-safe.
+// What the tools need from whoever hosts them: runs, jobs and artifacts. The server implements
+// these over its store (server/runs, server/store); tests implement them in memory. All methods are
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,8 @@ struct RunInfo {
   std::int64_t expires_unix_ms = 0;
 };
 
-/// One report, or the sum of all. A cost that nobody named is not known, which is another thing than 0.
+/// One report, or the sum of all. A cost that nobody named is not known, which is another thing
+/// than 0.
 struct Usage {
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
@@ -74,7 +76,7 @@ struct Scorecard {
   std::vector<OperatorScore> operators;
   std::int64_t passed = 0;
   std::int64_t submitted = 0;
-  double pass_at_1 = 0;             // over the whole suite; an operator without a submission is a failure
+  double pass_at_1 = 0;  // over the whole suite; an operator without a submission is a failure
   std::optional<double> perf_at_1;  // absent unless every right submission was timed, as in reports
 };
 
@@ -90,10 +92,13 @@ class RunService {
   virtual ~RunService() = default;
   virtual Result<RunInfo> start(const RunRequest& request) = 0;
   virtual Result<RunInfo> find(const std::string& run) = 0;
-  /// Charges one call of `kind` on `operator_name` to the run, or refuses with the rule and what is left. In the one_shot
-  /// track the first source seen for an operator is the only one: others are refused.
-  virtual Status charge(const std::string& run, const std::string& operator_name, sandbox::JobKind kind, const std::string& source_sha256) = 0;
-  virtual Result<CallsLeft> calls_left(const std::string& run, const std::string& operator_name, sandbox::JobKind kind) = 0;
+  /// Charges one call of `kind` on `operator_name` to the run, or refuses with the rule and what is
+  /// left. In the one_shot track the first source seen for an operator is the only one: others are
+  /// refused.
+  virtual Status charge(const std::string& run, const std::string& operator_name,
+                        sandbox::JobKind kind, const std::string& source_sha256) = 0;
+  virtual Result<CallsLeft> calls_left(const std::string& run, const std::string& operator_name,
+                                       sandbox::JobKind kind) = 0;
   virtual Status report_usage(const std::string& run, const Usage& usage) = 0;
   virtual Result<Scorecard> scorecard(const std::string& run) = 0;
 };
@@ -118,9 +123,12 @@ class JobService {
  public:
   virtual ~JobService() = default;
   /// Durable before it returns. `run` may be empty (practice).
-  virtual Result<std::string> submit(sandbox::Job job, const std::string& run, const std::string& device) = 0;
-  /// Waits at most `wait_ms` for the end, calling `progress` (may be null) when the stage changes or a case is through it.
-  virtual Result<JobStatus> wait(const std::string& job, std::int64_t wait_ms, const std::function<void(const JobStatus&)>& progress) = 0;
+  virtual Result<std::string> submit(sandbox::Job job, const std::string& run,
+                                     const std::string& device) = 0;
+  /// Waits at most `wait_ms` for the end, calling `progress` (may be null) when the stage changes
+  /// or a case is through it.
+  virtual Result<JobStatus> wait(const std::string& job, std::int64_t wait_ms,
+                                 const std::function<void(const JobStatus&)>& progress) = 0;
   virtual Status cancel(const std::string& job) = 0;
   /// Names of the devices jobs can run on; the first is the default.
   virtual std::vector<std::string> devices() const = 0;
@@ -138,8 +146,10 @@ class ArtifactService {
   virtual ~ArtifactService() = default;
   /// Returns the artifact's handle.
   virtual Result<std::string> put(const std::string& job, const sandbox::Artifact& artifact) = 0;
-  virtual Result<ArtifactSlice> read(const std::string& artifact, std::int64_t offset, std::int64_t limit_bytes) = 0;
-  virtual std::vector<std::pair<std::string, std::string>> list(const std::string& job) = 0;  // handle, "kind name"
+  virtual Result<ArtifactSlice> read(const std::string& artifact, std::int64_t offset,
+                                     std::int64_t limit_bytes) = 0;
+  virtual std::vector<std::pair<std::string, std::string>> list(
+      const std::string& job) = 0;  // handle, "kind name"
 };
 
 }  // namespace assay::tools

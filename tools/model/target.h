@@ -1,4 +1,5 @@
-// Targets as callers name them: "cuda:90", "hip:gfx942". Whether the compiler knows one, the device says. Pure functions.
+// Targets as callers name them: "cuda:90", "hip:gfx942". Whether the compiler knows one, the device
+// says. Pure functions.
 #pragma once
 
 #include <cstddef>

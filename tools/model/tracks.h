@@ -1,5 +1,6 @@
-// The tracks: the rules of a run, as data. kTracks is THE list; a track is a name in `Track` and a line here, and everything else (what start_run offers and
-// says, what a call is charged against, what a bench takes) follows. Constants and pure functions, thread-safe.
+// The tracks: the rules of a run, as data. kTracks is THE list; a track is a name in `Track` and a
+// line here, and everything else (what start_run offers and says, what a call is charged against,
+// what a bench takes) follows. Constants and pure functions, thread-safe.
 //
 //   rules_of(Track::one_shot).budgets.tests  ->  1
 //   track_names()                            ->  "practice, one_shot, iterative, scaled"
@@ -17,8 +18,9 @@ namespace assay::tools {
 struct TrackRules {
   Track track;
   std::string_view name;
-  std::string_view rule;      // in a few words, for an agent
-  Budgets budgets;            // per operator; its time is that of the whole run, after which the handle is good for reading only
+  std::string_view rule;  // in a few words, for an agent
+  Budgets budgets;  // per operator; its time is that of the whole run, after which the handle is
+                    // good for reading only
   bool locks_source = false;  // the first source seen for an operator is the only one
 };
 

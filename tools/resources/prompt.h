@@ -1,7 +1,9 @@
-// Prompts: what a person picks in a client (a slash command, say) to set an agent to work. Each puts together texts that tools and guides give,
-// and says which tools to call in which order. prompts.cc has THE list.
+// Prompts: what a person picks in a client (a slash command, say) to set an agent to work. Each
+// puts together texts that tools and guides give, and says which tools to call in which order.
+// prompts.cc has THE list.
 //
-//   for (const Prompt& prompt : make_prompts(services, guides)) prompt.text({{"operator", "vector_add"}});
+//   for (const Prompt& prompt : make_prompts(services, guides)) prompt.text({{"operator",
+//   "vector_add"}});
 //
 // `text` may be called from many threads at once.
 #pragma once

@@ -2,10 +2,10 @@
 #include <memory>
 #include <utility>
 
-#include "tools/grading.h"
-#include "tools/resources/prompt.h"
-#include "tools/registry.h"
 #include "tools/answer/tool_text.h"
+#include "tools/grading.h"
+#include "tools/registry.h"
+#include "tools/resources/prompt.h"
 
 namespace assay::tools {
 namespace {
@@ -26,10 +26,14 @@ std::string value_of(const Values& values, const char* key) {
 class Parts {
  public:
   Parts(Services& services, const std::vector<Guide>& guides)
-      : services_(services), guides_(guides), spec_(fetch_spec_tool(services)), job_(job_tool(services)) {}
+      : services_(services),
+        guides_(guides),
+        spec_(fetch_spec_tool(services)),
+        job_(job_tool(services)) {}
 
   Result<std::string> spec(const Values& values) const {
-    auto text = tool_text(spec_, {{"operator", value_of(values, "operator")}, {"response_format", "detailed"}});
+    auto text = tool_text(
+        spec_, {{"operator", value_of(values, "operator")}, {"response_format", "detailed"}});
     if (!text) return fail(text.error());
     return "\n## Specification\n\n" + *text + "\n";
   }
@@ -42,17 +46,21 @@ class Parts {
   Result<std::string> verdict(const Values& values) const {
     std::string text = value_of(values, "verdict");
     if (text.size() > kMaxVerdictBytes) {
-      return fail(ErrorCode::invalid_argument, "verdict has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(kMaxVerdictBytes));
+      return fail(ErrorCode::invalid_argument, "verdict has " + std::to_string(text.size()) +
+                                                   " bytes; the limit is " +
+                                                   std::to_string(kMaxVerdictBytes));
     }
     if (const std::string job = value_of(values, "job"); !job.empty()) {
-      const auto status = tool_text(job_, {{"job", job}, {"wait_s", 0}, {"response_format", "detailed"}});
+      const auto status =
+          tool_text(job_, {{"job", job}, {"wait_s", 0}, {"response_format", "detailed"}});
       if (!status) return fail(status.error());
       text = *status + (text.empty() ? "" : "\n" + text);
     }
     return text.empty() ? std::string() : "\n## What went wrong\n\n" + text + "\n";
   }
   std::string guide(const char* topic) const {
-    const auto found = std::find_if(guides_.begin(), guides_.end(), [&](const Guide& guide) { return guide.topic == topic; });
+    const auto found = std::find_if(guides_.begin(), guides_.end(),
+                                    [&](const Guide& guide) { return guide.topic == topic; });
     return found == guides_.end() ? std::string() : "\n" + found->text;
   }
   /// Refuses a device that is not here; the empty one is the default.
@@ -71,7 +79,8 @@ class Parts {
     return {"operator", "Operator name", true, names};
   }
   PromptArgument device_argument() const {
-    return {"device", "Where to run; default: the server's first device", false, [&jobs = services_.jobs](const Values&) { return jobs.devices(); }};
+    return {"device", "Where to run; default: the server's first device", false,
+            [&jobs = services_.jobs](const Values&) { return jobs.devices(); }};
   }
   /// The public cases of the operator that is filled in already.
   PromptArgument case_argument() const {
@@ -107,15 +116,18 @@ Prompt write_kernel(const std::shared_ptr<const Parts>& parts) {
   Prompt prompt;
   prompt.name = "write_kernel";
   prompt.title = "Write a kernel";
-  prompt.description = "Write one operator from its specification until its public cases pass, then make it fast.";
+  prompt.description =
+      "Write one operator from its specification until its public cases pass, then make it fast.";
   prompt.arguments = {parts->operator_argument(), parts->device_argument()};
   prompt.text = [parts](const Values& values) -> Result<std::string> {
     const auto device = parts->device(values);
     if (!device) return fail(device.error());
     const std::string task =
         "Write the operator \"" + value_of(values, "operator") +
-        "\" as specified below, with Assay's tools: `compile` the code and repair what the compiler refuses, `run_tests` until every public case passes, then "
-        "`profile` and improve it. Hidden cases have other shapes, dtypes and values, so write for the specification and not for the cases." +
+        "\" as specified below, with Assay's tools: `compile` the code and repair what the "
+        "compiler refuses, `run_tests` until every public case passes, then "
+        "`profile` and improve it. Hidden cases have other shapes, dtypes and values, so write for "
+        "the specification and not for the cases." +
         *device + " Show the final code and what `profile` measured.\n";
     return joined({task, parts->spec(values), parts->guide(kPitfalls)});
   };
@@ -127,15 +139,19 @@ Prompt optimize_kernel(const std::shared_ptr<const Parts>& parts) {
   prompt.name = "optimize_kernel";
   prompt.title = "Make a kernel faster";
   prompt.description = "Speed up code that is right already, step by step, measured.";
-  prompt.arguments = {parts->operator_argument(), {"code", "The complete source as it is", true, {}}, parts->case_argument(), parts->device_argument()};
+  prompt.arguments = {parts->operator_argument(),
+                      {"code", "The complete source as it is", true, {}},
+                      parts->case_argument(),
+                      parts->device_argument()};
   prompt.text = [parts](const Values& values) -> Result<std::string> {
     const auto device = parts->device(values);
     if (!device) return fail(device.error());
     const std::string chosen = value_of(values, "case");
     const std::string task =
-        "Make this implementation of \"" + value_of(values, "operator") + "\" faster. `profile` it first" +
-        (chosen.empty() ? "" : " on case \"" + chosen + "\"") +
-        " and say what bounds it. Then change one thing at a time: `run_tests` to see that it is still right, `profile` to see what it gained, and "
+        "Make this implementation of \"" + value_of(values, "operator") +
+        "\" faster. `profile` it first" + (chosen.empty() ? "" : " on case \"" + chosen + "\"") +
+        " and say what bounds it. Then change one thing at a time: `run_tests` to see that it is "
+        "still right, `profile` to see what it gained, and "
         "keep only what is faster beyond the interval of the measurement." +
         *device + " Show the final code and the latencies before and after.\n";
     return joined({task, parts->code(values), parts->spec(values), parts->guide(kSpeed)});
@@ -147,7 +163,8 @@ Prompt fix_kernel(const std::shared_ptr<const Parts>& parts) {
   Prompt prompt;
   prompt.name = "fix_kernel";
   prompt.title = "Repair a kernel";
-  prompt.description = "Find out why code fails and repair it, from the verdict of a job or in your words.";
+  prompt.description =
+      "Find out why code fails and repair it, from the verdict of a job or in your words.";
   prompt.arguments = {parts->operator_argument(),
                       {"code", "The complete source as it is", true, {}},
                       {"job", "Job handle whose verdict shows the failure", false, {}},
@@ -158,10 +175,12 @@ Prompt fix_kernel(const std::shared_ptr<const Parts>& parts) {
     if (!device) return fail(device.error());
     const std::string task =
         "Repair this implementation of \"" + value_of(values, "operator") +
-        "\". Find the cause before you change anything: read the verdict (`run_tests` gives one), then the lines that it names, then the specification. "
+        "\". Find the cause before you change anything: read the verdict (`run_tests` gives one), "
+        "then the lines that it names, then the specification. "
         "Change what is wrong and nothing else, and `run_tests` until every public case passes." +
         *device + " Say what the cause was and show the final code.\n";
-    return joined({task, parts->verdict(values), parts->code(values), parts->spec(values), parts->guide(kPitfalls)});
+    return joined({task, parts->verdict(values), parts->code(values), parts->spec(values),
+                   parts->guide(kPitfalls)});
   };
   return prompt;
 }

@@ -1,7 +1,9 @@
-// What agents and IDEs may read by URI, independent of the protocol that carries it. Tools stay the main road: many clients have no
-// resources. Each text is what a tool answers or a file of the catalog, never a rendering of its own. resources.cc has THE list.
+// What agents and IDEs may read by URI, independent of the protocol that carries it. Tools stay the
+// main road: many clients have no resources. Each text is what a tool answers or a file of the
+// catalog, never a rendering of its own. resources.cc has THE list.
 //
-//   for (const ResourceFamily& family : make_resources(services, guides)) family.read({{"name", "vector_add"}});
+//   for (const ResourceFamily& family : make_resources(services, guides)) family.read({{"name",
+//   "vector_add"}});
 //
 // `read` may be called from many threads at once.
 #pragma once
@@ -39,6 +41,7 @@ struct ResourceFamily {
   std::function<Result<std::string>(const Values& values)> read;
 };
 
-std::vector<ResourceFamily> make_resources(Services& services, const std::vector<operators::Guide>& guides);
+std::vector<ResourceFamily> make_resources(Services& services,
+                                           const std::vector<operators::Guide>& guides);
 
 }  // namespace assay::tools

@@ -2,9 +2,9 @@
 #include <utility>
 
 #include "tools/answer/reference_source.h"
-#include "tools/resources/resource.h"
-#include "tools/registry.h"
 #include "tools/answer/tool_text.h"
+#include "tools/registry.h"
+#include "tools/resources/resource.h"
 
 namespace assay::tools {
 namespace {
@@ -22,9 +22,12 @@ Suggest names_of(const operators::Catalog& catalog) {
   };
 }
 
-std::vector<ListedResource> one_per_operator(const operators::Catalog& catalog, const std::string& part, const std::string& what) {
+std::vector<ListedResource> one_per_operator(const operators::Catalog& catalog,
+                                             const std::string& part, const std::string& what) {
   std::vector<ListedResource> listed;
-  for (const Operator& op : catalog.all()) listed.push_back({{{"name", op.name}}, op.name + "/" + part, op.name + ": " + what, op.summary});
+  for (const Operator& op : catalog.all())
+    listed.push_back(
+        {{{"name", op.name}}, op.name + "/" + part, op.name + ": " + what, op.summary});
   return listed;
 }
 
@@ -33,7 +36,9 @@ ResourceFamily specs(Services& services) {
   family.uri_template = "operator://{name}/spec";
   family.name = "operator_spec";
   family.title = "Specification of an operator";
-  family.description = "Description, signature, reference, public cases, tolerance and limits: what `fetch_spec` answers.";
+  family.description =
+      "Description, signature, reference, public cases, tolerance and limits: what `fetch_spec` "
+      "answers.";
   family.mime_type = "text/plain";
   family.constant = true;
   family.suggest = {{"name", names_of(services.catalog)}};
@@ -78,11 +83,13 @@ ResourceFamily guide_family(const std::vector<Guide>& guides) {
   family.suggest = {{"topic", [topics](const Values&) { return topics; }}};
   family.read = [guides](const Values& values) -> Result<std::string> {
     const std::string& topic = values.at("topic");
-    const auto found = std::find_if(guides.begin(), guides.end(), [&](const Guide& guide) { return guide.topic == topic; });
+    const auto found = std::find_if(guides.begin(), guides.end(),
+                                    [&](const Guide& guide) { return guide.topic == topic; });
     if (found != guides.end()) return found->text;
     std::string valid;
     for (const Guide& guide : guides) valid += (valid.empty() ? "" : ", ") + guide.topic;
-    return fail(ErrorCode::not_found, "there is no guide of this topic; valid: " + (valid.empty() ? "none" : valid));
+    return fail(ErrorCode::not_found,
+                "there is no guide of this topic; valid: " + (valid.empty() ? "none" : valid));
   };
   return family;
 }
@@ -92,7 +99,9 @@ ResourceFamily scorecards(Services& services) {
   family.uri_template = "run://{run}/scorecard";
   family.name = "scorecard";
   family.title = "Scorecard of a run";
-  family.description = "Pass@1, Perf@1 and the outcome per operator, by the handle that `start_run` gave: what `scorecard` answers.";
+  family.description =
+      "Pass@1, Perf@1 and the outcome per operator, by the handle that `start_run` gave: what "
+      "`scorecard` answers.";
   family.mime_type = "text/plain";
   family.read = [tool = scorecard_tool(services)](const Values& values) {
     return tool_text(tool, {{"run", values.at("run")}, {"response_format", "detailed"}});
@@ -105,7 +114,9 @@ ResourceFamily artifacts(Services& services) {
   family.uri_template = "artifact://{id}";
   family.name = "artifact";
   family.title = "Artifact of a job";
-  family.description = "The beginning of PTX, a launch plan or a log, by its handle; `read_artifact` reads on and searches.";
+  family.description =
+      "The beginning of PTX, a launch plan or a log, by its handle; `read_artifact` reads on and "
+      "searches.";
   family.mime_type = "text/plain";
   family.read = [tool = read_artifact_tool(services)](const Values& values) {
     return tool_text(tool, {{"artifact", values.at("id")}, {"limit", kArtifactBytes}});
@@ -116,7 +127,8 @@ ResourceFamily artifacts(Services& services) {
 }  // namespace
 
 std::vector<ResourceFamily> make_resources(Services& services, const std::vector<Guide>& guides) {
-  return {specs(services), references(services), guide_family(guides), scorecards(services), artifacts(services)};
+  return {specs(services), references(services), guide_family(guides), scorecards(services),
+          artifacts(services)};
 }
 
 }  // namespace assay::tools

@@ -29,4 +29,10 @@ async def list_operators(query: str = "") -> CallToolResult:
 if transport == "stdio":
     server.run("stdio")
 else:
-    server.run("streamable-http", host="127.0.0.1", port=int(port[0]), json_response=True, stateless_http=True)
+    server.run(
+        "streamable-http",
+        host="127.0.0.1",
+        port=int(port[0]),
+        json_response=True,
+        stateless_http=True,
+    )

@@ -1,4 +1,5 @@
-"""Gluon: the layout is chosen by hand. Four consecutive floats per thread are one 16-byte access; a warp covers 512 contiguous bytes."""
+"""Gluon: the layout is chosen by hand. Four consecutive floats per thread are one 16-byte access; a
+warp covers 512 contiguous bytes."""
 
 import torch
 import triton
@@ -20,6 +21,8 @@ def gluon_blocked_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n = x.numel()
     block = 2048
     warps = 8
-    layout = gl.BlockedLayout(size_per_thread=[4], threads_per_warp=[32], warps_per_cta=[warps], order=[0])
+    layout = gl.BlockedLayout(
+        size_per_thread=[4], threads_per_warp=[32], warps_per_cta=[warps], order=[0]
+    )
     _add_kernel[(triton.cdiv(n, block),)](x, y, z, n, BLOCK=block, layout=layout, num_warps=warps)
     return z

@@ -1,8 +1,9 @@
-"""Gluon: persistent programs keep a ring of blocks in flight with cp.async, so that global latency hides behind earlier blocks.
+"""Gluon: persistent programs keep a ring of blocks in flight with cp.async, so that global latency
+hides behind earlier blocks.
 
-Copies and reads of a slot use the same layout: eight halves a thread, one 16-byte cp.async each. cp.async cannot be masked below four
-bytes, so the ring holds whole blocks only and the last, partial one is moved with plain masked loads.
-"""
+Copies and reads of a slot use the same layout: eight halves a thread, one 16-byte cp.async each.
+cp.async cannot be masked below four bytes, so the ring holds whole blocks only and the last,
+partial one is moved with plain masked loads."""
 
 import torch
 from triton.experimental import gluon
@@ -13,17 +14,30 @@ MULTIPROCESSORS = 132
 
 
 @gluon.jit
-def _fetch(x_ptr, y_ptr, x_ring, y_ring, slot, block, blocks, BLOCK: gl.constexpr, layout: gl.constexpr):
+def _fetch(
+    x_ptr, y_ptr, x_ring, y_ring, slot, block, blocks, BLOCK: gl.constexpr, layout: gl.constexpr
+):
     if block < blocks:
         offsets = block.to(gl.int64) * BLOCK + gl.arange(0, BLOCK, layout=layout)
         async_copy.async_copy_global_to_shared(x_ring.index(slot), x_ptr + offsets)
         async_copy.async_copy_global_to_shared(y_ring.index(slot), y_ptr + offsets)
-    # Also where nothing was fetched: the number of groups behind a block must not depend on where the input ends.
+    # Also where nothing was fetched: the number of groups behind a block must not depend on where
+    # the input ends.
     async_copy.commit_group()
 
 
 @gluon.jit
-def _axpy_kernel(a, x_ptr, y_ptr, z_ptr, n, BLOCK: gl.constexpr, STAGES: gl.constexpr, layout: gl.constexpr, shared_layout: gl.constexpr):
+def _axpy_kernel(
+    a,
+    x_ptr,
+    y_ptr,
+    z_ptr,
+    n,
+    BLOCK: gl.constexpr,
+    STAGES: gl.constexpr,
+    layout: gl.constexpr,
+    shared_layout: gl.constexpr,
+):
     x_ring = gl.allocate_shared_memory(gl.float16, [STAGES, BLOCK], shared_layout)
     y_ring = gl.allocate_shared_memory(gl.float16, [STAGES, BLOCK], shared_layout)
     first = gl.program_id(0)
@@ -34,10 +48,20 @@ def _axpy_kernel(a, x_ptr, y_ptr, z_ptr, n, BLOCK: gl.constexpr, STAGES: gl.cons
         _fetch(x_ptr, y_ptr, x_ring, y_ring, i, first + i * step, blocks, BLOCK, layout)
     for turn in range(gl.cdiv(blocks - first, step)):
         block = first + turn * step
-        # STAGES - 1 groups are under way; the oldest is this block's. The wait is a barrier too: nobody reads the slot of the block before
-        # any more, and it is refilled.
+        # STAGES - 1 groups are under way; the oldest is this block's. The wait is a barrier too:
+        # nobody reads the slot of the block before any more, and it is refilled.
         async_copy.wait_group(STAGES - 2)
-        _fetch(x_ptr, y_ptr, x_ring, y_ring, (turn + STAGES - 1) % STAGES, block + (STAGES - 1) * step, blocks, BLOCK, layout)
+        _fetch(
+            x_ptr,
+            y_ptr,
+            x_ring,
+            y_ring,
+            (turn + STAGES - 1) % STAGES,
+            block + (STAGES - 1) * step,
+            blocks,
+            BLOCK,
+            layout,
+        )
         x = x_ring.index(turn % STAGES).load(layout).to(gl.float32)
         y = y_ring.index(turn % STAGES).load(layout).to(gl.float32)
         gl.store(z_ptr + block.to(gl.int64) * BLOCK + lane, (a * x + y).to(gl.float16))
@@ -53,9 +77,22 @@ def gluon_cpasync_axpy_pipelined(a: float, x: torch.Tensor, y: torch.Tensor) -> 
     z = torch.empty_like(x)
     n = x.numel()
     block, stages, warps = 2048, 4, 8
-    layout = gl.BlockedLayout(size_per_thread=[8], threads_per_warp=[32], warps_per_cta=[warps], order=[0])
+    layout = gl.BlockedLayout(
+        size_per_thread=[8], threads_per_warp=[32], warps_per_cta=[warps], order=[0]
+    )
     shared = gl.SwizzledSharedLayout(vec=1, per_phase=1, max_phase=1, order=[0])
     # 32 KiB of shared memory a program: six of them on a multiprocessor have 150 KiB in flight.
     programs = min(6 * MULTIPROCESSORS, max(1, n // block))
-    _axpy_kernel[(programs,)](a, x, y, z, n, BLOCK=block, STAGES=stages, layout=layout, shared_layout=shared, num_warps=warps)
+    _axpy_kernel[(programs,)](
+        a,
+        x,
+        y,
+        z,
+        n,
+        BLOCK=block,
+        STAGES=stages,
+        layout=layout,
+        shared_layout=shared,
+        num_warps=warps,
+    )
     return z

@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Distribution `grid`: with a = -0.875 and multiples of 1/64 below 1, every product and sum is a float16 exactly."""
+    """Distribution `grid`: with a = -0.875 and multiples of 1/64 below 1, every product and sum is
+    a float16 exactly."""
     n = case.axes["n"]
     if case.distribution == "grid":
         x = rng.integers((n,), -63, 64, torch.int32) / 64
@@ -23,7 +24,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         start = n - n // 8
         x[:start] *= 0.01
         y[:start] *= 0.01
-    return {"a": a, "x": x.clamp(-1.5, 1.5).to(torch.float16), "y": y.clamp(-2.0, 2.0).to(torch.float16)}
+    return {
+        "a": a,
+        "x": x.clamp(-1.5, 1.5).to(torch.float16),
+        "y": y.clamp(-2.0, 2.0).to(torch.float16),
+    }
 
 
 def reference(a: float, x: Tensor, y: Tensor) -> Tensor:

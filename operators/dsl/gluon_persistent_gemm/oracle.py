@@ -1,14 +1,21 @@
-"""Gluon: one program per multiprocessor walks over tiles of c; the ring of operand tiles runs on across the end of a tile.
+"""Gluon: one program per multiprocessor walks over tiles of c; the ring of operand tiles runs on
+across the end of a tile.
 
-So the first operands of the next tile arrive while this one is rounded and stored, and the store itself (TMA, from shared memory) ends
-during the next tile's products. Slots are numbered over the whole walk: slot and phase follow from one running index.
-"""
+So the first operands of the next tile arrive while this one is rounded and stored, and the store
+itself (TMA, from shared memory) ends during the next tile's products. Slots are numbered over the
+whole walk: slot and phase follow from one running index."""
 
 import torch
 import triton
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
-from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
+from triton.experimental.gluon.language.nvidia.hopper import (
+    fence_async_shared,
+    mbarrier,
+    tma,
+    warpgroup_mma,
+    warpgroup_mma_wait,
+)
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
 MULTIPROCESSORS = 132
@@ -17,7 +24,8 @@ GROUP = 16
 
 @gluon.jit
 def _corner(tile, tiles_m, tiles_n, BM: gl.constexpr, BN: gl.constexpr, GROUP: gl.constexpr):
-    """Tiles that are worked on together share rows of a and columns of b: GROUP tiles down before one step right."""
+    """Tiles that are worked on together share rows of a and columns of b: GROUP tiles down before
+    one step right."""
     group = tile // (GROUP * tiles_n)
     height = gl.minimum(tiles_m - group * GROUP, GROUP)
     row = (group * GROUP + tile % (GROUP * tiles_n) % height) * BM
@@ -26,7 +34,19 @@ def _corner(tile, tiles_m, tiles_n, BM: gl.constexpr, BN: gl.constexpr, GROUP: g
 
 
 @gluon.jit
-def _fetch(a_desc, b_desc, a_ring, b_ring, ready, index, steps, tiles_m, tiles_n, GROUP: gl.constexpr, STAGES: gl.constexpr):
+def _fetch(
+    a_desc,
+    b_desc,
+    a_ring,
+    b_ring,
+    ready,
+    index,
+    steps,
+    tiles_m,
+    tiles_n,
+    GROUP: gl.constexpr,
+    STAGES: gl.constexpr,
+):
     """Operand tile `index` of this program's walk, unless the walk is over."""
     BM: gl.constexpr = a_desc.block_shape[0]
     BK: gl.constexpr = a_desc.block_shape[1]
@@ -43,7 +63,9 @@ def _fetch(a_desc, b_desc, a_ring, b_ring, ready, index, steps, tiles_m, tiles_n
 
 
 @gluon.jit
-def _gemm_kernel(a_desc, b_desc, c_desc, m, n, k, STAGES: gl.constexpr, GROUP: gl.constexpr, layout: gl.constexpr):
+def _gemm_kernel(
+    a_desc, b_desc, c_desc, m, n, k, STAGES: gl.constexpr, GROUP: gl.constexpr, layout: gl.constexpr
+):
     BM: gl.constexpr = a_desc.block_shape[0]
     BK: gl.constexpr = a_desc.block_shape[1]
     BN: gl.constexpr = b_desc.block_shape[1]
@@ -71,11 +93,24 @@ def _gemm_kernel(a_desc, b_desc, c_desc, m, n, k, STAGES: gl.constexpr, GROUP: g
             # Every warp has ended the MMA before this one now, so what it read may go.
             gl.thread_barrier()
             if index > 0:
-                _fetch(a_desc, b_desc, a_ring, b_ring, ready, index - 1 + STAGES, steps, tiles_m, tiles_n, GROUP, STAGES)
+                _fetch(
+                    a_desc,
+                    b_desc,
+                    a_ring,
+                    b_ring,
+                    ready,
+                    index - 1 + STAGES,
+                    steps,
+                    tiles_m,
+                    tiles_n,
+                    GROUP,
+                    STAGES,
+                )
             index += 1
         acc = warpgroup_mma_wait(0, deps=(acc,))
         row, col = _corner(tile, tiles_m, tiles_n, BM, BN, GROUP)
-        # The previous tile's store has long read the buffer; whoever issued it says so to the others at the barrier.
+        # The previous tile's store has long read the buffer; whoever issued it says so to the
+        # others at the barrier.
         tma.store_wait(pendings=0)
         gl.thread_barrier()
         c_tile.store(acc.to(c_desc.dtype))
@@ -91,7 +126,8 @@ def gluon_persistent_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[1]
     c = torch.empty((m, n), dtype=a.dtype, device=a.device)
-    # 128 x 256 tiles leave room for three stages beside the 64 KiB of c; a small product needs more tiles, hence smaller ones.
+    # 128 x 256 tiles leave room for three stages beside the 64 KiB of c; a small product needs more
+    # tiles, hence smaller ones.
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
     elif m * n >= 512 * 512:
@@ -99,8 +135,17 @@ def gluon_persistent_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     else:
         bm, bn, bk, warps, stages = 64, 64, 64, 4, 5
     blocks = [(a, [bm, bk]), (b, [bk, bn]), (c, [bm, bn])]
-    descriptors = [TensorDescriptor.from_tensor(t, block, gl.NVMMASharedLayout.get_default_for(block, gl.float16)) for t, block in blocks]
-    layout = gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[warps, 1], instr_shape=[16, bn, 16])
+    descriptors = [
+        TensorDescriptor.from_tensor(
+            t, block, gl.NVMMASharedLayout.get_default_for(block, gl.float16)
+        )
+        for t, block in blocks
+    ]
+    layout = gl.NVMMADistributedLayout(
+        version=[3, 0], warps_per_cta=[warps, 1], instr_shape=[16, bn, 16]
+    )
     programs = min(MULTIPROCESSORS, triton.cdiv(m, bm) * triton.cdiv(n, bn))
-    _gemm_kernel[(programs,)](*descriptors, m, n, k, STAGES=stages, GROUP=GROUP, layout=layout, num_warps=warps)
+    _gemm_kernel[(programs,)](
+        *descriptors, m, n, k, STAGES=stages, GROUP=GROUP, layout=layout, num_warps=warps
+    )
     return c

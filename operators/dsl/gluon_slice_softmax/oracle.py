@@ -1,7 +1,8 @@
-"""Gluon: a tile of whole rows per program; reducing over columns leaves a vector in the SliceLayout of the tile's BlockedLayout.
+"""Gluon: a tile of whole rows per program; reducing over columns leaves a vector in the SliceLayout
+of the tile's BlockedLayout.
 
-A tile is read once, in 16-byte accesses, and stays in registers. Short rows share a warp, long ones are spread over all warps.
-"""
+A tile is read once, in 16-byte accesses, and stays in registers. Short rows share a warp, long ones
+are spread over all warps."""
 
 import torch
 import triton
@@ -10,7 +11,9 @@ from triton.experimental.gluon import language as gl
 
 
 @gluon.jit
-def _softmax_kernel(x_ptr, y_ptr, rows, cols, TILE_ROWS: gl.constexpr, BLOCK: gl.constexpr, layout: gl.constexpr):
+def _softmax_kernel(
+    x_ptr, y_ptr, rows, cols, TILE_ROWS: gl.constexpr, BLOCK: gl.constexpr, layout: gl.constexpr
+):
     down: gl.constexpr = gl.SliceLayout(1, layout)
     across: gl.constexpr = gl.SliceLayout(0, layout)
     row = gl.program_id(0) * TILE_ROWS + gl.arange(0, TILE_ROWS, layout=down)
@@ -29,13 +32,21 @@ def gluon_slice_softmax(x: torch.Tensor) -> torch.Tensor:
     rows, cols = x.shape
     block = max(triton.next_power_of_2(cols), 4)
     if block <= 1024:
-        # Four vectors a thread: enough in flight. A row needs block / 4 lanes, at most the 32 of one warp.
+        # Four vectors a thread: enough in flight. A row needs block / 4 lanes, at most the 32 of
+        # one warp.
         lanes, warps = min(block // 4, 32), 4
         tile_rows = max(2048 // block, 32 // lanes * warps)
         shape = [warps, 1]
     else:
         lanes, warps, tile_rows = 32, 4 if block <= 2048 else 8 if block <= 8192 else 16, 1
         shape = [1, warps]
-    layout = gl.BlockedLayout(size_per_thread=[1, 4], threads_per_warp=[32 // lanes, lanes], warps_per_cta=shape, order=[1, 0])
-    _softmax_kernel[(triton.cdiv(rows, tile_rows),)](x, y, rows, cols, TILE_ROWS=tile_rows, BLOCK=block, layout=layout, num_warps=warps)
+    layout = gl.BlockedLayout(
+        size_per_thread=[1, 4],
+        threads_per_warp=[32 // lanes, lanes],
+        warps_per_cta=shape,
+        order=[1, 0],
+    )
+    _softmax_kernel[(triton.cdiv(rows, tile_rows),)](
+        x, y, rows, cols, TILE_ROWS=tile_rows, BLOCK=block, layout=layout, num_warps=warps
+    )
     return y

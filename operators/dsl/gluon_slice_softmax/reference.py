@@ -11,7 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "spikes":
-        # Moderate spikes: a probability times cols stays in the hundreds, where float32 still resolves the tolerance.
+        # Moderate spikes: a probability times cols stays in the hundreds, where float32 still
+        # resolves the tolerance.
         x += 4.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.01)
     elif case.distribution == "tail":
         x[:, cols - cols // 8 :] += 2.0
@@ -33,10 +34,15 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
     weight = torch.exp(x)
     return {
         "maximum not subtracted": weight / weight.sum(-1, keepdim=True),
-        "masked column counts as a 0": torch.softmax(torch.cat([x, padding], dim=-1), dim=-1)[:, :-1].contiguous(),
+        "masked column counts as a 0": torch.softmax(torch.cat([x, padding], dim=-1), dim=-1)[
+            :, :-1
+        ].contiguous(),
         "normalised over rows": torch.softmax(x, dim=0),
-        "last column left out of the sum": torch.exp(x - torch.logsumexp(x[:, :-1], dim=-1, keepdim=True)),
-        "maximum of the whole matrix": torch.exp(x - x.max()) / torch.exp(x - x.max()).sum(-1, keepdim=True),
+        "last column left out of the sum": torch.exp(
+            x - torch.logsumexp(x[:, :-1], dim=-1, keepdim=True)
+        ),
+        "maximum of the whole matrix": torch.exp(x - x.max())
+        / torch.exp(x - x.max()).sum(-1, keepdim=True),
     }
 
 

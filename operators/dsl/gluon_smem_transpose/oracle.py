@@ -1,9 +1,11 @@
-"""Gluon: a tile is turned round on its way through shared memory, so that both sides move whole 16-byte vectors.
+"""Gluon: a tile is turned round on its way through shared memory, so that both sides move whole
+16-byte vectors.
 
-Each thread reads a square of V x V elements (V = 16 bytes' worth) and transposes it in its own registers, so that it also writes vectors to
-shared memory. There the 16-byte chunks of a row are swizzled by row / V: the eight lanes that write one column of squares and the eight
-that read one row both hit eight different groups of banks. Extents that are not multiples of V are moved element by element.
-"""
+Each thread reads a square of V x V elements (V = 16 bytes' worth) and transposes it in its own
+registers, so that it also writes vectors to shared memory. There the 16-byte chunks of a row are
+swizzled by row / V: the eight lanes that write one column of squares and the eight that read one
+row both hit eight different groups of banks. Extents that are not multiples of V are moved element
+by element."""
 
 import torch
 import triton
@@ -28,13 +30,22 @@ def _transpose_kernel(
     first_col = gl.program_id(0) % tiles_across * TILE_COLS
     row = first_row + gl.arange(0, TILE_ROWS, layout=gl.SliceLayout(1, load_layout))
     col = first_col + gl.arange(0, TILE_COLS, layout=gl.SliceLayout(0, load_layout))
-    x = gl.load(x_ptr + row.to(gl.int64)[:, None] * cols + col[None, :], mask=(row < rows)[:, None] & (col < cols)[None, :])
-    turned = gl.allocate_shared_memory(x_ptr.dtype.element_ty, [TILE_COLS, TILE_ROWS], shared_layout)
+    x = gl.load(
+        x_ptr + row.to(gl.int64)[:, None] * cols + col[None, :],
+        mask=(row < rows)[:, None] & (col < cols)[None, :],
+    )
+    turned = gl.allocate_shared_memory(
+        x_ptr.dtype.element_ty, [TILE_COLS, TILE_ROWS], shared_layout
+    )
     turned.store(gl.permute(x, (1, 0)))
     y = turned.load(store_layout)
     row = first_row + gl.arange(0, TILE_ROWS, layout=gl.SliceLayout(0, store_layout))
     col = first_col + gl.arange(0, TILE_COLS, layout=gl.SliceLayout(1, store_layout))
-    gl.store(y_ptr + col.to(gl.int64)[:, None] * rows + row[None, :], y, mask=(col < cols)[:, None] & (row < rows)[None, :])
+    gl.store(
+        y_ptr + col.to(gl.int64)[:, None] * rows + row[None, :],
+        y,
+        mask=(col < cols)[:, None] & (row < rows)[None, :],
+    )
 
 
 def gluon_smem_transpose(x: torch.Tensor) -> torch.Tensor:
@@ -44,15 +55,33 @@ def gluon_smem_transpose(x: torch.Tensor) -> torch.Tensor:
     vector = 16 // size if rows % (16 // size) == 0 and cols % (16 // size) == 0 else 1
     tile = 128 if size == 2 else 64
     if vector > 1:
-        load = gl.BlockedLayout(size_per_thread=[vector, vector], threads_per_warp=[4, 8], warps_per_cta=[4, 2], order=[1, 0])
+        load = gl.BlockedLayout(
+            size_per_thread=[vector, vector],
+            threads_per_warp=[4, 8],
+            warps_per_cta=[4, 2],
+            order=[1, 0],
+        )
         shared = gl.SwizzledSharedLayout(vec=vector, per_phase=vector, max_phase=8, order=[1, 0])
-        store = gl.BlockedLayout(size_per_thread=[1, vector], threads_per_warp=[4, 8], warps_per_cta=[8, 1], order=[1, 0])
+        store = gl.BlockedLayout(
+            size_per_thread=[1, vector], threads_per_warp=[4, 8], warps_per_cta=[8, 1], order=[1, 0]
+        )
     else:
-        load = gl.BlockedLayout(size_per_thread=[1, 1], threads_per_warp=[1, 32], warps_per_cta=[8, 1], order=[1, 0])
+        load = gl.BlockedLayout(
+            size_per_thread=[1, 1], threads_per_warp=[1, 32], warps_per_cta=[8, 1], order=[1, 0]
+        )
         shared = gl.SwizzledSharedLayout(vec=4 // size, per_phase=1, max_phase=32, order=[1, 0])
         store = load
     grid = (triton.cdiv(rows, tile) * triton.cdiv(cols, tile),)
     _transpose_kernel[grid](
-        x, y, rows, cols, TILE_ROWS=tile, TILE_COLS=tile, load_layout=load, shared_layout=shared, store_layout=store, num_warps=8
+        x,
+        y,
+        rows,
+        cols,
+        TILE_ROWS=tile,
+        TILE_COLS=tile,
+        load_layout=load,
+        shared_layout=shared,
+        store_layout=store,
+        num_warps=8,
     )
     return y

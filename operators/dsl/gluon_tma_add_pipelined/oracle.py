@@ -1,8 +1,9 @@
-"""Gluon: persistent programs, TMA in both directions. A ring of tiles is on its way in while one is added and two are on their way out.
+"""Gluon: persistent programs, TMA in both directions. A ring of tiles is on its way in while one is
+added and two are on their way out.
 
-The slot that was just read is refilled at once with the tile STAGES further on, so one mbarrier per slot is enough: its phase flips once
-per lap. TMA fills what lies outside the matrix with zeros, counts it as arrived, and does not write it back: no masks.
-"""
+The slot that was just read is refilled at once with the tile STAGES further on, so one mbarrier per
+slot is enough: its phase flips once per lap. TMA fills what lies outside the matrix with zeros,
+counts it as arrived, and does not write it back: no masks."""
 
 import torch
 import triton
@@ -25,7 +26,9 @@ def _fetch(x_desc, y_desc, x_ring, y_ring, ready, slot, tile, tiles_across):
 
 
 @gluon.jit
-def _add_kernel(x_desc, y_desc, z_desc, tiles, tiles_across, STAGES: gl.constexpr, layout: gl.constexpr):
+def _add_kernel(
+    x_desc, y_desc, z_desc, tiles, tiles_across, STAGES: gl.constexpr, layout: gl.constexpr
+):
     dtype: gl.constexpr = x_desc.dtype
     rows: gl.constexpr = x_desc.block_shape[0]
     cols: gl.constexpr = x_desc.block_shape[1]
@@ -60,7 +63,9 @@ def _add_kernel(x_desc, y_desc, z_desc, tiles, tiles_across, STAGES: gl.constexp
         z_tile.store(z)
         fence_async_shared()
         gl.thread_barrier()
-        tma.async_copy_shared_to_global(z_desc, [tile // tiles_across * rows, tile % tiles_across * cols], z_tile)
+        tma.async_copy_shared_to_global(
+            z_desc, [tile // tiles_across * rows, tile % tiles_across * cols], z_tile
+        )
     tma.store_wait(pendings=0)
     for i in gl.static_range(STAGES):
         mbarrier.invalidate(ready.index(i))
@@ -71,10 +76,14 @@ def gluon_tma_add_pipelined(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     block = [32, 128]
     shared = gl.NVMMASharedLayout.get_default_for(block, gl.float16)
     # Eight lanes read one row of 128 swizzled bytes, 16 each.
-    layout = gl.BlockedLayout(size_per_thread=[1, 8], threads_per_warp=[4, 8], warps_per_cta=[4, 1], order=[1, 0])
+    layout = gl.BlockedLayout(
+        size_per_thread=[1, 8], threads_per_warp=[4, 8], warps_per_cta=[4, 1], order=[1, 0]
+    )
     x_desc, y_desc, z_desc = (TensorDescriptor.from_tensor(t, block, shared) for t in (x, y, z))
     tiles_across = triton.cdiv(x.shape[1], block[1])
     tiles = triton.cdiv(x.shape[0], block[0]) * tiles_across
     # 64 KiB of inputs in flight and 16 KiB on their way out: two programs on a multiprocessor.
-    _add_kernel[(min(2 * MULTIPROCESSORS, tiles),)](x_desc, y_desc, z_desc, tiles, tiles_across, STAGES=4, layout=layout, num_warps=4)
+    _add_kernel[(min(2 * MULTIPROCESSORS, tiles),)](
+        x_desc, y_desc, z_desc, tiles, tiles_across, STAGES=4, layout=layout, num_warps=4
+    )
     return z

@@ -1,14 +1,20 @@
-"""Gluon: one tile of c per program; TMA fills a ring of operand tiles that warpgroup MMAs read straight from shared memory.
+"""Gluon: one tile of c per program; TMA fills a ring of operand tiles that warpgroup MMAs read
+straight from shared memory.
 
-One MMA is always in flight: when the next is issued and the one before has ended, that one's slot is refilled. TMA pads with zeros, so only
-the final store needs a mask.
-"""
+One MMA is always in flight: when the next is issued and the one before has ended, that one's slot
+is refilled. TMA pads with zeros, so only the final store needs a mask."""
 
 import torch
 import triton
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
-from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
+from triton.experimental.gluon.language.nvidia.hopper import (
+    fence_async_shared,
+    mbarrier,
+    tma,
+    warpgroup_mma,
+    warpgroup_mma_wait,
+)
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
 GROUP = 8
@@ -23,11 +29,14 @@ def _fetch(a_desc, b_desc, a_ring, b_ring, ready, slot, row, col, depth):
 
 
 @gluon.jit
-def _gemm_kernel(a_desc, b_desc, c_ptr, m, n, k, STAGES: gl.constexpr, GROUP: gl.constexpr, layout: gl.constexpr):
+def _gemm_kernel(
+    a_desc, b_desc, c_ptr, m, n, k, STAGES: gl.constexpr, GROUP: gl.constexpr, layout: gl.constexpr
+):
     BM: gl.constexpr = a_desc.block_shape[0]
     BK: gl.constexpr = a_desc.block_shape[1]
     BN: gl.constexpr = b_desc.block_shape[1]
-    # Programs that run together share rows of a and columns of b: walk down GROUP tiles before stepping right.
+    # Programs that run together share rows of a and columns of b: walk down GROUP tiles before
+    # stepping right.
     tiles_m = gl.cdiv(m, BM)
     across = gl.cdiv(n, BN)
     program = gl.program_id(0)
@@ -57,15 +66,22 @@ def _gemm_kernel(a_desc, b_desc, c_ptr, m, n, k, STAGES: gl.constexpr, GROUP: gl
         gl.thread_barrier()
         following = i - 1 + STAGES
         if (i > 0) & (following < steps):
-            _fetch(a_desc, b_desc, a_ring, b_ring, ready, following % STAGES, row, col, following * BK)
+            _fetch(
+                a_desc, b_desc, a_ring, b_ring, ready, following % STAGES, row, col, following * BK
+            )
     acc = warpgroup_mma_wait(0, deps=(acc,))
     for i in gl.static_range(STAGES):
         mbarrier.invalidate(ready.index(i))
 
     rows = row + gl.arange(0, BM, layout=gl.SliceLayout(1, layout))
     cols = col + gl.arange(0, BN, layout=gl.SliceLayout(0, layout))
-    # Four lanes hold eight consecutive floats of a row: whole sectors, without a detour through shared memory.
-    gl.store(c_ptr + rows.to(gl.int64)[:, None] * n + cols[None, :], acc, mask=(rows < m)[:, None] & (cols < n)[None, :])
+    # Four lanes hold eight consecutive floats of a row: whole sectors, without a detour through
+    # shared memory.
+    gl.store(
+        c_ptr + rows.to(gl.int64)[:, None] * n + cols[None, :],
+        acc,
+        mask=(rows < m)[:, None] & (cols < n)[None, :],
+    )
 
 
 def gluon_wgmma_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -80,9 +96,17 @@ def gluon_wgmma_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     else:
         bm, bn, bk, warps, stages = 64, 64, 64, 4, 6
     dtype = gl.float16 if a.dtype == torch.float16 else gl.bfloat16
-    a_desc = TensorDescriptor.from_tensor(a, [bm, bk], gl.NVMMASharedLayout.get_default_for([bm, bk], dtype))
-    b_desc = TensorDescriptor.from_tensor(b, [bk, bn], gl.NVMMASharedLayout.get_default_for([bk, bn], dtype))
-    layout = gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[warps, 1], instr_shape=[16, bn, 16])
+    a_desc = TensorDescriptor.from_tensor(
+        a, [bm, bk], gl.NVMMASharedLayout.get_default_for([bm, bk], dtype)
+    )
+    b_desc = TensorDescriptor.from_tensor(
+        b, [bk, bn], gl.NVMMASharedLayout.get_default_for([bk, bn], dtype)
+    )
+    layout = gl.NVMMADistributedLayout(
+        version=[3, 0], warps_per_cta=[warps, 1], instr_shape=[16, bn, 16]
+    )
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
-    _gemm_kernel[grid](a_desc, b_desc, c, m, n, k, STAGES=stages, GROUP=GROUP, layout=layout, num_warps=warps)
+    _gemm_kernel[grid](
+        a_desc, b_desc, c, m, n, k, STAGES=stages, GROUP=GROUP, layout=layout, num_warps=warps
+    )
     return c

@@ -1,8 +1,9 @@
-"""Gluon: warps of a persistent program are specialised. One loads tiles with TMA, four warps add, one stores with TMA.
+"""Gluon: warps of a persistent program are specialised. One loads tiles with TMA, four warps add,
+one stores with TMA.
 
-Rings and barriers connect them: `loaded` (the TMA's bytes) and `taken` between loader and adders, `added` and `stored` between adders and
-storer. A barrier's phase flips once per lap of its ring; who waits for a slot to become free waits for the phase before, which a new
-barrier counts as over.
+Rings and barriers connect them: `loaded` (the TMA's bytes) and `taken` between loader and adders,
+`added` and `stored` between adders and storer. A barrier's phase flips once per lap of its ring;
+who waits for a slot to become free waits for the phase before, which a new barrier counts as over.
 """
 
 import torch
@@ -16,7 +17,9 @@ MULTIPROCESSORS = 132
 
 
 @gluon.jit
-def _load_tiles(x_desc, y_desc, x_ring, y_ring, loaded, taken, tiles, tiles_across, IN: gl.constexpr):
+def _load_tiles(
+    x_desc, y_desc, x_ring, y_ring, loaded, taken, tiles, tiles_across, IN: gl.constexpr
+):
     for turn in range(gl.cdiv(tiles - gl.program_id(0), gl.num_programs(0))):
         tile = gl.program_id(0) + turn * gl.num_programs(0)
         slot = turn % IN
@@ -30,7 +33,19 @@ def _load_tiles(x_desc, y_desc, x_ring, y_ring, loaded, taken, tiles, tiles_acro
 
 
 @gluon.jit
-def _add_tiles(x_ring, y_ring, z_ring, loaded, taken, added, stored, tiles, IN: gl.constexpr, OUT: gl.constexpr, layout: gl.constexpr):
+def _add_tiles(
+    x_ring,
+    y_ring,
+    z_ring,
+    loaded,
+    taken,
+    added,
+    stored,
+    tiles,
+    IN: gl.constexpr,
+    OUT: gl.constexpr,
+    layout: gl.constexpr,
+):
     for turn in range(gl.cdiv(tiles - gl.program_id(0), gl.num_programs(0))):
         slot = turn % IN
         mbarrier.wait(loaded.index(slot), turn // IN & 1)
@@ -63,7 +78,16 @@ def _store_tiles(z_desc, z_ring, added, stored, tiles, tiles_across, OUT: gl.con
 
 
 @gluon.jit
-def _add_kernel(x_desc, y_desc, z_desc, tiles, tiles_across, IN: gl.constexpr, OUT: gl.constexpr, layout: gl.constexpr):
+def _add_kernel(
+    x_desc,
+    y_desc,
+    z_desc,
+    tiles,
+    tiles_across,
+    IN: gl.constexpr,
+    OUT: gl.constexpr,
+    layout: gl.constexpr,
+):
     rows: gl.constexpr = x_desc.block_shape[0]
     cols: gl.constexpr = x_desc.block_shape[1]
     x_ring = gl.allocate_shared_memory(gl.float32, [IN, rows, cols], x_desc.layout)
@@ -82,7 +106,10 @@ def _add_kernel(x_desc, y_desc, z_desc, tiles, tiles_across, IN: gl.constexpr, O
     fence_async_shared()
     gl.warp_specialize(
         [
-            (_add_tiles, (x_ring, y_ring, z_ring, loaded, taken, added, stored, tiles, IN, OUT, layout)),
+            (
+                _add_tiles,
+                (x_ring, y_ring, z_ring, loaded, taken, added, stored, tiles, IN, OUT, layout),
+            ),
             (_load_tiles, (x_desc, y_desc, x_ring, y_ring, loaded, taken, tiles, tiles_across, IN)),
             (_store_tiles, (z_desc, z_ring, added, stored, tiles, tiles_across, OUT)),
         ],
@@ -96,11 +123,25 @@ def gluon_ws_tma_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     block = [32, 64]
     shared = gl.NVMMASharedLayout.get_default_for(block, gl.float32)
     # Eight lanes read one row of 128 swizzled bytes, 16 each.
-    layout = gl.BlockedLayout(size_per_thread=[1, 4], threads_per_warp=[4, 8], warps_per_cta=[4, 1], order=[1, 0])
+    layout = gl.BlockedLayout(
+        size_per_thread=[1, 4], threads_per_warp=[4, 8], warps_per_cta=[4, 1], order=[1, 0]
+    )
     x_desc, y_desc, z_desc = (TensorDescriptor.from_tensor(t, block, shared) for t in (x, y, z))
     tiles_across = triton.cdiv(x.shape[1], block[1])
     tiles = triton.cdiv(x.shape[0], block[0]) * tiles_across
-    # 64 KiB on their way in and 24 KiB on their way out: two programs on a multiprocessor, which the registers must allow.
+    # 64 KiB on their way in and 24 KiB on their way out: two programs on a multiprocessor, which
+    # the registers must allow.
     programs = min(2 * MULTIPROCESSORS, tiles)
-    _add_kernel[(programs,)](x_desc, y_desc, z_desc, tiles, tiles_across, IN=4, OUT=3, layout=layout, num_warps=4, maxnreg=128)
+    _add_kernel[(programs,)](
+        x_desc,
+        y_desc,
+        z_desc,
+        tiles,
+        tiles_across,
+        IN=4,
+        OUT=3,
+        layout=layout,
+        num_warps=4,
+        maxnreg=128,
+    )
     return z

@@ -1,8 +1,8 @@
-"""TLX: persistent programs copy blocks of x and y into rings of buffers in shared memory, several ahead of the one that is added.
+"""TLX: persistent programs copy blocks of x and y into rings of buffers in shared memory, several
+ahead of the one that is added.
 
-Only whole blocks go through the rings: their masks end at a multiple of BLOCK, so that every copy moves 16 bytes. The last, partial block
-is moved with plain masked loads.
-"""
+Only whole blocks go through the rings: their masks end at a multiple of BLOCK, so that every copy
+moves 16 bytes. The last, partial block is moved with plain masked loads."""
 
 import torch
 import triton
@@ -27,7 +27,8 @@ def _add_kernel(x_ptr, y_ptr, z_ptr, n, BLOCK: tl.constexpr, STAGES: tl.constexp
         y_copy = tlx.async_load(y_ptr + offsets, y_ring[i], mask=offsets < whole)
         tlx.async_load_commit_group([x_copy, y_copy])
     for turn in tl.range(0, tl.cdiv(blocks - first, step), num_stages=0):
-        # STAGES - 1 groups are under way, and the oldest is this block's. A group is also committed where there is nothing left to copy.
+        # STAGES - 1 groups are under way, and the oldest is this block's. A group is also committed
+        # where there is nothing left to copy.
         tlx.async_load_wait_group(STAGES - 2)
         slot = turn % STAGES
         x = tlx.local_load(x_ring[slot])

@@ -1,8 +1,9 @@
-"""TLX: a ring of operand tiles is filled with cp.async, and asynchronous warpgroup MMAs read them from shared memory.
+"""TLX: a ring of operand tiles is filled with cp.async, and asynchronous warpgroup MMAs read them
+from shared memory.
 
-One MMA is always in flight: when the next is issued and the one before has ended, that one's slot is refilled. The extents k and n come as
-multiples of 8, which tells the compiler that every copy is one of 16 bytes; rows past the end of a wrap round, since they are never stored.
-"""
+One MMA is always in flight: when the next is issued and the one before has ended, that one's slot
+is refilled. The extents k and n come as multiples of 8, which tells the compiler that every copy is
+one of 16 bytes; rows past the end of a wrap round, since they are never stored."""
 
 import torch
 import triton
@@ -14,10 +15,21 @@ GROUP = 8
 
 @triton.jit
 def _gemm_kernel(
-    a_ptr, b_ptr, c_ptr, m, n8, k8, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, STAGES: tl.constexpr
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    m,
+    n8,
+    k8,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    STAGES: tl.constexpr,
 ):
     n, k = n8 * 8, k8 * 8
-    # Programs that run together share rows of a and columns of b: walk down GROUP tiles before stepping right.
+    # Programs that run together share rows of a and columns of b: walk down GROUP tiles before
+    # stepping right.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -36,14 +48,17 @@ def _gemm_kernel(
     for i in tl.static_range(STAGES - 1):
         left = k - i * BK
         a_copy = tlx.async_load(a_tile + i * BK, a_ring[i], mask=depth[None, :] < left)
-        b_copy = tlx.async_load(b_tile + i * BK * n, b_ring[i], mask=(depth[:, None] < left) & (columns[None, :] < n))
+        b_copy = tlx.async_load(
+            b_tile + i * BK * n, b_ring[i], mask=(depth[:, None] < left) & (columns[None, :] < n)
+        )
         tlx.async_load_commit_group([a_copy, b_copy])
     a_tile += (STAGES - 1) * BK
     b_tile += (STAGES - 1) * BK * n
     acc = tl.zeros((BM, BN), tl.float32)
     for i in tl.range(0, tl.cdiv(k, BK), num_stages=0):
-        # STAGES - 1 groups are under way, and the oldest is this step's. Threads copied for each other, and the MMA reads through another
-        # path than they wrote: each fences its own copies, then all meet.
+        # STAGES - 1 groups are under way, and the oldest is this step's. Threads copied for each
+        # other, and the MMA reads through another path than they wrote: each fences its own copies,
+        # then all meet.
         tlx.async_load_wait_group(STAGES - 2)
         tlx.fence("async_shared")
         tl.debug_barrier()
@@ -55,7 +70,9 @@ def _gemm_kernel(
         ahead = i + STAGES - 1
         left = k - ahead * BK
         a_copy = tlx.async_load(a_tile, a_ring[ahead % STAGES], mask=depth[None, :] < left)
-        b_copy = tlx.async_load(b_tile, b_ring[ahead % STAGES], mask=(depth[:, None] < left) & (columns[None, :] < n))
+        b_copy = tlx.async_load(
+            b_tile, b_ring[ahead % STAGES], mask=(depth[:, None] < left) & (columns[None, :] < n)
+        )
         tlx.async_load_commit_group([a_copy, b_copy])
         a_tile += BK
         b_tile += BK * n
@@ -63,7 +80,9 @@ def _gemm_kernel(
     tlx.async_load_wait_group(0)
     rows = tile_m * BM + tl.arange(0, BM)
     tl.store(
-        c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], acc.to(tl.float16), mask=(rows[:, None] < m) & (columns[None, :] < n)
+        c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :],
+        acc.to(tl.float16),
+        mask=(rows[:, None] < m) & (columns[None, :] < n),
     )
 
 
@@ -79,5 +98,19 @@ def tlx_pipelined_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     else:
         bm, bn, bk, warps, stages = 64, 64, 64, 4, 5
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
-    _gemm_kernel[grid](a, b, c, m, n // 8, k // 8, BM=bm, BN=bn, BK=bk, GROUP=GROUP, STAGES=stages, num_warps=warps, num_stages=1)
+    _gemm_kernel[grid](
+        a,
+        b,
+        c,
+        m,
+        n // 8,
+        k // 8,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=GROUP,
+        STAGES=stages,
+        num_warps=warps,
+        num_stages=1,
+    )
     return c

@@ -1,9 +1,11 @@
-"""TLX: attention with specialised warps: one task loads with TMA, two groups of four warps each take 64 queries past all keys.
+"""TLX: attention with specialised warps: one task loads with TMA, two groups of four warps each
+take 64 queries past all keys.
 
-Within a group the scores of one block of keys are computed while the products with v of the block before are still in flight; the softmax
-of one group runs while the other's MMAs do. Heads lie one behind the other in one matrix of rows, so a tile at the end of a head also holds
-rows of the next: keys past the end are masked, queries past the end are not stored. Exponentials are base 2, with log2(e) in the scale.
-"""
+Within a group the scores of one block of keys are computed while the products with v of the block
+before are still in flight; the softmax of one group runs while the other's MMAs do. Heads lie one
+behind the other in one matrix of rows, so a tile at the end of a head also holds rows of the next:
+keys past the end are masked, queries past the end are not stored. Exponentials are base 2, with
+log2(e) in the scale."""
 
 import torch
 import triton
@@ -14,7 +16,17 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 @triton.jit
 def _attention_kernel(
-    q_desc, k_desc, v_desc, o_ptr, seq, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, STAGES: tl.constexpr, EVEN: tl.constexpr
+    q_desc,
+    k_desc,
+    v_desc,
+    o_ptr,
+    seq,
+    scale,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+    STAGES: tl.constexpr,
+    EVEN: tl.constexpr,
 ):
     HALF: tl.constexpr = BM // 2
     q_halves = tlx.local_alloc((HALF, D), tl.float16, 2)
@@ -32,10 +44,16 @@ def _attention_kernel(
             head = tl.program_id(1) * seq
             for half in tl.static_range(2):
                 tlx.barrier_expect_bytes(q_loaded[half], 2 * HALF * D)
-                tlx.async_descriptor_load(q_desc, q_halves[half], [head + tl.program_id(0) * BM + half * HALF, 0], q_loaded[half])
+                tlx.async_descriptor_load(
+                    q_desc,
+                    q_halves[half],
+                    [head + tl.program_id(0) * BM + half * HALF, 0],
+                    q_loaded[half],
+                )
             for i in range(0, tl.cdiv(seq, BN)):
                 slot = i % STAGES
-                # Who waits for a free slot waits for the phase before, which a new barrier counts as over.
+                # Who waits for a free slot waits for the phase before, which a new barrier counts
+                # as over.
                 tlx.barrier_wait(k_taken[slot], i // STAGES & 1 ^ 1)
                 tlx.barrier_expect_bytes(k_loaded[slot], 2 * BN * D)
                 tlx.async_descriptor_load(k_desc, k_ring[slot], [head + i * BN, 0], k_loaded[slot])
@@ -81,7 +99,9 @@ def _attention_kernel(
             acc = tlx.async_dot(p.to(tl.float16), v_ring[(blocks - 1) % STAGES], acc)
             acc = tlx.async_dot_wait(0, acc)
             rows = tl.program_id(0) * BM + half * HALF + tl.arange(0, HALF)
-            tile = (tl.program_id(1).to(tl.int64) * seq + rows)[:, None] * D + tl.arange(0, D)[None, :]
+            tile = (tl.program_id(1).to(tl.int64) * seq + rows)[:, None] * D + tl.arange(0, D)[
+                None, :
+            ]
             tl.store(o_ptr + tile, acc / total[:, None], mask=rows[:, None] < seq)
 
 
@@ -89,9 +109,24 @@ def tlx_ws_flash_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torc
     batch, heads, seq, dim = q.shape
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     bm, bn = 128, 128
-    q_desc, k_desc, v_desc = (TensorDescriptor.from_tensor(t.view(-1, dim), [box, dim]) for t, box in ((q, bm // 2), (k, bn), (v, bn)))
+    q_desc, k_desc, v_desc = (
+        TensorDescriptor.from_tensor(t.view(-1, dim), [box, dim])
+        for t, box in ((q, bm // 2), (k, bn), (v, bn))
+    )
     scale = dim**-0.5 * 1.4426950408889634
     _attention_kernel[(triton.cdiv(seq, bm), batch * heads)](
-        q_desc, k_desc, v_desc, o, seq, scale, BM=bm, BN=bn, D=dim, STAGES=2, EVEN=seq % bn == 0, num_warps=4, num_stages=1
+        q_desc,
+        k_desc,
+        v_desc,
+        o,
+        seq,
+        scale,
+        BM=bm,
+        BN=bn,
+        D=dim,
+        STAGES=2,
+        EVEN=seq % bn == 0,
+        num_warps=4,
+        num_stages=1,
     )
     return o

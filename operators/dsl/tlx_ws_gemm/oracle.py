@@ -1,9 +1,9 @@
-"""TLX: a persistent product with specialised warps: one task loads operand tiles with TMA, two multiply, each its half of a tile's rows.
+"""TLX: a persistent product with specialised warps: one task loads operand tiles with TMA, two
+multiply, each its half of a tile's rows.
 
-The loader runs ahead across the end of a tile, so the next tile's operands arrive while this one is rounded and stored. Slots are numbered
-over the whole walk: slot and phase follow from one running index. Who waits for a free slot waits for the phase before, which a new barrier
-counts as over.
-"""
+The loader runs ahead across the end of a tile, so the next tile's operands arrive while this one is
+rounded and stored. Slots are numbered over the whole walk: slot and phase follow from one running
+index. Who waits for a free slot waits for the phase before, which a new barrier counts as over."""
 
 import torch
 import triton
@@ -17,7 +17,8 @@ GROUP = 8
 
 @triton.jit
 def _corner(tile, tiles_m, tiles_n, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr):
-    """Tiles that are worked on together share rows of a and columns of b: GROUP tiles down before one step right."""
+    """Tiles that are worked on together share rows of a and columns of b: GROUP tiles down before
+    one step right."""
     group = tile // (GROUP * tiles_n)
     height = min(tiles_m - group * GROUP, GROUP)
     row = (group * GROUP + tile % (GROUP * tiles_n) % height) * BM
@@ -27,7 +28,17 @@ def _corner(tile, tiles_m, tiles_n, BM: tl.constexpr, BN: tl.constexpr, GROUP: t
 
 @triton.jit
 def _gemm_kernel(
-    a_desc, b_desc, c_desc, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, STAGES: tl.constexpr
+    a_desc,
+    b_desc,
+    c_desc,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    STAGES: tl.constexpr,
 ):
     HALF: tl.constexpr = BM // 2
     a_ring = tlx.local_alloc((HALF, BK), tl.float16, 2 * STAGES)
@@ -50,7 +61,9 @@ def _gemm_kernel(
                     tlx.barrier_wait(taken[slot], index // STAGES & 1 ^ 1)
                     tlx.barrier_expect_bytes(loaded[slot], 2 * (BM * BK + BK * BN))
                     tlx.async_descriptor_load(a_desc, a_ring[2 * slot], [row, i * BK], loaded[slot])
-                    tlx.async_descriptor_load(a_desc, a_ring[2 * slot + 1], [row + HALF, i * BK], loaded[slot])
+                    tlx.async_descriptor_load(
+                        a_desc, a_ring[2 * slot + 1], [row + HALF, i * BK], loaded[slot]
+                    )
                     tlx.async_descriptor_load(b_desc, b_ring[slot], [i * BK, col], loaded[slot])
                     index += 1
         with tlx.async_task(num_warps=4, registers=232, replicate=2):
@@ -85,12 +98,30 @@ def tlx_ws_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[1]
     c = torch.empty((m, n), dtype=a.dtype, device=a.device)
-    # 128 x 256 tiles leave room for three stages beside the 64 KiB of c; a small product needs more tiles, hence smaller ones.
+    # 128 x 256 tiles leave room for three stages beside the 64 KiB of c; a small product needs more
+    # tiles, hence smaller ones.
     if m * n >= 2048 * 2048:
         bm, bn, bk, stages = 128, 256, 64, 3
     else:
         bm, bn, bk, stages = 128, 64 if m * n < 512 * 512 else 128, 64, 4
-    a_desc, b_desc, c_desc = (TensorDescriptor.from_tensor(t, box) for t, box in ((a, [bm // 2, bk]), (b, [bk, bn]), (c, [bm // 2, bn])))
+    a_desc, b_desc, c_desc = (
+        TensorDescriptor.from_tensor(t, box)
+        for t, box in ((a, [bm // 2, bk]), (b, [bk, bn]), (c, [bm // 2, bn]))
+    )
     programs = min(MULTIPROCESSORS, triton.cdiv(m, bm) * triton.cdiv(n, bn))
-    _gemm_kernel[(programs,)](a_desc, b_desc, c_desc, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=GROUP, STAGES=stages, num_warps=4, num_stages=1)
+    _gemm_kernel[(programs,)](
+        a_desc,
+        b_desc,
+        c_desc,
+        m,
+        n,
+        k,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=GROUP,
+        STAGES=stages,
+        num_warps=4,
+        num_stages=1,
+    )
     return c

@@ -1,10 +1,10 @@
-"""A thread owns four neighbouring columns and a short strip of rows, and requests all it needs at once: of each row its four pixels as one
-vector and the two beside them, which L1 has.
+"""A thread owns four neighbouring columns and a short strip of rows, and requests all it needs at
+once: of each row its four pixels as one vector and the two beside them, which L1 has.
 
-The median needs no full sort: with each column of three sorted, the median of nine is the median of (greatest of the three smallest,
-median of the three medians, smallest of the three greatest). Columns are sorted once for the windows that share them, and of two
-neighbouring pixels only one has its median computed, since a checkerboard tells by the row which.
-"""
+The median needs no full sort: with each column of three sorted, the median of nine is the median of
+(greatest of the three smallest, median of the three medians, smallest of the three greatest).
+Columns are sorted once for the windows that share them, and of two neighbouring pixels only one has
+its median computed, since a checkerboard tells by the row which."""
 
 import torch
 import triton
@@ -24,12 +24,25 @@ def _sort3(a, b, c):
 def _median(low_a, middle_a, high_a, low_b, middle_b, high_b, low_c, middle_c, high_c):
     low = tl.maximum(tl.maximum(low_a, low_b), low_c)
     high = tl.minimum(tl.minimum(high_a, high_b), high_c)
-    inner = tl.maximum(tl.minimum(middle_a, middle_b), tl.minimum(tl.maximum(middle_a, middle_b), middle_c))
+    inner = tl.maximum(
+        tl.minimum(middle_a, middle_b), tl.minimum(tl.maximum(middle_a, middle_b), middle_c)
+    )
     return tl.maximum(tl.minimum(low, inner), tl.minimum(tl.maximum(low, inner), high))
 
 
 @triton.jit
-def _quads_kernel(x_ptr, y_ptr, total, height, width, quads, strips, EVEN: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def _quads_kernel(
+    x_ptr,
+    y_ptr,
+    total,
+    height,
+    width,
+    quads,
+    strips,
+    EVEN: tl.constexpr,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
     index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     here = index < total
     strip = index // quads
@@ -49,7 +62,11 @@ def _quads_kernel(x_ptr, y_ptr, total, height, width, quads, strips, EVEN: tl.co
         if EVEN:
             quad = tl.load(x_ptr + (line + column)[:, None] + lane, mask=here[:, None], other=0.0)
         else:
-            quad = tl.load(x_ptr + line[:, None] + tl.minimum(column[:, None] + lane, width - 1), mask=here[:, None], other=0.0)
+            quad = tl.load(
+                x_ptr + line[:, None] + tl.minimum(column[:, None] + lane, width - 1),
+                mask=here[:, None],
+                other=0.0,
+            )
         even, odd = tl.split(tl.reshape(quad.to(tl.float32), (BLOCK, 2, 2)))
         a, c = tl.split(even)
         b, d = tl.split(odd)
@@ -70,11 +87,23 @@ def _quads_kernel(x_ptr, y_ptr, total, height, width, quads, strips, EVEN: tl.co
         for k in tl.static_range(4):
             # Strips start at even rows and quads at even columns.
             if (r + k) % 2 == 0:
-                value = _median(low[k], middle[k], high[k], low[k + 1], middle[k + 1], high[k + 1], low[k + 2], middle[k + 2], high[k + 2])
+                value = _median(
+                    low[k],
+                    middle[k],
+                    high[k],
+                    low[k + 1],
+                    middle[k + 1],
+                    high[k + 1],
+                    low[k + 2],
+                    middle[k + 2],
+                    high[k + 2],
+                )
             else:
                 value = (sums[k] + sums[k + 1] + sums[k + 2]) * (1.0 / 9.0)
             y = y + (value,)
-        joined = tl.reshape(tl.join(tl.join(y[0], y[2]), tl.join(y[1], y[3])), (BLOCK, 4)).to(y_ptr.dtype.element_ty)
+        joined = tl.reshape(tl.join(tl.join(y[0], y[2]), tl.join(y[1], y[3])), (BLOCK, 4)).to(
+            y_ptr.dtype.element_ty
+        )
         whole = (here & (top + r < height))[:, None]
         if not EVEN:
             whole = whole & (column[:, None] + lane < width)

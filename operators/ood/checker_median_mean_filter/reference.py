@@ -28,19 +28,32 @@ def _neighbours(image: Tensor, border: str) -> Tensor:
     else:
         padded = image[rows.clamp(0, height - 1)][:, columns.clamp(0, width - 1)]
     if border == "zero":
-        padded = padded * ((rows >= 0) & (rows < height))[:, None] * ((columns >= 0) & (columns < width))
+        padded = (
+            padded * ((rows >= 0) & (rows < height))[:, None] * ((columns >= 0) & (columns < width))
+        )
     return torch.stack([padded[i : i + height, j : j + width] for i in range(3) for j in range(3)])
 
 
-def _filter(x: Tensor, border: str = "replicate", parity: int = 0, only: str = "", rank: int = 4) -> Tensor:
+def _filter(
+    x: Tensor, border: str = "replicate", parity: int = 0, only: str = "", rank: int = 4
+) -> Tensor:
     """One image at a time bounds the nine copies."""
     wide = x if x.dtype == torch.float64 else x.float()
-    even = (torch.arange(x.shape[1], device=x.device)[:, None] + torch.arange(x.shape[2], device=x.device)) % 2 == parity
+    even = (
+        torch.arange(x.shape[1], device=x.device)[:, None]
+        + torch.arange(x.shape[2], device=x.device)
+    ) % 2 == parity
     out = torch.empty_like(x)
     for image, result in zip(wide, out, strict=True):
         nine = _neighbours(image, border)
         median, mean = nine.sort(dim=0).values[rank], nine.mean(dim=0)
-        result.copy_(median if only == "median" else mean if only == "mean" else torch.where(even, median, mean))
+        result.copy_(
+            median
+            if only == "median"
+            else mean
+            if only == "mean"
+            else torch.where(even, median, mean)
+        )
     return out
 
 

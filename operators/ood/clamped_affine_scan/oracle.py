@@ -1,10 +1,11 @@
-"""The recurrence as an associative scan, because h -> clip(a h + b, lo, hi) with a >= 0 is closed under composition:
+"""The recurrence as an associative scan, because h -> clip(a h + b, lo, hi) with a >= 0 is closed
+under composition:
 
     clip(a2 clip(a1 h + b1, lo1, hi1) + b2, lo2, hi2)
         = clip(a1 a2 h + (a2 b1 + b2), clip(a2 lo1 + b2, lo2, hi2), clip(a2 hi1 + b2, lo2, hi2))
 
-A program takes one row, block after block: scan the maps, apply them to the state that came in, carry the last state on.
-"""
+A program takes one row, block after block: scan the maps, apply them to the state that came in,
+carry the last state on."""
 
 import torch
 import triton
@@ -38,9 +39,13 @@ def _scan_kernel(a_ptr, b_ptr, lo_ptr, hi_ptr, h0_ptr, h_ptr, steps, BLOCK: tl.c
         h = tl.sum(tl.where(lane == BLOCK - 1, states, 0.0), axis=0)
 
 
-def clamped_affine_scan(a: torch.Tensor, b: torch.Tensor, lo: torch.Tensor, hi: torch.Tensor, h0: torch.Tensor) -> torch.Tensor:
+def clamped_affine_scan(
+    a: torch.Tensor, b: torch.Tensor, lo: torch.Tensor, hi: torch.Tensor, h0: torch.Tensor
+) -> torch.Tensor:
     h = torch.empty_like(a)
     rows, steps = a.shape
     block = min(512, max(32, triton.next_power_of_2(steps)))
-    _scan_kernel[(rows,)](a, b, lo, hi, h0, h, steps, BLOCK=block, num_warps=4 if block > 128 else 1)
+    _scan_kernel[(rows,)](
+        a, b, lo, hi, h0, h, steps, BLOCK=block, num_warps=4 if block > 128 else 1
+    )
     return h

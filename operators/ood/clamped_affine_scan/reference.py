@@ -23,7 +23,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         b[:, :quiet] *= 0.1
         lo[:, :quiet] *= 0.1
         hi[:, :quiet] = lo[:, :quiet] + 0.2
-    return {"a": a, "b": b, "lo": lo, "hi": hi, "h0": rng.uniform((shape[0],), torch.float32, -1.0, 1.0)}
+    return {
+        "a": a,
+        "b": b,
+        "lo": lo,
+        "hi": hi,
+        "h0": rng.uniform((shape[0],), torch.float32, -1.0, 1.0),
+    }
 
 
 def reference(a: Tensor, b: Tensor, lo: Tensor, hi: Tensor, h0: Tensor) -> Tensor:
@@ -37,7 +43,9 @@ def reference(a: Tensor, b: Tensor, lo: Tensor, hi: Tensor, h0: Tensor) -> Tenso
     return out.T.contiguous()
 
 
-def mutants(a: Tensor, b: Tensor, lo: Tensor, hi: Tensor, h0: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    a: Tensor, b: Tensor, lo: Tensor, hi: Tensor, h0: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     early = torch.empty_like(a)
     h = h0
     for t in range(a.shape[1]):
@@ -46,12 +54,18 @@ def mutants(a: Tensor, b: Tensor, lo: Tensor, hi: Tensor, h0: Tensor) -> dict[st
     far = torch.full_like(a, torch.finfo(a.dtype).max)
     return {
         "clamped before b is added": early,
-        "clamped only at the end": torch.minimum(torch.maximum(reference(a, b, -far, far, h0), lo), hi),
+        "clamped only at the end": torch.minimum(
+            torch.maximum(reference(a, b, -far, far, h0), lo), hi
+        ),
         "starts at zero": reference(a, b, lo, hi, torch.zeros_like(h0)),
         "lower bound left out": reference(a, b, -far, hi, h0),
         "upper bound left out": reference(a, b, lo, far, h0),
         "blocks of 64 steps start anew": torch.cat(
-            [reference(*(x[:, i : i + 64] for x in (a, b, lo, hi)), h0) for i in range(0, a.shape[1], 64)], 1
+            [
+                reference(*(x[:, i : i + 64] for x in (a, b, lo, hi)), h0)
+                for i in range(0, a.shape[1], 64)
+            ],
+            1,
         ),
     }
 

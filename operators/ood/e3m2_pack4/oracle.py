@@ -1,21 +1,24 @@
 """e3m2 codes by integer arithmetic on the bits of a float, stored as whole words.
 
-Rows hold whole groups, so the matrix is one stream of groups: 16 neighbours become 12 bytes, three aligned 32-bit words, whatever the row
-length. Groups left over at the end (three at most) are stored byte by byte.
-"""
+Rows hold whole groups, so the matrix is one stream of groups: 16 neighbours become 12 bytes, three
+aligned 32-bit words, whatever the row length. Groups left over at the end (three at most) are
+stored byte by byte."""
 
 import torch
 import triton
 import triton.language as tl
 
-ROUND_MAGIC: tl.constexpr = tl.constexpr(12582912.0)  # 1.5 * 2^23: adding it rounds to an integer, half to even
+ROUND_MAGIC: tl.constexpr = tl.constexpr(
+    12582912.0
+)  # 1.5 * 2^23: adding it rounds to an integer, half to even
 
 
 @triton.jit
 def _codes(x):
     bits = x.to(tl.int32, bitcast=True)
     size = tl.minimum(tl.abs(x), 28.0)
-    # Normals: round to two mantissa bits as integers do, carry into the exponent included; then change the bias from 127 to 3.
+    # Normals: round to two mantissa bits as integers do, carry into the exponent included; then
+    # change the bias from 127 to 3.
     size_bits = size.to(tl.int32, bitcast=True)
     normal = ((size_bits + 0xFFFFF + ((size_bits >> 21) & 1)) >> 21) - (124 << 2)
     # Subnormals are multiples of 1/16, and 4/16 is the code of the smallest normal.

@@ -11,16 +11,38 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     shape = (case.axes["rows"], 4 * case.axes["groups"])
     x = 3.0 * rng.normal(shape, torch.float32)
     if case.distribution == "ties":
-        # Half of the entries lie on a magnitude or exactly between two; the others a float's breadth beside.
+        # Half of the entries lie on a magnitude or exactly between two; the others a float's
+        # breadth beside.
         table = torch.tensor(_magnitudes(), device=rng.device)
-        points = torch.cat((table, (table[1:] + table[:-1]) / 2.0, torch.tensor([30.0, 29.0, 32.0], device=rng.device)))
+        points = torch.cat(
+            (
+                table,
+                (table[1:] + table[:-1]) / 2.0,
+                torch.tensor([30.0, 29.0, 32.0], device=rng.device),
+            )
+        )
         x = points[rng.integers(shape, 0, points.numel())]
         x = x * torch.where(rng.uniform(shape, torch.float32, 0.0, 1.0) < 0.5, -1.0, 1.0)
-        x = x * (1.0 + 2.0**-22 * rng.integers(shape, -1, 2, torch.int32).float() * (rng.uniform(shape, torch.float32, 0.0, 1.0) < 0.5))
+        x = x * (
+            1.0
+            + 2.0**-22
+            * rng.integers(shape, -1, 2, torch.int32).float()
+            * (rng.uniform(shape, torch.float32, 0.0, 1.0) < 0.5)
+        )
     elif case.distribution == "extreme":
-        x = rng.normal(shape, torch.float32) * torch.exp2(rng.integers(shape, -120, 120, torch.int32).float())
-        x = torch.where(rng.uniform(shape, torch.float32, 0.0, 1.0) < 0.1, torch.copysign(torch.full_like(x, float("inf")), x), x)
-        x = torch.where(rng.uniform(shape, torch.float32, 0.0, 1.0) < 0.1, torch.copysign(torch.zeros_like(x), x), x)
+        x = rng.normal(shape, torch.float32) * torch.exp2(
+            rng.integers(shape, -120, 120, torch.int32).float()
+        )
+        x = torch.where(
+            rng.uniform(shape, torch.float32, 0.0, 1.0) < 0.1,
+            torch.copysign(torch.full_like(x, float("inf")), x),
+            x,
+        )
+        x = torch.where(
+            rng.uniform(shape, torch.float32, 0.0, 1.0) < 0.1,
+            torch.copysign(torch.zeros_like(x), x),
+            x,
+        )
     elif case.distribution == "tiny":
         x = 0.1 * rng.normal(shape, torch.float32)
     return {"x": x}
@@ -28,14 +50,18 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 def _magnitudes() -> list[float]:
     """The value of each code without sign, in rising order."""
-    return [m / 16.0 for m in range(4)] + [(1.0 + m / 4.0) * 2.0 ** (e - 3) for e in range(1, 8) for m in range(4)]
+    return [m / 16.0 for m in range(4)] + [
+        (1.0 + m / 4.0) * 2.0 ** (e - 3) for e in range(1, 8) for m in range(4)
+    ]
 
 
 def _codes(x: Tensor, ties: str = "even", keep_sign_of_zero: bool = True) -> Tensor:
     table = torch.tensor(_magnitudes(), dtype=x.dtype, device=x.device)
     middles = (table[1:] + table[:-1]) / 2.0
     size = x.abs()
-    code = torch.bucketize(size, middles, out_int32=True)  # how many middles are below: a tie counts as below
+    code = torch.bucketize(
+        size, middles, out_int32=True
+    )  # how many middles are below: a tie counts as below
     tie = size == middles[code.clamp_max(middles.numel() - 1)]
     if ties == "even":
         code += tie & (code % 2 == 1)
@@ -49,7 +75,9 @@ def _pack(codes: Tensor, high_first: bool = False, big_endian: bool = False) -> 
     c0, c1, c2, c3 = codes.unflatten(1, (-1, 4)).unbind(-1)
     word = c3 | c2 << 6 | c1 << 12 | c0 << 18 if high_first else c0 | c1 << 6 | c2 << 12 | c3 << 18
     shifts = (16, 8, 0) if big_endian else (0, 8, 16)
-    return torch.stack([(word >> shift & 255).to(torch.uint8) for shift in shifts], dim=-1).flatten(1)
+    return torch.stack([(word >> shift & 255).to(torch.uint8) for shift in shifts], dim=-1).flatten(
+        1
+    )
 
 
 def reference(x: Tensor) -> Tensor:

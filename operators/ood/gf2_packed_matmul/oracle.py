@@ -1,15 +1,17 @@
-"""Large products: bits as int8 on tensor cores, whose int32 sums are exact; the last bit of a sum is its parity.
+"""Large products: bits as int8 on tensor cores, whose int32 sums are exact; the last bit of a sum
+is its parity.
 
-Two rows of A share one int8, as bits 0 and 7. Sums over 64 products cannot run from one into the other, so the sums of each block of k are
-folded by one XOR, and bits 0 and 7 of what comes out are the parities of both rows.
+Two rows of A share one int8, as bits 0 and 7. Sums over 64 products cannot run from one into the
+other, so the sums of each block of k are folded by one XOR, and bits 0 and 7 of what comes out are
+the parities of both rows.
 
 Small products: XOR whole words along k and take the parity once, at the end.
 
-parity(x) xor parity(y) = parity(x xor y), so no population count is needed inside the loop: acc ^= a & b is a single three-input logic
-instruction for 32 terms. The rest is a register-tiled product. A small kernel transposes a first: a thread's BM words are contiguous
-then, arrive in 16-byte loads that a whole warp shares, and need one address. The copy is padded in both directions, with zeros along
-k, so that the main loop has no masks.
-"""
+parity(x) xor parity(y) = parity(x xor y), so no population count is needed inside the loop: acc ^=
+a & b is a single three-input logic instruction for 32 terms. The rest is a register-tiled product.
+A small kernel transposes a first: a thread's BM words are contiguous then, arrive in 16-byte loads
+that a whole warp shares, and need one address. The copy is padded in both directions, with zeros
+along k, so that the main loop has no masks."""
 
 import torch
 import triton
@@ -23,15 +25,23 @@ def _transpose_kernel(a_ptr, out_ptr, m, k, width, BLOCK: tl.constexpr):
     depth = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     mask = (rows < m)[:, None] & (depth < k)[None, :]
     a = tl.load(a_ptr + rows.to(tl.int64)[:, None] * k + depth[None, :], mask=mask, other=0)
-    tl.store(out_ptr + depth.to(tl.int64)[:, None] * width + rows[None, :], tl.trans(a), mask=(rows < width)[None, :])
+    tl.store(
+        out_ptr + depth.to(tl.int64)[:, None] * width + rows[None, :],
+        tl.trans(a),
+        mask=(rows < width)[None, :],
+    )
 
 
 @triton.jit
-def _gf2_kernel(at_ptr, b_ptr, c_ptr, m, n, k, width, BM: tl.constexpr, BN: tl.constexpr, UNROLL: tl.constexpr):
+def _gf2_kernel(
+    at_ptr, b_ptr, c_ptr, m, n, k, width, BM: tl.constexpr, BN: tl.constexpr, UNROLL: tl.constexpr
+):
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
     a_row = at_ptr + rows
-    b_row = b_ptr + tl.minimum(columns, n - 1)  # past the end stands the last column again; what it gives is not stored
+    b_row = b_ptr + tl.minimum(
+        columns, n - 1
+    )  # past the end stands the last column again; what it gives is not stored
     acc = tl.zeros((BM, BN), tl.int32)
     for first in range(0, k, UNROLL):
         for step in tl.static_range(UNROLL):
@@ -58,7 +68,9 @@ def _four(words):
 
 
 @triton.jit
-def _unpack_a_kernel(a_ptr, out_ptr, m, half, k, ROWS: tl.constexpr, WORDS: tl.constexpr, PAIR: tl.constexpr):
+def _unpack_a_kernel(
+    a_ptr, out_ptr, m, half, k, ROWS: tl.constexpr, WORDS: tl.constexpr, PAIR: tl.constexpr
+):
     rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     words = tl.program_id(1) * WORDS + tl.arange(0, WORDS)
     mask = (rows < half)[:, None] & (words < k)[None, :]
@@ -67,7 +79,9 @@ def _unpack_a_kernel(a_ptr, out_ptr, m, half, k, ROWS: tl.constexpr, WORDS: tl.c
     if PAIR:
         other = (rows + half).to(tl.int64)[:, None] * k + words[None, :]
         bits |= _four(tl.load(a_ptr + other, mask=mask & (rows + half < m)[:, None], other=0)) << 7
-    tl.store(out_ptr + at[:, :, None] * 8 + tl.arange(0, 8)[None, None, :], bits, mask=mask[:, :, None])
+    tl.store(
+        out_ptr + at[:, :, None] * 8 + tl.arange(0, 8)[None, None, :], bits, mask=mask[:, :, None]
+    )
 
 
 @triton.jit
@@ -75,9 +89,19 @@ def _unpack_b_kernel(b_ptr, out_ptr, n, k, COLS: tl.constexpr, WORDS: tl.constex
     # Transposed: tensor cores want both int8 operands with k contiguous.
     columns = tl.program_id(0) * COLS + tl.arange(0, COLS)
     words = tl.program_id(1) * WORDS + tl.arange(0, WORDS)
-    b = tl.load(b_ptr + words.to(tl.int64)[:, None] * n + columns[None, :], mask=(words < k)[:, None] & (columns < n)[None, :], other=0)
-    at = (columns.to(tl.int64)[:, None] * k + words[None, :])[:, :, None] * 8 + tl.arange(0, 8)[None, None, :]
-    tl.store(out_ptr + at, _four(tl.trans(b)), mask=((columns < n)[:, None] & (words < k)[None, :])[:, :, None])
+    b = tl.load(
+        b_ptr + words.to(tl.int64)[:, None] * n + columns[None, :],
+        mask=(words < k)[:, None] & (columns < n)[None, :],
+        other=0,
+    )
+    at = (columns.to(tl.int64)[:, None] * k + words[None, :])[:, :, None] * 8 + tl.arange(0, 8)[
+        None, None, :
+    ]
+    tl.store(
+        out_ptr + at,
+        _four(tl.trans(b)),
+        mask=((columns < n)[:, None] & (words < k)[None, :])[:, :, None],
+    )
 
 
 @triton.jit
@@ -93,8 +117,21 @@ def _store_bits(c_ptr, bits, rows, left, rows_end, words_end, BM: tl.constexpr, 
 
 
 @triton.jit
-def _tensor_kernel(a_desc, b_desc, c_ptr, m, half, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
-    # Two tiles side by side: rows of A are fetched once for both, and both take turns with the registers of one block's sums.
+def _tensor_kernel(
+    a_desc,
+    b_desc,
+    c_ptr,
+    m,
+    half,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+):
+    # Two tiles side by side: rows of A are fetched once for both, and both take turns with the
+    # registers of one block's sums.
     tiles_m = tl.cdiv(half, BM)
     tiles_n = tl.cdiv(n, 2 * BN)
     program = tl.program_id(0)
@@ -129,18 +166,38 @@ def gf2_packed_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         _unpack_a_kernel[(triton.cdiv(half, 32), words)](
             a, a_bytes.view(torch.int32), m, half, k, ROWS=32, WORDS=16, PAIR=True, num_warps=4
         )
-        _unpack_b_kernel[(triton.cdiv(n, 32), words)](b, b_bytes.view(torch.int32), n, k, COLS=32, WORDS=16, num_warps=4)
+        _unpack_b_kernel[(triton.cdiv(n, 32), words)](
+            b, b_bytes.view(torch.int32), n, k, COLS=32, WORDS=16, num_warps=4
+        )
         bm, bn, bk = 128, 128, 64
         grid = (triton.cdiv(half, bm) * triton.cdiv(n, 2 * bn),)
         a_desc = TensorDescriptor.from_tensor(a_bytes, [bm, bk])
         b_desc = TensorDescriptor.from_tensor(b_bytes, [bn, bk])
-        _tensor_kernel[grid](a_desc, b_desc, c, m, half, n, 32 * k, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=8, num_stages=6)
+        _tensor_kernel[grid](
+            a_desc,
+            b_desc,
+            c,
+            m,
+            half,
+            n,
+            32 * k,
+            BM=bm,
+            BN=bn,
+            BK=bk,
+            GROUP=8,
+            num_warps=8,
+            num_stages=6,
+        )
         return c
     bm, bn, warps = (16, 256, 4) if m * n >= 1024 * 1024 else (8, 64, 2)
     block = 64
     width = triton.cdiv(m, 32) * 32
     depth = triton.cdiv(k, block) * block
     at = torch.empty((depth, width), dtype=torch.int32, device=a.device)
-    _transpose_kernel[(triton.cdiv(width, block), depth // block)](a, at, m, k, width, BLOCK=block, num_warps=4)
-    _gf2_kernel[(triton.cdiv(m, bm), triton.cdiv(n, bn))](at, b, c, m, n, k, width, BM=bm, BN=bn, UNROLL=2, num_warps=warps)
+    _transpose_kernel[(triton.cdiv(width, block), depth // block)](
+        a, at, m, k, width, BLOCK=block, num_warps=4
+    )
+    _gf2_kernel[(triton.cdiv(m, bm), triton.cdiv(n, bn))](
+        at, b, c, m, n, k, width, BM=bm, BN=bn, UNROLL=2, num_warps=warps
+    )
     return c

@@ -64,4 +64,7 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor]:
 
 def cost(case: Case) -> Cost:
     m, n_words, k_words = case.axes["m"], case.axes["n_words"], case.axes["k_words"]
-    return Cost(bytes=4 * (m * k_words + 32 * k_words * n_words + m * n_words), flops=2 * m * 32 * n_words * k_words)
+    return Cost(
+        bytes=4 * (m * k_words + 32 * k_words * n_words + m * n_words),
+        flops=2 * m * 32 * n_words * k_words,
+    )

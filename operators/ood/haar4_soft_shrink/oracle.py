@@ -1,8 +1,8 @@
 """All four levels in registers, one read and one write.
 
-Rows hold whole groups of 16, so the matrix is one stream of groups. The factors 1 / sqrt(2) are taken out of the transform: sums and
-differences grow by sqrt(2) a level, so thresholds are scaled up once and each level's half is taken on the way back.
-"""
+Rows hold whole groups of 16, so the matrix is one stream of groups. The factors 1 / sqrt(2) are
+taken out of the transform: sums and differences grow by sqrt(2) a level, so thresholds are scaled
+up once and each level's half is taken on the way back."""
 
 import torch
 import triton

@@ -14,13 +14,17 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = rng.normal((rows, cols), torch.float32)
     tau = torch.tensor([0.3, 0.5, 0.2, 0.8], dtype=torch.float32, device=rng.device)
     if case.distribution == "smooth":
-        # A wave with some noise: fine details are mostly below their threshold, coarse ones mostly above. One level is left alone.
+        # A wave with some noise: fine details are mostly below their threshold, coarse ones mostly
+        # above. One level is left alone.
         at = torch.arange(cols, dtype=torch.float32, device=rng.device) * 0.11
         x = 2.0 * torch.sin(at + rng.uniform((rows, 1), torch.float32, 0.0, 6.0)) + 0.15 * x
         tau = torch.tensor([0.25, 0.0, 0.4, 0.6], dtype=torch.float32, device=rng.device)
     elif case.distribution == "steps":
         # Whole numbers, equal in long stretches: many details are exactly 0, others far above.
-        x = rng.integers((rows, cols // 4), -6, 7, torch.int32).float().repeat_interleave(4, dim=1) + 0.05 * x
+        x = (
+            rng.integers((rows, cols // 4), -6, 7, torch.int32).float().repeat_interleave(4, dim=1)
+            + 0.05 * x
+        )
     elif case.distribution == "tail":
         x[:, : cols - cols // 8] *= 0.1
     return {"x": x, "tau": tau}
@@ -30,18 +34,29 @@ def _shrink(d: Tensor, tau: Tensor) -> Tensor:
     return d.sign() * (d.abs() - tau).clamp_min(0.0)
 
 
-def _haar(x: Tensor, tau: Tensor, levels: int = LEVELS, hard: bool = False, s: float = 0.5**0.5, coarse_too: bool = False) -> Tensor:
+def _haar(
+    x: Tensor,
+    tau: Tensor,
+    levels: int = LEVELS,
+    hard: bool = False,
+    s: float = 0.5**0.5,
+    coarse_too: bool = False,
+) -> Tensor:
     coarse = x
     details = []
     for level in range(levels):
         even, odd = coarse[:, 0::2], coarse[:, 1::2]
         d = (even - odd) * s
-        details.append(torch.where(d.abs() > tau[level], d, 0.0) if hard else _shrink(d, tau[level]))
+        details.append(
+            torch.where(d.abs() > tau[level], d, 0.0) if hard else _shrink(d, tau[level])
+        )
         coarse = (even + odd) * s
     if coarse_too:
         coarse = _shrink(coarse, tau[levels - 1])
     for d in reversed(details):
-        coarse = torch.stack(((coarse + d) / (2.0 * s), (coarse - d) / (2.0 * s)), dim=-1).flatten(1)
+        coarse = torch.stack(((coarse + d) / (2.0 * s), (coarse - d) / (2.0 * s)), dim=-1).flatten(
+            1
+        )
     return coarse
 
 

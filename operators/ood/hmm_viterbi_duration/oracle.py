@@ -1,9 +1,9 @@
 """One program per sequence, with the transition matrix in registers for all steps.
 
-A step is a max-plus product of a vector and a matrix, then a maximum: a chain of latencies, not of traffic. Small programs (one warp up
-to 32 states) let an SM interleave many sequences, and the next step's emissions are loaded before this step's are needed. (A scan over
-matrices would be associative too, but costs states times the work.)
-"""
+A step is a max-plus product of a vector and a matrix, then a maximum: a chain of latencies, not of
+traffic. Small programs (one warp up to 32 states) let an SM interleave many sequences, and the next
+step's emissions are loaded before this step's are needed. (A scan over matrices would be
+associative too, but costs states times the work.)"""
 
 import torch
 import triton
@@ -11,7 +11,17 @@ import triton.language as tl
 
 
 @triton.jit
-def _forward_kernel(emit_ptr, trans_ptr, stay_ptr, init_ptr, final_ptr, state_ptr, steps, states, BLOCK: tl.constexpr):
+def _forward_kernel(
+    emit_ptr,
+    trans_ptr,
+    stay_ptr,
+    init_ptr,
+    final_ptr,
+    state_ptr,
+    steps,
+    states,
+    BLOCK: tl.constexpr,
+):
     sequence = tl.program_id(0)
     source = tl.arange(0, BLOCK)[:, None]
     target = tl.arange(0, BLOCK)[None, :]
@@ -32,7 +42,8 @@ def _forward_kernel(emit_ptr, trans_ptr, stay_ptr, init_ptr, final_ptr, state_pt
         emit = tl.load(emit_row, mask=mask, other=0.0)
         best, state = tl.max(score, axis=0, return_indices=True, return_indices_tie_break_left=True)
         tl.store(state_row + step - 1, state)
-        # Scores of the step before are renormalised here: the subtraction commutes with the maximum and waits for nothing else.
+        # Scores of the step before are renormalised here: the subtraction commutes with the maximum
+        # and waits for nothing else.
         score = tl.max(score[:, None] + moves, axis=0) + (emit - best)
     best, state = tl.max(score, axis=0, return_indices=True, return_indices_tie_break_left=True)
     tl.store(state_row + steps - 1, state)
@@ -47,5 +58,7 @@ def hmm_viterbi_duration(
     state = torch.empty((batch, steps), dtype=torch.int32, device=emit.device)
     block = max(4, triton.next_power_of_2(states))
     warps = 1 if block <= 32 else 4 if block == 64 else 8
-    _forward_kernel[(batch,)](emit, trans, stay, init, final, state, steps, states, BLOCK=block, num_warps=warps)
+    _forward_kernel[(batch,)](
+        emit, trans, stay, init, final, state, steps, states, BLOCK=block, num_warps=warps
+    )
     return final, state

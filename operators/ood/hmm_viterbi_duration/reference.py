@@ -1,4 +1,5 @@
-"""Max-plus forward recurrence of a hidden Markov model whose states cost a constant for each step longer."""
+"""Max-plus forward recurrence of a hidden Markov model whose states cost a constant for each step
+longer."""
 
 from __future__ import annotations
 
@@ -10,25 +11,33 @@ GRID = 1024
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Everything is a multiple of 1/1024, so that scores and ties are exact whatever the order of operations."""
+    """Everything is a multiple of 1/1024, so that scores and ties are exact whatever the order of
+    operations."""
     batch, steps, states = case.axes["batch"], case.axes["steps"], case.axes["states"]
 
     def draw(shape: tuple[int, ...], width: float) -> Tensor:
         return -rng.integers(shape, 0, int(width * GRID), torch.int32).float() / GRID
 
-    emit, trans, init = draw((batch, steps, states), 6.0), draw((states, states), 8.0), draw((states,), 4.0)
+    emit, trans, init = (
+        draw((batch, steps, states), 6.0),
+        draw((states, states), 8.0),
+        draw((states,), 4.0),
+    )
     stay = -draw((states,), 3.0)
     if case.distribution == "sticky":
         emit, stay = draw((batch, steps, states), 2.0), stay / 4.0
         stay = torch.floor(stay * GRID) / GRID
     elif case.distribution == "twins":
-        # States 2c and 2c + 1 are the same in everything, so that the best state always ties with its twin.
+        # States 2c and 2c + 1 are the same in everything, so that the best state always ties with
+        # its twin.
         twin = torch.arange(states, device=rng.device) // 2 * 2
         emit, trans, init, stay = emit[:, :, twin], trans[twin][:, twin], init[twin], stay[twin]
     return {"emit": emit, "trans": trans, "stay": stay, "init": init}
 
 
-def _forward(emit: Tensor, moves: Tensor, init: Tensor, renormalise: bool = True, last: bool = False) -> tuple[Tensor, Tensor]:
+def _forward(
+    emit: Tensor, moves: Tensor, init: Tensor, renormalise: bool = True, last: bool = False
+) -> tuple[Tensor, Tensor]:
     """`moves` is the transition matrix with the stay penalties in its diagonal."""
     batch, steps, states = emit.shape
     index = torch.arange(states, device=emit.device)
@@ -41,7 +50,11 @@ def _forward(emit: Tensor, moves: Tensor, init: Tensor, renormalise: bool = True
         best = score.amax(dim=1, keepdim=True)
         # amax and amin instead of argmax, whose choice among ties PyTorch does not promise.
         winners = score == best
-        chosen = index.masked_fill(~winners, -1).amax(dim=1) if last else index.masked_fill(~winners, states).amin(dim=1)
+        chosen = (
+            index.masked_fill(~winners, -1).amax(dim=1)
+            if last
+            else index.masked_fill(~winners, states).amin(dim=1)
+        )
         state[:, t] = chosen.to(torch.int32)
         if renormalise:
             score = score - best
@@ -57,13 +70,17 @@ def _moves(trans: Tensor, diagonal: Tensor) -> Tensor:
     return torch.where(own, diagonal[:, None], trans)
 
 
-def mutants(emit: Tensor, trans: Tensor, stay: Tensor, init: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    emit: Tensor, trans: Tensor, stay: Tensor, init: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     moves = _moves(trans, -stay)
     return {
         "ties to the last state": _forward(emit, moves, init, last=True),
         "diagonal of trans used": _forward(emit, trans, init),
         "staying is free": _forward(emit, _moves(trans, torch.zeros_like(stay)), init),
-        "stay penalty on top of the diagonal": _forward(emit, _moves(trans, trans.diagonal() - stay), init),
+        "stay penalty on top of the diagonal": _forward(
+            emit, _moves(trans, trans.diagonal() - stay), init
+        ),
         "transposed transitions": _forward(emit, moves.T, init),
         "not renormalised": _forward(emit, moves, init, renormalise=False),
         "init left out": _forward(emit, moves, torch.zeros_like(init)),

@@ -1,8 +1,7 @@
 """One thread per neuron; the recurrence is exact and not associative, so steps follow one another.
 
-What can run ahead are the loads: while DEPTH steps are taken, the inputs of the next DEPTH are on their way. A compiler may not move them
-over the stores by itself.
-"""
+What can run ahead are the loads: while DEPTH steps are taken, the inputs of the next DEPTH are on
+their way. A compiler may not move them over the stores by itself."""
 
 import torch
 import triton
@@ -10,7 +9,18 @@ import triton.language as tl
 
 
 @triton.jit
-def _spike_kernel(x_ptr, v0_ptr, spike_ptr, v_ptr, steps, neurons, shift, theta, BLOCK: tl.constexpr, DEPTH: tl.constexpr):
+def _spike_kernel(
+    x_ptr,
+    v0_ptr,
+    spike_ptr,
+    v_ptr,
+    steps,
+    neurons,
+    shift,
+    theta,
+    BLOCK: tl.constexpr,
+    DEPTH: tl.constexpr,
+):
     neuron = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = neuron < neurons
     v = tl.load(v0_ptr + neuron, mask=mask, other=0)
@@ -25,7 +35,9 @@ def _spike_kernel(x_ptr, v0_ptr, spike_ptr, v_ptr, steps, neurons, shift, theta,
         now = ahead
         ahead = ()
         for step in tl.static_range(DEPTH):
-            ahead = ahead + (tl.load(x_row + step * stride, mask=mask & (first + DEPTH + step < steps), other=0),)
+            ahead = ahead + (
+                tl.load(x_row + step * stride, mask=mask & (first + DEPTH + step < steps), other=0),
+            )
         for step in tl.static_range(DEPTH):
             real = first + step < steps
             new = v + now[step] - (v >> shift)
@@ -36,7 +48,9 @@ def _spike_kernel(x_ptr, v0_ptr, spike_ptr, v_ptr, steps, neurons, shift, theta,
     tl.store(v_ptr + neuron, v, mask=mask)
 
 
-def int_lif_spike_scan(x: torch.Tensor, v0: torch.Tensor, shift: int, theta: int) -> tuple[torch.Tensor, torch.Tensor]:
+def int_lif_spike_scan(
+    x: torch.Tensor, v0: torch.Tensor, shift: int, theta: int
+) -> tuple[torch.Tensor, torch.Tensor]:
     steps, neurons = x.shape
     spike = torch.empty((steps, neurons), dtype=torch.int8, device=x.device)
     v = torch.empty_like(v0)

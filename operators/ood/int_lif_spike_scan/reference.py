@@ -52,8 +52,17 @@ def reference(x: Tensor, v0: Tensor, shift: int, theta: int) -> tuple[Tensor, Te
     return _run(x, v0, shift, theta)
 
 
-def mutants(x: Tensor, v0: Tensor, shift: int, theta: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
-    wrong = ("leak rounds towards zero", "leak after the input", "logical shift", "64-bit sums", "fires above theta only", "reset to zero")
+def mutants(
+    x: Tensor, v0: Tensor, shift: int, theta: int
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    wrong = (
+        "leak rounds towards zero",
+        "leak after the input",
+        "logical shift",
+        "64-bit sums",
+        "fires above theta only",
+        "reset to zero",
+    )
     return {name: _run(x, v0, shift, theta, name) for name in wrong} | {
         "starts at rest": _run(x, torch.zeros_like(v0), shift, theta),
     }

@@ -1,10 +1,11 @@
-"""Margin of a max-plus product: every thread keeps the two best sums of its part of a tile in registers.
+"""Margin of a max-plus product: every thread keeps the two best sums of its part of a tile in
+registers.
 
-There is no tensor core for this, so the loop is a register-tiled product: one column of a and one row of b per step, four operations per
-element. A small kernel transposes a first: a thread's BM values of a are contiguous then, arrive in 16-byte loads that a whole warp
-shares, and need one address. Each thread owns BM rows of two columns. The transposed copy is padded in both directions, with -inf
-along k, so that the main loop has no masks.
-"""
+There is no tensor core for this, so the loop is a register-tiled product: one column of a and one
+row of b per step, four operations per element. A small kernel transposes a first: a thread's BM
+values of a are contiguous then, arrive in 16-byte loads that a whole warp shares, and need one
+address. Each thread owns BM rows of two columns. The transposed copy is padded in both directions,
+with -inf along k, so that the main loop has no masks."""
 
 import torch
 import triton
@@ -16,16 +17,26 @@ def _transpose_kernel(a_ptr, out_ptr, m, k, width, BLOCK: tl.constexpr):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     depth = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     mask = (rows < m)[:, None] & (depth < k)[None, :]
-    a = tl.load(a_ptr + rows.to(tl.int64)[:, None] * k + depth[None, :], mask=mask, other=-float("inf"))
-    tl.store(out_ptr + depth.to(tl.int64)[:, None] * width + rows[None, :], tl.trans(a), mask=(rows < width)[None, :])
+    a = tl.load(
+        a_ptr + rows.to(tl.int64)[:, None] * k + depth[None, :], mask=mask, other=-float("inf")
+    )
+    tl.store(
+        out_ptr + depth.to(tl.int64)[:, None] * width + rows[None, :],
+        tl.trans(a),
+        mask=(rows < width)[None, :],
+    )
 
 
 @triton.jit
-def _margin_kernel(at_ptr, b_ptr, g_ptr, m, n, k, width, BM: tl.constexpr, BN: tl.constexpr, UNROLL: tl.constexpr):
+def _margin_kernel(
+    at_ptr, b_ptr, g_ptr, m, n, k, width, BM: tl.constexpr, BN: tl.constexpr, UNROLL: tl.constexpr
+):
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
     a_row = at_ptr + rows
-    b_row = b_ptr + tl.minimum(columns, n - 1)  # past the end stands the last column again; what it gives is not stored
+    b_row = b_ptr + tl.minimum(
+        columns, n - 1
+    )  # past the end stands the last column again; what it gives is not stored
     best = tl.full((BM, BN), -float("inf"), tl.float32)
     second = tl.full((BM, BN), -float("inf"), tl.float32)
     for first in range(0, k, UNROLL):
@@ -48,6 +59,10 @@ def maxplus_gap_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     width = triton.cdiv(m, 16) * 16
     depth = triton.cdiv(k, block) * block
     at = torch.empty((depth, width), dtype=torch.float32, device=a.device)
-    _transpose_kernel[(triton.cdiv(width, block), depth // block)](a, at, m, k, width, BLOCK=block, num_warps=4)
-    _margin_kernel[(triton.cdiv(m, bm), triton.cdiv(n, bn))](at, b, g, m, n, k, width, BM=bm, BN=bn, UNROLL=4, num_warps=warps)
+    _transpose_kernel[(triton.cdiv(width, block), depth // block)](
+        a, at, m, k, width, BLOCK=block, num_warps=4
+    )
+    _margin_kernel[(triton.cdiv(m, bm), triton.cdiv(n, bn))](
+        at, b, g, m, n, k, width, BM=bm, BN=bn, UNROLL=4, num_warps=warps
+    )
     return g

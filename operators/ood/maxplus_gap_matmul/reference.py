@@ -12,12 +12,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "twins":
-        # Half of the rows see every column of a twice, so that their best and second best tie, far from each other in l.
+        # Half of the rows see every column of a twice, so that their best and second best tie, far
+        # from each other in l.
         half = k // 2
         a[::2, k - half :] = a[::2, :half]
         b[k - half :] = b[:half]
     elif case.distribution == "offsets":
-        # Common offsets of either sign: every sum is far below or above 0, and the margin does not notice.
+        # Common offsets of either sign: every sum is far below or above 0, and the margin does not
+        # notice.
         a += torch.where(rng.uniform((m, 1), torch.float32, 0.0, 1.0) < 0.5, -40.0, 30.0)
         b -= 40.0
     elif case.distribution == "tail":
@@ -53,7 +55,8 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor]:
         distinct = torch.maximum(distinct, sums.masked_fill(sums == best, float("-inf")))
     return {
         "ties not counted": best - distinct,
-        "halves joined without the loser's best": torch.maximum(left, right) - torch.maximum(left_second, right_second),
+        "halves joined without the loser's best": torch.maximum(left, right)
+        - torch.maximum(left_second, right_second),
         "second half's margin": right - right_second,
         "best sum": best,
         "second forgotten when the best changes": best - torch.minimum(left, right),

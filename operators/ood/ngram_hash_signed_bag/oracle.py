@@ -1,10 +1,11 @@
-"""Hash and gather in one kernel: a program takes one row and a slice of dim, and gathers many table rows at a time.
+"""Hash and gather in one kernel: a program takes one row and a slice of dim, and gathers many table
+rows at a time.
 
-Gathers wait on memory, so a tile holds as many trigrams as registers allow and only one sum over them is taken, at the end. Where rows
-are few, each is split over several programs; their shares are added by a second kernel, in a fixed order.
-Slices are narrow and the slowest to change, so that the part of the table that is in use at a time fits into L2; hashes are cheap enough
-to be computed again for each.
-"""
+Gathers wait on memory, so a tile holds as many trigrams as registers allow and only one sum over
+them is taken, at the end. Where rows are few, each is split over several programs; their shares are
+added by a second kernel, in a fixed order. Slices are narrow and the slowest to change, so that the
+part of the table that is in use at a time fits into L2; hashes are cheap enough to be computed
+again for each."""
 
 import torch
 import triton
@@ -16,7 +17,17 @@ PROGRAMS = 1024  # some for each SM of the largest part
 
 @triton.jit
 def _bag_kernel(
-    tokens_ptr, lengths_ptr, table_ptr, out_ptr, seq, buckets, dim, share, BLOCK_T: tl.constexpr, BLOCK_D: tl.constexpr, SPLIT: tl.constexpr
+    tokens_ptr,
+    lengths_ptr,
+    table_ptr,
+    out_ptr,
+    seq,
+    buckets,
+    dim,
+    share,
+    BLOCK_T: tl.constexpr,
+    BLOCK_D: tl.constexpr,
+    SPLIT: tl.constexpr,
 ):
     row = tl.program_id(0)
     part = tl.program_id(2)
@@ -35,7 +46,11 @@ def _bag_kernel(
         bucket = (hashed >> 1).to(tl.int32) % buckets
         sign = 1.0 - 2.0 * (hashed & 1).to(tl.float32)
         inside = mask[:, None] & (columns < dim)[None, :]
-        entry = tl.load(table_ptr + bucket.to(tl.int64)[:, None] * dim + columns[None, :], mask=inside, other=0.0)
+        entry = tl.load(
+            table_ptr + bucket.to(tl.int64)[:, None] * dim + columns[None, :],
+            mask=inside,
+            other=0.0,
+        )
         acc += sign[:, None] * entry.to(tl.float32)
     mean = tl.sum(acc, axis=0) / tl.maximum(count, 1).to(tl.float32)
     slot = row * SPLIT + part
@@ -52,7 +67,9 @@ def _add_kernel(shares_ptr, out_ptr, dim, SPLIT: tl.constexpr, BLOCK_D: tl.const
     tl.store(out_ptr + row * dim + columns, total, mask=columns < dim)
 
 
-def ngram_hash_signed_bag(tokens: torch.Tensor, lengths: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+def ngram_hash_signed_bag(
+    tokens: torch.Tensor, lengths: torch.Tensor, table: torch.Tensor
+) -> torch.Tensor:
     rows, seq = tokens.shape
     buckets, dim = table.shape
     out = torch.empty((rows, dim), dtype=torch.float32, device=table.device)
@@ -64,9 +81,24 @@ def ngram_hash_signed_bag(tokens: torch.Tensor, lengths: torch.Tensor, table: to
     while split < 64 and rows * slices * split < PROGRAMS and split * block_t * 4 < seq:
         split *= 2
     share = triton.cdiv(seq, split)
-    target = out if split == 1 else torch.empty((rows, split, dim), dtype=torch.float32, device=table.device)
+    target = (
+        out
+        if split == 1
+        else torch.empty((rows, split, dim), dtype=torch.float32, device=table.device)
+    )
     _bag_kernel[(rows, slices, split)](
-        tokens, lengths, table, target, seq, buckets, dim, share, BLOCK_T=block_t, BLOCK_D=block_d, SPLIT=split, num_warps=4
+        tokens,
+        lengths,
+        table,
+        target,
+        seq,
+        buckets,
+        dim,
+        share,
+        BLOCK_T=block_t,
+        BLOCK_D=block_d,
+        SPLIT=split,
+        num_warps=4,
     )
     if split > 1:
         _add_kernel[(rows, slices)](target, out, dim, SPLIT=split, BLOCK_D=block_d, num_warps=4)

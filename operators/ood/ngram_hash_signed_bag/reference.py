@@ -12,7 +12,12 @@ TERMS_AT_ONCE = 1 << 25
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    rows, seq, buckets, dim = case.axes["rows"], case.axes["seq"], case.axes["buckets"], case.axes["dim"]
+    rows, seq, buckets, dim = (
+        case.axes["rows"],
+        case.axes["seq"],
+        case.axes["buckets"],
+        case.axes["dim"],
+    )
     tokens = rng.integers((rows, seq), 0, 50000, torch.int32)
     lengths = rng.integers((rows,), seq // 2, seq + 1, torch.int32)
     size = max(1.0, 0.75 * seq) ** 0.5
@@ -91,5 +96,12 @@ def mutants(tokens: Tensor, lengths: Tensor, table: Tensor) -> dict[str, Tensor]
 
 
 def cost(case: Case) -> Cost:
-    rows, seq, buckets, dim = case.axes["rows"], case.axes["seq"], case.axes["buckets"], case.axes["dim"]
-    return Cost(bytes=4 * rows * (seq + 1) + 2 * buckets * dim + 4 * rows * dim, flops=2 * rows * seq * dim)
+    rows, seq, buckets, dim = (
+        case.axes["rows"],
+        case.axes["seq"],
+        case.axes["buckets"],
+        case.axes["dim"],
+    )
+    return Cost(
+        bytes=4 * rows * (seq + 1) + 2 * buckets * dim + 4 * rows * dim, flops=2 * rows * seq * dim
+    )

@@ -1,9 +1,10 @@
 """A product of cubes, in range and on tensor cores.
 
-|a b|^3 = |a|^3 |b|^3, so this is a GEMM of cubes. Small kernels bring each row of a and each column of b to a greatest magnitude of 1
-(nothing overflows then), cube, and split every cube into a TF32 part and its exact remainder. Three TF32 products are as good as one
-of float32. All terms are positive and tensor cores round towards zero: each block of k is summed on its own and added in float32.
-"""
+|a b|^3 = |a|^3 |b|^3, so this is a GEMM of cubes. Small kernels bring each row of a and each column
+of b to a greatest magnitude of 1 (nothing overflows then), cube, and split every cube into a TF32
+part and its exact remainder. Three TF32 products are as good as one of float32. All terms are
+positive and tensor cores round towards zero: each block of k is summed on its own and added in
+float32."""
 
 import torch
 import triton
@@ -12,7 +13,9 @@ import triton.language as tl
 
 @triton.jit
 def _store_split(high_ptr, low_ptr, x, mask):
-    high = (x.to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)  # the 10 bits of mantissa that TF32 keeps
+    high = (x.to(tl.int32, bitcast=True) & -8192).to(
+        tl.float32, bitcast=True
+    )  # the 10 bits of mantissa that TF32 keeps
     tl.store(high_ptr, high, mask=mask)
     tl.store(low_ptr, x - high, mask=mask)
 
@@ -24,7 +27,10 @@ def _row_cubes_kernel(a_ptr, high_ptr, low_ptr, greatest_ptr, k, BLOCK: tl.const
     lane = tl.arange(0, BLOCK)
     greatest = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, k, BLOCK):
-        greatest = tl.maximum(greatest, tl.abs(tl.load(a_ptr + start + first + lane, mask=first + lane < k, other=0.0)))
+        greatest = tl.maximum(
+            greatest,
+            tl.abs(tl.load(a_ptr + start + first + lane, mask=first + lane < k, other=0.0)),
+        )
     top = tl.max(greatest, axis=0)
     tl.store(greatest_ptr + row, top)
     inverse = tl.div_rn(1.0, tl.where(top > 0.0, top, 1.0))
@@ -39,13 +45,23 @@ def _column_max_kernel(b_ptr, greatest_ptr, k, n, ROWS: tl.constexpr, COLS: tl.c
     rows = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
     columns = tl.program_id(0) * COLS + tl.arange(0, COLS)
     mask = (rows < k)[:, None] & (columns < n)[None, :]
-    x = tl.abs(tl.load(b_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], mask=mask, other=0.0))
-    # Bits of floats that are not negative are ordered like the floats, and integers have an atomic maximum.
-    tl.atomic_max(greatest_ptr + columns, tl.max(x, axis=0).to(tl.int32, bitcast=True), mask=columns < n, sem="relaxed")
+    x = tl.abs(
+        tl.load(b_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], mask=mask, other=0.0)
+    )
+    # Bits of floats that are not negative are ordered like the floats, and integers have an atomic
+    # maximum.
+    tl.atomic_max(
+        greatest_ptr + columns,
+        tl.max(x, axis=0).to(tl.int32, bitcast=True),
+        mask=columns < n,
+        sem="relaxed",
+    )
 
 
 @triton.jit
-def _column_cubes_kernel(b_ptr, high_ptr, low_ptr, greatest_ptr, k, n, ROWS: tl.constexpr, COLS: tl.constexpr):
+def _column_cubes_kernel(
+    b_ptr, high_ptr, low_ptr, greatest_ptr, k, n, ROWS: tl.constexpr, COLS: tl.constexpr
+):
     rows = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
     columns = tl.program_id(0) * COLS + tl.arange(0, COLS)
     mask = (rows < k)[:, None] & (columns < n)[None, :]
@@ -55,7 +71,9 @@ def _column_cubes_kernel(b_ptr, high_ptr, low_ptr, greatest_ptr, k, n, ROWS: tl.
     x = tl.trans(tl.abs(x) * inverse[None, :])
     # Written transposed: TF32 operands of a warp-group product have to be contiguous along k.
     at = columns.to(tl.int64)[:, None] * k + rows[None, :]
-    _store_split(high_ptr + at, low_ptr + at, x * x * x, (columns < n)[:, None] & (rows < k)[None, :])
+    _store_split(
+        high_ptr + at, low_ptr + at, x * x * x, (columns < n)[:, None] & (rows < k)[None, :]
+    )
 
 
 @triton.jit
@@ -94,16 +112,26 @@ def _matmul_kernel(
         part = tl.dot(a_low, b_high, part, input_precision="tf32")
         acc += tl.dot(a_high, b_high, part, input_precision="tf32")
     row_max = tl.load(row_ptr + rows, mask=rows < m, other=0.0)
-    column_max = tl.load(column_ptr + columns, mask=columns < n, other=0).to(tl.float32, bitcast=True)
+    column_max = tl.load(column_ptr + columns, mask=columns < n, other=0).to(
+        tl.float32, bitcast=True
+    )
     mean = tl.maximum(acc * inverse_k, 1.0e-37)
     root = tl.where(acc > 0.0, tl.exp2(tl.log2(mean) * 0.3333333333333333), 0.0)
     out = c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :]
-    tl.store(out, root * (row_max[:, None] * column_max[None, :]), mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        out,
+        root * (row_max[:, None] * column_max[None, :]),
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
@@ -117,9 +145,19 @@ def power_mean_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     column_max = torch.zeros((n,), dtype=torch.int32, device=a.device)
     c = torch.empty((m, n), dtype=torch.float32, device=a.device)
     grid_b = (triton.cdiv(n, 64), triton.cdiv(k, 64))
-    _row_cubes_kernel[(m,)](a, a_parts[0], a_parts[1], row_max, k, BLOCK=min(2048, triton.next_power_of_2(k)), num_warps=4)
+    _row_cubes_kernel[(m,)](
+        a,
+        a_parts[0],
+        a_parts[1],
+        row_max,
+        k,
+        BLOCK=min(2048, triton.next_power_of_2(k)),
+        num_warps=4,
+    )
     _column_max_kernel[grid_b](b, column_max, k, n, ROWS=64, COLS=64, num_warps=4)
-    _column_cubes_kernel[grid_b](b, b_parts[0], b_parts[1], column_max, k, n, ROWS=64, COLS=64, num_warps=4)
+    _column_cubes_kernel[grid_b](
+        b, b_parts[0], b_parts[1], column_max, k, n, ROWS=64, COLS=64, num_warps=4
+    )
     bm, bn, warps, stages = (128, 128, 8, 3) if m * n >= 1024 * 1024 else (64, 64, 4, 3)
     _matmul_kernel[(triton.cdiv(m, bm) * triton.cdiv(n, bn),)](
         a_parts[0], a_parts[1], b_parts[0], b_parts[1], row_max, column_max, c, m, n, k, 1.0 / k,

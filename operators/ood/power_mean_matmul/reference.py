@@ -12,7 +12,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "extreme":
-        # Cubes of a overflow and those of b vanish in float32; rows differ by powers of two as well.
+        # Cubes of a overflow and those of b vanish in float32; rows differ by powers of two as
+        # well.
         lift = torch.exp2(rng.integers((m, 1), 42, 45, torch.int32).float())
         a, b = a * lift, b * 2.0**-44
     elif case.distribution == "uneven":
@@ -25,7 +26,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _power_mean(a: Tensor, b: Tensor, power: float = 3.0, mean: bool = True) -> Tensor:
-    """Rows of a and columns of b are brought to a greatest magnitude of 1 first, so that no cube leaves the range."""
+    """Rows of a and columns of b are brought to a greatest magnitude of 1 first, so that no cube
+    leaves the range."""
     rows = a.abs().amax(dim=1, keepdim=True)
     columns = b.abs().amax(dim=0, keepdim=True)
     one = torch.ones((), dtype=a.dtype, device=a.device)

@@ -1,8 +1,9 @@
-"""Causal attention without a softmax: no running maximum, so nothing is ever rescaled and both sums just grow.
+"""Causal attention without a softmax: no running maximum, so nothing is ever rescaled and both sums
+just grow.
 
-The decay is exp2(-alpha * log2(1 + i - j)). Blocks left of the diagonal need no mask and have a loop of their own. The longest blocks
-(last queries) start first, so that the short ones fill the gaps at the end.
-"""
+The decay is exp2(-alpha * log2(1 + i - j)). Blocks left of the diagonal need no mask and have a
+loop of their own. The longest blocks (last queries) start first, so that the short ones fill the
+gaps at the end."""
 
 import math
 
@@ -14,14 +15,28 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 @triton.jit
 def _attend(
-    acc, squares, q, k_desc, v_desc, origin, first, last, rows, seq, alpha, BN: tl.constexpr, D: tl.constexpr, MASKED: tl.constexpr
+    acc,
+    squares,
+    q,
+    k_desc,
+    v_desc,
+    origin,
+    first,
+    last,
+    rows,
+    seq,
+    alpha,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+    MASKED: tl.constexpr,
 ):
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
         k = tl.trans(k_desc.load([origin + start, 0]))
         v = v_desc.load([origin + start, 0])
         scores = tl.dot(q, k)
-        # Positions are exact in float32, and a difference of floats needs no conversion per element.
+        # Positions are exact in float32, and a difference of floats needs no conversion per
+        # element.
         distance = (rows + 1).to(tl.float32)[:, None] - keys.to(tl.float32)[None, :]
         if MASKED:
             scores = tl.where(distance > 0.0, scores, 0.0)
@@ -54,8 +69,9 @@ def _attend_far(
     BN: tl.constexpr,
     D: tl.constexpr,
 ):
-    """Far blocks without special functions: with x = 1 + diagonal - start, (x + r - c)^-alpha = x^-alpha (1 + (r - c) / x)^-alpha, and the
-    second factor is a polynomial of degree 6, good to 3e-5 (alpha = 2) while |r - c| / x is at most a quarter."""
+    """Far blocks without special functions: with x = 1 + diagonal - start, (x + r - c)^-alpha =
+    x^-alpha (1 + (r - c) / x)^-alpha, and the second factor is a polynomial of degree 6, good to
+    3e-5 (alpha = 2) while |r - c| / x is at most a quarter."""
     r = tl.arange(0, BM).to(tl.float32)
     c = tl.arange(0, BN).to(tl.float32)
     for start in range(0, last, BN):
@@ -94,15 +110,42 @@ def _attention_kernel(
     squares = tl.zeros((BM,), tl.float32)
     diagonal = block * BM
     far = max(diagonal - FAR + BN, 0)
-    acc, squares = _attend_far(acc, squares, q, k_desc, v_desc, origin, far, diagonal, alpha, c0, c1, c2, c3, c4, c5, c6, BM, BN, D)
-    acc, squares = _attend(acc, squares, q, k_desc, v_desc, origin, far, diagonal, rows, seq, alpha, BN, D, False)
+    acc, squares = _attend_far(
+        acc,
+        squares,
+        q,
+        k_desc,
+        v_desc,
+        origin,
+        far,
+        diagonal,
+        alpha,
+        c0,
+        c1,
+        c2,
+        c3,
+        c4,
+        c5,
+        c6,
+        BM,
+        BN,
+        D,
+    )
+    acc, squares = _attend(
+        acc, squares, q, k_desc, v_desc, origin, far, diagonal, rows, seq, alpha, BN, D, False
+    )
     end = min(diagonal + BM, seq)
-    acc, squares = _attend(acc, squares, q, k_desc, v_desc, origin, diagonal, end, rows, seq, alpha, BN, D, True)
-    tl.store(o_ptr + tile, acc * (1.0 / tl.sqrt(squares + eps))[:, None], mask=(rows < seq)[:, None])
+    acc, squares = _attend(
+        acc, squares, q, k_desc, v_desc, origin, diagonal, end, rows, seq, alpha, BN, D, True
+    )
+    tl.store(
+        o_ptr + tile, acc * (1.0 / tl.sqrt(squares + eps))[:, None], mask=(rows < seq)[:, None]
+    )
 
 
 def _polynomial(alpha: float, reach: float) -> list[float]:
-    """Coefficients of the polynomial that meets (1 + t)^-alpha at the Chebyshev nodes of -reach .. reach, lowest first."""
+    """Coefficients of the polynomial that meets (1 + t)^-alpha at the Chebyshev nodes of -reach ..
+    reach, lowest first."""
     nodes = [reach * math.cos(math.pi * (2 * i + 1) / 14) for i in range(7)]
     newton = [(1.0 + t) ** -alpha for t in nodes]
     for level in range(1, 7):
@@ -110,22 +153,42 @@ def _polynomial(alpha: float, reach: float) -> list[float]:
             newton[i] = (newton[i] - newton[i - 1]) / (nodes[i] - nodes[i - level])
     out = [0.0] * 7
     for i in range(6, -1, -1):
-        out = [newton[i] - nodes[i] * out[0]] + [out[j - 1] - nodes[i] * out[j] for j in range(1, 7)]
+        out = [newton[i] - nodes[i] * out[0]] + [
+            out[j - 1] - nodes[i] * out[j] for j in range(1, 7)
+        ]
     return out
 
 
-def powerlaw_square_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, alpha: float, eps: float) -> torch.Tensor:
+def powerlaw_square_attention(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, alpha: float, eps: float
+) -> torch.Tensor:
     batch, heads, seq, dim = q.shape
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
-    bm, bn, warps, stages = (128, 128, 8, 2) if seq > 512 else (64, 64, 4, 2) if seq > 32 else (16, 16, 2, 2)
+    bm, bn, warps, stages = (
+        (128, 128, 8, 2) if seq > 512 else (64, 64, 4, 2) if seq > 32 else (16, 16, 2, 2)
+    )
     far = 4 * max(bm, bn)
     c = _polynomial(alpha, max(bm, bn) / (far + 1))
-    # One view of all heads' rows. What a block reads past its head's end is finite, and hidden by the causal mask or never stored.
+    # One view of all heads' rows. What a block reads past its head's end is finite, and hidden by
+    # the causal mask or never stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])
     _attention_kernel[(batch * heads, triton.cdiv(seq, bm))](
-        q_desc, k_desc, v_desc, o, seq, alpha, eps, *c, BM=bm, BN=bn, D=dim, FAR=far, num_warps=warps, num_stages=stages
+        q_desc,
+        k_desc,
+        v_desc,
+        o,
+        seq,
+        alpha,
+        eps,
+        *c,
+        BM=bm,
+        BN=bn,
+        D=dim,
+        FAR=far,
+        num_warps=warps,
+        num_stages=stages,
     )
     return o

@@ -1,4 +1,5 @@
-"""Causal attention with squared scores, power-law decay and the Euclidean norm of the weights as normaliser."""
+"""Causal attention with squared scores, power-law decay and the Euclidean norm of the weights as
+normaliser."""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     scale = shape[-1] ** -0.25
     q = scale * rng.normal(shape, torch.float32)
     k = scale * rng.normal(shape, torch.float32)
-    v = rng.normal(shape, torch.float32).clamp(-4.0, 4.0)  # rounding one large weight to float16 moves o by v / 2048
+    v = rng.normal(shape, torch.float32).clamp(
+        -4.0, 4.0
+    )  # rounding one large weight to float16 moves o by v / 2048
     alpha = 0.75
     if case.distribution == "spikes":
         k *= 1.0 + 3.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
@@ -22,7 +25,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         q[:, :, ::3] = 0.0
     elif case.distribution == "slow_decay":
         alpha = 0.25
-    arguments: dict[str, Tensor | int | float | bool] = {name: value.to(case.dtype) for name, value in (("q", q), ("k", k), ("v", v))}
+    arguments: dict[str, Tensor | int | float | bool] = {
+        name: value.to(case.dtype) for name, value in (("q", q), ("k", k), ("v", v))
+    }
     return arguments | {"alpha": alpha, "eps": 1e-4}
 
 
@@ -62,7 +67,14 @@ def reference(q: Tensor, k: Tensor, v: Tensor, alpha: float, eps: float) -> Tens
 
 
 def mutants(q: Tensor, k: Tensor, v: Tensor, alpha: float, eps: float) -> dict[str, Tensor]:
-    wrong = ("mask left out", "own key hidden", "distance from 0", "exponential decay", "scores not squared", "sum of weights")
+    wrong = (
+        "mask left out",
+        "own key hidden",
+        "distance from 0",
+        "exponential decay",
+        "scores not squared",
+        "sum of weights",
+    )
     return {name: _attention(q, k, v, alpha, eps, name) for name in wrong} | {
         "eps left out": _attention(q, k, v, alpha, 0.0),
         "scores divided by sqrt(head_dim)": _attention(q * q.shape[-1] ** -0.5, k, v, alpha, eps),
@@ -70,7 +82,14 @@ def mutants(q: Tensor, k: Tensor, v: Tensor, alpha: float, eps: float) -> dict[s
 
 
 def cost(case: Case) -> Cost:
-    batch, heads, seq, dim = case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"]
+    batch, heads, seq, dim = (
+        case.axes["batch"],
+        case.axes["heads"],
+        case.axes["seq"],
+        case.axes["head_dim"],
+    )
     elements = batch * heads * seq * dim
     pairs = batch * heads * seq * (seq + 1) // 2
-    return Cost(bytes=3 * elements * case.dtype.itemsize + 4 * elements, flops=pairs * (4 * dim + 6))
+    return Cost(
+        bytes=3 * elements * case.dtype.itemsize + 4 * elements, flops=pairs * (4 * dim + 6)
+    )

@@ -1,11 +1,12 @@
-"""Running products of quaternions as an associative scan; the order of factors is kept, since the product does not commute.
+"""Running products of quaternions as an associative scan; the order of factors is kept, since the
+product does not commute.
 
-Many rows: a program takes a row, block after block, and carries the last product on. If rows are whole vectors long, a lane takes four
-neighbouring steps: three products of its own, a scan of one product per lane, and all of q, v and y as 16-byte vectors, those of
-the next two blocks on their way before the scan. Few rows: one program per chunk of a row. A first
-kernel multiplies each chunk, a second one scans the chunks of a row, a third one scans inside the chunk and starts with the product of
-everything before it.
-"""
+Many rows: a program takes a row, block after block, and carries the last product on. If rows are
+whole vectors long, a lane takes four neighbouring steps: three products of its own, a scan of one
+product per lane, and all of q, v and y as 16-byte vectors, those of the next two blocks on their
+way before the scan. Few rows: one program per chunk of a row. A first kernel multiplies each chunk,
+a second one scans the chunks of a row, a third one scans inside the chunk and starts with the
+product of everything before it."""
 
 import torch
 import triton
@@ -26,7 +27,8 @@ def _times(w1, x1, y1, z1, w2, x2, y2, z2):
 
 @triton.jit
 def _load_quaternions(q_ptr, at, mask, BLOCK: tl.constexpr):
-    # One 16-byte load per quaternion; past the end stands the identity, so that the last lane holds the product of all.
+    # One 16-byte load per quaternion; past the end stands the identity, so that the last lane holds
+    # the product of all.
     part = tl.arange(0, 4)[None, :]
     q = tl.load(q_ptr + at[:, None] * 4 + part, mask=mask[:, None], other=0.0)
     q = tl.where(mask[:, None] | (part > 0), q, 1.0)
@@ -66,7 +68,12 @@ def _row_kernel(q_ptr, v_ptr, y_ptr, steps, BLOCK: tl.constexpr):
         w, x, y, z = tl.associative_scan((w, x, y, z), 0, _times)
         w, x, y, z = _times(w0, x0, y0, z0, w, x, y, z)
         _rotate_block(v_ptr, y_ptr, at, mask, w, x, y, z)
-        w0, x0, y0, z0 = _last(w, lane, BLOCK), _last(x, lane, BLOCK), _last(y, lane, BLOCK), _last(z, lane, BLOCK)
+        w0, x0, y0, z0 = (
+            _last(w, lane, BLOCK),
+            _last(x, lane, BLOCK),
+            _last(y, lane, BLOCK),
+            _last(z, lane, BLOCK),
+        )
 
 
 @triton.jit
@@ -80,7 +87,9 @@ def _four(ptr, lane4, mask, T: tl.constexpr):
 
 @triton.jit
 def _store_four(ptr, lane4, mask, a, b, c, d, T: tl.constexpr):
-    tl.store(ptr + lane4, tl.reshape(tl.join(tl.join(a, c), tl.join(b, d)), (T, 4)), mask=mask[:, None])
+    tl.store(
+        ptr + lane4, tl.reshape(tl.join(tl.join(a, c), tl.join(b, d)), (T, 4)), mask=mask[:, None]
+    )
 
 
 @triton.jit
@@ -147,7 +156,12 @@ def _fours_kernel(q_ptr, v_ptr, y_ptr, steps, T: tl.constexpr, LOOP: tl.constexp
         _store_four(y_row + 4, at, mask, b1, c1, a2, b2, T)
         _store_four(y_row + 8, at, mask, c2, a3, b3, c3, T)
         if LOOP:
-            wc, xc, yc, zc = _last(w, lane, T), _last(x, lane, T), _last(y, lane, T), _last(z, lane, T)
+            wc, xc, yc, zc = (
+                _last(w, lane, T),
+                _last(x, lane, T),
+                _last(y, lane, T),
+                _last(z, lane, T),
+            )
             q, v = q_next, v_next
             q_next, v_next = q_later, v_later
 
@@ -172,7 +186,8 @@ def _prefix_kernel(chunk_ptr, prefix_ptr, chunks, BLOCK: tl.constexpr):
     lane = tl.arange(0, BLOCK)
     w, x, y, z = _load_quaternions(chunk_ptr, start + lane, lane < chunks, BLOCK)
     w, x, y, z = tl.associative_scan((w, x, y, z), 0, _times)
-    # Stored one place on: a chunk starts with the product of those before it, the first one with nothing.
+    # Stored one place on: a chunk starts with the product of those before it, the first one with
+    # nothing.
     mask = lane + 1 < chunks
     out = prefix_ptr + (start + lane + 1) * 4
     tl.store(out, w, mask=mask)
@@ -205,7 +220,9 @@ def quaternion_cumprod_rotate(q: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     y = torch.empty_like(v)
     if rows >= ROWS_TO_FILL_A_GPU and steps % 4 == 0:
         lanes = min(MOST_LANES, max(32, triton.next_power_of_2(steps // 4)))
-        _fours_kernel[(rows,)](q, v, y, steps, T=lanes, LOOP=steps > 4 * lanes, num_warps=lanes // 32)
+        _fours_kernel[(rows,)](
+            q, v, y, steps, T=lanes, LOOP=steps > 4 * lanes, num_warps=lanes // 32
+        )
         return y
     block = min(512, max(16, triton.next_power_of_2(steps)))
     chunks = triton.cdiv(steps, block)
@@ -215,6 +232,8 @@ def quaternion_cumprod_rotate(q: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     products = torch.empty((rows, chunks, 4), dtype=torch.float32, device=q.device)
     prefixes = torch.empty((rows, chunks, 4), dtype=torch.float32, device=q.device)
     _chunk_kernel[(chunks, rows)](q, products, steps, BLOCK=block, num_warps=4)
-    _prefix_kernel[(rows,)](products, prefixes, chunks, BLOCK=triton.next_power_of_2(chunks), num_warps=1)
+    _prefix_kernel[(rows,)](
+        products, prefixes, chunks, BLOCK=triton.next_power_of_2(chunks), num_warps=1
+    )
     _finish_kernel[(chunks, rows)](q, v, y, prefixes, steps, BLOCK=block, num_warps=4)
     return y

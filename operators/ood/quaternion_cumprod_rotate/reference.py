@@ -16,8 +16,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         q[..., 0] = 1.0
     elif case.distribution == "flips":
         # Half turns about an axis and its negative; q and -q are the same rotation.
-        turn = torch.eye(4, dtype=torch.float32, device=rng.device)[rng.integers((rows, steps), 0, 4)]
-        q = torch.where(rng.uniform((rows, steps, 1), torch.float32, 0.0, 1.0) < 0.5, -turn, turn) + 0.01 * q
+        turn = torch.eye(4, dtype=torch.float32, device=rng.device)[
+            rng.integers((rows, steps), 0, 4)
+        ]
+        q = (
+            torch.where(rng.uniform((rows, steps, 1), torch.float32, 0.0, 1.0) < 0.5, -turn, turn)
+            + 0.01 * q
+        )
     q /= q.square().sum(dim=-1, keepdim=True).sqrt()
     return {"q": q, "v": rng.normal((rows, steps, 3), torch.float32).clamp(-3.4, 3.4)}
 
@@ -37,12 +42,15 @@ def _times(p: Tensor, q: Tensor) -> Tensor:
 
 
 def _running(q: Tensor, reverse: bool = False) -> Tensor:
-    """Products of ever longer stretches: after the round with `span`, entry t holds the last 2 * span factors up to t."""
+    """Products of ever longer stretches: after the round with `span`, entry t holds the last 2 *
+    span factors up to t."""
     product = q
     span = 1
     while span < q.shape[1]:
         old, new = product[:, :-span], product[:, span:]
-        product = torch.cat((product[:, :span], _times(new, old) if reverse else _times(old, new)), dim=1)
+        product = torch.cat(
+            (product[:, :span], _times(new, old) if reverse else _times(old, new)), dim=1
+        )
         span *= 2
     return product
 
@@ -61,7 +69,13 @@ def reference(q: Tensor, v: Tensor) -> Tensor:
 def mutants(q: Tensor, v: Tensor) -> dict[str, Tensor]:
     product = _running(q)
     conjugate = product * torch.tensor([1.0, -1.0, -1.0, -1.0], dtype=q.dtype, device=q.device)
-    before = torch.cat((torch.eye(4, dtype=q.dtype, device=q.device)[:1].expand(q.shape[0], 1, 4), product[:, :-1]), dim=1)
+    before = torch.cat(
+        (
+            torch.eye(4, dtype=q.dtype, device=q.device)[:1].expand(q.shape[0], 1, 4),
+            product[:, :-1],
+        ),
+        dim=1,
+    )
     return {
         "new factor on the left": _rotate(_running(q, reverse=True), v),
         "inverse rotation": _rotate(conjugate, v),
@@ -69,7 +83,11 @@ def mutants(q: Tensor, v: Tensor) -> dict[str, Tensor]:
         "no running product": _rotate(q, v),
         "scalar part last": _rotate(_running(q.roll(1, -1)), v),
         "product begins again every 64 steps": torch.cat(
-            [_rotate(_running(q[:, t : t + 64]), v[:, t : t + 64]) for t in range(0, q.shape[1], 64)], dim=1
+            [
+                _rotate(_running(q[:, t : t + 64]), v[:, t : t + 64])
+                for t in range(0, q.shape[1], 64)
+            ],
+            dim=1,
         ),
     }
 

@@ -1,10 +1,11 @@
 """Entropy per segment in one read: maximum, sum of weights and weighted sum together.
 
-Short segments share a program, one to a row of its tile. Any other segment has a warp, which walks along it in the online form: no
-barriers, and many independent segments under way on each SM. Segments start anywhere, but 16-byte vectors do not: what whole vectors
-cover is loaded as such, one block ahead, and the few entries before and after it come first, as a tile of their own. When the maximum
-grows by d, weights shrink by exp(-d), and the sum of weight * (x - maximum) also loses d for each weight.
-"""
+Short segments share a program, one to a row of its tile. Any other segment has a warp, which walks
+along it in the online form: no barriers, and many independent segments under way on each SM.
+Segments start anywhere, but 16-byte vectors do not: what whole vectors cover is loaded as such, one
+block ahead, and the few entries before and after it come first, as a tile of their own. When the
+maximum grows by d, weights shrink by exp(-d), and the sum of weight * (x - maximum) also loses d
+for each weight."""
 
 import torch
 import triton
@@ -12,11 +13,15 @@ import triton.language as tl
 
 BLOCK = 1024
 ABSENT: tl.constexpr = tl.constexpr(-1.0e30)
-LOWEST: tl.constexpr = tl.constexpr(-3.0e38)  # finite, so that lanes which see nothing compute no NaN
+LOWEST: tl.constexpr = tl.constexpr(
+    -3.0e38
+)  # finite, so that lanes which see nothing compute no NaN
 
 
 @triton.jit
-def _one_block_kernel(values_ptr, offsets_ptr, h_ptr, segments, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def _one_block_kernel(
+    values_ptr, offsets_ptr, h_ptr, segments, ROWS: tl.constexpr, BLOCK: tl.constexpr
+):
     segment = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     real = segment < segments
     start = tl.load(offsets_ptr + segment, mask=real, other=0)
@@ -26,7 +31,9 @@ def _one_block_kernel(values_ptr, offsets_ptr, h_ptr, segments, ROWS: tl.constex
     x = tl.load(values_ptr + start[:, None] + lane, mask=mask, other=LOWEST)
     shifted = tl.where(mask, x - tl.max(x, axis=1)[:, None], 0.0)
     weight = tl.where(mask, tl.exp(shifted), 0.0)
-    total = tl.maximum(tl.sum(weight, axis=1), 1.0)  # at least 1 where there is anything; an empty segment gives ln 1 - 0
+    total = tl.maximum(
+        tl.sum(weight, axis=1), 1.0
+    )  # at least 1 where there is anything; an empty segment gives ln 1 - 0
     tl.store(h_ptr + segment, tl.log(total) - tl.sum(weight * shifted, axis=1) / total, mask=real)
 
 
@@ -39,11 +46,14 @@ def _warp_kernel(values_ptr, offsets_ptr, h_ptr, BLOCK: tl.constexpr):
     first = (start + 3) // 4 * 4
     last = tl.maximum(end // 4 * 4, first)
     lane = tl.arange(0, BLOCK)
-    # What is not there is far below everything: its weight is 0, and the product of 0 and a finite number too.
+    # What is not there is far below everything: its weight is 0, and the product of 0 and a finite
+    # number too.
     x = tl.load(values_ptr + first + lane, mask=lane < last - first, other=ABSENT)
     edge = tl.arange(0, 8)
     at = tl.where(edge < 4, start + edge, last + edge - 4)
-    z = tl.load(values_ptr + at, mask=at < tl.where(edge < 4, tl.minimum(first, end), end), other=ABSENT)
+    z = tl.load(
+        values_ptr + at, mask=at < tl.where(edge < 4, tl.minimum(first, end), end), other=ABSENT
+    )
     top = tl.max(z, axis=0)
     z -= top
     share = tl.exp(z)
@@ -51,7 +61,11 @@ def _warp_kernel(values_ptr, offsets_ptr, h_ptr, BLOCK: tl.constexpr):
     total = tl.sum(share, axis=0)
     moment = tl.sum(share * z, axis=0)
     for place in range(first, last, BLOCK):
-        ahead = tl.load(values_ptr + place // 4 * 4 + BLOCK + lane, mask=lane < last - place // 4 * 4 - BLOCK, other=ABSENT)
+        ahead = tl.load(
+            values_ptr + place // 4 * 4 + BLOCK + lane,
+            mask=lane < last - place // 4 * 4 - BLOCK,
+            other=ABSENT,
+        )
         new = tl.maximum(top, tl.max(x, axis=0))
         x -= new
         weight = tl.exp(x)
@@ -64,7 +78,9 @@ def _warp_kernel(values_ptr, offsets_ptr, h_ptr, BLOCK: tl.constexpr):
     tl.store(h_ptr + segment, tl.where(end > start, tl.log(total) - moment / total, 0.0))
 
 
-def segment_softmax_entropy(values: torch.Tensor, offsets: torch.Tensor, max_length: int) -> torch.Tensor:
+def segment_softmax_entropy(
+    values: torch.Tensor, offsets: torch.Tensor, max_length: int
+) -> torch.Tensor:
     segments = offsets.numel() - 1
     h = torch.empty((segments,), dtype=torch.float32, device=values.device)
     block = triton.next_power_of_2(max(max_length, 1))
@@ -72,5 +88,7 @@ def segment_softmax_entropy(values: torch.Tensor, offsets: torch.Tensor, max_len
         _warp_kernel[(segments,)](values, offsets, h, BLOCK=BLOCK, num_warps=1)
         return h
     rows = 512 // block
-    _one_block_kernel[(triton.cdiv(segments, rows),)](values, offsets, h, segments, ROWS=rows, BLOCK=block, num_warps=4)
+    _one_block_kernel[(triton.cdiv(segments, rows),)](
+        values, offsets, h, segments, ROWS=rows, BLOCK=block, num_warps=4
+    )
     return h

@@ -16,15 +16,19 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     offsets[1:] = lengths.cumsum(0)
     values = 1.5 * rng.normal((total,), torch.float32)
     if case.distribution == "extreme":
-        values += torch.repeat_interleave(rng.uniform((segments,), torch.float32, -1.0e4, 1.0e4), lengths)
+        values += torch.repeat_interleave(
+            rng.uniform((segments,), torch.float32, -1.0e4, 1.0e4), lengths
+        )
     elif case.distribution == "peaked":
-        # One value in a thousand stands far out, so that most segments have an entropy near 0 or near ln 2.
+        # One value in a thousand stands far out, so that most segments have an entropy near 0 or
+        # near ln 2.
         values += 40.0 * (rng.uniform((total,), torch.float32, 0.0, 1.0) < 1e-3)
     return {"values": values, "offsets": offsets.to(torch.int32), "max_length": bound}
 
 
 def _lengths(case: Case, rng: Rng) -> Tensor:
-    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: one segment has the greatest length."""
+    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: one segment has the
+    greatest length."""
     total, segments, bound = case.axes["total"], case.axes["segments"], case.axes["max_length"]
     long = segments // 2 - (segments // 2 % 5 == 2)
     weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)
@@ -35,7 +39,8 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
         weights[long] = 0.0
     lengths = (weights / weights.sum() * (total - fixed)).to(torch.int64)
     missing = total - fixed - lengths.sum()
-    # Rounding down lost less than one element a segment: give the first of the others one more each.
+    # Rounding down lost less than one element a segment: give the first of the others one more
+    # each.
     lengths += (weights > 0) & ((weights > 0).cumsum(0) <= missing)
     if fixed:
         lengths[long] = fixed
@@ -59,10 +64,13 @@ def _sums(terms: Tensor, offsets: Tensor) -> Tensor:
 
 
 def _parts(values: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """(lengths, segment of each value, greatest of each segment with 0 for an empty one, values less that)."""
+    """(lengths, segment of each value, greatest of each segment with 0 for an empty one, values
+    less that)."""
     lengths = (offsets[1:] - offsets[:-1]).long()
     segment = torch.repeat_interleave(torch.arange(lengths.numel(), device=values.device), lengths)
-    greatest = torch.full((lengths.numel(),), float("-inf"), dtype=values.dtype, device=values.device)
+    greatest = torch.full(
+        (lengths.numel(),), float("-inf"), dtype=values.dtype, device=values.device
+    )
     greatest = greatest.scatter_reduce(0, segment, values, "amax")
     greatest = torch.where(lengths > 0, greatest, 0.0)
     return lengths, segment, greatest, values - greatest[segment]
@@ -85,7 +93,8 @@ def mutants(values: Tensor, offsets: Tensor, max_length: int) -> dict[str, Tenso
     return {
         "maximum not subtracted": torch.log(_sums(values.exp(), offsets))
         - _sums(values.exp() * values, offsets) / _sums(values.exp(), offsets),
-        "maximum subtracted from the first sum alone": torch.log(total) - _sums(weight * values, offsets) / total,
+        "maximum subtracted from the first sum alone": torch.log(total)
+        - _sums(weight * values, offsets) / total,
         "empty segment is NaN": torch.where(lengths > 0, right, float("nan")),
         "empty segment is -inf": torch.where(lengths > 0, right, float("-inf")),
         "bits instead of nats": right / 0.6931471805599453,
@@ -99,7 +108,9 @@ def mutants(values: Tensor, offsets: Tensor, max_length: int) -> dict[str, Tenso
 def _without_last(values: Tensor, offsets: Tensor, segment: Tensor, ends: Tensor) -> Tensor:
     kept = torch.arange(values.numel(), device=values.device) != ends[1:].long()[segment]
     counts = torch.zeros((offsets.numel(),), dtype=torch.int64, device=values.device)
-    counts[1:] = (offsets[1:] - offsets[:-1] - (offsets[1:] > offsets[:-1]).to(offsets.dtype)).cumsum(0)
+    counts[1:] = (
+        offsets[1:] - offsets[:-1] - (offsets[1:] > offsets[:-1]).to(offsets.dtype)
+    ).cumsum(0)
     return reference(values[kept], counts, 0)
 
 

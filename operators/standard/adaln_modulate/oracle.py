@@ -1,5 +1,5 @@
-"""Modulated layer norm with the row in registers: one read, one write. Rows of a sample come one after another, so scale and shift stay
-in the caches."""
+"""Modulated layer norm with the row in registers: one read, one write. Rows of a sample come one
+after another, so scale and shift stay in the caches."""
 
 import torch
 import triton
@@ -23,10 +23,24 @@ def _modulate_kernel(x_ptr, scale_ptr, shift_ptr, y_ptr, seq, dim, eps, BLOCK: t
     tl.store(y_ptr + start + columns, y.to(y_ptr.dtype.element_ty), mask=mask)
 
 
-def adaln_modulate(x: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor, eps: float) -> torch.Tensor:
+def adaln_modulate(
+    x: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor, eps: float
+) -> torch.Tensor:
     y = torch.empty_like(x)
     batch, seq, dim = x.shape
     block = triton.next_power_of_2(dim)
-    warps = 1 if block <= 512 else 2 if block <= 1024 else 4 if block <= 2048 else 8 if block <= 8192 else 16
-    _modulate_kernel[(batch * seq,)](x, scale, shift, y, seq, dim, eps, BLOCK=block, num_warps=warps)
+    warps = (
+        1
+        if block <= 512
+        else 2
+        if block <= 1024
+        else 4
+        if block <= 2048
+        else 8
+        if block <= 8192
+        else 16
+    )
+    _modulate_kernel[(batch * seq,)](
+        x, scale, shift, y, seq, dim, eps, BLOCK=block, num_warps=warps
+    )
     return y

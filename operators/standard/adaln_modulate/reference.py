@@ -10,12 +10,15 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     batch, seq, dim = case.axes["batch"], case.axes["seq"], case.axes["dim"]
     if case.dtype == torch.bfloat16:
-        # Bounded, so that |y| stays below 1: half a unit in the last place of a larger bfloat16 comes near the tolerance.
+        # Bounded, so that |y| stays below 1: half a unit in the last place of a larger bfloat16
+        # comes near the tolerance.
         x = rng.uniform((batch, seq, dim), torch.float32, -1.0, 1.0)
         scale = rng.uniform((batch, dim), torch.float32, -0.75, -0.53)
         shift = rng.uniform((batch, dim), torch.float32, -0.1, 0.1)
     else:
-        x = rng.normal((batch, seq, dim), torch.float32) + 0.5 * rng.normal((batch, seq, 1), torch.float32)
+        x = rng.normal((batch, seq, dim), torch.float32) + 0.5 * rng.normal(
+            (batch, seq, 1), torch.float32
+        )
         scale = rng.uniform((batch, dim), torch.float32, -0.4, 0.3)
         shift = rng.uniform((batch, dim), torch.float32, -0.5, 0.5)
     if case.distribution == "tiny":
@@ -28,14 +31,27 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x += 3.0 * (rng.uniform((batch, seq, dim), torch.float32, 0.0, 1.0) < 0.05)
     elif case.distribution == "tail":
         x[:, :, : dim // 4] *= 0.1
-    return {"x": x.to(case.dtype), "scale": scale.to(case.dtype), "shift": shift.to(case.dtype), "eps": 1e-5}
+    return {
+        "x": x.to(case.dtype),
+        "scale": scale.to(case.dtype),
+        "shift": shift.to(case.dtype),
+        "eps": 1e-5,
+    }
 
 
 def reference(x: Tensor, scale: Tensor, shift: Tensor, eps: float) -> Tensor:
     return _modulate(x, scale, shift, eps)
 
 
-def _modulate(x: Tensor, scale: Tensor, shift: Tensor, eps: float, one: float = 1.0, correction: int = 0, centre: float = 1.0) -> Tensor:
+def _modulate(
+    x: Tensor,
+    scale: Tensor,
+    shift: Tensor,
+    eps: float,
+    one: float = 1.0,
+    correction: int = 0,
+    centre: float = 1.0,
+) -> Tensor:
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     value = x.to(wide)
     centred = value - centre * value.mean(dim=-1, keepdim=True)
@@ -44,13 +60,17 @@ def _modulate(x: Tensor, scale: Tensor, shift: Tensor, eps: float, one: float = 
     return (centred * torch.rsqrt(variance + eps) * factor + offset).to(x.dtype)
 
 
-def mutants(x: Tensor, scale: Tensor, shift: Tensor, eps: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    x: Tensor, scale: Tensor, shift: Tensor, eps: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     return {
         "one not added to scale": _modulate(x, scale, shift, eps, one=0.0),
         "eps left out": _modulate(x, scale, shift, 0.0),
         "unbiased variance": _modulate(x, scale, shift, eps, correction=1),
         "mean not subtracted": _modulate(x, scale, shift, eps, centre=0.0),
-        "modulation of the first sample": _modulate(x, scale[:1].expand_as(scale), shift[:1].expand_as(shift), eps),
+        "modulation of the first sample": _modulate(
+            x, scale[:1].expand_as(scale), shift[:1].expand_as(shift), eps
+        ),
         "scale and shift exchanged": _modulate(x, shift, scale, eps),
         "shift left out": _modulate(x, scale, torch.zeros_like(shift), eps),
     }
@@ -58,4 +78,7 @@ def mutants(x: Tensor, scale: Tensor, shift: Tensor, eps: float) -> dict[str, Te
 
 def cost(case: Case) -> Cost:
     batch, seq, dim = case.axes["batch"], case.axes["seq"], case.axes["dim"]
-    return Cost(bytes=2 * (batch * seq * dim + batch * dim) * case.dtype.itemsize, flops=8 * batch * seq * dim)
+    return Cost(
+        bytes=2 * (batch * seq * dim + batch * dim) * case.dtype.itemsize,
+        flops=8 * batch * seq * dim,
+    )

@@ -1,5 +1,5 @@
-"""AdamW in one pass: four reads and three writes per element. Everything that depends on scalars alone is computed on the host, in
-double."""
+"""AdamW in one pass: four reads and three writes per element. Everything that depends on scalars
+alone is computed on the host, in double."""
 
 import torch
 import triton
@@ -8,7 +8,20 @@ import triton.language as tl
 
 @triton.jit
 def _adamw_kernel(
-    p_ptr, g_ptr, m_ptr, v_ptr, n, beta1, one_minus_beta1, beta2, one_minus_beta2, eps, keep, step_size, inverse_bias2, BLOCK: tl.constexpr
+    p_ptr,
+    g_ptr,
+    m_ptr,
+    v_ptr,
+    n,
+    beta1,
+    one_minus_beta1,
+    beta2,
+    one_minus_beta2,
+    eps,
+    keep,
+    step_size,
+    inverse_bias2,
+    BLOCK: tl.constexpr,
 ):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n

@@ -22,11 +22,31 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         step, lr = 100000, 0.05
     elif case.distribution == "tail":
         g[: n - n // 8] *= 0.1
-    return {"p": p, "g": g, "m": m, "v": v, "lr": lr, "beta1": 0.9, "beta2": 0.98, "eps": 1e-8, "weight_decay": 0.1, "step": step}
+    return {
+        "p": p,
+        "g": g,
+        "m": m,
+        "v": v,
+        "lr": lr,
+        "beta1": 0.9,
+        "beta2": 0.98,
+        "eps": 1e-8,
+        "weight_decay": 0.1,
+        "step": step,
+    }
 
 
 def reference(
-    p: Tensor, g: Tensor, m: Tensor, v: Tensor, lr: float, beta1: float, beta2: float, eps: float, weight_decay: float, step: int
+    p: Tensor,
+    g: Tensor,
+    m: Tensor,
+    v: Tensor,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    step: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
     m_new = beta1 * m + (1.0 - beta1) * g
     v_new = beta2 * v + (1.0 - beta2) * g * g
@@ -35,13 +55,24 @@ def reference(
 
 
 def mutants(
-    p: Tensor, g: Tensor, m: Tensor, v: Tensor, lr: float, beta1: float, beta2: float, eps: float, weight_decay: float, step: int
+    p: Tensor,
+    g: Tensor,
+    m: Tensor,
+    v: Tensor,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    step: int,
 ) -> dict[str, Tensor | tuple[Tensor, ...]]:
     p_new, m_new, v_new = reference(p, g, m, v, lr, beta1, beta2, eps, weight_decay, step)
     plain = m_new / (v_new.sqrt() + eps)
     return {
         "no bias correction": (p * (1.0 - lr * weight_decay) - lr * plain, m_new, v_new),
-        "decay through the gradient": reference(p, g + weight_decay * p, m, v, lr, beta1, beta2, eps, 0.0, step),
+        "decay through the gradient": reference(
+            p, g + weight_decay * p, m, v, lr, beta1, beta2, eps, 0.0, step
+        ),
         "decay not scaled by the rate": (p_new + p * (lr - 1.0) * weight_decay, m_new, v_new),
         "decay left out": (p_new + p * lr * weight_decay, m_new, v_new),
         "gradient not squared": (p_new, m_new, beta2 * v + (1.0 - beta2) * g.abs()),

@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Distribution `extreme` gives numerator and denominator a common factor, so that only the quotient is O(1)."""
+    """Distribution `extreme` gives numerator and denominator a common factor, so that only the
+    quotient is O(1)."""
     n = case.axes["n"]
     x = rng.normal((n,), torch.float32)
     t1 = rng.normal((n,), torch.float32).clamp(-4.5, 4.5)
@@ -25,7 +26,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[: n - n // 8] *= 0.01
         t1[: n - n // 8] *= 0.01
     if n == 1:
-        x[0], t1[0], t2[0] = 1.254, 0.5, 0.5  # a single element: one whose rounding to bfloat16 shows
+        x[0], t1[0], t2[0] = (
+            1.254,
+            0.5,
+            0.5,
+        )  # a single element: one whose rounding to bfloat16 shows
     return {"x": x, "t1": t1, "t2": t2, "value": value}
 
 
@@ -33,7 +38,9 @@ def reference(x: Tensor, t1: Tensor, t2: Tensor, value: float) -> Tensor:
     return x + value * (t1 / t2)
 
 
-def mutants(x: Tensor, t1: Tensor, t2: Tensor, value: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    x: Tensor, t1: Tensor, t2: Tensor, value: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     return {
         "value left out": x + t1 / t2,
         "value multiplies x": value * x + t1 / t2,

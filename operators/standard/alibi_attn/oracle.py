@@ -1,8 +1,8 @@
 """ALiBi attention: one block of queries per program, with a running maximum and sum.
 
-The bias slope * (j - i) differs from slope * j by a constant of the row, which a softmax does not see. So the bias is one number per key,
-counted from the block's first row to keep it small. Exponentials are base 2; blocks left of the diagonal need no mask.
-"""
+The bias slope * (j - i) differs from slope * j by a constant of the row, which a softmax does not
+see. So the bias is one number per key, counted from the block's first row to keep it small.
+Exponentials are base 2; blocks left of the diagonal need no mask."""
 
 import torch
 import triton
@@ -37,7 +37,8 @@ def _attend(
         bias = slope * (keys - origin).to(tl.float32)
         scores = tl.dot(q, k) * scale + bias[None, :]
         if MASKED:
-            # Every query sees at least key 0 of an earlier or this block, so the running maximum is finite from the first block on.
+            # Every query sees at least key 0 of an earlier or this block, so the running maximum is
+            # finite from the first block on.
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1))
         p = tl.exp2(scores - new[:, None])
@@ -49,7 +50,18 @@ def _attend(
 
 
 @triton.jit
-def _alibi_kernel(q_desc, k_desc, v_desc, o_ptr, seq, heads, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+def _alibi_kernel(
+    q_desc,
+    k_desc,
+    v_desc,
+    o_ptr,
+    seq,
+    heads,
+    scale,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+):
     diagonal = (tl.num_programs(1) - 1 - tl.program_id(1)) * BM
     head = tl.program_id(0)
     origin_row = head * seq
@@ -64,11 +76,43 @@ def _alibi_kernel(q_desc, k_desc, v_desc, o_ptr, seq, heads, scale, BM: tl.const
     total = tl.zeros((BM,), tl.float32)
     greatest = tl.full((BM,), -float("inf"), tl.float32)
     acc, total, greatest = _attend(
-        acc, total, greatest, q, k_desc, v_desc, origin_row, 0, diagonal, rows, diagonal, seq, slope, scale, BN, D, False
+        acc,
+        total,
+        greatest,
+        q,
+        k_desc,
+        v_desc,
+        origin_row,
+        0,
+        diagonal,
+        rows,
+        diagonal,
+        seq,
+        slope,
+        scale,
+        BN,
+        D,
+        False,
     )
     end = min(diagonal + BM, seq)
     acc, total, greatest = _attend(
-        acc, total, greatest, q, k_desc, v_desc, origin_row, diagonal, end, rows, diagonal, seq, slope, scale, BN, D, True
+        acc,
+        total,
+        greatest,
+        q,
+        k_desc,
+        v_desc,
+        origin_row,
+        diagonal,
+        end,
+        rows,
+        diagonal,
+        seq,
+        slope,
+        scale,
+        BN,
+        D,
+        True,
     )
     tl.store(o_ptr + tile, acc * (1.0 / total)[:, None], mask=(rows < seq)[:, None])
 
@@ -80,9 +124,23 @@ def alibi_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tenso
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 else (64, 64, 4, 2)
     grid = (batch * heads, triton.cdiv(seq, bm))
-    # One view of all heads' rows. What a block reads past its head's end is finite and hidden by the causal mask, or never stored.
+    # One view of all heads' rows. What a block reads past its head's end is finite and hidden by
+    # the causal mask, or never stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])
-    _alibi_kernel[grid](q_desc, k_desc, v_desc, o, seq, heads, scale, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
+    _alibi_kernel[grid](
+        q_desc,
+        k_desc,
+        v_desc,
+        o,
+        seq,
+        heads,
+        scale,
+        BM=bm,
+        BN=bn,
+        D=dim,
+        num_warps=warps,
+        num_stages=stages,
+    )
     return o

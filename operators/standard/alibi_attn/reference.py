@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) in heads with a small slope, too."""
+    """q is stretched so that each query looks at few keys: outputs stay O(1) in heads with a small
+    slope, too."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
     q = 3.0 * rng.normal(shape, torch.float32)
     k = rng.normal(shape, torch.float32)
@@ -30,7 +31,8 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, slopes: list[float], ahead: int) -> Tensor:
-    """One head at a time, so that a long sequence needs memory for few score matrices only. A query sees `ahead` keys beyond itself."""
+    """One head at a time, so that a long sequence needs memory for few score matrices only. A query
+    sees `ahead` keys beyond itself."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, head_dim = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)
@@ -39,8 +41,12 @@ def _attend(q: Tensor, k: Tensor, v: Tensor, slopes: list[float], ahead: int) ->
     hidden = distance < -ahead
     for i in range(batch):
         for j in range(heads):
-            scores = (q[i, j].to(wide) @ k[i, j].to(wide).T) * head_dim**-0.5 - slopes[j] * distance.to(wide)
-            out[i, j] = torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ v[i, j].to(wide)
+            scores = (q[i, j].to(wide) @ k[i, j].to(wide).T) * head_dim**-0.5 - slopes[
+                j
+            ] * distance.to(wide)
+            out[i, j] = torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ v[
+                i, j
+            ].to(wide)
     return out
 
 
@@ -51,13 +57,24 @@ def mutants(q: Tensor, k: Tensor, v: Tensor) -> dict[str, Tensor | tuple[Tensor,
     return {
         "bias left out": _attend(q, k, v, [0.0] * heads, 0),
         "bias of the wrong sign": _attend(q, k, v, [-slope for slope in slopes], 0),
-        "bias divided by sqrt(head_dim)": _attend(q, k, v, [slope * head_dim**-0.5 for slope in slopes], 0),
-        "heads counted from -1": _attend(q, k, v, [2.0 ** (-8.0 * h / heads) for h in range(heads)], 0),
+        "bias divided by sqrt(head_dim)": _attend(
+            q, k, v, [slope * head_dim**-0.5 for slope in slopes], 0
+        ),
+        "heads counted from -1": _attend(
+            q, k, v, [2.0 ** (-8.0 * h / heads) for h in range(heads)], 0
+        ),
         "slopes of the next power of two": _attend(q, k, v, _slopes(power)[:heads], 0),
         "causal mask left out": _attend(q, k, v, slopes, q.shape[2]),
     }
 
 
 def cost(case: Case) -> Cost:
-    heads, seq, dim = case.axes["batch"] * case.axes["heads"], case.axes["seq"], case.axes["head_dim"]
-    return Cost(bytes=heads * seq * dim * (3 * case.dtype.itemsize + 4), flops=4 * heads * dim * (seq * (seq + 1) // 2))
+    heads, seq, dim = (
+        case.axes["batch"] * case.axes["heads"],
+        case.axes["seq"],
+        case.axes["head_dim"],
+    )
+    return Cost(
+        bytes=heads * seq * dim * (3 * case.dtype.itemsize + 4),
+        flops=4 * heads * dim * (seq * (seq + 1) // 2),
+    )

@@ -1,10 +1,11 @@
-"""One launch: a program copies a slice of a row's logits and then corrects the few of them that the history names.
+"""One launch: a program copies a slice of a row's logits and then corrects the few of them that the
+history names.
 
-Counting needs no table: after the copy, every occurrence adds 1 to the bits of its copied logit, as an integer, so that afterwards the
-count is the difference of those bits and the logit's own. Repeats then compute and store the same value, so their order does not matter.
-Barriers between the steps are enough, since nobody else touches the slice. A history is held in registers; a very long one is read in
-rounds, and its counts wait in memory until all of them are known.
-"""
+Counting needs no table: after the copy, every occurrence adds 1 to the bits of its copied logit, as
+an integer, so that afterwards the count is the difference of those bits and the logit's own.
+Repeats then compute and store the same value, so their order does not matter. Barriers between the
+steps are enough, since nobody else touches the slice. A history is held in registers; a very long
+one is read in rounds, and its counts wait in memory until all of them are known."""
 
 import torch
 import triton
@@ -17,7 +18,9 @@ MOST_IN_REGISTERS = 4096
 
 @triton.jit
 def _penalised(x, count, repetition, frequency, presence):
-    return tl.where(x > 0.0, x / repetition, x * repetition) - (frequency * count.to(tl.float32) + presence)
+    return tl.where(x > 0.0, x / repetition, x * repetition) - (
+        frequency * count.to(tl.float32) + presence
+    )
 
 
 @triton.jit
@@ -56,9 +59,15 @@ def _slice_kernel(
         tl.debug_barrier()
         tl.atomic_add(bits_ptr + base + token, 1, mask=mine, sem="relaxed")
         tl.debug_barrier()
-        count = tl.load(bits_ptr + base + token, mask=mine, other=0, volatile=True) - before.to(tl.int32, bitcast=True)
+        count = tl.load(bits_ptr + base + token, mask=mine, other=0, volatile=True) - before.to(
+            tl.int32, bitcast=True
+        )
         tl.debug_barrier()
-        tl.store(y_ptr + base + token, _penalised(before, count, repetition, frequency, presence), mask=mine)
+        tl.store(
+            y_ptr + base + token,
+            _penalised(before, count, repetition, frequency, presence),
+            mask=mine,
+        )
     else:
         tl.store(y_ptr + base + column, x, mask=column < vocab)
         tl.debug_barrier()
@@ -71,7 +80,9 @@ def _slice_kernel(
             token = tl.load(history_ptr + first + lane, mask=first + lane < end, other=-1)
             mine = (token >= low) & (token < low + BLOCK)
             before = tl.load(logits_ptr + base + token, mask=mine, other=0.0)
-            count = tl.load(bits_ptr + base + token, mask=mine, other=0, volatile=True) - before.to(tl.int32, bitcast=True)
+            count = tl.load(bits_ptr + base + token, mask=mine, other=0, volatile=True) - before.to(
+                tl.int32, bitcast=True
+            )
             tl.store(counts_ptr + first + lane, count, mask=mine)
         tl.debug_barrier()
         for first in range(start, end, TOKENS):
@@ -79,7 +90,11 @@ def _slice_kernel(
             mine = (token >= low) & (token < low + BLOCK)
             before = tl.load(logits_ptr + base + token, mask=mine, other=0.0)
             count = tl.load(counts_ptr + first + lane, mask=mine, other=0, volatile=True)
-            tl.store(y_ptr + base + token, _penalised(before, count, repetition, frequency, presence), mask=mine)
+            tl.store(
+                y_ptr + base + token,
+                _penalised(before, count, repetition, frequency, presence),
+                mask=mine,
+            )
 
 
 def apply_penalties(

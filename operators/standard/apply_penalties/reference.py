@@ -9,7 +9,9 @@ from torch import Tensor
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     """Sequence 1, if there are three or more, is empty."""
-    batch, vocab, total, bound = (case.axes[name] for name in ("batch", "vocab", "total", "max_history"))
+    batch, vocab, total, bound = (
+        case.axes[name] for name in ("batch", "vocab", "total", "max_history")
+    )
     logits = 2.0 * rng.normal((batch, vocab), torch.float32)
     weights = rng.uniform((batch,), torch.float64, 0.5, 1.0)
     if batch > 2:
@@ -22,14 +24,18 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     uniform = rng.uniform((total,), torch.float32, 0.0, 1.0)
     # Some tokens occur often: about every third place is one of a few.
     history = (vocab * uniform).to(torch.int32).clamp_(max=vocab - 1)
-    few = rng.integers((total,), 0, 5 if case.distribution == "repeats" else min(vocab, 40), torch.int32)
+    few = rng.integers(
+        (total,), 0, 5 if case.distribution == "repeats" else min(vocab, 40), torch.int32
+    )
     history = torch.where(rng.uniform((total,), torch.float32, 0.0, 1.0) < 0.35, few, history)
     history[total - 1] = vocab - 1
     frequency = rng.uniform((batch,), torch.float32, 0.05, 0.3)
     if case.distribution == "repeats":
         frequency *= 20.0 / total
     elif case.distribution == "masked":
-        logits = logits.masked_fill(rng.uniform((batch, vocab), torch.float32, 0.0, 1.0) < 0.3, float("-inf"))
+        logits = logits.masked_fill(
+            rng.uniform((batch, vocab), torch.float32, 0.0, 1.0) < 0.3, float("-inf")
+        )
     return {
         "logits": logits,
         "history": history,
@@ -44,23 +50,43 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _counted(history: Tensor, offsets: Tensor, batch: int, vocab: int) -> Tensor:
     lengths = (offsets[1:] - offsets[:-1]).long()
     row = torch.repeat_interleave(torch.arange(batch, device=history.device), lengths)
-    return torch.bincount(row * vocab + history, minlength=batch * vocab).reshape(batch, vocab).to(torch.int32)
+    return (
+        torch.bincount(row * vocab + history, minlength=batch * vocab)
+        .reshape(batch, vocab)
+        .to(torch.int32)
+    )
 
 
-def _penalised(logits: Tensor, count: Tensor, repetition: Tensor, frequency: Tensor, presence: Tensor) -> Tensor:
+def _penalised(
+    logits: Tensor, count: Tensor, repetition: Tensor, frequency: Tensor, presence: Tensor
+) -> Tensor:
     seen = count > 0
     x = torch.where(logits > 0, logits / repetition[:, None], logits * repetition[:, None])
     return torch.where(seen, x - frequency[:, None] * count - presence[:, None], logits)
 
 
 def reference(
-    logits: Tensor, history: Tensor, offsets: Tensor, repetition: Tensor, frequency: Tensor, presence: Tensor, max_history: int
+    logits: Tensor,
+    history: Tensor,
+    offsets: Tensor,
+    repetition: Tensor,
+    frequency: Tensor,
+    presence: Tensor,
+    max_history: int,
 ) -> Tensor:
-    return _penalised(logits, _counted(history, offsets, *logits.shape), repetition, frequency, presence)
+    return _penalised(
+        logits, _counted(history, offsets, *logits.shape), repetition, frequency, presence
+    )
 
 
 def mutants(
-    logits: Tensor, history: Tensor, offsets: Tensor, repetition: Tensor, frequency: Tensor, presence: Tensor, max_history: int
+    logits: Tensor,
+    history: Tensor,
+    offsets: Tensor,
+    repetition: Tensor,
+    frequency: Tensor,
+    presence: Tensor,
+    max_history: int,
 ) -> dict[str, Tensor | tuple[Tensor, ...]]:
     count = _counted(history, offsets, *logits.shape)
     seen = count > 0
@@ -70,15 +96,26 @@ def mutants(
     return {
         "division whatever the sign": torch.where(seen, logits / r - f * count - p, logits),
         "repetition applied per occurrence": torch.where(
-            seen, torch.where(logits > 0, logits / r**count, logits * r**count) - f * count - p, logits
+            seen,
+            torch.where(logits > 0, logits / r**count, logits * r**count) - f * count - p,
+            logits,
         ),
-        "each token counted once": _penalised(logits, count.clamp_max(1), repetition, frequency, presence),
-        "presence per occurrence": _penalised(logits, count, repetition, frequency + presence, torch.zeros_like(presence)),
-        "repetition last": torch.where(seen, torch.where(reduced > 0, reduced / r, reduced * r), logits),
+        "each token counted once": _penalised(
+            logits, count.clamp_max(1), repetition, frequency, presence
+        ),
+        "presence per occurrence": _penalised(
+            logits, count, repetition, frequency + presence, torch.zeros_like(presence)
+        ),
+        "repetition last": torch.where(
+            seen, torch.where(reduced > 0, reduced / r, reduced * r), logits
+        ),
         "history of all sequences": _penalised(logits, everyone, repetition, frequency, presence),
     }
 
 
 def cost(case: Case) -> Cost:
     batch, vocab = case.axes["batch"], case.axes["vocab"]
-    return Cost(bytes=8 * batch * vocab + 4 * case.axes["total"] + 4 * (batch + 1) + 12 * batch, flops=2 * batch * vocab)
+    return Cost(
+        bytes=8 * batch * vocab + 4 * case.axes["total"] + 4 * (batch + 1) + 12 * batch,
+        flops=2 * batch * vocab,
+    )

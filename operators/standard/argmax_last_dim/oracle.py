@@ -1,8 +1,9 @@
-"""Row argmax over tiles of rows x columns: each lane keeps its greatest entry and where it first saw it; one reduction at the end.
+"""Row argmax over tiles of rows x columns: each lane keeps its greatest entry and where it first
+saw it; one reduction at the end.
 
-Short rows share a program; long rows are split over programs, and a second kernel takes the best of the splits. A lane that meets
-nothing above -inf keeps its first column, so a row of -inf ends with index 0 and needs no case of its own.
-"""
+Short rows share a program; long rows are split over programs, and a second kernel takes the best of
+the splits. A lane that meets nothing above -inf keeps its first column, so a row of -inf ends with
+index 0 and needs no case of its own."""
 
 import torch
 import triton
@@ -20,7 +21,9 @@ def _first_of_greatest(values, indices):
 
 
 @triton.jit
-def _argmax_kernel(x_ptr, values_ptr, indices_ptr, rows, cols, width, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def _argmax_kernel(
+    x_ptr, values_ptr, indices_ptr, rows, cols, width, ROWS: tl.constexpr, BLOCK: tl.constexpr
+):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     split = tl.program_id(1)
     first = split * width
@@ -42,13 +45,27 @@ def _argmax_kernel(x_ptr, values_ptr, indices_ptr, rows, cols, width, ROWS: tl.c
 
 
 @triton.jit
-def _tiles_kernel(x_ptr, values_ptr, indices_ptr, rows, cols, ROWS: tl.constexpr, BLOCK: tl.constexpr, STAGES: tl.constexpr):
-    # Rows of one block: nothing is kept per lane, and the next tiles are on their way into shared memory while this one is reduced.
+def _tiles_kernel(
+    x_ptr,
+    values_ptr,
+    indices_ptr,
+    rows,
+    cols,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    STAGES: tl.constexpr,
+):
+    # Rows of one block: nothing is kept per lane, and the next tiles are on their way into shared
+    # memory while this one is reduced.
     column = tl.arange(0, BLOCK)[None, :]
-    for tile in tl.range(tl.program_id(0), tl.cdiv(rows, ROWS), tl.num_programs(0), num_stages=STAGES):
+    for tile in tl.range(
+        tl.program_id(0), tl.cdiv(rows, ROWS), tl.num_programs(0), num_stages=STAGES
+    ):
         row = tile * ROWS + tl.arange(0, ROWS)
         mask = (row < rows)[:, None] & (column < cols)
-        x = tl.load(x_ptr + row.to(tl.int64)[:, None] * cols + column, mask=mask, other=-float("inf"))
+        x = tl.load(
+            x_ptr + row.to(tl.int64)[:, None] * cols + column, mask=mask, other=-float("inf")
+        )
         greatest = tl.max(x, axis=1)
         # A row of -inf finds its first column too.
         index = tl.min(tl.where(x == greatest[:, None], column, NOWHERE), axis=1)
@@ -69,7 +86,8 @@ def _combine_kernel(partial_ptr, where_ptr, values_ptr, indices_ptr, splits, BLO
 
 
 def _cut(rows: int, cols: int) -> tuple[int, int, int, int]:
-    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough programs when rows are few."""
+    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough
+    programs when rows are few."""
     block = min(triton.next_power_of_2(cols), TILE)
     tile_rows = min(triton.next_power_of_2(rows), TILE // block)
     splits = min(triton.cdiv(cols, block), max(1, PROGRAMS // triton.cdiv(rows, tile_rows)))
@@ -85,14 +103,22 @@ def argmax_last_dim(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     if cols <= block:
         tile_rows = min(triton.next_power_of_2(rows), max(1, 4096 // block))
         tiles = triton.cdiv(rows, tile_rows)
-        _tiles_kernel[(tiles,)](x, values, indices, rows, cols, ROWS=tile_rows, BLOCK=block, STAGES=1, num_warps=8)
+        _tiles_kernel[(tiles,)](
+            x, values, indices, rows, cols, ROWS=tile_rows, BLOCK=block, STAGES=1, num_warps=8
+        )
         return values, indices
     grid = (triton.cdiv(rows, tile_rows), splits)
     if splits == 1:
-        _argmax_kernel[grid](x, values, indices, rows, cols, width, ROWS=tile_rows, BLOCK=block, num_warps=4)
+        _argmax_kernel[grid](
+            x, values, indices, rows, cols, width, ROWS=tile_rows, BLOCK=block, num_warps=4
+        )
         return values, indices
     partial = torch.empty((rows, splits), dtype=torch.float32, device=x.device)
     where = torch.empty((rows, splits), dtype=torch.int32, device=x.device)
-    _argmax_kernel[grid](x, partial, where, rows, cols, width, ROWS=tile_rows, BLOCK=block, num_warps=4)
-    _combine_kernel[(rows,)](partial, where, values, indices, splits, BLOCK=triton.next_power_of_2(splits), num_warps=4)
+    _argmax_kernel[grid](
+        x, partial, where, rows, cols, width, ROWS=tile_rows, BLOCK=block, num_warps=4
+    )
+    _combine_kernel[(rows,)](
+        partial, where, values, indices, splits, BLOCK=triton.next_power_of_2(splits), num_warps=4
+    )
     return values, indices

@@ -11,8 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "ties":
-        # Few different values, none of them representable in bfloat16. The greatest occurs about three times in a row; every seventh
-        # row has one value only.
+        # Few different values, none of them representable in bfloat16. The greatest occurs about
+        # three times in a row; every seventh row has one value only.
         x = torch.round(x.clamp(-1.5, 1.5)) * 1.2345 + 0.5
         top = rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 3.0 / cols
         top[-1, 0], top[-1, cols // 2] = False, True
@@ -21,7 +21,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "negative":
         x = -1.0 - x.abs()
     elif case.distribution == "minus_infinity":
-        hidden = rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < rng.uniform((rows, 1), torch.float32, 0.5, 1.0)
+        hidden = rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < rng.uniform(
+            (rows, 1), torch.float32, 0.5, 1.0
+        )
         hidden[:, -1] = False
         hidden[1::4] = True
         hidden[-1] = False

@@ -1,9 +1,9 @@
 """Average pooling: a tile of output rows x columns per program, the window unrolled.
 
-Rows of all images are counted through, so that small images share a program and the divisions are one per row, not one per pixel. What
-windows share comes from L1. Windows of 2 x 2 that touch neither each other nor the border read whole lines instead, and add neighbours in
-registers. The divisor is a product of two counts, one of the row and one of the column.
-"""
+Rows of all images are counted through, so that small images share a program and the divisions are
+one per row, not one per pixel. What windows share comes from L1. Windows of 2 x 2 that touch
+neither each other nor the border read whole lines instead, and add neighbours in registers. The
+divisor is a product of two counts, one of the row and one of the column."""
 
 import torch
 import triton
@@ -49,7 +49,9 @@ def _pool_kernel(
 
 
 @triton.jit
-def _pairs_kernel(x_ptr, y_ptr, rows, height, width, out_height, out_width, BH: tl.constexpr, BW: tl.constexpr):
+def _pairs_kernel(
+    x_ptr, y_ptr, rows, height, width, out_height, out_width, BH: tl.constexpr, BW: tl.constexpr
+):
     row = tl.program_id(0) * BH + tl.arange(0, BH)
     column = tl.program_id(1) * (2 * BW) + tl.arange(0, 2 * BW)
     # Line of the image at which a row of windows starts, all images counted through.
@@ -64,7 +66,9 @@ def _pairs_kernel(x_ptr, y_ptr, rows, height, width, out_height, out_width, BH: 
     tl.store(target, (left + right) * 0.25, mask=(row < rows)[:, None] & (out < out_width)[None, :])
 
 
-def avg_pool2d(x: torch.Tensor, kernel: int, stride: int, padding: int, count_include_pad: bool) -> torch.Tensor:
+def avg_pool2d(
+    x: torch.Tensor, kernel: int, stride: int, padding: int, count_include_pad: bool
+) -> torch.Tensor:
     batch, channels, height, width = x.shape
     out_height = (height + 2 * padding - kernel) // stride + 1
     out_width = (width + 2 * padding - kernel) // stride + 1
@@ -74,7 +78,9 @@ def avg_pool2d(x: torch.Tensor, kernel: int, stride: int, padding: int, count_in
     if kernel == 2 and stride == 2 and padding == 0:
         bh = max(1, 512 // bw)
         grid = (triton.cdiv(rows, bh), triton.cdiv(out_width, bw))
-        _pairs_kernel[grid](x, y, rows, height, width, out_height, out_width, BH=bh, BW=bw, num_warps=4)
+        _pairs_kernel[grid](
+            x, y, rows, height, width, out_height, out_width, BH=bh, BW=bw, num_warps=4
+        )
         return y
     bh = max(1, 1024 // bw)
     _pool_kernel[(triton.cdiv(rows, bh), triton.cdiv(out_width, bw))](

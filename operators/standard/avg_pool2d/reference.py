@@ -8,8 +8,12 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Axes are positive, so the padding is one less than its axis, and `divisor_kind` is 1 where padding counts and 2 where it does not."""
-    x = rng.normal((case.axes["batch"], case.axes["channels"], case.axes["height"], case.axes["width"]), torch.float32)
+    """Axes are positive, so the padding is one less than its axis, and `divisor_kind` is 1 where
+    padding counts and 2 where it does not."""
+    x = rng.normal(
+        (case.axes["batch"], case.axes["channels"], case.axes["height"], case.axes["width"]),
+        torch.float32,
+    )
     if case.distribution == "offset":
         # Far from zero, so that the divisor at the border shows.
         x += 3.0
@@ -40,19 +44,29 @@ def _sums(x: Tensor, kernel: int, stride: int, padding: int) -> Tensor:
     for r in range(kernel):
         for s in range(kernel):
             # The last window starts at stride * (rows - 1): a slice that ends right behind it.
-            total += padded[:, :, r : r + stride * (rows - 1) + 1 : stride, s : s + stride * (columns - 1) + 1 : stride]
+            total += padded[
+                :,
+                :,
+                r : r + stride * (rows - 1) + 1 : stride,
+                s : s + stride * (columns - 1) + 1 : stride,
+            ]
     return total
 
 
-def mutants(x: Tensor, kernel: int, stride: int, padding: int, count_include_pad: bool) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    x: Tensor, kernel: int, stride: int, padding: int, count_include_pad: bool
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     right = _pool(x, kernel, stride, padding, count_include_pad)
     moved = torch.nn.functional.pad(x, (0, padding + 1, 0, padding + 1))[:, :, padding:, padding:]
-    late = _pool(torch.nn.functional.pad(moved, (0, kernel, 0, kernel)), kernel, stride, 0, True)[:, :, : right.shape[2], : right.shape[3]]
+    late = _pool(torch.nn.functional.pad(moved, (0, kernel, 0, kernel)), kernel, stride, 0, True)[
+        :, :, : right.shape[2], : right.shape[3]
+    ]
     return {
         "divisor of the other kind": _pool(x, kernel, stride, padding, not count_include_pad),
         "divided by kernel": right * kernel,
         "windows start a padding late": late,
-        "border repeated instead of zeros": _sums(_repeat_border(x, padding), kernel, stride, 0) / (kernel * kernel),
+        "border repeated instead of zeros": _sums(_repeat_border(x, padding), kernel, stride, 0)
+        / (kernel * kernel),
     }
 
 

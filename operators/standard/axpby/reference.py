@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Uniform values in float16: their range keeps z below 4, where the rounding of float16 stays far under the tolerance."""
+    """Uniform values in float16: their range keeps z below 4, where the rounding of float16 stays
+    far under the tolerance."""
     n = case.axes["n"]
     a, b = 0.7, -1.3  # neither is a float16
     if case.dtype == torch.float16:
@@ -45,7 +46,9 @@ def mutants(x: Tensor, y: Tensor, a: float, b: float) -> dict[str, Tensor | tupl
         "factors swapped": reference(x, y, b, a),
         "factors rounded to integers": reference(x, y, round(a), round(b)),
         "a multiplies the sum": reference(x, y, a, a * b),
-        "scalars rounded to float16": reference(x, y, float(torch.tensor(a).half()), float(torch.tensor(b).half())),
+        "scalars rounded to float16": reference(
+            x, y, float(torch.tensor(a).half()), float(torch.tensor(b).half())
+        ),
     }
 
 

@@ -1,5 +1,5 @@
-"""Batch normalisation for inference: tiles of planes x pixels, so that the channel is known per row of a tile and needs no division per
-element."""
+"""Batch normalisation for inference: tiles of planes x pixels, so that the channel is known per row
+of a tile and needs no division per element."""
 
 import torch
 import triton
@@ -10,7 +10,18 @@ TILE = 4096
 
 @triton.jit
 def _batch_norm_kernel(
-    x_ptr, mean_ptr, var_ptr, w_ptr, b_ptr, y_ptr, planes, channels, pixels, eps, PLANES: tl.constexpr, PIXELS: tl.constexpr
+    x_ptr,
+    mean_ptr,
+    var_ptr,
+    w_ptr,
+    b_ptr,
+    y_ptr,
+    planes,
+    channels,
+    pixels,
+    eps,
+    PLANES: tl.constexpr,
+    PIXELS: tl.constexpr,
 ):
     plane = tl.program_id(0) * PLANES + tl.arange(0, PLANES)
     pixel = tl.program_id(1) * PIXELS + tl.arange(0, PIXELS)
@@ -24,7 +35,14 @@ def _batch_norm_kernel(
     tl.store(y_ptr + offsets, y.to(y_ptr.dtype.element_ty), mask=mask)
 
 
-def batch_norm_infer(x: torch.Tensor, mean: torch.Tensor, var: torch.Tensor, w: torch.Tensor, b: torch.Tensor, eps: float) -> torch.Tensor:
+def batch_norm_infer(
+    x: torch.Tensor,
+    mean: torch.Tensor,
+    var: torch.Tensor,
+    w: torch.Tensor,
+    b: torch.Tensor,
+    eps: float,
+) -> torch.Tensor:
     y = torch.empty_like(x)
     batch, channels, height, width = x.shape
     planes, pixels = batch * channels, height * width

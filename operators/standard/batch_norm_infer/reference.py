@@ -8,7 +8,9 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    batch, channels, height, width = (case.axes[name] for name in ("batch", "channels", "height", "width"))
+    batch, channels, height, width = (
+        case.axes[name] for name in ("batch", "channels", "height", "width")
+    )
     shape = (batch, channels, height, width)
     mean = rng.normal((channels,), torch.float32)
     var = rng.uniform((channels,), torch.float32, 0.2, 3.0)
@@ -22,7 +24,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     deviation = (var + 1e-5).sqrt()
     normal = rng.normal(shape, torch.float32)
     if case.distribution == "spikes":
-        normal = torch.where(rng.uniform(shape, torch.float32, 0.0, 1.0) < 0.01, 0.5 * normal + 3.0, normal)
+        normal = torch.where(
+            rng.uniform(shape, torch.float32, 0.0, 1.0) < 0.01, 0.5 * normal + 3.0, normal
+        )
     # The statistics are not quite those of x, as in inference.
     x = (1.1 * normal.clamp(-4.5, 4.5) + 0.2) * deviation[:, None, None] + mean[:, None, None]
     w = 1.0 + (0.2 * rng.normal((channels,), torch.float32)).clamp(-0.4, 0.3)
@@ -36,7 +40,9 @@ def reference(x: Tensor, mean: Tensor, var: Tensor, w: Tensor, b: Tensor, eps: f
     return ((wide - mean[:, None, None]) * scale[:, None, None] + b[:, None, None]).to(x.dtype)
 
 
-def mutants(x: Tensor, mean: Tensor, var: Tensor, w: Tensor, b: Tensor, eps: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    x: Tensor, mean: Tensor, var: Tensor, w: Tensor, b: Tensor, eps: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     wide = x.to(w.dtype)
     measured_mean = wide.mean(dim=(0, 2, 3))
     measured_var = (wide - measured_mean[:, None, None]).square().mean(dim=(0, 2, 3))

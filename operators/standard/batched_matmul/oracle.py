@@ -1,4 +1,5 @@
-"""Batched float16 GEMM: one grid axis for the batch, tiles of one matrix next to each other so that its operands stay in L2."""
+"""Batched float16 GEMM: one grid axis for the batch, tiles of one matrix next to each other so that
+its operands stay in L2."""
 
 import torch
 import triton
@@ -8,7 +9,18 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 @triton.jit
 def _batched_kernel(
-    a_ptr, b_ptr, c_ptr, m, n, k, tiles, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, EVEN_K: tl.constexpr
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    m,
+    n,
+    k,
+    tiles,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    EVEN_K: tl.constexpr,
 ):
     # The batch is folded into the one grid axis that may be longer than 65535.
     batch = (tl.program_id(0) // tiles).to(tl.int64)
@@ -20,7 +32,8 @@ def _batched_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads need no mask.
+    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads
+    # need no mask.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -45,9 +58,21 @@ def _batched_kernel(
 
 @triton.jit
 def _persistent_kernel(
-    a_desc, b_desc, c_desc, total, m, n, k, tiles, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr
+    a_desc,
+    b_desc,
+    c_desc,
+    total,
+    m,
+    n,
+    k,
+    tiles,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
 ):
-    """As many programs as multiprocessors: with so short a k, the loads of the next tile have to run while this one is stored."""
+    """As many programs as multiprocessors: with so short a k, the loads of the next tile have to
+    run while this one is stored."""
     tiles_m = m // BM
     tiles_n = n // BN
     for tile in tl.range(tl.program_id(0), total, tl.num_programs(0), flatten=True):
@@ -67,7 +92,8 @@ def batched_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     batch, m, k = a.shape
     n = b.shape[2]
     c = torch.empty((batch, m, n), dtype=a.dtype, device=a.device)
-    # A tile is chosen by the matrix (not to waste lanes on small ones) and by how many tiles the whole batch makes.
+    # A tile is chosen by the matrix (not to waste lanes on small ones) and by how many tiles the
+    # whole batch makes.
     if min(m, n) >= 256 and batch * m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
     elif min(m, n) >= 128:
@@ -78,15 +104,42 @@ def batched_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         bm, bn, bk, warps, stages = 32, 32, 64, 2, 3
     tiles = triton.cdiv(m, bm) * triton.cdiv(n, bn)
     if bn == 256 and m % bm == 0 and n % bn == 0 and k % bk == 0:
-        # Whole tiles only: no tile straddles two matrices, and one view holds the rows of all of them.
+        # Whole tiles only: no tile straddles two matrices, and one view holds the rows of all of
+        # them.
         a_desc = TensorDescriptor.from_tensor(a.view(batch * m, k), [bm, bk])
         b_desc = TensorDescriptor.from_tensor(b.view(batch * k, n), [bk, bn])
         c_desc = TensorDescriptor.from_tensor(c.view(batch * m, n), [bm, bn])
         _persistent_kernel[(min(132, batch * tiles),)](
-            a_desc, b_desc, c_desc, batch * tiles, m, n, k, tiles, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=3
+            a_desc,
+            b_desc,
+            c_desc,
+            batch * tiles,
+            m,
+            n,
+            k,
+            tiles,
+            BM=bm,
+            BN=bn,
+            BK=bk,
+            GROUP=8,
+            num_warps=warps,
+            num_stages=3,
         )
         return c
     _batched_kernel[(batch * tiles,)](
-        a, b, c, m, n, k, tiles, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages
+        a,
+        b,
+        c,
+        m,
+        n,
+        k,
+        tiles,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=8,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=stages,
     )
     return c

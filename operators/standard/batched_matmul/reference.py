@@ -33,10 +33,14 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
     return {
         "b of the first batch for all": reference(a, b[:1].expand_as(b)),
         "tail of k left out": reference(a[:, :, :whole], b[:, :whole]),
-        "b read as n x k": reference(a, b.reshape(b.shape[0], b.shape[2], b.shape[1]).transpose(1, 2)),
+        "b read as n x k": reference(
+            a, b.reshape(b.shape[0], b.shape[2], b.shape[1]).transpose(1, 2)
+        ),
     }
 
 
 def cost(case: Case) -> Cost:
     batch, m, n, k = case.axes["batch"], case.axes["m"], case.axes["n"], case.axes["k"]
-    return Cost(bytes=batch * (m * k + k * n + m * n) * case.dtype.itemsize, flops=2 * batch * m * n * k)
+    return Cost(
+        bytes=batch * (m * k + k * n + m * n) * case.dtype.itemsize, flops=2 * batch * m * n * k
+    )

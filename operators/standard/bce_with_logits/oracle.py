@@ -1,9 +1,10 @@
-"""Binary cross entropy in one pass. Loads are copied into shared memory ahead of time (a pipelined loop).
+"""Binary cross entropy in one pass. Loads are copied into shared memory ahead of time (a pipelined
+loop).
 
-A program keeps the weights of its columns in registers and walks down the rows, so that no column number has to be computed by division.
-Each stores one share of the sum, and a second kernel adds the shares in a fixed order; it is a programmatic dependent launch, which starts
-while the first one drains.
-"""
+A program keeps the weights of its columns in registers and walks down the rows, so that no column
+number has to be computed by division. Each stores one share of the sum, and a second kernel adds
+the shares in a fixed order; it is a programmatic dependent launch, which starts while the first one
+drains."""
 
 import torch
 import triton
@@ -14,7 +15,8 @@ PROGRAMS = 792
 
 @triton.jit
 def _log(x, HOPPER: tl.constexpr):
-    # One special-function instruction in place of some twenty of the exact logarithm; its absolute error is below 1e-6.
+    # One special-function instruction in place of some twenty of the exact logarithm; its absolute
+    # error is below 1e-6.
     if HOPPER:
         return tl.extra.cuda.libdevice.fast_logf(x)
     else:
@@ -23,7 +25,16 @@ def _log(x, HOPPER: tl.constexpr):
 
 @triton.jit
 def _terms_kernel(
-    x_ptr, y_ptr, weight_ptr, shares_ptr, rows, cols, BR: tl.constexpr, BC: tl.constexpr, STAGES: tl.constexpr, HOPPER: tl.constexpr
+    x_ptr,
+    y_ptr,
+    weight_ptr,
+    shares_ptr,
+    rows,
+    cols,
+    BR: tl.constexpr,
+    BC: tl.constexpr,
+    STAGES: tl.constexpr,
+    HOPPER: tl.constexpr,
 ):
     if HOPPER:
         tl.extra.cuda.gdc_launch_dependents()
@@ -35,12 +46,16 @@ def _terms_kernel(
         row = first + lane
         mask = (row < rows)[:, None] & (column < cols)[None, :]
         place = row.to(tl.int64)[:, None] * cols + column[None, :]
-        # Past the end both factors are 0: the label stands for the whole weight, and x is so large that its softplus is 0.
+        # Past the end both factors are 0: the label stands for the whole weight, and x is so large
+        # that its softplus is 0.
         x = tl.load(x_ptr + place, mask=mask, other=200.0)
         y = tl.load(y_ptr + place, mask=mask, other=1.0)
         softplus = _log(1.0 + tl.exp(-tl.abs(x)), HOPPER) + tl.maximum(-x, 0.0)
         total += (1.0 - y) * x + (1.0 + extra * y) * softplus
-    tl.store(shares_ptr + tl.program_id(0) * tl.num_programs(1) + tl.program_id(1), tl.sum(tl.sum(total, axis=1), axis=0))
+    tl.store(
+        shares_ptr + tl.program_id(0) * tl.num_programs(1) + tl.program_id(1),
+        tl.sum(tl.sum(total, axis=1), axis=0),
+    )
 
 
 @triton.jit
@@ -55,7 +70,8 @@ def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER:
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The interpreter and other GPUs have none."""
+    """Or newer: kernels that are launched before those that they wait for have ended. The
+    interpreter and other GPUs have none."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()
@@ -71,7 +87,18 @@ def bce_with_logits(x: torch.Tensor, y: torch.Tensor, pos_weight: torch.Tensor) 
     down = min(triton.cdiv(rows, br), max(1, PROGRAMS // across))
     shares = torch.empty((across * down,), dtype=torch.float32, device=x.device)
     loss = torch.empty((1,), dtype=torch.float32, device=x.device)
-    _terms_kernel[(across, down)](x, y, pos_weight, shares, rows, cols, BR=br, BC=bc, STAGES=4, HOPPER=hopper, num_warps=4)
+    _terms_kernel[(across, down)](
+        x, y, pos_weight, shares, rows, cols, BR=br, BC=bc, STAGES=4, HOPPER=hopper, num_warps=4
+    )
     early = {"launch_pdl": True} if hopper else {}
-    _sum_kernel[(1,)](shares, loss, across * down, 1.0 / (rows * cols), BLOCK=4096, HOPPER=hopper, num_warps=16, **early)
+    _sum_kernel[(1,)](
+        shares,
+        loss,
+        across * down,
+        1.0 / (rows * cols),
+        BLOCK=4096,
+        HOPPER=hopper,
+        num_warps=16,
+        **early,
+    )
     return loss

@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`extreme`: a tenth of the logits lies beyond what exp can hold, on either side. `hard`: labels are 0 or 1."""
+    """`extreme`: a tenth of the logits lies beyond what exp can hold, on either side. `hard`:
+    labels are 0 or 1."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = 2.0 * rng.normal((rows, cols), torch.float32)
     y = rng.uniform((rows, cols), torch.float32)
@@ -16,11 +17,16 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         beyond = rng.uniform((rows, cols), torch.float32) < 0.1
         x = torch.where(beyond, torch.where(x > 0, 95.0, -95.0) + 4.0 * x, x).clamp(-119.0, 119.0)
     y = _off_grid(0.99 * y) if case.distribution == "soft" else (y < 0.3).float()
-    return {"x": _off_grid(x), "y": y, "pos_weight": _off_grid(rng.uniform((cols,), torch.float32, 0.5, 4.0))}
+    return {
+        "x": _off_grid(x),
+        "y": y,
+        "pos_weight": _off_grid(rng.uniform((cols,), torch.float32, 0.5, 4.0)),
+    }
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one side, and a mean does not hide it."""
+    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one
+    side, and a mean does not hide it."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 
@@ -44,9 +50,13 @@ def mutants(x: Tensor, y: Tensor, pos_weight: Tensor) -> dict[str, Tensor | tupl
     clipped = -(pos_weight * y * torch.log(p + floor) + (1.0 - y) * torch.log(1.0 - p + floor))
     return {
         "pos_weight left out": _mean(_terms(x, y, torch.ones_like(pos_weight)), x),
-        "pos_weight on both parts": _mean(_terms(x, y, torch.ones_like(pos_weight)) * pos_weight, x),
+        "pos_weight on both parts": _mean(
+            _terms(x, y, torch.ones_like(pos_weight)) * pos_weight, x
+        ),
         "pos_weight of the next column": _mean(_terms(x, y, pos_weight.roll(1)), x),
-        "logarithm of a sigmoid": _mean(-(pos_weight * y * torch.log(p) + (1.0 - y) * torch.log(1.0 - p)), x),
+        "logarithm of a sigmoid": _mean(
+            -(pos_weight * y * torch.log(p) + (1.0 - y) * torch.log(1.0 - p)), x
+        ),
         "logarithm with a floor": _mean(clipped, x),
         "sum over columns, mean over rows": _mean(terms * x.shape[1], x),
         "labels exchanged": _mean(_terms(x, 1.0 - y, pos_weight), x),

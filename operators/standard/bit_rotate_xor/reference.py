@@ -15,7 +15,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     s = rng.integers((n,), -100, 100, torch.int32)
     if case.distribution == "edges":
         # Multiples of 32 and their neighbours, up to both ends of int32.
-        s = (32 * rng.integers((n,), -(1 << 26) + 1, (1 << 26) - 1) + rng.integers((n,), -1, 2)).to(torch.int32)
+        s = (32 * rng.integers((n,), -(1 << 26) + 1, (1 << 26) - 1) + rng.integers((n,), -1, 2)).to(
+            torch.int32
+        )
         s[n // 2], s[n // 3] = low, high - 1
     elif case.distribution == "single_bits":
         # One bit set, and a mask that is mostly zero: a lost or smeared bit shows.

@@ -1,10 +1,11 @@
 """Bitonic sort of whole rows, a row in the registers of one warp (two for the longest rows).
 
-Steps over low bits of an entry's place are by far the most frequent, so these bits name a register: most compare-exchanges are then one
-minimum or maximum within a thread, and only the few over the high bits are shuffles. What is sorted has no order yet, so entries are loaded
-as memory likes it and their places are renamed for nothing; only the result is moved. Descending runs are sorted as ascending ones of
-complements, one exclusive or per merge. Padding is the greatest value, which sorts past the end. Short rows share a program.
-"""
+Steps over low bits of an entry's place are by far the most frequent, so these bits name a register:
+most compare-exchanges are then one minimum or maximum within a thread, and only the few over the
+high bits are shuffles. What is sorted has no order yet, so entries are loaded as memory likes it
+and their places are renamed for nothing; only the result is moved. Descending runs are sorted as
+ascending ones of complements, one exclusive or per merge. Padding is the greatest value, which
+sorts past the end. Short rows share a program."""
 
 import torch
 import triton
@@ -15,7 +16,8 @@ LANES = 32
 
 @triton.jit
 def _partner(x, DIM: tl.constexpr):
-    """The entry at the other place along one dimension of the hypercube: no instruction in a thread, a shuffle in a warp."""
+    """The entry at the other place along one dimension of the hypercube: no instruction in a
+    thread, a shuffle in a warp."""
     bits = x.to(tl.int32, bitcast=True)
     return (bits ^ tl.xor_sum(bits, DIM, True)).to(x.dtype, bitcast=True)
 
@@ -28,7 +30,8 @@ def _side(LOG: tl.constexpr, BIT: tl.constexpr):
 
 @triton.jit
 def _reverse(x, where):
-    """Reverses the order of the entries where a bit is set: complement of integers, sign of floats (no NaN and no -0 among them)."""
+    """Reverses the order of the entries where a bit is set: complement of integers, sign of floats
+    (no NaN and no -0 among them)."""
     if x.dtype == tl.int32:
         y = x ^ -where
     else:
@@ -39,7 +42,8 @@ def _reverse(x, where):
 @triton.jit
 def _sort(h, LOG: tl.constexpr):
     for stage in tl.static_range(1, LOG + 1):
-        # Stage runs are 2^stage long; every second one is reversed, and the last stage has a single run.
+        # Stage runs are 2^stage long; every second one is reversed, and the last stage has a single
+        # run.
         if stage == 1:
             h = _reverse(h, _side(LOG, 1))
         elif stage < LOG:
@@ -54,19 +58,29 @@ def _sort(h, LOG: tl.constexpr):
 
 @triton.jit
 def _warp_kernel(
-    x_ptr, y_ptr, cols, LOG: tl.constexpr, HIGH: tl.constexpr, THREADS: tl.constexpr, VECTOR: tl.constexpr, PADDING: tl.constexpr
+    x_ptr,
+    y_ptr,
+    cols,
+    LOG: tl.constexpr,
+    HIGH: tl.constexpr,
+    THREADS: tl.constexpr,
+    VECTOR: tl.constexpr,
+    PADDING: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64)
     column = tl.arange(0, 1 << LOG)
     x = tl.load(x_ptr + row * cols + column, mask=column < cols, other=PADDING)
-    # (vectors of a thread, threads, entries of a vector): threads become the highest bits of the place.
+    # (vectors of a thread, threads, entries of a vector): threads become the highest bits of the
+    # place.
     x = tl.permute(tl.reshape(x, (HIGH, THREADS, VECTOR)), (1, 0, 2))
     x = _sort(tl.reshape(x, [2] * LOG), LOG)
     tl.store(y_ptr + row * cols + column, tl.reshape(x, (1 << LOG,)), mask=column < cols)
 
 
 @triton.jit
-def _sort_kernel(x_ptr, y_ptr, rows, cols, ROWS: tl.constexpr, COLS: tl.constexpr, PADDING: tl.constexpr):
+def _sort_kernel(
+    x_ptr, y_ptr, rows, cols, ROWS: tl.constexpr, COLS: tl.constexpr, PADDING: tl.constexpr
+):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
     column = tl.arange(0, COLS)[None, :]
     mask = (row < rows) & (column < cols)
@@ -82,7 +96,9 @@ def bitonic_sort_rows(x: torch.Tensor) -> torch.Tensor:
     padding = float("inf") if x.dtype == torch.float32 else 2**31 - 1
     if cols <= 128:
         tile = 1024 // block
-        _sort_kernel[(triton.cdiv(rows, tile),)](x, y, rows, cols, ROWS=tile, COLS=block, PADDING=padding, num_warps=4)
+        _sort_kernel[(triton.cdiv(rows, tile),)](
+            x, y, rows, cols, ROWS=tile, COLS=block, PADDING=padding, num_warps=4
+        )
         return y
     # 64 entries a thread at most: with their partners they still fit into registers.
     warps = max(1, block // 2048)

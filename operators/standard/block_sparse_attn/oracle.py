@@ -1,8 +1,9 @@
-"""Block-sparse attention: a program per block of 64 queries walks down its row of the CSR list, with a running maximum and sum.
+"""Block-sparse attention: a program per block of 64 queries walks down its row of the CSR list,
+with a running maximum and sum.
 
-The look-up of the next block is part of the software pipeline, so keys and values of a block are on their way while the one before is
-multiplied. Rows that see few blocks end early; many programs per SM even that out. Exponentials are base 2.
-"""
+The look-up of the next block is part of the software pipeline, so keys and values of a block are on
+their way while the one before is multiplied. Rows that see few blocks end early; many programs per
+SM even that out. Exponentials are base 2."""
 
 import torch
 import triton
@@ -11,7 +12,17 @@ import triton.language as tl
 
 @triton.jit
 def _block_sparse_kernel(
-    q_ptr, k_ptr, v_ptr, o_ptr, offsets_ptr, columns_ptr, seq, scale, B: tl.constexpr, D: tl.constexpr, WHOLE: tl.constexpr
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    o_ptr,
+    offsets_ptr,
+    columns_ptr,
+    seq,
+    scale,
+    B: tl.constexpr,
+    D: tl.constexpr,
+    WHOLE: tl.constexpr,
 ):
     row = tl.program_id(0)
     head = tl.program_id(1).to(tl.int64) * seq * D
@@ -32,8 +43,16 @@ def _block_sparse_kernel(
             v = tl.load(v_ptr + head + keys[:, None] * D + dims[None, :])
             scores = tl.dot(q, k)
         else:
-            k = tl.load(k_ptr + head + keys[None, :] * D + dims[:, None], mask=(keys < seq)[None, :], other=0.0)
-            v = tl.load(v_ptr + head + keys[:, None] * D + dims[None, :], mask=(keys < seq)[:, None], other=0.0)
+            k = tl.load(
+                k_ptr + head + keys[None, :] * D + dims[:, None],
+                mask=(keys < seq)[None, :],
+                other=0.0,
+            )
+            v = tl.load(
+                v_ptr + head + keys[:, None] * D + dims[None, :],
+                mask=(keys < seq)[:, None],
+                other=0.0,
+            )
             scores = tl.where((keys < seq)[None, :], tl.dot(q, k), -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1) * scale)
         p = tl.exp2(scores * scale - new[:, None])
@@ -47,19 +66,41 @@ def _block_sparse_kernel(
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
 
-def block_sparse_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, row_offsets: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+def block_sparse_attn(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    row_offsets: torch.Tensor,
+    columns: torch.Tensor,
+) -> torch.Tensor:
     batch, heads, seq, dim = q.shape
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     block = 64
     scale = dim**-0.5 * 1.4426950408889634
     grid = (triton.cdiv(seq, block), batch * heads)
     _block_sparse_kernel[grid](
-        q, k, v, o, row_offsets, columns, seq, scale, B=block, D=dim, WHOLE=seq % block == 0, num_warps=4, num_stages=_stages(3)
+        q,
+        k,
+        v,
+        o,
+        row_offsets,
+        columns,
+        seq,
+        scale,
+        B=block,
+        D=dim,
+        WHOLE=seq % block == 0,
+        num_warps=4,
+        num_stages=_stages(3),
     )
     return o

@@ -10,14 +10,21 @@ BLOCK = 64
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging to zero."""
+    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging
+    to zero."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
     q = 3.0 * rng.normal(shape, torch.float32)
     k = rng.normal(shape, torch.float32)
     v = rng.normal(shape, torch.float32)
     offsets, columns = _mask(case, rng)
     half = torch.float16
-    return {"q": q.to(half), "k": k.to(half), "v": v.to(half), "row_offsets": offsets, "columns": columns}
+    return {
+        "q": q.to(half),
+        "k": k.to(half),
+        "v": v.to(half),
+        "row_offsets": offsets,
+        "columns": columns,
+    }
 
 
 def _mask(case: Case, rng: Rng) -> tuple[Tensor, Tensor]:
@@ -46,15 +53,21 @@ def _rows(row_offsets: Tensor, columns: Tensor) -> list[list[int]]:
     return [blocks[offsets[i] : offsets[i + 1]] for i in range(len(offsets) - 1)]
 
 
-def _attend(q: Tensor, k: Tensor, v: Tensor, rows: list[list[int]], scale: float, padded: bool) -> Tensor:
-    """One block of queries of all heads at a time, over the keys gathered from its blocks. `padded`: a short block is filled with zeros."""
+def _attend(
+    q: Tensor, k: Tensor, v: Tensor, rows: list[list[int]], scale: float, padded: bool
+) -> Tensor:
+    """One block of queries of all heads at a time, over the keys gathered from its blocks.
+    `padded`: a short block is filled with zeros."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     seq = q.shape[2]
     out = torch.zeros(q.shape, dtype=wide, device=q.device)
     for row, blocks in enumerate(rows):
         if not blocks:
             continue
-        keys = torch.tensor([j for block in blocks for j in range(block * BLOCK, min(seq, (block + 1) * BLOCK))], device=q.device)
+        keys = torch.tensor(
+            [j for block in blocks for j in range(block * BLOCK, min(seq, (block + 1) * BLOCK))],
+            device=q.device,
+        )
         queries = slice(row * BLOCK, (row + 1) * BLOCK)
         scores = (q[:, :, queries].to(wide) @ k[:, :, keys].to(wide).transpose(-1, -2)) * scale
         zeros = len(blocks) * BLOCK - keys.numel() if padded else 0
@@ -63,21 +76,35 @@ def _attend(q: Tensor, k: Tensor, v: Tensor, rows: list[list[int]], scale: float
     return out
 
 
-def mutants(q: Tensor, k: Tensor, v: Tensor, row_offsets: Tensor, columns: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    q: Tensor, k: Tensor, v: Tensor, row_offsets: Tensor, columns: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     rows, scale = _rows(row_offsets, columns), q.shape[-1] ** -0.5
     places = range(len(rows))
     return {
         "mask ignored": _attend(q, k, v, [list(places) for _ in places], scale, False),
-        "mask transposed": _attend(q, k, v, [[i for i in places if j in rows[i]] for j in places], scale, False),
-        "last block of each row left out": _attend(q, k, v, [blocks[:-1] for blocks in rows], scale, False),
-        "empty rows see the next block of the list": _attend(q, k, v, [blocks or [0] for blocks in rows], scale, False),
+        "mask transposed": _attend(
+            q, k, v, [[i for i in places if j in rows[i]] for j in places], scale, False
+        ),
+        "last block of each row left out": _attend(
+            q, k, v, [blocks[:-1] for blocks in rows], scale, False
+        ),
+        "empty rows see the next block of the list": _attend(
+            q, k, v, [blocks or [0] for blocks in rows], scale, False
+        ),
         "short block filled with zeros": _attend(q, k, v, rows, scale, True),
-        "blocks after the query left out": _attend(q, k, v, [[j for j in blocks if j <= i] for i, blocks in enumerate(rows)], scale, False),
+        "blocks after the query left out": _attend(
+            q, k, v, [[j for j in blocks if j <= i] for i, blocks in enumerate(rows)], scale, False
+        ),
         "scale left out": _attend(q, k, v, rows, 1.0, False),
     }
 
 
 def cost(case: Case) -> Cost:
-    heads, seq, dim = case.axes["batch"] * case.axes["heads"], case.axes["seq"], case.axes["head_dim"]
+    heads, seq, dim = (
+        case.axes["batch"] * case.axes["heads"],
+        case.axes["seq"],
+        case.axes["head_dim"],
+    )
     traffic = heads * seq * dim * (3 * 2 + 4) + 4 * (case.axes["row_count"] + case.axes["blocks"])
     return Cost(bytes=traffic, flops=4 * heads * case.axes["blocks"] * BLOCK * BLOCK * dim)

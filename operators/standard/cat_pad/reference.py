@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """a has at most half of each entry of y, b the rest. Distribution `full`: entry 1 has no padding."""
+    """a has at most half of each entry of y, b the rest. Distribution `full`: entry 1 has no
+    padding."""
     length, dim = case.axes["length"], case.axes["dim"]
     total_a, total_b = case.axes["total_a"], case.axes["total_b"]
     half = length // 2
@@ -24,7 +25,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _offsets(case: Case, rng: Rng, total: int, longest: int, empty: int) -> Tensor:
-    """Random lengths that add up to total. From `empty` on every fifth is 0, every tenth in both batches; entry 1 has `longest`."""
+    """Random lengths that add up to total. From `empty` on every fifth is 0, every tenth in both
+    batches; entry 1 has `longest`."""
     batch = case.axes["batch"]
     weights = rng.uniform((batch,), torch.float64, 0.7, 1.0)
     weights[empty::5] = 0.0
@@ -43,7 +45,14 @@ def _offsets(case: Case, rng: Rng, total: int, longest: int, empty: int) -> Tens
 
 
 def _assemble(
-    a: Tensor, a_offsets: Tensor, b: Tensor, b_offsets: Tensor, length: int, pad: float, extra: int = 0, packed: bool = True
+    a: Tensor,
+    a_offsets: Tensor,
+    b: Tensor,
+    b_offsets: Tensor,
+    length: int,
+    pad: float,
+    extra: int = 0,
+    packed: bool = True,
 ) -> Tensor:
     """extra: rows of a too many. packed: b follows a at once, instead of ending where y ends."""
     t = torch.arange(length, device=a.device)[None, :]
@@ -58,17 +67,25 @@ def _assemble(
     return torch.where(from_a, a[a_index], y)
 
 
-def reference(a: Tensor, a_offsets: Tensor, b: Tensor, b_offsets: Tensor, length: int, pad: float) -> Tensor:
+def reference(
+    a: Tensor, a_offsets: Tensor, b: Tensor, b_offsets: Tensor, length: int, pad: float
+) -> Tensor:
     return _assemble(a, a_offsets, b, b_offsets, length, pad)
 
 
-def mutants(a: Tensor, a_offsets: Tensor, b: Tensor, b_offsets: Tensor, length: int, pad: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    a: Tensor, a_offsets: Tensor, b: Tensor, b_offsets: Tensor, length: int, pad: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     return {
         "blocks in the other order": _assemble(b, b_offsets, a, a_offsets, length, pad),
         "padded with zero": _assemble(a, a_offsets, b, b_offsets, length, 0.0),
-        "padding between the blocks": _assemble(a, a_offsets, b, b_offsets, length, pad, packed=False),
+        "padding between the blocks": _assemble(
+            a, a_offsets, b, b_offsets, length, pad, packed=False
+        ),
         "one row of a too many": _assemble(a, a_offsets, b, b_offsets, length, pad, extra=1),
-        "second block left out": _assemble(a, a_offsets, b[:1], torch.zeros_like(b_offsets), length, pad),
+        "second block left out": _assemble(
+            a, a_offsets, b[:1], torch.zeros_like(b_offsets), length, pad
+        ),
     }
 
 

@@ -1,7 +1,8 @@
-"""Causal softmax with the row in registers. Only the visible part of a row is loaded, so half of x is never read; y is written whole.
+"""Causal softmax with the row in registers. Only the visible part of a row is loaded, so half of x
+is never read; y is written whole.
 
-Rows go to programs from the last to the first, so that the long ones start early and the short ones fill the end.
-"""
+Rows go to programs from the last to the first, so that the long ones start early and the short ones
+fill the end."""
 
 import torch
 import triton
@@ -24,5 +25,7 @@ def causal_masked_softmax(x: torch.Tensor, scale: float) -> torch.Tensor:
     y = torch.empty(x.shape, dtype=torch.float32, device=x.device)
     block = triton.next_power_of_2(seq)
     warps = 1 if block <= 256 else 4 if block <= 2048 else 8 if block <= 8192 else 16
-    _causal_softmax_kernel[(batch * heads * seq,)](x, y, batch * heads, seq, scale, BLOCK=block, num_warps=warps)
+    _causal_softmax_kernel[(batch * heads * seq,)](
+        x, y, batch * heads, seq, scale, BLOCK=block, num_warps=warps
+    )
     return y

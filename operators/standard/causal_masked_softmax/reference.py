@@ -16,11 +16,15 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # Above the diagonal: larger than all that counts, inf and NaN.
         place = torch.arange(seq, device=rng.device)
         distance = place[None, :] - place[:, None]
-        above = torch.where(distance % 3 == 0, float("nan"), torch.where(distance % 3 == 1, 1000.0, float("inf")))
+        above = torch.where(
+            distance % 3 == 0, float("nan"), torch.where(distance % 3 == 1, 1000.0, float("inf"))
+        )
         x = torch.where(distance > 0, above, x)
     elif case.distribution == "extreme":
         # exp of these overflows or vanishes in float32.
-        offset = torch.where(rng.uniform((batch, heads, seq, 1), torch.float32, 0.0, 1.0) < 0.5, -100.0, 100.0)
+        offset = torch.where(
+            rng.uniform((batch, heads, seq, 1), torch.float32, 0.0, 1.0) < 0.5, -100.0, 100.0
+        )
         x = 2.0 * x + offset / scale
     elif case.distribution == "spikes":
         x += 24.0 * (rng.uniform(shape, torch.float32, 0.0, 1.0) < 0.01)
@@ -59,9 +63,9 @@ def mutants(x: Tensor, scale: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "mask by adding -10000": torch.softmax(scores - 10000.0 * hidden, dim=-1),
         "y rounded to the input's dtype": y.to(x.dtype).to(y.dtype),
         "transposed mask": _masked_softmax(scores.flip(-1, -2), 0).flip(-1, -2),
-        "maximum not subtracted": (scores.exp() / scores.masked_fill(hidden, float("-inf")).exp().sum(dim=-1, keepdim=True)).masked_fill(
-            hidden, 0.0
-        ),
+        "maximum not subtracted": (
+            scores.exp() / scores.masked_fill(hidden, float("-inf")).exp().sum(dim=-1, keepdim=True)
+        ).masked_fill(hidden, 0.0),
     }
 
 
@@ -70,4 +74,8 @@ def cost(case: Case) -> Cost:
     seq = case.axes["seq"]
     rows = case.axes["batch"] * case.axes["heads"] * seq
     above = rows * (seq - 1) // 2 * case.dtype.itemsize
-    return Cost(bytes=rows * seq * (case.dtype.itemsize + 4) - above, flops=5 * rows * (seq + 1) // 2, untouched=above)
+    return Cost(
+        bytes=rows * seq * (case.dtype.itemsize + 4) - above,
+        flops=5 * rows * (seq + 1) // 2,
+        untouched=above,
+    )

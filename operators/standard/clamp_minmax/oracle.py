@@ -1,7 +1,7 @@
-"""Clamp with bounds per column: tiles of several rows, so that a tile's bounds are loaded once and serve all its rows.
+"""Clamp with bounds per column: tiles of several rows, so that a tile's bounds are loaded once and
+serve all its rows.
 
-Comparisons instead of min and max: both are false for a NaN, which therefore passes through.
-"""
+Comparisons instead of min and max: both are false for a NaN, which therefore passes through."""
 
 import torch
 import triton
@@ -9,7 +9,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _clamp_kernel(x_ptr, lo_ptr, hi_ptr, y_ptr, rows, cols, BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr):
+def _clamp_kernel(
+    x_ptr, lo_ptr, hi_ptr, y_ptr, rows, cols, BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr
+):
     tiles_c = tl.cdiv(cols, BLOCK_C)
     row = (tl.program_id(0) // tiles_c) * BLOCK_R + tl.arange(0, BLOCK_R)
     column = (tl.program_id(0) % tiles_c) * BLOCK_C + tl.arange(0, BLOCK_C)
@@ -29,5 +31,15 @@ def clamp_minmax(x: torch.Tensor, lo: torch.Tensor, hi: torch.Tensor) -> torch.T
     block_c = min(512, triton.next_power_of_2(cols))
     block_r = min(4096 // block_c, triton.next_power_of_2(rows))
     grid = (triton.cdiv(rows, block_r) * triton.cdiv(cols, block_c),)
-    _clamp_kernel[grid](x, lo, hi, y, rows, cols, BLOCK_R=block_r, BLOCK_C=block_c, num_warps=8 if block_r * block_c >= 2048 else 4)
+    _clamp_kernel[grid](
+        x,
+        lo,
+        hi,
+        y,
+        rows,
+        cols,
+        BLOCK_R=block_r,
+        BLOCK_C=block_c,
+        num_warps=8 if block_r * block_c >= 2048 else 4,
+    )
     return y

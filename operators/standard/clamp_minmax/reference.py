@@ -18,7 +18,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         lo[1::5] = float("-inf")
         hi[2::7] = float("inf")
         kind = rng.integers((rows, cols), 0, 40, torch.int32)
-        x = x.masked_fill(kind == 0, float("nan")).masked_fill(kind == 1, float("inf")).masked_fill(kind == 2, float("-inf"))
+        x = (
+            x.masked_fill(kind == 0, float("nan"))
+            .masked_fill(kind == 1, float("inf"))
+            .masked_fill(kind == 2, float("-inf"))
+        )
         x[-1, -1] = 0.5
         lo[-1], hi[-1] = -1.0, 1.0
     return {"x": x.to(case.dtype), "lo": lo.to(case.dtype), "hi": hi.to(case.dtype)}
@@ -35,7 +39,9 @@ def mutants(x: Tensor, lo: Tensor, hi: Tensor) -> dict[str, Tensor | tuple[Tenso
         "NaN replaced by a bound": torch.fmin(torch.fmax(x, lo), hi),
         "upper bound left out": torch.maximum(x, lo),
         "bounds of the first column for all": torch.minimum(torch.maximum(x, lo[:1]), hi[:1]),
-        "bounds sorted": torch.minimum(torch.maximum(x, torch.minimum(lo, hi)), torch.maximum(lo, hi)),
+        "bounds sorted": torch.minimum(
+            torch.maximum(x, torch.minimum(lo, hi)), torch.maximum(lo, hi)
+        ),
     }
 
 

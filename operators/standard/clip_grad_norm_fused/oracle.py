@@ -1,9 +1,10 @@
 """One launch: squares of every program's span, a barrier of all programs, scaling.
 
-There are no more programs than run at the same time (a cooperative launch, so that this is checked), so they can wait for each other. Each
-keeps the last blocks of its span in registers and walks back through the others, of which the cache still holds many. Squares are added to
-their tensors by atomics: the order of these few additions is free, so the last bits of the norms are not deterministic.
-"""
+There are no more programs than run at the same time (a cooperative launch, so that this is
+checked), so they can wait for each other. Each keeps the last blocks of its span in registers and
+walks back through the others, of which the cache still holds many. Squares are added to their
+tensors by atomics: the order of these few additions is free, so the last bits of the norms are not
+deterministic."""
 
 import torch
 import triton
@@ -14,7 +15,8 @@ PER_SM = 2  # programs that are there at once, as a barrier among all of them ne
 
 @triton.jit
 def _add_squares(g, index, first, last, tensor, offsets_ptr, squares_ptr):
-    """Adds the squares of one block to its tensors, of which `tensor` is the first; returns where the next block continues."""
+    """Adds the squares of one block to its tensors, of which `tensor` is the first; returns where
+    the next block continues."""
     square = g * g
     start = first
     while start < last:
@@ -62,10 +64,20 @@ def _clip_kernel(
     kept = tl.maximum(kept, first)
     for start in range(first, kept, BLOCK):
         g = tl.load(grads_ptr + start + lane)
-        tensor = _add_squares(g, start + lane, start, start + BLOCK, tensor, offsets_ptr, squares_ptr)
+        tensor = _add_squares(
+            g, start + lane, start, start + BLOCK, tensor, offsets_ptr, squares_ptr
+        )
     index0 = kept + 0 * BLOCK + lane
     g0 = tl.load(grads_ptr + index0, mask=index0 < last, other=0.0)
-    tensor = _add_squares(g0, index0, kept + 0 * BLOCK, tl.minimum(kept + 1 * BLOCK, last), tensor, offsets_ptr, squares_ptr)
+    tensor = _add_squares(
+        g0,
+        index0,
+        kept + 0 * BLOCK,
+        tl.minimum(kept + 1 * BLOCK, last),
+        tensor,
+        offsets_ptr,
+        squares_ptr,
+    )
     programs = tl.num_programs(0)
     tl.debug_barrier()  # the thread that counts may not be the one that added
     tl.atomic_add(counter_ptr, 1, sem="acq_rel")
@@ -88,7 +100,10 @@ def _clip_kernel(
 
 def _registers(most: int) -> dict[str, int]:
     """A bound for the compiler, where it takes one: ptxas does."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "cuda":
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "cuda"
+    ):
         return {}
     return {"maxnreg": most}
 
@@ -102,7 +117,11 @@ def clip_grad_norm_fused(
     norms = torch.empty((tensors,), dtype=torch.float32, device=grads.device)
     total_norm = torch.empty((1,), dtype=torch.float32, device=grads.device)
     block = 8192
-    sms = 1 if triton.knobs.runtime.interpret else torch.cuda.get_device_properties(grads.device).multi_processor_count
+    sms = (
+        1
+        if triton.knobs.runtime.interpret
+        else torch.cuda.get_device_properties(grads.device).multi_processor_count
+    )
     programs = min(PER_SM * sms, triton.cdiv(total, block))
     span = triton.cdiv(triton.cdiv(total, programs), block) * block
     together = {} if triton.knobs.runtime.interpret else {"launch_cooperative_grid": True}

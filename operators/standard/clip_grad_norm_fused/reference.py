@@ -32,11 +32,17 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         max_norm = 0.1
     grads *= NORM * total**-0.5 / inverse_scale
-    return {"grads": grads, "offsets": offsets.to(torch.int32), "inverse_scale": inverse_scale, "max_norm": max_norm}
+    return {
+        "grads": grads,
+        "offsets": offsets.to(torch.int32),
+        "inverse_scale": inverse_scale,
+        "max_norm": max_norm,
+    }
 
 
 def _norms(grads: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
-    """Per tensor and of all, in float64: sums of millions of squares then differ from any float32 sum only by the latter's error."""
+    """Per tensor and of all, in float64: sums of millions of squares then differ from any float32
+    sum only by the latter's error."""
     ends = offsets.tolist()
     squares = torch.stack([grads[a:b].double().square().sum() for a, b in itertools.pairwise(ends)])
     return squares.sqrt().to(grads.dtype), squares.sum().sqrt().reshape(1).to(grads.dtype)
@@ -46,22 +52,32 @@ def _coefficient(norm: Tensor, max_norm: float) -> Tensor:
     return (max_norm / (norm + EPS)).clamp_max(1.0)
 
 
-def reference(grads: Tensor, offsets: Tensor, inverse_scale: float, max_norm: float) -> tuple[Tensor, Tensor, Tensor]:
+def reference(
+    grads: Tensor, offsets: Tensor, inverse_scale: float, max_norm: float
+) -> tuple[Tensor, Tensor, Tensor]:
     g = grads * inverse_scale
     norms, total = _norms(g, offsets)
     return norms, total, g * _coefficient(total, max_norm)
 
 
-def mutants(grads: Tensor, offsets: Tensor, inverse_scale: float, max_norm: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    grads: Tensor, offsets: Tensor, inverse_scale: float, max_norm: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     g = grads * inverse_scale
     norms, total = _norms(g, offsets)
     clipped = g * _coefficient(total, max_norm)
-    own = torch.repeat_interleave(_coefficient(norms, max_norm), (offsets[1:] - offsets[:-1]).long())
+    own = torch.repeat_interleave(
+        _coefficient(norms, max_norm), (offsets[1:] - offsets[:-1]).long()
+    )
     scaled = _norms(grads, offsets)
     return {
         "each tensor by its own norm": (norms, total, g * own),
         "scaled up when below the limit": (norms, total, g * (max_norm / (total + EPS))),
-        "norm squared": (norms.square(), total.square(), g * _coefficient(total.square(), max_norm)),
+        "norm squared": (
+            norms.square(),
+            total.square(),
+            g * _coefficient(total.square(), max_norm),
+        ),
         "sum of norms": (norms, norms.sum().reshape(1), g * _coefficient(norms.sum(), max_norm)),
         "norms after clipping": (*_norms(clipped, offsets), clipped),
         "clipped by value": (norms, total, g.clamp(-max_norm, max_norm)),

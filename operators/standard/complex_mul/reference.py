@@ -21,7 +21,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[: n - n // 8] *= 0.02
     if n == 1:
-        x[0, 0], x[0, 1], y[0, 0], y[0, 1] = 1.254, 0.5, 0.5, 1.0  # a single element: one whose rounding to bfloat16 shows
+        x[0, 0], x[0, 1], y[0, 0], y[0, 1] = (
+            1.254,
+            0.5,
+            0.5,
+            1.0,
+        )  # a single element: one whose rounding to bfloat16 shows
     return {"x": x, "y": y}
 
 

@@ -1,8 +1,9 @@
-"""Causal depthwise convolution: short strips of time in registers, so that a step is read once for its strip, not four times.
+"""Causal depthwise convolution: short strips of time in registers, so that a step is read once for
+its strip, not four times.
 
-A thread owns a vector of channels and the steps of a strip; it requests all of them, and the three before, at once. The four weights of a
-channel lie side by side and are read as whole vectors too, then split, once for all steps of the program.
-"""
+A thread owns a vector of channels and the steps of a strip; it requests all of them, and the three
+before, at once. The four weights of a channel lie side by side and are read as whole vectors too,
+then split, once for all steps of the program."""
 
 import torch
 import triton
@@ -14,7 +15,17 @@ WARPS = 4
 
 
 @triton.jit
-def _strips_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, seq, channels, ROWS: tl.constexpr, STRIPS: tl.constexpr, BC: tl.constexpr):
+def _strips_kernel(
+    x_ptr,
+    weight_ptr,
+    bias_ptr,
+    y_ptr,
+    seq,
+    channels,
+    ROWS: tl.constexpr,
+    STRIPS: tl.constexpr,
+    BC: tl.constexpr,
+):
     first = (tl.program_id(1) * STRIPS + tl.arange(0, STRIPS)) * ROWS
     lane = tl.program_id(0) * BC + tl.arange(0, BC)
     inside = lane < channels
@@ -23,7 +34,11 @@ def _strips_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, seq, channels, ROWS: tl.c
     rows = ()
     for step in tl.static_range(-3, ROWS):
         real = (first + step >= 0) & (first + step < seq)
-        rows = rows + (tl.load(x_ptr + tile + step * channels, mask=real[:, None] & inside[None, :], other=0.0),)
+        rows = rows + (
+            tl.load(
+                x_ptr + tile + step * channels, mask=real[:, None] & inside[None, :], other=0.0
+            ),
+        )
     tap = lane[:, None] * 4 + tl.arange(0, 4)[None, :]
     weights = tl.load(weight_ptr + tap, mask=inside[:, None], other=0.0).to(tl.float32)
     even, odd = tl.split(tl.reshape(weights, (BC, 2, 2)))
@@ -36,14 +51,22 @@ def _strips_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, seq, channels, ROWS: tl.c
         acc += rows[step + 2].to(tl.float32) * w2[None, :]
         acc += rows[step + 3].to(tl.float32) * w3[None, :]
         y = acc / (1.0 + tl.exp(-acc))
-        tl.store(y_ptr + tile + step * channels, y.to(y_ptr.dtype.element_ty), mask=(first + step < seq)[:, None] & inside[None, :])
+        tl.store(
+            y_ptr + tile + step * channels,
+            y.to(y_ptr.dtype.element_ty),
+            mask=(first + step < seq)[:, None] & inside[None, :],
+        )
 
 
-def conv1d_causal_depthwise(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+def conv1d_causal_depthwise(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor
+) -> torch.Tensor:
     batch, seq, channels = x.shape
     y = torch.empty_like(x)
     bc = min(128, max(8, triton.next_power_of_2(channels)))
     strips = min(ELEMENTS // bc, triton.next_power_of_2(triton.cdiv(seq, ROWS)))
     grid = (triton.cdiv(channels, bc), triton.cdiv(seq, strips * ROWS), batch)
-    _strips_kernel[grid](x, weight, bias, y, seq, channels, ROWS=ROWS, STRIPS=strips, BC=bc, num_warps=WARPS)
+    _strips_kernel[grid](
+        x, weight, bias, y, seq, channels, ROWS=ROWS, STRIPS=strips, BC=bc, num_warps=WARPS
+    )
     return y

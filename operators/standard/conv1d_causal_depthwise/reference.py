@@ -16,7 +16,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x = 0.5 * x + 4.0 * (rng.uniform(x.shape, torch.float32, 0.0, 1.0) < 0.02)
     weight = rng.uniform((channels, WIDTH), torch.float32, -0.8, 0.8)
     bias = 0.3 * rng.normal((channels,), torch.float32)
-    return {"x": x.clamp(-4.5, 4.5).to(case.dtype), "weight": weight.to(case.dtype), "bias": bias.to(case.dtype)}
+    return {
+        "x": x.clamp(-4.5, 4.5).to(case.dtype),
+        "weight": weight.to(case.dtype),
+        "bias": bias.to(case.dtype),
+    }
 
 
 def reference(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -45,10 +49,13 @@ def mutants(x: Tensor, weight: Tensor, bias: Tensor) -> dict[str, Tensor | tuple
     variants = {
         "weights in reverse": _convolve(x, weight.flip(1)) + wide_bias,
         "one step of the future": _convolve(x, weight, 1) + wide_bias,
-        "sequences see each other": _convolve(x.reshape(1, -1, x.shape[2]), weight).reshape(x.shape) + wide_bias,
+        "sequences see each other": _convolve(x.reshape(1, -1, x.shape[2]), weight).reshape(x.shape)
+        + wide_bias,
         "bias left out": _convolve(x, weight),
     }
-    outputs: dict[str, Tensor | tuple[Tensor, ...]] = {name: (a * torch.sigmoid(a)).to(x.dtype) for name, a in variants.items()}
+    outputs: dict[str, Tensor | tuple[Tensor, ...]] = {
+        name: (a * torch.sigmoid(a)).to(x.dtype) for name, a in variants.items()
+    }
     outputs["silu left out"] = right.to(x.dtype)
     outputs["gelu for silu"] = torch.nn.functional.gelu(right).to(x.dtype)
     return outputs
@@ -57,4 +64,7 @@ def mutants(x: Tensor, weight: Tensor, bias: Tensor) -> dict[str, Tensor | tuple
 def cost(case: Case) -> Cost:
     channels = case.axes["channels"]
     elements = case.axes["batch"] * case.axes["seq"] * channels
-    return Cost(bytes=(2 * elements + (WIDTH + 1) * channels) * case.dtype.itemsize, flops=(2 * WIDTH + 5) * elements)
+    return Cost(
+        bytes=(2 * elements + (WIDTH + 1) * channels) * case.dtype.itemsize,
+        flops=(2 * WIDTH + 5) * elements,
+    )

@@ -1,9 +1,10 @@
-"""3 x 3 convolution as a matrix product that builds its right operand on the fly, from reordered inputs.
+"""3 x 3 convolution as a matrix product that builds its right operand on the fly, from reordered
+inputs.
 
-The first kernel puts channels last, pads them to whole blocks and gives images a border of zeros. That costs one pass over memory,
-and leaves the second kernel loads of whole vectors without a mask: a shift by a filter place is an offset. Its tiles are filters x
-pixels, so that stores to NCHW run along pixels.
-"""
+The first kernel puts channels last, pads them to whole blocks and gives images a border of zeros.
+That costs one pass over memory, and leaves the second kernel loads of whole vectors without a mask:
+a shift by a filter place is an offset. Its tiles are filters x pixels, so that stores to NCHW run
+along pixels."""
 
 import torch
 import triton
@@ -33,7 +34,9 @@ def _reorder_kernel(
         # The last programs reorder the weights: one launch less.
         f = row - rows
         for place in range(9):
-            w = tl.load(weight_ptr + (f * channels + depth) * 9 + place, mask=depth < channels, other=0.0)
+            w = tl.load(
+                weight_ptr + (f * channels + depth) * 9 + place, mask=depth < channels, other=0.0
+            )
             tl.store(place_ptr + (place * filters + f) * padded + depth, w)
         return
     image = row // (height + 2)
@@ -45,14 +48,19 @@ def _reorder_kernel(
     edge = tl.zeros((BC,), x_ptr.dtype.element_ty)
     tl.store(image_ptr + target + depth, edge)
     tl.store(image_ptr + target + (width + 1) * padded + depth, edge)
-    # Reads begin at the row's first pixel, not at the border: vectors of pixels are aligned. The shift is in the store, along channels.
+    # Reads begin at the row's first pixel, not at the border: vectors of pixels are aligned. The
+    # shift is in the store, along channels.
     for first in range(0, width, BW):
         j = first + tl.arange(0, BW)
         # Stated so that eight neighbours share one condition: else the loads are of 2 bytes.
         in_row = j // 8 < width // 8 if EIGHTS else j < width
         inside = ((i >= 0) & (i < height)) & in_row[:, None] & (depth < channels)[None, :]
         x = tl.load(x_ptr + source + depth[None, :] * area + j[:, None], mask=inside, other=0.0)
-        tl.store(image_ptr + target + (j + 1)[:, None] * padded + depth[None, :], x, mask=(j < width)[:, None])
+        tl.store(
+            image_ptr + target + (j + 1)[:, None] * padded + depth[None, :],
+            x,
+            mask=(j < width)[:, None],
+        )
 
 
 @triton.jit
@@ -72,7 +80,8 @@ def _conv_kernel(
 ):
     rows = tl.program_id(0) * BF + tl.arange(0, BF)
     places = tl.program_id(1) * BP + tl.arange(0, BP)
-    # Filters and pixels past the end wrap round instead of being masked: their products are never stored.
+    # Filters and pixels past the end wrap round instead of being masked: their products are never
+    # stored.
     f = rows % filters
     pixel = places % pixels
     image = pixel // (height * width)
@@ -90,7 +99,8 @@ def _conv_kernel(
         w = tl.load(weight_tile + place * filters * padded + first)
         x = tl.load(x_tile + shift * padded + first)
         acc = tl.dot(w, x, acc)
-    # From the unwrapped places, once more: image and place of 256 pixels must not stay in registers during the loop.
+    # From the unwrapped places, once more: image and place of 256 pixels must not stay in registers
+    # during the loop.
     area = height * width
     images = places // area
     within = places % area
@@ -99,12 +109,20 @@ def _conv_kernel(
         images = tl.max_constancy(images, 8)
         within = tl.max_contiguous(tl.multiple_of(within, 8), 8)
     target = (images * (filters * area) + within)[None, :] + rows[:, None] * area
-    tl.store(y_ptr + target, acc.to(tl.float16), mask=(rows < filters)[:, None] & (places < pixels)[None, :])
+    tl.store(
+        y_ptr + target,
+        acc.to(tl.float16),
+        mask=(rows < filters)[:, None] & (places < pixels)[None, :],
+    )
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
@@ -138,7 +156,9 @@ def conv2d_3x3(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     )
     pixels = batch * height * width
     # Large tiles for much work; small ones where few would leave SMs idle.
-    bf, bp, warps, stages = (128, 256, 8, 3) if filters > 64 and pixels * filters >= 128 * 256 * 132 else (64, 64, 4, 4)
+    bf, bp, warps, stages = (
+        (128, 256, 8, 3) if filters > 64 and pixels * filters >= 128 * 256 * 132 else (64, 64, 4, 4)
+    )
     _conv_kernel[(triton.cdiv(filters, bf), triton.cdiv(pixels, bp))](
         images,
         places,

@@ -17,7 +17,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # Much at the borders of the image, where padding matters.
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "positive":
-        # All terms of one sign: an accumulator that is too narrow loses the small ones. y is about 3.
+        # All terms of one sign: an accumulator that is too narrow loses the small ones. y is about
+        # 3.
         x = 1.75 * rng.uniform(x.shape, torch.float32, 0.5, 1.5)
         weight = 1.75 * rng.uniform(weight.shape, torch.float32, 0.5, 1.5)
         terms = terms**2
@@ -36,7 +37,9 @@ def _convolve(x: Tensor, weight: Tensor, border: str) -> Tensor:
     out = torch.zeros((x.shape[0], weight.shape[0], height * width), dtype=wide, device=x.device)
     for r in range(3):
         for s in range(3):
-            out += weight[:, :, r, s].to(wide) @ padded[:, :, r : r + height, s : s + width].flatten(2)
+            out += weight[:, :, r, s].to(wide) @ padded[
+                :, :, r : r + height, s : s + width
+            ].flatten(2)
     return out.unflatten(2, (height, width)).to(x.dtype)
 
 
@@ -55,4 +58,7 @@ def mutants(x: Tensor, weight: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]
 def cost(case: Case) -> Cost:
     batch, channels, filters = case.axes["batch"], case.axes["channels"], case.axes["filters"]
     pixels = batch * case.axes["height"] * case.axes["width"]
-    return Cost(bytes=2 * (pixels * (channels + filters) + 9 * filters * channels), flops=2 * 9 * pixels * filters * channels)
+    return Cost(
+        bytes=2 * (pixels * (channels + filters) + 9 * filters * channels),
+        flops=2 * 9 * pixels * filters * channels,
+    )

@@ -40,9 +40,11 @@ def mutants(x: Tensor, weight: Tensor, bias: Tensor) -> dict[str, Tensor | tuple
     offset = bias[:, None, None]
     return {
         "filters turned by 180 degrees": _convolve(x, weight.flip(1, 2), "constant") + offset,
-        "rows and columns of filters swapped": _convolve(x, weight.transpose(1, 2), "constant") + offset,
+        "rows and columns of filters swapped": _convolve(x, weight.transpose(1, 2), "constant")
+        + offset,
         "border repeated instead of zeros": _convolve(x, weight, "replicate") + offset,
-        "first channel's filter for all": _convolve(x, weight[:1].expand_as(weight), "constant") + offset,
+        "first channel's filter for all": _convolve(x, weight[:1].expand_as(weight), "constant")
+        + offset,
         "bias left out": _convolve(x, weight, "constant"),
     }
 

@@ -1,10 +1,11 @@
-"""Transposed convolution by parity: a pixel of y has 2 x 2 terms per channel, which ones depends on whether row and column are even.
+"""Transposed convolution by parity: a pixel of y has 2 x 2 terms per channel, which ones depends on
+whether row and column are even.
 
-A program takes one parity of rows and both of columns, so that neighbours in y are stored together. For column 2b it needs x at b and
-b - 1, for 2b + 1 at b and b + 1: three tiles of x serve four products. Weights are reordered first, so that channels are contiguous, as
-tensor cores want them, and split: a TF32 part and its remainder. x is split when it arrives. Three TF32 products are as good as one of
-float32.
-"""
+A program takes one parity of rows and both of columns, so that neighbours in y are stored together.
+For column 2b it needs x at b and b - 1, for 2b + 1 at b and b + 1: three tiles of x serve four
+products. Weights are reordered first, so that channels are contiguous, as tensor cores want them,
+and split: a TF32 part and its remainder. x is split when it arrives. Three TF32 products are as
+good as one of float32."""
 
 import torch
 import triton
@@ -18,12 +19,16 @@ def _high(x):
 
 
 @triton.jit
-def _reorder_weight_kernel(weight_ptr, high_ptr, low_ptr, channels, filters, BC: tl.constexpr, BF: tl.constexpr):
+def _reorder_weight_kernel(
+    weight_ptr, high_ptr, low_ptr, channels, filters, BC: tl.constexpr, BF: tl.constexpr
+):
     c = tl.program_id(0) * BC + tl.arange(0, BC)
     f = tl.program_id(1) * BF + tl.arange(0, BF)
     mask = (c < channels)[:, None] & (f < filters)[None, :]
     for place in range(16):
-        w = tl.load(weight_ptr + (c[:, None] * filters + f[None, :]) * 16 + place, mask=mask, other=0.0)
+        w = tl.load(
+            weight_ptr + (c[:, None] * filters + f[None, :]) * 16 + place, mask=mask, other=0.0
+        )
         w = tl.trans(w)
         at = (place * filters + f[:, None]) * channels + c[None, :]
         tl.store(high_ptr + at, _high(w), mask=tl.trans(mask))
@@ -69,7 +74,8 @@ def _transpose_kernel(
     steps = tl.cdiv(channels, BC)
     # One loop over both rows and all channels, so that loads run ahead throughout.
     for step in range(2 * steps):
-        # Row 2a takes filter rows 1 and 3 from image rows a and a - 1; row 2a + 1 takes 2 and 0 from a and a + 1.
+        # Row 2a takes filter rows 1 and 3 from image rows a and a - 1; row 2a + 1 takes 2 and 0
+        # from a and a + 1.
         term = step // steps
         row = a + term * (2 * odd - 1)
         place = (1 + odd + term * (2 - 4 * odd)) * 4
@@ -83,7 +89,8 @@ def _transpose_kernel(
         left = tl.load(tile - 1, mask=seen & (b > 0)[:, None], other=0.0)
         middle = tl.load(tile, mask=seen, other=0.0)
         right = tl.load(tile + 1, mask=seen & (b + 1 < width)[:, None], other=0.0)
-        # Sums of a step are added up outside of the tensor cores, which round towards zero and must be done with x's registers here.
+        # Sums of a step are added up outside of the tensor cores, which round towards zero and must
+        # be done with x's registers here.
         zero = tl.zeros((BP, BF), tl.float32)
         high = _high(middle)
         low = middle - high
@@ -93,17 +100,32 @@ def _transpose_kernel(
         even_acc += _product(high, left - high, high_ptr, low_ptr, at + 3 * plane, known, even)
         high = _high(right)
         odd_acc += _product(high, right - high, high_ptr, low_ptr, at, known, odds)
-    y = tl.interleave(tl.trans(even_acc), tl.trans(odd_acc)) + tl.load(bias_ptr + f, mask=f < filters, other=0.0)[:, None]
+    y = (
+        tl.interleave(tl.trans(even_acc), tl.trans(odd_acc))
+        + tl.load(bias_ptr + f, mask=f < filters, other=0.0)[:, None]
+    )
     lane = tl.arange(0, 2 * BP)
     pixel = tl.program_id(0) * BP + lane // 2
     line = pixel // width
-    target = (line // height * filters * 2 * height + 2 * (line % height) + odd).to(tl.int64) * (2 * width) + 2 * (pixel % width) + lane % 2
-    tl.store(y_ptr + target[None, :] + f[:, None] * (4 * size), y, mask=(f < filters)[:, None] & (pixel < pixels)[None, :])
+    target = (
+        (line // height * filters * 2 * height + 2 * (line % height) + odd).to(tl.int64)
+        * (2 * width)
+        + 2 * (pixel % width)
+        + lane % 2
+    )
+    tl.store(
+        y_ptr + target[None, :] + f[:, None] * (4 * size),
+        y,
+        mask=(f < filters)[:, None] & (pixel < pixels)[None, :],
+    )
 
 
 def _is_amd() -> bool:
     """Whose 64 KiB of shared memory hold a step's eleven tiles if they are half as large."""
-    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+    return (
+        not triton.knobs.runtime.interpret
+        and triton.runtime.driver.active.get_current_target().backend == "hip"
+    )
 
 
 def conv_transpose2d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
@@ -120,6 +142,20 @@ def conv_transpose2d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) 
     if _is_amd():
         bp, bf = 64, min(bf, 32)
     _transpose_kernel[(triton.cdiv(pixels, bp), 2, triton.cdiv(filters, bf))](
-        x, parts[0], parts[1], bias, y, pixels, channels, filters, height, width, BF=bf, BP=bp, BC=32, num_warps=8, num_stages=2
+        x,
+        parts[0],
+        parts[1],
+        bias,
+        y,
+        pixels,
+        channels,
+        filters,
+        height,
+        width,
+        BF=bf,
+        BP=bp,
+        BC=32,
+        num_warps=8,
+        num_stages=2,
     )
     return y

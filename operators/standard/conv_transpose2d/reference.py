@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Weights are scaled by the number of terms of a pixel, so that y is about normal whatever it is."""
+    """Weights are scaled by the number of terms of a pixel, so that y is about normal whatever it
+    is."""
     batch, channels, filters = case.axes["batch"], case.axes["channels"], case.axes["filters"]
     x = rng.normal((batch, channels, case.axes["height"], case.axes["width"]), torch.float32)
     weight = rng.normal((channels, filters, 4, 4), torch.float32)
@@ -29,9 +30,12 @@ def reference(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def _spread(x: Tensor, weight: Tensor, padding: int) -> Tensor:
-    """Each place of the patch adds one image, two pixels apart, to an output with room for whole patches, which is then cut."""
+    """Each place of the patch adds one image, two pixels apart, to an output with room for whole
+    patches, which is then cut."""
     height, width = x.shape[2:]
-    room = torch.zeros((x.shape[0], weight.shape[1], 2 * height + 2, 2 * width + 2), dtype=x.dtype, device=x.device)
+    room = torch.zeros(
+        (x.shape[0], weight.shape[1], 2 * height + 2, 2 * width + 2), dtype=x.dtype, device=x.device
+    )
     for r in range(4):
         for s in range(4):
             image = (weight[:, :, r, s].T @ x.flatten(2)).unflatten(2, (height, width))
@@ -47,7 +51,10 @@ def mutants(x: Tensor, weight: Tensor, bias: Tensor) -> dict[str, Tensor | tuple
         "patches turned by 180 degrees": _spread(x, weight.flip(2, 3), 1) + offset,
         "rows and columns of patches swapped": _spread(x, weight.transpose(2, 3), 1) + offset,
         "padding left out": _spread(x, weight, 0) + offset,
-        "padding 2": _spread(torch.nn.functional.pad(x, (0, 1, 0, 1)), weight, 2)[:, :, : 2 * x.shape[2], : 2 * x.shape[3]] + offset,
+        "padding 2": _spread(torch.nn.functional.pad(x, (0, 1, 0, 1)), weight, 2)[
+            :, :, : 2 * x.shape[2], : 2 * x.shape[3]
+        ]
+        + offset,
         "patches of 3 rows": _spread(x, outer, 1) + offset,
         "bias left out": _spread(x, weight, 1),
     }

@@ -1,9 +1,9 @@
-"""Cross entropy with each row cut into chunks that stay in registers: one exponential an entry, all loads of a chunk in flight at once, and
-enough programs that others read while one computes.
+"""Cross entropy with each row cut into chunks that stay in registers: one exponential an entry, all
+loads of a chunk in flight at once, and enough programs that others read while one computes.
 
-A second kernel merges the chunks of each row and adds up the losses in a fixed order; it is a programmatic dependent launch, which starts
-while the first one drains. Many short rows share a program.
-"""
+A second kernel merges the chunks of each row and adds up the losses in a fixed order; it is a
+programmatic dependent launch, which starts while the first one drains. Many short rows share a
+program."""
 
 import torch
 import triton
@@ -39,15 +39,21 @@ def _chunk_kernel(
     place = row.to(tl.int64) * classes
     # An ignored row is not read at all.
     mask = counts[:, None] & (column < classes)[None, :]
-    x = tl.load(logits_ptr + place[:, None] + column[None, :], mask=mask, other=-float("inf")).to(tl.float32)
-    picked = tl.load(logits_ptr + place + target, mask=counts & (chunk == 0), other=0.0).to(tl.float32)
+    x = tl.load(logits_ptr + place[:, None] + column[None, :], mask=mask, other=-float("inf")).to(
+        tl.float32
+    )
+    picked = tl.load(logits_ptr + place + target, mask=counts & (chunk == 0), other=0.0).to(
+        tl.float32
+    )
     top = tl.maximum(tl.max(x, axis=1), LOWEST)
     plain = tl.sum(tl.where(mask, x, 0.0), axis=1)
     out = row * chunks + chunk
     tl.store(tops_ptr + out, top, mask=row < rows)
     tl.store(sums_ptr + out, tl.sum(tl.exp(x - top[:, None]), axis=1), mask=row < rows)
     # What the loss takes off the logarithm of the sum.
-    tl.store(linear_ptr + out, (1.0 - smoothing) * picked + smoothing * plain / classes, mask=row < rows)
+    tl.store(
+        linear_ptr + out, (1.0 - smoothing) * picked + smoothing * plain / classes, mask=row < rows
+    )
 
 
 @triton.jit
@@ -87,20 +93,25 @@ def _mean_kernel(
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The interpreter and other GPUs have none."""
+    """Or newer: kernels that are launched before those that they wait for have ended. The
+    interpreter and other GPUs have none."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()
     return target.backend == "cuda" and target.arch >= 90
 
 
-def cross_entropy_fwd(logits: torch.Tensor, targets: torch.Tensor, label_smoothing: float, ignore_index: int) -> torch.Tensor:
+def cross_entropy_fwd(
+    logits: torch.Tensor, targets: torch.Tensor, label_smoothing: float, ignore_index: int
+) -> torch.Tensor:
     hopper = _is_hopper()
     rows, classes = logits.shape
     block = min(CHUNK, triton.next_power_of_2(classes))
     tile_rows = min(triton.next_power_of_2(rows), max(1, 2048 // block))
     chunks = triton.cdiv(classes, block)
-    tops, sums, linear = (torch.empty((rows, chunks), dtype=torch.float32, device=logits.device) for _ in range(3))
+    tops, sums, linear = (
+        torch.empty((rows, chunks), dtype=torch.float32, device=logits.device) for _ in range(3)
+    )
     loss = torch.empty((1,), dtype=torch.float32, device=logits.device)
     _chunk_kernel[(triton.cdiv(rows, tile_rows) * chunks,)](
         logits,

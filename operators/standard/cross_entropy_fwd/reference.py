@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """A fifth of the rows is ignored (none for `plain`, which has no smoothing either). `pad_class`: class 0 is the one ignored."""
+    """A fifth of the rows is ignored (none for `plain`, which has no smoothing either).
+    `pad_class`: class 0 is the one ignored."""
     rows, classes = case.axes["rows"], case.axes["classes"]
     logits = 1.5 * rng.normal((rows, classes), torch.float32)
     if case.distribution == "offset":
@@ -33,7 +34,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one side, and a mean does not hide it."""
+    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one
+    side, and a mean does not hide it."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 
@@ -46,7 +48,9 @@ def _scalar(loss: Tensor, like: Tensor) -> Tensor:
     return loss.reshape(1).to(torch.float64 if like.dtype == torch.float64 else torch.float32)
 
 
-def _total(logits: Tensor, targets: Tensor, smoothing: float, counts: Tensor, others: int = 0) -> tuple[Tensor, int]:
+def _total(
+    logits: Tensor, targets: Tensor, smoothing: float, counts: Tensor, others: int = 0
+) -> tuple[Tensor, int]:
     """Sum over the rows that count, and how many they are. The sum over rows is in float64."""
     x = logits if logits.dtype == torch.float64 else logits.float()
     lse = torch.logsumexp(x, dim=-1)
@@ -56,13 +60,19 @@ def _total(logits: Tensor, targets: Tensor, smoothing: float, counts: Tensor, ot
     return torch.where(counts, row, 0.0).double().sum(), int(counts.sum())
 
 
-def mutants(logits: Tensor, targets: Tensor, label_smoothing: float, ignore_index: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    logits: Tensor, targets: Tensor, label_smoothing: float, ignore_index: int
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     counts = targets != ignore_index
     total, count = _total(logits, targets, label_smoothing, counts)
-    smoothed = _total(logits, targets, label_smoothing, counts, others=max(1, logits.shape[1] - 1))[0]
+    smoothed = _total(logits, targets, label_smoothing, counts, others=max(1, logits.shape[1] - 1))[
+        0
+    ]
     in_range = (targets >= 0) & (targets < logits.shape[1])
     kept, kept_count = _total(logits, targets, label_smoothing, in_range)
-    naive = torch.log(torch.exp(logits.float()).sum(dim=-1)) - torch.logsumexp(logits.float(), dim=-1)
+    naive = torch.log(torch.exp(logits.float()).sum(dim=-1)) - torch.logsumexp(
+        logits.float(), dim=-1
+    )
     return {
         "smoothing left out": _scalar(_total(logits, targets, 0.0, counts)[0] / count, logits),
         "smoothing over the other classes only": _scalar(smoothed / count, logits),

@@ -1,7 +1,8 @@
-"""Loss and gradient with the row in registers: logits are read once and the gradient is written once.
+"""Loss and gradient with the row in registers: logits are read once and the gradient is written
+once.
 
-Rows beyond that take an online pass and a second read. The rows' losses are added up by a second kernel in a fixed order.
-"""
+Rows beyond that take an online pass and a second read. The rows' losses are added up by a second
+kernel in a fixed order."""
 
 import torch
 import triton
@@ -11,13 +12,16 @@ MAX_IN_REGISTERS = 32768
 
 
 @triton.jit
-def _one_block_kernel(logits_ptr, targets_ptr, rows_ptr, grad_ptr, classes, ignore_index, BLOCK: tl.constexpr):
+def _one_block_kernel(
+    logits_ptr, targets_ptr, rows_ptr, grad_ptr, classes, ignore_index, BLOCK: tl.constexpr
+):
     row = tl.program_id(0).to(tl.int64)
     target = tl.load(targets_ptr + row)
     columns = tl.arange(0, BLOCK)
     mask = columns < classes
     counts = target != ignore_index
-    # An ignored row is not read: every lane is masked, and what is computed from -inf is replaced by zero.
+    # An ignored row is not read: every lane is masked, and what is computed from -inf is replaced
+    # by zero.
     x = tl.load(logits_ptr + row * classes + columns, mask=mask & counts, other=-float("inf"))
     greatest = tl.maximum(tl.max(x, axis=0), -3.0e38)
     weight = tl.exp(x - greatest)
@@ -29,7 +33,9 @@ def _one_block_kernel(logits_ptr, targets_ptr, rows_ptr, grad_ptr, classes, igno
 
 
 @triton.jit
-def _online_kernel(logits_ptr, targets_ptr, rows_ptr, grad_ptr, classes, ignore_index, BLOCK: tl.constexpr):
+def _online_kernel(
+    logits_ptr, targets_ptr, rows_ptr, grad_ptr, classes, ignore_index, BLOCK: tl.constexpr
+):
     row = tl.program_id(0).to(tl.int64)
     target = tl.load(targets_ptr + row)
     lane = tl.arange(0, BLOCK)
@@ -38,9 +44,12 @@ def _online_kernel(logits_ptr, targets_ptr, rows_ptr, grad_ptr, classes, ignore_
     if target == ignore_index:
         tl.store(rows_ptr + row, 0.0)
         for first in range(0, classes, BLOCK):
-            tl.store(grad_row + first + lane, tl.zeros((BLOCK,), tl.float32), mask=first + lane < classes)
+            tl.store(
+                grad_row + first + lane, tl.zeros((BLOCK,), tl.float32), mask=first + lane < classes
+            )
     else:
-        # A maximum and a sum per lane, combined once at the end. The finite start keeps lanes that see nothing free of NaN.
+        # A maximum and a sum per lane, combined once at the end. The finite start keeps lanes that
+        # see nothing free of NaN.
         greatest = tl.full((BLOCK,), -3.0e38, tl.float32)
         total = tl.zeros((BLOCK,), tl.float32)
         for first in range(0, classes, BLOCK):
@@ -72,16 +81,30 @@ def _mean_kernel(rows_ptr, targets_ptr, loss_ptr, rows, ignore_index, BLOCK: tl.
     tl.store(loss_ptr, tl.sum(total, axis=0) / tl.sum(count, axis=0))
 
 
-def cross_entropy_fwd_bwd(logits: torch.Tensor, targets: torch.Tensor, ignore_index: int) -> tuple[torch.Tensor, torch.Tensor]:
+def cross_entropy_fwd_bwd(
+    logits: torch.Tensor, targets: torch.Tensor, ignore_index: int
+) -> tuple[torch.Tensor, torch.Tensor]:
     rows, classes = logits.shape
     grad = torch.empty_like(logits)
     row_losses = torch.empty((rows,), dtype=torch.float32, device=logits.device)
     loss = torch.empty((1,), dtype=torch.float32, device=logits.device)
     if classes > MAX_IN_REGISTERS:
-        _online_kernel[(rows,)](logits, targets, row_losses, grad, classes, ignore_index, BLOCK=8192, num_warps=16)
+        _online_kernel[(rows,)](
+            logits, targets, row_losses, grad, classes, ignore_index, BLOCK=8192, num_warps=16
+        )
     else:
         block = triton.next_power_of_2(classes)
         warps = 1 if block <= 256 else 4 if block <= 2048 else 8 if block <= 8192 else 16
-        _one_block_kernel[(rows,)](logits, targets, row_losses, grad, classes, ignore_index, BLOCK=block, num_warps=warps)
-    _mean_kernel[(1,)](row_losses, targets, loss, rows, ignore_index, BLOCK=min(4096, triton.next_power_of_2(rows)), num_warps=16)
+        _one_block_kernel[(rows,)](
+            logits, targets, row_losses, grad, classes, ignore_index, BLOCK=block, num_warps=warps
+        )
+    _mean_kernel[(1,)](
+        row_losses,
+        targets,
+        loss,
+        rows,
+        ignore_index,
+        BLOCK=min(4096, triton.next_power_of_2(rows)),
+        num_warps=16,
+    )
     return loss, grad

@@ -24,7 +24,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one side, and a mean does not hide it."""
+    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one
+    side, and a mean does not hide it."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 
@@ -48,7 +49,9 @@ def _rows(logits: Tensor, targets: Tensor, counts: Tensor) -> tuple[Tensor, Tens
     return torch.where(counts, lse - picked[:, 0], 0.0).double().sum(), grad
 
 
-def mutants(logits: Tensor, targets: Tensor, ignore_index: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    logits: Tensor, targets: Tensor, ignore_index: int
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     counts = targets != ignore_index
     total, grad = _rows(logits, targets, counts)
     loss, right = reference(logits, targets, ignore_index)

@@ -1,9 +1,9 @@
 """CSR times dense: a program owns a row of A and a block of columns of b.
 
-Several rows of b are in flight at a time, each coalesced; their products gather in separate registers and are added up at the end, all by
-one warp, so that the sum stays within threads. b is read from L2 far more often than from memory, so neighbouring rows should not march
-in step over different columns: the column block is the slower grid axis.
-"""
+Several rows of b are in flight at a time, each coalesced; their products gather in separate
+registers and are added up at the end, all by one warp, so that the sum stays within threads. b is
+read from L2 far more often than from memory, so neighbouring rows should not march in step over
+different columns: the column block is the slower grid axis."""
 
 import torch
 import triton
@@ -11,7 +11,16 @@ import triton.language as tl
 
 
 @triton.jit
-def _row_kernel(offsets_ptr, columns_ptr, values_ptr, b_ptr, c_ptr, n, BLOCK_E: tl.constexpr, BLOCK_N: tl.constexpr):
+def _row_kernel(
+    offsets_ptr,
+    columns_ptr,
+    values_ptr,
+    b_ptr,
+    c_ptr,
+    n,
+    BLOCK_E: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
     row = tl.program_id(0)
     start = tl.load(offsets_ptr + row)
     end = tl.load(offsets_ptr + row + 1)
@@ -23,16 +32,22 @@ def _row_kernel(offsets_ptr, columns_ptr, values_ptr, b_ptr, c_ptr, n, BLOCK_E: 
         k = tl.load(columns_ptr + first + lane, mask=inside, other=0).to(tl.int64)
         value = tl.load(values_ptr + first + lane, mask=inside, other=0.0)
         mask = inside[:, None] & (targets < n)[None, :]
-        total += value[:, None] * tl.load(b_ptr + k[:, None] * n + targets[None, :], mask=mask, other=0.0)
+        total += value[:, None] * tl.load(
+            b_ptr + k[:, None] * n + targets[None, :], mask=mask, other=0.0
+        )
     tl.store(c_ptr + row.to(tl.int64) * n + targets, tl.sum(total, axis=0), mask=targets < n)
 
 
-def csr_spmm(offsets: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+def csr_spmm(
+    offsets: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, b: torch.Tensor
+) -> torch.Tensor:
     n = b.shape[1]
     m = offsets.numel() - 1
     c = torch.empty((m, n), dtype=b.dtype, device=b.device)
     block_n = min(256, triton.next_power_of_2(n))
     # A narrow b leaves lanes for more entries of the row at a time.
     block_e = min(32, max(8, 512 // block_n))
-    _row_kernel[(m, triton.cdiv(n, block_n))](offsets, columns, values, b, c, n, BLOCK_E=block_e, BLOCK_N=block_n, num_warps=1)
+    _row_kernel[(m, triton.cdiv(n, block_n))](
+        offsets, columns, values, b, c, n, BLOCK_E=block_e, BLOCK_N=block_n, num_warps=1
+    )
     return c

@@ -8,27 +8,37 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """A value is scaled by its row's length^-1/2, so that entries of c are about normal however long a row is."""
+    """A value is scaled by its row's length^-1/2, so that entries of c are about normal however
+    long a row is."""
     m, nnz, k, n = (case.axes[name] for name in ("m", "nnz", "k", "n"))
     lengths = _lengths(rng, nnz, m, case.distribution == "skewed")
     offsets = torch.zeros((m + 1,), dtype=torch.int64, device=rng.device)
     offsets[1:] = lengths.cumsum(0)
-    row = torch.searchsorted(offsets[1:].contiguous(), torch.arange(nnz, device=rng.device), right=True)
+    row = torch.searchsorted(
+        offsets[1:].contiguous(), torch.arange(nnz, device=rng.device), right=True
+    )
     values = rng.normal((nnz,), torch.float32) * lengths[row].to(torch.float32) ** -0.5
     columns = rng.integers((nnz,), 0, k, torch.int32)
     if case.distribution == "duplicates":
         # Runs of three with one column: a row names a column more than once.
         columns = columns[torch.arange(nnz, device=rng.device) // 3 * 3]
-    return {"offsets": offsets.to(torch.int32), "columns": columns, "values": values, "b": rng.normal((k, n), torch.float32)}
+    return {
+        "offsets": offsets.to(torch.int32),
+        "columns": columns,
+        "values": values,
+        "b": rng.normal((k, n), torch.float32),
+    }
 
 
 def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
-    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: a middle one has about two thirds of all."""
+    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: a middle one has
+    about two thirds of all."""
     weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)
     weights[3:-1:5] = 0.0
     if skewed:
         weights[segments // 2] = 2.0 * weights.sum()
-    # Rounded ends of the running sum: nothing is lost, and the last segment is never empty unless there are more segments than elements.
+    # Rounded ends of the running sum: nothing is lost, and the last segment is never empty unless
+    # there are more segments than elements.
     ends = (weights.cumsum(0) / weights.sum() * total).round().to(torch.int64).clamp(max=total)
     ends[-1] = total
     lengths = ends.clone()
@@ -37,7 +47,8 @@ def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
 
 
 def _product(first: Tensor, end: Tensor, columns: Tensor, values: Tensor, b: Tensor) -> Tensor:
-    """By differences of float64 prefix sums, a few columns of b at a time: deterministic, and bounded in memory."""
+    """By differences of float64 prefix sums, a few columns of b at a time: deterministic, and
+    bounded in memory."""
     nnz, n = values.shape[0], b.shape[1]
     c = torch.empty((first.shape[0], n), dtype=b.dtype, device=b.device)
     step = max(1, (1 << 25) // nnz)
@@ -53,12 +64,18 @@ def reference(offsets: Tensor, columns: Tensor, values: Tensor, b: Tensor) -> Te
     return _product(offsets[:-1], offsets[1:], columns, values, b)
 
 
-def mutants(offsets: Tensor, columns: Tensor, values: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    offsets: Tensor, columns: Tensor, values: Tensor, b: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     first, end = offsets[:-1], offsets[1:]
     return {
         "values left out": _product(first, end, columns, torch.ones_like(values), b),
-        "last entry of a row left out": _product(first, torch.maximum(first, end - 1), columns, values, b),
-        "at most 16 entries of a row": _product(first, torch.minimum(end, first + 16), columns, values, b),
+        "last entry of a row left out": _product(
+            first, torch.maximum(first, end - 1), columns, values, b
+        ),
+        "at most 16 entries of a row": _product(
+            first, torch.minimum(end, first + 16), columns, values, b
+        ),
         "columns shifted by one": _product(first, end, (columns + 1) % b.shape[0], values, b),
     }
 

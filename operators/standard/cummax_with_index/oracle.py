@@ -1,9 +1,10 @@
 """Running maximum with index, an associative scan over pairs (value, column), in two forms.
 
-Many rows: one warp per row, block after block with a running pair, one pass over memory. A warp scans by shuffles alone and waits for
-nobody; what hides the latency are the other warps, and the next DEPTH blocks of its row, which are requested before a block is scanned.
-Few long rows: first each tile's maximum and its column; then each tile takes the best of the tiles before it, a few KB of L2, and scans.
-The second read of x costs a quarter more traffic, but no tile waits for another.
+Many rows: one warp per row, block after block with a running pair, one pass over memory. A warp
+scans by shuffles alone and waits for nobody; what hides the latency are the other warps, and the
+next DEPTH blocks of its row, which are requested before a block is scanned. Few long rows: first
+each tile's maximum and its column; then each tile takes the best of the tiles before it, a few KB
+of L2, and scans. The second read of x costs a quarter more traffic, but no tile waits for another.
 """
 
 import torch
@@ -83,16 +84,30 @@ def _best_kernel(x_ptr, best_ptr, at_ptr, cols, tiles, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _tile_kernel(x_ptr, best_ptr, at_ptr, values_ptr, indices_ptr, cols, tiles, BLOCK: tl.constexpr, WIDTH: tl.constexpr):
+def _tile_kernel(
+    x_ptr,
+    best_ptr,
+    at_ptr,
+    values_ptr,
+    indices_ptr,
+    cols,
+    tiles,
+    BLOCK: tl.constexpr,
+    WIDTH: tl.constexpr,
+):
     tile = tl.program_id(0)
     row = tl.program_id(1)
     before = -float("inf")
     before_at = 0
     lane = tl.arange(0, WIDTH)
     for first in range(0, tile, WIDTH):
-        candidates = tl.load(best_ptr + row * tiles + first + lane, mask=first + lane < tile, other=-float("inf"))
+        candidates = tl.load(
+            best_ptr + row * tiles + first + lane, mask=first + lane < tile, other=-float("inf")
+        )
         best, where = tl.max(candidates, axis=0, return_indices=True)
-        before_at = tl.where(best > before, tl.load(at_ptr + row * tiles + first + where), before_at)
+        before_at = tl.where(
+            best > before, tl.load(at_ptr + row * tiles + first + where), before_at
+        )
         before = tl.maximum(before, best)
     start = row.to(tl.int64) * cols
     columns = tile * BLOCK + tl.arange(0, BLOCK)
@@ -113,12 +128,16 @@ def cummax_with_index(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return values, indices
     if rows >= ROWS_TO_FILL_A_GPU or cols <= 2048:
         block = min(2048, triton.next_power_of_2(cols))
-        _row_kernel[(rows,)](x, values, indices, cols, BLOCK=block, num_warps=8 if block > 1024 else 4)
+        _row_kernel[(rows,)](
+            x, values, indices, cols, BLOCK=block, num_warps=8 if block > 1024 else 4
+        )
         return values, indices
     block = 2048
     tiles = triton.cdiv(cols, block)
     best = torch.empty((rows, tiles), dtype=torch.float32, device=x.device)
     at = torch.empty((rows, tiles), dtype=torch.int32, device=x.device)
     _best_kernel[(tiles, rows)](x, best, at, cols, tiles, BLOCK=block, num_warps=4)
-    _tile_kernel[(tiles, rows)](x, best, at, values, indices, cols, tiles, BLOCK=block, WIDTH=1024, num_warps=8)
+    _tile_kernel[(tiles, rows)](
+        x, best, at, values, indices, cols, tiles, BLOCK=block, WIDTH=1024, num_warps=8
+    )
     return values, indices

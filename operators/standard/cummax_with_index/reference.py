@@ -12,7 +12,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = rng.normal((rows, cols), torch.float32)
     slope = torch.arange(cols, device=rng.device) / cols
     if case.distribution == "ties":
-        # Few distinct values, none of them a short binary fraction; adding zero turns -0.0 into 0.0.
+        # Few distinct values, none of them a short binary fraction; adding zero turns -0.0 into
+        # 0.0.
         x = (3.0 * x + 12.0 * slope).round() * 0.3 + 0.0
     elif case.distribution == "falling":
         x -= 20.0 * slope
@@ -30,7 +31,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _running(x: Tensor) -> tuple[Tensor, Tensor]:
     values = torch.cummax(x, dim=-1).values
     column = torch.arange(x.shape[-1], device=x.device).expand_as(x)
-    # A column counts where it exceeds all before it; torch.cummax itself would name the last of equal elements.
+    # A column counts where it exceeds all before it; torch.cummax itself would name the last of
+    # equal elements.
     fresh = torch.ones_like(x, dtype=torch.bool)
     fresh[:, 1:] = x[:, 1:] > values[:, :-1]
     indices = torch.cummax(torch.where(fresh, column, torch.zeros_like(column)), dim=-1).values
@@ -52,7 +54,10 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "indices within the block": (values, indices % 256),
         "blocks of 256 without a carry": tuple(piece),
         "running minimum": (-low, low_indices),
-        "indices into the whole matrix": (values, indices + torch.arange(rows, device=x.device, dtype=torch.int32)[:, None] * cols),
+        "indices into the whole matrix": (
+            values,
+            indices + torch.arange(rows, device=x.device, dtype=torch.int32)[:, None] * cols,
+        ),
     }
 
 

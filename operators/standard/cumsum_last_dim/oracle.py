@@ -1,12 +1,11 @@
 """Inclusive row scan in one pass over memory, in two forms.
 
-Many rows: one program per row, block after block with a running total.
-Few long rows: one program per tile of a row, with decoupled look-back. Each tile publishes its own sum at once and its inclusive prefix
-as soon as
-it knows it; a tile adds up what its predecessors have published. Value and state share one 64-bit word, so a reader can never see one
-without the other. Tiles are numbered by a ticket, in the order in which they really start, so a tile only ever waits for tiles that run
-already.
-"""
+Many rows: one program per row, block after block with a running total. Few long rows: one program
+per tile of a row, with decoupled look-back. Each tile publishes its own sum at once and its
+inclusive prefix as soon as it knows it; a tile adds up what its predecessors have published. Value
+and state share one 64-bit word, so a reader can never see one without the other. Tiles are numbered
+by a ticket, in the order in which they really start, so a tile only ever waits for tiles that run
+already."""
 
 import torch
 import triton
@@ -14,7 +13,9 @@ import triton.language as tl
 
 ROWS_TO_FILL_A_GPU = 256
 SUM: tl.constexpr = tl.constexpr(1)  # the word holds the sum of this tile alone
-PREFIX: tl.constexpr = tl.constexpr(2)  # the word holds the sum of the row up to the end of this tile
+PREFIX: tl.constexpr = tl.constexpr(
+    2
+)  # the word holds the sum of the row up to the end of this tile
 
 
 @triton.jit
@@ -36,7 +37,9 @@ def _pack(value, state):
 
 
 @triton.jit
-def _look_back_kernel(x_ptr, y_ptr, words_ptr, cols, tiles, BLOCK: tl.constexpr, WINDOW: tl.constexpr):
+def _look_back_kernel(
+    x_ptr, y_ptr, words_ptr, cols, tiles, BLOCK: tl.constexpr, WINDOW: tl.constexpr
+):
     ticket = tl.atomic_add(words_ptr, 1).to(tl.int32)
     row = ticket // tiles
     tile = ticket % tiles
@@ -75,6 +78,10 @@ def cumsum_last_dim(x: torch.Tensor) -> torch.Tensor:
         return y
     block = 4096
     tiles = triton.cdiv(cols, block)
-    words = torch.zeros((1 + rows * tiles,), dtype=torch.int64, device=x.device)  # the ticket, then one word per tile
-    _look_back_kernel[(rows * tiles,)](x, y, words, cols, tiles, BLOCK=block, WINDOW=128, num_warps=8)
+    words = torch.zeros(
+        (1 + rows * tiles,), dtype=torch.int64, device=x.device
+    )  # the ticket, then one word per tile
+    _look_back_kernel[(rows * tiles,)](
+        x, y, words, cols, tiles, BLOCK=block, WINDOW=128, num_warps=8
+    )
     return y

@@ -33,7 +33,9 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "exclusive": (wide.cumsum(-1) - wide).to(x.dtype),
         "from the end": wide.flip(-1).cumsum(-1).flip(-1).to(x.dtype),
         "runs on into the next row": wide.reshape(-1).cumsum(0).reshape(x.shape).to(x.dtype),
-        "blocks of 1024 without a carry": blocks.cumsum(-1).reshape(x.shape[0], -1)[:, : x.shape[-1]].to(x.dtype),
+        "blocks of 1024 without a carry": blocks.cumsum(-1)
+        .reshape(x.shape[0], -1)[:, : x.shape[-1]]
+        .to(x.dtype),
         "carry of the last block only": _last_carry(blocks)[:, : x.shape[-1]].to(x.dtype),
     }
 

@@ -1,9 +1,9 @@
 """Decoding attention in two kernels: parts of the keys, then their combination.
 
-A program takes one part of a sequence for one key head, and all query heads of its group at once: the cache is read once, and the group,
-padded to 16 rows, makes tensor-core products of what would be matrix-vector ones. Parts make up for a batch too small to fill the GPU; with
-one part the first kernel writes the result.
-"""
+A program takes one part of a sequence for one key head, and all query heads of its group at once:
+the cache is read once, and the group, padded to 16 rows, makes tensor-core products of what would
+be matrix-vector ones. Parts make up for a batch too small to fill the GPU; with one part the first
+kernel writes the result."""
 
 import torch
 import triton
@@ -41,7 +41,9 @@ def _parts_kernel(
     member = tl.arange(0, BH)
     dims = tl.arange(0, D)
     head = (batch * kv_heads + tl.program_id(1)) * group + member
-    q = tl.load(q_ptr + head[:, None] * D + dims[None, :], mask=(member < group)[:, None], other=0.0)
+    q = tl.load(
+        q_ptr + head[:, None] * D + dims[None, :], mask=(member < group)[:, None], other=0.0
+    )
     step = kv_heads * D
     base = batch.to(tl.int64) * capacity * step + tl.program_id(1) * D
     acc = tl.zeros((BH, D), tl.float32)
@@ -49,8 +51,16 @@ def _parts_kernel(
     greatest = tl.full((BH,), -float("inf"), tl.float32)
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
-        k = tl.load(k_ptr + base + keys[None, :] * step + dims[:, None], mask=(keys < last)[None, :], other=0.0)
-        v = tl.load(v_ptr + base + keys[:, None] * step + dims[None, :], mask=(keys < last)[:, None], other=0.0)
+        k = tl.load(
+            k_ptr + base + keys[None, :] * step + dims[:, None],
+            mask=(keys < last)[None, :],
+            other=0.0,
+        )
+        v = tl.load(
+            v_ptr + base + keys[:, None] * step + dims[None, :],
+            mask=(keys < last)[:, None],
+            other=0.0,
+        )
         scores = tl.where((keys < last)[None, :], tl.dot(q, k) * scale, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1))
         p = tl.exp2(scores - new[:, None])
@@ -59,7 +69,11 @@ def _parts_kernel(
         acc = tl.dot(p.to(q.dtype), v, acc * correction[:, None])
         greatest = new
     if FINAL:
-        tl.store(sums_ptr + head[:, None] * D + dims[None, :], acc / total[:, None], mask=(member < group)[:, None])
+        tl.store(
+            sums_ptr + head[:, None] * D + dims[None, :],
+            acc / total[:, None],
+            mask=(member < group)[:, None],
+        )
     else:
         slot = head * parts + part
         tl.store(sums_ptr + slot[:, None] * D + dims[None, :], acc, mask=(member < group)[:, None])
@@ -68,7 +82,9 @@ def _parts_kernel(
 
 
 @triton.jit
-def _combine_kernel(sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk, P: tl.constexpr, D: tl.constexpr):
+def _combine_kernel(
+    sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk, P: tl.constexpr, D: tl.constexpr
+):
     head = tl.program_id(0)
     # Parts past the end of the sequence wrote nothing.
     used = tl.cdiv(tl.load(lengths_ptr + head // heads), chunk)
@@ -78,11 +94,18 @@ def _combine_kernel(sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk
     greatest = tl.load(stats_ptr + 2 * slot, mask=part < used, other=-float("inf"))
     total = tl.load(stats_ptr + 2 * slot + 1, mask=part < used, other=0.0)
     weight = tl.exp2(greatest - tl.max(greatest, axis=0))
-    sums = tl.load(sums_ptr + slot[:, None] * D + dims[None, :], mask=(part < used)[:, None], other=0.0)
-    tl.store(o_ptr + head * D + dims, tl.sum(sums * weight[:, None], axis=0) / tl.sum(total * weight, axis=0))
+    sums = tl.load(
+        sums_ptr + slot[:, None] * D + dims[None, :], mask=(part < used)[:, None], other=0.0
+    )
+    tl.store(
+        o_ptr + head * D + dims,
+        tl.sum(sums * weight[:, None], axis=0) / tl.sum(total * weight, axis=0),
+    )
 
 
-def decode_attn_gqa(q: torch.Tensor, k_cache: torch.Tensor, v_cache: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+def decode_attn_gqa(
+    q: torch.Tensor, k_cache: torch.Tensor, v_cache: torch.Tensor, lengths: torch.Tensor
+) -> torch.Tensor:
     batch, heads, dim = q.shape
     capacity, kv_heads = k_cache.shape[1], k_cache.shape[2]
     group = heads // kv_heads
@@ -93,8 +116,14 @@ def decode_attn_gqa(q: torch.Tensor, k_cache: torch.Tensor, v_cache: torch.Tenso
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)
     final = parts == 1
-    sums = o if final else torch.empty((batch * heads, parts, dim), dtype=torch.float32, device=q.device)
-    stats = o if final else torch.empty((batch * heads, parts, 2), dtype=torch.float32, device=q.device)
+    sums = (
+        o
+        if final
+        else torch.empty((batch * heads, parts, dim), dtype=torch.float32, device=q.device)
+    )
+    stats = (
+        o if final else torch.empty((batch * heads, parts, 2), dtype=torch.float32, device=q.device)
+    )
     scale = dim**-0.5 * 1.4426950408889634
     _parts_kernel[(parts, kv_heads, batch)](
         q,
@@ -118,5 +147,16 @@ def decode_attn_gqa(q: torch.Tensor, k_cache: torch.Tensor, v_cache: torch.Tenso
     )
     if not final:
         grid = (batch * heads,)
-        _combine_kernel[grid](sums, stats, lengths, o, heads, parts, chunk, P=triton.next_power_of_2(parts), D=dim, num_warps=4)
+        _combine_kernel[grid](
+            sums,
+            stats,
+            lengths,
+            o,
+            heads,
+            parts,
+            chunk,
+            P=triton.next_power_of_2(parts),
+            D=dim,
+            num_warps=4,
+        )
     return o

@@ -8,9 +8,12 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging to zero. The first query of each group
-    looks at its sequence's last key too, so that a length off by one shows."""
-    batch, capacity, kv_heads, dim = (case.axes[name] for name in ("batch", "capacity", "kv_heads", "head_dim"))
+    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging
+    to zero. The first query of each group looks at its sequence's last key too, so that a length
+    off by one shows."""
+    batch, capacity, kv_heads, dim = (
+        case.axes[name] for name in ("batch", "capacity", "kv_heads", "head_dim")
+    )
     q = 3.0 * rng.normal((batch, kv_heads * case.axes["group"], dim), torch.float32)
     k = rng.normal((batch, capacity, kv_heads, dim), torch.float16)
     v = rng.normal((batch, capacity, kv_heads, dim), torch.float16)
@@ -18,18 +21,36 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "full":
         lengths = torch.full_like(lengths, capacity)
     elif case.distribution == "spikes":
-        k *= 1.0 + 2.0 * (rng.uniform((batch, capacity, kv_heads, 1), torch.float32, 0.0, 1.0) < 0.03).to(torch.float16)
+        k *= 1.0 + 2.0 * (
+            rng.uniform((batch, capacity, kv_heads, 1), torch.float32, 0.0, 1.0) < 0.03
+        ).to(torch.float16)
         lengths[0] = 1
-    k[torch.arange(batch, device=rng.device), lengths.long() - 1] = (q[:, :: case.axes["group"]] / 12.0).to(torch.float16)
+    k[torch.arange(batch, device=rng.device), lengths.long() - 1] = (
+        q[:, :: case.axes["group"]] / 12.0
+    ).to(torch.float16)
     return {"q": q.to(torch.float16), "k_cache": k, "v_cache": v, "lengths": lengths}
 
 
 def reference(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor) -> Tensor:
     group = q.shape[1] // k_cache.shape[2]
-    return _attend(q, k_cache, v_cache, lengths.tolist(), [h // group for h in range(q.shape[1])], q.shape[-1] ** -0.5)
+    return _attend(
+        q,
+        k_cache,
+        v_cache,
+        lengths.tolist(),
+        [h // group for h in range(q.shape[1])],
+        q.shape[-1] ** -0.5,
+    )
 
 
-def _attend(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: list[int], key_head: list[int], scale: float) -> Tensor:
+def _attend(
+    q: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    lengths: list[int],
+    key_head: list[int],
+    scale: float,
+) -> Tensor:
     """One sequence and key head at a time. Head h reads key head key_head[h]."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = torch.empty(q.shape, dtype=wide, device=q.device)
@@ -42,22 +63,32 @@ def _attend(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: list[int], key
     return out
 
 
-def mutants(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     right, capacity, kv_heads = lengths.tolist(), k_cache.shape[1], k_cache.shape[2]
     heads, scale = q.shape[1], q.shape[-1] ** -0.5
     own = [h * kv_heads // heads for h in range(heads)]
     return {
         "lengths ignored": _attend(q, k_cache, v_cache, [capacity] * len(right), own, scale),
-        "last key left out": _attend(q, k_cache, v_cache, [max(1, n - 1) for n in right], own, scale),
-        "one key too many": _attend(q, k_cache, v_cache, [min(capacity, n + 1) for n in right], own, scale),
-        "key heads taken in turn": _attend(q, k_cache, v_cache, right, [h % kv_heads for h in range(heads)], scale),
+        "last key left out": _attend(
+            q, k_cache, v_cache, [max(1, n - 1) for n in right], own, scale
+        ),
+        "one key too many": _attend(
+            q, k_cache, v_cache, [min(capacity, n + 1) for n in right], own, scale
+        ),
+        "key heads taken in turn": _attend(
+            q, k_cache, v_cache, right, [h % kv_heads for h in range(heads)], scale
+        ),
         "scale left out": _attend(q, k_cache, v_cache, right, own, 1.0),
     }
 
 
 def cost(case: Case) -> Cost:
     """Of caches that are full: lengths are not known here."""
-    batch, capacity, kv_heads, dim = (case.axes[name] for name in ("batch", "capacity", "kv_heads", "head_dim"))
+    batch, capacity, kv_heads, dim = (
+        case.axes[name] for name in ("batch", "capacity", "kv_heads", "head_dim")
+    )
     heads = kv_heads * case.axes["group"]
     traffic = batch * dim * (2 * 2 * capacity * kv_heads + (2 + 4) * heads) + 4 * batch
     return Cost(bytes=traffic, flops=4 * batch * heads * capacity * dim)

@@ -1,10 +1,11 @@
-"""Delta rule: rows of the state do not depend on each other, so one warp owns 16 of them and walks through time with them in registers.
+"""Delta rule: rows of the state do not depend on each other, so one warp owns 16 of them and walks
+through time with them in registers.
 
-The state is held transposed, in a tile of (keys of a thread, threads that share a row, rows): a thread has consecutive keys, so that the
-vectors k and q reach it in wide loads, and most of a sum over keys is inside a thread. A step's output
-is S_old q + error (k . q), so its three sums are independent, and only one of them, S_old k, is on the path to the next step. Loads
-run several steps ahead (num_stages).
-"""
+The state is held transposed, in a tile of (keys of a thread, threads that share a row, rows): a
+thread has consecutive keys, so that the vectors k and q reach it in wide loads, and most of a sum
+over keys is inside a thread. A step's output is S_old q + error (k . q), so its three sums are
+independent, and only one of them, S_old k, is on the path to the next step. Loads run several steps
+ahead (num_stages)."""
 
 import torch
 import triton
@@ -44,13 +45,27 @@ def _recurrent_kernel(
     tl.store(last_ptr + (head * DV + values)[None, None, :] * DK + keys[:, :, None], state)
 
 
-def delta_rule_recurrent(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, beta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def delta_rule_recurrent(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, beta: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     batch, heads, seq, key_dim = q.shape
     value_dim = v.shape[3]
     o = torch.empty_like(v)
     last = torch.empty((batch, heads, value_dim, key_dim), dtype=q.dtype, device=q.device)
     block = min(16, value_dim)
     _recurrent_kernel[(value_dim // block, batch * heads)](
-        q, k, v, beta, o, last, seq, DK=key_dim, DV=value_dim, BV=block, SHARE=32 // block, STAGES=12, num_warps=1
+        q,
+        k,
+        v,
+        beta,
+        o,
+        last,
+        seq,
+        DK=key_dim,
+        DV=value_dim,
+        BV=block,
+        SHARE=32 // block,
+        STAGES=12,
+        num_warps=1,
     )
     return o, last

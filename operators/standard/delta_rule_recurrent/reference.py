@@ -14,14 +14,22 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     low, high = {"slow": (0.01, 0.1), "sharp": (0.9, 0.999)}.get(case.distribution, (0.1, 0.9))
     beta = rng.uniform(keys[:3], torch.float32, low, high)
     if case.distribution == "repeated":
-        # Five keys come again and again, slightly changed: most of each correction undoes an earlier one.
+        # Five keys come again and again, slightly changed: most of each correction undoes an
+        # earlier one.
         k = 0.1 * k + k[:, :, torch.arange(seq, device=rng.device) % min(5, seq)]
     q = 2.0 * q / q.norm(dim=-1, keepdim=True)
     k = k / k.norm(dim=-1, keepdim=True)
-    return {"q": q, "k": k, "v": rng.normal((batch, heads, seq, case.axes["value_dim"]), torch.float32), "beta": beta}
+    return {
+        "q": q,
+        "k": k,
+        "v": rng.normal((batch, heads, seq, case.axes["value_dim"]), torch.float32),
+        "beta": beta,
+    }
 
 
-def _recur(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, variant: str = "") -> tuple[Tensor, Tensor]:
+def _recur(
+    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, variant: str = ""
+) -> tuple[Tensor, Tensor]:
     """variant: a mistake that one of the mutants makes."""
     state = torch.zeros((*v.shape[:2], v.shape[3], k.shape[3]), dtype=q.dtype, device=q.device)
     out = torch.empty_like(v)
@@ -30,7 +38,11 @@ def _recur(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, variant: str = "") -> 
         old = state
         known = torch.zeros_like(v[:, :, t]) if variant == "no delta" else (state * key).sum(-1)
         rate = beta[:, :, t, None]
-        error = rate * v[:, :, t] - known if variant == "beta on v alone" else rate * (v[:, :, t] - known)
+        error = (
+            rate * v[:, :, t] - known
+            if variant == "beta on v alone"
+            else rate * (v[:, :, t] - known)
+        )
         state = state + error[..., None] * key
         out[:, :, t] = ((old if variant == "old state" else state) * q[:, :, t, None, :]).sum(-1)
     return out, state
@@ -40,14 +52,19 @@ def reference(q: Tensor, k: Tensor, v: Tensor, beta: Tensor) -> tuple[Tensor, Te
     return _recur(q, k, v, beta)
 
 
-def mutants(q: Tensor, k: Tensor, v: Tensor, beta: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    q: Tensor, k: Tensor, v: Tensor, beta: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     out = _recur(q, k, v, beta)[0]
     return {
         "beta left out": _recur(q, k, v, torch.ones_like(beta)),
         "what is known is not subtracted": _recur(q, k, v, beta, "no delta"),
         "beta scales only v": _recur(q, k, v, beta, "beta on v alone"),
         "output from the old state": _recur(q, k, v, beta, "old state"),
-        "last state without its last step": (out, _recur(q[:, :, :-1], k[:, :, :-1], v[:, :, :-1], beta[:, :, :-1])[1]),
+        "last state without its last step": (
+            out,
+            _recur(q[:, :, :-1], k[:, :, :-1], v[:, :, :-1], beta[:, :, :-1])[1],
+        ),
     }
 
 

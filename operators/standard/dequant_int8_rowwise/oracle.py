@@ -1,4 +1,5 @@
-"""Tiles of about 8192 values: a thread reads 16 int8 values in one access and writes them as two vectors of float16."""
+"""Tiles of about 8192 values: a thread reads 16 int8 values in one access and writes them as two
+vectors of float16."""
 
 import torch
 import triton
@@ -8,7 +9,9 @@ TILE = 8192
 
 
 @triton.jit
-def _dequant_kernel(values_ptr, scale_ptr, y_ptr, rows, cols, ROWS: tl.constexpr, COLS: tl.constexpr):
+def _dequant_kernel(
+    values_ptr, scale_ptr, y_ptr, rows, cols, ROWS: tl.constexpr, COLS: tl.constexpr
+):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * COLS + tl.arange(0, COLS)
     mask = (row < rows)[:, None] & (column < cols)[None, :]
@@ -24,5 +27,7 @@ def dequant_int8_rowwise(values: torch.Tensor, scale: torch.Tensor) -> torch.Ten
     block_cols = min(4096, triton.next_power_of_2(cols))
     block_rows = min(TILE // block_cols, triton.next_power_of_2(rows))
     grid = (triton.cdiv(rows, block_rows), triton.cdiv(cols, block_cols))
-    _dequant_kernel[grid](values, scale, y, rows, cols, ROWS=block_rows, COLS=block_cols, num_warps=8)
+    _dequant_kernel[grid](
+        values, scale, y, rows, cols, ROWS=block_rows, COLS=block_cols, num_warps=8
+    )
     return y

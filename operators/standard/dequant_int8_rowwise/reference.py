@@ -12,7 +12,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     values = rng.integers((rows, cols), -127, 128, torch.int8)
     scale = rng.uniform((rows,), torch.float32, 0.004, 0.0155)
     if case.distribution == "extreme":
-        values = torch.where(rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.3, torch.full_like(values, -128), values)
+        values = torch.where(
+            rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.3,
+            torch.full_like(values, -128),
+            values,
+        )
     elif case.distribution == "spread":
         # Scales over seven decades; every fourth row keeps a large one, and the seventh is 0.
         small = scale * 10.0 ** rng.uniform((rows,), torch.float32, -7.0, 0.0)
@@ -35,7 +39,9 @@ def mutants(values: Tensor, scale: Tensor) -> dict[str, Tensor | tuple[Tensor, .
     return {
         "values read as unsigned": _scaled(values.view(torch.uint8), scale),
         "zero point 128 taken off": _scaled(values.to(torch.int16) - 128, scale),
-        "scale of the row before": _scaled(values, torch.roll(scale, 1) if scale.numel() > 1 else 0.5 * scale),
+        "scale of the row before": _scaled(
+            values, torch.roll(scale, 1) if scale.numel() > 1 else 0.5 * scale
+        ),
         "scale divided by 127 again": _scaled(values, scale / 127.0),
     }
 

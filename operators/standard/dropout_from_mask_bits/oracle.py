@@ -1,4 +1,5 @@
-"""A tile of whole words: 32 elements to a row, so each word is loaded once and its bits are shifted out in registers."""
+"""A tile of whole words: 32 elements to a row, so each word is loaded once and its bits are shifted
+out in registers."""
 
 import torch
 import triton
@@ -19,5 +20,7 @@ def _dropout_kernel(x_ptr, bits_ptr, y_ptr, n, words, factor, WORDS: tl.constexp
 def dropout_from_mask_bits(x: torch.Tensor, bits: torch.Tensor, p: float) -> torch.Tensor:
     y = torch.empty_like(x)
     words = bits.numel()
-    _dropout_kernel[(triton.cdiv(words, 128),)](x, bits, y, x.numel(), words, 1.0 / (1.0 - p), WORDS=128, num_warps=8)
+    _dropout_kernel[(triton.cdiv(words, 128),)](
+        x, bits, y, x.numel(), words, 1.0 / (1.0 - p), WORDS=128, num_warps=8
+    )
     return y

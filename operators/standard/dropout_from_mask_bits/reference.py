@@ -17,7 +17,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "sparse":
         # One bit in eight; the factor is large.
         p, bound = 0.875, 0.48
-        bits = bits & rng.integers((words,), -(2**31), 2**31, torch.int32) & rng.integers((words,), -(2**31), 2**31, torch.int32)
+        bits = (
+            bits
+            & rng.integers((words,), -(2**31), 2**31, torch.int32)
+            & rng.integers((words,), -(2**31), 2**31, torch.int32)
+        )
     x = rng.normal((n,), torch.float32).clamp(-bound, bound)
     if case.distribution == "infinite":
         kept = _bits(bits, n)

@@ -1,7 +1,7 @@
 """Dynamic tanh over tiles of rows x columns: gamma and beta are loaded once for all rows of a tile.
 
-tanh(u) = 1 - 2 / (exp(2u) + 1): one exponential, and at the ends exp is inf or 0, which gives exactly 1 or -1.
-"""
+tanh(u) = 1 - 2 / (exp(2u) + 1): one exponential, and at the ends exp is inf or 0, which gives
+exactly 1 or -1."""
 
 import torch
 import triton
@@ -9,7 +9,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _dynamic_tanh_kernel(x_ptr, gamma_ptr, beta_ptr, y_ptr, rows, cols, alpha, ROWS: tl.constexpr, COLS: tl.constexpr):
+def _dynamic_tanh_kernel(
+    x_ptr, gamma_ptr, beta_ptr, y_ptr, rows, cols, alpha, ROWS: tl.constexpr, COLS: tl.constexpr
+):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * COLS + tl.arange(0, COLS)
     mask = (row < rows)[:, None] & (column < cols)[None, :]
@@ -22,11 +24,15 @@ def _dynamic_tanh_kernel(x_ptr, gamma_ptr, beta_ptr, y_ptr, rows, cols, alpha, R
     tl.store(y_ptr + offsets, y.to(y_ptr.dtype.element_ty), mask=mask)
 
 
-def dynamic_tanh(x: torch.Tensor, alpha: float, gamma: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
+def dynamic_tanh(
+    x: torch.Tensor, alpha: float, gamma: torch.Tensor, beta: torch.Tensor
+) -> torch.Tensor:
     y = torch.empty_like(x)
     rows, cols = x.shape
     block = min(triton.next_power_of_2(cols), 1024)
     tile_rows = min(triton.next_power_of_2(rows), 4096 // block)
     grid = (triton.cdiv(rows, tile_rows), triton.cdiv(cols, block))
-    _dynamic_tanh_kernel[grid](x, gamma, beta, y, rows, cols, alpha, ROWS=tile_rows, COLS=block, num_warps=8)
+    _dynamic_tanh_kernel[grid](
+        x, gamma, beta, y, rows, cols, alpha, ROWS=tile_rows, COLS=block, num_warps=8
+    )
     return y

@@ -13,7 +13,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     alpha = 0.7
     if case.distribution == "huge":
         # A tenth of the entries is far beyond saturation, and where exp overflows.
-        x = torch.where(rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.1, 1000.0 * x.clamp(-1.0, 1.0), x)
+        x = torch.where(
+            rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.1, 1000.0 * x.clamp(-1.0, 1.0), x
+        )
     elif case.distribution == "spikes":
         x = torch.where(rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.02, x + 6.0, x)
     elif case.distribution == "tail":
@@ -21,7 +23,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         alpha = -0.5
     gamma = rng.uniform((cols,), torch.float32, 0.35, 0.65)
     beta = rng.uniform((cols,), torch.float32, -0.3, 0.3)
-    return {"x": x.to(case.dtype), "alpha": alpha, "gamma": gamma.to(case.dtype), "beta": beta.to(case.dtype)}
+    return {
+        "x": x.to(case.dtype),
+        "alpha": alpha,
+        "gamma": gamma.to(case.dtype),
+        "beta": beta.to(case.dtype),
+    }
 
 
 def reference(x: Tensor, alpha: float, gamma: Tensor, beta: Tensor) -> Tensor:
@@ -29,7 +36,9 @@ def reference(x: Tensor, alpha: float, gamma: Tensor, beta: Tensor) -> Tensor:
     return (gamma.to(wide) * torch.tanh(alpha * x.to(wide)) + beta.to(wide)).to(x.dtype)
 
 
-def mutants(x: Tensor, alpha: float, gamma: Tensor, beta: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    x: Tensor, alpha: float, gamma: Tensor, beta: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     value = alpha * x.to(wide)
     exponential = torch.exp(2.0 * value)
@@ -38,9 +47,15 @@ def mutants(x: Tensor, alpha: float, gamma: Tensor, beta: Tensor) -> dict[str, T
         "beta left out": reference(x, alpha, gamma, torch.zeros_like(beta)),
         "gamma left out": reference(x, alpha, torch.ones_like(gamma), beta),
         "gamma within the tanh": (torch.tanh(value * gamma.to(wide)) + beta.to(wide)).to(x.dtype),
-        "logistic instead of tanh": (gamma.to(wide) * torch.sigmoid(value) + beta.to(wide)).to(x.dtype),
-        "clamped instead of tanh": (gamma.to(wide) * value.clamp(-1.0, 1.0) + beta.to(wide)).to(x.dtype),
-        "exp overflows": (gamma.to(wide) * ((exponential - 1.0) / (exponential + 1.0)) + beta.to(wide)).to(x.dtype),
+        "logistic instead of tanh": (gamma.to(wide) * torch.sigmoid(value) + beta.to(wide)).to(
+            x.dtype
+        ),
+        "clamped instead of tanh": (gamma.to(wide) * value.clamp(-1.0, 1.0) + beta.to(wide)).to(
+            x.dtype
+        ),
+        "exp overflows": (
+            gamma.to(wide) * ((exponential - 1.0) / (exponential + 1.0)) + beta.to(wide)
+        ).to(x.dtype),
     }
 
 

@@ -1,10 +1,9 @@
-"""Gather instead of scatter: every row of the table has a few places for the numbers of its tokens, and one owner, which adds up their
-rows and writes the sum once; nothing of the table is zeroed, read back or added by atomics. Atomics only hand out the places, one per
-token.
+"""Gather instead of scatter: every row of the table has a few places for the numbers of its tokens,
+and one owner, which adds up their rows and writes the sum once; nothing of the table is zeroed,
+read back or added by atomics. Atomics only hand out the places, one per token.
 
-A row with more tokens than places looks through all indices for its own; that is slow only for rows that are many times as hot as the
-others.
-"""
+A row with more tokens than places looks through all indices for its own; that is slow only for rows
+that are many times as hot as the others."""
 
 import torch
 import triton
@@ -16,11 +15,17 @@ BLOCK_D = 1024
 
 
 @triton.jit
-def _place_kernel(indices_ptr, counts_ptr, list_ptr, tokens, PLACES: tl.constexpr, BLOCK: tl.constexpr):
+def _place_kernel(
+    indices_ptr, counts_ptr, list_ptr, tokens, PLACES: tl.constexpr, BLOCK: tl.constexpr
+):
     token = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     index = tl.load(indices_ptr + token, mask=token < tokens, other=0)
     rank = tl.atomic_add(counts_ptr + index, 1, mask=token < tokens, sem="relaxed")
-    tl.store(list_ptr + index.to(tl.int64) * PLACES + rank, token, mask=(token < tokens) & (rank < PLACES))
+    tl.store(
+        list_ptr + index.to(tl.int64) * PLACES + rank,
+        token,
+        mask=(token < tokens) & (rank < PLACES),
+    )
 
 
 @triton.jit
@@ -47,12 +52,26 @@ def _gather_kernel(
     if named <= PLACES:
         for first in range(0, named, BLOCK_T):
             inside = first + lane < named
-            token = tl.load(list_ptr + row.to(tl.int64) * PLACES + first + lane, mask=inside, other=0).to(tl.int64)
-            acc += tl.load(dy_ptr + token[:, None] * dim + columns[None, :], mask=inside[:, None] & real[None, :], other=0.0)
+            token = tl.load(
+                list_ptr + row.to(tl.int64) * PLACES + first + lane, mask=inside, other=0
+            ).to(tl.int64)
+            acc += tl.load(
+                dy_ptr + token[:, None] * dim + columns[None, :],
+                mask=inside[:, None] & real[None, :],
+                other=0.0,
+            )
     else:
         for block in range(0, tokens, SCAN):
             candidates = block + tl.arange(0, SCAN)
-            if tl.max((tl.load(indices_ptr + candidates, mask=candidates < tokens, other=-1) == row).to(tl.int32), axis=0) > 0:
+            if (
+                tl.max(
+                    (
+                        tl.load(indices_ptr + candidates, mask=candidates < tokens, other=-1) == row
+                    ).to(tl.int32),
+                    axis=0,
+                )
+                > 0
+            ):
                 for first in range(block, block + SCAN, BLOCK_T):
                     token = first + lane
                     inside = tl.load(indices_ptr + token, mask=token < tokens, other=-1) == row
@@ -66,7 +85,9 @@ def embedding_bwd(dy: torch.Tensor, indices: torch.Tensor, vocab: int) -> torch.
     dw = torch.empty((vocab, dim), dtype=torch.float32, device=dy.device)
     counts = torch.zeros((vocab,), dtype=torch.int32, device=dy.device)
     places = torch.empty((vocab, PLACES), dtype=torch.int32, device=dy.device)
-    _place_kernel[(triton.cdiv(tokens, 256),)](indices, counts, places, tokens, PLACES=PLACES, BLOCK=256, num_warps=4)
+    _place_kernel[(triton.cdiv(tokens, 256),)](
+        indices, counts, places, tokens, PLACES=PLACES, BLOCK=256, num_warps=4
+    )
     block_d = min(BLOCK_D, triton.next_power_of_2(dim))
     block_t = BLOCK_T if block_d >= 128 else 512 // block_d
     _gather_kernel[(vocab * triton.cdiv(dim, block_d),)](

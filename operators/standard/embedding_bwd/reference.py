@@ -16,7 +16,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         dy *= 0.25
     elif case.distribution == "hot":
         # Half of the tokens are the same word; the sum over them stays O(1).
-        indices = torch.where(uniform < 0.5, vocab // 3, (vocab * (2.0 * uniform - 1.0)).to(torch.int32)).to(torch.int32)
+        indices = torch.where(
+            uniform < 0.5, vocab // 3, (vocab * (2.0 * uniform - 1.0)).to(torch.int32)
+        ).to(torch.int32)
         dy *= tokens**-0.5 * 2.0
     else:
         indices = (vocab * uniform).to(torch.int32)
@@ -26,7 +28,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(dy: Tensor, indices: Tensor, vocab: int) -> Tensor:
-    """Stable order of summation: tokens are sorted by row, then summed by segment, so that two runs agree bit for bit."""
+    """Stable order of summation: tokens are sorted by row, then summed by segment, so that two runs
+    agree bit for bit."""
     order = torch.argsort(indices, stable=True)
     counts = torch.bincount(indices, minlength=vocab)
     ends = counts.cumsum(0)
@@ -35,7 +38,9 @@ def reference(dy: Tensor, indices: Tensor, vocab: int) -> Tensor:
     columns = max(1, (1 << 27) // max(1, dy.shape[0]))  # bounds the float64 copy to 1 GiB
     for start in range(0, dy.shape[1], columns):
         part = dy[:, start : start + columns]
-        prefix = torch.zeros((part.shape[0] + 1, part.shape[1]), dtype=torch.float64, device=dy.device)
+        prefix = torch.zeros(
+            (part.shape[0] + 1, part.shape[1]), dtype=torch.float64, device=dy.device
+        )
         prefix[1:] = part[order].double().cumsum(0)
         dw[:, start : start + columns] = (prefix[ends] - prefix[ends - counts]).to(dy.dtype)
     return dw
@@ -52,7 +57,8 @@ def mutants(dy: Tensor, indices: Tensor, vocab: int) -> dict[str, Tensor | tuple
     no_last[-1] = 0.0
     return {
         "the first of equal tokens counts alone": first,
-        "mean over equal tokens": dw / torch.bincount(indices, minlength=vocab).clamp_min(1)[:, None],
+        "mean over equal tokens": dw
+        / torch.bincount(indices, minlength=vocab).clamp_min(1)[:, None],
         "last row left out": no_last,
         "last token left out": reference(dy[:-1], indices[:-1], vocab),
         "row above": dw.roll(1, 0),

@@ -1,8 +1,8 @@
-"""Embedding lookup: each program copies a slice of a few rows, every thread several 16-byte vectors.
+"""Embedding lookup: each program copies a slice of a few rows, every thread several 16-byte
+vectors.
 
-Slices are the slower grid axis: while one is worked on, only that slice of the table has to stay in L2, which holds it where it could not
-hold the whole table beside a stream of writes.
-"""
+Slices are the slower grid axis: while one is worked on, only that slice of the table has to stay in
+L2, which holds it where it could not hold the whole table beside a stream of writes."""
 
 import torch
 import triton
@@ -10,7 +10,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _lookup_kernel(table_ptr, indices_ptr, y_ptr, tokens, dim, BLOCK_T: tl.constexpr, BLOCK_D: tl.constexpr):
+def _lookup_kernel(
+    table_ptr, indices_ptr, y_ptr, tokens, dim, BLOCK_T: tl.constexpr, BLOCK_D: tl.constexpr
+):
     rows = tl.program_id(0) * BLOCK_T + tl.arange(0, BLOCK_T)
     columns = tl.program_id(1) * BLOCK_D + tl.arange(0, BLOCK_D)
     source = tl.load(indices_ptr + rows, mask=rows < tokens, other=-1)
@@ -18,9 +20,17 @@ def _lookup_kernel(table_ptr, indices_ptr, y_ptr, tokens, dim, BLOCK_T: tl.const
     # A padded row is masked out of the load, so its zeros cost no read.
     present = mask & (source >= 0)[:, None]
     values = tl.load(
-        table_ptr + source.to(tl.int64)[:, None] * dim + columns[None, :], mask=present, other=0.0, eviction_policy="evict_last"
+        table_ptr + source.to(tl.int64)[:, None] * dim + columns[None, :],
+        mask=present,
+        other=0.0,
+        eviction_policy="evict_last",
     )
-    tl.store(y_ptr + rows.to(tl.int64)[:, None] * dim + columns[None, :], values, mask=mask, eviction_policy="evict_first")
+    tl.store(
+        y_ptr + rows.to(tl.int64)[:, None] * dim + columns[None, :],
+        values,
+        mask=mask,
+        eviction_policy="evict_first",
+    )
 
 
 def embedding_fwd(table: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
@@ -29,5 +39,7 @@ def embedding_fwd(table: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
     block_d = min(512, triton.next_power_of_2(dim))
     block_t = max(1, 2048 // block_d)
     grid = (triton.cdiv(tokens, block_t), triton.cdiv(dim, block_d))
-    _lookup_kernel[grid](table, indices, y, tokens, dim, BLOCK_T=block_t, BLOCK_D=block_d, num_warps=4)
+    _lookup_kernel[grid](
+        table, indices, y, tokens, dim, BLOCK_T=block_t, BLOCK_D=block_d, num_warps=4
+    )
     return y

@@ -1,7 +1,8 @@
-"""erf in one pass: two polynomials and an exponential, about thirty instructions, hide behind the 8 bytes an element moves.
+"""erf in one pass: two polynomials and an exponential, about thirty instructions, hide behind the 8
+bytes an element moves.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses into single elements.
-"""
+A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
+into single elements."""
 
 import torch
 import triton

@@ -1,9 +1,10 @@
-"""Attention backward in three kernels: delta, then dk and dv by blocks of keys, then dq by blocks of queries.
+"""Attention backward in three kernels: delta, then dk and dv by blocks of keys, then dq by blocks
+of queries.
 
-Computing the scores twice, once for each side, is cheaper than adding dq up with atomics, and gives the same bits every time. In the second
-kernel scores are transposed (keys x queries), so that p and ds are left operands straight from registers. Exponentials are base 2.
-Queries past the end load as zeros and so add nothing; keys past the end are hidden by the causal mask.
-"""
+Computing the scores twice, once for each side, is cheaper than adding dq up with atomics, and gives
+the same bits every time. In the second kernel scores are transposed (keys x queries), so that p and
+ds are left operands straight from registers. Exponentials are base 2. Queries past the end load as
+zeros and so add nothing; keys past the end are hidden by the causal mask."""
 
 import torch
 import triton
@@ -48,8 +49,12 @@ def _walk_queries(
             lse = tl.load(lse_head + rows)
             delta = tl.load(delta_head + rows)
         else:
-            q = tl.load(q_head + rows[:, None] * D + dims[None, :], mask=(rows < seq)[:, None], other=0.0)
-            do = tl.load(do_head + rows[:, None] * D + dims[None, :], mask=(rows < seq)[:, None], other=0.0)
+            q = tl.load(
+                q_head + rows[:, None] * D + dims[None, :], mask=(rows < seq)[:, None], other=0.0
+            )
+            do = tl.load(
+                do_head + rows[:, None] * D + dims[None, :], mask=(rows < seq)[:, None], other=0.0
+            )
             lse = tl.load(lse_head + rows, mask=rows < seq, other=0.0)
             delta = tl.load(delta_head + rows, mask=rows < seq, other=0.0)
         p = tl.exp2(tl.dot(k, tl.trans(q)) * scale - (lse * 1.4426950408889634)[None, :])
@@ -93,22 +98,76 @@ def _keys_kernel(
     lse_head = lse_ptr + head
     delta_head = delta_ptr + head
     below = min(diagonal + BN, seq)
-    dk, dv = _walk_queries(dk, dv, k, v, q_head, do_head, lse_head, delta_head, diagonal, below, keys, seq, scale_log2e, BM, D, True, WHOLE)
-    dk, dv = _walk_queries(dk, dv, k, v, q_head, do_head, lse_head, delta_head, below, seq, keys, seq, scale_log2e, BM, D, False, WHOLE)
+    dk, dv = _walk_queries(
+        dk,
+        dv,
+        k,
+        v,
+        q_head,
+        do_head,
+        lse_head,
+        delta_head,
+        diagonal,
+        below,
+        keys,
+        seq,
+        scale_log2e,
+        BM,
+        D,
+        True,
+        WHOLE,
+    )
+    dk, dv = _walk_queries(
+        dk,
+        dv,
+        k,
+        v,
+        q_head,
+        do_head,
+        lse_head,
+        delta_head,
+        below,
+        seq,
+        keys,
+        seq,
+        scale_log2e,
+        BM,
+        D,
+        False,
+        WHOLE,
+    )
     tl.store(dk_ptr + tile, dk * scale, mask=(keys < seq)[:, None])
     tl.store(dv_ptr + tile, dv, mask=(keys < seq)[:, None])
 
 
 @triton.jit
 def _walk_keys(
-    dq, q, do, lse, delta, k_head, v_head, first, last, rows, seq, scale, BN: tl.constexpr, D: tl.constexpr, DIAGONAL: tl.constexpr
+    dq,
+    q,
+    do,
+    lse,
+    delta,
+    k_head,
+    v_head,
+    first,
+    last,
+    rows,
+    seq,
+    scale,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+    DIAGONAL: tl.constexpr,
 ):
     dims = tl.arange(0, D)
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
         if DIAGONAL:
-            k = tl.load(k_head + keys[:, None] * D + dims[None, :], mask=(keys < seq)[:, None], other=0.0)
-            v = tl.load(v_head + keys[:, None] * D + dims[None, :], mask=(keys < seq)[:, None], other=0.0)
+            k = tl.load(
+                k_head + keys[:, None] * D + dims[None, :], mask=(keys < seq)[:, None], other=0.0
+            )
+            v = tl.load(
+                v_head + keys[:, None] * D + dims[None, :], mask=(keys < seq)[:, None], other=0.0
+            )
         else:
             k = tl.load(k_head + keys[:, None] * D + dims[None, :])
             v = tl.load(v_head + keys[:, None] * D + dims[None, :])
@@ -148,19 +207,32 @@ def _queries_kernel(
     k_head = k_ptr + head * D
     v_head = v_ptr + head * D
     dq = tl.zeros((BM, D), tl.float32)
-    dq = _walk_keys(dq, q, do, lse, delta, k_head, v_head, 0, diagonal, rows, seq, scale_log2e, BN, D, False)
+    dq = _walk_keys(
+        dq, q, do, lse, delta, k_head, v_head, 0, diagonal, rows, seq, scale_log2e, BN, D, False
+    )
     end = min(diagonal + BM, seq)
-    dq = _walk_keys(dq, q, do, lse, delta, k_head, v_head, diagonal, end, rows, seq, scale_log2e, BN, D, True)
+    dq = _walk_keys(
+        dq, q, do, lse, delta, k_head, v_head, diagonal, end, rows, seq, scale_log2e, BN, D, True
+    )
     tl.store(dq_ptr + tile, dq * scale, mask=(rows < seq)[:, None])
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory and 512 registers a lane hold blocks of 64 rows, and 32 that walk."""
-    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+    """Whose 64 KiB of shared memory and 512 registers a lane hold blocks of 64 rows, and 32 that
+    walk."""
+    return (
+        not triton.knobs.runtime.interpret
+        and triton.runtime.driver.active.get_current_target().backend == "hip"
+    )
 
 
 def flash_attn_bwd(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, o: torch.Tensor, lse: torch.Tensor, do: torch.Tensor
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    o: torch.Tensor,
+    lse: torch.Tensor,
+    do: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     batch, heads, seq, dim = q.shape
     dq = torch.empty(q.shape, dtype=torch.float32, device=q.device)
@@ -170,7 +242,8 @@ def flash_attn_bwd(
     rows = batch * heads * seq
     scale = dim**-0.5
     log2e = 1.4426950408889634
-    # The wide side of a tile stays in a program, the narrow one walks: wide is a multiple of narrow, so loops end at the diagonal.
+    # The wide side of a tile stays in a program, the narrow one walks: wide is a multiple of
+    # narrow, so loops end at the diagonal.
     wide, narrow, warps = (128, 64, 8) if seq > 512 else (64, 64, 4)
     if _is_amd():
         wide, narrow, warps = 64, 32, 4
@@ -195,5 +268,21 @@ def flash_attn_bwd(
         num_warps=warps,
         num_stages=2,
     )
-    _queries_kernel[grid](q, k, v, do, lse, delta, dq, seq, scale, scale * log2e, BM=wide, BN=narrow, D=dim, num_warps=warps, num_stages=3)
+    _queries_kernel[grid](
+        q,
+        k,
+        v,
+        do,
+        lse,
+        delta,
+        dq,
+        seq,
+        scale,
+        scale * log2e,
+        BM=wide,
+        BN=narrow,
+        D=dim,
+        num_warps=warps,
+        num_stages=3,
+    )
     return dq, dk, dv

@@ -17,9 +17,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
     elif case.distribution == "cancellation":
-        # Values that are nearly the same: dp is nearly constant along a row, and delta takes the constant away.
+        # Values that are nearly the same: dp is nearly constant along a row, and delta takes the
+        # constant away.
         v = 0.3 * v + 2.0 * rng.normal((*shape[:2], 1, shape[3]), torch.float32)
-    # The last keys are seen by the last queries only: those give about half of their weight to their own key.
+    # The last keys are seen by the last queries only: those give about half of their weight to
+    # their own key.
     for i in range(max(1, shape[2] - 4), shape[2]):
         scores = torch.einsum("bhd,bhjd->bhj", q[:, :, i], k[:, :, : i + 1]) * shape[3] ** -0.5
         missing = torch.logsumexp(scores[..., :i], dim=-1) - scores[..., i]
@@ -30,17 +32,23 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     future = torch.ones((shape[2], shape[2]), dtype=torch.bool, device=rng.device).triu(1)
     for i in range(shape[0]):
         for j in range(shape[1]):
-            scores = ((q[i, j].float() @ k[i, j].float().T) * shape[3] ** -0.5).masked_fill(future, float("-inf"))
+            scores = ((q[i, j].float() @ k[i, j].float().T) * shape[3] ** -0.5).masked_fill(
+                future, float("-inf")
+            )
             o[i, j] = (torch.softmax(scores, dim=-1) @ v[i, j].float()).to(case.dtype)
             lse[i, j] = torch.logsumexp(scores, dim=-1)
     return {"q": q, "k": k, "v": v, "o": o, "lse": lse, "do": do}
 
 
-def reference(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, do: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def reference(
+    q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, do: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
     return _gradients(q, k, v, o, lse, do, "right")
 
 
-def _gradients(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, do: Tensor, variant: str) -> tuple[Tensor, Tensor, Tensor]:
+def _gradients(
+    q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, do: Tensor, variant: str
+) -> tuple[Tensor, Tensor, Tensor]:
     """One head at a time, so that a long sequence needs memory for few score matrices only."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, head_dim = q.shape
@@ -66,12 +74,24 @@ def _gradients(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, do: Tens
     return dq, dk, dv
 
 
-def mutants(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, do: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
-    variants = ("causal mask left out", "delta left out", "p left out of ds", "scale left out", "dv from ds")
+def mutants(
+    q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, do: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    variants = (
+        "causal mask left out",
+        "delta left out",
+        "p left out of ds",
+        "scale left out",
+        "dv from ds",
+    )
     return {variant: _gradients(q, k, v, o, lse, do, variant) for variant in variants}
 
 
 def cost(case: Case) -> Cost:
-    heads, seq, dim = case.axes["batch"] * case.axes["heads"], case.axes["seq"], case.axes["head_dim"]
+    heads, seq, dim = (
+        case.axes["batch"] * case.axes["heads"],
+        case.axes["seq"],
+        case.axes["head_dim"],
+    )
     traffic = heads * seq * (dim * (5 * case.dtype.itemsize + 3 * 4) + 4)
     return Cost(bytes=traffic, flops=5 * 2 * heads * dim * (seq * (seq + 1) // 2))

@@ -1,10 +1,11 @@
-"""Causal attention without a score matrix: one block of queries per program walks over the keys with a running maximum and sum.
+"""Causal attention without a score matrix: one block of queries per program walks over the keys
+with a running maximum and sum.
 
-Queries, keys and values come by TMA from a (batch * heads * seq) x head_dim view: no pointers and no masks on loads. What a block reads
-past the end of its head are the next head's rows (or zeros): finite, and hidden by the causal mask. Blocks left of the diagonal need no
-mask at all and have a loop of their own; the longest blocks (last queries) start first. Exponentials are base 2, log2(e) is folded into
-the scale.
-"""
+Queries, keys and values come by TMA from a (batch * heads * seq) x head_dim view: no pointers and
+no masks on loads. What a block reads past the end of its head are the next head's rows (or zeros):
+finite, and hidden by the causal mask. Blocks left of the diagonal need no mask at all and have a
+loop of their own; the longest blocks (last queries) start first. Exponentials are base 2, log2(e)
+is folded into the scale."""
 
 import torch
 import triton
@@ -13,12 +14,27 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
-def _attend(acc, total, greatest, q, k_desc, v_desc, head, first, last, rows, scale, BN: tl.constexpr, MASKED: tl.constexpr):
+def _attend(
+    acc,
+    total,
+    greatest,
+    q,
+    k_desc,
+    v_desc,
+    head,
+    first,
+    last,
+    rows,
+    scale,
+    BN: tl.constexpr,
+    MASKED: tl.constexpr,
+):
     for start in range(first, last, BN):
         k = k_desc.load([head + start, 0])
         scores = tl.dot(q, k.T)
         if MASKED:
-            # Every query sees at least key 0 of an earlier or this block, so the running maximum is finite from the first block on.
+            # Every query sees at least key 0 of an earlier or this block, so the running maximum is
+            # finite from the first block on.
             keys = start + tl.arange(0, BN)
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1) * scale)
@@ -32,7 +48,9 @@ def _attend(acc, total, greatest, q, k_desc, v_desc, head, first, last, rows, sc
 
 
 @triton.jit
-def _attention_kernel(q_desc, k_desc, v_desc, o_ptr, seq, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+def _attention_kernel(
+    q_desc, k_desc, v_desc, o_ptr, seq, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr
+):
     block = tl.num_programs(1) - 1 - tl.program_id(1)
     head = tl.program_id(0) * seq
     diagonal = block * BM
@@ -41,9 +59,13 @@ def _attention_kernel(q_desc, k_desc, v_desc, o_ptr, seq, scale, BM: tl.constexp
     acc = tl.zeros((BM, D), tl.float32)
     total = tl.zeros((BM,), tl.float32)
     greatest = tl.full((BM,), -float("inf"), tl.float32)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, head, 0, diagonal, rows, scale, BN, False)
+    acc, total, greatest = _attend(
+        acc, total, greatest, q, k_desc, v_desc, head, 0, diagonal, rows, scale, BN, False
+    )
     end = min(diagonal + BM, seq)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, head, diagonal, end, rows, scale, BN, True)
+    acc, total, greatest = _attend(
+        acc, total, greatest, q, k_desc, v_desc, head, diagonal, end, rows, scale, BN, True
+    )
     tile = head.to(tl.int64) * D + rows[:, None] * D + tl.arange(0, D)[None, :]
     tl.store(o_ptr + tile, acc * (1.0 / total)[:, None], mask=(rows < seq)[:, None])
 
@@ -59,6 +81,16 @@ def flash_attn_causal(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torc
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])
     # Heads on the fast axis: all of the longest blocks come first, and the shortest fill the end.
     _attention_kernel[(batch * heads, triton.cdiv(seq, bm))](
-        q_desc, k_desc, v_desc, o, seq, scale, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages
+        q_desc,
+        k_desc,
+        v_desc,
+        o,
+        seq,
+        scale,
+        BM=bm,
+        BN=bn,
+        D=dim,
+        num_warps=warps,
+        num_stages=stages,
     )
     return o

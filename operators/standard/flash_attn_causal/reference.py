@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) in late rows instead of averaging to zero."""
+    """q is stretched so that each query looks at few keys: outputs stay O(1) in late rows instead
+    of averaging to zero."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
     q = 3.0 * rng.normal(shape, torch.float32)
     k = rng.normal(shape, torch.float32)
@@ -25,7 +26,8 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, hidden: int) -> Tensor:
-    """Keys from `hidden` after the query on are masked. One head at a time: a long sequence needs memory for one score matrix only."""
+    """Keys from `hidden` after the query on are masked. One head at a time: a long sequence needs
+    memory for one score matrix only."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, head_dim = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)
@@ -33,7 +35,9 @@ def _attend(q: Tensor, k: Tensor, v: Tensor, hidden: int) -> Tensor:
     for i in range(batch):
         for j in range(heads):
             scores = (q[i, j].to(wide) @ k[i, j].to(wide).T) * head_dim**-0.5
-            out[i, j] = torch.softmax(scores.masked_fill(future, float("-inf")), dim=-1) @ v[i, j].to(wide)
+            out[i, j] = torch.softmax(scores.masked_fill(future, float("-inf")), dim=-1) @ v[
+                i, j
+            ].to(wide)
     return out
 
 
@@ -50,7 +54,12 @@ def mutants(q: Tensor, k: Tensor, v: Tensor) -> dict[str, Tensor | tuple[Tensor,
 
 
 def cost(case: Case) -> Cost:
-    batch, heads, seq, dim = case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"]
+    batch, heads, seq, dim = (
+        case.axes["batch"],
+        case.axes["heads"],
+        case.axes["seq"],
+        case.axes["head_dim"],
+    )
     elements = batch * heads * seq * dim
     pairs = batch * heads * seq * (seq + 1) // 2
     return Cost(bytes=3 * elements * case.dtype.itemsize + 4 * elements, flops=4 * pairs * dim)

@@ -1,8 +1,8 @@
-"""Attention without a score matrix: one block of queries per program walks over the keys with a running maximum and sum.
+"""Attention without a score matrix: one block of queries per program walks over the keys with a
+running maximum and sum.
 
-All blocks of keys but the last are whole and need no mask; only the rest takes the masked step. Exponentials are base 2, with log2(e)
-folded into the scale.
-"""
+All blocks of keys but the last are whole and need no mask; only the rest takes the masked step.
+Exponentials are base 2, with log2(e) folded into the scale."""
 
 import torch
 import triton
@@ -12,7 +12,20 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 @triton.jit
 def _attend(
-    acc, total, greatest, q, k_desc, v_desc, origin_row, first, last, seq_k, scale, BN: tl.constexpr, D: tl.constexpr, MASKED: tl.constexpr
+    acc,
+    total,
+    greatest,
+    q,
+    k_desc,
+    v_desc,
+    origin_row,
+    first,
+    last,
+    seq_k,
+    scale,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+    MASKED: tl.constexpr,
 ):
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
@@ -31,7 +44,18 @@ def _attend(
 
 
 @triton.jit
-def _attention_kernel(q_desc, k_desc, v_desc, o_ptr, seq_q, seq_k, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+def _attention_kernel(
+    q_desc,
+    k_desc,
+    v_desc,
+    o_ptr,
+    seq_q,
+    seq_k,
+    scale,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+):
     head = tl.program_id(1).to(tl.int64)
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     dims = tl.arange(0, D)
@@ -42,8 +66,12 @@ def _attention_kernel(q_desc, k_desc, v_desc, o_ptr, seq_q, seq_k, scale, BM: tl
     total = tl.zeros((BM,), tl.float32)
     greatest = tl.full((BM,), -float("inf"), tl.float32)
     whole = seq_k // BN * BN
-    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, 0, whole, seq_k, scale, BN, D, False)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, whole, seq_k, seq_k, scale, BN, D, True)
+    acc, total, greatest = _attend(
+        acc, total, greatest, q, k_desc, v_desc, origin_row, 0, whole, seq_k, scale, BN, D, False
+    )
+    acc, total, greatest = _attend(
+        acc, total, greatest, q, k_desc, v_desc, origin_row, whole, seq_k, seq_k, scale, BN, D, True
+    )
     tl.store(o_ptr + tile, acc * (1.0 / total)[:, None], mask=(rows < seq_q)[:, None])
 
 
@@ -55,9 +83,23 @@ def flash_attn_fwd(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.T
     # Few queries leave a tall tile idle: smaller ones spread them over more SMs.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq_q > 512 else (64, 64, 4, 3)
     grid = (triton.cdiv(seq_q, bm), batch * heads)
-    # One view of all heads' rows. What a block reads past its head's end is finite, and has no weight or is never stored.
+    # One view of all heads' rows. What a block reads past its head's end is finite, and has no
+    # weight or is never stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])
-    _attention_kernel[grid](q_desc, k_desc, v_desc, o, seq_q, seq_k, scale, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
+    _attention_kernel[grid](
+        q_desc,
+        k_desc,
+        v_desc,
+        o,
+        seq_q,
+        seq_k,
+        scale,
+        BM=bm,
+        BN=bn,
+        D=dim,
+        num_warps=warps,
+        num_stages=stages,
+    )
     return o

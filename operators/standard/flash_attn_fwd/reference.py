@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging to zero."""
+    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging
+    to zero."""
     batch, heads, dim = case.axes["batch"], case.axes["heads"], case.axes["head_dim"]
     q = 3.0 * rng.normal((batch, heads, case.axes["seq_q"], dim), torch.float32)
     k = rng.normal((batch, heads, case.axes["seq_k"], dim), torch.float32)
@@ -18,7 +19,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "bounded":
         v = rng.uniform(v.shape, torch.float32, -0.9, 0.9)
     elif case.distribution == "extreme":
-        # A direction that all keys share lifts all scores of a query by up to a few hundred, up or down.
+        # A direction that all keys share lifts all scores of a query by up to a few hundred, up or
+        # down.
         shared = rng.normal((batch, heads, 1, dim), torch.float32)
         k += 3.0 * shared
         q += rng.uniform((*q.shape[:3], 1), torch.float32, -10.0, 10.0) * shared
@@ -30,7 +32,8 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, scale: float, block: int) -> Tensor:
-    """One head at a time, so that a long sequence needs memory for one score matrix only. `block`: keys of zeros up to a multiple of it."""
+    """One head at a time, so that a long sequence needs memory for one score matrix only. `block`:
+    keys of zeros up to a multiple of it."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq_k, _ = k.shape
     padding = -seq_k % block
@@ -49,7 +52,9 @@ def mutants(q: Tensor, k: Tensor, v: Tensor) -> dict[str, Tensor | tuple[Tensor,
         "scale left out": _attend(q, k, v, 1.0, 1),
         "scale 1 / head_dim": _attend(q, k, v, scale * scale, 1),
         "keys past the end count as zeros": _attend(q, k, v, scale, 64),
-        "last key left out": _attend(q, k[:, :, : max(1, k.shape[2] - 1)], v[:, :, : max(1, k.shape[2] - 1)], scale, 1),
+        "last key left out": _attend(
+            q, k[:, :, : max(1, k.shape[2] - 1)], v[:, :, : max(1, k.shape[2] - 1)], scale, 1
+        ),
     }
 
 
@@ -57,4 +62,7 @@ def cost(case: Case) -> Cost:
     heads, dim = case.axes["batch"] * case.axes["heads"], case.axes["head_dim"]
     seq_q, seq_k = case.axes["seq_q"], case.axes["seq_k"]
     elements = heads * dim
-    return Cost(bytes=elements * ((seq_q + 2 * seq_k) * case.dtype.itemsize + 4 * seq_q), flops=4 * elements * seq_q * seq_k)
+    return Cost(
+        bytes=elements * ((seq_q + 2 * seq_k) * case.dtype.itemsize + 4 * seq_q),
+        flops=4 * elements * seq_q * seq_k,
+    )

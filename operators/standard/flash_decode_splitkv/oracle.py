@@ -1,9 +1,10 @@
 """Split-KV decoding: parts of the keys in one kernel, their combination by log-sum-exp in a second.
 
-There is one query per head, but tensor cores still serve: they take keys and values as they come, in float16, where plain arithmetic would
-convert every element and add it up across threads. The query stands in all 16 rows of their smallest tile, so nothing is masked; all rows
-then hold the same. As many programs as run at once share the keys evenly, and each streams its part through a deep pipeline.
-"""
+There is one query per head, but tensor cores still serve: they take keys and values as they come,
+in float16, where plain arithmetic would convert every element and add it up across threads. The
+query stands in all 16 rows of their smallest tile, so nothing is masked; all rows then hold the
+same. As many programs as run at once share the keys evenly, and each streams its part through a
+deep pipeline."""
 
 import torch
 import triton
@@ -17,7 +18,18 @@ WARPS = 8
 
 @triton.jit
 def _parts_kernel(
-    q_ptr, k_ptr, v_ptr, sums_ptr, stats_ptr, seq, parts, chunk, scale, BN: tl.constexpr, D: tl.constexpr, STAGES: tl.constexpr
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    sums_ptr,
+    stats_ptr,
+    seq,
+    parts,
+    chunk,
+    scale,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+    STAGES: tl.constexpr,
 ):
     part = tl.program_id(0)
     head = tl.program_id(1)
@@ -61,18 +73,26 @@ def _combine_kernel(sums_ptr, stats_ptr, o_ptr, lse_ptr, parts, P: tl.constexpr,
     top = tl.max(greatest, axis=0)
     weight = tl.exp2(greatest - top)
     whole = tl.sum(total * weight, axis=0)
-    sums = tl.load(sums_ptr + slot[:, None] * D + dims[None, :], mask=(part < parts)[:, None], other=0.0)
+    sums = tl.load(
+        sums_ptr + slot[:, None] * D + dims[None, :], mask=(part < parts)[:, None], other=0.0
+    )
     tl.store(o_ptr + head * D + dims, tl.sum(sums * weight[:, None], axis=0) / whole)
     # Back from base 2.
     tl.store(lse_ptr + head, (top + tl.log2(whole)) * 0.6931471805599453)
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory hold one block of keys and values; the next one waits in registers."""
-    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+    """Whose 64 KiB of shared memory hold one block of keys and values; the next one waits in
+    registers."""
+    return (
+        not triton.knobs.runtime.interpret
+        and triton.runtime.driver.active.get_current_target().backend == "hip"
+    )
 
 
-def flash_decode_splitkv(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def flash_decode_splitkv(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     batch, heads, dim = q.shape
     seq = k.shape[2]
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
@@ -84,7 +104,21 @@ def flash_decode_splitkv(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> t
     stats = torch.empty((batch * heads, parts, 2), dtype=torch.float32, device=q.device)
     scale = dim**-0.5 * 1.4426950408889634
     _parts_kernel[(parts, batch * heads)](
-        q, k, v, sums, stats, seq, parts, chunk, scale, BN=BN, D=dim, STAGES=2 if _is_amd() else STAGES, num_warps=WARPS
+        q,
+        k,
+        v,
+        sums,
+        stats,
+        seq,
+        parts,
+        chunk,
+        scale,
+        BN=BN,
+        D=dim,
+        STAGES=2 if _is_amd() else STAGES,
+        num_warps=WARPS,
     )
-    _combine_kernel[(batch * heads,)](sums, stats, o, lse, parts, P=triton.next_power_of_2(parts), D=dim, num_warps=8)
+    _combine_kernel[(batch * heads,)](
+        sums, stats, o, lse, parts, P=triton.next_power_of_2(parts), D=dim, num_warps=8
+    )
     return o, lse

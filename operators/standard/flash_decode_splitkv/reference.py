@@ -10,7 +10,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging to zero."""
+    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging
+    to zero."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
     seq = shape[2]
     q = 3.0 * rng.normal((shape[0], shape[1], shape[3]), torch.float32)
@@ -45,17 +46,27 @@ def _attend(q: Tensor, k: Tensor, v: Tensor, scale: float) -> tuple[Tensor, Tens
 def mutants(q: Tensor, k: Tensor, v: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
     scale, seq = q.shape[-1] ** -0.5, k.shape[2]
     out, lse = _attend(q, k, v, scale)
-    halves = [_attend(q, k[:, :, part], v[:, :, part], scale) for part in (slice(0, (seq + 1) // 2), slice(seq // 2, seq))]
+    halves = [
+        _attend(q, k[:, :, part], v[:, :, part], scale)
+        for part in (slice(0, (seq + 1) // 2), slice(seq // 2, seq))
+    ]
     whole = seq // 64 * 64 or 1
     return {
         "parts averaged": ((halves[0][0] + halves[1][0]) / 2, lse),
         "lse in base 2": (out, lse / math.log(2.0)),
-        "lse without the maximum": (out, lse - torch.einsum("bhd,bhnd->bhn", q.float(), k.float()).amax(-1) * scale),
+        "lse without the maximum": (
+            out,
+            lse - torch.einsum("bhd,bhnd->bhn", q.float(), k.float()).amax(-1) * scale,
+        ),
         "rest of a block left out": _attend(q, k[:, :, :whole], v[:, :, :whole], scale),
         "scale left out": _attend(q, k, v, 1.0),
     }
 
 
 def cost(case: Case) -> Cost:
-    heads, seq, dim = case.axes["batch"] * case.axes["heads"], case.axes["seq"], case.axes["head_dim"]
+    heads, seq, dim = (
+        case.axes["batch"] * case.axes["heads"],
+        case.axes["seq"],
+        case.axes["head_dim"],
+    )
     return Cost(bytes=heads * (2 * 2 * seq * dim + (2 + 4) * dim + 4), flops=4 * heads * seq * dim)

@@ -1,8 +1,8 @@
-"""Reversed and rotated rows. Reading in falling order rules out 16-byte loads; but the lanes of a warp read neighbours, so whole
-cache lines all the same, if every lane holds one element of a block.
+"""Reversed and rotated rows. Reading in falling order rules out 16-byte loads; but the lanes of a
+warp read neighbours, so whole cache lines all the same, if every lane holds one element of a block.
 
-Four blocks are loaded before the first is stored, which keeps enough bytes in flight. Narrow matrices put several rows into a block.
-"""
+Four blocks are loaded before the first is stored, which keeps enough bytes in flight. Narrow
+matrices put several rows into a block."""
 
 import torch
 import triton
@@ -12,7 +12,9 @@ import triton.language as tl
 @triton.jit
 def _reversed(row_ptr, column, mask, cols, shift):
     source = cols - 1 - column + shift
-    return tl.load(row_ptr + tl.where(source >= cols, source - cols, source), mask=mask & (column < cols))
+    return tl.load(
+        row_ptr + tl.where(source >= cols, source - cols, source), mask=mask & (column < cols)
+    )
 
 
 @triton.jit
@@ -42,5 +44,7 @@ def flip_roll(x: torch.Tensor, shift: int) -> torch.Tensor:
     lanes = 256
     width = max(1, min(lanes, triton.next_power_of_2(cols) // 4))
     grid = (triton.cdiv(rows, lanes // width) * triton.cdiv(cols, 4 * width),)
-    _flip_roll_kernel[grid](x, y, rows, cols, shift % cols, LANES=lanes, WIDTH=width, num_warps=lanes // 32)
+    _flip_roll_kernel[grid](
+        x, y, rows, cols, shift % cols, LANES=lanes, WIDTH=width, num_warps=lanes // 32
+    )
     return y

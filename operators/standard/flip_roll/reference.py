@@ -9,7 +9,13 @@ from torch import Tensor
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
-    shifts = {"forward": 5, "backward": -37, "beyond": 3 * cols + 11, "none": 0, "far_back": -2 * cols - 1}
+    shifts = {
+        "forward": 5,
+        "backward": -37,
+        "beyond": 3 * cols + 11,
+        "none": 0,
+        "far_back": -2 * cols - 1,
+    }
     return {"x": rng.normal((rows, cols), torch.float32), "shift": shifts[case.distribution]}
 
 

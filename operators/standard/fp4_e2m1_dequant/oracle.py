@@ -1,5 +1,6 @@
-"""MXFP4 to 16-bit floats. The bits of e2m1, moved under float16's exponent, are its value times 2^-14, subnormal 0.5 included: one
-conversion and one multiplication by a power of two, without a table."""
+"""MXFP4 to 16-bit floats. The bits of e2m1, moved under float16's exponent, are its value times
+2^-14, subnormal 0.5 included: one conversion and one multiplication by a power of two, without a
+table."""
 
 import torch
 import triton
@@ -17,7 +18,9 @@ def _dequant_kernel(packed_ptr, scale_ptr, y_ptr, count, GROUPS: tl.constexpr):
     # Groups follow each other in memory across rows: the matrix is one long run of them.
     group = tl.program_id(0).to(tl.int64) * GROUPS + tl.arange(0, GROUPS)
     inside = (group < count)[:, None]
-    byte = tl.load(packed_ptr + group[:, None] * 16 + tl.arange(0, 16)[None, :], mask=inside, other=0).to(tl.int32)
+    byte = tl.load(
+        packed_ptr + group[:, None] * 16 + tl.arange(0, 16)[None, :], mask=inside, other=0
+    ).to(tl.int32)
     scale = tl.load(scale_ptr + group, mask=group < count, other=127).to(tl.int32)
     factor = ((scale + 14) << 23).to(tl.float32, bitcast=True)[:, None]
     dtype = y_ptr.dtype.element_ty
@@ -27,7 +30,9 @@ def _dequant_kernel(packed_ptr, scale_ptr, y_ptr, count, GROUPS: tl.constexpr):
 
 def fp4_e2m1_dequant(packed: torch.Tensor, scale: torch.Tensor, half: bool) -> torch.Tensor:
     rows, groups = scale.shape
-    y = torch.empty((rows, 32 * groups), dtype=torch.float16 if half else torch.bfloat16, device=packed.device)
+    y = torch.empty(
+        (rows, 32 * groups), dtype=torch.float16 if half else torch.bfloat16, device=packed.device
+    )
     count = rows * groups
     _dequant_kernel[(triton.cdiv(count, 256),)](packed, scale, y, count, GROUPS=256, num_warps=8)
     return y

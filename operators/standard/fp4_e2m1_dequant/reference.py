@@ -17,13 +17,25 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         low, high = (117, 137) if half else (64, 191)
     packed = rng.integers((rows, 16 * groups), 0, 256, torch.uint8)
     packed[-1, -1] = 0x52  # neither zero nor the same twice, so that the last element tells
-    return {"packed": packed, "scale": rng.integers((rows, groups), low, high, torch.uint8), "half": half}
+    return {
+        "packed": packed,
+        "scale": rng.integers((rows, groups), low, high, torch.uint8),
+        "half": half,
+    }
 
 
-def _unpacked(low: Tensor, high: Tensor, exponent: Tensor, half: bool, magnitudes: tuple[float, ...] = MAGNITUDES) -> Tensor:
+def _unpacked(
+    low: Tensor,
+    high: Tensor,
+    exponent: Tensor,
+    half: bool,
+    magnitudes: tuple[float, ...] = MAGNITUDES,
+) -> Tensor:
     """Powers of two and their products with e2m1 are exact in float32."""
     nibbles = torch.stack((low, high), dim=2).flatten(1).long()
-    table = torch.tensor([*magnitudes, *(-m for m in magnitudes)], dtype=torch.float32, device=low.device)
+    table = torch.tensor(
+        [*magnitudes, *(-m for m in magnitudes)], dtype=torch.float32, device=low.device
+    )
     factor = torch.exp2(exponent.double()).to(torch.float32).repeat_interleave(32, dim=1)
     return (table[nibbles] * factor).to(torch.float16 if half else torch.bfloat16)
 
@@ -37,8 +49,12 @@ def mutants(packed: Tensor, scale: Tensor, half: bool) -> dict[str, Tensor | tup
     return {
         "nibbles exchanged": _unpacked(high, low, exponent, half),
         "bias 128": _unpacked(low, high, exponent - 1, half),
-        "scale of the row's first group": _unpacked(low, high, exponent[:, :1].expand_as(exponent), half),
-        "subnormal 0.5 taken as 0": _unpacked(low, high, exponent, half, (0.0, 0.0, *MAGNITUDES[2:])),
+        "scale of the row's first group": _unpacked(
+            low, high, exponent[:, :1].expand_as(exponent), half
+        ),
+        "subnormal 0.5 taken as 0": _unpacked(
+            low, high, exponent, half, (0.0, 0.0, *MAGNITUDES[2:])
+        ),
         "sign left out": _unpacked(low & 7, high & 7, exponent, half),
     }
 

@@ -1,4 +1,5 @@
-"""float8 GEMM on tensor cores. Their sums of float8 products are narrow, so every 128 products go to a float32 accumulator."""
+"""float8 GEMM on tensor cores. Their sums of float8 products are narrow, so every 128 products go
+to a float32 accumulator."""
 
 import torch
 import triton
@@ -22,7 +23,8 @@ def _gemm_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # Walk down GROUP tiles before stepping right: programs that run together then share rows of a and of b in L2.
+    # Walk down GROUP tiles before stepping right: programs that run together then share rows of a
+    # and of b in L2.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -31,7 +33,8 @@ def _gemm_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows past the end wrap round: what they add is never stored, and the loads need no mask in that direction.
+    # Rows past the end wrap round: what they add is never stored, and the loads need no mask in
+    # that direction.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -51,7 +54,11 @@ def _gemm_kernel(
     c = acc * tl.load(a_scale_ptr + rows)[:, None] * tl.load(b_scale_ptr + columns)[None, :]
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
-    tl.store(c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], c.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :],
+        c.to(tl.float16),
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 @triton.jit
@@ -59,9 +66,10 @@ def _tma_kernel(
     a_desc, b_desc, a_scale_ptr, b_scale_ptr, c_ptr, m, n, k, programs,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, FLATTEN: tl.constexpr,
 ):  # fmt: skip
-    # Operand tiles by TMA. A program computes two tiles of c side by side, so that a is fetched once for both: fewer bytes out of L2, which
-    # is what bounds float8. Each block of k is summed on its own by the tensor cores, and both tiles take turns with one set of registers
-    # for that: 64 + 64 for the accumulators, 64 for the block.
+    # Operand tiles by TMA. A program computes two tiles of c side by side, so that a is fetched
+    # once for both: fewer bytes out of L2, which is what bounds float8. Each block of k is summed
+    # on its own by the tensor cores, and both tiles take turns with one set of registers for that:
+    # 64 + 64 for the accumulators, 64 for the block.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, 2 * BN)
     for tile in tl.range(tl.program_id(0), tiles_m * tiles_n, programs, flatten=FLATTEN):
@@ -82,29 +90,45 @@ def _tma_kernel(
         a_scale = tl.load(a_scale_ptr + rows, mask=rows < m, other=0.0)[:, None]
         c_tile = c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :]
         b_scale = tl.load(b_scale_ptr + columns, mask=columns < n, other=0.0)[None, :]
-        tl.store(c_tile, (acc0 * a_scale * b_scale).to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+        tl.store(
+            c_tile,
+            (acc0 * a_scale * b_scale).to(tl.float16),
+            mask=(rows < m)[:, None] & (columns < n)[None, :],
+        )
         b_scale = tl.load(b_scale_ptr + BN + columns, mask=columns + BN < n, other=0.0)[None, :]
-        tl.store(c_tile + BN, (acc1 * a_scale * b_scale).to(tl.float16), mask=(rows < m)[:, None] & (columns + BN < n)[None, :])
+        tl.store(
+            c_tile + BN,
+            (acc1 * a_scale * b_scale).to(tl.float16),
+            mask=(rows < m)[:, None] & (columns + BN < n)[None, :],
+        )
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
 
-def fp8_gemm_rowwise(a: torch.Tensor, b: torch.Tensor, a_scale: torch.Tensor, b_scale: torch.Tensor) -> torch.Tensor:
+def fp8_gemm_rowwise(
+    a: torch.Tensor, b: torch.Tensor, a_scale: torch.Tensor, b_scale: torch.Tensor
+) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[0]
     c = torch.empty((m, n), dtype=torch.float16, device=a.device)
-    # Two accumulators per tile: 128 x 256 would need all registers of 8 warps, so the large tile is 128 x 128.
+    # Two accumulators per tile: 128 x 256 would need all registers of 8 warps, so the large tile is
+    # 128 x 128.
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 128, 128, 8, 4
     elif m <= 32:
         bm, bn, bk, warps, stages = 16, 32, 256, 4, 4
     elif k % 16 != 0:
-        # Rows that begin anywhere are loaded byte by byte: small tiles, which compile in seconds rather than minutes.
+        # Rows that begin anywhere are loaded byte by byte: small tiles, which compile in seconds
+        # rather than minutes.
         bm, bn, bk, warps, stages = 64, 64, 128, 8, 3
     elif m * n >= 512 * 512:
         bm, bn, bk, warps, stages = 128, 64, 128, 4, 4
@@ -136,6 +160,20 @@ def fp8_gemm_rowwise(a: torch.Tensor, b: torch.Tensor, a_scale: torch.Tensor, b_
         )
         return c
     _gemm_kernel[grid](
-        a, b, a_scale, b_scale, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=_stages(stages)
+        a,
+        b,
+        a_scale,
+        b_scale,
+        c,
+        m,
+        n,
+        k,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=8,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=_stages(stages),
     )
     return c

@@ -8,13 +8,15 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Scales make the entries of c about 0.4 in size; the interpreter's float16 tensors hold values of e4m3 too."""
+    """Scales make the entries of c about 0.4 in size; the interpreter's float16 tensors hold values
+    of e4m3 too."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = 20.0 * rng.normal((m, k), torch.float32)
     b = 20.0 * rng.normal((n, k), torch.float32)
     size = 400.0 * k**0.5
     if case.distribution == "positive":
-        # All terms of one sign: an accumulator that is too narrow loses the small ones. c is about 1.
+        # All terms of one sign: an accumulator that is too narrow loses the small ones. c is about
+        # 1.
         a = 20.0 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 20.0 * rng.uniform((n, k), torch.float32, 0.5, 1.5)
         size = 200.0 * k
@@ -41,11 +43,17 @@ def reference(a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor) -> Tensor:
     return _product(a, b, a_scale, b_scale)
 
 
-def mutants(a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     whole = a.shape[1] // 16 * 16 - 16
     return {
-        "row scale left out": _product(a, b, torch.full_like(a_scale, float(a_scale.mean())), b_scale),
-        "column scale left out": _product(a, b, a_scale, torch.full_like(b_scale, float(b_scale.mean()))),
+        "row scale left out": _product(
+            a, b, torch.full_like(a_scale, float(a_scale.mean())), b_scale
+        ),
+        "column scale left out": _product(
+            a, b, a_scale, torch.full_like(b_scale, float(b_scale.mean()))
+        ),
         "last products left out": _product(a[:, :whole], b[:, :whole], a_scale, b_scale),
         "rounded to e5m2": _product(a.float().to(torch.float8_e5m2), b, a_scale, b_scale),
     }
@@ -53,4 +61,6 @@ def mutants(a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor) -> dict[str,
 
 def cost(case: Case) -> Cost:
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
-    return Cost(bytes=(m * k + n * k) * case.dtype.itemsize + 2 * m * n + 4 * (m + n), flops=2 * m * n * k)
+    return Cost(
+        bytes=(m * k + n * k) * case.dtype.itemsize + 2 * m * n + 4 * (m + n), flops=2 * m * n * k
+    )

@@ -1,4 +1,5 @@
-"""One program per block, which stays in registers: one read for the maximum and the values. One IEEE division per block."""
+"""One program per block, which stays in registers: one read for the maximum and the values. One
+IEEE division per block."""
 
 import torch
 import triton
@@ -13,7 +14,10 @@ def _quant_kernel(x_ptr, values_ptr, scale_ptr, rows, cols, SIDE: tl.constexpr):
     at = row.to(tl.int64)[:, None] * cols + column[None, :]
     x = tl.load(x_ptr + at, mask=mask, other=0.0).to(tl.float32)
     greatest = tl.max(tl.max(tl.abs(x), axis=1), axis=0)
-    tl.store(scale_ptr + tl.program_id(1) * tl.num_programs(0) + tl.program_id(0), tl.div_rn(greatest, 448.0))
+    tl.store(
+        scale_ptr + tl.program_id(1) * tl.num_programs(0) + tl.program_id(0),
+        tl.div_rn(greatest, 448.0),
+    )
     inverse = tl.where(greatest > 0.0, tl.div_rn(448.0, tl.maximum(greatest, 1e-30)), 0.0)
     tl.store(values_ptr + at, (x * inverse).to(tl.float8e4nv), mask=mask)
 

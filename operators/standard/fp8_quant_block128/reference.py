@@ -14,19 +14,32 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     blocks = (case.axes["row_blocks"], case.axes["col_blocks"])
     if case.distribution in ("grid", "ties"):
-        # Block scales are powers of two, so quotients are exact: values of e4m3, or also points halfway between two of them.
-        quotient = _grid((rows, cols), rng) if case.distribution == "grid" else _halfway((rows, cols), rng)
+        # Block scales are powers of two, so quotients are exact: values of e4m3, or also points
+        # halfway between two of them.
+        quotient = (
+            _grid((rows, cols), rng) if case.distribution == "grid" else _halfway((rows, cols), rng)
+        )
         quotient[::SIDE, ::SIDE] = GREATEST
         quotient[-1, -1] = 0.75
         # Neighbouring blocks have different scales.
-        index = rng.integers((1,), 0, 4, torch.int32) + torch.arange(blocks[0] * blocks[1], device=rng.device).reshape(blocks)
-        return {"x": (quotient * _spread(torch.exp2((index % 4 - 6).float()), rows, cols)).to(case.dtype)}
-    x = rng.normal((rows, cols), torch.float32) * _spread(rng.uniform(blocks, torch.float32, 0.2, 2.0), rows, cols)
+        index = rng.integers((1,), 0, 4, torch.int32) + torch.arange(
+            blocks[0] * blocks[1], device=rng.device
+        ).reshape(blocks)
+        return {
+            "x": (quotient * _spread(torch.exp2((index % 4 - 6).float()), rows, cols)).to(
+                case.dtype
+            )
+        }
+    x = rng.normal((rows, cols), torch.float32) * _spread(
+        rng.uniform(blocks, torch.float32, 0.2, 2.0), rows, cols
+    )
     if case.distribution == "spikes":
         # Under a large maximum most of a block is subnormal in e4m3.
         x += 3000.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.0001)
     elif case.distribution == "zero_blocks":
-        kept = rng.integers(blocks, 0, 2, torch.int32) * (torch.arange(blocks[1], device=rng.device) != 1)
+        kept = rng.integers(blocks, 0, 2, torch.int32) * (
+            torch.arange(blocks[1], device=rng.device) != 1
+        )
         kept[-1, -1] = 1  # what lies last is looked at
         x *= _spread(kept.float(), rows, cols)
         x[: min(rows, SIDE), : min(cols, SIDE)] = 1.0
@@ -58,14 +71,18 @@ def _spread(per_block: Tensor, rows: int, cols: int) -> Tensor:
 def _maxima(x: Tensor) -> Tensor:
     rows, cols = x.shape
     padded = torch.nn.functional.pad(x.abs(), (0, -cols % SIDE, 0, -rows % SIDE))
-    return padded.reshape(padded.shape[0] // SIDE, SIDE, padded.shape[1] // SIDE, SIDE).amax(dim=(1, 3))
+    return padded.reshape(padded.shape[0] // SIDE, SIDE, padded.shape[1] // SIDE, SIDE).amax(
+        dim=(1, 3)
+    )
 
 
 def _scale(x: Tensor) -> tuple[Tensor, Tensor]:
     """Block scales, and what to divide each element by."""
     wide = x if x.dtype == torch.float64 else x.float()
     scale = _maxima(wide) / GREATEST
-    return scale, _spread(torch.where(scale == 0, torch.ones_like(scale), scale), x.shape[0], x.shape[1])
+    return scale, _spread(
+        torch.where(scale == 0, torch.ones_like(scale), scale), x.shape[0], x.shape[1]
+    )
 
 
 def _steps(quotient: Tensor) -> tuple[Tensor, Tensor]:
@@ -76,7 +93,8 @@ def _steps(quotient: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _without_near_ties(x: Tensor) -> Tensor:
-    """Zeroes the entries whose quotient lies so near a tie that correct implementations could disagree. Block maxima stay."""
+    """Zeroes the entries whose quotient lies so near a tie that correct implementations could
+    disagree. Block maxima stay."""
     position, _ = _steps(x.float() / _scale(x)[1])
     return torch.where((position - position.floor() - 0.5).abs() < 2e-3, torch.zeros_like(x), x)
 
@@ -101,7 +119,10 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "ties away from zero": (_rounded((position + 0.5).floor() * step * quotient.sign()), scale),
         "subnormals flushed": (_rounded(quotient * (quotient.abs() >= 2.0**-6)), scale),
         "quantised by row": (_rounded(x.to(scale.dtype) / by_row), scale),
-        "reciprocal of the scale": (_rounded(quotient), torch.where(scale == 0, torch.zeros_like(scale), 1.0 / scale)),
+        "reciprocal of the scale": (
+            _rounded(quotient),
+            torch.where(scale == 0, torch.zeros_like(scale), 1.0 / scale),
+        ),
     }
 
 

@@ -1,7 +1,7 @@
 """Row-wise float8 quantisation with the row in registers: one read for the maximum and the values.
 
-One IEEE division per row and a multiplication per element; exact ties occur only where the scale, hence its reciprocal, is a power of two.
-"""
+One IEEE division per row and a multiplication per element; exact ties occur only where the scale,
+hence its reciprocal, is a power of two."""
 
 import torch
 import triton

@@ -12,11 +12,18 @@ GREATEST = 448.0
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.distribution in ("grid", "ties"):
-        # Row scales are powers of two, so quotients are exact: values of e4m3, or also points halfway between two of them.
-        quotient = _grid((rows, cols), rng) if case.distribution == "grid" else _halfway((rows, cols), rng)
+        # Row scales are powers of two, so quotients are exact: values of e4m3, or also points
+        # halfway between two of them.
+        quotient = (
+            _grid((rows, cols), rng) if case.distribution == "grid" else _halfway((rows, cols), rng)
+        )
         quotient[:, 0] = GREATEST
         quotient[-1, -1] = 0.75
-        return {"x": (quotient * torch.exp2(rng.integers((rows, 1), -6, -2, torch.int32).float())).to(torch.float16)}
+        return {
+            "x": (quotient * torch.exp2(rng.integers((rows, 1), -6, -2, torch.int32).float())).to(
+                torch.float16
+            )
+        }
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "spikes":
         # Under a large row maximum most of a row is subnormal in e4m3.
@@ -60,7 +67,8 @@ def _scale(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _without_near_ties(x: Tensor) -> Tensor:
-    """Zeroes the entries whose quotient lies so near a tie that correct implementations could disagree. Row maxima stay."""
+    """Zeroes the entries whose quotient lies so near a tie that correct implementations could
+    disagree. Row maxima stay."""
     position, _ = _steps(x.float() / _scale(x)[1])
     return torch.where((position - position.floor() - 0.5).abs() < 2e-3, torch.zeros_like(x), x)
 
@@ -84,7 +92,10 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "rounds towards zero": (_rounded(position.floor() * step * quotient.sign()), scale),
         "ties away from zero": (_rounded((position + 0.5).floor() * step * quotient.sign()), scale),
         "subnormals flushed": (_rounded(quotient * (quotient.abs() >= 2.0**-6)), scale),
-        "one scale for the whole tensor": (_rounded(x.to(scale.dtype) / whole), whole.expand_as(scale)),
+        "one scale for the whole tensor": (
+            _rounded(x.to(scale.dtype) / whole),
+            whole.expand_as(scale),
+        ),
         "signed maximum": (_rounded(quotient), x.to(scale.dtype).amax(dim=-1) / GREATEST),
         "range of e5m2": (quotient.to(torch.float8_e5m2).to(torch.float8_e4m3fn), scale),
     }

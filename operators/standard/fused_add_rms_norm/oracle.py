@@ -1,4 +1,5 @@
-"""Residual sum and RMS normalisation with the row in registers: two reads and two writes per element, nothing is read back."""
+"""Residual sum and RMS normalisation with the row in registers: two reads and two writes per
+element, nothing is read back."""
 
 import torch
 import triton
@@ -20,7 +21,9 @@ def _add_rms_norm_kernel(x_ptr, residual_ptr, w_ptr, s_ptr, y_ptr, cols, eps, BL
     tl.store(y_ptr + start + columns, (s * rstd * w).to(y_ptr.dtype.element_ty), mask=mask)
 
 
-def fused_add_rms_norm(x: torch.Tensor, residual: torch.Tensor, w: torch.Tensor, eps: float) -> tuple[torch.Tensor, torch.Tensor]:
+def fused_add_rms_norm(
+    x: torch.Tensor, residual: torch.Tensor, w: torch.Tensor, eps: float
+) -> tuple[torch.Tensor, torch.Tensor]:
     s = torch.empty_like(x)
     y = torch.empty_like(x)
     rows, cols = x.shape

@@ -10,13 +10,18 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.dtype == torch.bfloat16:
-        # Bounded, so that |s| and |y| stay below 1: half a unit in the last place of a larger bfloat16 comes near the tolerance.
+        # Bounded, so that |s| and |y| stay below 1: half a unit in the last place of a larger
+        # bfloat16 comes near the tolerance.
         x = rng.uniform((rows, cols), torch.float32, -0.49, 0.49)
         residual = rng.uniform((rows, cols), torch.float32, -0.49, 0.49)
         w = rng.uniform((cols,), torch.float32, 0.2, 0.38)
     else:
-        x = 0.7 * rng.normal((rows, cols), torch.float32) + 0.3 * rng.normal((rows, 1), torch.float32)
-        residual = 0.7 * rng.normal((rows, cols), torch.float32) + 0.3 * rng.normal((rows, 1), torch.float32)
+        x = 0.7 * rng.normal((rows, cols), torch.float32) + 0.3 * rng.normal(
+            (rows, 1), torch.float32
+        )
+        residual = 0.7 * rng.normal((rows, cols), torch.float32) + 0.3 * rng.normal(
+            (rows, 1), torch.float32
+        )
         w = 1.0 + (0.1 * rng.normal((cols,), torch.float32)).clamp(-0.3, 0.3)
     if case.distribution == "tiny":
         # The mean square is as small as eps in some rows; every fifth row is zero.
@@ -31,14 +36,21 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[:, : cols // 8] *= 0.1
         residual[:, : cols // 8] *= 0.1
-    return {"x": x.to(case.dtype), "residual": residual.to(case.dtype), "w": w.to(case.dtype), "eps": 1e-5}
+    return {
+        "x": x.to(case.dtype),
+        "residual": residual.to(case.dtype),
+        "w": w.to(case.dtype),
+        "eps": 1e-5,
+    }
 
 
 def reference(x: Tensor, residual: Tensor, w: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     return _add_rms_norm(x, residual, w, eps)
 
 
-def _add_rms_norm(x: Tensor, residual: Tensor, w: Tensor, eps: float, centred: bool = False) -> tuple[Tensor, Tensor]:
+def _add_rms_norm(
+    x: Tensor, residual: Tensor, w: Tensor, eps: float, centred: bool = False
+) -> tuple[Tensor, Tensor]:
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     s = x.to(wide) + residual.to(wide)
     value = s - s.mean(dim=-1, keepdim=True) if centred else s
@@ -46,7 +58,9 @@ def _add_rms_norm(x: Tensor, residual: Tensor, w: Tensor, eps: float, centred: b
     return s.to(x.dtype), y.to(x.dtype)
 
 
-def mutants(x: Tensor, residual: Tensor, w: Tensor, eps: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    x: Tensor, residual: Tensor, w: Tensor, eps: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     s, y = _add_rms_norm(x, residual, w, eps)
     return {
         "eps left out": _add_rms_norm(x, residual, w, 0.0),

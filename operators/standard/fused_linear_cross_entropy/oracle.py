@@ -1,8 +1,8 @@
 """Linear layer and cross entropy without logits in memory.
 
-The first kernel is a GEMM whose tiles end as one maximum and one sum of exponentials for each token; the tile that holds a token's target
-also writes that logit. A second kernel combines the tiles of each token, a third adds up the tokens, both in a fixed order.
-"""
+The first kernel is a GEMM whose tiles end as one maximum and one sum of exponentials for each
+token; the tile that holds a token's target also writes that logit. A second kernel combines the
+tiles of each token, a third adds up the tokens, both in a fixed order."""
 
 import torch
 import triton
@@ -26,7 +26,8 @@ def _tile_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # GROUP tiles of tokens at a time, so that a slice of w is read from memory once for all of them.
+    # GROUP tiles of tokens at a time, so that a slice of w is read from memory once for all of
+    # them.
     tiles_m = tl.cdiv(tokens, BM)
     tiles_n = tl.cdiv(vocab, BN)
     program = tl.program_id(0)
@@ -55,15 +56,23 @@ def _tile_kernel(
     inside = rows < tokens
     target = tl.load(targets_ptr + rows, mask=inside, other=-1)
     picked = tl.sum(tl.where(words[None, :] == target[:, None], acc, 0.0), axis=1)
-    tl.store(picked_ptr + rows, picked, mask=inside & (target >= tile_n * BN) & (target < tile_n * BN + BN))
+    tl.store(
+        picked_ptr + rows,
+        picked,
+        mask=inside & (target >= tile_n * BN) & (target < tile_n * BN + BN),
+    )
     acc = tl.where((words < vocab)[None, :], acc, -float("inf"))
     top = tl.max(acc, axis=1)
     tl.store(top_ptr + tile_n * tokens + rows, top, mask=inside)
-    tl.store(sum_ptr + tile_n * tokens + rows, tl.sum(tl.exp(acc - top[:, None]), axis=1), mask=inside)
+    tl.store(
+        sum_ptr + tile_n * tokens + rows, tl.sum(tl.exp(acc - top[:, None]), axis=1), mask=inside
+    )
 
 
 @triton.jit
-def _token_kernel(top_ptr, sum_ptr, picked_ptr, shares_ptr, tokens, tiles, BT: tl.constexpr, BS: tl.constexpr):
+def _token_kernel(
+    top_ptr, sum_ptr, picked_ptr, shares_ptr, tokens, tiles, BT: tl.constexpr, BS: tl.constexpr
+):
     rows = tl.program_id(0) * BT + tl.arange(0, BT)
     greatest = tl.full((BS, BT), -3.0e38, tl.float32)
     total = tl.zeros((BS, BT), tl.float32)
@@ -78,7 +87,9 @@ def _token_kernel(top_ptr, sum_ptr, picked_ptr, shares_ptr, tokens, tiles, BT: t
         greatest = new
     top = tl.max(greatest, axis=0)
     lse = top + tl.log(tl.sum(total * tl.exp(greatest - top[None, :]), axis=0))
-    loss = tl.where(rows < tokens, lse - tl.load(picked_ptr + rows, mask=rows < tokens, other=0.0), 0.0)
+    loss = tl.where(
+        rows < tokens, lse - tl.load(picked_ptr + rows, mask=rows < tokens, other=0.0), 0.0
+    )
     tl.store(shares_ptr + tl.program_id(0), tl.sum(loss, axis=0))
 
 
@@ -92,13 +103,19 @@ def _mean_kernel(shares_ptr, loss_ptr, count, tokens, BLOCK: tl.constexpr):
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
 
-def fused_linear_cross_entropy(x: torch.Tensor, w: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+def fused_linear_cross_entropy(
+    x: torch.Tensor, w: torch.Tensor, targets: torch.Tensor
+) -> torch.Tensor:
     tokens, k = x.shape
     vocab = w.shape[0]
     if tokens * vocab >= 2048 * 2048:

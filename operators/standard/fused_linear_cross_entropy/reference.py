@@ -10,7 +10,8 @@ STEP = 512  # tokens whose logits exist at a time
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Logits of spread 2. `offset`: a large part that all words of a token share. `likely`: targets are mostly probable words."""
+    """Logits of spread 2. `offset`: a large part that all words of a token share. `likely`: targets
+    are mostly probable words."""
     tokens, vocab, k = case.axes["tokens"], case.axes["vocab"], case.axes["k"]
     x = 2.0 * k**-0.25 * rng.normal((tokens, k), torch.float32)
     w = k**-0.25 * rng.normal((vocab, k), torch.float32)
@@ -63,4 +64,7 @@ def mutants(x: Tensor, w: Tensor, targets: Tensor) -> dict[str, Tensor | tuple[T
 
 def cost(case: Case) -> Cost:
     tokens, vocab, k = case.axes["tokens"], case.axes["vocab"], case.axes["k"]
-    return Cost(bytes=(tokens * k + vocab * k) * case.dtype.itemsize + 8 * tokens + 4, flops=2 * tokens * vocab * k + 4 * tokens * vocab)
+    return Cost(
+        bytes=(tokens * k + vocab * k) * case.dtype.itemsize + 8 * tokens + 4,
+        flops=2 * tokens * vocab * k + 4 * tokens * vocab,
+    )

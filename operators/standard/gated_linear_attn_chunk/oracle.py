@@ -1,9 +1,10 @@
-"""Gated linear attention, 64 steps at a time, with the state in registers; heads, segments and blocks of value columns run side by side.
+"""Gated linear attention, 64 steps at a time, with the state in registers; heads, segments and
+blocks of value columns run side by side.
 
-Within a chunk the decay between two steps is a quotient of two running products. Both are taken relative to the middle of the chunk's
-decay, so with g >= -1 neither factor passes e^32: too much for float16, but not for TF32, which has float32's range. Decays towards
-the chunk's ends are at most 1, and those products run in float16.
-"""
+Within a chunk the decay between two steps is a quotient of two running products. Both are taken
+relative to the middle of the chunk's decay, so with g >= -1 neither factor passes e^32: too much
+for float16, but not for TF32, which has float32's range. Decays towards the chunk's ends are at
+most 1, and those products run in float16."""
 
 import torch
 import triton
@@ -12,7 +13,17 @@ import triton.language as tl
 
 @triton.jit
 def _segment_kernel(
-    k_ptr, v_ptr, g_ptr, state_ptr, total_ptr, seq, segment, C: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, BV: tl.constexpr
+    k_ptr,
+    v_ptr,
+    g_ptr,
+    state_ptr,
+    total_ptr,
+    seq,
+    segment,
+    C: tl.constexpr,
+    DK: tl.constexpr,
+    DV: tl.constexpr,
+    BV: tl.constexpr,
 ):
     """What one segment adds to the state, and by how much it lets the state before it decay."""
     part = tl.program_id(2)
@@ -54,7 +65,9 @@ def _chunk_kernel(
     for before in range(0, part):
         slot = (tl.program_id(1) * (tl.num_programs(2) - 1) + before).to(tl.int64)
         gone = tl.load(total_ptr + slot * DK + keys)
-        state = state * tl.exp(gone)[:, None] + tl.load(state_ptr + (slot * DK + keys)[:, None] * DV + columns[None, :])
+        state = state * tl.exp(gone)[:, None] + tl.load(
+            state_ptr + (slot * DK + keys)[:, None] * DV + columns[None, :]
+        )
     for first in tl.range(part * segment, min(part * segment + segment, seq), C, num_stages=2):
         rows = first + steps
         inside = (rows < seq)[:, None]
@@ -79,24 +92,56 @@ def _chunk_kernel(
         state = tl.dot(tl.trans(remembered), v, state * tl.exp(total)[:, None])
 
 
-def gated_linear_attn_chunk(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor, scale: float) -> torch.Tensor:
+def gated_linear_attn_chunk(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor, scale: float
+) -> torch.Tensor:
     batch, heads, seq, key_dim = q.shape
     value_dim = v.shape[3]
     o = torch.empty(v.shape, dtype=torch.float32, device=q.device)
-    # A chunk waits for the one before. Segments of the sequence do not: a first kernel makes what each adds to the state (it reads k, v
-    # and g once more), and the second begins each segment from the states of those before it.
+    # A chunk waits for the one before. Segments of the sequence do not: a first kernel makes what
+    # each adds to the state (it reads k, v and g once more), and the second begins each segment
+    # from the states of those before it.
     parts = max(1, min(4, triton.cdiv(seq, 256)))
     segment = triton.cdiv(triton.cdiv(seq, parts), 64) * 64
     parts = triton.cdiv(seq, segment)
     block = min(64, value_dim)
     warps = 8 if key_dim > 64 else 4
-    state = torch.empty((batch * heads, max(1, parts - 1), key_dim, value_dim), dtype=torch.float32, device=q.device)
-    total = torch.empty((batch * heads, max(1, parts - 1), key_dim), dtype=torch.float32, device=q.device)
+    state = torch.empty(
+        (batch * heads, max(1, parts - 1), key_dim, value_dim), dtype=torch.float32, device=q.device
+    )
+    total = torch.empty(
+        (batch * heads, max(1, parts - 1), key_dim), dtype=torch.float32, device=q.device
+    )
     if parts > 1:
         _segment_kernel[(value_dim // block, batch * heads, parts - 1)](
-            k, v, g, state, total, seq, segment, C=64, DK=key_dim, DV=value_dim, BV=block, num_warps=warps
+            k,
+            v,
+            g,
+            state,
+            total,
+            seq,
+            segment,
+            C=64,
+            DK=key_dim,
+            DV=value_dim,
+            BV=block,
+            num_warps=warps,
         )
     _chunk_kernel[(value_dim // block, batch * heads, parts)](
-        q, k, v, g, o, state, total, seq, segment, scale, C=64, DK=key_dim, DV=value_dim, BV=block, num_warps=warps
+        q,
+        k,
+        v,
+        g,
+        o,
+        state,
+        total,
+        seq,
+        segment,
+        scale,
+        C=64,
+        DK=key_dim,
+        DV=value_dim,
+        BV=block,
+        num_warps=warps,
     )
     return o

@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """v is scaled by the number of steps that the state remembers, so that o stays below about 5."""
+    """v is scaled by the number of steps that the state remembers, so that o stays below about
+    5."""
     batch, heads, seq, key_dim = (case.axes[name] for name in ("batch", "heads", "seq", "key_dim"))
     keys, values = (batch, heads, seq, key_dim), (batch, heads, seq, case.axes["value_dim"])
     strength = {"normal": 0.1, "strong": 1.0, "slow": 0.004, "mixed": 0.1}[case.distribution]
@@ -19,7 +20,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         g[..., ::3] *= 0.1
     v = 0.5 * min(float(seq), 1.0 + 1.0 / strength) ** -0.5 * rng.normal(values, torch.float32)
     q, k = rng.normal(keys, torch.float32), rng.normal(keys, torch.float32)
-    return {"q": q.to(case.dtype), "k": k.to(case.dtype), "v": v.to(case.dtype), "g": g.to(case.dtype), "scale": key_dim**-0.5}
+    return {
+        "q": q.to(case.dtype),
+        "k": k.to(case.dtype),
+        "v": v.to(case.dtype),
+        "g": g.to(case.dtype),
+        "scale": key_dim**-0.5,
+    }
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, g: Tensor, scale: float, variant: str = "") -> Tensor:
@@ -44,14 +51,18 @@ def reference(q: Tensor, k: Tensor, v: Tensor, g: Tensor, scale: float) -> Tenso
     return _attend(q, k, v, g, scale)
 
 
-def mutants(q: Tensor, k: Tensor, v: Tensor, g: Tensor, scale: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    q: Tensor, k: Tensor, v: Tensor, g: Tensor, scale: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     return {
         "decay left out": _attend(q, k, v, torch.zeros_like(g), scale),
         "scale left out": _attend(q, k, v, g, 1.0),
         "a step decays itself": _attend(q, k, v, g, scale, "decays itself"),
         "output from the old state": _attend(q, k, v, g, scale, "old state"),
         "chunks of 64 without a carried state": _attend(q, k, v, g, scale, "forgets"),
-        "one decay for all key dimensions": _attend(q, k, v, g.mean(-1, keepdim=True).expand_as(g), scale),
+        "one decay for all key dimensions": _attend(
+            q, k, v, g.mean(-1, keepdim=True).expand_as(g), scale
+        ),
     }
 
 
@@ -59,4 +70,7 @@ def cost(case: Case) -> Cost:
     batch, heads, seq = case.axes["batch"], case.axes["heads"], case.axes["seq"]
     key_dim, value_dim = case.axes["key_dim"], case.axes["value_dim"]
     steps = batch * heads * seq
-    return Cost(bytes=steps * (2 * (3 * key_dim + value_dim) + 4 * value_dim), flops=5 * steps * key_dim * value_dim)
+    return Cost(
+        bytes=steps * (2 * (3 * key_dim + value_dim) + 4 * value_dim),
+        flops=5 * steps * key_dim * value_dim,
+    )

@@ -1,6 +1,6 @@
-"""Gather along rows. A row that fits into registers is read once, coalesced, and gathered on chip: 32 scattered
-addresses of global memory cost a warp many more cycles than as many of shared memory. Longer rows are gathered
-from memory, where the caches hold them."""
+"""Gather along rows. A row that fits into registers is read once, coalesced, and gathered on chip:
+32 scattered addresses of global memory cost a warp many more cycles than as many of shared memory.
+Longer rows are gathered from memory, where the caches hold them."""
 
 import torch
 import triton
@@ -10,7 +10,9 @@ MAX_ON_CHIP = 8192
 
 
 @triton.jit
-def _on_chip_kernel(x_ptr, indices_ptr, y_ptr, cols, picks, COLS: tl.constexpr, PICKS: tl.constexpr):
+def _on_chip_kernel(
+    x_ptr, indices_ptr, y_ptr, cols, picks, COLS: tl.constexpr, PICKS: tl.constexpr
+):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, COLS)
     lane = tl.arange(0, PICKS)
@@ -20,12 +22,16 @@ def _on_chip_kernel(x_ptr, indices_ptr, y_ptr, cols, picks, COLS: tl.constexpr, 
 
 
 @triton.jit
-def _memory_kernel(x_ptr, indices_ptr, y_ptr, rows, cols, picks, BLOCK_R: tl.constexpr, BLOCK_P: tl.constexpr):
+def _memory_kernel(
+    x_ptr, indices_ptr, y_ptr, rows, cols, picks, BLOCK_R: tl.constexpr, BLOCK_P: tl.constexpr
+):
     row = (tl.program_id(0) * BLOCK_R + tl.arange(0, BLOCK_R)).to(tl.int64)[:, None]
     lane = (tl.program_id(1) * BLOCK_P + tl.arange(0, BLOCK_P))[None, :]
     mask = (row < rows) & (lane < picks)
     indices = tl.load(indices_ptr + row * picks + lane, mask=mask, other=0)
-    tl.store(y_ptr + row * picks + lane, tl.load(x_ptr + row * cols + indices, mask=mask), mask=mask)
+    tl.store(
+        y_ptr + row * picks + lane, tl.load(x_ptr + row * cols + indices, mask=mask), mask=mask
+    )
 
 
 def gather_dim1(x: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
@@ -37,7 +43,9 @@ def gather_dim1(x: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
         block = min(1024, block)
         block_r = 1024 // block
         grid = (triton.cdiv(rows, block_r), triton.cdiv(picks, block))
-        _memory_kernel[grid](x, indices, y, rows, cols, picks, BLOCK_R=block_r, BLOCK_P=block, num_warps=4)
+        _memory_kernel[grid](
+            x, indices, y, rows, cols, picks, BLOCK_R=block_r, BLOCK_P=block, num_warps=4
+        )
         return y
     warps = 4 if max(wide, block) <= 2048 else 8
     _on_chip_kernel[(rows,)](x, indices, y, cols, picks, COLS=wide, PICKS=block, num_warps=warps)

@@ -27,9 +27,13 @@ def mutants(x: Tensor, indices: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]
     row = torch.arange(x.shape[0], device=x.device)[:, None]
     return {
         "row offset of the wrong width": flat[(row * indices.shape[1] + indices) % flat.numel()],
-        "indices of the first row for all": torch.gather(x, 1, indices[:1].long().expand_as(indices)),
+        "indices of the first row for all": torch.gather(
+            x, 1, indices[:1].long().expand_as(indices)
+        ),
         "row offset left out": flat[indices.long()],
-        "last column never read": torch.gather(x, 1, indices.long().clamp(max=max(0, x.shape[1] - 2))),
+        "last column never read": torch.gather(
+            x, 1, indices.long().clamp(max=max(0, x.shape[1] - 2))
+        ),
     }
 
 

@@ -1,9 +1,10 @@
-"""Gated GELU over flat vectors: the tanh form through the logistic function, 0.5 * (1 + tanh(u)) = 1 / (1 + exp(-2u)).
+"""Gated GELU over flat vectors: the tanh form through the logistic function, 0.5 * (1 + tanh(u)) =
+1 / (1 + exp(-2u)).
 
 For large negative gates exp overflows to inf, and the gate divided by inf is zero.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses into single elements.
-"""
+A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
+into single elements."""
 
 import torch
 import triton
@@ -12,7 +13,9 @@ import triton.language as tl
 
 @triton.jit
 def _geglu(a, b):
-    minus_two_u = -1.5957691216057308 * a * (1.0 + 0.044715 * a * a)  # -2 * sqrt(2 / pi) * (a + 0.044715 a^3)
+    minus_two_u = (
+        -1.5957691216057308 * a * (1.0 + 0.044715 * a * a)
+    )  # -2 * sqrt(2 / pi) * (a + 0.044715 a^3)
     return a / (1.0 + tl.exp(minus_two_u)) * b
 
 

@@ -1,7 +1,8 @@
-"""Exact GELU in one pass. erf is some thirty instructions an element, which still hide behind the memory traffic of float32.
+"""Exact GELU in one pass. erf is some thirty instructions an element, which still hide behind the
+memory traffic of float32.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses into single elements.
-"""
+A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
+into single elements."""
 
 import torch
 import triton

@@ -15,7 +15,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[: n - n // 8] *= 0.05
     elif case.distribution == "extreme":
-        x = torch.where(rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1, -1.0e4 * rng.uniform((n,), torch.float32, 0.0, 1.0), x)
+        x = torch.where(
+            rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1,
+            -1.0e4 * rng.uniform((n,), torch.float32, 0.0, 1.0),
+            x,
+        )
         if case.dtype == torch.float32:
             x[n // 2] = 30.0
     x[-1] = 1.5

@@ -15,8 +15,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[: n - n // 8] *= 0.05
     elif case.distribution == "extreme":
-        # Zero for large negative x; large positive x would make outputs whose own float32 spacing is near the tolerance.
-        x = torch.where(rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1, -1000.0 * rng.uniform((n,), torch.float32, 0.0, 1.0), x)
+        # Zero for large negative x; large positive x would make outputs whose own float32 spacing
+        # is near the tolerance.
+        x = torch.where(
+            rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1,
+            -1000.0 * rng.uniform((n,), torch.float32, 0.0, 1.0),
+            x,
+        )
         x[n // 2] = 30.0
     return {"x": x.to(case.dtype)}
 

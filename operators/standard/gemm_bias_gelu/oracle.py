@@ -9,7 +9,18 @@ SQRT_HALF: tl.constexpr = tl.constexpr(0.7071067811865476)
 
 @triton.jit
 def _linear_gelu_kernel(
-    a_ptr, b_ptr, bias_ptr, y_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, EVEN_K: tl.constexpr
+    a_ptr,
+    b_ptr,
+    bias_ptr,
+    y_ptr,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    EVEN_K: tl.constexpr,
 ):
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
@@ -19,7 +30,8 @@ def _linear_gelu_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads need no mask.
+    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads
+    # need no mask.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -40,12 +52,20 @@ def _linear_gelu_kernel(
     columns = tile_n * BN + tl.arange(0, BN)
     acc += tl.load(bias_ptr + columns, mask=columns < n, other=0.0).to(tl.float32)[None, :]
     y = 0.5 * acc * (1.0 + tl.erf(acc * SQRT_HALF))
-    tl.store(y_ptr + rows[:, None] * n + columns[None, :], y.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        y_ptr + rows[:, None] * n + columns[None, :],
+        y.to(tl.float16),
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
@@ -62,6 +82,19 @@ def gemm_bias_gelu(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor) -> torc
         bm, bn, bk, warps, stages = 64, 32, 64, 4, 5
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
     _linear_gelu_kernel[grid](
-        a, b, bias, y, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=_stages(stages)
+        a,
+        b,
+        bias,
+        y,
+        m,
+        n,
+        k,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=8,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=_stages(stages),
     )
     return y

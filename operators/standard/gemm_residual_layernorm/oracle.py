@@ -1,9 +1,8 @@
 """Layer norm of a product plus a residual.
 
-Up to 256 columns a tile holds whole rows, and all is one kernel. For wider rows such a tile would be too flat for the tensor cores (b would
-be read again for every few rows): the sum goes to memory from large tiles, and a second kernel normalises rows that are mostly
-still in L2.
-"""
+Up to 256 columns a tile holds whole rows, and all is one kernel. For wider rows such a tile would
+be too flat for the tensor cores (b would be read again for every few rows): the sum goes to memory
+from large tiles, and a second kernel normalises rows that are mostly still in L2."""
 
 import torch
 import triton
@@ -37,7 +36,8 @@ def _product_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round: what comes of them is masked below, and the loads need no mask.
+    # Rows and columns past the end wrap round: what comes of them is masked below, and the loads
+    # need no mask.
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
     depth = tl.arange(0, BK)
@@ -81,14 +81,23 @@ def _norm_kernel(h_ptr, gamma_ptr, beta_ptr, y_ptr, n, eps, BLOCK: tl.constexpr)
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
 
 def gemm_residual_layernorm(
-    a: torch.Tensor, b: torch.Tensor, r: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor, eps: float
+    a: torch.Tensor,
+    b: torch.Tensor,
+    r: torch.Tensor,
+    gamma: torch.Tensor,
+    beta: torch.Tensor,
+    eps: float,
 ) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[1]
@@ -96,12 +105,15 @@ def gemm_residual_layernorm(
     whole_rows = n <= 256
     if whole_rows:
         bn = max(16, triton.next_power_of_2(n))
-        bm, bk, warps, stages = (128, 64, 8, 3) if bn == 256 and m >= 8192 else (64, 64, 4 if bn <= 128 else 8, 4)
+        bm, bk, warps, stages = (
+            (128, 64, 8, 3) if bn == 256 and m >= 8192 else (64, 64, 4 if bn <= 128 else 8, 4)
+        )
     elif m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
     else:
         bm, bn, bk, warps, stages = 64, 64, 64, 4, 4
-    # The sum waits in y itself, in float16, and is normalised in place: half the traffic of float32 scratch.
+    # The sum waits in y itself, in float16, and is normalised in place: half the traffic of float32
+    # scratch.
     out = y
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
     even = k % bk == 0
@@ -110,5 +122,7 @@ def gemm_residual_layernorm(
         BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=even, WHOLE_ROWS=whole_rows, num_warps=warps, num_stages=_stages(stages),
     )  # fmt: skip
     if not whole_rows:
-        _norm_kernel[(m,)](out, gamma, beta, y, n, eps, BLOCK=triton.next_power_of_2(n), num_warps=2)
+        _norm_kernel[(m,)](
+            out, gamma, beta, y, n, eps, BLOCK=triton.next_power_of_2(n), num_warps=2
+        )
     return y

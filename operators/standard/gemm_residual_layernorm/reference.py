@@ -39,7 +39,9 @@ def _norm(h: Tensor, gamma: Tensor, beta: Tensor, eps: float, lost: int = 0) -> 
     return (centred / (var + eps).sqrt() * gamma + beta).to(gamma.dtype)
 
 
-def mutants(a: Tensor, b: Tensor, r: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    a: Tensor, b: Tensor, r: Tensor, gamma: Tensor, beta: Tensor, eps: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     product = _product(a, b)
     h = product + r
     rms = h / (h.square().mean(dim=-1, keepdim=True) + eps).sqrt() * gamma + beta

@@ -1,5 +1,6 @@
-"""Matrix times vector at the speed of reading the matrix: a program takes a few rows and keeps a tile of partial sums in registers, reduced
-once at the end. Few long rows are split over programs, whose shares a second kernel adds up in a fixed order."""
+"""Matrix times vector at the speed of reading the matrix: a program takes a few rows and keeps a
+tile of partial sums in registers, reduced once at the end. Few long rows are split over programs,
+whose shares a second kernel adds up in a fixed order."""
 
 import torch
 import triton
@@ -20,7 +21,9 @@ def _rows_kernel(a_ptr, x_ptr, out_ptr, m, k, chunk, BM: tl.constexpr, BK: tl.co
     for start in range(first, end, BK):
         here = start + columns
         x = tl.load(x_ptr + here, mask=here < end, other=0.0).to(tl.float32)
-        a = tl.load(a_rows + here[None, :], mask=(rows < m)[:, None] & (here < end)[None, :], other=0.0).to(tl.float32)
+        a = tl.load(
+            a_rows + here[None, :], mask=(rows < m)[:, None] & (here < end)[None, :], other=0.0
+        ).to(tl.float32)
         acc += a * x[None, :]
     y = tl.sum(acc, axis=1)
     tl.store(out_ptr + split * m + rows, y.to(out_ptr.dtype.element_ty), mask=rows < m)
@@ -32,7 +35,11 @@ def _sum_kernel(shares_ptr, y_ptr, m, splits, BM: tl.constexpr, BS: tl.constexpr
     acc = tl.zeros((BS, BM), tl.float32)
     for first in range(0, splits, BS):
         share = first + tl.arange(0, BS)
-        acc += tl.load(shares_ptr + share[:, None] * m + rows[None, :], mask=(share < splits)[:, None] & (rows < m)[None, :], other=0.0)
+        acc += tl.load(
+            shares_ptr + share[:, None] * m + rows[None, :],
+            mask=(share < splits)[:, None] & (rows < m)[None, :],
+            other=0.0,
+        )
     tl.store(y_ptr + rows, tl.sum(acc, axis=0).to(y_ptr.dtype.element_ty), mask=rows < m)
 
 

@@ -20,9 +20,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[: k - k // 8] *= 0.1
         x[k - k // 8 :] *= 2.0
     elif case.distribution == "positive":
-        # All terms of one sign and a little above bfloat16 numbers: a down-cast errs to one side, and the sum does not hide it.
-        a = (rng.uniform((m, k), torch.float32, 1.0, 4.0) * k**-0.5).to(torch.bfloat16).float() * 1.0017
-        x = (rng.uniform((k,), torch.float32, 0.5, 1.5) * k**-0.5).to(torch.bfloat16).float() * 1.0017
+        # All terms of one sign and a little above bfloat16 numbers: a down-cast errs to one side,
+        # and the sum does not hide it.
+        a = (rng.uniform((m, k), torch.float32, 1.0, 4.0) * k**-0.5).to(
+            torch.bfloat16
+        ).float() * 1.0017
+        x = (rng.uniform((k,), torch.float32, 0.5, 1.5) * k**-0.5).to(
+            torch.bfloat16
+        ).float() * 1.0017
         return {"a": a.to(case.dtype), "x": x.to(case.dtype)}
     return {"a": (k**-0.25 * a).to(case.dtype), "x": (k**-0.25 * x).to(case.dtype)}
 

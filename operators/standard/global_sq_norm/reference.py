@@ -9,7 +9,8 @@ from torch import Tensor
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     n = case.axes["n"]
-    # Magnitudes in steps of 1/4, plus what bfloat16 drops: rounding errors of either sign would average out over the vector.
+    # Magnitudes in steps of 1/4, plus what bfloat16 drops: rounding errors of either sign would
+    # average out over the vector.
     x = 1.0 + 0.25 * rng.integers((n,), 0, 4, torch.int32).float() + 0.0029
     if case.distribution == "spikes":
         # Few entries hold most of the sum.
@@ -35,7 +36,8 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "divided by n - 1": y * (n / max(1, n - 1)) ** 0.5,
         "last partial block left out": (x[: n // 256 * 256].square().sum() / n).sqrt().reshape(1),
         "mean of magnitudes": x.abs().mean().reshape(1),
-        "root of each block's sum": x[:512].square().sum().sqrt().reshape(1) / n**0.5 + x[512:].square().sum().sqrt() / n**0.5,
+        "root of each block's sum": x[:512].square().sum().sqrt().reshape(1) / n**0.5
+        + x[512:].square().sum().sqrt() / n**0.5,
         "sum, not squares": x.sum().abs().reshape(1) / n,
     }
 

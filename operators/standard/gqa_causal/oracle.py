@@ -1,8 +1,9 @@
-"""Causal grouped-query attention: one block of queries of one head per program, with a running maximum and sum.
+"""Causal grouped-query attention: one block of queries of one head per program, with a running
+maximum and sum.
 
-Heads of a group are neighbours in the grid's fastest dimension and run together, so that their keys and values come from L2. Blocks left
-of the diagonal need no mask and have a loop of their own; the longest blocks (last queries) start first. Exponentials are base 2.
-"""
+Heads of a group are neighbours in the grid's fastest dimension and run together, so that their keys
+and values come from L2. Blocks left of the diagonal need no mask and have a loop of their own; the
+longest blocks (last queries) start first. Exponentials are base 2."""
 
 import torch
 import triton
@@ -11,20 +12,39 @@ import triton.language as tl
 
 @triton.jit
 def _attend(
-    acc, total, greatest, q, k_head, v_head, first, last, rows, seq, step, scale, BN: tl.constexpr, D: tl.constexpr, MASKED: tl.constexpr
+    acc,
+    total,
+    greatest,
+    q,
+    k_head,
+    v_head,
+    first,
+    last,
+    rows,
+    seq,
+    step,
+    scale,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+    MASKED: tl.constexpr,
 ):
     dims = tl.arange(0, D)
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
         if MASKED:
-            k = tl.load(k_head + keys[None, :] * step + dims[:, None], mask=(keys < seq)[None, :], other=0.0)
-            v = tl.load(v_head + keys[:, None] * step + dims[None, :], mask=(keys < seq)[:, None], other=0.0)
+            k = tl.load(
+                k_head + keys[None, :] * step + dims[:, None], mask=(keys < seq)[None, :], other=0.0
+            )
+            v = tl.load(
+                v_head + keys[:, None] * step + dims[None, :], mask=(keys < seq)[:, None], other=0.0
+            )
         else:
             k = tl.load(k_head + keys[None, :] * step + dims[:, None])
             v = tl.load(v_head + keys[:, None] * step + dims[None, :])
         scores = tl.dot(q, k)
         if MASKED:
-            # Every query sees at least key 0 of an earlier or this block, so the running maximum is finite from the first block on.
+            # Every query sees at least key 0 of an earlier or this block, so the running maximum is
+            # finite from the first block on.
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1) * scale)
         p = tl.exp2(scores * scale - new[:, None])
@@ -36,7 +56,19 @@ def _attend(
 
 
 @triton.jit
-def _gqa_kernel(q_ptr, k_ptr, v_ptr, o_ptr, seq, kv_heads, group, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+def _gqa_kernel(
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    o_ptr,
+    seq,
+    kv_heads,
+    group,
+    scale,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+):
     head = tl.program_id(0)
     block = tl.num_programs(1) - 1 - tl.program_id(1)
     token = tl.program_id(2).to(tl.int64) * seq
@@ -52,15 +84,37 @@ def _gqa_kernel(q_ptr, k_ptr, v_ptr, o_ptr, seq, kv_heads, group, scale, BM: tl.
     total = tl.zeros((BM,), tl.float32)
     greatest = tl.full((BM,), -float("inf"), tl.float32)
     diagonal = block * BM
-    acc, total, greatest = _attend(acc, total, greatest, q, k_head, v_head, 0, diagonal, rows, seq, k_step, scale, BN, D, False)
+    acc, total, greatest = _attend(
+        acc, total, greatest, q, k_head, v_head, 0, diagonal, rows, seq, k_step, scale, BN, D, False
+    )
     end = min(diagonal + BM, seq)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_head, v_head, diagonal, end, rows, seq, k_step, scale, BN, D, True)
+    acc, total, greatest = _attend(
+        acc,
+        total,
+        greatest,
+        q,
+        k_head,
+        v_head,
+        diagonal,
+        end,
+        rows,
+        seq,
+        k_step,
+        scale,
+        BN,
+        D,
+        True,
+    )
     tl.store(o_ptr + tile, acc / total[:, None], mask=(rows < seq)[:, None])
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory hold blocks of 64 keys and their values; the next ones wait in registers."""
-    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+    """Whose 64 KiB of shared memory hold blocks of 64 keys and their values; the next ones wait in
+    registers."""
+    return (
+        not triton.knobs.runtime.interpret
+        and triton.runtime.driver.active.get_current_target().backend == "hip"
+    )
 
 
 def gqa_causal(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -73,5 +127,19 @@ def gqa_causal(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tenso
     if _is_amd():
         bn, stages = 64, 2
     grid = (heads, triton.cdiv(seq, bm), batch)
-    _gqa_kernel[grid](q, k, v, o, seq, kv_heads, heads // kv_heads, scale, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
+    _gqa_kernel[grid](
+        q,
+        k,
+        v,
+        o,
+        seq,
+        kv_heads,
+        heads // kv_heads,
+        scale,
+        BM=bm,
+        BN=bn,
+        D=dim,
+        num_warps=warps,
+        num_stages=stages,
+    )
     return o

@@ -8,8 +8,14 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) in late rows instead of averaging to zero."""
-    batch, seq, kv_heads, dim = case.axes["batch"], case.axes["seq"], case.axes["kv_heads"], case.axes["head_dim"]
+    """q is stretched so that each query looks at few keys: outputs stay O(1) in late rows instead
+    of averaging to zero."""
+    batch, seq, kv_heads, dim = (
+        case.axes["batch"],
+        case.axes["seq"],
+        case.axes["kv_heads"],
+        case.axes["head_dim"],
+    )
     q = 3.0 * rng.normal((batch, seq, kv_heads * case.axes["group"], dim), torch.float32)
     k = rng.normal((batch, seq, kv_heads, dim), torch.float32)
     v = rng.uniform(k.shape, torch.float32, -1.7, 1.7)
@@ -25,8 +31,11 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return _attend(q, k, v, [h // group for h in range(q.shape[2])], 0, q.shape[-1] ** -0.5)
 
 
-def _attend(q: Tensor, k: Tensor, v: Tensor, key_head: list[int], ahead: int, scale: float) -> Tensor:
-    """One head at a time. Head h reads key head key_head[h]; a query sees `ahead` keys beyond itself."""
+def _attend(
+    q: Tensor, k: Tensor, v: Tensor, key_head: list[int], ahead: int, scale: float
+) -> Tensor:
+    """One head at a time. Head h reads key head key_head[h]; a query sees `ahead` keys beyond
+    itself."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, seq, heads, _ = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)
@@ -35,7 +44,9 @@ def _attend(q: Tensor, k: Tensor, v: Tensor, key_head: list[int], ahead: int, sc
         for h in range(heads):
             g = key_head[h]
             scores = (q[i, :, h].to(wide) @ k[i, :, g].to(wide).T) * scale
-            out[i, :, h] = torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ v[i, :, g].to(wide)
+            out[i, :, h] = torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ v[
+                i, :, g
+            ].to(wide)
     return out
 
 

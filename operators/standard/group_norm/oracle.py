@@ -1,9 +1,9 @@
-"""Group normalisation. A group that fits into registers is read once, as a tile of channels x pixels: no division to find the channel.
-Groups whose sizes are powers of two need no masks, and take as many threads as an SM has.
+"""Group normalisation. A group that fits into registers is read once, as a tile of channels x
+pixels: no division to find the channel. Groups whose sizes are powers of two need no masks, and
+take as many threads as an SM has.
 
-Larger groups are few, so each is split over programs: statistics of chunks first, then every program combines them and normalises
-a piece of one channel.
-"""
+Larger groups are few, so each is split over programs: statistics of chunks first, then every
+program combines them and normalises a piece of one channel."""
 
 import torch
 import triton
@@ -14,7 +14,9 @@ CHUNK = 8192
 
 
 @triton.jit
-def _whole_tile_kernel(x_ptr, w_ptr, b_ptr, y_ptr, groups, eps, CHANNELS: tl.constexpr, PIXELS: tl.constexpr):
+def _whole_tile_kernel(
+    x_ptr, w_ptr, b_ptr, y_ptr, groups, eps, CHANNELS: tl.constexpr, PIXELS: tl.constexpr
+):
     # Sizes are powers of two: nothing is masked, and the compiler knows all strides.
     program = tl.program_id(0)
     channel = tl.arange(0, CHANNELS)
@@ -33,7 +35,18 @@ def _whole_tile_kernel(x_ptr, w_ptr, b_ptr, y_ptr, groups, eps, CHANNELS: tl.con
 
 
 @triton.jit
-def _one_tile_kernel(x_ptr, w_ptr, b_ptr, y_ptr, groups, group_channels, pixels, eps, CHANNELS: tl.constexpr, PIXELS: tl.constexpr):
+def _one_tile_kernel(
+    x_ptr,
+    w_ptr,
+    b_ptr,
+    y_ptr,
+    groups,
+    group_channels,
+    pixels,
+    eps,
+    CHANNELS: tl.constexpr,
+    PIXELS: tl.constexpr,
+):
     program = tl.program_id(0)
     channel = tl.arange(0, CHANNELS)
     pixel = tl.arange(0, PIXELS)
@@ -102,34 +115,75 @@ def _apply_kernel(
 
 def _registers(most: int) -> dict[str, int]:
     """A bound for the compiler, where it takes one: ptxas does."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "cuda":
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "cuda"
+    ):
         return {}
     return {"maxnreg": most}
 
 
 def _warps(most: int) -> int:
     """As many of them as a program may have: 1024 threads are 32 warps of 32, or 16 of 64."""
-    lanes = 32 if triton.knobs.runtime.interpret else triton.runtime.driver.active.get_current_target().warp_size
+    lanes = (
+        32
+        if triton.knobs.runtime.interpret
+        else triton.runtime.driver.active.get_current_target().warp_size
+    )
     return min(most, 1024 // lanes)
 
 
-def group_norm(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor, groups: int, eps: float) -> torch.Tensor:
+def group_norm(
+    x: torch.Tensor, w: torch.Tensor, b: torch.Tensor, groups: int, eps: float
+) -> torch.Tensor:
     y = torch.empty_like(x)
     batch, channels, height, width = x.shape
     pixels = height * width
     group_channels = channels // groups
-    tile_channels, tile_pixels = triton.next_power_of_2(group_channels), triton.next_power_of_2(pixels)
+    tile_channels, tile_pixels = (
+        triton.next_power_of_2(group_channels),
+        triton.next_power_of_2(pixels),
+    )
     tile = tile_channels * tile_pixels
     if tile == group_channels * pixels and 8192 <= tile <= 16384:
         warps = _warps(32 if tile > 8192 else 16)
         _whole_tile_kernel[(batch * groups,)](
-            x, w, b, y, groups, eps, CHANNELS=tile_channels, PIXELS=tile_pixels, num_warps=warps, **_registers(32)
+            x,
+            w,
+            b,
+            y,
+            groups,
+            eps,
+            CHANNELS=tile_channels,
+            PIXELS=tile_pixels,
+            num_warps=warps,
+            **_registers(32),
         )
         return y
     if tile <= MAX_IN_REGISTERS:
-        warps = _warps(1 if tile <= 512 else 4 if tile <= 2048 else 8 if tile <= 8192 else 16 if tile <= 16384 else 32)
+        warps = _warps(
+            1
+            if tile <= 512
+            else 4
+            if tile <= 2048
+            else 8
+            if tile <= 8192
+            else 16
+            if tile <= 16384
+            else 32
+        )
         _one_tile_kernel[(batch * groups,)](
-            x, w, b, y, groups, group_channels, pixels, eps, CHANNELS=tile_channels, PIXELS=tile_pixels, num_warps=warps
+            x,
+            w,
+            b,
+            y,
+            groups,
+            group_channels,
+            pixels,
+            eps,
+            CHANNELS=tile_channels,
+            PIXELS=tile_pixels,
+            num_warps=warps,
         )
         return y
     size = group_channels * pixels

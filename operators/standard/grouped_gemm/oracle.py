@@ -1,5 +1,6 @@
-"""Grouped GEMM in one launch. No table of tiles is built: a group ends inside a tile at most once, so cdiv(total, BM) + groups tiles are
-enough, and each program finds its group by a prefix sum over all group sizes in registers. The few programs too many leave at once."""
+"""Grouped GEMM in one launch. No table of tiles is built: a group ends inside a tile at most once,
+so cdiv(total, BM) + groups tiles are enough, and each program finds its group by a prefix sum over
+all group sizes in registers. The few programs too many leave at once."""
 
 import torch
 import triton
@@ -52,7 +53,9 @@ def _grouped_kernel(
             x_tile += BK
             w_tile += BK * n
         y_tile = y_ptr + (start + local).to(tl.int64)[:, None] * n + columns[None, :]
-        tl.store(y_tile, acc.to(tl.float16), mask=(local < height)[:, None] & (columns < n)[None, :])
+        tl.store(
+            y_tile, acc.to(tl.float16), mask=(local < height)[:, None] & (columns < n)[None, :]
+        )
 
 
 @triton.jit
@@ -87,17 +90,23 @@ def _tma_kernel(
         left = tile_n * BN
         deep = group * k
         acc = tl.zeros((BM, BN), tl.float32)
-        # Rows past the end of a group are the next group's and never stored. Past k, w goes on with the next group's matrix (finite), and x
-        # is zero there.
+        # Rows past the end of a group are the next group's and never stored. Past k, w goes on with
+        # the next group's matrix (finite), and x is zero there.
         for first in range(0, k, BK):
             acc = tl.dot(x_desc.load([top, first]), w_desc.load([deep + first, left]), acc)
         y_tile = y_ptr + (start + local).to(tl.int64)[:, None] * n + columns[None, :]
-        tl.store(y_tile, acc.to(tl.float16), mask=(local < height)[:, None] & (columns < n)[None, :])
+        tl.store(
+            y_tile, acc.to(tl.float16), mask=(local < height)[:, None] & (columns < n)[None, :]
+        )
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
@@ -119,9 +128,36 @@ def grouped_gemm(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> tor
     if bn == 256 and k % 8 == 0 and n % 8 == 0:
         x_desc = TensorDescriptor.from_tensor(x, [bm, bk])
         w_desc = TensorDescriptor.from_tensor(w.view(groups * k, n), [bk, bn])
-        _tma_kernel[grid](x_desc, w_desc, offsets, y, groups, n, k, GROUPS=block, BM=bm, BN=bn, BK=bk, num_warps=warps, num_stages=4)
+        _tma_kernel[grid](
+            x_desc,
+            w_desc,
+            offsets,
+            y,
+            groups,
+            n,
+            k,
+            GROUPS=block,
+            BM=bm,
+            BN=bn,
+            BK=bk,
+            num_warps=warps,
+            num_stages=4,
+        )
         return y
     _grouped_kernel[grid](
-        x, w, offsets, y, groups, n, k, GROUPS=block, BM=bm, BN=bn, BK=bk, EVEN_K=k % bk == 0, num_warps=warps, num_stages=_stages(stages)
+        x,
+        w,
+        offsets,
+        y,
+        groups,
+        n,
+        k,
+        GROUPS=block,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=_stages(stages),
     )
     return y

@@ -10,7 +10,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Entries are scaled by k^-1/4 each. Every fourth group is empty; `skewed`: one group has about 70 % of the rows."""
+    """Entries are scaled by k^-1/4 each. Every fourth group is empty; `skewed`: one group has about
+    70 % of the rows."""
     total, groups, k, n = case.axes["total"], case.axes["groups"], case.axes["k"], case.axes["n"]
     weights = rng.uniform((groups,), torch.float64, 0.2, 1.0)
     weights[3::4] = 0.0
@@ -49,4 +50,7 @@ def mutants(x: Tensor, w: Tensor, offsets: Tensor) -> dict[str, Tensor | tuple[T
 
 def cost(case: Case) -> Cost:
     total, groups, k, n = case.axes["total"], case.axes["groups"], case.axes["k"], case.axes["n"]
-    return Cost(bytes=2 * (total * k + groups * k * n + total * n) + 4 * case.axes["offset_count"], flops=2 * total * k * n)
+    return Cost(
+        bytes=2 * (total * k + groups * k * n + total * n) + 4 * case.axes["offset_count"],
+        flops=2 * total * k * n,
+    )

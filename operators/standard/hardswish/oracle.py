@@ -1,7 +1,7 @@
 """Hard swish in one pass, with a multiplication by 1 / 6.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses into single elements.
-"""
+A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
+into single elements."""
 
 import torch
 import triton

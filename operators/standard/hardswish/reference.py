@@ -16,7 +16,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x = sign * 3.0 + 0.2 * x
         x[::13], x[1::17] = 3.0, -3.0
     elif case.distribution == "extreme":
-        x = torch.where(rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1, -6.0e4 * rng.uniform((n,), torch.float32, 0.0, 1.0), x)
+        x = torch.where(
+            rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1,
+            -6.0e4 * rng.uniform((n,), torch.float32, 0.0, 1.0),
+            x,
+        )
     elif case.distribution == "tail":
         x[: n - n // 8] *= 0.05
     x = x.clamp(max=3.9 if case.dtype == torch.float16 else 9.5)

@@ -1,7 +1,7 @@
-"""Few bins: each program keeps a histogram of its own and adds it to the result once, so global atomics are rare whatever the values.
-With at most 256 of them the tensor cores count: a bin is a pair of nibbles, and the sum of products of one-hot rows is a 16 by 16
-histogram. Many bins: an atomic per element, since then neighbours seldom meet.
-"""
+"""Few bins: each program keeps a histogram of its own and adds it to the result once, so global
+atomics are rare whatever the values. With at most 256 of them the tensor cores count: a bin is a
+pair of nibbles, and the sum of products of one-hot rows is a 16 by 16 histogram. Many bins: an
+atomic per element, since then neighbours seldom meet."""
 
 import torch
 import triton
@@ -30,12 +30,14 @@ def _private_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr, BINS: tl.co
     tl.atomic_add(counts_ptr + b, total, mask=(b < bins) & (total > 0), sem="relaxed")
 
 
-# At most 256 bins are 16 x 16: the sum over elements of (one-hot upper nibble) x (one-hot lower nibble) is a matrix product. A program is
-# one warp; a tensor of 256 words is eight registers of each lane, and inline assembly takes all eight at once. Of each four elements the
-# upper nibbles and then the lower ones are packed into a word. PRMT, which looks four nibbles up in a table of eight bytes, makes one-hot
-# rows of them: the table of row i holds 1 at place i. For i >= 8 it holds 128 at place i - 8: the top bit of a nibble copies the sign of
-# what it finds, so nibble i gives -1 (and i - 8 gives -128, which _UNDO takes off). Lanes that hold other rows of the same elements
-# shuffle for them.
+# At most 256 bins are 16 x 16: the sum over elements of (one-hot upper nibble) x (one-hot lower
+# nibble) is a matrix product. A program is one warp; a tensor of 256 words is eight registers of
+# each lane, and inline assembly takes all eight at once. Of each four elements the upper nibbles
+# and then the lower ones are packed into a word. PRMT, which looks four nibbles up in a table of
+# eight bytes, makes one-hot rows of them: the table of row i holds 1 at place i. For i >= 8 it
+# holds 128 at place i - 8: the top bit of a nibble copies the sign of what it finds, so nibble i
+# gives -1 (and i - 8 gives -128, which _UNDO takes off). Lanes that hold other rows of the same
+# elements shuffle for them.
 _PACK = """
 {
     .reg .b32 p, q, u, v, w, z, s, t, lane, at, a0, a1, a2, a3, b0, b1;
@@ -111,7 +113,8 @@ _TABLES: tl.constexpr = tl.constexpr(
     """
 )
 
-# The bin of each accumulator: a lane holds rows lane / 4 and that plus 8, columns lane % 4 * 2 and the next one, and those plus 8.
+# The bin of each accumulator: a lane holds rows lane / 4 and that plus 8, columns lane % 4 * 2 and
+# the next one, and those plus 8.
 _PLACES: tl.constexpr = tl.constexpr(
     """
     {
@@ -133,7 +136,8 @@ _PLACES: tl.constexpr = tl.constexpr(
     """
 )
 
-# Back from the tables' 1, -1 and -128: exact, since all is modulo 2^32. First along columns, then along rows.
+# Back from the tables' 1, -1 and -128: exact, since all is modulo 2^32. First along columns, then
+# along rows.
 _UNDO: tl.constexpr = tl.constexpr(
     """
     {
@@ -169,7 +173,12 @@ def _tensor_kernel(x_ptr, counts_ptr, n, bins, STEPS: tl.constexpr):
     acc = tl.zeros((256,), tl.int32)
     outside = tl.zeros((256,), tl.int32)
     tables = tl.inline_asm_elementwise(
-        _TABLES, "=&r,=&r,=&r,=&r,=r,=r,=r,=r,r,r,r,r,r,r,r,r", [lane], dtype=tl.int32, is_pure=False, pack=8
+        _TABLES,
+        "=&r,=&r,=&r,=&r,=r,=r,=r,=r,r,r,r,r,r,r,r,r",
+        [lane],
+        dtype=tl.int32,
+        is_pure=False,
+        pack=8,
     )
     next = ()
     for step in tl.static_range(STEPS):
@@ -195,8 +204,11 @@ def _tensor_kernel(x_ptr, counts_ptr, n, bins, STEPS: tl.constexpr):
             )
 
     count = tl.inline_asm_elementwise(_UNDO, _EIGHTS, [acc], dtype=tl.int32, is_pure=False, pack=8)
-    # Takes the counts as a source only to stay in their layout: another one would have other numbers in its lanes.
-    place = tl.inline_asm_elementwise(_PLACES, _EIGHTS, [count], dtype=tl.int32, is_pure=False, pack=8)
+    # Takes the counts as a source only to stay in their layout: another one would have other
+    # numbers in its lanes.
+    place = tl.inline_asm_elementwise(
+        _PLACES, _EIGHTS, [count], dtype=tl.int32, is_pure=False, pack=8
+    )
     count -= tl.where(place == 0, tl.sum(outside, axis=0), 0)
     tl.atomic_add(counts_ptr + place, count, mask=(place < bins) & (count != 0), sem="relaxed")
 
@@ -209,7 +221,10 @@ def _atomic_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr):
 
 
 def _has_ptx() -> bool:
-    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "cuda"
+    return (
+        not triton.knobs.runtime.interpret
+        and triton.runtime.driver.active.get_current_target().backend == "cuda"
+    )
 
 
 def histogram_bins(x: torch.Tensor, bins: int) -> torch.Tensor:
@@ -220,7 +235,9 @@ def histogram_bins(x: torch.Tensor, bins: int) -> torch.Tensor:
     elif bins <= MOST_BINS:
         block = 4096 if n >= 1 << 22 else 1024
         grid = (min(PROGRAMS, triton.cdiv(n, block)),)
-        _private_kernel[grid](x, counts, n, bins, BLOCK=block, BINS=max(32, triton.next_power_of_2(bins)), num_warps=4)
+        _private_kernel[grid](
+            x, counts, n, bins, BLOCK=block, BINS=max(32, triton.next_power_of_2(bins)), num_warps=4
+        )
     else:
         _atomic_kernel[(triton.cdiv(n, 1024),)](x, counts, n, bins, BLOCK=1024, num_warps=4)
     return counts

@@ -22,7 +22,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         uniform = uniform**4
     x = (uniform * bins).to(torch.int32).clamp_(max=bins - 1)
     if case.distribution == "hot":
-        x = torch.where(rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.9, torch.full_like(x, bins // 3), x)
+        x = torch.where(
+            rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.9, torch.full_like(x, bins // 3), x
+        )
     x[n // 2] = bins - 1  # the last bin is never empty
     return {"x": x, "bins": bins}
 
@@ -42,7 +44,9 @@ def mutants(x: Tensor, bins: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "negative counted from the end": _counted(torch.where(x < 0, x + bins, x), bins),
         "outside counted modulo bins": _counted(x % bins, bins),
         "whether, not how often": counts.clamp_max(1),
-        "repeats in a block of 32 lost": sum((_counted(x[i::32], bins).clamp_max(1) for i in range(32)), torch.zeros_like(counts)),
+        "repeats in a block of 32 lost": sum(
+            (_counted(x[i::32], bins).clamp_max(1) for i in range(32)), torch.zeros_like(counts)
+        ),
         "last partial block skipped": _counted(x[: x.numel() // 1024 * 1024], bins),
     }
 

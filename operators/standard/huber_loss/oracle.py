@@ -1,8 +1,8 @@
-"""One block of the vectors per program, all of its loads in flight at once, one share of the sum each: no loop, so the machine always has
-fresh loads of the next programs to issue.
+"""One block of the vectors per program, all of its loads in flight at once, one share of the sum
+each: no loop, so the machine always has fresh loads of the next programs to issue.
 
-A second kernel adds the shares in a fixed order. It is a programmatic dependent launch: it starts while the first one drains.
-"""
+A second kernel adds the shares in a fixed order. It is a programmatic dependent launch: it starts
+while the first one drains."""
 
 import torch
 import triton
@@ -10,7 +10,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _terms_kernel(x_ptr, y_ptr, loss_ptr, shares_ptr, size, delta, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
+def _terms_kernel(
+    x_ptr, y_ptr, loss_ptr, shares_ptr, size, delta, BLOCK: tl.constexpr, HOPPER: tl.constexpr
+):
     if HOPPER:
         tl.extra.cuda.gdc_launch_dependents()
     place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -28,7 +30,8 @@ def _terms_kernel(x_ptr, y_ptr, loss_ptr, shares_ptr, size, delta, BLOCK: tl.con
 @triton.jit
 def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
     if HOPPER:
-        tl.extra.cuda.gdc_wait()  # launched early; the shares are there once the first kernel is done
+        # launched early; the shares are there once the first kernel is done
+        tl.extra.cuda.gdc_wait()
     lane = tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, count, BLOCK):
@@ -37,7 +40,8 @@ def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER:
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The interpreter and other GPUs have none."""
+    """Or newer: kernels that are launched before those that they wait for have ended. The
+    interpreter and other GPUs have none."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()
@@ -52,7 +56,11 @@ def huber_loss(x: torch.Tensor, y: torch.Tensor, delta: float) -> tuple[torch.Te
     programs = triton.cdiv(n, block)
     shares = torch.empty((programs,), dtype=torch.float32, device=x.device)
     mean = torch.empty((1,), dtype=torch.float32, device=x.device)
-    _terms_kernel[(programs,)](x, y, loss, shares, n, delta, BLOCK=block, HOPPER=hopper, num_warps=8)
+    _terms_kernel[(programs,)](
+        x, y, loss, shares, n, delta, BLOCK=block, HOPPER=hopper, num_warps=8
+    )
     early = {"launch_pdl": True} if hopper else {}
-    _sum_kernel[(1,)](shares, mean, programs, 1.0 / n, BLOCK=4096, HOPPER=hopper, num_warps=16, **early)
+    _sum_kernel[(1,)](
+        shares, mean, programs, 1.0 / n, BLOCK=4096, HOPPER=hopper, num_warps=16, **early
+    )
     return loss, mean

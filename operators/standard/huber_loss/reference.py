@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`narrow`: most differences are beyond delta; `parabola`: none is. `outliers`: a few are hundreds of deltas long."""
+    """`narrow`: most differences are beyond delta; `parabola`: none is. `outliers`: a few are
+    hundreds of deltas long."""
     n = case.axes["n"]
     x = rng.normal((n,), torch.float32)
     y = rng.normal((n,), torch.float32)
@@ -24,13 +25,16 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one side, and a mean does not hide it."""
+    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one
+    side, and a mean does not hide it."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 
 def reference(x: Tensor, y: Tensor, delta: float) -> tuple[Tensor, Tensor]:
     distance = (x - y).abs()
-    return _with_mean(torch.where(distance <= delta, 0.5 * distance.square(), delta * (distance - 0.5 * delta)))
+    return _with_mean(
+        torch.where(distance <= delta, 0.5 * distance.square(), delta * (distance - 0.5 * delta))
+    )
 
 
 def _with_mean(loss: Tensor) -> tuple[Tensor, Tensor]:
@@ -45,8 +49,12 @@ def mutants(x: Tensor, y: Tensor, delta: float) -> dict[str, Tensor | tuple[Tens
     return {
         "smooth L1": _with_mean(loss / delta),
         "squared everywhere": _with_mean(parabola),
-        "factor of a half left out": _with_mean(torch.where(distance <= delta, distance.square(), line)),
-        "line without its offset": _with_mean(torch.where(distance <= delta, parabola, delta * distance)),
+        "factor of a half left out": _with_mean(
+            torch.where(distance <= delta, distance.square(), line)
+        ),
+        "line without its offset": _with_mean(
+            torch.where(distance <= delta, parabola, delta * distance)
+        ),
         "delta taken to be one": reference(x, y, 1.0),
         "sum instead of mean": (loss, mean * loss.numel()),
         "sign of the difference kept": _with_mean(torch.where(x - y <= delta, parabola, line)),

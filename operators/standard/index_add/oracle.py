@@ -1,9 +1,9 @@
-"""Gather instead of scatter: every row of `out` has a few places for the numbers of the rows of x that name it, and one owner, which adds
-them up in registers and touches its row once. Atomics only hand out the places, one per row of x.
+"""Gather instead of scatter: every row of `out` has a few places for the numbers of the rows of x
+that name it, and one owner, which adds them up in registers and touches its row once. Atomics only
+hand out the places, one per row of x.
 
-A row that is named more often than it has places looks through all indices for its own; that is slow only for rows that are many times as
-hot as the others.
-"""
+A row that is named more often than it has places looks through all indices for its own; that is
+slow only for rows that are many times as hot as the others."""
 
 import torch
 import triton
@@ -15,7 +15,15 @@ BLOCK_D = 512
 
 
 @triton.jit
-def _place_kernel(indices_ptr, counts_ptr, list_ptr, count, PLACES: tl.constexpr, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
+def _place_kernel(
+    indices_ptr,
+    counts_ptr,
+    list_ptr,
+    count,
+    PLACES: tl.constexpr,
+    BLOCK: tl.constexpr,
+    HOPPER: tl.constexpr,
+):
     if HOPPER:
         # Owners may start and fetch their rows; they wait for the end of this kernel by themselves.
         tl.extra.cuda.gdc_launch_dependents()
@@ -61,12 +69,26 @@ def _add_kernel(
         acc += tl.load(x_ptr + at, mask=inside[:, None] & real[None, :], other=0.0)
         for first in range(BLOCK_T, named, BLOCK_T):
             inside = first + lane < named
-            t = tl.load(list_ptr + row.to(tl.int64) * PLACES + first + lane, mask=inside, other=0).to(tl.int64)
-            acc += tl.load(x_ptr + t[:, None] * dim + columns[None, :], mask=inside[:, None] & real[None, :], other=0.0)
+            t = tl.load(
+                list_ptr + row.to(tl.int64) * PLACES + first + lane, mask=inside, other=0
+            ).to(tl.int64)
+            acc += tl.load(
+                x_ptr + t[:, None] * dim + columns[None, :],
+                mask=inside[:, None] & real[None, :],
+                other=0.0,
+            )
     else:
         for block in range(0, count, SCAN):
             candidates = block + tl.arange(0, SCAN)
-            if tl.max((tl.load(indices_ptr + candidates, mask=candidates < count, other=-1) == row).to(tl.int32), axis=0) > 0:
+            if (
+                tl.max(
+                    (
+                        tl.load(indices_ptr + candidates, mask=candidates < count, other=-1) == row
+                    ).to(tl.int32),
+                    axis=0,
+                )
+                > 0
+            ):
                 for first in range(block, block + SCAN, BLOCK_T):
                     t = first + lane
                     inside = tl.load(indices_ptr + t, mask=t < count, other=-1) == row
@@ -76,7 +98,8 @@ def _add_kernel(
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The interpreter and other GPUs have none."""
+    """Or newer: kernels that are launched before those that they wait for have ended. The
+    interpreter and other GPUs have none."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()
@@ -90,7 +113,9 @@ def index_add(out: torch.Tensor, indices: torch.Tensor, x: torch.Tensor, alpha: 
     together = {"launch_pdl": True} if hopper else {}
     counts = torch.zeros((rows,), dtype=torch.int32, device=x.device)
     places = torch.empty((rows, PLACES), dtype=torch.int32, device=x.device)
-    _place_kernel[(triton.cdiv(count, 256),)](indices, counts, places, count, PLACES=PLACES, BLOCK=256, HOPPER=hopper, num_warps=4)
+    _place_kernel[(triton.cdiv(count, 256),)](
+        indices, counts, places, count, PLACES=PLACES, BLOCK=256, HOPPER=hopper, num_warps=4
+    )
     block_d = min(BLOCK_D, triton.next_power_of_2(dim))
     block_t = BLOCK_T if block_d >= 128 else min(32, 512 // block_d)
     _add_kernel[(rows * triton.cdiv(dim, block_d),)](

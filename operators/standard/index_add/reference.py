@@ -18,7 +18,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         alpha = -1.5
     elif case.distribution == "hot":
         # Half of the rows go to the same place; the sum over them stays O(1).
-        indices = torch.where(uniform < 0.5, rows // 3, (rows * (2.0 * uniform - 1.0)).to(torch.int32)).to(torch.int32)
+        indices = torch.where(
+            uniform < 0.5, rows // 3, (rows * (2.0 * uniform - 1.0)).to(torch.int32)
+        ).to(torch.int32)
         x *= count**-0.5 * 2.0
     elif case.distribution == "distinct":
         indices = rng.permutation(rows)[:count].to(torch.int32)
@@ -28,11 +30,17 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     indices = indices.clamp(0, rows - 1)
     if case.distribution != "distinct":
         indices[count // 2] = rows - 1  # the last row is always named
-    return {"out": rng.normal((rows, dim), torch.float32), "indices": indices, "x": x, "alpha": alpha}
+    return {
+        "out": rng.normal((rows, dim), torch.float32),
+        "indices": indices,
+        "x": x,
+        "alpha": alpha,
+    }
 
 
 def _sums(indices: Tensor, x: Tensor, rows: int) -> Tensor:
-    """Sums of rows with the same index, in a fixed order: sorted, then by differences of float64 prefix sums."""
+    """Sums of rows with the same index, in a fixed order: sorted, then by differences of float64
+    prefix sums."""
     order = torch.argsort(indices, stable=True)
     counts = torch.bincount(indices, minlength=rows)
     ends = counts.cumsum(0)
@@ -40,7 +48,9 @@ def _sums(indices: Tensor, x: Tensor, rows: int) -> Tensor:
     columns = max(1, (1 << 25) // x.shape[0])  # bounds the prefix sums to 256 MiB
     for start in range(0, x.shape[1], columns):
         part = x[:, start : start + columns]
-        prefix = torch.zeros((part.shape[0] + 1, part.shape[1]), dtype=torch.float64, device=x.device)
+        prefix = torch.zeros(
+            (part.shape[0] + 1, part.shape[1]), dtype=torch.float64, device=x.device
+        )
         prefix[1:] = part[order].double().cumsum(0)
         sums[:, start : start + columns] = prefix[ends] - prefix[ends - counts]
     return sums
@@ -50,7 +60,9 @@ def reference(out: Tensor, indices: Tensor, x: Tensor, alpha: float) -> Tensor:
     return (out.double() + alpha * _sums(indices, x, out.shape[0])).to(out.dtype)
 
 
-def mutants(out: Tensor, indices: Tensor, x: Tensor, alpha: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    out: Tensor, indices: Tensor, x: Tensor, alpha: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     order = torch.argsort(indices, stable=True)
     last = torch.bincount(indices, minlength=out.shape[0]).cumsum(0) - 1
     named = torch.bincount(indices, minlength=out.shape[0]) > 0
@@ -59,7 +71,9 @@ def mutants(out: Tensor, indices: Tensor, x: Tensor, alpha: float) -> dict[str, 
         "alpha left out": reference(out, indices, x, 1.0),
         "duplicates lost": out + alpha * alone,
         "old values lost": reference(torch.zeros_like(out), indices, x, alpha),
-        "named rows overwritten": torch.where(named[:, None], reference(torch.zeros_like(out), indices, x, alpha), out),
+        "named rows overwritten": torch.where(
+            named[:, None], reference(torch.zeros_like(out), indices, x, alpha), out
+        ),
     }
 
 

@@ -1,8 +1,7 @@
 """Instance normalisation. A plane that fits into registers is read once.
 
-Larger planes are few, so each is split over programs: statistics of chunks first, then every program combines them and normalises one
-chunk.
-"""
+Larger planes are few, so each is split over programs: statistics of chunks first, then every
+program combines them and normalises one chunk."""
 
 import torch
 import triton
@@ -61,11 +60,23 @@ def instance_norm2d(x: torch.Tensor, eps: float) -> torch.Tensor:
     planes, pixels = batch * channels, height * width
     if pixels <= MAX_IN_REGISTERS:
         block = triton.next_power_of_2(pixels)
-        warps = 1 if block <= 512 else 4 if block <= 2048 else 8 if block <= 8192 else 16 if block <= 16384 else 32
+        warps = (
+            1
+            if block <= 512
+            else 4
+            if block <= 2048
+            else 8
+            if block <= 8192
+            else 16
+            if block <= 16384
+            else 32
+        )
         _plane_kernel[(planes,)](x, y, pixels, eps, BLOCK=block, num_warps=warps)
         return y
     chunks = triton.cdiv(pixels, CHUNK)
     partial = torch.empty((planes, chunks, 2), dtype=torch.float32, device=x.device)
     _chunk_kernel[(planes, chunks)](x, partial, pixels, BLOCK=CHUNK, num_warps=8)
-    _apply_kernel[(planes, chunks)](x, partial, y, pixels, eps, BLOCK=CHUNK, CHUNKS=triton.next_power_of_2(chunks), num_warps=8)
+    _apply_kernel[(planes, chunks)](
+        x, partial, y, pixels, eps, BLOCK=CHUNK, CHUNKS=triton.next_power_of_2(chunks), num_warps=8
+    )
     return y

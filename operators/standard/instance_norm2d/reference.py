@@ -8,9 +8,13 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    batch, channels, height, width = (case.axes[name] for name in ("batch", "channels", "height", "width"))
+    batch, channels, height, width = (
+        case.axes[name] for name in ("batch", "channels", "height", "width")
+    )
     shape, per_plane = (batch, channels, height, width), (batch, channels, 1, 1)
-    x = rng.normal(shape, torch.float32) * rng.uniform(per_plane, torch.float32, 0.6, 1.5) + rng.normal(per_plane, torch.float32)
+    x = rng.normal(shape, torch.float32) * rng.uniform(
+        per_plane, torch.float32, 0.6, 1.5
+    ) + rng.normal(per_plane, torch.float32)
     if case.distribution == "cancellation":
         x += rng.uniform(per_plane, torch.float32, -30.0, 30.0)
     elif case.distribution == "tiny":
@@ -31,7 +35,9 @@ def reference(x: Tensor, eps: float) -> Tensor:
 def _normalise(x: Tensor, eps: float, dims: tuple[int, ...], correction: int = 0) -> Tensor:
     centred = x - x.mean(dim=dims, keepdim=True)
     count = x[0, 0].numel() if dims == (2, 3) else x[0].numel()
-    return centred * torch.rsqrt(centred.square().sum(dim=dims, keepdim=True) / (count - correction) + eps)
+    return centred * torch.rsqrt(
+        centred.square().sum(dim=dims, keepdim=True) / (count - correction) + eps
+    )
 
 
 def mutants(x: Tensor, eps: float) -> dict[str, Tensor | tuple[Tensor, ...]]:

@@ -1,4 +1,5 @@
-"""int8 GEMM on tensor cores with int32 accumulators; the scales are applied once, to the finished tile."""
+"""int8 GEMM on tensor cores with int32 accumulators; the scales are applied once, to the finished
+tile."""
 
 import torch
 import triton
@@ -22,7 +23,8 @@ def _gemm_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # Walk down GROUP tiles before stepping right: programs that run together then share rows of a and of b in L2.
+    # Walk down GROUP tiles before stepping right: programs that run together then share rows of a
+    # and of b in L2.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -31,7 +33,8 @@ def _gemm_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows past the end wrap round: what they add is never stored, and the loads need no mask in that direction.
+    # Rows past the end wrap round: what they add is never stored, and the loads need no mask in
+    # that direction.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -49,17 +52,37 @@ def _gemm_kernel(
         acc = tl.dot(a, b, acc, out_dtype=tl.int32)
         a_tile += BK
         b_tile += BK
-    c = acc.to(tl.float32) * tl.load(a_scale_ptr + rows)[:, None] * tl.load(b_scale_ptr + columns)[None, :]
+    c = (
+        acc.to(tl.float32)
+        * tl.load(a_scale_ptr + rows)[:, None]
+        * tl.load(b_scale_ptr + columns)[None, :]
+    )
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
-    tl.store(c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], c.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :],
+        c.to(tl.float16),
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 @triton.jit
 def _tma_kernel(
-    a_desc, b_desc, a_scale_ptr, b_scale_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr
+    a_desc,
+    b_desc,
+    a_scale_ptr,
+    b_scale_ptr,
+    c_ptr,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
 ):
-    # Operand tiles by TMA: no pointers in registers, zeros past the end, one stage more than the pointer form has room for.
+    # Operand tiles by TMA: no pointers in registers, zeros past the end, one stage more than the
+    # pointer form has room for.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -72,8 +95,12 @@ def _tma_kernel(
         a = a_desc.load([top, first])
         b = b_desc.load([left, first])
         acc = tl.dot(a, b.T, acc, out_dtype=tl.int32)
-    a_scale = tl.load(a_scale_ptr + top + tl.arange(0, BM), mask=top + tl.arange(0, BM) < m, other=0.0)
-    b_scale = tl.load(b_scale_ptr + left + tl.arange(0, BN), mask=left + tl.arange(0, BN) < n, other=0.0)
+    a_scale = tl.load(
+        a_scale_ptr + top + tl.arange(0, BM), mask=top + tl.arange(0, BM) < m, other=0.0
+    )
+    b_scale = tl.load(
+        b_scale_ptr + left + tl.arange(0, BN), mask=left + tl.arange(0, BN) < n, other=0.0
+    )
     rows = top + tl.arange(0, BM)
     columns = left + tl.arange(0, BN)
     mask = (rows < m)[:, None] & (columns < n)[None, :]
@@ -84,7 +111,9 @@ def _tma_kernel(
     )
 
 
-def int8_gemm_rescale(a: torch.Tensor, b: torch.Tensor, a_scale: torch.Tensor, b_scale: torch.Tensor) -> torch.Tensor:
+def int8_gemm_rescale(
+    a: torch.Tensor, b: torch.Tensor, a_scale: torch.Tensor, b_scale: torch.Tensor
+) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[0]
     c = torch.empty((m, n), dtype=torch.float16, device=a.device)
@@ -100,9 +129,38 @@ def int8_gemm_rescale(a: torch.Tensor, b: torch.Tensor, a_scale: torch.Tensor, b
     if m * n >= 2048 * 2048 and k % 16 == 0:
         a_desc = TensorDescriptor.from_tensor(a, [bm, bk])
         b_desc = TensorDescriptor.from_tensor(b, [bn, bk])
-        _tma_kernel[grid](a_desc, b_desc, a_scale, b_scale, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=4)
+        _tma_kernel[grid](
+            a_desc,
+            b_desc,
+            a_scale,
+            b_scale,
+            c,
+            m,
+            n,
+            k,
+            BM=bm,
+            BN=bn,
+            BK=bk,
+            GROUP=8,
+            num_warps=warps,
+            num_stages=4,
+        )
         return c
     _gemm_kernel[grid](
-        a, b, a_scale, b_scale, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages
+        a,
+        b,
+        a_scale,
+        b_scale,
+        c,
+        m,
+        n,
+        k,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=8,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=stages,
     )
     return c

@@ -19,8 +19,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         b = rng.integers((n, k), 64, 128, torch.int8)
         size = 2.5 * 95.5 * 95.5 * k**0.5 * k**0.5 / 4.0
     elif case.distribution == "extreme":
-        a = torch.where(rng.uniform((m, k), torch.float32, 0.0, 1.0) < 0.5, torch.full_like(a, -128), a)
-        b = torch.where(rng.uniform((n, k), torch.float32, 0.0, 1.0) < 0.5, torch.full_like(b, -128), b)
+        a = torch.where(
+            rng.uniform((m, k), torch.float32, 0.0, 1.0) < 0.5, torch.full_like(a, -128), a
+        )
+        b = torch.where(
+            rng.uniform((n, k), torch.float32, 0.0, 1.0) < 0.5, torch.full_like(b, -128), b
+        )
         size = 64.0 * 64.0 * k
     elif case.distribution == "tail":
         a[:, : k - k // 8] //= 16
@@ -31,7 +35,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
-    """float64 holds every sum exactly, and its product is fast on every device, which that of integers is not."""
+    """float64 holds every sum exactly, and its product is fast on every device, which that of
+    integers is not."""
     return a.double() @ b.double().T
 
 
@@ -44,11 +49,17 @@ def reference(a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor) -> Tensor:
     return _rescaled(_product(a, b), a_scale, b_scale)
 
 
-def mutants(a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     total = _product(a, b)
     return {
-        "row scale left out": _rescaled(total, torch.full_like(a_scale, float(a_scale.mean())), b_scale),
-        "column scale left out": _rescaled(total, a_scale, torch.full_like(b_scale, float(b_scale.mean()))),
+        "row scale left out": _rescaled(
+            total, torch.full_like(a_scale, float(a_scale.mean())), b_scale
+        ),
+        "column scale left out": _rescaled(
+            total, a_scale, torch.full_like(b_scale, float(b_scale.mean()))
+        ),
         "sums wrap at 16 bits": _rescaled((total + 32768.0) % 65536.0 - 32768.0, a_scale, b_scale),
         "values read as unsigned": _rescaled(_product(a.view(torch.uint8), b), a_scale, b_scale),
     }

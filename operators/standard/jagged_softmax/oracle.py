@@ -1,9 +1,9 @@
-"""Softmax per segment, one program each. A segment that fits into registers is read once; if the longest does not, all take the
-online form.
+"""Softmax per segment, one program each. A segment that fits into registers is read once; if the
+longest does not, all take the online form.
 
-Segments start anywhere, but 16-byte vectors do not: the part of a segment that whole vectors cover is loaded and stored as such, and the
-few entries before and after it are a tile of their own. A program takes the smallest tile that holds its segment.
-"""
+Segments start anywhere, but 16-byte vectors do not: the part of a segment that whole vectors cover
+is loaded and stored as such, and the few entries before and after it are a tile of their own. A
+program takes the smallest tile that holds its segment."""
 
 import torch
 import triton
@@ -51,7 +51,8 @@ def _online_kernel(values_ptr, offsets_ptr, y_ptr, BLOCK: tl.constexpr):
     start = tl.load(offsets_ptr + segment)
     end = tl.load(offsets_ptr + segment + 1)
     lane = tl.arange(0, BLOCK)
-    # A maximum and a sum per lane, combined once at the end. The finite start keeps lanes that see nothing free of NaN.
+    # A maximum and a sum per lane, combined once at the end. The finite start keeps lanes that see
+    # nothing free of NaN.
     greatest = tl.full((BLOCK,), -3.0e38, tl.float32)
     total = tl.zeros((BLOCK,), tl.float32)
     for first in range(start, end, BLOCK):
@@ -76,5 +77,7 @@ def jagged_softmax(values: torch.Tensor, offsets: torch.Tensor, max_length: int)
         return y
     block = max(block, 16)
     warps = 1 if block <= 256 else 4 if block <= 4096 else 8
-    _one_block_kernel[(segments,)](values, offsets, y, BLOCK=block, HALF=block // 2, num_warps=warps)
+    _one_block_kernel[(segments,)](
+        values, offsets, y, BLOCK=block, HALF=block // 2, num_warps=warps
+    )
     return y

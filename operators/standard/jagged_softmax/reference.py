@@ -16,13 +16,20 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     offsets[1:] = lengths.cumsum(0)
     values = rng.normal((total,), torch.float32)
     if case.distribution == "extreme":
-        values += torch.repeat_interleave(rng.uniform((count - 1,), torch.float32, -1.0e4, 1.0e4), lengths)
+        values += torch.repeat_interleave(
+            rng.uniform((count - 1,), torch.float32, -1.0e4, 1.0e4), lengths
+        )
     return {"values": values, "offsets": offsets.to(torch.int32), "max_length": bound}
 
 
 def _lengths(case: Case, rng: Rng) -> Tensor:
-    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: one segment has the greatest length."""
-    total, segments, bound = case.axes["total"], case.axes["offset_count"] - 1, case.axes["max_length"]
+    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: one segment has the
+    greatest length."""
+    total, segments, bound = (
+        case.axes["total"],
+        case.axes["offset_count"] - 1,
+        case.axes["max_length"],
+    )
     weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)
     weights[2::5] = 0.0
     fixed = 0
@@ -31,7 +38,8 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
         weights[segments // 2 - (segments // 2 % 5 == 2)] = 0.0
     lengths = (weights / weights.sum() * (total - fixed)).to(torch.int64)
     missing = total - fixed - lengths.sum()
-    # Rounding down lost less than one element a segment: give the first of the others one more each.
+    # Rounding down lost less than one element a segment: give the first of the others one more
+    # each.
     lengths += (weights > 0) & ((weights > 0).cumsum(0) <= missing)
     if fixed:
         lengths[segments // 2 - (segments // 2 % 5 == 2)] = fixed
@@ -61,16 +69,21 @@ def reference(values: Tensor, offsets: Tensor, max_length: int) -> Tensor:
     return weight / total[segment]
 
 
-def mutants(values: Tensor, offsets: Tensor, max_length: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    values: Tensor, offsets: Tensor, max_length: int
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     y = reference(values, offsets, max_length)
     later = (offsets + 1).clamp_max(values.numel())
     later[0] = 0
     return {
         "over all segments": torch.softmax(values, 0),
-        "not divided by the sum": y * torch.ones_like(y).scatter(0, (offsets[:-1][offsets[1:] > offsets[:-1]]).long(), 0.5),
+        "not divided by the sum": y
+        * torch.ones_like(y).scatter(0, (offsets[:-1][offsets[1:] > offsets[:-1]]).long(), 0.5),
         "offsets one too far": reference(values, later, max_length),
         "logarithm": y.log(),
-        "cut at half of max_length": torch.where(_place(values, offsets) < max_length // 2, y, torch.zeros_like(y)),
+        "cut at half of max_length": torch.where(
+            _place(values, offsets) < max_length // 2, y, torch.zeros_like(y)
+        ),
     }
 
 

@@ -1,8 +1,8 @@
-"""One block of the vectors per program, all of its loads in flight at once, one share of the sum each: no loop, so the machine always has
-fresh loads of the next programs to issue.
+"""One block of the vectors per program, all of its loads in flight at once, one share of the sum
+each: no loop, so the machine always has fresh loads of the next programs to issue.
 
-A second kernel adds the shares in a fixed order. It is a programmatic dependent launch: it starts while the first one drains.
-"""
+A second kernel adds the shares in a fixed order. It is a programmatic dependent launch: it starts
+while the first one drains."""
 
 import torch
 import triton
@@ -11,7 +11,8 @@ import triton.language as tl
 
 @triton.jit
 def _log(x, HOPPER: tl.constexpr):
-    # One special-function instruction in place of some twenty of the exact logarithm; its absolute error is below 1e-6.
+    # One special-function instruction in place of some twenty of the exact logarithm; its absolute
+    # error is below 1e-6.
     if HOPPER:
         return tl.extra.cuda.libdevice.fast_logf(x)
     else:
@@ -19,7 +20,9 @@ def _log(x, HOPPER: tl.constexpr):
 
 
 @triton.jit
-def _terms_kernel(x_ptr, target_ptr, shares_ptr, size, beta, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
+def _terms_kernel(
+    x_ptr, target_ptr, shares_ptr, size, beta, BLOCK: tl.constexpr, HOPPER: tl.constexpr
+):
     if HOPPER:
         tl.extra.cuda.gdc_launch_dependents()
     place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -27,7 +30,8 @@ def _terms_kernel(x_ptr, target_ptr, shares_ptr, size, beta, BLOCK: tl.constexpr
     # Past the end both are so low that the term is zero.
     x = tl.load(x_ptr + place, mask=mask, other=-1.0e4)
     target = tl.load(target_ptr + place, mask=mask, other=-1.0e4)
-    # With the maximum taken out, one of the two exponentials of the mixture is 1; gap is log p - log q.
+    # With the maximum taken out, one of the two exponentials of the mixture is 1; gap is log p -
+    # log q.
     gap = target - x
     ratio = tl.exp(-tl.abs(gap))
     top = tl.maximum(x, target)
@@ -43,7 +47,8 @@ def _terms_kernel(x_ptr, target_ptr, shares_ptr, size, beta, BLOCK: tl.constexpr
 @triton.jit
 def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
     if HOPPER:
-        tl.extra.cuda.gdc_wait()  # launched early; the shares are there once the first kernel is done
+        # launched early; the shares are there once the first kernel is done
+        tl.extra.cuda.gdc_wait()
     lane = tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, count, BLOCK):
@@ -52,7 +57,8 @@ def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER:
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The interpreter and other GPUs have none."""
+    """Or newer: kernels that are launched before those that they wait for have ended. The
+    interpreter and other GPUs have none."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()
@@ -68,5 +74,7 @@ def jsd(x: torch.Tensor, target: torch.Tensor, beta: float) -> torch.Tensor:
     loss = torch.empty((1,), dtype=torch.float32, device=x.device)
     _terms_kernel[(programs,)](x, target, shares, n, beta, BLOCK=block, HOPPER=hopper, num_warps=8)
     early = {"launch_pdl": True} if hopper else {}
-    _sum_kernel[(1,)](shares, loss, programs, 1.0 / x.shape[0], BLOCK=4096, HOPPER=hopper, num_warps=16, **early)
+    _sum_kernel[(1,)](
+        shares, loss, programs, 1.0 / x.shape[0], BLOCK=4096, HOPPER=hopper, num_warps=16, **early
+    )
     return loss

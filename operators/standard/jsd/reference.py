@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`extreme`: a fifth of the log-probabilities is so low that exp gives zero. `skewed`: beta is far from a half."""
+    """`extreme`: a fifth of the log-probabilities is so low that exp gives zero. `skewed`: beta is
+    far from a half."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = torch.log_softmax(1.2 * rng.normal((rows, cols), torch.float32), dim=-1)
     target = torch.log_softmax(2.0 * rng.normal((rows, cols), torch.float32), dim=-1)
@@ -23,7 +24,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one side, and a mean does not hide it."""
+    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one
+    side, and a mean does not hide it."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 

@@ -1,8 +1,8 @@
-"""One block of the vectors per program, all of its loads in flight at once, one share of the sum each: no loop, so the machine always has
-fresh loads of the next programs to issue.
+"""One block of the vectors per program, all of its loads in flight at once, one share of the sum
+each: no loop, so the machine always has fresh loads of the next programs to issue.
 
-A second kernel adds the shares in a fixed order. It is a programmatic dependent launch: it starts while the first one drains.
-"""
+A second kernel adds the shares in a fixed order. It is a programmatic dependent launch: it starts
+while the first one drains."""
 
 import torch
 import triton
@@ -11,7 +11,8 @@ import triton.language as tl
 
 @triton.jit
 def _log(x, HOPPER: tl.constexpr):
-    # One special-function instruction in place of some twenty of the exact logarithm; its absolute error is below 1e-6.
+    # One special-function instruction in place of some twenty of the exact logarithm; its absolute
+    # error is below 1e-6.
     if HOPPER:
         return tl.extra.cuda.libdevice.fast_logf(x)
     else:
@@ -19,7 +20,15 @@ def _log(x, HOPPER: tl.constexpr):
 
 
 @triton.jit
-def _terms_kernel(x_ptr, target_ptr, shares_ptr, size, LOG_TARGET: tl.constexpr, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
+def _terms_kernel(
+    x_ptr,
+    target_ptr,
+    shares_ptr,
+    size,
+    LOG_TARGET: tl.constexpr,
+    BLOCK: tl.constexpr,
+    HOPPER: tl.constexpr,
+):
     if HOPPER:
         tl.extra.cuda.gdc_launch_dependents()
     place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -31,7 +40,8 @@ def _terms_kernel(x_ptr, target_ptr, shares_ptr, size, LOG_TARGET: tl.constexpr,
         term = tl.where(mask, tl.exp(target) * (target - x), 0.0)
     else:
         target = tl.load(target_ptr + place, mask=mask, other=0.0)
-        # The smallest normal number stands in for zero, so that the logarithm is finite and the term 0.
+        # The smallest normal number stands in for zero, so that the logarithm is finite and the
+        # term 0.
         term = target * (_log(tl.maximum(target, 1.1754944e-38), HOPPER) - x)
     tl.store(shares_ptr + tl.program_id(0), tl.sum(term, axis=0))
 
@@ -39,7 +49,8 @@ def _terms_kernel(x_ptr, target_ptr, shares_ptr, size, LOG_TARGET: tl.constexpr,
 @triton.jit
 def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
     if HOPPER:
-        tl.extra.cuda.gdc_wait()  # launched early; the shares are there once the first kernel is done
+        # launched early; the shares are there once the first kernel is done
+        tl.extra.cuda.gdc_wait()
     lane = tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, count, BLOCK):
@@ -48,7 +59,8 @@ def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER:
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The interpreter and other GPUs have none."""
+    """Or newer: kernels that are launched before those that they wait for have ended. The
+    interpreter and other GPUs have none."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()
@@ -62,7 +74,11 @@ def kl_div(x: torch.Tensor, target: torch.Tensor, log_target: bool) -> torch.Ten
     programs = triton.cdiv(n, block)
     shares = torch.empty((programs,), dtype=torch.float32, device=x.device)
     loss = torch.empty((1,), dtype=torch.float32, device=x.device)
-    _terms_kernel[(programs,)](x, target, shares, n, LOG_TARGET=log_target, BLOCK=block, HOPPER=hopper, num_warps=8)
+    _terms_kernel[(programs,)](
+        x, target, shares, n, LOG_TARGET=log_target, BLOCK=block, HOPPER=hopper, num_warps=8
+    )
     early = {"launch_pdl": True} if hopper else {}
-    _sum_kernel[(1,)](shares, loss, programs, 1.0 / x.shape[0], BLOCK=4096, HOPPER=hopper, num_warps=16, **early)
+    _sum_kernel[(1,)](
+        shares, loss, programs, 1.0 / x.shape[0], BLOCK=4096, HOPPER=hopper, num_warps=16, **early
+    )
     return loss

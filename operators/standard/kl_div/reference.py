@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`zeros`: nine of ten target probabilities are exactly zero. `low_logs`: a tenth of all log-probabilities is about -90."""
+    """`zeros`: nine of ten target probabilities are exactly zero. `low_logs`: a tenth of all
+    log-probabilities is about -90."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = torch.log_softmax(rng.normal((rows, cols), torch.float32), dim=-1)
     target = torch.log_softmax(1.3 * rng.normal((rows, cols), torch.float32), dim=-1)
@@ -28,7 +29,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one side, and a mean does not hide it."""
+    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one
+    side, and a mean does not hide it."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 

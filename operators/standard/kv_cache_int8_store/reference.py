@@ -8,9 +8,18 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Caches hold something everywhere, so that a slot which must stay as it is can be told from one that was written."""
-    tokens, slots, heads, dim = case.axes["tokens"], case.axes["slots"], case.axes["heads"], case.axes["dim"]
-    k, v = rng.normal((tokens, heads, dim), torch.float32), rng.normal((tokens, heads, dim), torch.float32)
+    """Caches hold something everywhere, so that a slot which must stay as it is can be told from
+    one that was written."""
+    tokens, slots, heads, dim = (
+        case.axes["tokens"],
+        case.axes["slots"],
+        case.axes["heads"],
+        case.axes["dim"],
+    )
+    k, v = (
+        rng.normal((tokens, heads, dim), torch.float32),
+        rng.normal((tokens, heads, dim), torch.float32),
+    )
     if case.distribution == "spikes":
         k += 20.0 * (rng.uniform((tokens, heads, dim), torch.float32, 0.0, 1.0) < 0.01)
         v += 20.0 * (rng.uniform((tokens, heads, dim), torch.float32, 0.0, 1.0) < 0.01)
@@ -41,7 +50,8 @@ def _scale(x: Tensor, dims: tuple[int, ...] = (-1,)) -> tuple[Tensor, Tensor]:
 
 
 def _without_near_ties(x: Tensor) -> Tensor:
-    """Zeroes the entries whose quotient lies so near a tie that correct implementations could disagree. Maxima stay."""
+    """Zeroes the entries whose quotient lies so near a tie that correct implementations could
+    disagree. Maxima stay."""
     quotient = x.float() / _scale(x)[1]
     return torch.where((quotient - quotient.floor() - 0.5).abs() < 2e-3, torch.zeros_like(x), x)
 
@@ -62,19 +72,39 @@ def _stored(
     for x, cache, cache_scale in ((k, caches[0], caches[2]), (v, caches[1], caches[3])):
         scale, divisor = _scale(x, dims)
         quotient = x.to(scale.dtype) / divisor
-        values.append(cache.index_copy(0, target, (torch.trunc(quotient) if truncate else torch.round(quotient)).to(torch.int8)[written]))
+        values.append(
+            cache.index_copy(
+                0,
+                target,
+                (torch.trunc(quotient) if truncate else torch.round(quotient)).to(torch.int8)[
+                    written
+                ],
+            )
+        )
         scales.append(cache_scale.index_copy(0, target, scale[written].to(cache_scale.dtype)))
     return values[0], values[1], scales[0], scales[1]
 
 
 def reference(
-    k: Tensor, v: Tensor, slots_of: Tensor, k_cache: Tensor, v_cache: Tensor, k_scale: Tensor, v_scale: Tensor
+    k: Tensor,
+    v: Tensor,
+    slots_of: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    k_scale: Tensor,
+    v_scale: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return _stored(k, v, slots_of, (k_cache, v_cache, k_scale, v_scale))
 
 
 def mutants(
-    k: Tensor, v: Tensor, slots_of: Tensor, k_cache: Tensor, v_cache: Tensor, k_scale: Tensor, v_scale: Tensor
+    k: Tensor,
+    v: Tensor,
+    slots_of: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    k_scale: Tensor,
+    v_scale: Tensor,
 ) -> dict[str, Tensor | tuple[Tensor, ...]]:
     caches = (k_cache, v_cache, k_scale, v_scale)
     return {
@@ -82,12 +112,15 @@ def mutants(
         "rounds towards zero": _stored(k, v, slots_of, caches, truncate=True),
         "padding written to the last slot": _stored(k, v, slots_of, caches, skip=False),
         "keys and values exchanged": _stored(v, k, slots_of, caches),
-        "slots taken in token order": _stored(k, v, torch.arange(slots_of.numel(), device=k.device), caches),
+        "slots taken in token order": _stored(
+            k, v, torch.arange(slots_of.numel(), device=k.device), caches
+        ),
     }
 
 
 def cost(case: Case) -> Cost:
-    """Padding need not be read, nor any slot: the named ones are written and the others are left alone."""
+    """Padding need not be read, nor any slot: the named ones are written and the others are left
+    alone."""
     tokens, heads, dim = case.axes["tokens"], case.axes["heads"], case.axes["dim"]
     # Every fourth token is padding where there is any, and so is the one that drew the last slot.
     stored = heads * (tokens - (tokens + 2) // 4 - 1 if case.distribution == "padded" else tokens)

@@ -1,4 +1,5 @@
-"""Rows over their norm, with whole rows in registers. Short rows share a program, so that each has enough bytes in flight."""
+"""Rows over their norm, with whole rows in registers. Short rows share a program, so that each has
+enough bytes in flight."""
 
 import torch
 import triton
@@ -22,5 +23,7 @@ def l2_normalize(x: torch.Tensor, eps: float) -> torch.Tensor:
     block = triton.next_power_of_2(cols)
     tile_rows = max(1, 2048 // block)
     warps = 4 if block <= 2048 else 8 if block <= 8192 else 16
-    _normalize_kernel[(triton.cdiv(rows, tile_rows),)](x, y, rows, cols, eps, ROWS=tile_rows, BLOCK=block, num_warps=warps)
+    _normalize_kernel[(triton.cdiv(rows, tile_rows),)](
+        x, y, rows, cols, eps, ROWS=tile_rows, BLOCK=block, num_warps=warps
+    )
     return y

@@ -44,8 +44,12 @@ def mutants(x: Tensor, eps: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "eps added under the root": (wide / (norm.square() + eps).sqrt()).to(x.dtype),
         "eps bounds the square": (wide / norm.square().clamp_min(eps).sqrt()).to(x.dtype),
         "not the root": (wide / norm.square().clamp_min(eps)).to(x.dtype),
-        "sum of magnitudes": (wide / wide.abs().sum(dim=-1, keepdim=True).clamp_min(eps)).to(x.dtype),
-        "squares in the input's dtype": torch.where(finite, (wide / norm.clamp_min(eps)).to(x.dtype), torch.zeros_like(x)),
+        "sum of magnitudes": (wide / wide.abs().sum(dim=-1, keepdim=True).clamp_min(eps)).to(
+            x.dtype
+        ),
+        "squares in the input's dtype": torch.where(
+            finite, (wide / norm.clamp_min(eps)).to(x.dtype), torch.zeros_like(x)
+        ),
     }
 
 

@@ -1,9 +1,9 @@
 """Layer normalisation backward in two kernels.
 
-The first walks over rows with a fixed stride: it writes dx and keeps this program's share of dw and db in registers, so x and dy are
-read once. The next row is requested before the current one is reduced, and both of its sums go through one reduction.
-The second adds up the shares, a few hundred rows that are still in L2.
-"""
+The first walks over rows with a fixed stride: it writes dx and keeps this program's share of dw and
+db in registers, so x and dy are read once. The next row is requested before the current one is
+reduced, and both of its sums go through one reduction. The second adds up the shares, a few hundred
+rows that are still in L2."""
 
 import torch
 import triton
@@ -18,7 +18,9 @@ def _add(a, b, c, d):
 
 
 @triton.jit
-def _rows_kernel(dy_ptr, x_ptr, w_ptr, mean_ptr, rstd_ptr, dx_ptr, shares_ptr, rows, cols, BLOCK: tl.constexpr):
+def _rows_kernel(
+    dy_ptr, x_ptr, w_ptr, mean_ptr, rstd_ptr, dx_ptr, shares_ptr, rows, cols, BLOCK: tl.constexpr
+):
     program = tl.program_id(0)
     programs = tl.num_programs(0)
     columns = tl.arange(0, BLOCK)
@@ -41,7 +43,9 @@ def _rows_kernel(dy_ptr, x_ptr, w_ptr, mean_ptr, rstd_ptr, dx_ptr, shares_ptr, r
         xhat = tl.where(mask, (x - mean) * rstd, 0.0)
         g = dy * w
         sum_g, sum_gx = tl.reduce((g, g * xhat), 0, _add)
-        tl.store(dx_ptr + start + columns, rstd * (g - sum_g / cols - xhat * (sum_gx / cols)), mask=mask)
+        tl.store(
+            dx_ptr + start + columns, rstd * (g - sum_g / cols - xhat * (sum_gx / cols)), mask=mask
+        )
         dw += dy * xhat
         db += dy
         dy, x, rstd, mean, start = dy_next, x_next, rstd_next, mean_next, later
@@ -57,7 +61,9 @@ def _sum_kernel(shares_ptr, out_ptr, programs, width, ROWS: tl.constexpr, COLS: 
     for first in range(0, programs, ROWS):
         rows = first + tl.arange(0, ROWS)
         mask = (rows < programs)[:, None] & (columns < width)[None, :]
-        total += tl.load(shares_ptr + rows[:, None] * width + columns[None, :], mask=mask, other=0.0)
+        total += tl.load(
+            shares_ptr + rows[:, None] * width + columns[None, :], mask=mask, other=0.0
+        )
     tl.store(out_ptr + columns, tl.sum(total, axis=0), mask=columns < width)
 
 
@@ -71,6 +77,10 @@ def layer_norm_bwd(
     shares = torch.empty((programs, 2 * cols), dtype=torch.float32, device=x.device)
     sums = torch.empty((2 * cols,), dtype=torch.float32, device=x.device)
     warps = 4 if block <= 2048 else 8
-    _rows_kernel[(programs,)](dy, x, w, mean, rstd, dx, shares, rows, cols, BLOCK=block, num_warps=warps)
-    _sum_kernel[(triton.cdiv(2 * cols, 16),)](shares, sums, programs, 2 * cols, ROWS=256, COLS=16, num_warps=8)
+    _rows_kernel[(programs,)](
+        dy, x, w, mean, rstd, dx, shares, rows, cols, BLOCK=block, num_warps=warps
+    )
+    _sum_kernel[(triton.cdiv(2 * cols, 16),)](
+        shares, sums, programs, 2 * cols, ROWS=256, COLS=16, num_warps=8
+    )
     return dx, sums[:cols], sums[cols:]

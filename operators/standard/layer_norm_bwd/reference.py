@@ -27,19 +27,29 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     return {"dy": dy * rows**-0.5, "x": x, "w": w, "mean": mean, "rstd": rstd}
 
 
-def reference(dy: Tensor, x: Tensor, w: Tensor, mean: Tensor, rstd: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def reference(
+    dy: Tensor, x: Tensor, w: Tensor, mean: Tensor, rstd: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
     xhat = (x - mean[:, None]) * rstd[:, None]
     g = dy * w
-    dx = rstd[:, None] * (g - g.mean(dim=-1, keepdim=True) - xhat * (g * xhat).mean(dim=-1, keepdim=True))
+    dx = rstd[:, None] * (
+        g - g.mean(dim=-1, keepdim=True) - xhat * (g * xhat).mean(dim=-1, keepdim=True)
+    )
     return dx, (dy * xhat).sum(dim=0), dy.sum(dim=0)
 
 
-def mutants(dy: Tensor, x: Tensor, w: Tensor, mean: Tensor, rstd: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    dy: Tensor, x: Tensor, w: Tensor, mean: Tensor, rstd: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     dx, dw, db = reference(dy, x, w, mean, rstd)
     xhat = (x - mean[:, None]) * rstd[:, None]
     g = dy * w
     return {
-        "mean of g left out": (rstd[:, None] * (g - xhat * (g * xhat).mean(dim=-1, keepdim=True)), dw, db),
+        "mean of g left out": (
+            rstd[:, None] * (g - xhat * (g * xhat).mean(dim=-1, keepdim=True)),
+            dw,
+            db,
+        ),
         "projection left out": (rstd[:, None] * (g - g.mean(dim=-1, keepdim=True)), dw, db),
         "weight left out of dx": (reference(dy, x, torch.ones_like(w), mean, rstd)[0], dw, db),
         "rstd left out of dx": (dx / rstd[:, None], dw, db),

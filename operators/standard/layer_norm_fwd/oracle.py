@@ -1,4 +1,5 @@
-"""Layer normalisation with the whole row in registers: one read, exact two-pass mean and variance without touching memory again."""
+"""Layer normalisation with the whole row in registers: one read, exact two-pass mean and variance
+without touching memory again."""
 
 import torch
 import triton
@@ -16,7 +17,9 @@ def _layer_norm_kernel(x_ptr, w_ptr, b_ptr, y_ptr, cols, eps, BLOCK: tl.constexp
     b = tl.load(b_ptr + columns, mask=mask, other=0.0).to(tl.float32)
     centred = tl.where(mask, x - tl.sum(x, axis=0) / cols, 0.0)
     rstd = 1.0 / tl.sqrt(tl.sum(centred * centred, axis=0) / cols + eps)
-    tl.store(y_ptr + start + columns, (centred * rstd * w + b).to(y_ptr.dtype.element_ty), mask=mask)
+    tl.store(
+        y_ptr + start + columns, (centred * rstd * w + b).to(y_ptr.dtype.element_ty), mask=mask
+    )
 
 
 def layer_norm_fwd(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor, eps: float) -> torch.Tensor:

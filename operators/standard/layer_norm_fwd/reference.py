@@ -45,9 +45,13 @@ def mutants(x: Tensor, w: Tensor, b: Tensor, eps: float) -> dict[str, Tensor | t
     return {
         "eps left out": reference(x, w, b, 0.0),
         "eps added to the deviation": scaled(centred / (variance.sqrt() + eps)),
-        "variance over cols - 1": scaled(centred * torch.rsqrt(variance * x.shape[-1] / (x.shape[-1] - 1) + eps)),
+        "variance over cols - 1": scaled(
+            centred * torch.rsqrt(variance * x.shape[-1] / (x.shape[-1] - 1) + eps)
+        ),
         "mean not subtracted": scaled(wide * torch.rsqrt(variance + eps)),
-        "root mean square": scaled(wide * torch.rsqrt(wide.square().mean(dim=-1, keepdim=True) + eps)),
+        "root mean square": scaled(
+            wide * torch.rsqrt(wide.square().mean(dim=-1, keepdim=True) + eps)
+        ),
         "weight left out": reference(x, one, b, eps),
         "bias left out": reference(x, w, none, eps),
     }

@@ -11,7 +11,11 @@ BETA1, BETA2 = 0.9, 0.98
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     n = case.axes["n"]
-    p, g, m = rng.normal((n,), torch.float32), rng.normal((n,), torch.float32), 0.5 * rng.normal((n,), torch.float32)
+    p, g, m = (
+        rng.normal((n,), torch.float32),
+        rng.normal((n,), torch.float32),
+        0.5 * rng.normal((n,), torch.float32),
+    )
     if case.distribution == "first_step":
         m = torch.zeros_like(m)
     elif case.distribution == "spikes":
@@ -26,7 +30,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     return {"p": p, "g": g, "m": m, "lr": 0.03, "beta1": BETA1, "beta2": BETA2, "weight_decay": 0.5}
 
 
-def reference(p: Tensor, g: Tensor, m: Tensor, lr: float, beta1: float, beta2: float, weight_decay: float) -> tuple[Tensor, Tensor]:
+def reference(
+    p: Tensor, g: Tensor, m: Tensor, lr: float, beta1: float, beta2: float, weight_decay: float
+) -> tuple[Tensor, Tensor]:
     step = torch.sign(beta1 * m + (1.0 - beta1) * g)
     return p * (1.0 - lr * weight_decay) - lr * step, beta2 * m + (1.0 - beta2) * g
 

@@ -1,5 +1,5 @@
-"""Row log-softmax. A row that fits into registers is read once; longer rows take an online pass (a maximum and a rescaled sum per lane),
-then a second read."""
+"""Row log-softmax. A row that fits into registers is read once; longer rows take an online pass (a
+maximum and a rescaled sum per lane), then a second read."""
 
 import torch
 import triton
@@ -28,7 +28,9 @@ def _online_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
     greatest = tl.full((BLOCK,), -3.0e38, tl.float32)
     total = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, cols, BLOCK):
-        x = tl.load(x_ptr + start + first + columns, mask=first + columns < cols, other=-float("inf")).to(tl.float32)
+        x = tl.load(
+            x_ptr + start + first + columns, mask=first + columns < cols, other=-float("inf")
+        ).to(tl.float32)
         new = tl.maximum(greatest, x)
         total = total * tl.exp(greatest - new) + tl.exp(x - new)
         greatest = new
@@ -49,5 +51,7 @@ def log_softmax(x: torch.Tensor) -> torch.Tensor:
         return y
     tile_rows = min(triton.next_power_of_2(rows), max(1, 1024 // block))
     warps = 4 if block <= 2048 else 8 if block <= 4096 else 16
-    _tile_kernel[(triton.cdiv(rows, tile_rows),)](x, y, rows, cols, ROWS=tile_rows, BLOCK=block, num_warps=warps)
+    _tile_kernel[(triton.cdiv(rows, tile_rows),)](
+        x, y, rows, cols, ROWS=tile_rows, BLOCK=block, num_warps=warps
+    )
     return y

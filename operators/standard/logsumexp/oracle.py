@@ -1,7 +1,8 @@
-"""Row logsumexp over tiles of rows x columns. Short rows share a program; long rows are split over programs and merged by a second kernel.
+"""Row logsumexp over tiles of rows x columns. Short rows share a program; long rows are split over
+programs and merged by a second kernel.
 
-A row that fits into one tile takes one exponential an entry; longer ones keep a maximum and a sum per lane, which costs two.
-"""
+A row that fits into one tile takes one exponential an entry; longer ones keep a maximum and a sum
+per lane, which costs two."""
 
 import torch
 import triton
@@ -9,12 +10,23 @@ import triton.language as tl
 
 TILE = 4096
 PROGRAMS = 528  # four for each SM of the largest part
-LOWEST = tl.constexpr(-3.0e38)  # finite, so that a lane or a row of -inf weighs exp(-inf) = 0 instead of a NaN
+LOWEST = tl.constexpr(
+    -3.0e38
+)  # finite, so that a lane or a row of -inf weighs exp(-inf) = 0 instead of a NaN
 
 
 @triton.jit
 def _rows_kernel(
-    x_ptr, greatest_ptr, sum_ptr, rows, cols, width, ROWS: tl.constexpr, BLOCK: tl.constexpr, ONE: tl.constexpr, LAST: tl.constexpr
+    x_ptr,
+    greatest_ptr,
+    sum_ptr,
+    rows,
+    cols,
+    width,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    ONE: tl.constexpr,
+    LAST: tl.constexpr,
 ):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     split = tl.program_id(1)
@@ -58,7 +70,8 @@ def _combine_kernel(greatest_ptr, sum_ptr, y_ptr, splits, BLOCK: tl.constexpr):
 
 
 def _cut(rows: int, cols: int) -> tuple[int, int, int, int]:
-    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough programs when rows are few."""
+    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough
+    programs when rows are few."""
     block = min(triton.next_power_of_2(cols), TILE)
     tile_rows = min(triton.next_power_of_2(rows), TILE // block)
     splits = min(triton.cdiv(cols, block), max(1, PROGRAMS // triton.cdiv(rows, tile_rows)))
@@ -73,10 +86,26 @@ def logsumexp(x: torch.Tensor) -> torch.Tensor:
     grid = (triton.cdiv(rows, tile_rows), splits)
     one = width == block
     if splits == 1:
-        _rows_kernel[grid](x, y, y, rows, cols, width, ROWS=tile_rows, BLOCK=block, ONE=one, LAST=True, num_warps=4)
+        _rows_kernel[grid](
+            x, y, y, rows, cols, width, ROWS=tile_rows, BLOCK=block, ONE=one, LAST=True, num_warps=4
+        )
         return y
     greatest = torch.empty((rows, splits), dtype=torch.float32, device=x.device)
     sums = torch.empty((rows, splits), dtype=torch.float32, device=x.device)
-    _rows_kernel[grid](x, greatest, sums, rows, cols, width, ROWS=tile_rows, BLOCK=block, ONE=one, LAST=False, num_warps=4)
-    _combine_kernel[(rows,)](greatest, sums, y, splits, BLOCK=triton.next_power_of_2(splits), num_warps=4)
+    _rows_kernel[grid](
+        x,
+        greatest,
+        sums,
+        rows,
+        cols,
+        width,
+        ROWS=tile_rows,
+        BLOCK=block,
+        ONE=one,
+        LAST=False,
+        num_warps=4,
+    )
+    _combine_kernel[(rows,)](
+        greatest, sums, y, splits, BLOCK=triton.next_power_of_2(splits), num_warps=4
+    )
     return y

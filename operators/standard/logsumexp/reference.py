@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Every row has an offset: otherwise the errors of inputs rounded to bfloat16 would average out within a row."""
+    """Every row has an offset: otherwise the errors of inputs rounded to bfloat16 would average out
+    within a row."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     sign = torch.where(rng.uniform((rows, 1), torch.float32, 0.0, 1.0) < 0.5, -1.0, 1.0)

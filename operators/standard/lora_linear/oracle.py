@@ -1,5 +1,6 @@
-"""Linear layer with a low-rank update. A first kernel makes s * (x A), a thin matrix, so that the update costs the big GEMM only one more
-step of its inner loop, on the accumulator that is there already. Doing x A in the big loop would repeat it for every tile of columns."""
+"""Linear layer with a low-rank update. A first kernel makes s * (x A), a thin matrix, so that the
+update costs the big GEMM only one more step of its inner loop, on the accumulator that is there
+already. Doing x A in the big loop would repeat it for every tile of columns."""
 
 import torch
 import triton
@@ -8,8 +9,22 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
-def _thin_kernel(x_ptr, a_ptr, out_ptr, m, k, share, r, s, BM: tl.constexpr, R: tl.constexpr, BK: tl.constexpr, EVEN_K: tl.constexpr):
-    # One program per block of rows would leave the memory idle: each takes a share of k, and the product's kernel adds the shares up.
+def _thin_kernel(
+    x_ptr,
+    a_ptr,
+    out_ptr,
+    m,
+    k,
+    share,
+    r,
+    s,
+    BM: tl.constexpr,
+    R: tl.constexpr,
+    BK: tl.constexpr,
+    EVEN_K: tl.constexpr,
+):
+    # One program per block of rows would leave the memory idle: each takes a share of k, and the
+    # product's kernel adds the shares up.
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     ranks = tl.arange(0, R)
     begin = tl.program_id(1) * share
@@ -23,7 +38,9 @@ def _thin_kernel(x_ptr, a_ptr, out_ptr, m, k, share, r, s, BM: tl.constexpr, R: 
             a = tl.load(a_tile, mask=(ranks < r)[None, :], other=0.0)
         else:
             x = tl.load(x_tile, mask=(first + depth)[None, :] < k, other=0.0)
-            a = tl.load(a_tile, mask=((first + depth) < k)[:, None] & (ranks < r)[None, :], other=0.0)
+            a = tl.load(
+                a_tile, mask=((first + depth) < k)[:, None] & (ranks < r)[None, :], other=0.0
+            )
         acc = tl.dot(x, a, acc)
         x_tile += BK
         a_tile += BK * r
@@ -59,7 +76,8 @@ def _lora_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads need no mask.
+    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads
+    # need no mask.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -86,7 +104,11 @@ def _lora_kernel(
     acc = tl.dot(thin.to(tl.float16), b, acc)
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
-    tl.store(y_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        y_ptr + rows[:, None] * n + columns[None, :],
+        acc.to(tl.float16),
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 @triton.jit
@@ -113,10 +135,16 @@ def _tma_kernel(
         thin += tl.load(thin_tile)
     # Rows of b past the rank come as zeros.
     acc = tl.dot(thin.to(tl.float16), b_desc.load([0, left]), acc)
-    tl.store(y_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        y_ptr + rows[:, None] * n + columns[None, :],
+        acc.to(tl.float16),
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
-def lora_linear(x: torch.Tensor, w: torch.Tensor, a: torch.Tensor, b: torch.Tensor, s: float) -> torch.Tensor:
+def lora_linear(
+    x: torch.Tensor, w: torch.Tensor, a: torch.Tensor, b: torch.Tensor, s: float
+) -> torch.Tensor:
     m, k = x.shape
     r, n = b.shape
     y = torch.empty((m, n), dtype=x.dtype, device=x.device)
@@ -126,7 +154,20 @@ def lora_linear(x: torch.Tensor, w: torch.Tensor, a: torch.Tensor, b: torch.Tens
     thin = torch.empty((shares, m, rank), dtype=torch.float32, device=x.device)
     thin_bm = 64 if m >= 2048 else 16
     _thin_kernel[(triton.cdiv(m, thin_bm), shares)](
-        x, a, thin, m, k, share, r, s, BM=thin_bm, R=rank, BK=64, EVEN_K=k % (shares * 64) == 0, num_warps=4, num_stages=5
+        x,
+        a,
+        thin,
+        m,
+        k,
+        share,
+        r,
+        s,
+        BM=thin_bm,
+        R=rank,
+        BK=64,
+        EVEN_K=k % (shares * 64) == 0,
+        num_warps=4,
+        num_stages=5,
     )
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
@@ -142,7 +183,22 @@ def lora_linear(x: torch.Tensor, w: torch.Tensor, a: torch.Tensor, b: torch.Tens
         w_desc = TensorDescriptor.from_tensor(w, [bk, bn])
         b_desc = TensorDescriptor.from_tensor(b, [rank, bn])
         _tma_kernel[grid](
-            x_desc, w_desc, thin, b_desc, y, m, n, k, BM=bm, BN=bn, BK=bk, R=rank, SHARES=shares, GROUP=8, num_warps=warps, num_stages=3
+            x_desc,
+            w_desc,
+            thin,
+            b_desc,
+            y,
+            m,
+            n,
+            k,
+            BM=bm,
+            BN=bn,
+            BK=bk,
+            R=rank,
+            SHARES=shares,
+            GROUP=8,
+            num_warps=warps,
+            num_stages=3,
         )
         return y
     _lora_kernel[grid](

@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Both parts of the sum are O(1) whatever k and r are. `update`: the low-rank part is most of it."""
+    """Both parts of the sum are O(1) whatever k and r are. `update`: the low-rank part is most of
+    it."""
     m, n, k, r = case.axes["m"], case.axes["n"], case.axes["k"], case.axes["r"]
     x = 0.6 * k**-0.25 * rng.normal((m, k), torch.float32)
     w = k**-0.25 * rng.normal((k, n), torch.float32)
@@ -33,7 +34,9 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
     return a.to(wide) @ b.to(wide)
 
 
-def mutants(x: Tensor, w: Tensor, a: Tensor, b: Tensor, s: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    x: Tensor, w: Tensor, a: Tensor, b: Tensor, s: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     rank = a.shape[1] - 1
     whole = x.shape[1] // 32 * 32
     return {
@@ -47,4 +50,6 @@ def mutants(x: Tensor, w: Tensor, a: Tensor, b: Tensor, s: float) -> dict[str, T
 
 def cost(case: Case) -> Cost:
     m, n, k, r = case.axes["m"], case.axes["n"], case.axes["k"], case.axes["r"]
-    return Cost(bytes=2 * (m * k + k * n + k * r + r * n + m * n), flops=2 * m * n * k + 2 * m * r * (k + n))
+    return Cost(
+        bytes=2 * (m * k + k * n + k * r + r * n + m * n), flops=2 * m * n * k + 2 * m * r * (k + n)
+    )

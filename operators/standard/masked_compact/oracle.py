@@ -1,10 +1,10 @@
 """Stream compaction in two kernels: selected elements per tile, then the work.
 
-The mask is taken as words of four bools: one multiplication by 0x01010101 gives a word's running counts, so that only a quarter of the
-elements goes through the scan. The first kernel leaves counts of tiles and of spans of eight tiles; a program then adds up the spans before
-its own and a few tiles, instead of thousands of counts. Selected elements are written one by one; the fill is written where the tile itself
-reaches into it, as whole vectors.
-"""
+The mask is taken as words of four bools: one multiplication by 0x01010101 gives a word's running
+counts, so that only a quarter of the elements goes through the scan. The first kernel leaves counts
+of tiles and of spans of eight tiles; a program then adds up the spans before its own and a few
+tiles, instead of thousands of counts. Selected elements are written one by one; the fill is written
+where the tile itself reaches into it, as whole vectors."""
 
 import torch
 import triton
@@ -23,14 +23,27 @@ def _words(mask_ptr, words_ptr, word, n, EVEN: tl.constexpr):
     else:
         part = tl.arange(0, 4)[None, :]
         place = word[:, None] * 4 + part
-        words = tl.sum(tl.load(mask_ptr + place, mask=place < n, other=0).to(tl.int32) << (8 * part), axis=1)
+        words = tl.sum(
+            tl.load(mask_ptr + place, mask=place < n, other=0).to(tl.int32) << (8 * part), axis=1
+        )
     return words
 
 
 @triton.jit
-def _count_kernel(mask_ptr, words_ptr, tiles_ptr, spans_ptr, n, EVEN: tl.constexpr, TILE: tl.constexpr, SPAN: tl.constexpr):
+def _count_kernel(
+    mask_ptr,
+    words_ptr,
+    tiles_ptr,
+    spans_ptr,
+    n,
+    EVEN: tl.constexpr,
+    TILE: tl.constexpr,
+    SPAN: tl.constexpr,
+):
     span = tl.program_id(0)
-    words = _words(mask_ptr, words_ptr, span * (SPAN * TILE // 4) + tl.arange(0, SPAN * TILE // 4), n, EVEN)
+    words = _words(
+        mask_ptr, words_ptr, span * (SPAN * TILE // 4) + tl.arange(0, SPAN * TILE // 4), n, EVEN
+    )
     counts = tl.sum(tl.reshape((words * 0x01010101) >> 24, (SPAN, TILE // 4)), axis=1)
     tl.store(tiles_ptr + span * SPAN + tl.arange(0, SPAN), counts)
     tl.store(spans_ptr + span, tl.sum(counts, axis=0))
@@ -82,21 +95,32 @@ def _compact_kernel(
     rank = base[:, None] + ((running[:, None] >> (8 * part)) & 7)
     chosen = (words[:, None] >> (8 * part)) & 1 != 0
     if FLAT:
-        # Neighbouring lanes take neighbouring elements: their targets are neighbours too, and a store touches few sectors.
+        # Neighbouring lanes take neighbouring elements: their targets are neighbours too, and a
+        # store touches few sectors.
         rank = tl.reshape(tl.where(chosen, rank, -1), (TILE,))
         tl.store(y_ptr + rank, tl.reshape(values, (TILE,)), mask=rank >= 0)
     else:
         tl.store(y_ptr + rank, values, mask=chosen)
     if (tile + 1) * TILE > total:
-        tl.store(y_ptr + offsets, tl.full((TILE // 4, 4), fill, tl.float32), mask=(word * 4 >= total)[:, None] & inside)
+        tl.store(
+            y_ptr + offsets,
+            tl.full((TILE // 4, 4), fill, tl.float32),
+            mask=(word * 4 >= total)[:, None] & inside,
+        )
     if tile == 0:
         tl.store(count_ptr, total)
         # What lies before the first whole vector of the fill.
         edge = total + tl.arange(0, 4)
-        tl.store(y_ptr + edge, tl.full((4,), fill, tl.float32), mask=edge < tl.minimum((total + 3) // 4 * 4, n))
+        tl.store(
+            y_ptr + edge,
+            tl.full((4,), fill, tl.float32),
+            mask=edge < tl.minimum((total + 3) // 4 * 4, n),
+        )
 
 
-def masked_compact(values: torch.Tensor, mask: torch.Tensor, fill: float) -> tuple[torch.Tensor, torch.Tensor]:
+def masked_compact(
+    values: torch.Tensor, mask: torch.Tensor, fill: float
+) -> tuple[torch.Tensor, torch.Tensor]:
     n = values.numel()
     spans = triton.cdiv(n, TILE * SPAN)
     even = n % 4 == 0
@@ -105,7 +129,9 @@ def masked_compact(values: torch.Tensor, mask: torch.Tensor, fill: float) -> tup
     count = torch.empty((1,), dtype=torch.int32, device=values.device)
     tile_counts = torch.empty((spans * SPAN,), dtype=torch.int32, device=values.device)
     span_counts = torch.empty((spans,), dtype=torch.int32, device=values.device)
-    _count_kernel[(spans,)](mask, words, tile_counts, span_counts, n, EVEN=even, TILE=TILE, SPAN=SPAN, num_warps=8)
+    _count_kernel[(spans,)](
+        mask, words, tile_counts, span_counts, n, EVEN=even, TILE=TILE, SPAN=SPAN, num_warps=8
+    )
     _compact_kernel[(triton.cdiv(n, TILE),)](
         values,
         mask,

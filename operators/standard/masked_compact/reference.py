@@ -8,11 +8,16 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    return {"values": rng.normal((case.axes["n"],), torch.float32), "mask": _mask(case, rng), "fill": -3.25}
+    return {
+        "values": rng.normal((case.axes["n"],), torch.float32),
+        "mask": _mask(case, rng),
+        "fill": -3.25,
+    }
 
 
 def _mask(case: Case, rng: Rng) -> Tensor:
-    """`runs`: stretches of one value, longer than any block. The first and the last element are selected."""
+    """`runs`: stretches of one value, longer than any block. The first and the last element are
+    selected."""
     n = case.axes["n"]
     uniform = rng.uniform((n,), torch.float32, 0.0, 1.0)
     if case.distribution == "runs":
@@ -46,7 +51,10 @@ def mutants(values: Tensor, mask: Tensor, fill: float) -> dict[str, Tensor | tup
         "zeros behind": (_compact(values, mask, 0.0)[0], count),
         "unselected elements behind": (torch.cat([values[mask], values[~mask]]), count),
         "unselected elements instead": _compact(values, ~mask, fill),
-        "selected elements left in place": (torch.where(mask, values, torch.full_like(values, fill)), count),
+        "selected elements left in place": (
+            torch.where(mask, values, torch.full_like(values, fill)),
+            count,
+        ),
         "count of unselected elements": (y, (values.numel() - count).to(torch.int32)),
     }
 

@@ -1,9 +1,9 @@
 """Masked scatter in two kernels: masked elements per tile, then the work.
 
-The mask is taken as words of four bools: one multiplication by 0x01010101 gives a word's running counts, so that only a quarter of the
-elements goes through the scan. The first kernel leaves counts of tiles and of spans of tiles; a program then adds up the spans before its
-own and a few tiles, instead of thousands of counts. What depends on neither is fetched before.
-"""
+The mask is taken as words of four bools: one multiplication by 0x01010101 gives a word's running
+counts, so that only a quarter of the elements goes through the scan. The first kernel leaves counts
+of tiles and of spans of tiles; a program then adds up the spans before its own and a few tiles,
+instead of thousands of counts. What depends on neither is fetched before."""
 
 import torch
 import triton
@@ -21,19 +21,32 @@ def _words(mask_ptr, words_ptr, word, n, EVEN: tl.constexpr):
     else:
         part = tl.arange(0, 4)[None, :]
         place = word[:, None] * 4 + part
-        words = tl.sum(tl.load(mask_ptr + place, mask=place < n, other=0).to(tl.int32) << (8 * part), axis=1)
+        words = tl.sum(
+            tl.load(mask_ptr + place, mask=place < n, other=0).to(tl.int32) << (8 * part), axis=1
+        )
     return words
 
 
 @triton.jit
 def _count_kernel(
-    mask_ptr, words_ptr, tiles_ptr, spans_ptr, n, EVEN: tl.constexpr, TILE: tl.constexpr, SPAN: tl.constexpr, HOPPER: tl.constexpr
+    mask_ptr,
+    words_ptr,
+    tiles_ptr,
+    spans_ptr,
+    n,
+    EVEN: tl.constexpr,
+    TILE: tl.constexpr,
+    SPAN: tl.constexpr,
+    HOPPER: tl.constexpr,
 ):
     if HOPPER:
-        # The second kernel may start and fetch what it needs of the inputs; it waits for the counts by itself.
+        # The second kernel may start and fetch what it needs of the inputs; it waits for the counts
+        # by itself.
         tl.extra.cuda.gdc_launch_dependents()
     span = tl.program_id(0)
-    words = _words(mask_ptr, words_ptr, span * (SPAN * TILE // 4) + tl.arange(0, SPAN * TILE // 4), n, EVEN)
+    words = _words(
+        mask_ptr, words_ptr, span * (SPAN * TILE // 4) + tl.arange(0, SPAN * TILE // 4), n, EVEN
+    )
     counts = tl.sum(tl.reshape((words * 0x01010101) >> 24, (SPAN, TILE // 4)), axis=1)
     tl.store(tiles_ptr + span * SPAN + tl.arange(0, SPAN), counts)
     tl.store(spans_ptr + span, tl.sum(counts, axis=0))
@@ -76,10 +89,14 @@ def _scatter_kernel(
         tl.extra.cuda.gdc_wait()
     mine = tile // SPAN
     near = tl.arange(0, SPAN)
-    before = tl.sum(tl.where(near < tile % SPAN, tl.load(tiles_ptr + mine * SPAN + near), 0), axis=0)
+    before = tl.sum(
+        tl.where(near < tile % SPAN, tl.load(tiles_ptr + mine * SPAN + near), 0), axis=0
+    )
     lane = tl.arange(0, WIDTH)
     for first in range(0, mine, WIDTH):
-        before += tl.sum(tl.load(spans_ptr + first + lane, mask=first + lane < mine, other=0), axis=0)
+        before += tl.sum(
+            tl.load(spans_ptr + first + lane, mask=first + lane < mine, other=0), axis=0
+        )
     rank = (rank + before)[:, None] + ((running[:, None] >> (8 * part)) & 7)
     masked = (words[:, None] >> (8 * part)) & 1 != 0
     taken = tl.load(source_ptr + rank, mask=masked & (rank < source_count), other=fill)
@@ -87,14 +104,17 @@ def _scatter_kernel(
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The interpreter and other GPUs have none."""
+    """Or newer: kernels that are launched before those that they wait for have ended. The
+    interpreter and other GPUs have none."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()
     return target.backend == "cuda" and target.arch >= 90
 
 
-def masked_fill_scatter(x: torch.Tensor, mask: torch.Tensor, source: torch.Tensor, fill: float) -> torch.Tensor:
+def masked_fill_scatter(
+    x: torch.Tensor, mask: torch.Tensor, source: torch.Tensor, fill: float
+) -> torch.Tensor:
     hopper = _is_hopper()
     early = {"launch_pdl": True} if hopper else {}
     n = x.numel()
@@ -104,7 +124,18 @@ def masked_fill_scatter(x: torch.Tensor, mask: torch.Tensor, source: torch.Tenso
     y = torch.empty_like(x)
     tile_counts = torch.empty((spans * SPAN,), dtype=torch.int32, device=x.device)
     span_counts = torch.empty((spans,), dtype=torch.int32, device=x.device)
-    _count_kernel[(spans,)](mask, words, tile_counts, span_counts, n, EVEN=even, TILE=TILE, SPAN=SPAN, HOPPER=hopper, num_warps=8)
+    _count_kernel[(spans,)](
+        mask,
+        words,
+        tile_counts,
+        span_counts,
+        n,
+        EVEN=even,
+        TILE=TILE,
+        SPAN=SPAN,
+        HOPPER=hopper,
+        num_warps=8,
+    )
     _scatter_kernel[(triton.cdiv(n, TILE),)](
         x,
         mask,

@@ -10,11 +10,17 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     n, source_count = case.axes["n"], case.axes["source_count"]
     x = rng.normal((n,), torch.float32)
-    return {"x": x, "mask": _mask(case, rng), "source": rng.normal((source_count,), torch.float32), "fill": -3.25}
+    return {
+        "x": x,
+        "mask": _mask(case, rng),
+        "source": rng.normal((source_count,), torch.float32),
+        "fill": -3.25,
+    }
 
 
 def _mask(case: Case, rng: Rng) -> Tensor:
-    """`runs`: stretches of one value, longer than any block. The first and the last element are selected."""
+    """`runs`: stretches of one value, longer than any block. The first and the last element are
+    selected."""
     n = case.axes["n"]
     uniform = rng.uniform((n,), torch.float32, 0.0, 1.0)
     if case.distribution == "runs":
@@ -31,7 +37,9 @@ def _mask(case: Case, rng: Rng) -> Tensor:
 def _scatter(x: Tensor, mask: Tensor, source: Tensor, fill: Tensor | float, rank: Tensor) -> Tensor:
     """rank: which source element a masked position takes."""
     taken = source[rank.clamp(0, source.numel() - 1)]
-    filled = torch.where(rank < source.numel(), taken, torch.as_tensor(fill, dtype=x.dtype, device=x.device))
+    filled = torch.where(
+        rank < source.numel(), taken, torch.as_tensor(fill, dtype=x.dtype, device=x.device)
+    )
     return torch.where(mask, filled, x)
 
 
@@ -39,15 +47,23 @@ def reference(x: Tensor, mask: Tensor, source: Tensor, fill: float) -> Tensor:
     return _scatter(x, mask, source, fill, mask.long().cumsum(0) - 1)
 
 
-def mutants(x: Tensor, mask: Tensor, source: Tensor, fill: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    x: Tensor, mask: Tensor, source: Tensor, fill: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     rank = mask.long().cumsum(0) - 1
     count = source.numel()
     return {
         "ranks counted from one": _scatter(x, mask, source, fill, rank + 1),
-        "source indexed by position": _scatter(x, mask, source, fill, torch.arange(x.numel(), device=x.device)),
-        "ranks restart every 1024 elements": _scatter(x, mask, source, fill, rank - rank[::1024].repeat_interleave(1024)[: x.numel()]),
+        "source indexed by position": _scatter(
+            x, mask, source, fill, torch.arange(x.numel(), device=x.device)
+        ),
+        "ranks restart every 1024 elements": _scatter(
+            x, mask, source, fill, rank - rank[::1024].repeat_interleave(1024)[: x.numel()]
+        ),
         "exhausted source keeps x": _scatter(x, mask, source, x, rank),
-        "exhausted source repeats its last element": _scatter(x, mask, source, fill, rank.clamp(max=count - 1)),
+        "exhausted source repeats its last element": _scatter(
+            x, mask, source, fill, rank.clamp(max=count - 1)
+        ),
         "exhausted source starts again": _scatter(x, mask, source, fill, rank % count),
     }
 

@@ -1,5 +1,5 @@
-"""a^T b on tensor cores: a's tile is loaded as it lies (k x m, whole lines) and transposed as a view of shared memory, which the matrix
-unit reads in either order for 16-bit types."""
+"""a^T b on tensor cores: a's tile is loaded as it lies (k x m, whole lines) and transposed as a
+view of shared memory, which the matrix unit reads in either order for 16-bit types."""
 
 import torch
 import triton
@@ -8,7 +8,17 @@ import triton.language as tl
 
 @triton.jit
 def _at_b_kernel(
-    a_ptr, b_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, EVEN_K: tl.constexpr
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    EVEN_K: tl.constexpr,
 ):
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
@@ -18,7 +28,8 @@ def _at_b_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns of c past the end wrap round: they are never stored, and the loads need no mask.
+    # Rows and columns of c past the end wrap round: they are never stored, and the loads need no
+    # mask.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -37,12 +48,20 @@ def _at_b_kernel(
         b_tile += BK * n
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
-    tl.store(c_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        c_ptr + rows[:, None] * n + columns[None, :],
+        acc.to(tl.float16),
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
@@ -58,5 +77,19 @@ def matmul_at_b(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     else:
         bm, bn, bk, warps, stages = 64, 32, 64, 4, 5
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
-    _at_b_kernel[grid](a, b, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=_stages(stages))
+    _at_b_kernel[grid](
+        a,
+        b,
+        c,
+        m,
+        n,
+        k,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=8,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=_stages(stages),
+    )
     return c

@@ -1,4 +1,5 @@
-"""bfloat16 GEMM on tensor cores with a float32 result: tiles in groups for L2 reuse, pipelined loads, nothing rounded at the end."""
+"""bfloat16 GEMM on tensor cores with a float32 result: tiles in groups for L2 reuse, pipelined
+loads, nothing rounded at the end."""
 
 import torch
 import triton
@@ -7,9 +8,20 @@ import triton.language as tl
 
 @triton.jit
 def _matmul_kernel(
-    a_ptr, b_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, EVEN_K: tl.constexpr
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    EVEN_K: tl.constexpr,
 ):
-    # GROUP tiles of rows at a time: programs that run together share few rows of a and few columns of b.
+    # GROUP tiles of rows at a time: programs that run together share few rows of a and few columns
+    # of b.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -18,7 +30,8 @@ def _matmul_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads need no mask.
+    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads
+    # need no mask.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -37,12 +50,20 @@ def _matmul_kernel(
         b_tile += BK * n
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
-    tl.store(c_ptr + rows[:, None] * n + columns[None, :], acc, mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        c_ptr + rows[:, None] * n + columns[None, :],
+        acc,
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
@@ -60,5 +81,19 @@ def matmul_bf16_out32(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     else:
         bm, bn, bk, warps, stages = 64, 32, 64, 4, 5
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
-    _matmul_kernel[grid](a, b, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=_stages(stages))
+    _matmul_kernel[grid](
+        a,
+        b,
+        c,
+        m,
+        n,
+        k,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=8,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=_stages(stages),
+    )
     return c

@@ -1,4 +1,5 @@
-"""float16 GEMM on tensor cores: tiles in groups of eight rows for L2 reuse, software-pipelined loads, float32 accumulators."""
+"""float16 GEMM on tensor cores: tiles in groups of eight rows for L2 reuse, software-pipelined
+loads, float32 accumulators."""
 
 import torch
 import triton
@@ -7,9 +8,20 @@ import triton.language as tl
 
 @triton.jit
 def _matmul_kernel(
-    a_ptr, b_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, EVEN_K: tl.constexpr
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    EVEN_K: tl.constexpr,
 ):
-    # Programs that run together share few rows of a and few columns of b: walk down GROUP tiles before stepping right.
+    # Programs that run together share few rows of a and few columns of b: walk down GROUP tiles
+    # before stepping right.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -18,7 +30,8 @@ def _matmul_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round instead of being masked: their products are never stored, and the loads stay unpredicated.
+    # Rows and columns past the end wrap round instead of being masked: their products are never
+    # stored, and the loads stay unpredicated.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -37,12 +50,20 @@ def _matmul_kernel(
         b_tile += BK * n
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
-    tl.store(c_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        c_ptr + rows[:, None] * n + columns[None, :],
+        acc.to(tl.float16),
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
@@ -51,7 +72,8 @@ def matmul_fp16(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[1]
     c = torch.empty((m, n), dtype=a.dtype, device=a.device)
-    # Large tiles keep both warp groups of an SM busy; a small product needs more of them, hence smaller ones.
+    # Large tiles keep both warp groups of an SM busy; a small product needs more of them, hence
+    # smaller ones.
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
     elif m * n >= 512 * 512:
@@ -59,5 +81,19 @@ def matmul_fp16(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     else:
         bm, bn, bk, warps, stages = 64, 32, 64, 4, 5
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
-    _matmul_kernel[grid](a, b, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=_stages(stages))
+    _matmul_kernel[grid](
+        a,
+        b,
+        c,
+        m,
+        n,
+        k,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=8,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=_stages(stages),
+    )
     return c

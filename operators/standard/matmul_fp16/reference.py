@@ -13,7 +13,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "positive":
-        # All terms of one sign: an accumulator that is too narrow loses the small ones. c is about 3.
+        # All terms of one sign: an accumulator that is too narrow loses the small ones. c is about
+        # 3.
         a = 1.75 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 1.75 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
     elif case.distribution == "cancellation":
@@ -39,7 +40,9 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
     return {
         "a read as k x m": reference(a.reshape(k, m).T, b),
         "tail of k left out": reference(a[:, :whole], b[:whole]),
-        "tail of k counted twice": (a.float() @ b.float() + a[:, whole:].float() @ b[whole:].float()).to(a.dtype),
+        "tail of k counted twice": (
+            a.float() @ b.float() + a[:, whole:].float() @ b[whole:].float()
+        ).to(a.dtype),
         "accumulated in float16": _narrow(a, b),
     }
 

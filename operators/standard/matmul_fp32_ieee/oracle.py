@@ -1,4 +1,5 @@
-"""float32 GEMM on the ordinary FMA pipes: input_precision="ieee" keeps tl.dot away from the tensor cores' TF32."""
+"""float32 GEMM on the ordinary FMA pipes: input_precision="ieee" keeps tl.dot away from the tensor
+cores' TF32."""
 
 import torch
 import triton
@@ -7,7 +8,17 @@ import triton.language as tl
 
 @triton.jit
 def _matmul_kernel(
-    a_ptr, b_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, EVEN_K: tl.constexpr
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    EVEN_K: tl.constexpr,
 ):
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
@@ -36,7 +47,11 @@ def _matmul_kernel(
         b_tile += BK * n
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
-    tl.store(c_ptr + rows[:, None] * n + columns[None, :], acc, mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        c_ptr + rows[:, None] * n + columns[None, :],
+        acc,
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 def matmul_fp32_ieee(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -54,5 +69,19 @@ def matmul_fp32_ieee(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     else:
         bm, bn, bk, warps, stages = 64, 32, 16, 4, 3
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
-    _matmul_kernel[grid](a, b, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages)
+    _matmul_kernel[grid](
+        a,
+        b,
+        c,
+        m,
+        n,
+        k,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=8,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=stages,
+    )
     return c

@@ -1,8 +1,9 @@
-"""float16 GEMM of odd sizes. Rows at odd addresses allow 2-byte loads only, which neither the asynchronous copies nor the pipeline take.
+"""float16 GEMM of odd sizes. Rows at odd addresses allow 2-byte loads only, which neither the
+asynchronous copies nor the pipeline take.
 
-So a first kernel copies both operands into scratch with rows padded (by zeros) to 16 bytes, and the product's tiles come by TMA. The copy
-is O(mk + kn) against O(mnk), and its result is still in L2 for all but the largest sizes.
-"""
+So a first kernel copies both operands into scratch with rows padded (by zeros) to 16 bytes, and the
+product's tiles come by TMA. The copy is O(mk + kn) against O(mnk), and its result is still in L2
+for all but the largest sizes."""
 
 import torch
 import triton
@@ -19,8 +20,20 @@ def _pad_kernel(x_ptr, out_ptr, rows, cols, stride, BLOCK_R: tl.constexpr, BLOCK
 
 
 @triton.jit
-def _tma_kernel(a_desc, b_desc, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
-    # Operand tiles by TMA: no pointers in registers, zeros past the end, one stage more than the pointer form has room for.
+def _tma_kernel(
+    a_desc,
+    b_desc,
+    c_ptr,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+):
+    # Operand tiles by TMA: no pointers in registers, zeros past the end, one stage more than the
+    # pointer form has room for.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -36,7 +49,9 @@ def _tma_kernel(a_desc, b_desc, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constex
     rows = top + tl.arange(0, BM)
     columns = left + tl.arange(0, BN)
     mask = (rows < m)[:, None] & (columns < n)[None, :]
-    tl.store(c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], acc.to(tl.float16), mask=mask)
+    tl.store(
+        c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], acc.to(tl.float16), mask=mask
+    )
 
 
 def _padded(x: torch.Tensor) -> torch.Tensor:
@@ -44,7 +59,9 @@ def _padded(x: torch.Tensor) -> torch.Tensor:
     rows, cols = x.shape
     width = triton.cdiv(cols, 8) * 8
     out = torch.empty((rows, width), dtype=x.dtype, device=x.device)
-    _pad_kernel[(triton.cdiv(rows, 8), triton.cdiv(width, 256))](x, out, rows, cols, width, BLOCK_R=8, BLOCK_C=256, num_warps=4)
+    _pad_kernel[(triton.cdiv(rows, 8), triton.cdiv(width, 256))](
+        x, out, rows, cols, width, BLOCK_R=8, BLOCK_C=256, num_warps=4
+    )
     return out
 
 
@@ -63,5 +80,18 @@ def matmul_irregular(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     a_desc = TensorDescriptor.from_tensor(a, [bm, bk])
     b_desc = TensorDescriptor.from_tensor(b, [bk, bn])
     stages = 4
-    _tma_kernel[grid](a_desc, b_desc, c, m, n, a.shape[1], BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=stages)
+    _tma_kernel[grid](
+        a_desc,
+        b_desc,
+        c,
+        m,
+        n,
+        a.shape[1],
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=8,
+        num_warps=warps,
+        num_stages=stages,
+    )
     return c

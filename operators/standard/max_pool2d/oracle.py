@@ -1,9 +1,10 @@
-"""Maximum pooling: a thread reads four neighbouring pixels as one vector, in each of three rows, and the pixel left of them.
+"""Maximum pooling: a thread reads four neighbouring pixels as one vector, in each of three rows,
+and the pixel left of them.
 
-That is all that two neighbouring windows need: three vectors and three single loads for two results, instead of nine single loads for
-each. Quads of all images are counted through, so that no lane idles whatever the sizes are. The row that windows share with
-those below them, and the pixels left of a vector, come from L1.
-"""
+That is all that two neighbouring windows need: three vectors and three single loads for two
+results, instead of nine single loads for each. Quads of all images are counted through, so that no
+lane idles whatever the sizes are. The row that windows share with those below them, and the pixels
+left of a vector, come from L1."""
 
 import torch
 import triton
@@ -13,7 +14,18 @@ BLOCK = 128
 
 
 @triton.jit
-def _quads_kernel(x_ptr, y_ptr, total, quads, height, width, out_height, out_width, EVEN: tl.constexpr, BLOCK: tl.constexpr):
+def _quads_kernel(
+    x_ptr,
+    y_ptr,
+    total,
+    quads,
+    height,
+    width,
+    out_height,
+    out_width,
+    EVEN: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
     index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     row = index // quads
     column = index % quads * 4
@@ -37,12 +49,22 @@ def _quads_kernel(x_ptr, y_ptr, total, quads, height, width, out_height, out_wid
     even, odd = tl.split(tl.reshape(best, (BLOCK, 2, 2)))
     first, third = tl.split(even)
     second, fourth = tl.split(odd)
-    pair = tl.join(tl.maximum(tl.maximum(left, first), second), tl.maximum(tl.maximum(second, third), fourth))
+    pair = tl.join(
+        tl.maximum(tl.maximum(left, first), second), tl.maximum(tl.maximum(second, third), fourth)
+    )
     if EVEN:  # no row of results ends within a pair
-        tl.store(y_ptr + (2 * index.to(tl.int64))[:, None] + tl.arange(0, 2)[None, :], pair, mask=here[:, None])
+        tl.store(
+            y_ptr + (2 * index.to(tl.int64))[:, None] + tl.arange(0, 2)[None, :],
+            pair,
+            mask=here[:, None],
+        )
     else:
         out = (column // 2)[:, None] + tl.arange(0, 2)[None, :]
-        tl.store(y_ptr + row.to(tl.int64)[:, None] * out_width + out, pair, mask=here[:, None] & (out < out_width))
+        tl.store(
+            y_ptr + row.to(tl.int64)[:, None] * out_width + out,
+            pair,
+            mask=here[:, None] & (out < out_width),
+        )
 
 
 def max_pool2d(x: torch.Tensor) -> torch.Tensor:
@@ -52,6 +74,16 @@ def max_pool2d(x: torch.Tensor) -> torch.Tensor:
     quads = triton.cdiv(width, 4)
     total = batch * channels * out_height * quads
     _quads_kernel[(triton.cdiv(total, BLOCK),)](
-        x, y, total, quads, height, width, out_height, out_width, EVEN=out_width == 2 * quads, BLOCK=BLOCK, num_warps=4
+        x,
+        y,
+        total,
+        quads,
+        height,
+        width,
+        out_height,
+        out_width,
+        EVEN=out_width == 2 * quads,
+        BLOCK=BLOCK,
+        num_warps=4,
     )
     return y

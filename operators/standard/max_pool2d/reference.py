@@ -8,7 +8,10 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    x = rng.normal((case.axes["batch"], case.axes["channels"], case.axes["height"], case.axes["width"]), torch.float32)
+    x = rng.normal(
+        (case.axes["batch"], case.axes["channels"], case.axes["height"], case.axes["width"]),
+        torch.float32,
+    )
     if case.distribution == "negative":
         # A zero from outside of the image would win everywhere.
         x = -0.5 - x.abs()
@@ -20,7 +23,8 @@ def reference(x: Tensor) -> Tensor:
 
 
 def _pool(x: Tensor, outside: float, before: int) -> Tensor:
-    """The greatest of nine shifted images. Windows start `before` places before every second pixel."""
+    """The greatest of nine shifted images. Windows start `before` places before every second
+    pixel."""
     rows, columns = (x.shape[2] + 1) // 2, (x.shape[3] + 1) // 2
     padded = torch.nn.functional.pad(x, (before, 3, before, 3), value=outside)
     best = torch.full((*x.shape[:2], rows, columns), float("-inf"), dtype=x.dtype, device=x.device)
@@ -46,4 +50,7 @@ def cost(case: Case) -> Cost:
     planes = case.axes["batch"] * case.axes["channels"]
     outputs = case.axes["out_height"] * case.axes["out_width"]
     size = case.dtype.itemsize
-    return Cost(bytes=planes * size * (case.axes["height"] * case.axes["width"] + outputs), flops=planes * 8 * outputs)
+    return Cost(
+        bytes=planes * size * (case.axes["height"] * case.axes["width"] + outputs),
+        flops=planes * 8 * outputs,
+    )

@@ -1,7 +1,8 @@
-"""Column means: programs take a strip of columns and a share of the rows, and sum down the strip in registers.
+"""Column means: programs take a strip of columns and a share of the rows, and sum down the strip in
+registers.
 
-The shares' sums are a small matrix, which the same kernel sums: no atomics, so the result does not change from run to run.
-"""
+The shares' sums are a small matrix, which the same kernel sums: no atomics, so the result does not
+change from run to run."""
 
 import torch
 import triton
@@ -37,10 +38,16 @@ def mean_dim0(x: torch.Tensor) -> torch.Tensor:
     height = triton.cdiv(triton.cdiv(rows, shares), tile_rows) * tile_rows
     shares = triton.cdiv(rows, height)
     if shares == 1:
-        _sum_kernel[(strips, 1)](x, y, rows, cols, height, 1.0 / rows, ROWS=tile_rows, COLS=strip, num_warps=4)
+        _sum_kernel[(strips, 1)](
+            x, y, rows, cols, height, 1.0 / rows, ROWS=tile_rows, COLS=strip, num_warps=4
+        )
         return y
     partial = torch.empty((shares, cols), dtype=torch.float32, device=x.device)
-    _sum_kernel[(strips, shares)](x, partial, rows, cols, height, 1.0, ROWS=tile_rows, COLS=strip, num_warps=4)
+    _sum_kernel[(strips, shares)](
+        x, partial, rows, cols, height, 1.0, ROWS=tile_rows, COLS=strip, num_warps=4
+    )
     narrow = min(strip, 32)
-    _sum_kernel[(triton.cdiv(cols, narrow), 1)](partial, y, shares, cols, shares, 1.0 / rows, ROWS=64, COLS=narrow, num_warps=4)
+    _sum_kernel[(triton.cdiv(cols, narrow), 1)](
+        partial, y, shares, cols, shares, 1.0 / rows, ROWS=64, COLS=narrow, num_warps=4
+    )
     return y

@@ -19,7 +19,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[: rows - rows // 8] *= 0.1
         x[rows - rows // 8 :] += 2.0
-    # Multiples of 1/4, plus what bfloat16 drops from all but small ones: rounding errors of either sign would average out over the rows.
+    # Multiples of 1/4, plus what bfloat16 drops from all but small ones: rounding errors of either
+    # sign would average out over the rows.
     return {"x": (0.25 * torch.round(4.0 * x) + 0.0029).to(case.dtype)}
 
 

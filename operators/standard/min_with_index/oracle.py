@@ -1,9 +1,10 @@
-"""Minimum with index over the middle dimension: a tile is a piece of that dimension times a strip of the inner one, read in whole cache
-lines. Each lane keeps its smallest entry and where it first saw it; one reduction down the tile at the end.
+"""Minimum with index over the middle dimension: a tile is a piece of that dimension times a strip
+of the inner one, read in whole cache lines. Each lane keeps its smallest entry and where it first
+saw it; one reduction down the tile at the end.
 
-Where strips are too few to fill the machine, the dimension is split over programs and a second kernel takes the best of the splits. A
-lane that meets nothing below +inf keeps its first place, so a column of +inf ends with index 0 and needs no case of its own.
-"""
+Where strips are too few to fill the machine, the dimension is split over programs and a second
+kernel takes the best of the splits. A lane that meets nothing below +inf keeps its first place, so
+a column of +inf ends with index 0 and needs no case of its own."""
 
 import torch
 import triton
@@ -15,7 +16,9 @@ NOWHERE = tl.constexpr(2147483647)
 
 
 @triton.jit
-def _min_kernel(x_ptr, values_ptr, indices_ptr, length, inner, height, ROWS: tl.constexpr, COLS: tl.constexpr):
+def _min_kernel(
+    x_ptr, values_ptr, indices_ptr, length, inner, height, ROWS: tl.constexpr, COLS: tl.constexpr
+):
     batch = tl.program_id(0)
     column = tl.program_id(1) * COLS + tl.arange(0, COLS)
     split = tl.program_id(2)
@@ -27,7 +30,11 @@ def _min_kernel(x_ptr, values_ptr, indices_ptr, length, inner, height, ROWS: tl.
     for start in range(first, last, ROWS):
         place = start + tl.arange(0, ROWS)
         mask = (place < last)[:, None] & (column < inner)[None, :]
-        x = tl.load(base + place.to(tl.int64)[:, None] * inner + column[None, :], mask=mask, other=float("inf"))
+        x = tl.load(
+            base + place.to(tl.int64)[:, None] * inner + column[None, :],
+            mask=mask,
+            other=float("inf"),
+        )
         better = x < best
         best = tl.where(better, x, best)
         where = tl.where(better, place[:, None], where)
@@ -39,7 +46,16 @@ def _min_kernel(x_ptr, values_ptr, indices_ptr, length, inner, height, ROWS: tl.
 
 
 @triton.jit
-def _combine_kernel(partial_ptr, where_ptr, values_ptr, indices_ptr, outputs, splits, SPLITS: tl.constexpr, COLS: tl.constexpr):
+def _combine_kernel(
+    partial_ptr,
+    where_ptr,
+    values_ptr,
+    indices_ptr,
+    outputs,
+    splits,
+    SPLITS: tl.constexpr,
+    COLS: tl.constexpr,
+):
     out = tl.program_id(0) * COLS + tl.arange(0, COLS)
     split = tl.arange(0, SPLITS)
     mask = (split < splits)[:, None] & (out < outputs)[None, :]
@@ -64,13 +80,19 @@ def min_with_index(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     splits = triton.cdiv(length, height)
     grid = (batch, strips, splits)
     if splits == 1:
-        _min_kernel[grid](x, values, indices, length, inner, height, ROWS=tile_rows, COLS=strip, num_warps=4)
+        _min_kernel[grid](
+            x, values, indices, length, inner, height, ROWS=tile_rows, COLS=strip, num_warps=4
+        )
         return values, indices
     partial = torch.empty((splits, batch, inner), dtype=torch.float32, device=x.device)
     where = torch.empty((splits, batch, inner), dtype=torch.int32, device=x.device)
-    _min_kernel[grid](x, partial, where, length, inner, height, ROWS=tile_rows, COLS=strip, num_warps=4)
+    _min_kernel[grid](
+        x, partial, where, length, inner, height, ROWS=tile_rows, COLS=strip, num_warps=4
+    )
     blocks = triton.next_power_of_2(splits)
     cols = max(1, min(32, TILE // blocks))
     outputs = batch * inner
-    _combine_kernel[(triton.cdiv(outputs, cols),)](partial, where, values, indices, outputs, splits, SPLITS=blocks, COLS=cols, num_warps=4)
+    _combine_kernel[(triton.cdiv(outputs, cols),)](
+        partial, where, values, indices, outputs, splits, SPLITS=blocks, COLS=cols, num_warps=4
+    )
     return values, indices

@@ -11,15 +11,17 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     shape = (case.axes["batch"], case.axes["length"], case.axes["inner"])
     x = rng.normal(shape, torch.float32)
     if case.distribution == "ties":
-        # Few different values, none of them representable in bfloat16. The smallest occurs about twice in a column; every seventh column
-        # has one value only.
+        # Few different values, none of them representable in bfloat16. The smallest occurs about
+        # twice in a column; every seventh column has one value only.
         x = torch.round(x.clamp(-1.5, 1.5)) * 1.2345 + 0.5
         x = x.masked_fill(rng.uniform(shape, torch.float32, 0.0, 1.0) < 2.0 / shape[1], -3.1415)
         x[:, :, 2::7] = 0.7891
     elif case.distribution == "positive":
         x = 1.0 + x.abs()
     elif case.distribution == "infinity":
-        hidden = rng.uniform(shape, torch.float32, 0.0, 1.0) < rng.uniform((shape[0], 1, shape[2]), torch.float32, 0.5, 1.0)
+        hidden = rng.uniform(shape, torch.float32, 0.0, 1.0) < rng.uniform(
+            (shape[0], 1, shape[2]), torch.float32, 0.5, 1.0
+        )
         hidden[:, -1] = False
         hidden[1::3] |= rng.uniform((1, 1, shape[2]), torch.float32, 0.0, 1.0) < 0.5
         hidden[-1] = False
@@ -56,10 +58,14 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "index into the sample, not along the dimension": (values, indices * inner + column),
         "index within a block": (values, indices % 32),
         "padding of zeros counts": _extremum(padded, first=True),
-        "reduced over the last dimension": _extremum(x.reshape(batch, inner, length).transpose(1, 2), first=True),
+        "reduced over the last dimension": _extremum(
+            x.reshape(batch, inner, length).transpose(1, 2), first=True
+        ),
     }
 
 
 def cost(case: Case) -> Cost:
     outputs = case.axes["batch"] * case.axes["inner"]
-    return Cost(bytes=4 * outputs * case.axes["length"] + 12 * outputs, flops=outputs * case.axes["length"])
+    return Cost(
+        bytes=4 * outputs * case.axes["length"] + 12 * outputs, flops=outputs * case.axes["length"]
+    )

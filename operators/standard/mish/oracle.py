@@ -1,9 +1,11 @@
-"""Mish with one exponential and one division: with u = e^x (e^x + 2), tanh(log(1 + e^x)) is u / (u + 2).
+"""Mish with one exponential and one division: with u = e^x (e^x + 2), tanh(log(1 + e^x)) is u / (u
++ 2).
 
-Above 20 the factor is 1 in float32, so the argument of the exponential is limited there and u cannot overflow.
+Above 20 the factor is 1 in float32, so the argument of the exponential is limited there and u
+cannot overflow.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses into single elements.
-"""
+A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
+into single elements."""
 
 import torch
 import triton

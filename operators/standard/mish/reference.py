@@ -15,7 +15,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "negative":
         x = -x.abs()
     elif case.distribution == "extreme":
-        x = torch.where(rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1, -1000.0 * rng.uniform((n,), torch.float32, 0.0, 1.0), x)
+        x = torch.where(
+            rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1,
+            -1000.0 * rng.uniform((n,), torch.float32, 0.0, 1.0),
+            x,
+        )
         x[n // 2], x[n // 3], x[n // 5], x[n // 7] = 60.0, -60.0, 100.0, 30.0
     return {"x": x}
 

@@ -1,8 +1,8 @@
 """Latent-attention decoding in two kernels: parts of the keys, then their combination.
 
-A block of the cache is loaded once and used twice, transposed for the scores and as it is for the values. Up to 64 heads share a program,
-since all heads read the same cache: that many rows fill the tensor cores, and 64 x 512 accumulators fill the registers of eight warps.
-"""
+A block of the cache is loaded once and used twice, transposed for the scores and as it is for the
+values. Up to 64 heads share a program, since all heads read the same cache: that many rows fill the
+tensor cores, and 64 x 512 accumulators fill the registers of eight warps."""
 
 import torch
 import triton
@@ -49,7 +49,9 @@ def _parts_kernel(
         keys = start + tl.arange(0, BN)
         seen = keys < last
         latent = tl.load(base + keys[:, None] * 576 + dims[None, :], mask=seen[:, None], other=0.0)
-        k_rotary = tl.load(base + keys[:, None] * 576 + rotary[None, :], mask=seen[:, None], other=0.0)
+        k_rotary = tl.load(
+            base + keys[:, None] * 576 + rotary[None, :], mask=seen[:, None], other=0.0
+        )
         scores = tl.dot(q, tl.trans(latent))
         scores = tl.dot(q_rotary, tl.trans(k_rotary), scores)
         scores = tl.where(seen[None, :], scores * scale, -float("inf"))
@@ -69,7 +71,17 @@ def _parts_kernel(
 
 
 @triton.jit
-def _combine_kernel(sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk, P: tl.constexpr, WIDTH: tl.constexpr):
+def _combine_kernel(
+    sums_ptr,
+    stats_ptr,
+    lengths_ptr,
+    o_ptr,
+    heads,
+    parts,
+    chunk,
+    P: tl.constexpr,
+    WIDTH: tl.constexpr,
+):
     head = tl.program_id(0)
     # Parts past the end of the sequence wrote nothing.
     used = tl.cdiv(tl.load(lengths_ptr + head // heads), chunk)
@@ -79,16 +91,29 @@ def _combine_kernel(sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk
     greatest = tl.load(stats_ptr + 2 * slot, mask=part < used, other=-float("inf"))
     total = tl.load(stats_ptr + 2 * slot + 1, mask=part < used, other=0.0)
     weight = tl.exp2(greatest - tl.max(greatest, axis=0))
-    sums = tl.load(sums_ptr + slot[:, None].to(tl.int64) * 512 + dims[None, :], mask=(part < used)[:, None], other=0.0)
-    tl.store(o_ptr + head * 512 + dims, tl.sum(sums * weight[:, None], axis=0) / tl.sum(total * weight, axis=0))
+    sums = tl.load(
+        sums_ptr + slot[:, None].to(tl.int64) * 512 + dims[None, :],
+        mask=(part < used)[:, None],
+        other=0.0,
+    )
+    tl.store(
+        o_ptr + head * 512 + dims,
+        tl.sum(sums * weight[:, None], axis=0) / tl.sum(total * weight, axis=0),
+    )
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory hold one block of 32 keys; with 16 nothing of the accumulators has to leave the registers."""
-    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+    """Whose 64 KiB of shared memory hold one block of 32 keys; with 16 nothing of the accumulators
+    has to leave the registers."""
+    return (
+        not triton.knobs.runtime.interpret
+        and triton.runtime.driver.active.get_current_target().backend == "hip"
+    )
 
 
-def mla_decode(q: torch.Tensor, cache: torch.Tensor, lengths: torch.Tensor, scale: float) -> torch.Tensor:
+def mla_decode(
+    q: torch.Tensor, cache: torch.Tensor, lengths: torch.Tensor, scale: float
+) -> torch.Tensor:
     batch, heads = q.shape[0], q.shape[1]
     capacity = cache.shape[1]
     o = torch.empty((batch, heads, 512), dtype=torch.float32, device=q.device)
@@ -100,8 +125,14 @@ def mla_decode(q: torch.Tensor, cache: torch.Tensor, lengths: torch.Tensor, scal
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)
     final = parts == 1
-    sums = o if final else torch.empty((batch * heads, parts, 512), dtype=torch.float32, device=q.device)
-    stats = o if final else torch.empty((batch * heads, parts, 2), dtype=torch.float32, device=q.device)
+    sums = (
+        o
+        if final
+        else torch.empty((batch * heads, parts, 512), dtype=torch.float32, device=q.device)
+    )
+    stats = (
+        o if final else torch.empty((batch * heads, parts, 2), dtype=torch.float32, device=q.device)
+    )
     _parts_kernel[(parts, tiles, batch)](
         q,
         cache,
@@ -121,5 +152,16 @@ def mla_decode(q: torch.Tensor, cache: torch.Tensor, lengths: torch.Tensor, scal
     )
     if not final:
         grid = (batch * heads, 4)
-        _combine_kernel[grid](sums, stats, lengths, o, heads, parts, chunk, P=triton.next_power_of_2(parts), WIDTH=128, num_warps=4)
+        _combine_kernel[grid](
+            sums,
+            stats,
+            lengths,
+            o,
+            heads,
+            parts,
+            chunk,
+            P=triton.next_power_of_2(parts),
+            WIDTH=128,
+            num_warps=4,
+        )
     return o

@@ -10,7 +10,8 @@ VALUES = 512
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Scores have a deviation of about 3, so that each query looks at few keys and outputs stay O(1)."""
+    """Scores have a deviation of about 3, so that each query looks at few keys and outputs stay
+    O(1)."""
     batch, heads, capacity = case.axes["batch"], case.axes["heads"], case.axes["capacity"]
     scale = 192**-0.5
     q = 3.0 * rng.normal((batch, heads, 576), torch.float32)
@@ -21,15 +22,23 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "spikes":
         cache *= 1.0 + 1.0 * (rng.uniform((batch, capacity, 1), torch.float32, 0.0, 1.0) < 0.03)
         lengths[0] = max(3, capacity // 64)
-    return {"q": q.to(case.dtype), "cache": cache.to(case.dtype), "lengths": lengths, "scale": scale}
+    return {
+        "q": q.to(case.dtype),
+        "cache": cache.to(case.dtype),
+        "lengths": lengths,
+        "scale": scale,
+    }
 
 
 def reference(q: Tensor, cache: Tensor, lengths: Tensor, scale: float) -> Tensor:
     return _attend(q, cache, lengths.tolist(), scale, 576, 0)
 
 
-def _attend(q: Tensor, cache: Tensor, lengths: list[int], scale: float, keys: int, values: int) -> Tensor:
-    """One sequence at a time. Scores from the first `keys` numbers of a token, values from number `values` on."""
+def _attend(
+    q: Tensor, cache: Tensor, lengths: list[int], scale: float, keys: int, values: int
+) -> Tensor:
+    """One sequence at a time. Scores from the first `keys` numbers of a token, values from number
+    `values` on."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = torch.empty((*q.shape[:2], VALUES), dtype=wide, device=q.device)
     for b, length in enumerate(lengths):
@@ -39,7 +48,9 @@ def _attend(q: Tensor, cache: Tensor, lengths: list[int], scale: float, keys: in
     return out
 
 
-def mutants(q: Tensor, cache: Tensor, lengths: Tensor, scale: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    q: Tensor, cache: Tensor, lengths: Tensor, scale: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     right, capacity = lengths.tolist(), cache.shape[1]
     return {
         "rotary part left out": _attend(q, cache, right, scale, VALUES, 0),

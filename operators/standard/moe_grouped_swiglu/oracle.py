@@ -1,8 +1,9 @@
-"""Grouped GEMM with two accumulators, gate and up, that share the tiles of x; the activation happens in registers.
+"""Grouped GEMM with two accumulators, gate and up, that share the tiles of x; the activation
+happens in registers.
 
-The host does not know how rows are distributed, so the grid is made for the worst case, one partial tile per expert more than the rows
-need; each program finds its expert from the offsets, and the superfluous ones leave at once.
-"""
+The host does not know how rows are distributed, so the grid is made for the worst case, one partial
+tile per expert more than the rows need; each program finds its expert from the offsets, and the
+superfluous ones leave at once."""
 
 import torch
 import triton
@@ -27,7 +28,8 @@ def _grouped_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # Programs that run together walk down GROUP tiles of rows, mostly of one expert, before they step right: weights stay in L2.
+    # Programs that run together walk down GROUP tiles of rows, mostly of one expert, before they
+    # step right: weights stay in L2.
     tiles_n = tl.cdiv(hidden, BN)
     program = tl.program_id(0)
     group = program // (GROUP * tiles_n)
@@ -47,7 +49,8 @@ def _grouped_kernel(
     end = tl.sum(tl.where(mine, lasts, 0), axis=0)
     start = tl.sum(tl.where(mine, firsts + (tile_m - ends + tiles) * BM, 0), axis=0)
 
-    # Rows and columns past the end repeat others instead of being masked: their products are never stored.
+    # Rows and columns past the end repeat others instead of being masked: their products are never
+    # stored.
     rows = start + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
     depth = tl.arange(0, BK)
@@ -78,17 +81,24 @@ def _grouped_kernel(
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
 
-def moe_grouped_swiglu(x: torch.Tensor, offsets: torch.Tensor, w_gate: torch.Tensor, w_up: torch.Tensor) -> torch.Tensor:
+def moe_grouped_swiglu(
+    x: torch.Tensor, offsets: torch.Tensor, w_gate: torch.Tensor, w_up: torch.Tensor
+) -> torch.Tensor:
     rows, dim = x.shape
     experts, _, hidden = w_gate.shape
     y = torch.empty((rows, hidden), dtype=x.dtype, device=x.device)
-    # Two accumulators of 128 x 128 fill the registers of eight warps. Few rows per expert waste less of a low tile.
+    # Two accumulators of 128 x 128 fill the registers of eight warps. Few rows per expert waste
+    # less of a low tile.
     if rows >= 128 * experts and hidden >= 512:
         bm, bn, bk, warps, stages = 128, 128, 64, 8, 3
     elif rows >= 32 * experts:

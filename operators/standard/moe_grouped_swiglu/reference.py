@@ -10,7 +10,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Gate and up products are about normal, times 0.75 and 0.3, so that their product stays below 4 far out in the tails."""
+    """Gate and up products are about normal, times 0.75 and 0.3, so that their product stays below
+    4 far out in the tails."""
     rows, dim, hidden, experts = (case.axes[name] for name in ("rows", "dim", "hidden", "experts"))
     lengths = _lengths(rng, rows, experts, case.distribution == "skewed")
     offsets = torch.zeros((experts + 1,), dtype=torch.int64, device=rng.device)
@@ -22,16 +23,23 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     scale = dim**-0.25
     w_gate = (0.75 * scale * rng.normal((experts, dim, hidden), torch.float32)).to(case.dtype)
     w_up = (0.3 * scale * rng.normal((experts, dim, hidden), torch.float32)).to(case.dtype)
-    return {"x": (scale * x).to(case.dtype), "offsets": offsets.to(torch.int32), "w_gate": w_gate, "w_up": w_up}
+    return {
+        "x": (scale * x).to(case.dtype),
+        "offsets": offsets.to(torch.int32),
+        "w_gate": w_gate,
+        "w_up": w_up,
+    }
 
 
 def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
-    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: a middle one has about two thirds of all."""
+    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: a middle one has
+    about two thirds of all."""
     weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)
     weights[3:-1:5] = 0.0
     if skewed:
         weights[segments // 2] = 2.0 * weights.sum()
-    # Rounded ends of the running sum: nothing is lost, and the last segment is never empty unless there are more segments than elements.
+    # Rounded ends of the running sum: nothing is lost, and the last segment is never empty unless
+    # there are more segments than elements.
     ends = (weights.cumsum(0) / weights.sum() * total).round().to(torch.int64).clamp(max=total)
     ends[-1] = total
     lengths = ends.clone()
@@ -55,7 +63,9 @@ def reference(x: Tensor, offsets: Tensor, w_gate: Tensor, w_up: Tensor) -> Tenso
     return (gate * torch.sigmoid(gate) * _products(x, offsets, w_up)).to(x.dtype)
 
 
-def mutants(x: Tensor, offsets: Tensor, w_gate: Tensor, w_up: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    x: Tensor, offsets: Tensor, w_gate: Tensor, w_up: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     gate, up = _products(x, offsets, w_gate), _products(x, offsets, w_up)
     late = torch.cat([offsets[:1], (offsets[1:-1] + 1).clamp(max=x.shape[0]), offsets[-1:]])
     shifted_gate, shifted_up = _products(x, late, w_gate), _products(x, late, w_up)
@@ -63,11 +73,18 @@ def mutants(x: Tensor, offsets: Tensor, w_gate: Tensor, w_up: Tensor) -> dict[st
         "gate and up exchanged": (up * torch.sigmoid(up) * gate).to(x.dtype),
         "sigmoid instead of silu": (torch.sigmoid(gate) * up).to(x.dtype),
         "up left out": (gate * torch.sigmoid(gate)).to(x.dtype),
-        "an expert takes the next one's first row": (shifted_gate * torch.sigmoid(shifted_gate) * shifted_up).to(x.dtype),
-        "first expert for all rows": reference(x, torch.where(offsets > 0, x.shape[0], offsets), w_gate, w_up),
+        "an expert takes the next one's first row": (
+            shifted_gate * torch.sigmoid(shifted_gate) * shifted_up
+        ).to(x.dtype),
+        "first expert for all rows": reference(
+            x, torch.where(offsets > 0, x.shape[0], offsets), w_gate, w_up
+        ),
     }
 
 
 def cost(case: Case) -> Cost:
     rows, dim, hidden, experts = (case.axes[name] for name in ("rows", "dim", "hidden", "experts"))
-    return Cost(bytes=2 * (rows * dim + 2 * experts * dim * hidden + rows * hidden) + 4 * (experts + 1), flops=4 * rows * dim * hidden)
+    return Cost(
+        bytes=2 * (rows * dim + 2 * experts * dim * hidden + rows * hidden) + 4 * (experts + 1),
+        flops=4 * rows * dim * hidden,
+    )

@@ -1,10 +1,12 @@
-"""Stable counting sort in three kernels: slots per tile and expert; their running sums; then every tile is sorted and written out.
+"""Stable counting sort in three kernels: slots per tile and expert; their running sums; then every
+tile is sorted and written out.
 
-A tile belongs to one warp, which sorts keys in its registers: the expert above the slot's number in the tile. So the order is fixed, which
-atomics could not promise, and an expert's slots come out as neighbours and are written together, at a place that depends on the expert
-alone. Most compare-exchanges of the bitonic network are one minimum or maximum within a thread: low bits of a key's place name a register.
-Programs behind those of the tiles write padding and block owners meanwhile.
-"""
+A tile belongs to one warp, which sorts keys in its registers: the expert above the slot's number in
+the tile. So the order is fixed, which atomics could not promise, and an expert's slots come out as
+neighbours and are written together, at a place that depends on the expert alone. Most
+compare-exchanges of the bitonic network are one minimum or maximum within a thread: low bits of a
+key's place name a register. Programs behind those of the tiles write padding and block owners
+meanwhile."""
 
 import torch
 import triton
@@ -23,7 +25,8 @@ def _side(LOG: tl.constexpr, BIT: tl.constexpr):
 def _sort(h, LOG: tl.constexpr):
     """Bitonic sort of a hypercube of int32; descending runs are ascending ones of complements."""
     for stage in tl.static_range(1, LOG + 1):
-        # Stage runs are 2^stage long; every second one is complemented, and the last stage has a single run.
+        # Stage runs are 2^stage long; every second one is complemented, and the last stage has a
+        # single run.
         if stage == 1:
             h ^= -_side(LOG, 1)
         elif stage < LOG:
@@ -37,7 +40,9 @@ def _sort(h, LOG: tl.constexpr):
 
 
 @triton.jit
-def _count_kernel(expert_ptr, counts_ptr, n, experts, tiles, TILE: tl.constexpr, BINS: tl.constexpr):
+def _count_kernel(
+    expert_ptr, counts_ptr, n, experts, tiles, TILE: tl.constexpr, BINS: tl.constexpr
+):
     tile = tl.program_id(0)
     offsets = tile * TILE + tl.arange(0, TILE)
     mask = offsets < n
@@ -54,13 +59,27 @@ def _scan_kernel(counts_ptr, before_ptr, totals_ptr, tiles, BLOCK: tl.constexpr)
     for first in range(0, tiles, BLOCK):
         mask = first + lane < tiles
         counts = tl.load(counts_ptr + row + first + lane, mask=mask, other=0)
-        tl.store(before_ptr + row + first + lane, total + tl.cumsum(counts, axis=0) - counts, mask=mask)
+        tl.store(
+            before_ptr + row + first + lane, total + tl.cumsum(counts, axis=0) - counts, mask=mask
+        )
         total += tl.sum(counts, axis=0)
     tl.store(totals_ptr + tl.program_id(0), total)
 
 
 @triton.jit
-def _pad(program, room, totals, slots_ptr, owner_ptr, used_ptr, n, block, max_blocks, BLOCKS: tl.constexpr, WIDTH: tl.constexpr):
+def _pad(
+    program,
+    room,
+    totals,
+    slots_ptr,
+    owner_ptr,
+    used_ptr,
+    n,
+    block,
+    max_blocks,
+    BLOCKS: tl.constexpr,
+    WIDTH: tl.constexpr,
+):
     ends = tl.cumsum(room, axis=0)
     used = tl.sum(room, axis=0)
     number = program * BLOCKS + tl.arange(0, BLOCKS)
@@ -71,8 +90,16 @@ def _pad(program, room, totals, slots_ptr, owner_ptr, used_ptr, n, block, max_bl
     owner = tl.where(inside, owner, 0)
     filled = tl.where(inside, tl.gather(ends - room + totals, owner, 0) - start, 0)
     lane = tl.arange(0, WIDTH)
-    empty = (lane[None, :] >= filled[:, None]) & (lane < block)[None, :] & (number < max_blocks)[:, None]
-    tl.store(slots_ptr + start[:, None] + lane[None, :], tl.full((BLOCKS, WIDTH), 0, tl.int32) + n, mask=empty)
+    empty = (
+        (lane[None, :] >= filled[:, None])
+        & (lane < block)[None, :]
+        & (number < max_blocks)[:, None]
+    )
+    tl.store(
+        slots_ptr + start[:, None] + lane[None, :],
+        tl.full((BLOCKS, WIDTH), 0, tl.int32) + n,
+        mask=empty,
+    )
     if program == 0:
         tl.store(used_ptr, used)
 
@@ -88,7 +115,19 @@ def _place_kernel(
     totals = tl.load(totals_ptr + bins, mask=known, other=0)
     room = tl.cdiv(totals, block) * block
     if tile >= tiles:
-        _pad(tile - tiles, room, totals, slots_ptr, owner_ptr, used_ptr, n, block, max_blocks, BLOCKS, WIDTH)
+        _pad(
+            tile - tiles,
+            room,
+            totals,
+            slots_ptr,
+            owner_ptr,
+            used_ptr,
+            n,
+            block,
+            max_blocks,
+            BLOCKS,
+            WIDTH,
+        )
     else:
         place = tl.arange(0, 1 << LOG)
         slot = (tile << LOG) + place
@@ -97,8 +136,13 @@ def _place_kernel(
         key = (expert << LOG) | place
         counts = tl.load(counts_ptr + bins * tiles + tile, mask=known, other=0)
         # From a key's place in the sorted tile to its place in the layout.
-        shift = tl.load(before_ptr + bins * tiles + tile, mask=known, other=0) + tl.cumsum(room - counts, axis=0) - (room - counts)
-        # Keys have no order yet: renaming their places costs nothing, and threads become the highest bits.
+        shift = (
+            tl.load(before_ptr + bins * tiles + tile, mask=known, other=0)
+            + tl.cumsum(room - counts, axis=0)
+            - (room - counts)
+        )
+        # Keys have no order yet: renaming their places costs nothing, and threads become the
+        # highest bits.
         key = tl.permute(tl.reshape(key, (HIGH, THREADS, 4)), (1, 0, 2))
         key = tl.reshape(_sort(tl.reshape(key, [2] * LOG), LOG), (1 << LOG,))
         expert = key >> LOG
@@ -108,7 +152,10 @@ def _place_kernel(
 
 def _registers(most: int) -> dict[str, int]:
     """A bound for the compiler, where it takes one: ptxas does."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "cuda":
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "cuda"
+    ):
         return {}
     return {"maxnreg": most}
 

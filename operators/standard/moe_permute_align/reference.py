@@ -30,9 +30,16 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _layout(
-    expert_of: Tensor, order: Tensor, experts: int, block: int, max_blocks: int, least: int, fill: int
+    expert_of: Tensor,
+    order: Tensor,
+    experts: int,
+    block: int,
+    max_blocks: int,
+    least: int,
+    fill: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """order: slots sorted by expert. least: how many blocks even an expert without slots gets. fill: what padding holds."""
+    """order: slots sorted by expert. least: how many blocks even an expert without slots gets.
+    fill: what padding holds."""
     device = expert_of.device
     counts = torch.bincount(expert_of, minlength=experts)
     blocks = ((counts + block - 1) // block).clamp(min=least)
@@ -48,22 +55,34 @@ def _layout(
     return slots, block_expert, (ends[-1:] * block).to(torch.int32)
 
 
-def reference(expert_of: Tensor, experts: int, block: int, max_blocks: int) -> tuple[Tensor, Tensor, Tensor]:
+def reference(
+    expert_of: Tensor, experts: int, block: int, max_blocks: int
+) -> tuple[Tensor, Tensor, Tensor]:
     order = torch.argsort(expert_of, stable=True)
     return _layout(expert_of, order, experts, block, max_blocks, 0, expert_of.numel())
 
 
-def mutants(expert_of: Tensor, experts: int, block: int, max_blocks: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    expert_of: Tensor, experts: int, block: int, max_blocks: int
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     n = expert_of.numel()
     order = torch.argsort(expert_of, stable=True)
     backwards = n - 1 - torch.argsort(expert_of.flip(0), stable=True)
     slots, block_expert, used = reference(expert_of, experts, block, max_blocks)
     last = block_expert.max()
     return {
-        "an expert's slots in decreasing order": _layout(expert_of, backwards, experts, block, max_blocks, 0, n),
-        "a block for experts without slots": _layout(expert_of, order, experts, block, max_blocks, 1, n),
+        "an expert's slots in decreasing order": _layout(
+            expert_of, backwards, experts, block, max_blocks, 0, n
+        ),
+        "a block for experts without slots": _layout(
+            expert_of, order, experts, block, max_blocks, 1, n
+        ),
         "zeros in padding": _layout(expert_of, order, experts, block, max_blocks, 0, 0),
-        "last expert behind the end": (slots, torch.where(block_expert < 0, last, block_expert), used),
+        "last expert behind the end": (
+            slots,
+            torch.where(block_expert < 0, last, block_expert),
+            used,
+        ),
         "padding not counted": (slots, block_expert, torch.full_like(used, n)),
     }
 

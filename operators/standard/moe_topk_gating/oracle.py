@@ -1,11 +1,12 @@
-"""Top-k gating with a few tokens per program and their logits in registers: a bitonic network that keeps the best eight, one read of
-memory.
+"""Top-k gating with a few tokens per program and their logits in registers: a bitonic network that
+keeps the best eight, one read of memory.
 
-Compare-exchanges are what costs. A logit's distance below the row's greatest, whose bits are ordered like integers, gives its last bits
-away to the expert's number: a minimum and a maximum of integers then order logits and experts together, the lower expert first. Distances
-below LIMIT still differ then where logits do (by at least 0.0009). In the rare tile in which a chosen one is further off, a second form
-takes whole logits. Only the k chosen ones are exponentiated: the softmax's denominator cancels when weights are renormalised.
-"""
+Compare-exchanges are what costs. A logit's distance below the row's greatest, whose bits are
+ordered like integers, gives its last bits away to the expert's number: a minimum and a maximum of
+integers then order logits and experts together, the lower expert first. Distances below LIMIT still
+differ then where logits do (by at least 0.0009). In the rare tile in which a chosen one is further
+off, a second form takes whole logits. Only the k chosen ones are exponentiated: the softmax's
+denominator cancels when weights are renormalised."""
 
 import torch
 import triton
@@ -21,7 +22,15 @@ def _ordered(bits):
 
 
 @triton.jit
-def _exact(logits, columns, slots, K: tl.constexpr, SLOTS: tl.constexpr, BLOCK_T: tl.constexpr, BLOCK_E: tl.constexpr):
+def _exact(
+    logits,
+    columns,
+    slots,
+    K: tl.constexpr,
+    SLOTS: tl.constexpr,
+    BLOCK_T: tl.constexpr,
+    BLOCK_E: tl.constexpr,
+):
     # Adding zero makes -0.0 equal to 0.0 in bits too.
     keys = _ordered((logits + 0.0).to(tl.int32, bitcast=True))
     chosen = tl.full((BLOCK_T, SLOTS), -0x80000000, tl.int32)
@@ -52,8 +61,9 @@ def _merge(h, N: tl.constexpr, STAGE: tl.constexpr):
 
 @triton.jit
 def _least_eight(keys, T: tl.constexpr, N: tl.constexpr):
-    """The 8 least of each row's 2^N keys, ascending: runs of 8 are sorted, then pairs of runs keep the least 8 of both. Descending runs
-    are ascending ones of complements; the least of a pair of an ascending and a descending run are the minima place by place."""
+    """The 8 least of each row's 2^N keys, ascending: runs of 8 are sorted, then pairs of runs keep
+    the least 8 of both. Descending runs are ascending ones of complements; the least of a pair of
+    an ascending and a descending run are the minima place by place."""
     h = tl.reshape(keys, [T] + [2] * N)
     h = _merge(h ^ -_side(N, 1), N, 1)
     h = _merge(h ^ -(_side(N, 1) ^ _side(N, 2)), N, 2)
@@ -84,11 +94,13 @@ def _gating_kernel(
     LOG: tl.constexpr,
     PIECE: tl.constexpr,
 ):
-    # A row is cut into pieces of 64 bytes, one after another in the same threads: four threads hold all of a row, and a warp loads eight
-    # rows at a time.
+    # A row is cut into pieces of 64 bytes, one after another in the same threads: four threads hold
+    # all of a row, and a warp loads eight rows at a time.
     BLOCK_E: tl.constexpr = 1 << LOG
     rows = tl.program_id(0) * BLOCK_T + tl.arange(0, BLOCK_T)
-    columns = tl.arange(0, BLOCK_E // PIECE)[None, :, None] * PIECE + tl.arange(0, PIECE)[None, None, :]
+    columns = (
+        tl.arange(0, BLOCK_E // PIECE)[None, :, None] * PIECE + tl.arange(0, PIECE)[None, None, :]
+    )
     mask = (rows < tokens)[:, None, None] & (columns < experts)
     at = rows.to(tl.int64)[:, None, None] * experts + columns
     logits = tl.load(logits_ptr + at, mask=mask, other=-float("inf"))
@@ -106,7 +118,11 @@ def _gating_kernel(
     if tl.min(tl.min(tl.where(present, values, 0.0), axis=1), axis=0) <= -LIMIT:
         every = tl.arange(0, BLOCK_E)
         known = (rows < tokens)[:, None] & (every < experts)[None, :]
-        whole = tl.load(logits_ptr + rows.to(tl.int64)[:, None] * experts + every[None, :], mask=known, other=-float("inf"))
+        whole = tl.load(
+            logits_ptr + rows.to(tl.int64)[:, None] * experts + every[None, :],
+            mask=known,
+            other=-float("inf"),
+        )
         values, indices = _exact(whole, every, slots, K, 8, BLOCK_T, BLOCK_E)
         values = tl.where(present, values, -3.0e38)
     weights = tl.exp(values - tl.max(values, axis=1)[:, None])

@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Logits are multiples of 1/1024, exact in float32 with an integer offset too: equal, or clearly apart."""
+    """Logits are multiples of 1/1024, exact in float32 with an integer offset too: equal, or
+    clearly apart."""
     tokens, experts, k = case.axes["tokens"], case.axes["experts"], case.axes["k"]
     logits = (rng.normal((tokens, experts), torch.float32) * 1536.0).round() / 1024.0
     if case.distribution == "ties":
@@ -39,7 +40,10 @@ def mutants(logits: Tensor, k: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
     values, mirrored = _top(logits.flip(-1), k)
     return {
         "not renormalised": (torch.softmax(logits, dim=-1).gather(-1, indices.long()), indices),
-        "equal logits: the higher expert first": (torch.softmax(values, dim=-1), logits.shape[-1] - 1 - mirrored),
+        "equal logits: the higher expert first": (
+            torch.softmax(values, dim=-1),
+            logits.shape[-1] - 1 - mirrored,
+        ),
         "ascending order": (weights.flip(-1), indices.flip(-1)),
         "weights proportional to logits": (values / values.sum(dim=-1, keepdim=True), indices),
     }

@@ -14,7 +14,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     expert_out = rng.normal((slots, dim), torch.float32)
     if case.distribution == "cancellation":
         # The second expert of a token nearly undoes the first.
-        expert_out[places[:, 1].long()] = 0.1 * expert_out[places[:, 1].long()] - 2.0 * expert_out[places[:, 0].long()]
+        expert_out[places[:, 1].long()] = (
+            0.1 * expert_out[places[:, 1].long()] - 2.0 * expert_out[places[:, 0].long()]
+        )
         weights[:, 1] = 0.5 * weights[:, 0]
     elif case.distribution == "dropped":
         dropped = rng.uniform((tokens, k), torch.float32, 0.0, 1.0) < 0.4
@@ -38,16 +40,28 @@ def reference(expert_out: Tensor, places: Tensor, weights: Tensor) -> Tensor:
     return _combine(expert_out, places, weights)
 
 
-def mutants(expert_out: Tensor, places: Tensor, weights: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    expert_out: Tensor, places: Tensor, weights: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     kept = torch.where(places >= 0, weights, torch.zeros_like(weights))
     last = torch.full_like(places, expert_out.shape[0] - 1)
     return {
-        "weights left out": _combine(expert_out, places, torch.full_like(weights, 1.0 / places.shape[1])),
-        "weights of the first token for all": _combine(expert_out, places, weights[:1].expand_as(weights)),
+        "weights left out": _combine(
+            expert_out, places, torch.full_like(weights, 1.0 / places.shape[1])
+        ),
+        "weights of the first token for all": _combine(
+            expert_out, places, weights[:1].expand_as(weights)
+        ),
         "dropped slots read the first row": _combine(expert_out, places.clamp(min=0), weights),
-        "dropped slots read the last row": _combine(expert_out, torch.where(places < 0, last, places), weights),
-        "renormalised over the slots left": _combine(expert_out, places, kept / kept.sum(-1, keepdim=True).clamp(min=1e-6)),
-        "last of the k left out": _combine(expert_out, torch.cat([places[:, :-1], torch.full_like(places[:, :1], -1)], 1), weights),
+        "dropped slots read the last row": _combine(
+            expert_out, torch.where(places < 0, last, places), weights
+        ),
+        "renormalised over the slots left": _combine(
+            expert_out, places, kept / kept.sum(-1, keepdim=True).clamp(min=1e-6)
+        ),
+        "last of the k left out": _combine(
+            expert_out, torch.cat([places[:, :-1], torch.full_like(places[:, :1], -1)], 1), weights
+        ),
     }
 
 

@@ -1,4 +1,5 @@
-"""One program per token: each element of the half picks its position axis by an offset into cos and sin, once for all heads of q and k."""
+"""One program per token: each element of the half picks its position axis by an offset into cos and
+sin, once for all heads of q and k."""
 
 import torch
 import triton
@@ -46,12 +47,21 @@ def _rope_kernel(
 
 
 def mrope_sections(
-    q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, section_t: int, section_h: int
+    q: torch.Tensor,
+    k: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
+    section_t: int,
+    section_h: int,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     q_out, k_out = torch.empty_like(q), torch.empty_like(k)
     tokens, q_heads, dim = q.shape
     kv_heads, half = k.shape[1], dim // 2
-    q_block, kv_block, half_block = triton.next_power_of_2(q_heads), triton.next_power_of_2(kv_heads), triton.next_power_of_2(half)
+    q_block, kv_block, half_block = (
+        triton.next_power_of_2(q_heads),
+        triton.next_power_of_2(kv_heads),
+        triton.next_power_of_2(half),
+    )
     _rope_kernel[(tokens,)](
         q,
         k,

@@ -38,33 +38,55 @@ def _axes(half: int, section_t: int, section_h: int, device: torch.device) -> Te
     return (i >= section_t).long() + (i >= section_t + section_h).long()
 
 
-def _rotated(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor, axis: Tensor, element: Tensor) -> tuple[Tensor, Tensor]:
+def _rotated(
+    q: Tensor, k: Tensor, cos: Tensor, sin: Tensor, axis: Tensor, element: Tensor
+) -> tuple[Tensor, Tensor]:
     """Element i of the half takes the angle of position axis axis[i] at index element[i]."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
-    c, s = cos.to(wide)[axis, :, element].T[:, None, :], sin.to(wide)[axis, :, element].T[:, None, :]
+    c, s = (
+        cos.to(wide)[axis, :, element].T[:, None, :],
+        sin.to(wide)[axis, :, element].T[:, None, :],
+    )
     rotated = []
     for x in (q, k):
         first, second = x.to(wide).chunk(2, dim=-1)
-        rotated.append(torch.cat((first * c - second * s, second * c + first * s), dim=-1).to(x.dtype))
+        rotated.append(
+            torch.cat((first * c - second * s, second * c + first * s), dim=-1).to(x.dtype)
+        )
     return rotated[0], rotated[1]
 
 
-def reference(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor, section_t: int, section_h: int) -> tuple[Tensor, Tensor]:
+def reference(
+    q: Tensor, k: Tensor, cos: Tensor, sin: Tensor, section_t: int, section_h: int
+) -> tuple[Tensor, Tensor]:
     half = cos.shape[2]
-    return _rotated(q, k, cos, sin, _axes(half, section_t, section_h, q.device), torch.arange(half, device=q.device))
+    return _rotated(
+        q,
+        k,
+        cos,
+        sin,
+        _axes(half, section_t, section_h, q.device),
+        torch.arange(half, device=q.device),
+    )
 
 
-def mutants(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor, section_t: int, section_h: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    q: Tensor, k: Tensor, cos: Tensor, sin: Tensor, section_t: int, section_h: int
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     half = cos.shape[2]
     i = torch.arange(half, device=q.device)
     axis = _axes(half, section_t, section_h, q.device)
-    restarted = i - torch.where(axis == 0, 0, torch.where(axis == 1, section_t, section_t + section_h))
+    restarted = i - torch.where(
+        axis == 0, 0, torch.where(axis == 1, section_t, section_t + section_h)
+    )
     exchanged = _axes(half, section_t, half - section_t - section_h, q.device)
     return {
         "time for all": _rotated(q, k, cos, sin, torch.zeros_like(axis), i),
         "axes in turn": _rotated(q, k, cos, sin, i % 3, i),
         "sections start again at 0": _rotated(q, k, cos, sin, axis, restarted),
-        "height and width exchanged": _rotated(q, k, cos, sin, torch.where(exchanged == 0, 0, 3 - exchanged), i),
+        "height and width exchanged": _rotated(
+            q, k, cos, sin, torch.where(exchanged == 0, 0, 3 - exchanged), i
+        ),
         "turned backwards": _rotated(q, k, cos, -sin, axis, i),
     }
 

@@ -1,5 +1,5 @@
-"""Two launches: the sums of all chunks, which reads the weights once, then per row the chunk that u falls into, and the place in it.
-A short row is one chunk and needs only the second."""
+"""Two launches: the sums of all chunks, which reads the weights once, then per row the chunk that u
+falls into, and the place in it. A short row is one chunk and needs only the second."""
 
 import torch
 import triton
@@ -17,7 +17,9 @@ def _sums_kernel(weights_ptr, sums_ptr, cols, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _draw_kernel(weights_ptr, u_ptr, sums_ptr, index_ptr, cols, chunks, CHUNKS: tl.constexpr, BLOCK: tl.constexpr):
+def _draw_kernel(
+    weights_ptr, u_ptr, sums_ptr, index_ptr, cols, chunks, CHUNKS: tl.constexpr, BLOCK: tl.constexpr
+):
     row = tl.program_id(0).to(tl.int64)
     chunk = tl.arange(0, CHUNKS)
     sums = tl.load(sums_ptr + row * chunks + chunk, mask=chunk < chunks, other=0.0)
@@ -32,14 +34,18 @@ def _draw_kernel(weights_ptr, u_ptr, sums_ptr, index_ptr, cols, chunks, CHUNKS: 
 
 
 @triton.jit
-def _short_kernel(weights_ptr, u_ptr, index_ptr, rows, cols, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def _short_kernel(
+    weights_ptr, u_ptr, index_ptr, rows, cols, ROWS: tl.constexpr, BLOCK: tl.constexpr
+):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     column = tl.arange(0, BLOCK)[None, :]
     mask = (row < rows)[:, None] & (column < cols)
     w = tl.load(weights_ptr + row.to(tl.int64)[:, None] * cols + column, mask=mask, other=0.0)
     target = tl.load(u_ptr + row, mask=row < rows, other=0.0) * tl.sum(w, axis=1)
     skipped = (tl.cumsum(w, axis=1) <= target[:, None]) & (column < cols)
-    tl.store(index_ptr + row, tl.minimum(tl.sum(skipped.to(tl.int32), axis=1), cols - 1), mask=row < rows)
+    tl.store(
+        index_ptr + row, tl.minimum(tl.sum(skipped.to(tl.int32), axis=1), cols - 1), mask=row < rows
+    )
 
 
 def multinomial_from_uniform(weights: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
@@ -48,10 +54,22 @@ def multinomial_from_uniform(weights: torch.Tensor, u: torch.Tensor) -> torch.Te
     if cols <= CHUNK:
         block = triton.next_power_of_2(cols)
         tile = max(1, 1024 // block)
-        _short_kernel[(triton.cdiv(rows, tile),)](weights, u, index, rows, cols, ROWS=tile, BLOCK=block, num_warps=4)
+        _short_kernel[(triton.cdiv(rows, tile),)](
+            weights, u, index, rows, cols, ROWS=tile, BLOCK=block, num_warps=4
+        )
         return index
     chunks = triton.cdiv(cols, CHUNK)
     sums = torch.empty((rows, chunks), dtype=torch.float32, device=weights.device)
     _sums_kernel[(chunks, rows)](weights, sums, cols, BLOCK=CHUNK, num_warps=8)
-    _draw_kernel[(rows,)](weights, u, sums, index, cols, chunks, CHUNKS=triton.next_power_of_2(chunks), BLOCK=CHUNK, num_warps=8)
+    _draw_kernel[(rows,)](
+        weights,
+        u,
+        sums,
+        index,
+        cols,
+        chunks,
+        CHUNKS=triton.next_power_of_2(chunks),
+        BLOCK=CHUNK,
+        num_warps=8,
+    )
     return index

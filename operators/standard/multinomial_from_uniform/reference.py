@@ -10,7 +10,8 @@ LEAST = 2e-5  # share of a row that a drawn index has, so that no sum in float32
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Indices are drawn first; u is then put well inside their intervals, or, where sums are exact, on a boundary."""
+    """Indices are drawn first; u is then put well inside their intervals, or, where sums are exact,
+    on a boundary."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.distribution == "exact":
         return _exact(rows, cols, rng)
@@ -24,7 +25,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     weights *= torch.exp(rng.uniform((rows, 1), torch.float32, -3.0, 3.0)) / cols
     sums = weights.double().cumsum(1)
     total = sums[:, -1:]
-    drawn = torch.searchsorted(sums, total * rng.uniform((rows, 1), torch.float64, 0.0, 1.0), right=True).clamp_(max=cols - 1)
+    drawn = torch.searchsorted(
+        sums, total * rng.uniform((rows, 1), torch.float64, 0.0, 1.0), right=True
+    ).clamp_(max=cols - 1)
     share = weights.double().gather(1, drawn) / total
     drawn = torch.where(share < LEAST, weights.argmax(dim=1, keepdim=True), drawn)
     weight = weights.double().gather(1, drawn)
@@ -34,7 +37,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _exact(rows: int, cols: int, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Small integers, many of them 0, in rows whose sums are one power of two; u falls on sums, 0 among them."""
+    """Small integers, many of them 0, in rows whose sums are one power of two; u falls on sums, 0
+    among them."""
     weights = rng.integers((rows, cols), -2, 4, torch.int32).clamp_(min=0)
     power = 1 << (3 * cols + 1).bit_length()
     place = rng.integers((rows, 1), 0, cols, torch.int64)
@@ -45,7 +49,10 @@ def _exact(rows: int, cols: int, rng: Rng) -> dict[str, Tensor | int | float | b
     target[1::4] = 0
     target[-1] = sums[-1, cols // 2]  # the last index is not 0
     target = torch.where(target == power, 0, target)
-    return {"weights": weights.to(torch.float32), "u": (target[:, 0].double() / power).to(torch.float32)}
+    return {
+        "weights": weights.to(torch.float32),
+        "u": (target[:, 0].double() / power).to(torch.float32),
+    }
 
 
 def _drawn(weights: Tensor, target: Tensor, strict: bool = True) -> Tensor:
@@ -67,7 +74,9 @@ def mutants(weights: Tensor, u: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]
         "one too far": (index + 1).clamp_max(weights.shape[1] - 1),
         "one too few": (index - 1).clamp_min(0),
         "greatest weight": weights.argmax(dim=1).to(torch.int32),
-        "summed from the end": (weights.shape[1] - 1 - _drawn(weights.flip(1), target)).to(torch.int32),
+        "summed from the end": (weights.shape[1] - 1 - _drawn(weights.flip(1), target)).to(
+            torch.int32
+        ),
     }
 
 

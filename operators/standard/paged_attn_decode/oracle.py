@@ -1,15 +1,16 @@
 """Paged decoding attention in two kernels: parts of the keys, then their combination.
 
-A program takes one part of a sequence for one key head, and all query heads of its group at once: the cache is read once, and the group,
-padded to 16 rows, makes tensor-core products of what would be matrix-vector ones. Each key of a block looks up its own page, so blocks and
-pages need not agree; the look-ups hit L1. Parts make up for a batch too small to fill the GPU.
-"""
+A program takes one part of a sequence for one key head, and all query heads of its group at once:
+the cache is read once, and the group, padded to 16 rows, makes tensor-core products of what would
+be matrix-vector ones. Each key of a block looks up its own page, so blocks and pages need not
+agree; the look-ups hit L1. Parts make up for a batch too small to fill the GPU."""
 
 import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 264  # two for each SM of the largest part: all run at once, and many sequences need no second kernel
+# two for each SM of the largest part: all run at once, and many sequences need no second kernel
+PROGRAMS = 264
 
 
 @triton.jit
@@ -43,7 +44,9 @@ def _parts_kernel(
     member = tl.arange(0, BH)
     dims = tl.arange(0, D)
     head = (batch * kv_heads + tl.program_id(1)) * group + member
-    q = tl.load(q_ptr + head[:, None] * D + dims[None, :], mask=(member < group)[:, None], other=0.0)
+    q = tl.load(
+        q_ptr + head[:, None] * D + dims[None, :], mask=(member < group)[:, None], other=0.0
+    )
     step = kv_heads * D
     k_head = k_ptr + tl.program_id(1) * D
     v_head = v_ptr + tl.program_id(1) * D
@@ -52,7 +55,9 @@ def _parts_kernel(
     greatest = tl.full((BH,), -float("inf"), tl.float32)
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
-        page = tl.load(table_ptr + batch * max_pages + keys // PAGE, mask=keys < last, other=0).to(tl.int64)
+        page = tl.load(table_ptr + batch * max_pages + keys // PAGE, mask=keys < last, other=0).to(
+            tl.int64
+        )
         place = (page * PAGE + keys % PAGE) * step
         k = tl.load(k_head + place[None, :] + dims[:, None], mask=(keys < last)[None, :], other=0.0)
         v = tl.load(v_head + place[:, None] + dims[None, :], mask=(keys < last)[:, None], other=0.0)
@@ -64,7 +69,11 @@ def _parts_kernel(
         acc = tl.dot(p.to(q.dtype), v, acc * correction[:, None])
         greatest = new
     if FINAL:
-        tl.store(sums_ptr + head[:, None] * D + dims[None, :], acc / total[:, None], mask=(member < group)[:, None])
+        tl.store(
+            sums_ptr + head[:, None] * D + dims[None, :],
+            acc / total[:, None],
+            mask=(member < group)[:, None],
+        )
     else:
         slot = head * parts + part
         tl.store(sums_ptr + slot[:, None] * D + dims[None, :], acc, mask=(member < group)[:, None])
@@ -73,7 +82,9 @@ def _parts_kernel(
 
 
 @triton.jit
-def _combine_kernel(sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk, P: tl.constexpr, D: tl.constexpr):
+def _combine_kernel(
+    sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk, P: tl.constexpr, D: tl.constexpr
+):
     head = tl.program_id(0)
     # Parts past the end of the sequence wrote nothing.
     used = tl.cdiv(tl.load(lengths_ptr + head // heads), chunk)
@@ -83,17 +94,30 @@ def _combine_kernel(sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk
     greatest = tl.load(stats_ptr + 2 * slot, mask=part < used, other=-float("inf"))
     total = tl.load(stats_ptr + 2 * slot + 1, mask=part < used, other=0.0)
     weight = tl.exp2(greatest - tl.max(greatest, axis=0))
-    sums = tl.load(sums_ptr + slot[:, None] * D + dims[None, :], mask=(part < used)[:, None], other=0.0)
-    tl.store(o_ptr + head * D + dims, tl.sum(sums * weight[:, None], axis=0) / tl.sum(total * weight, axis=0))
+    sums = tl.load(
+        sums_ptr + slot[:, None] * D + dims[None, :], mask=(part < used)[:, None], other=0.0
+    )
+    tl.store(
+        o_ptr + head * D + dims,
+        tl.sum(sums * weight[:, None], axis=0) / tl.sum(total * weight, axis=0),
+    )
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory hold one block of keys and values; the next one waits in registers."""
-    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+    """Whose 64 KiB of shared memory hold one block of keys and values; the next one waits in
+    registers."""
+    return (
+        not triton.knobs.runtime.interpret
+        and triton.runtime.driver.active.get_current_target().backend == "hip"
+    )
 
 
 def paged_attn_decode(
-    q: torch.Tensor, k_cache: torch.Tensor, v_cache: torch.Tensor, block_table: torch.Tensor, lengths: torch.Tensor
+    q: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_table: torch.Tensor,
+    lengths: torch.Tensor,
 ) -> torch.Tensor:
     batch, heads, dim = q.shape
     page, kv_heads = k_cache.shape[1], k_cache.shape[2]
@@ -106,8 +130,14 @@ def paged_attn_decode(
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)
     final = parts == 1
-    sums = o if final else torch.empty((batch * heads, parts, dim), dtype=torch.float32, device=q.device)
-    stats = o if final else torch.empty((batch * heads, parts, 2), dtype=torch.float32, device=q.device)
+    sums = (
+        o
+        if final
+        else torch.empty((batch * heads, parts, dim), dtype=torch.float32, device=q.device)
+    )
+    stats = (
+        o if final else torch.empty((batch * heads, parts, 2), dtype=torch.float32, device=q.device)
+    )
     scale = dim**-0.5 * 1.4426950408889634
     _parts_kernel[(parts, kv_heads, batch)](
         q,
@@ -129,9 +159,22 @@ def paged_attn_decode(
         D=dim,
         FINAL=final,
         num_warps=4,
-        num_stages=3 if _is_amd() else 5,  # a look-up and what it finds share the depth of the pipeline
+        num_stages=3
+        if _is_amd()
+        else 5,  # a look-up and what it finds share the depth of the pipeline
     )
     if not final:
         grid = (batch * heads,)
-        _combine_kernel[grid](sums, stats, lengths, o, heads, parts, chunk, P=triton.next_power_of_2(parts), D=dim, num_warps=4)
+        _combine_kernel[grid](
+            sums,
+            stats,
+            lengths,
+            o,
+            heads,
+            parts,
+            chunk,
+            P=triton.next_power_of_2(parts),
+            D=dim,
+            num_warps=4,
+        )
     return o

@@ -8,8 +8,11 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging to zero."""
-    batch, pages, size, most = (case.axes[name] for name in ("batch", "pages", "page_size", "max_pages"))
+    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging
+    to zero."""
+    batch, pages, size, most = (
+        case.axes[name] for name in ("batch", "pages", "page_size", "max_pages")
+    )
     kv_heads, dim = case.axes["kv_heads"], case.axes["head_dim"]
     q = 3.0 * rng.normal((batch, kv_heads * case.axes["group"], dim), torch.float32)
     k = rng.normal((pages, size, kv_heads, dim), torch.float16)
@@ -18,7 +21,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "full":
         lengths = torch.full_like(lengths, most * size)
     elif case.distribution == "spikes":
-        k *= 1.0 + 2.0 * (rng.uniform((pages, size, kv_heads, 1), torch.float32, 0.0, 1.0) < 0.03).to(torch.float16)
+        k *= 1.0 + 2.0 * (
+            rng.uniform((pages, size, kv_heads, 1), torch.float32, 0.0, 1.0) < 0.03
+        ).to(torch.float16)
         lengths[0] = 1
     if case.distribution == "shared":
         # More places than pages: sequences have pages in common.
@@ -35,11 +40,20 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     }
 
 
-def reference(q: Tensor, k_cache: Tensor, v_cache: Tensor, block_table: Tensor, lengths: Tensor) -> Tensor:
+def reference(
+    q: Tensor, k_cache: Tensor, v_cache: Tensor, block_table: Tensor, lengths: Tensor
+) -> Tensor:
     return _attend(q, k_cache, v_cache, block_table, lengths.tolist(), q.shape[-1] ** -0.5)
 
 
-def _attend(q: Tensor, k_cache: Tensor, v_cache: Tensor, block_table: Tensor, lengths: list[int], scale: float) -> Tensor:
+def _attend(
+    q: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    block_table: Tensor,
+    lengths: list[int],
+    scale: float,
+) -> Tensor:
     """One sequence at a time: its pages are put in order, then all is plain grouped attention."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     size, kv_heads, dim = k_cache.shape[1:]
@@ -54,16 +68,24 @@ def _attend(q: Tensor, k_cache: Tensor, v_cache: Tensor, block_table: Tensor, le
     return out
 
 
-def mutants(q: Tensor, k_cache: Tensor, v_cache: Tensor, block_table: Tensor, lengths: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    q: Tensor, k_cache: Tensor, v_cache: Tensor, block_table: Tensor, lengths: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     right, size, scale = lengths.tolist(), k_cache.shape[1], q.shape[-1] ** -0.5
     batch, most = block_table.shape
     in_order = torch.arange(batch * most, device=q.device).reshape(batch, most) % k_cache.shape[0]
     swapped = q.reshape(batch, -1, k_cache.shape[2], q.shape[-1]).transpose(1, 2).reshape(q.shape)
     return {
         "block table ignored": _attend(q, k_cache, v_cache, in_order, right, scale),
-        "rest of the last page counts": _attend(q, k_cache, v_cache, block_table, [-(-n // size) * size for n in right], scale),
-        "last page left out": _attend(q, k_cache, v_cache, block_table, [max(1, (n - 1) // size * size) for n in right], scale),
-        "last key left out": _attend(q, k_cache, v_cache, block_table, [max(1, n - 1) for n in right], scale),
+        "rest of the last page counts": _attend(
+            q, k_cache, v_cache, block_table, [-(-n // size) * size for n in right], scale
+        ),
+        "last page left out": _attend(
+            q, k_cache, v_cache, block_table, [max(1, (n - 1) // size * size) for n in right], scale
+        ),
+        "last key left out": _attend(
+            q, k_cache, v_cache, block_table, [max(1, n - 1) for n in right], scale
+        ),
         "query heads taken in turn": _attend(swapped, k_cache, v_cache, block_table, right, scale),
         "scale left out": _attend(q, k_cache, v_cache, block_table, right, 1.0),
     }
@@ -71,7 +93,9 @@ def mutants(q: Tensor, k_cache: Tensor, v_cache: Tensor, block_table: Tensor, le
 
 def cost(case: Case) -> Cost:
     """Of all pages that a sequence may have: lengths are not known here."""
-    batch, pages, size, most = (case.axes[name] for name in ("batch", "pages", "page_size", "max_pages"))
+    batch, pages, size, most = (
+        case.axes[name] for name in ("batch", "pages", "page_size", "max_pages")
+    )
     kv_heads, dim = case.axes["kv_heads"], case.axes["head_dim"]
     heads = kv_heads * case.axes["group"]
     traffic = 2 * 2 * pages * size * kv_heads * dim + batch * ((2 + 4) * heads * dim + 4 * most + 4)

@@ -1,5 +1,6 @@
-"""Swap of the middle dimensions, a tile of consecutive positions of one head per program: stores are one contiguous block, loads are
-whole rows of dim elements. Programs of neighbouring heads run together, so that the rows they read are adjacent in memory."""
+"""Swap of the middle dimensions, a tile of consecutive positions of one head per program: stores
+are one contiguous block, loads are whole rows of dim elements. Programs of neighbouring heads run
+together, so that the rows they read are adjacent in memory."""
 
 import torch
 import triton

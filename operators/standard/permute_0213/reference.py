@@ -8,7 +8,12 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    batch, seq, heads, dim = case.axes["batch"], case.axes["seq"], case.axes["heads"], case.axes["dim"]
+    batch, seq, heads, dim = (
+        case.axes["batch"],
+        case.axes["seq"],
+        case.axes["heads"],
+        case.axes["dim"],
+    )
     return {"x": rng.normal((batch, seq, heads, dim), torch.float32).to(case.dtype)}
 
 

@@ -1,8 +1,8 @@
-"""Row products over tiles of rows x columns: a product per lane, and one reduction at the end. Short rows share a program, long rows are
-split over programs.
+"""Row products over tiles of rows x columns: a product per lane, and one reduction at the end.
+Short rows share a program, long rows are split over programs.
 
-Partial products of splits are a small matrix, which the same kernel reduces: the result does not change from run to run.
-"""
+Partial products of splits are a small matrix, which the same kernel reduces: the result does not
+change from run to run."""
 
 import torch
 import triton
@@ -29,11 +29,16 @@ def _product_kernel(x_ptr, out_ptr, rows, cols, width, ROWS: tl.constexpr, BLOCK
         column = start + tl.arange(0, BLOCK)
         mask = (row < rows)[:, None] & (column < last)[None, :]
         product *= tl.load(base + column[None, :], mask=mask, other=1.0)
-    tl.store(out_ptr + row * tl.num_programs(1) + split, tl.reduce(product, 1, _multiply), mask=row < rows)
+    tl.store(
+        out_ptr + row * tl.num_programs(1) + split,
+        tl.reduce(product, 1, _multiply),
+        mask=row < rows,
+    )
 
 
 def _cut(rows: int, cols: int) -> tuple[int, int, int, int]:
-    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough programs when rows are few."""
+    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough
+    programs when rows are few."""
     block = min(triton.next_power_of_2(cols), TILE)
     tile_rows = min(triton.next_power_of_2(rows), TILE // block)
     splits = min(triton.cdiv(cols, block), max(1, PROGRAMS // triton.cdiv(rows, tile_rows)))
@@ -41,7 +46,16 @@ def _cut(rows: int, cols: int) -> tuple[int, int, int, int]:
     return tile_rows, block, width, triton.cdiv(cols, width)
 
 
-def _product(x: torch.Tensor, out: torch.Tensor, rows: int, cols: int, tile_rows: int, block: int, width: int, splits: int) -> None:
+def _product(
+    x: torch.Tensor,
+    out: torch.Tensor,
+    rows: int,
+    cols: int,
+    tile_rows: int,
+    block: int,
+    width: int,
+    splits: int,
+) -> None:
     grid = (triton.cdiv(rows, tile_rows), splits)
     _product_kernel[grid](x, out, rows, cols, width, ROWS=tile_rows, BLOCK=block, num_warps=4)
 

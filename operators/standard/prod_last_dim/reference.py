@@ -24,7 +24,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         half = cols // 2
         doubled = rng.uniform((rows, half), torch.float32, 0.0, 1.0) < 20.0 / half
         x[:, :half] = torch.where(doubled, 2.0 * x[:, :half], x[:, :half])
-        x[:, half : 2 * half] = torch.where(doubled, 0.5 * x[:, half : 2 * half], x[:, half : 2 * half])
+        x[:, half : 2 * half] = torch.where(
+            doubled, 0.5 * x[:, half : 2 * half], x[:, half : 2 * half]
+        )
     return {"x": x}
 
 

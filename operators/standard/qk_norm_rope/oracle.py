@@ -1,7 +1,8 @@
-"""One program for each token: its angles are loaded once, all heads are normalised and rotated in registers, each byte moves once.
+"""One program for each token: its angles are loaded once, all heads are normalised and rotated in
+registers, each byte moves once.
 
-A head is held as its two halves, so that the rotation needs no shuffle and the norm is one sum over both.
-"""
+A head is held as its two halves, so that the rotation needs no shuffle and the norm is one sum over
+both."""
 
 import torch
 import triton
@@ -9,7 +10,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _norm_rotate(x_ptr, weight_ptr, out_ptr, heads, half, c, s, eps, HEADS: tl.constexpr, HALF: tl.constexpr):
+def _norm_rotate(
+    x_ptr, weight_ptr, out_ptr, heads, half, c, s, eps, HEADS: tl.constexpr, HALF: tl.constexpr
+):
     head = tl.arange(0, HEADS)[:, None]
     i = tl.arange(0, HALF)[None, :]
     mask = (head < heads) & (i < half)
@@ -53,7 +56,18 @@ def _qkv_kernel(
     lane = tl.arange(0, VALUES)
     v = tl.load(row + q_size + kv_size + lane, mask=lane < kv_size)
     _norm_rotate(row, q_weight_ptr, q_ptr + token * q_size, q_heads, half, c, s, eps, Q_HEADS, HALF)
-    _norm_rotate(row + q_size, k_weight_ptr, k_ptr + token * kv_size, kv_heads, half, c, s, eps, KV_HEADS, HALF)
+    _norm_rotate(
+        row + q_size,
+        k_weight_ptr,
+        k_ptr + token * kv_size,
+        kv_heads,
+        half,
+        c,
+        s,
+        eps,
+        KV_HEADS,
+        HALF,
+    )
     tl.store(v_ptr + token * kv_size + lane, v, mask=lane < kv_size)
 
 
@@ -71,7 +85,11 @@ def qk_norm_rope(
     q = torch.empty((tokens, q_heads, 2 * half), dtype=qkv.dtype, device=qkv.device)
     k = torch.empty((tokens, kv_heads, 2 * half), dtype=qkv.dtype, device=qkv.device)
     v = torch.empty((tokens, kv_heads, 2 * half), dtype=qkv.dtype, device=qkv.device)
-    q_block, kv_block, half_block = triton.next_power_of_2(q_heads), triton.next_power_of_2(kv_heads), triton.next_power_of_2(half)
+    q_block, kv_block, half_block = (
+        triton.next_power_of_2(q_heads),
+        triton.next_power_of_2(kv_heads),
+        triton.next_power_of_2(half),
+    )
     values = triton.next_power_of_2(kv_heads * 2 * half)
     # About 16 entries of q for each thread, one half of a head at a time.
     warps = 4 if q_block * half_block <= 2048 else 8

@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`tiny`: mean squares about as large as eps. `spikes`: one entry of a head far larger than the others, of either half."""
+    """`tiny`: mean squares about as large as eps. `spikes`: one entry of a head far larger than the
+    others, of either half."""
     tokens, half, packed = case.axes["tokens"], case.axes["half"], case.axes["packed"]
     qkv = rng.normal((tokens, packed), torch.float32)
     if case.distribution == "tiny":
@@ -19,7 +20,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     q_weight = 0.06 * rng.uniform((2 * half,), torch.float32, 0.6, 1.2)
     k_weight = 0.06 * rng.uniform((2 * half,), torch.float32, 0.6, 1.2)
     position = torch.arange(tokens, dtype=torch.float32, device=rng.device)
-    frequency = torch.exp(torch.arange(half, dtype=torch.float32, device=rng.device) * (-9.0 / half))
+    frequency = torch.exp(
+        torch.arange(half, dtype=torch.float32, device=rng.device) * (-9.0 / half)
+    )
     angle = position[:, None] * frequency[None, :]
     return {
         "qkv": qkv.to(case.dtype),
@@ -34,15 +37,30 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(
-    qkv: Tensor, q_weight: Tensor, k_weight: Tensor, cos: Tensor, sin: Tensor, q_heads: int, kv_heads: int, eps: float
+    qkv: Tensor,
+    q_weight: Tensor,
+    k_weight: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    q_heads: int,
+    kv_heads: int,
+    eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     q, k, v = _split(qkv, q_heads, kv_heads)
-    return _rotate(_norm(q, eps) * q_weight, cos, sin, qkv), _rotate(_norm(k, eps) * k_weight, cos, sin, qkv), v.clone()
+    return (
+        _rotate(_norm(q, eps) * q_weight, cos, sin, qkv),
+        _rotate(_norm(k, eps) * k_weight, cos, sin, qkv),
+        v.clone(),
+    )
 
 
 def _split(qkv: Tensor, q_heads: int, kv_heads: int) -> tuple[Tensor, Tensor, Tensor]:
     heads = qkv.reshape(qkv.shape[0], q_heads + 2 * kv_heads, -1)
-    return heads[:, :q_heads], heads[:, q_heads : q_heads + kv_heads], heads[:, q_heads + kv_heads :]
+    return (
+        heads[:, :q_heads],
+        heads[:, q_heads : q_heads + kv_heads],
+        heads[:, q_heads + kv_heads :],
+    )
 
 
 def _norm(u: Tensor, eps: float) -> Tensor:
@@ -57,7 +75,14 @@ def _rotate(n: Tensor, cos: Tensor, sin: Tensor, like: Tensor) -> Tensor:
 
 
 def mutants(
-    qkv: Tensor, q_weight: Tensor, k_weight: Tensor, cos: Tensor, sin: Tensor, q_heads: int, kv_heads: int, eps: float
+    qkv: Tensor,
+    q_weight: Tensor,
+    k_weight: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    q_heads: int,
+    kv_heads: int,
+    eps: float,
 ) -> dict[str, Tensor | tuple[Tensor, ...]]:
     q, k, v = _split(qkv, q_heads, kv_heads)
     pairs = (_norm(q, eps) * q_weight).unflatten(-1, (-1, 2)).transpose(-1, -2).flatten(-2)
@@ -65,15 +90,32 @@ def mutants(
     return {
         "eps left out": reference(qkv, q_weight, k_weight, cos, sin, q_heads, kv_heads, 0.0),
         "weights exchanged": reference(qkv, k_weight, q_weight, cos, sin, q_heads, kv_heads, eps),
-        "rotated the other way": reference(qkv, q_weight, k_weight, cos, -sin, q_heads, kv_heads, eps),
+        "rotated the other way": reference(
+            qkv, q_weight, k_weight, cos, -sin, q_heads, kv_heads, eps
+        ),
         "interleaved pairs": (_rotate(pairs, cos, sin, qkv), right_k, v),
-        "weight applied after the rotation": (_rotate(_norm(q, eps), cos, sin, qkv) * q_weight, right_k, v),
-        "norm over all heads": (_rotate(_norm(q.flatten(1), eps).reshape(q.shape) * q_weight, cos, sin, qkv), right_k, v),
-        "v normalised too": (_rotate(_norm(q, eps) * q_weight, cos, sin, qkv), right_k, _norm(v, eps).to(v.dtype)),
+        "weight applied after the rotation": (
+            _rotate(_norm(q, eps), cos, sin, qkv) * q_weight,
+            right_k,
+            v,
+        ),
+        "norm over all heads": (
+            _rotate(_norm(q.flatten(1), eps).reshape(q.shape) * q_weight, cos, sin, qkv),
+            right_k,
+            v,
+        ),
+        "v normalised too": (
+            _rotate(_norm(q, eps) * q_weight, cos, sin, qkv),
+            right_k,
+            _norm(v, eps).to(v.dtype),
+        ),
     }
 
 
 def cost(case: Case) -> Cost:
     tokens, half, packed = case.axes["tokens"], case.axes["half"], case.axes["packed"]
     size = case.dtype.itemsize
-    return Cost(bytes=2 * tokens * packed * size + 4 * half * size + 8 * tokens * half, flops=10 * tokens * packed)
+    return Cost(
+        bytes=2 * tokens * packed * size + 4 * half * size + 8 * tokens * half,
+        flops=10 * tokens * packed,
+    )

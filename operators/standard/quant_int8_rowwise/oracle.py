@@ -1,15 +1,16 @@
 """Row-wise int8 quantisation with the row in registers: one read for the maximum and the values.
 
-One IEEE division per row and a multiplication per element: a correctly rounded division of each element would make this compute-bound.
-Exact ties
-occur only where the scale is a power of two, and there the reciprocal is exact.
-"""
+One IEEE division per row and a multiplication per element: a correctly rounded division of each
+element would make this compute-bound. Exact ties occur only where the scale is a power of two, and
+there the reciprocal is exact."""
 
 import torch
 import triton
 import triton.language as tl
 
-ROUND_MAGIC: tl.constexpr = tl.constexpr(12582912.0)  # 1.5 * 2^23: adding it leaves no fraction bits, so the sum is rounded half to even
+ROUND_MAGIC: tl.constexpr = tl.constexpr(
+    12582912.0
+)  # 1.5 * 2^23: adding it leaves no fraction bits, so the sum is rounded half to even
 
 
 @triton.jit

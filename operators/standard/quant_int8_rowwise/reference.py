@@ -10,7 +10,8 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.distribution == "ties":
-        # Row scales are powers of two and entries multiples of half a step, so every second quotient is an exact tie.
+        # Row scales are powers of two and entries multiples of half a step, so every second
+        # quotient is an exact tie.
         step = torch.exp2(rng.integers((rows, 1), -7, -2, torch.int32).float())
         x = 0.5 * step * rng.integers((rows, cols), -253, 254, torch.int32)
         x[:, :1] = 127.0 * step
@@ -27,7 +28,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _without_near_ties(x: Tensor) -> Tensor:
-    """Zeroes the entries whose quotient lies so near a tie that correct implementations could disagree. Row maxima stay."""
+    """Zeroes the entries whose quotient lies so near a tie that correct implementations could
+    disagree. Row maxima stay."""
     wide = x.double()
     scale = wide.abs().amax(dim=-1, keepdim=True) / 127.0
     quotient = wide / torch.where(scale == 0, torch.ones_like(scale), scale)
@@ -49,13 +51,24 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
     whole = wide.abs().amax() / 127.0
     return {
         "truncated": (quotient.trunc().to(torch.int8), scale),
-        "ties away from zero": ((quotient.abs() + 0.5).floor().copysign(quotient).to(torch.int8), scale),
-        "steps of 1/128": (torch.round(quotient * 128.0 / 127.0).clamp(-128, 127).to(torch.int8), scale * 127.0 / 128.0),
-        "largest, not largest magnitude": (
-            torch.round(wide * 127.0 / wide.amax(dim=-1, keepdim=True).clamp_min(1e-6)).clamp(-127, 127).to(torch.int8),
+        "ties away from zero": (
+            (quotient.abs() + 0.5).floor().copysign(quotient).to(torch.int8),
             scale,
         ),
-        "one scale for all rows": (torch.round(wide / whole).to(torch.int8), torch.full_like(scale, float(whole))),
+        "steps of 1/128": (
+            torch.round(quotient * 128.0 / 127.0).clamp(-128, 127).to(torch.int8),
+            scale * 127.0 / 128.0,
+        ),
+        "largest, not largest magnitude": (
+            torch.round(wide * 127.0 / wide.amax(dim=-1, keepdim=True).clamp_min(1e-6))
+            .clamp(-127, 127)
+            .to(torch.int8),
+            scale,
+        ),
+        "one scale for all rows": (
+            torch.round(wide / whole).to(torch.int8),
+            torch.full_like(scale, float(whole)),
+        ),
         "scale of zero rows is 1": (quantized, divisor[:, 0]),
         "scale's reciprocal": (quantized, 1.0 / divisor[:, 0]),
     }

@@ -8,12 +8,17 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """The last element is positive, so that a kernel which leaves out the tail is found however short the tail is."""
+    """The last element is positive, so that a kernel which leaves out the tail is found however
+    short the tail is."""
     n = case.axes["n"]
     x = rng.normal((n,), torch.float32)
     if case.distribution == "special":
         kind = rng.integers((n,), 0, 40, torch.int32)
-        x = x.masked_fill(kind == 0, float("nan")).masked_fill(kind == 1, float("inf")).masked_fill(kind == 2, float("-inf"))
+        x = (
+            x.masked_fill(kind == 0, float("nan"))
+            .masked_fill(kind == 1, float("inf"))
+            .masked_fill(kind == 2, float("-inf"))
+        )
     elif case.distribution == "sparse":
         x -= 2.5
     elif case.distribution == "tail":

@@ -1,8 +1,8 @@
-"""Retention, 64 steps at a time, with the state in registers: pairs within a chunk by their scores, everything older through the state.
+"""Retention, 64 steps at a time, with the state in registers: pairs within a chunk by their scores,
+everything older through the state.
 
-Heads and blocks of value columns run side by side. The decay between steps of a chunk is the same for all chunks, so its table is built
-once.
-"""
+Heads and blocks of value columns run side by side. The decay between steps of a chunk is the same
+for all chunks, so its table is built once."""
 
 import torch
 import triton
@@ -12,12 +12,27 @@ LOG2_E: tl.constexpr = tl.constexpr(1.4426950408889634)
 
 
 @triton.jit
-def _chunk_kernel(q_ptr, k_ptr, v_ptr, o_ptr, seq, heads, scale, C: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, BV: tl.constexpr):
+def _chunk_kernel(
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    o_ptr,
+    seq,
+    heads,
+    scale,
+    C: tl.constexpr,
+    DK: tl.constexpr,
+    DV: tl.constexpr,
+    BV: tl.constexpr,
+):
     program = tl.program_id(1)
     head = program.to(tl.int64) * seq
-    # log2(1 - x) as a series: x is at most 1/32, and a logarithm of a number so near 1 would lose its digits.
+    # log2(1 - x) as a series: x is at most 1/32, and a logarithm of a number so near 1 would lose
+    # its digits.
     x = tl.exp2(-5.0 - (program % heads).to(tl.float32))
-    rate = -LOG2_E * x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 3.0 + x * (1.0 / 4.0 + x * (1.0 / 5.0)))))
+    rate = (
+        -LOG2_E * x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 3.0 + x * (1.0 / 4.0 + x * (1.0 / 5.0)))))
+    )
     steps = tl.arange(0, C)
     keys = tl.arange(0, DK)
     columns = tl.program_id(0) * BV + tl.arange(0, BV)
@@ -50,6 +65,18 @@ def retention_chunk(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.
     # All columns of a head together: scores are computed, and q and k read, once.
     block = min(64, value_dim)
     _chunk_kernel[(value_dim // block, batch * heads)](
-        q, k, v, o, seq, heads, key_dim**-0.5, C=64, DK=key_dim, DV=value_dim, BV=block, num_warps=4, num_stages=3
+        q,
+        k,
+        v,
+        o,
+        seq,
+        heads,
+        key_dim**-0.5,
+        C=64,
+        DK=key_dim,
+        DV=value_dim,
+        BV=block,
+        num_warps=4,
+        num_stages=3,
     )
     return o

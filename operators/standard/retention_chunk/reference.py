@@ -8,12 +8,15 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """v is scaled by the number of steps that a head remembers, so that o stays below about 5 in all heads."""
+    """v is scaled by the number of steps that a head remembers, so that o stays below about 5 in
+    all heads."""
     batch, heads, seq, key_dim = (case.axes[name] for name in ("batch", "heads", "seq", "key_dim"))
     keys = (batch, heads, seq, key_dim)
     q, k = rng.normal(keys, torch.float32), rng.normal(keys, torch.float32)
     v = rng.normal((batch, heads, seq, case.axes["value_dim"]), torch.float32)
-    remembered = torch.exp2(4.0 + torch.arange(heads, dtype=torch.float32, device=rng.device)).clamp(max=float(seq))
+    remembered = torch.exp2(
+        4.0 + torch.arange(heads, dtype=torch.float32, device=rng.device)
+    ).clamp(max=float(seq))
     v *= 0.5 * remembered[:, None, None] ** -0.5
     if case.distribution == "spikes":
         v *= 1.0 + 3.0 * (rng.uniform((batch, heads, seq, 1), torch.float32, 0.0, 1.0) < 0.03)
@@ -25,8 +28,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     return {"q": q.to(case.dtype), "k": k.to(case.dtype), "v": v.to(case.dtype)}
 
 
-def _retain(q: Tensor, k: Tensor, v: Tensor, scale: float, late: int = 0, shift: int = 0, variant: str = "") -> Tensor:
-    """All pairs, one head at a time. late: extra steps of decay; shift: added to the number of the head; variant: of the mask."""
+def _retain(
+    q: Tensor, k: Tensor, v: Tensor, scale: float, late: int = 0, shift: int = 0, variant: str = ""
+) -> Tensor:
+    """All pairs, one head at a time. late: extra steps of decay; shift: added to the number of the
+    head; variant: of the mask."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, _ = q.shape
     out = torch.empty(v.shape, dtype=wide, device=q.device)
@@ -36,11 +42,17 @@ def _retain(q: Tensor, k: Tensor, v: Tensor, scale: float, late: int = 0, shift:
         distance = distance.abs()
     for h in range(heads):
         gamma = 1.0 if variant == "no decay" else 1.0 - 2.0 ** (-5 - h - shift)
-        decay = torch.where(distance >= (1 if variant == "strict" else 0), gamma ** (distance.clamp(min=0) + late), 0.0).to(wide)
+        decay = torch.where(
+            distance >= (1 if variant == "strict" else 0),
+            gamma ** (distance.clamp(min=0) + late),
+            0.0,
+        ).to(wide)
         for i in range(batch):
             scores = q[i, h].to(wide) @ k[i, h].to(wide).T * decay
             if variant == "chunks":
-                scores = torch.where((step // 64)[:, None] == (step // 64)[None, :], scores, torch.zeros_like(scores))
+                scores = torch.where(
+                    (step // 64)[:, None] == (step // 64)[None, :], scores, torch.zeros_like(scores)
+                )
             out[i, h] = scale * (scores @ v[i, h].to(wide))
     return out
 
@@ -66,4 +78,7 @@ def cost(case: Case) -> Cost:
     batch, heads, seq = case.axes["batch"], case.axes["heads"], case.axes["seq"]
     key_dim, value_dim = case.axes["key_dim"], case.axes["value_dim"]
     steps = batch * heads * seq
-    return Cost(bytes=steps * (2 * (2 * key_dim + value_dim) + 4 * value_dim), flops=5 * steps * key_dim * value_dim)
+    return Cost(
+        bytes=steps * (2 * (2 * key_dim + value_dim) + 4 * value_dim),
+        flops=5 * steps * key_dim * value_dim,
+    )

@@ -1,10 +1,10 @@
 """Suffix sums in one pass over memory, in two forms.
 
-Many rows: one program per row, block after block from the end, with a running total.
-Few long rows: one program per tile, and decoupled look-back, here towards the end of the row. A tile publishes its own sum at once and
-the sum of all that follows when it knows it. Value and state share a 64-bit word, so that they are seen together. Tiles are numbered
-by a ticket, last tile of a row first, so a tile only waits for tiles that run already.
-"""
+Many rows: one program per row, block after block from the end, with a running total. Few long rows:
+one program per tile, and decoupled look-back, here towards the end of the row. A tile publishes its
+own sum at once and the sum of all that follows when it knows it. Value and state share a 64-bit
+word, so that they are seen together. Tiles are numbered by a ticket, last tile of a row first, so a
+tile only waits for tiles that run already."""
 
 import torch
 import triton
@@ -12,7 +12,9 @@ import triton.language as tl
 
 ROWS_TO_FILL_A_GPU = 256
 OWN: tl.constexpr = tl.constexpr(1)  # the word holds the sum of this tile alone
-SUFFIX: tl.constexpr = tl.constexpr(2)  # the word holds the sum from this tile to the end of the row
+SUFFIX: tl.constexpr = tl.constexpr(
+    2
+)  # the word holds the sum from this tile to the end of the row
 
 
 @triton.jit
@@ -25,7 +27,8 @@ def _row_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
         position = (blocks - 1 - i) * BLOCK + columns
         mask = position < cols
         x = tl.load(x_ptr + start + position, mask=mask, other=0.0)
-        # What follows inside the block is its sum without a prefix: a reversed scan would shuffle all lanes twice.
+        # What follows inside the block is its sum without a prefix: a reversed scan would shuffle
+        # all lanes twice.
         total += tl.sum(x, axis=0)
         tl.store(y_ptr + start + position, total - (tl.cumsum(x, axis=0) - x), mask=mask)
 
@@ -37,7 +40,9 @@ def _pack(value, state):
 
 
 @triton.jit
-def _look_ahead_kernel(x_ptr, y_ptr, words_ptr, cols, tiles, BLOCK: tl.constexpr, WINDOW: tl.constexpr):
+def _look_ahead_kernel(
+    x_ptr, y_ptr, words_ptr, cols, tiles, BLOCK: tl.constexpr, WINDOW: tl.constexpr
+):
     ticket = tl.atomic_add(words_ptr, 1).to(tl.int32)
     row = ticket // tiles
     done = ticket % tiles  # how many tiles of this row come first: those behind this one
@@ -76,6 +81,10 @@ def reverse_cumsum(x: torch.Tensor) -> torch.Tensor:
         return y
     block = 4096
     tiles = triton.cdiv(cols, block)
-    words = torch.zeros((1 + rows * tiles,), dtype=torch.int64, device=x.device)  # the ticket, then one word per tile
-    _look_ahead_kernel[(rows * tiles,)](x, y, words, cols, tiles, BLOCK=block, WINDOW=128, num_warps=8)
+    words = torch.zeros(
+        (1 + rows * tiles,), dtype=torch.int64, device=x.device
+    )  # the ticket, then one word per tile
+    _look_ahead_kernel[(rows * tiles,)](
+        x, y, words, cols, tiles, BLOCK=block, WINDOW=128, num_warps=8
+    )
     return y

@@ -38,7 +38,9 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "sums from the start": wide.cumsum(-1).to(x.dtype),
         "exclusive": (_suffix(x) - wide).to(x.dtype),
         "runs on into the next row": flat.to(x.dtype),
-        "blocks of 1024 without a carry": _suffix(blocks).reshape(x.shape[0], -1)[:, : x.shape[-1]].to(x.dtype),
+        "blocks of 1024 without a carry": _suffix(blocks)
+        .reshape(x.shape[0], -1)[:, : x.shape[-1]]
+        .to(x.dtype),
         "result left reversed": _suffix(x).flip(-1).to(x.dtype),
     }
 

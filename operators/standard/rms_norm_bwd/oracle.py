@@ -1,8 +1,8 @@
 """RMS normalisation backward in two kernels.
 
-The first walks over rows with a fixed stride: it writes dx and keeps this program's share of dw in registers, so x and dy are read
-once. The second adds up the shares, a few hundred rows that are still in L2.
-"""
+The first walks over rows with a fixed stride: it writes dx and keeps this program's share of dw in
+registers, so x and dy are read once. The second adds up the shares, a few hundred rows that are
+still in L2."""
 
 import torch
 import triton
@@ -12,7 +12,9 @@ PROGRAMS = 528  # four for each SM of the largest part; more would only add shar
 
 
 @triton.jit
-def _rows_kernel(dy_ptr, x_ptr, w_ptr, rstd_ptr, dx_ptr, shares_ptr, rows, cols, BLOCK: tl.constexpr):
+def _rows_kernel(
+    dy_ptr, x_ptr, w_ptr, rstd_ptr, dx_ptr, shares_ptr, rows, cols, BLOCK: tl.constexpr
+):
     program = tl.program_id(0)
     programs = tl.num_programs(0)
     columns = tl.arange(0, BLOCK)
@@ -40,11 +42,15 @@ def _sum_kernel(shares_ptr, out_ptr, programs, width, ROWS: tl.constexpr, COLS: 
     for first in range(0, programs, ROWS):
         rows = first + tl.arange(0, ROWS)
         mask = (rows < programs)[:, None] & (columns < width)[None, :]
-        total += tl.load(shares_ptr + rows[:, None] * width + columns[None, :], mask=mask, other=0.0)
+        total += tl.load(
+            shares_ptr + rows[:, None] * width + columns[None, :], mask=mask, other=0.0
+        )
     tl.store(out_ptr + columns, tl.sum(total, axis=0), mask=columns < width)
 
 
-def rms_norm_bwd(dy: torch.Tensor, x: torch.Tensor, w: torch.Tensor, rstd: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def rms_norm_bwd(
+    dy: torch.Tensor, x: torch.Tensor, w: torch.Tensor, rstd: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     rows, cols = x.shape
     block = triton.next_power_of_2(cols)
     programs = min(rows, PROGRAMS)

@@ -11,7 +11,9 @@ EPS = 1e-5
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
-    x = rng.normal((rows, cols), torch.float32) * torch.exp2(rng.uniform((rows, 1), torch.float32, -1.0, 1.0))
+    x = rng.normal((rows, cols), torch.float32) * torch.exp2(
+        rng.uniform((rows, 1), torch.float32, -1.0, 1.0)
+    )
     dy = rng.normal((rows, cols), torch.float32)
     if case.distribution == "aligned":
         # dy nearly along x, so dx is a small difference of larger numbers.
@@ -33,14 +35,22 @@ def reference(dy: Tensor, x: Tensor, w: Tensor, rstd: Tensor) -> tuple[Tensor, T
     return dx, (dy * xhat).sum(dim=0)
 
 
-def mutants(dy: Tensor, x: Tensor, w: Tensor, rstd: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    dy: Tensor, x: Tensor, w: Tensor, rstd: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     dx, dw = reference(dy, x, w, rstd)
     g = dy * w
     xhat = x * rstd[:, None]
     return {
         "rstd taken as a constant": (rstd[:, None] * g, dw),
-        "mean of g subtracted, as in layer norm": (dx - rstd[:, None] * g.mean(dim=-1, keepdim=True), dw),
-        "weight left out of the projection": (rstd[:, None] * (g - xhat * (dy * xhat).mean(dim=-1, keepdim=True)), dw),
+        "mean of g subtracted, as in layer norm": (
+            dx - rstd[:, None] * g.mean(dim=-1, keepdim=True),
+            dw,
+        ),
+        "weight left out of the projection": (
+            rstd[:, None] * (g - xhat * (dy * xhat).mean(dim=-1, keepdim=True)),
+            dw,
+        ),
         "dw of x, not of xhat": (dx, (dy * x).sum(dim=0)),
         "dw of g, not of dy": (dx, (g * xhat).sum(dim=0)),
     }

@@ -10,7 +10,8 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.dtype == torch.bfloat16:
-        # Bounded, so that |y| stays below 1: half a unit in the last place of a larger bfloat16 comes near the tolerance.
+        # Bounded, so that |y| stays below 1: half a unit in the last place of a larger bfloat16
+        # comes near the tolerance.
         x = rng.uniform((rows, cols), torch.float32, -1.0, 1.0)
         w = rng.uniform((cols,), torch.float32, 0.25, 0.55)
     else:
@@ -49,7 +50,8 @@ def mutants(x: Tensor, w: Tensor, eps: float) -> dict[str, Tensor | tuple[Tensor
         "divided by the padded length": _rms_norm(x, w, eps, divisor=padded),
         "weight left out": _rms_norm(x, torch.ones_like(w), eps),
         "weight plus one": _rms_norm(x, w + 1, eps),
-        "squares in the input's dtype": _rms_norm(x, w, eps) * x.square().sum(dim=-1, keepdim=True).isfinite(),
+        "squares in the input's dtype": _rms_norm(x, w, eps)
+        * x.square().sum(dim=-1, keepdim=True).isfinite(),
     }
 
 

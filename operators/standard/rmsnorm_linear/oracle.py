@@ -1,5 +1,6 @@
-"""RMS norm and linear layer. A first kernel writes the normalised rows in float16, which costs one pass over x; done inside the GEMM, it
-would be repeated for every tile of columns and would keep the tensor cores waiting for registers."""
+"""RMS norm and linear layer. A first kernel writes the normalised rows in float16, which costs one
+pass over x; done inside the GEMM, it would be repeated for every tile of columns and would keep the
+tensor cores waiting for registers."""
 
 import torch
 import triton
@@ -19,7 +20,17 @@ def _norm_kernel(x_ptr, g_ptr, out_ptr, k, eps, BLOCK: tl.constexpr):
 
 @triton.jit
 def _matmul_kernel(
-    a_ptr, b_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, EVEN_K: tl.constexpr
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    EVEN_K: tl.constexpr,
 ):
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
@@ -29,7 +40,8 @@ def _matmul_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads need no mask.
+    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads
+    # need no mask.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -48,12 +60,20 @@ def _matmul_kernel(
         b_tile += BK * n
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
-    tl.store(c_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16), mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        c_ptr + rows[:, None] * n + columns[None, :],
+        acc.to(tl.float16),
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
@@ -64,7 +84,15 @@ def rmsnorm_linear(x: torch.Tensor, g: torch.Tensor, w: torch.Tensor, eps: float
     y = torch.empty((m, n), dtype=x.dtype, device=x.device)
     normed = torch.empty_like(x)
     block = triton.next_power_of_2(k)
-    _norm_kernel[(m,)](x, g, normed, k, eps, BLOCK=block, num_warps=4 if block <= 2048 else 8 if block <= 8192 else 16)
+    _norm_kernel[(m,)](
+        x,
+        g,
+        normed,
+        k,
+        eps,
+        BLOCK=block,
+        num_warps=4 if block <= 2048 else 8 if block <= 8192 else 16,
+    )
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
     elif m <= 16:
@@ -75,6 +103,18 @@ def rmsnorm_linear(x: torch.Tensor, g: torch.Tensor, w: torch.Tensor, eps: float
         bm, bn, bk, warps, stages = 64, 32, 64, 4, 5
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
     _matmul_kernel[grid](
-        normed, w, y, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=_stages(stages)
+        normed,
+        w,
+        y,
+        m,
+        n,
+        k,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=8,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=_stages(stages),
     )
     return y

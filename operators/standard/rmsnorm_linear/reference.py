@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Rows of x have sizes between 1/8 and 8. `offset`: a common mean in each row. `tiny`: mean squares about as large as eps."""
+    """Rows of x have sizes between 1/8 and 8. `offset`: a common mean in each row. `tiny`: mean
+    squares about as large as eps."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     x = rng.normal((m, k), torch.float32)
     if case.distribution == "offset":
@@ -44,9 +45,15 @@ def mutants(x: Tensor, g: Tensor, w: Tensor, eps: float) -> dict[str, Tensor | t
         "norm left out": _product(wide * g, w),
         "weight left out": _product(_norm(x, eps), w),
         "eps left out": _product(_norm(x, 0.0) * g, w),
-        "eps added to the root": _product(wide / (wide.square().mean(dim=-1, keepdim=True).sqrt() + eps) * g, w),
-        "mean subtracted": _product(centred / (centred.square().mean(dim=-1, keepdim=True) + eps).sqrt() * g, w),
-        "mean over a padded row": _product(wide / (wide.square().sum(dim=-1, keepdim=True) / 64 + eps).sqrt() * g, w),
+        "eps added to the root": _product(
+            wide / (wide.square().mean(dim=-1, keepdim=True).sqrt() + eps) * g, w
+        ),
+        "mean subtracted": _product(
+            centred / (centred.square().mean(dim=-1, keepdim=True) + eps).sqrt() * g, w
+        ),
+        "mean over a padded row": _product(
+            wide / (wide.square().sum(dim=-1, keepdim=True) / 64 + eps).sqrt() * g, w
+        ),
     }
 
 

@@ -1,5 +1,5 @@
-"""Backward of the rotary embedding for q and k in one launch: a program takes one token, looks its angles up once and turns all heads
-back with them."""
+"""Backward of the rotary embedding for q and k in one launch: a program takes one token, looks its
+angles up once and turns all heads back with them."""
 
 import torch
 import triton
@@ -44,12 +44,20 @@ def _rope_kernel(
 
 
 def rope_bwd(
-    dq_out: torch.Tensor, dk_out: torch.Tensor, positions: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
+    dq_out: torch.Tensor,
+    dk_out: torch.Tensor,
+    positions: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     dq, dk = torch.empty_like(dq_out), torch.empty_like(dk_out)
     tokens, q_heads, dim = dq_out.shape
     kv_heads, half = dk_out.shape[1], dim // 2
-    q_block, kv_block, half_block = triton.next_power_of_2(q_heads), triton.next_power_of_2(kv_heads), triton.next_power_of_2(half)
+    q_block, kv_block, half_block = (
+        triton.next_power_of_2(q_heads),
+        triton.next_power_of_2(kv_heads),
+        triton.next_power_of_2(half),
+    )
     _rope_kernel[(tokens,)](
         dq_out,
         dk_out,

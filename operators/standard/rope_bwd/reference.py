@@ -17,7 +17,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         dq[: tokens - tokens // 8] *= 0.1
         dk[: tokens - tokens // 8] *= 0.1
     if case.distribution == "normal":
-        positions = (rng.integers((1,), 0, table, torch.int64) + torch.arange(tokens, device=rng.device)) % table
+        positions = (
+            rng.integers((1,), 0, table, torch.int64) + torch.arange(tokens, device=rng.device)
+        ) % table
     else:
         positions = rng.integers((tokens,), 0, table, torch.int64)
     frequencies = BASE ** (-torch.arange(half, device=rng.device).double() / half)
@@ -26,7 +28,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "scaled":
         # Long-context variants stretch the table: its rows are no longer of length 1.
         cos, sin = 1.3 * cos, 1.3 * sin
-    return {"dq_out": dq, "dk_out": dk, "positions": positions.to(torch.int32), "cos": cos, "sin": sin}
+    return {
+        "dq_out": dq,
+        "dk_out": dk,
+        "positions": positions.to(torch.int32),
+        "cos": cos,
+        "sin": sin,
+    }
 
 
 def _turned(dy: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -36,12 +44,16 @@ def _turned(dy: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return torch.cat((first * c + second * s, second * c - first * s), dim=-1)
 
 
-def reference(dq_out: Tensor, dk_out: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
+def reference(
+    dq_out: Tensor, dk_out: Tensor, positions: Tensor, cos: Tensor, sin: Tensor
+) -> tuple[Tensor, Tensor]:
     c, s = cos[positions.long()], sin[positions.long()]
     return _turned(dq_out, c, s), _turned(dk_out, c, s)
 
 
-def mutants(dq_out: Tensor, dk_out: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    dq_out: Tensor, dk_out: Tensor, positions: Tensor, cos: Tensor, sin: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     c, s = cos[positions.long()], sin[positions.long()]
     in_order = torch.arange(positions.numel(), device=cos.device) % cos.shape[0]
     length = (c.square() + s.square()).rsqrt()
@@ -54,13 +66,24 @@ def mutants(dq_out: Tensor, dk_out: Tensor, positions: Tensor, cos: Tensor, sin:
 
     return {
         "turned forwards": (_turned(dq_out, c, -s), _turned(dk_out, c, -s)),
-        "neighbouring pairs": (back(_turned(pairs(dq_out), c, s)), back(_turned(pairs(dk_out), c, s))),
-        "positions taken in token order": (_turned(dq_out, cos[in_order], sin[in_order]), _turned(dk_out, cos[in_order], sin[in_order])),
-        "angles computed, not looked up": (_turned(dq_out, c * length, s * length), _turned(dk_out, c * length, s * length)),
+        "neighbouring pairs": (
+            back(_turned(pairs(dq_out), c, s)),
+            back(_turned(pairs(dk_out), c, s)),
+        ),
+        "positions taken in token order": (
+            _turned(dq_out, cos[in_order], sin[in_order]),
+            _turned(dk_out, cos[in_order], sin[in_order]),
+        ),
+        "angles computed, not looked up": (
+            _turned(dq_out, c * length, s * length),
+            _turned(dk_out, c * length, s * length),
+        ),
     }
 
 
 def cost(case: Case) -> Cost:
     tokens, half = case.axes["tokens"], case.axes["half_dim"]
     elements = tokens * (case.axes["q_heads"] + case.axes["kv_heads"]) * 2 * half
-    return Cost(bytes=8 * elements + 4 * tokens + 8 * case.axes["max_position"] * half, flops=3 * elements)
+    return Cost(
+        bytes=8 * elements + 4 * tokens + 8 * case.axes["max_position"] * half, flops=3 * elements
+    )

@@ -1,4 +1,5 @@
-"""One program per token: a tile of whole heads, read and written in contiguous vectors; pairs are split and joined in registers."""
+"""One program per token: a tile of whole heads, read and written in contiguous vectors; pairs are
+split and joined in registers."""
 
 import torch
 import triton
@@ -6,7 +7,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _rope_kernel(x_ptr, cos_ptr, sin_ptr, y_ptr, heads, dim, half_rot, HEADS: tl.constexpr, HALF: tl.constexpr):
+def _rope_kernel(
+    x_ptr, cos_ptr, sin_ptr, y_ptr, heads, dim, half_rot, HEADS: tl.constexpr, HALF: tl.constexpr
+):
     token = tl.program_id(0).to(tl.int64)
     head = tl.program_id(1) * HEADS + tl.arange(0, HEADS)
     d = tl.arange(0, 2 * HALF)
@@ -14,8 +17,12 @@ def _rope_kernel(x_ptr, cos_ptr, sin_ptr, y_ptr, heads, dim, half_rot, HEADS: tl
     at = (token * heads + head)[:, None] * dim + d[None, :]
     i = tl.arange(0, HALF)
     # Past the rotated part the angle is 0, which leaves a pair as it is.
-    c = tl.load(cos_ptr + token * half_rot + i, mask=i < half_rot, other=1.0).to(tl.float32)[None, :]
-    s = tl.load(sin_ptr + token * half_rot + i, mask=i < half_rot, other=0.0).to(tl.float32)[None, :]
+    c = tl.load(cos_ptr + token * half_rot + i, mask=i < half_rot, other=1.0).to(tl.float32)[
+        None, :
+    ]
+    s = tl.load(sin_ptr + token * half_rot + i, mask=i < half_rot, other=0.0).to(tl.float32)[
+        None, :
+    ]
     x = tl.load(x_ptr + at, mask=mask, other=0.0).to(tl.float32)
     first, second = tl.split(tl.reshape(x, (HEADS, HALF, 2)))
     y = tl.join(first * c - second * s, second * c + first * s)
@@ -28,5 +35,7 @@ def rope_interleaved(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> t
     half = triton.next_power_of_2(dim // 2)
     block = min(triton.next_power_of_2(heads), max(1, 4096 // (2 * half)))
     warps = 4 if block * half >= 1024 else 1
-    _rope_kernel[(tokens, triton.cdiv(heads, block))](x, cos, sin, y, heads, dim, cos.shape[1], HEADS=block, HALF=half, num_warps=warps)
+    _rope_kernel[(tokens, triton.cdiv(heads, block))](
+        x, cos, sin, y, heads, dim, cos.shape[1], HEADS=block, HALF=half, num_warps=warps
+    )
     return y

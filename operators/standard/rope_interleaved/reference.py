@@ -11,7 +11,9 @@ BASE = 10000.0
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     tokens, half_rot = case.axes["tokens"], case.axes["half_rot"]
-    x = rng.normal((tokens, case.axes["heads"], 2 * case.axes["half_dim"]), torch.float32).clamp(-5.0, 5.0)
+    x = rng.normal((tokens, case.axes["heads"], 2 * case.axes["half_dim"]), torch.float32).clamp(
+        -5.0, 5.0
+    )
     if case.distribution == "tail":
         x[: tokens - tokens // 8] *= 0.1
     if case.distribution == "shuffled":
@@ -20,14 +22,21 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         positions = rng.integers((1,), 1, 64, torch.int64) + torch.arange(tokens, device=rng.device)
     frequencies = BASE ** (-torch.arange(half_rot, device=rng.device).double() / half_rot)
     angles = positions.double()[:, None] * frequencies[None, :]
-    return {"x": x.to(torch.float16), "cos": angles.cos().to(torch.float16), "sin": angles.sin().to(torch.float16)}
+    return {
+        "x": x.to(torch.float16),
+        "cos": angles.cos().to(torch.float16),
+        "sin": angles.sin().to(torch.float16),
+    }
 
 
 def _rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     c, s = cos.to(wide)[:, None, :], sin.to(wide)[:, None, :]
     turned = x.clone()
-    first, second = x[..., : 2 * cos.shape[1] : 2].to(wide), x[..., 1 : 2 * cos.shape[1] : 2].to(wide)
+    first, second = (
+        x[..., : 2 * cos.shape[1] : 2].to(wide),
+        x[..., 1 : 2 * cos.shape[1] : 2].to(wide),
+    )
     turned[..., : 2 * cos.shape[1] : 2] = (first * c - second * s).to(x.dtype)
     turned[..., 1 : 2 * cos.shape[1] : 2] = (second * c + first * s).to(x.dtype)
     return turned
@@ -41,9 +50,13 @@ def mutants(x: Tensor, cos: Tensor, sin: Tensor) -> dict[str, Tensor | tuple[Ten
     rotary = 2 * cos.shape[1]
     halves = x.clone()
     # The half-split rotation: pairs (i, i + rotary / 2).
-    halves[..., :rotary] = x[..., :rotary].unflatten(-1, (2, rotary // 2)).transpose(-1, -2).flatten(-2)
+    halves[..., :rotary] = (
+        x[..., :rotary].unflatten(-1, (2, rotary // 2)).transpose(-1, -2).flatten(-2)
+    )
     split = _rotated(halves, cos, sin)
-    split[..., :rotary] = split[..., :rotary].unflatten(-1, (rotary // 2, 2)).transpose(-1, -2).flatten(-2)
+    split[..., :rotary] = (
+        split[..., :rotary].unflatten(-1, (rotary // 2, 2)).transpose(-1, -2).flatten(-2)
+    )
     cut = _rotated(x, cos, sin)
     cut[..., rotary:] = 0
     return {

@@ -1,4 +1,5 @@
-"""One program per token: angles and slot are looked up once for all heads; each head's vector goes to its block as one contiguous piece."""
+"""One program per token: angles and slot are looked up once for all heads; each head's vector goes
+to its block as one contiguous piece."""
 
 import torch
 import triton
@@ -56,5 +57,17 @@ def rope_kv_cache_write(
     head_block, half_block = triton.next_power_of_2(heads), triton.next_power_of_2(half)
     warps = 2 if head_block * half_block <= 1024 else 4
     _write_kernel[(tokens,)](
-        k, v, cos, sin, slots_of, k_cache, v_cache, heads, half, k_cache.shape[2], HEADS=head_block, HALF=half_block, num_warps=warps
+        k,
+        v,
+        cos,
+        sin,
+        slots_of,
+        k_cache,
+        v_cache,
+        heads,
+        half,
+        k_cache.shape[2],
+        HEADS=head_block,
+        HALF=half_block,
+        num_warps=warps,
     )

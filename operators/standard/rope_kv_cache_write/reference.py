@@ -10,7 +10,8 @@ BASE = 10000.0
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Caches hold something everywhere, so that a slot which must stay as it is can be told from one that was written."""
+    """Caches hold something everywhere, so that a slot which must stay as it is can be told from
+    one that was written."""
     tokens, heads, half = case.axes["tokens"], case.axes["heads"], case.axes["half_dim"]
     blocks, size = case.axes["blocks"], case.axes["block_size"]
     positions = rng.integers((tokens,), 0, 32768, torch.int64)
@@ -20,10 +21,16 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "padded":
         slots_of[1::4] = -1
         # Nobody names the last slot, where a -1 that is not skipped would land.
-        slots_of = torch.where(slots_of == blocks * size - 1, torch.full_like(slots_of, -1), slots_of)
+        slots_of = torch.where(
+            slots_of == blocks * size - 1, torch.full_like(slots_of, -1), slots_of
+        )
     return {
-        "k": rng.normal((tokens, heads, 2 * half), torch.float32).clamp(-5.0, 5.0).to(torch.float16),
-        "v": rng.normal((tokens, heads, 2 * half), torch.float32).clamp(-5.0, 5.0).to(torch.float16),
+        "k": rng.normal((tokens, heads, 2 * half), torch.float32)
+        .clamp(-5.0, 5.0)
+        .to(torch.float16),
+        "v": rng.normal((tokens, heads, 2 * half), torch.float32)
+        .clamp(-5.0, 5.0)
+        .to(torch.float16),
         "cos": angles.cos().to(torch.float16),
         "sin": angles.sin().to(torch.float16),
         "slots_of": slots_of,
@@ -48,12 +55,26 @@ def _written(cache: Tensor, x: Tensor, slots_of: Tensor, skip: bool = True) -> T
     return by_slot.reshape(blocks, size, heads, dim).transpose(1, 2).contiguous()
 
 
-def reference(k: Tensor, v: Tensor, cos: Tensor, sin: Tensor, slots_of: Tensor, k_cache: Tensor, v_cache: Tensor) -> tuple[Tensor, Tensor]:
+def reference(
+    k: Tensor,
+    v: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    slots_of: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+) -> tuple[Tensor, Tensor]:
     return _written(k_cache, _rotated(k, cos, sin), slots_of), _written(v_cache, v, slots_of)
 
 
 def mutants(
-    k: Tensor, v: Tensor, cos: Tensor, sin: Tensor, slots_of: Tensor, k_cache: Tensor, v_cache: Tensor
+    k: Tensor,
+    v: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    slots_of: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
 ) -> dict[str, Tensor | tuple[Tensor, ...]]:
     turned = _rotated(k, cos, sin)
     blocks, heads, size, dim = k_cache.shape
@@ -61,19 +82,33 @@ def mutants(
 
     def head_last(cache: Tensor, x: Tensor) -> Tensor:
         """As if the cache were laid out (blocks, block_size, heads, dim)."""
-        return _written(cache.reshape(flat).transpose(1, 2), x, slots_of).transpose(1, 2).reshape(cache.shape)
+        return (
+            _written(cache.reshape(flat).transpose(1, 2), x, slots_of)
+            .transpose(1, 2)
+            .reshape(cache.shape)
+        )
 
     return {
         "keys not rotated": (_written(k_cache, k, slots_of), _written(v_cache, v, slots_of)),
-        "values rotated too": (_written(k_cache, turned, slots_of), _written(v_cache, _rotated(v, cos, sin), slots_of)),
-        "turned backwards": (_written(k_cache, _rotated(k, cos, -sin), slots_of), _written(v_cache, v, slots_of)),
-        "padding written to the last slot": (_written(k_cache, turned, slots_of, False), _written(v_cache, v, slots_of, False)),
+        "values rotated too": (
+            _written(k_cache, turned, slots_of),
+            _written(v_cache, _rotated(v, cos, sin), slots_of),
+        ),
+        "turned backwards": (
+            _written(k_cache, _rotated(k, cos, -sin), slots_of),
+            _written(v_cache, v, slots_of),
+        ),
+        "padding written to the last slot": (
+            _written(k_cache, turned, slots_of, False),
+            _written(v_cache, v, slots_of, False),
+        ),
         "place in the block before the head": (head_last(k_cache, turned), head_last(v_cache, v)),
     }
 
 
 def cost(case: Case) -> Cost:
-    """Padding need not be read, nor any slot: the named ones are written and the others are left alone."""
+    """Padding need not be read, nor any slot: the named ones are written and the others are left
+    alone."""
     tokens, heads, half = case.axes["tokens"], case.axes["heads"], case.axes["half_dim"]
     # Every fourth token is padding where there is any, and so is the one that drew the last slot.
     stored = tokens - (tokens + 2) // 4 - 1 if case.distribution == "padded" else tokens

@@ -1,4 +1,5 @@
-"""Rotary embedding of q and k in one launch: a program takes one token, loads its angles once and rotates all heads with them."""
+"""Rotary embedding of q and k in one launch: a program takes one token, loads its angles once and
+rotates all heads with them."""
 
 import torch
 import triton
@@ -40,12 +41,30 @@ def _rope_kernel(
     _rotate(k_ptr, k_out_ptr, token, kv_heads, half, c, s, KV_HEADS, HALF)
 
 
-def rope_neox(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def rope_neox(
+    q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     q_out, k_out = torch.empty_like(q), torch.empty_like(k)
     tokens, q_heads, dim = q.shape
     kv_heads, half = k.shape[1], dim // 2
-    q_block, kv_block, half_block = triton.next_power_of_2(q_heads), triton.next_power_of_2(kv_heads), triton.next_power_of_2(half)
+    q_block, kv_block, half_block = (
+        triton.next_power_of_2(q_heads),
+        triton.next_power_of_2(kv_heads),
+        triton.next_power_of_2(half),
+    )
     _rope_kernel[(tokens,)](
-        q, k, cos, sin, q_out, k_out, q_heads, kv_heads, half, Q_HEADS=q_block, KV_HEADS=kv_block, HALF=half_block, num_warps=4
+        q,
+        k,
+        cos,
+        sin,
+        q_out,
+        k_out,
+        q_heads,
+        kv_heads,
+        half,
+        Q_HEADS=q_block,
+        KV_HEADS=kv_block,
+        HALF=half_block,
+        num_warps=4,
     )
     return q_out, k_out

@@ -25,7 +25,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         positions = rng.integers((1,), 1, 64, torch.int64) + torch.arange(tokens, device=rng.device)
     frequencies = BASE ** (-torch.arange(half, device=rng.device).double() / half)
     angles = positions.double()[:, None] * frequencies[None, :]
-    return {"q": q.to(case.dtype), "k": k.to(case.dtype), "cos": angles.cos().to(case.dtype), "sin": angles.sin().to(case.dtype)}
+    return {
+        "q": q.to(case.dtype),
+        "k": k.to(case.dtype),
+        "cos": angles.cos().to(case.dtype),
+        "sin": angles.sin().to(case.dtype),
+    }
 
 
 def reference(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
@@ -34,11 +39,15 @@ def reference(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, T
     rotated = []
     for x in (q, k):
         first, second = x.to(wide).chunk(2, dim=-1)
-        rotated.append(torch.cat((first * c - second * s, second * c + first * s), dim=-1).to(x.dtype))
+        rotated.append(
+            torch.cat((first * c - second * s, second * c + first * s), dim=-1).to(x.dtype)
+        )
     return rotated[0], rotated[1]
 
 
-def mutants(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    q: Tensor, k: Tensor, cos: Tensor, sin: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     turned_q, turned_k = reference(q, k, cos, sin)
 
     def pairs(x: Tensor) -> Tensor:

@@ -1,10 +1,11 @@
-"""WKV recurrence: columns of the state do not depend on each other, so one warp owns 16 of them and walks through time with them in
-registers, as a tile of (keys of a thread, threads that share a column, columns). A thread has consecutive keys, so that the vectors r,
-k and w reach it in wide loads, and most of a sum over keys is inside a thread.
+"""WKV recurrence: columns of the state do not depend on each other, so one warp owns 16 of them and
+walks through time with them in registers, as a tile of (keys of a thread, threads that share a
+column, columns). A thread has consecutive keys, so that the vectors r, k and w reach it in wide
+loads, and most of a sum over keys is inside a thread.
 
-Threads of all columns would need the same exponentials, more than the few units for them can do: a first kernel does each once. The bonus
-term is v times a scalar, r . (bonus * k), so no second outer product is formed. Loads run several steps ahead (num_stages).
-"""
+Threads of all columns would need the same exponentials, more than the few units for them can do: a
+first kernel does each once. The bonus term is v times a scalar, r . (bonus * k), so no second outer
+product is formed. Loads run several steps ahead (num_stages)."""
 
 import torch
 import triton
@@ -64,6 +65,20 @@ def rwkv6_recurrent(
     _decay_kernel[(triton.cdiv(w.numel(), 2048),)](w, decay, w.numel(), BLOCK=2048, num_warps=4)
     block = min(16, value_dim)
     _recurrent_kernel[(value_dim // block, batch * heads)](
-        r, k, v, decay, bonus, o, last, seq, heads, DK=key_dim, DV=value_dim, BV=block, SHARE=32 // block, STAGES=12, num_warps=1
+        r,
+        k,
+        v,
+        decay,
+        bonus,
+        o,
+        last,
+        seq,
+        heads,
+        DK=key_dim,
+        DV=value_dim,
+        BV=block,
+        SHARE=32 // block,
+        STAGES=12,
+        num_warps=1,
     )
     return o, last

@@ -1,5 +1,6 @@
-"""Segment sums: a program owns a segment and a block of columns, and adds several rows at a time into separate
-registers, which it adds up at the end. No atomics, so the result does not depend on timing."""
+"""Segment sums: a program owns a segment and a block of columns, and adds several rows at a time
+into separate registers, which it adds up at the end. No atomics, so the result does not depend on
+timing."""
 
 import torch
 import triton
@@ -7,7 +8,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _segment_kernel(values_ptr, offsets_ptr, y_ptr, dim, BLOCK_R: tl.constexpr, BLOCK_D: tl.constexpr):
+def _segment_kernel(
+    values_ptr, offsets_ptr, y_ptr, dim, BLOCK_R: tl.constexpr, BLOCK_D: tl.constexpr
+):
     segment = tl.program_id(0)
     start = tl.load(offsets_ptr + segment)
     end = tl.load(offsets_ptr + segment + 1)
@@ -17,8 +20,12 @@ def _segment_kernel(values_ptr, offsets_ptr, y_ptr, dim, BLOCK_R: tl.constexpr, 
     for first in range(start, end, BLOCK_R):
         rows = first + lane
         mask = (rows < end)[:, None] & (columns < dim)[None, :]
-        total += tl.load(values_ptr + rows.to(tl.int64)[:, None] * dim + columns[None, :], mask=mask, other=0.0)
-    tl.store(y_ptr + segment.to(tl.int64) * dim + columns, tl.sum(total, axis=0), mask=columns < dim)
+        total += tl.load(
+            values_ptr + rows.to(tl.int64)[:, None] * dim + columns[None, :], mask=mask, other=0.0
+        )
+    tl.store(
+        y_ptr + segment.to(tl.int64) * dim + columns, tl.sum(total, axis=0), mask=columns < dim
+    )
 
 
 def segment_sum_csr(values: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
@@ -26,7 +33,10 @@ def segment_sum_csr(values: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor
     segments = offsets.numel() - 1
     y = torch.empty((segments, dim), dtype=values.dtype, device=values.device)
     block_d = min(256, triton.next_power_of_2(dim))
-    # Eight rows in flight hide the latency of memory; narrow rows take more of them to keep every lane busy.
+    # Eight rows in flight hide the latency of memory; narrow rows take more of them to keep every
+    # lane busy.
     block_r = max(8, 1024 // block_d)
-    _segment_kernel[(segments, triton.cdiv(dim, block_d))](values, offsets, y, dim, BLOCK_R=block_r, BLOCK_D=block_d, num_warps=4)
+    _segment_kernel[(segments, triton.cdiv(dim, block_d))](
+        values, offsets, y, dim, BLOCK_R=block_r, BLOCK_D=block_d, num_warps=4
+    )
     return y

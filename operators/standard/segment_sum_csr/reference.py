@@ -8,23 +8,30 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """A row is scaled by its segment's length^-1/2, so that sums are about normal however long a segment is."""
+    """A row is scaled by its segment's length^-1/2, so that sums are about normal however long a
+    segment is."""
     rows, dim, segments = case.axes["rows"], case.axes["dim"], case.axes["segments"]
     lengths = _lengths(rng, rows, segments, case.distribution == "skewed")
     offsets = torch.zeros((segments + 1,), dtype=torch.int64, device=rng.device)
     offsets[1:] = lengths.cumsum(0)
-    segment = torch.searchsorted(offsets[1:].contiguous(), torch.arange(rows, device=rng.device), right=True)
-    values = rng.normal((rows, dim), torch.float32) * lengths[segment].to(torch.float32)[:, None] ** -0.5
+    segment = torch.searchsorted(
+        offsets[1:].contiguous(), torch.arange(rows, device=rng.device), right=True
+    )
+    values = (
+        rng.normal((rows, dim), torch.float32) * lengths[segment].to(torch.float32)[:, None] ** -0.5
+    )
     return {"values": values, "offsets": offsets.to(torch.int32)}
 
 
 def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
-    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: a middle one has about two thirds of all."""
+    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: a middle one has
+    about two thirds of all."""
     weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)
     weights[3:-1:5] = 0.0
     if skewed:
         weights[segments // 2] = 2.0 * weights.sum()
-    # Rounded ends of the running sum: nothing is lost, and the last segment is never empty unless there are more segments than elements.
+    # Rounded ends of the running sum: nothing is lost, and the last segment is never empty unless
+    # there are more segments than elements.
     ends = (weights.cumsum(0) / weights.sum() * total).round().to(torch.int64).clamp(max=total)
     ends[-1] = total
     lengths = ends.clone()
@@ -33,8 +40,11 @@ def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
 
 
 def _sums(values: Tensor, first: Tensor, end: Tensor) -> Tensor:
-    """By differences of float64 prefix sums: deterministic, and no float32 order of summation is privileged."""
-    prefix = torch.zeros((values.shape[0] + 1, values.shape[1]), dtype=torch.float64, device=values.device)
+    """By differences of float64 prefix sums: deterministic, and no float32 order of summation is
+    privileged."""
+    prefix = torch.zeros(
+        (values.shape[0] + 1, values.shape[1]), dtype=torch.float64, device=values.device
+    )
     prefix[1:] = values.double().cumsum(0)
     return (prefix[end.long()] - prefix[first.long()]).to(values.dtype)
 

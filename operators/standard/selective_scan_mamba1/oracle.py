@@ -1,9 +1,9 @@
-"""Selective scan: each thread owns a channel and walks through time with all of its states in registers, so that a sum over states
-needs no other thread.
+"""Selective scan: each thread owns a channel and walks through time with all of its states in
+registers, so that a sum over states needs no other thread.
 
-A step depends on the one before, so what counts is how many warps an SM can switch between, and that a step's loads are on their way
-several steps ahead (num_stages). Exponentials are base 2, with log2(e) folded into a.
-"""
+A step depends on the one before, so what counts is how many warps an SM can switch between, and
+that a step's loads are on their way several steps ahead (num_stages). Exponentials are base 2, with
+log2(e) folded into a."""
 
 import torch
 import triton
@@ -32,7 +32,10 @@ def _scan_kernel(
     batch = tl.program_id(1).to(tl.int64)
     n = tl.arange(0, STATE)
     inside = channels < dim
-    a = tl.load(a_ptr + channels[None, :] * STATE + n[:, None], mask=inside[None, :], other=0.0) * LOG2_E
+    a = (
+        tl.load(a_ptr + channels[None, :] * STATE + n[:, None], mask=inside[None, :], other=0.0)
+        * LOG2_E
+    )
     skip = tl.load(skip_ptr + channels, mask=inside, other=0.0)
     rows = batch * seq * dim + channels
     shared = batch * seq * STATE + n
@@ -49,7 +52,12 @@ def _scan_kernel(
 
 
 def selective_scan_mamba1(
-    u: torch.Tensor, delta: torch.Tensor, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, skip: torch.Tensor
+    u: torch.Tensor,
+    delta: torch.Tensor,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    c: torch.Tensor,
+    skip: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     batch, seq, dim = u.shape
     state = a.shape[1]

@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`long_memory`: states that decay slowly, so that early steps still count at the end; b is smaller there."""
+    """`long_memory`: states that decay slowly, so that early steps still count at the end; b is
+    smaller there."""
     batch, seq, dim, state = (case.axes[name] for name in ("batch", "seq", "dim", "state"))
     u = rng.normal((batch, seq, dim), torch.float32)
     delta = rng.uniform((batch, seq, dim), torch.float32, 0.02, 0.2)
@@ -21,13 +22,28 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         b *= 0.3
     elif case.distribution == "spikes":
         delta += 1.5 * (rng.uniform((batch, seq, dim), torch.float32, 0.0, 1.0) < 0.02)
-    return {"u": u, "delta": delta, "a": a, "b": b, "c": c, "skip": 0.5 * rng.normal((dim,), torch.float32)}
+    return {
+        "u": u,
+        "delta": delta,
+        "a": a,
+        "b": b,
+        "c": c,
+        "skip": 0.5 * rng.normal((dim,), torch.float32),
+    }
 
 
 def _scan(
-    u: Tensor, delta: Tensor, a: Tensor, b: Tensor, c: Tensor, skip: Tensor, variant: str = "", reset: int = 0
+    u: Tensor,
+    delta: Tensor,
+    a: Tensor,
+    b: Tensor,
+    c: Tensor,
+    skip: Tensor,
+    variant: str = "",
+    reset: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """variant: a mistake that one of the mutants makes. reset: forget the state every so many steps."""
+    """variant: a mistake that one of the mutants makes. reset: forget the state every so many
+    steps."""
     batch, seq, dim = u.shape
     h = torch.zeros((batch, dim, a.shape[1]), dtype=u.dtype, device=u.device)
     y = torch.empty_like(u)
@@ -44,11 +60,15 @@ def _scan(
     return y + skip * u, h
 
 
-def reference(u: Tensor, delta: Tensor, a: Tensor, b: Tensor, c: Tensor, skip: Tensor) -> tuple[Tensor, Tensor]:
+def reference(
+    u: Tensor, delta: Tensor, a: Tensor, b: Tensor, c: Tensor, skip: Tensor
+) -> tuple[Tensor, Tensor]:
     return _scan(u, delta, a, b, c, skip)
 
 
-def mutants(u: Tensor, delta: Tensor, a: Tensor, b: Tensor, c: Tensor, skip: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    u: Tensor, delta: Tensor, a: Tensor, b: Tensor, c: Tensor, skip: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     return {
         "skip left out": _scan(u, delta, a, b, c, torch.zeros_like(skip)),
         "1 + delta * a instead of exp": _scan(u, delta, a, b, c, skip, "euler"),
@@ -62,5 +82,7 @@ def mutants(u: Tensor, delta: Tensor, a: Tensor, b: Tensor, c: Tensor, skip: Ten
 
 def cost(case: Case) -> Cost:
     batch, seq, dim, state = (case.axes[name] for name in ("batch", "seq", "dim", "state"))
-    elements = 3 * batch * seq * dim + 2 * batch * seq * state + dim * state + dim + batch * dim * state
+    elements = (
+        3 * batch * seq * dim + 2 * batch * seq * state + dim * state + dim + batch * dim * state
+    )
     return Cost(bytes=4 * elements, flops=batch * seq * dim * (7 * state + 2))

@@ -18,7 +18,16 @@ def _sgd_kernel(p_ptr, g_ptr, buf_ptr, n, lr, momentum, weight_decay, BLOCK: tl.
     tl.store(buf_ptr + offsets, buf, mask=mask)
 
 
-def sgd_nesterov(p: torch.Tensor, g: torch.Tensor, buf: torch.Tensor, lr: float, momentum: float, weight_decay: float) -> None:
+def sgd_nesterov(
+    p: torch.Tensor,
+    g: torch.Tensor,
+    buf: torch.Tensor,
+    lr: float,
+    momentum: float,
+    weight_decay: float,
+) -> None:
     n = p.numel()
     block = 1024
-    _sgd_kernel[(triton.cdiv(n, block),)](p, g, buf, n, lr, momentum, weight_decay, BLOCK=block, num_warps=8)
+    _sgd_kernel[(triton.cdiv(n, block),)](
+        p, g, buf, n, lr, momentum, weight_decay, BLOCK=block, num_warps=8
+    )

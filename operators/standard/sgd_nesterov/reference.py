@@ -9,7 +9,11 @@ from torch import Tensor
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     n = case.axes["n"]
-    p, g, buf = rng.normal((n,), torch.float32), rng.normal((n,), torch.float32), rng.normal((n,), torch.float32)
+    p, g, buf = (
+        rng.normal((n,), torch.float32),
+        rng.normal((n,), torch.float32),
+        rng.normal((n,), torch.float32),
+    )
     lr, momentum, weight_decay = 0.1, 0.9, 0.2
     if case.distribution == "first_step":
         buf = torch.zeros_like(buf)
@@ -21,16 +25,27 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         g += 5.0 * (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.01)
     elif case.distribution == "tail":
         g[: n - n // 8] *= 0.1
-    return {"p": p, "g": g, "buf": buf, "lr": lr, "momentum": momentum, "weight_decay": weight_decay}
+    return {
+        "p": p,
+        "g": g,
+        "buf": buf,
+        "lr": lr,
+        "momentum": momentum,
+        "weight_decay": weight_decay,
+    }
 
 
-def reference(p: Tensor, g: Tensor, buf: Tensor, lr: float, momentum: float, weight_decay: float) -> tuple[Tensor, Tensor]:
+def reference(
+    p: Tensor, g: Tensor, buf: Tensor, lr: float, momentum: float, weight_decay: float
+) -> tuple[Tensor, Tensor]:
     d = g + weight_decay * p
     new = momentum * buf + d
     return p - lr * (d + momentum * new), new
 
 
-def mutants(p: Tensor, g: Tensor, buf: Tensor, lr: float, momentum: float, weight_decay: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    p: Tensor, g: Tensor, buf: Tensor, lr: float, momentum: float, weight_decay: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     d = g + weight_decay * p
     new = momentum * buf + d
     plain = momentum * buf + g

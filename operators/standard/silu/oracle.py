@@ -1,7 +1,7 @@
 """SiLU as x / (1 + exp(-x)): for large negative x the exponential is inf, and x / inf is zero.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses into single elements.
-"""
+A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
+into single elements."""
 
 import torch
 import triton

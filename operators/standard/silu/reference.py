@@ -13,7 +13,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "tail":
         x[: n - n // 8] *= 0.05
     elif case.distribution == "extreme":
-        x = torch.where(rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1, -1000.0 * rng.uniform((n,), torch.float32, 0.0, 1.0), x)
+        x = torch.where(
+            rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1,
+            -1000.0 * rng.uniform((n,), torch.float32, 0.0, 1.0),
+            x,
+        )
         x[n // 2], x[n // 3], x[n // 5] = 100.0, -100.0, 30.0
     return {"x": x.to(case.dtype)}
 

@@ -1,5 +1,6 @@
-"""Linear layer for at most 16 tokens, at the speed of reading the weights: narrow tiles of outputs and a deep pipeline keep enough bytes in
-flight, all tokens share one read. Where there are few outputs the inner axis is split, and a second kernel adds the shares in order."""
+"""Linear layer for at most 16 tokens, at the speed of reading the weights: narrow tiles of outputs
+and a deep pipeline keep enough bytes in flight, all tokens share one read. Where there are few
+outputs the inner axis is split, and a second kernel adds the shares in order."""
 
 import torch
 import triton
@@ -9,7 +10,9 @@ WANTED_PROGRAMS = 264
 
 
 @triton.jit
-def _linear_kernel(x_ptr, w_ptr, out_ptr, m, n, k, chunk, BN: tl.constexpr, BK: tl.constexpr, EVEN: tl.constexpr):
+def _linear_kernel(
+    x_ptr, w_ptr, out_ptr, m, n, k, chunk, BN: tl.constexpr, BK: tl.constexpr, EVEN: tl.constexpr
+):
     split = tl.program_id(1)
     rows = tl.arange(0, 16)
     columns = tl.program_id(0) * BN + tl.arange(0, BN)
@@ -31,7 +34,11 @@ def _linear_kernel(x_ptr, w_ptr, out_ptr, m, n, k, chunk, BN: tl.constexpr, BK: 
         acc = tl.dot(x, w, acc)
         x_tile += BK
         w_tile += BK
-    tl.store(out_ptr + split * m * n + rows[:, None] * n + columns[None, :], acc, mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        out_ptr + split * m * n + rows[:, None] * n + columns[None, :],
+        acc,
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 @triton.jit
@@ -53,7 +60,9 @@ def skinny_gemm_m16(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     chunk = triton.cdiv(triton.cdiv(k, splits), bk) * bk
     splits = triton.cdiv(k, chunk)
     out = y if splits == 1 else torch.empty((splits, m, n), dtype=torch.float32, device=x.device)
-    _linear_kernel[(blocks, splits)](x, w, out, m, n, k, chunk, BN=bn, BK=bk, EVEN=k % bk == 0, num_warps=4, num_stages=5)
+    _linear_kernel[(blocks, splits)](
+        x, w, out, m, n, k, chunk, BN=bn, BK=bk, EVEN=k % bk == 0, num_warps=4, num_stages=5
+    )
     if splits > 1:
         _sum_kernel[(triton.cdiv(m * n, 128),)](out, y, m * n, splits, BLOCK=128, num_warps=4)
     return y

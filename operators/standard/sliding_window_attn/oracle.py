@@ -1,8 +1,9 @@
-"""Sliding-window attention: a block of queries walks over the keys of its window only, with a running maximum and sum.
+"""Sliding-window attention: a block of queries walks over the keys of its window only, with a
+running maximum and sum.
 
-The keys fall into three ranges: those that enter the window of some rows only, those that all rows see, and the diagonal. The middle one,
-most of a long window, needs no mask. Exponentials are base 2, with log2(e) folded into the scale.
-"""
+The keys fall into three ranges: those that enter the window of some rows only, those that all rows
+see, and the diagonal. The middle one, most of a long window, needs no mask. Exponentials are base
+2, with log2(e) folded into the scale."""
 
 import torch
 import triton
@@ -47,7 +48,18 @@ def _attend(
 
 
 @triton.jit
-def _window_kernel(q_desc, k_desc, v_desc, o_ptr, seq, window, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+def _window_kernel(
+    q_desc,
+    k_desc,
+    v_desc,
+    o_ptr,
+    seq,
+    window,
+    scale,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+):
     diagonal = tl.program_id(1) * BM
     origin_row = tl.program_id(0) * seq
     head = origin_row.to(tl.int64) * D
@@ -62,27 +74,90 @@ def _window_kernel(q_desc, k_desc, v_desc, o_ptr, seq, window, scale, BM: tl.con
     # From `low` on some row sees the key, from `inner` on all rows do (as far as the diagonal).
     low = max(diagonal - window + 1, 0) // BN * BN
     inner = min((max(diagonal + BM - window, 0) + BN - 1) // BN * BN, diagonal)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, low, inner, rows, seq, window, scale, BN, D, True)
     acc, total, greatest = _attend(
-        acc, total, greatest, q, k_desc, v_desc, origin_row, inner, diagonal, rows, seq, window, scale, BN, D, False
+        acc,
+        total,
+        greatest,
+        q,
+        k_desc,
+        v_desc,
+        origin_row,
+        low,
+        inner,
+        rows,
+        seq,
+        window,
+        scale,
+        BN,
+        D,
+        True,
+    )
+    acc, total, greatest = _attend(
+        acc,
+        total,
+        greatest,
+        q,
+        k_desc,
+        v_desc,
+        origin_row,
+        inner,
+        diagonal,
+        rows,
+        seq,
+        window,
+        scale,
+        BN,
+        D,
+        False,
     )
     end = min(diagonal + BM, seq)
     acc, total, greatest = _attend(
-        acc, total, greatest, q, k_desc, v_desc, origin_row, diagonal, end, rows, seq, window, scale, BN, D, True
+        acc,
+        total,
+        greatest,
+        q,
+        k_desc,
+        v_desc,
+        origin_row,
+        diagonal,
+        end,
+        rows,
+        seq,
+        window,
+        scale,
+        BN,
+        D,
+        True,
     )
     tl.store(o_ptr + tile, acc * (1.0 / total)[:, None], mask=(rows < seq)[:, None])
 
 
-def sliding_window_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, window: int) -> torch.Tensor:
+def sliding_window_attn(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, window: int
+) -> torch.Tensor:
     batch, heads, seq, dim = q.shape
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     scale = dim**-0.5 * 1.4426950408889634
     # A window much shorter than a tile would make most of the tile masked work.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 and window > 128 else (64, 64, 4, 3)
     grid = (batch * heads, triton.cdiv(seq, bm))
-    # One view of all heads' rows. What a block reads past its head's end is finite and hidden by the causal mask, or never stored.
+    # One view of all heads' rows. What a block reads past its head's end is finite and hidden by
+    # the causal mask, or never stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])
-    _window_kernel[grid](q_desc, k_desc, v_desc, o, seq, window, scale, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
+    _window_kernel[grid](
+        q_desc,
+        k_desc,
+        v_desc,
+        o,
+        seq,
+        window,
+        scale,
+        BM=bm,
+        BN=bn,
+        D=dim,
+        num_warps=warps,
+        num_stages=stages,
+    )
     return o

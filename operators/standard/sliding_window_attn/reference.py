@@ -10,7 +10,8 @@ CHUNK = 2048  # queries at a time: a score matrix of the whole of a long sequenc
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging to zero."""
+    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging
+    to zero."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
     q = 3.0 * rng.normal(shape, torch.float32)
     k = rng.normal(shape, torch.float32)
@@ -19,7 +20,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         k *= 1.0 + 2.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
     elif case.distribution == "bounded":
         v = rng.uniform(shape, torch.float32, -0.9, 0.9)
-    return {"q": q.to(case.dtype), "k": k.to(case.dtype), "v": v.to(case.dtype), "window": case.axes["window"]}
+    return {
+        "q": q.to(case.dtype),
+        "k": k.to(case.dtype),
+        "v": v.to(case.dtype),
+        "window": case.axes["window"],
+    }
 
 
 def reference(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
@@ -27,14 +33,18 @@ def reference(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, before: int, after: int, scale: float) -> Tensor:
-    """Query i sees keys i - before + 1 .. i + after. One head and one chunk of queries at a time."""
+    """Query i sees keys i - before + 1 .. i + after. One head and one chunk of queries at a
+    time."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, _ = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)
     for start in range(0, seq, CHUNK):
         end = min(start + CHUNK, seq)
         low, high = max(0, start - before + 1), min(seq, end + after)
-        distance = torch.arange(start, end, device=q.device)[:, None] - torch.arange(low, high, device=q.device)[None, :]
+        distance = (
+            torch.arange(start, end, device=q.device)[:, None]
+            - torch.arange(low, high, device=q.device)[None, :]
+        )
         hidden = (distance < -after) | (distance >= before)
         for i in range(batch):
             for j in range(heads):
@@ -57,7 +67,13 @@ def mutants(q: Tensor, k: Tensor, v: Tensor, window: int) -> dict[str, Tensor | 
 
 
 def cost(case: Case) -> Cost:
-    heads, seq, dim = case.axes["batch"] * case.axes["heads"], case.axes["seq"], case.axes["head_dim"]
+    heads, seq, dim = (
+        case.axes["batch"] * case.axes["heads"],
+        case.axes["seq"],
+        case.axes["head_dim"],
+    )
     window = min(case.axes["window"], seq)
     pairs = window * (window + 1) // 2 + (seq - window) * window
-    return Cost(bytes=heads * seq * dim * (3 * case.dtype.itemsize + 4), flops=4 * heads * pairs * dim)
+    return Cost(
+        bytes=heads * seq * dim * (3 * case.dtype.itemsize + 4), flops=4 * heads * pairs * dim
+    )

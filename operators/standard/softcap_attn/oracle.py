@@ -1,8 +1,8 @@
 """Soft-capped causal attention: one block of queries per program, with a running maximum and sum.
 
-cap * tanh(x) = cap - 2 cap / (exp(2x) + 1), and a softmax does not see the constant cap. That leaves one base-2 exponential and one
-division per score; an exponential that overflows gives the limit, 0. Blocks left of the diagonal need no mask.
-"""
+cap * tanh(x) = cap - 2 cap / (exp(2x) + 1), and a softmax does not see the constant cap. That
+leaves one base-2 exponential and one division per score; an exponential that overflows gives the
+limit, 0. Blocks left of the diagonal need no mask."""
 
 import torch
 import triton
@@ -35,7 +35,8 @@ def _attend(
         v = v_desc.load([origin_row + start, 0])
         scores = outer / (tl.exp2(tl.dot(q, k) * inner) + 1.0)
         if MASKED:
-            # Every query sees at least key 0 of an earlier or this block, so the running maximum is finite from the first block on.
+            # Every query sees at least key 0 of an earlier or this block, so the running maximum is
+            # finite from the first block on.
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1))
         p = tl.exp2(scores - new[:, None])
@@ -47,7 +48,18 @@ def _attend(
 
 
 @triton.jit
-def _softcap_kernel(q_desc, k_desc, v_desc, o_ptr, seq, inner, outer, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+def _softcap_kernel(
+    q_desc,
+    k_desc,
+    v_desc,
+    o_ptr,
+    seq,
+    inner,
+    outer,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+):
     diagonal = (tl.num_programs(1) - 1 - tl.program_id(1)) * BM
     origin_row = tl.program_id(0) * seq
     head = origin_row.to(tl.int64) * D
@@ -58,9 +70,43 @@ def _softcap_kernel(q_desc, k_desc, v_desc, o_ptr, seq, inner, outer, BM: tl.con
     acc = tl.zeros((BM, D), tl.float32)
     total = tl.zeros((BM,), tl.float32)
     greatest = tl.full((BM,), -float("inf"), tl.float32)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, 0, diagonal, rows, seq, inner, outer, BN, D, False)
+    acc, total, greatest = _attend(
+        acc,
+        total,
+        greatest,
+        q,
+        k_desc,
+        v_desc,
+        origin_row,
+        0,
+        diagonal,
+        rows,
+        seq,
+        inner,
+        outer,
+        BN,
+        D,
+        False,
+    )
     end = min(diagonal + BM, seq)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_desc, v_desc, origin_row, diagonal, end, rows, seq, inner, outer, BN, D, True)
+    acc, total, greatest = _attend(
+        acc,
+        total,
+        greatest,
+        q,
+        k_desc,
+        v_desc,
+        origin_row,
+        diagonal,
+        end,
+        rows,
+        seq,
+        inner,
+        outer,
+        BN,
+        D,
+        True,
+    )
     tl.store(o_ptr + tile, acc * (1.0 / total)[:, None], mask=(rows < seq)[:, None])
 
 
@@ -73,9 +119,23 @@ def softcap_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, cap: float) 
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 else (64, 64, 4, 2)
     grid = (batch * heads, triton.cdiv(seq, bm))
-    # One view of all heads' rows. What a block reads past its head's end is finite and hidden by the causal mask, or never stored.
+    # One view of all heads' rows. What a block reads past its head's end is finite and hidden by
+    # the causal mask, or never stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])
-    _softcap_kernel[grid](q_desc, k_desc, v_desc, o, seq, inner, outer, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
+    _softcap_kernel[grid](
+        q_desc,
+        k_desc,
+        v_desc,
+        o,
+        seq,
+        inner,
+        outer,
+        BM=bm,
+        BN=bn,
+        D=dim,
+        num_warps=warps,
+        num_stages=stages,
+    )
     return o

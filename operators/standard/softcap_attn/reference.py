@@ -8,9 +8,15 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Scores reach beyond the cap, so that it matters; keys near it still differ enough to leave outputs O(1)."""
+    """Scores reach beyond the cap, so that it matters; keys near it still differ enough to leave
+    outputs O(1)."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
-    stretch, cap = {"normal": (7.0, 20.0), "tight": (6.0, 8.0), "loose": (4.0, 50.0), "extreme": (60.0, 30.0)}[case.distribution]
+    stretch, cap = {
+        "normal": (7.0, 20.0),
+        "tight": (6.0, 8.0),
+        "loose": (4.0, 50.0),
+        "extreme": (60.0, 30.0),
+    }[case.distribution]
     q = stretch * rng.normal(shape, torch.float32)
     k = rng.normal(shape, torch.float32)
     v = rng.uniform(shape, torch.float32, -1.7, 1.7)
@@ -39,7 +45,9 @@ def _attend(q: Tensor, k: Tensor, v: Tensor, cap: float, variant: str) -> Tensor
             elif variant == "not multiplied by cap":
                 scores = torch.tanh(scores / cap).masked_fill(future, float("-inf"))
             elif variant == "scaled after the cap":
-                scores = (cap * torch.tanh(scores * head_dim**0.5 / cap) * head_dim**-0.5).masked_fill(future, float("-inf"))
+                scores = (
+                    cap * torch.tanh(scores * head_dim**0.5 / cap) * head_dim**-0.5
+                ).masked_fill(future, float("-inf"))
             else:
                 scores = (cap * torch.tanh(scores / cap)).masked_fill(future, float("-inf"))
             out[i, j] = torch.softmax(scores, dim=-1) @ v[i, j].to(wide)
@@ -47,11 +55,21 @@ def _attend(q: Tensor, k: Tensor, v: Tensor, cap: float, variant: str) -> Tensor
 
 
 def mutants(q: Tensor, k: Tensor, v: Tensor, cap: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
-    variants = ("mask before the cap", "cap left out", "clamped", "not multiplied by cap", "scaled after the cap")
+    variants = (
+        "mask before the cap",
+        "cap left out",
+        "clamped",
+        "not multiplied by cap",
+        "scaled after the cap",
+    )
     return {variant: _attend(q, k, v, cap, variant) for variant in variants}
 
 
 def cost(case: Case) -> Cost:
-    heads, seq, dim = case.axes["batch"] * case.axes["heads"], case.axes["seq"], case.axes["head_dim"]
+    heads, seq, dim = (
+        case.axes["batch"] * case.axes["heads"],
+        case.axes["seq"],
+        case.axes["head_dim"],
+    )
     pairs = heads * (seq * (seq + 1) // 2)
     return Cost(bytes=heads * seq * dim * (3 * case.dtype.itemsize + 4), flops=4 * pairs * dim)

@@ -1,5 +1,5 @@
-"""Softmax backward. Rows that fit into registers are read once, short ones several to a program; longer rows take one pass for the sum
-and a second read."""
+"""Softmax backward. Rows that fit into registers are read once, short ones several to a program;
+longer rows take one pass for the sum and a second read."""
 
 import torch
 import triton
@@ -46,5 +46,7 @@ def softmax_bwd(dy: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return dx
     tile_rows = min(triton.next_power_of_2(rows), max(1, 1024 // block))
     warps = 4 if block <= 1024 else 8 if block <= 4096 else 16
-    _tile_kernel[(triton.cdiv(rows, tile_rows),)](dy, y, dx, rows, cols, ROWS=tile_rows, BLOCK=block, num_warps=warps)
+    _tile_kernel[(triton.cdiv(rows, tile_rows),)](
+        dy, y, dx, rows, cols, ROWS=tile_rows, BLOCK=block, num_warps=warps
+    )
     return dx

@@ -1,5 +1,5 @@
-"""Row softmax. A row that fits into registers is read once; longer rows take an online pass (running maximum and rescaled sum), then
-a second read."""
+"""Row softmax. A row that fits into registers is read once; longer rows take an online pass
+(running maximum and rescaled sum), then a second read."""
 
 import torch
 import triton
@@ -23,12 +23,14 @@ def _one_block_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
 def _online_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
     start = tl.program_id(0).to(tl.int64) * cols
     columns = tl.arange(0, BLOCK)
-    # Each lane keeps its own maximum and sum; one reduction at the end. The finite start makes an all -inf prefix weigh exp(-inf) = 0
-    # without a NaN.
+    # Each lane keeps its own maximum and sum; one reduction at the end. The finite start makes an
+    # all -inf prefix weigh exp(-inf) = 0 without a NaN.
     greatest = tl.full((BLOCK,), -3.0e38, tl.float32)
     total = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, cols, BLOCK):
-        x = tl.load(x_ptr + start + first + columns, mask=first + columns < cols, other=-float("inf")).to(tl.float32)
+        x = tl.load(
+            x_ptr + start + first + columns, mask=first + columns < cols, other=-float("inf")
+        ).to(tl.float32)
         new = tl.maximum(greatest, x)
         total = total * tl.exp(greatest - new) + tl.exp(x - new)
         greatest = new
@@ -37,7 +39,11 @@ def _online_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
     for first in range(0, cols, BLOCK):
         mask = first + columns < cols
         x = tl.load(x_ptr + start + first + columns, mask=mask, other=-float("inf")).to(tl.float32)
-        tl.store(y_ptr + start + first + columns, (tl.exp(x - row_max) * scale).to(y_ptr.dtype.element_ty), mask=mask)
+        tl.store(
+            y_ptr + start + first + columns,
+            (tl.exp(x - row_max) * scale).to(y_ptr.dtype.element_ty),
+            mask=mask,
+        )
 
 
 def softmax_last_dim(x: torch.Tensor) -> torch.Tensor:

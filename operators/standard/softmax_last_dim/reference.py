@@ -11,9 +11,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.dtype == torch.float16:
-        x *= 0.5  # keeps cols * y below about 8, so that float16's rounding stays under the tolerance
+        # keeps cols * y below about 8, so that float16's rounding stays under the tolerance
+        x *= 0.5
     if case.distribution == "spikes":
-        # Moderate spikes: a probability times cols stays in the hundreds, where float32 still resolves the tolerance.
+        # Moderate spikes: a probability times cols stays in the hundreds, where float32 still
+        # resolves the tolerance.
         x += 4.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.01)
     elif case.distribution == "tail":
         x[:, cols - cols // 8 :] += 2.0
@@ -37,7 +39,9 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
     return {
         "over the rows": torch.softmax(wide, dim=0).nan_to_num().to(x.dtype),
         "maximum not subtracted": (wide.exp() / wide.exp().sum(dim=-1, keepdim=True)).to(x.dtype),
-        "maximum of all rows subtracted": ((wide - wide.amax()).exp() / (wide - wide.amax()).exp().sum(dim=-1, keepdim=True)).to(x.dtype),
+        "maximum of all rows subtracted": (
+            (wide - wide.amax()).exp() / (wide - wide.amax()).exp().sum(dim=-1, keepdim=True)
+        ).to(x.dtype),
         "not divided by the sum": (wide - top).exp().to(x.dtype),
         "base two": torch.softmax(wide * 0.6931471805599453, dim=-1).to(x.dtype),
         "logarithm": torch.log_softmax(wide, dim=-1).to(x.dtype),

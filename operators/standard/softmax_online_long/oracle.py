@@ -1,9 +1,11 @@
-"""Softmax of long rows with one read of x: a program keeps its chunk in registers while the chunks of its row find their common maximum.
+"""Softmax of long rows with one read of x: a program keeps its chunk in registers while the chunks
+of its row find their common maximum.
 
-Each chunk publishes its maximum and sum in one 64-bit word and waits for the words of its row. Chunks are numbered by a ticket, in the
-order in which programs really start, and a row has fewer chunks than the machine has places: a row whose chunks wait for others is the
-newest one, so all older rows can finish and make room. Rows beyond that take two kernels, the second in reverse order for the cache.
-"""
+Each chunk publishes its maximum and sum in one 64-bit word and waits for the words of its row.
+Chunks are numbered by a ticket, in the order in which programs really start, and a row has fewer
+chunks than the machine has places: a row whose chunks wait for others is the newest one, so all
+older rows can finish and make room. Rows beyond that take two kernels, the second in reverse order
+for the cache."""
 
 import torch
 import triton
@@ -13,11 +15,15 @@ CHUNK = 4096
 WARPS = 4
 MOST_WAITING = 264  # chunks of a row: two programs an SM are always there
 ONE_BLOCK = 32768
-LOWEST = tl.constexpr(-3.0e38)  # finite, so that a chunk of -inf weighs exp(-inf) = 0 instead of a NaN
+LOWEST = tl.constexpr(
+    -3.0e38
+)  # finite, so that a chunk of -inf weighs exp(-inf) = 0 instead of a NaN
 
 
 @triton.jit
-def _row_of_words_kernel(x_ptr, y_ptr, words_ptr, cols, chunks, BLOCK: tl.constexpr, CHUNKS: tl.constexpr):
+def _row_of_words_kernel(
+    x_ptr, y_ptr, words_ptr, cols, chunks, BLOCK: tl.constexpr, CHUNKS: tl.constexpr
+):
     ticket = tl.atomic_add(words_ptr, 1, sem="relaxed").to(tl.int32)
     row = ticket // chunks
     chunk = ticket % chunks
@@ -31,13 +37,19 @@ def _row_of_words_kernel(x_ptr, y_ptr, words_ptr, cols, chunks, BLOCK: tl.conste
     # The word of a finished chunk is never 0: its maximum is LOWEST or its sum is at least 1.
     bits = total.to(tl.int32, bitcast=True).to(tl.int64) & 0xFFFFFFFF
     words = words_ptr + 1 + row * chunks
-    tl.atomic_xchg(words + chunk, bits | (greatest.to(tl.int32, bitcast=True).to(tl.int64) << 32), sem="relaxed")
+    tl.atomic_xchg(
+        words + chunk,
+        bits | (greatest.to(tl.int32, bitcast=True).to(tl.int64) << 32),
+        sem="relaxed",
+    )
     other = tl.arange(0, CHUNKS)
     word = tl.load(words + other, mask=other < chunks, other=1, volatile=True)
     while tl.min(tl.where(word == 0, 0, 1), axis=0) == 0:
         word = tl.load(words + other, mask=other < chunks, other=1, volatile=True)
     tops = tl.where(other < chunks, (word >> 32).to(tl.int32).to(tl.float32, bitcast=True), LOWEST)
-    sums = tl.where(other < chunks, (word & 0xFFFFFFFF).to(tl.int32).to(tl.float32, bitcast=True), 0.0)
+    sums = tl.where(
+        other < chunks, (word & 0xFFFFFFFF).to(tl.int32).to(tl.float32, bitcast=True), 0.0
+    )
     row_max = tl.max(tops, axis=0)
     scale = tl.exp(greatest - row_max) / tl.sum(sums * tl.exp(tops - row_max), axis=0)
     tl.store(y_ptr + offsets, x * scale, mask=mask, eviction_policy="evict_first")
@@ -55,7 +67,9 @@ def _chunk_kernel(x_ptr, greatest_ptr, sum_ptr, cols, chunks, BLOCK: tl.constexp
 
 
 @triton.jit
-def _write_kernel(x_ptr, greatest_ptr, sum_ptr, y_ptr, cols, chunks, BLOCK: tl.constexpr, CHUNKS: tl.constexpr):
+def _write_kernel(
+    x_ptr, greatest_ptr, sum_ptr, y_ptr, cols, chunks, BLOCK: tl.constexpr, CHUNKS: tl.constexpr
+):
     program = tl.num_programs(0) - 1 - tl.program_id(0)
     row = program // chunks
     column = program % chunks * BLOCK + tl.arange(0, BLOCK)
@@ -74,15 +88,21 @@ def softmax_online_long(x: torch.Tensor) -> torch.Tensor:
     rows, cols = x.shape
     y = torch.empty_like(x)
     # A row that is one block waits for nobody.
-    block, warps = (max(1024, triton.next_power_of_2(cols)), 16) if cols <= ONE_BLOCK else (CHUNK, WARPS)
+    block, warps = (
+        (max(1024, triton.next_power_of_2(cols)), 16) if cols <= ONE_BLOCK else (CHUNK, WARPS)
+    )
     chunks = triton.cdiv(cols, block)
     merged = triton.next_power_of_2(chunks)
     if chunks <= MOST_WAITING:
         words = torch.zeros((1 + rows * chunks,), dtype=torch.int64, device=x.device)
-        _row_of_words_kernel[(rows * chunks,)](x, y, words, cols, chunks, BLOCK=block, CHUNKS=merged, num_warps=warps)
+        _row_of_words_kernel[(rows * chunks,)](
+            x, y, words, cols, chunks, BLOCK=block, CHUNKS=merged, num_warps=warps
+        )
         return y
     greatest = torch.empty((rows, chunks), dtype=torch.float32, device=x.device)
     sums = torch.empty((rows, chunks), dtype=torch.float32, device=x.device)
     _chunk_kernel[(rows * chunks,)](x, greatest, sums, cols, chunks, BLOCK=block, num_warps=warps)
-    _write_kernel[(rows * chunks,)](x, greatest, sums, y, cols, chunks, BLOCK=block, CHUNKS=merged, num_warps=warps)
+    _write_kernel[(rows * chunks,)](
+        x, greatest, sums, y, cols, chunks, BLOCK=block, CHUNKS=merged, num_warps=warps
+    )
     return y

@@ -11,7 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "spikes":
-        # Moderate spikes: a probability times cols stays in the hundreds, where float32 still resolves the tolerance.
+        # Moderate spikes: a probability times cols stays in the hundreds, where float32 still
+        # resolves the tolerance.
         x += 3.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.01)
     elif case.distribution == "tail":
         x[:, cols - cols // 8 :] += 2.0
@@ -42,7 +43,9 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
     careless, stale = torch.zeros_like(greatest), torch.zeros_like(greatest)
     for block in blocks:
         new = torch.maximum(running, block.amax(dim=-1, keepdim=True))
-        careless = careless * torch.exp(running - new) + torch.exp(block - new).sum(dim=-1, keepdim=True)
+        careless = careless * torch.exp(running - new) + torch.exp(block - new).sum(
+            dim=-1, keepdim=True
+        )
         stale = stale + torch.exp(block - new.clamp_min(-3.0e38)).sum(dim=-1, keepdim=True)
         running = new
     weight = torch.exp(x - greatest)
@@ -50,8 +53,11 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "maximum not subtracted": x.exp() / x.exp().sum(dim=-1, keepdim=True),
         "NaN where the running maximum is -inf": weight / careless,
         "sum not rescaled": weight / stale,
-        "each block on its own": torch.cat([torch.softmax(block, dim=-1) for block in blocks], dim=-1),
-        "last block left out of the sum": weight / torch.exp(x[:, : cols // 4096 * 4096] - greatest).sum(dim=-1, keepdim=True),
+        "each block on its own": torch.cat(
+            [torch.softmax(block, dim=-1) for block in blocks], dim=-1
+        ),
+        "last block left out of the sum": weight
+        / torch.exp(x[:, : cols // 4096 * 4096] - greatest).sum(dim=-1, keepdim=True),
         "padding counts as the maximum": weight / (total + (4096 - cols % 4096)),
     }
 

@@ -1,10 +1,11 @@
 """Softplus in the form that cannot overflow; 1 / beta is computed on the host, in double.
 
-log(1 + t) is needed for t in 0 .. 1 only: a polynomial through Chebyshev points has an error of 2e-7 there and takes a third of
-the instructions of a general logarithm, which would compete with the memory traffic.
+log(1 + t) is needed for t in 0 .. 1 only: a polynomial through Chebyshev points has an error of
+2e-7 there and takes a third of the instructions of a general logarithm, which would compete with
+the memory traffic.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses into single elements.
-"""
+A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
+into single elements."""
 
 import torch
 import triton
@@ -16,7 +17,9 @@ def _softplus(x, beta, threshold, inverse_beta):
     z = beta * x
     t = tl.exp(-tl.abs(z))
     log1p = 0.176874772 + t * (-0.106850028 + t * (0.0434939004 + t * -0.00837115292))
-    log1p = t * (0.999999762 + t * (-0.499971747 + t * (0.332719296 + t * (-0.244747743 + t * log1p))))
+    log1p = t * (
+        0.999999762 + t * (-0.499971747 + t * (0.332719296 + t * (-0.244747743 + t * log1p)))
+    )
     return tl.where(z > threshold, x, (tl.maximum(z, 0.0) + log1p) * inverse_beta)
 
 
@@ -37,5 +40,7 @@ def softplus_beta(x: torch.Tensor, beta: float, threshold: float) -> torch.Tenso
     y = torch.empty_like(x)
     n = x.numel()
     block = 2048
-    _softplus_kernel[(triton.cdiv(n, block),)](x, y, n, beta, threshold, 1.0 / beta, BLOCK=block, num_warps=8)
+    _softplus_kernel[(triton.cdiv(n, block),)](
+        x, y, n, beta, threshold, 1.0 / beta, BLOCK=block, num_warps=8
+    )
     return y

@@ -7,7 +7,12 @@ from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
 # distribution -> (beta, threshold, spread of x)
-SETTINGS = {"ties": (2.0, 1.5, 1.0), "overflow": (1.25, 200.0, 50.0), "soft": (0.3, 0.7, 3.0), "tail": (1.0, 20.0, 8.0)}
+SETTINGS = {
+    "ties": (2.0, 1.5, 1.0),
+    "overflow": (1.25, 200.0, 50.0),
+    "soft": (0.3, 0.7, 3.0),
+    "tail": (1.0, 20.0, 8.0),
+}
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
@@ -39,7 +44,9 @@ def mutants(x: Tensor, beta: float, threshold: float) -> dict[str, Tensor | tupl
         "threshold compared with x": torch.where(x > threshold, x, _smooth(z) / beta),
         "threshold left out": _smooth(z) / beta,
         "threshold fixed at 20": torch.where(z > 20.0, x, _smooth(z) / beta),
-        "exponential that overflows": torch.where(z > threshold, x, torch.log(1.0 + torch.exp(z)) / beta),
+        "exponential that overflows": torch.where(
+            z > threshold, x, torch.log(1.0 + torch.exp(z)) / beta
+        ),
         "division by beta left out": torch.where(z > threshold, x, _smooth(z)),
         "beta left out": torch.where(x > threshold, x, _smooth(x)),
     }

@@ -1,6 +1,7 @@
-"""Split-K GEMM: the inner axis is shared out over two programs for each SM, which read disjoint slices and write a partial product each. A
-second kernel adds the partial products in a fixed order, so that two runs agree bit for bit. On Hopper the operands of a result of one tile
-come by TMA, which keeps deep slices of them on their way without registers."""
+"""Split-K GEMM: the inner axis is shared out over two programs for each SM, which read disjoint
+slices and write a partial product each. A second kernel adds the partial products in a fixed order,
+so that two runs agree bit for bit. On Hopper the operands of a result of one tile come by TMA,
+which keeps deep slices of them on their way without registers."""
 
 import torch
 import triton
@@ -14,7 +15,19 @@ TMA_STAGES = 4
 
 
 @triton.jit
-def _share_kernel(a_ptr, b_ptr, shares_ptr, m, n, k, chunk, tiles_n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def _share_kernel(
+    a_ptr,
+    b_ptr,
+    shares_ptr,
+    m,
+    n,
+    k,
+    chunk,
+    tiles_n,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+):
     split = tl.program_id(1)
     rows = tl.program_id(0) // tiles_n * BM + tl.arange(0, BM)
     columns = tl.program_id(0) % tiles_n * BN + tl.arange(0, BN)
@@ -26,8 +39,12 @@ def _share_kernel(a_ptr, b_ptr, shares_ptr, m, n, k, chunk, tiles_n, BM: tl.cons
     acc = tl.zeros((BM, BN), tl.float32)
     for start in range(first, end, BK):
         left = end - start
-        a = tl.load(a_tile, mask=(rows < m)[:, None] & (tl.arange(0, BK) < left)[None, :], other=0.0)
-        b = tl.load(b_tile, mask=(tl.arange(0, BK) < left)[:, None] & (columns < n)[None, :], other=0.0)
+        a = tl.load(
+            a_tile, mask=(rows < m)[:, None] & (tl.arange(0, BK) < left)[None, :], other=0.0
+        )
+        b = tl.load(
+            b_tile, mask=(tl.arange(0, BK) < left)[:, None] & (columns < n)[None, :], other=0.0
+        )
         acc = tl.dot(a, b, acc)
         a_tile += BK
         b_tile += BK * n
@@ -36,8 +53,21 @@ def _share_kernel(a_ptr, b_ptr, shares_ptr, m, n, k, chunk, tiles_n, BM: tl.cons
 
 
 @triton.jit
-def _tma_kernel(a_desc, b_desc, shares_ptr, m, n, k, chunk, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, HOPPER: tl.constexpr):
-    # One tile is all of c, and its operands come by TMA: deep slices of them are on their way without a thread's work.
+def _tma_kernel(
+    a_desc,
+    b_desc,
+    shares_ptr,
+    m,
+    n,
+    k,
+    chunk,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    HOPPER: tl.constexpr,
+):
+    # One tile is all of c, and its operands come by TMA: deep slices of them are on their way
+    # without a thread's work.
     if HOPPER:
         tl.extra.cuda.gdc_launch_dependents()
     split = tl.program_id(0)
@@ -47,11 +77,17 @@ def _tma_kernel(a_desc, b_desc, shares_ptr, m, n, k, chunk, BM: tl.constexpr, BN
         acc = tl.dot(a_desc.load([0, start]), b_desc.load([start, 0]), acc)
     rows = tl.arange(0, BM)
     columns = tl.arange(0, BN)
-    tl.store(shares_ptr + split * m * n + rows[:, None] * n + columns[None, :], acc, mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        shares_ptr + split * m * n + rows[:, None] * n + columns[None, :],
+        acc,
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 @triton.jit
-def _sum_kernel(shares_ptr, c_ptr, size, splits, BLOCK: tl.constexpr, BS: tl.constexpr, HOPPER: tl.constexpr):
+def _sum_kernel(
+    shares_ptr, c_ptr, size, splits, BLOCK: tl.constexpr, BS: tl.constexpr, HOPPER: tl.constexpr
+):
     if HOPPER:
         tl.extra.cuda.gdc_wait()
     entries = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -64,7 +100,8 @@ def _sum_kernel(shares_ptr, c_ptr, size, splits, BLOCK: tl.constexpr, BS: tl.con
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The interpreter and other GPUs have none."""
+    """Or newer: kernels that are launched before those that they wait for have ended. The
+    interpreter and other GPUs have none."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()
@@ -84,19 +121,40 @@ def split_k_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         shares = torch.empty((splits, m, n), dtype=torch.float32, device=a.device)
         a_desc = TensorDescriptor.from_tensor(a, [64, bk])
         b_desc = TensorDescriptor.from_tensor(b, [bk, bn])
-        _tma_kernel[(splits,)](a_desc, b_desc, shares, m, n, k, chunk, BM=64, BN=bn, BK=bk, HOPPER=True, num_warps=4, num_stages=TMA_STAGES)
+        _tma_kernel[(splits,)](
+            a_desc,
+            b_desc,
+            shares,
+            m,
+            n,
+            k,
+            chunk,
+            BM=64,
+            BN=bn,
+            BK=bk,
+            HOPPER=True,
+            num_warps=4,
+            num_stages=TMA_STAGES,
+        )
         grid = (triton.cdiv(m * n, 32),)
-        _sum_kernel[grid](shares, c, m * n, splits, BLOCK=32, BS=64, HOPPER=True, num_warps=4, launch_pdl=True)
+        _sum_kernel[grid](
+            shares, c, m * n, splits, BLOCK=32, BS=64, HOPPER=True, num_warps=4, launch_pdl=True
+        )
         return c
     bk = 128
     tiles_n = triton.cdiv(n, bn)
     tiles = triton.cdiv(m, bm) * tiles_n
-    # At least four steps for each share: below that, its partial product would cost more than it saves.
+    # At least four steps for each share: below that, its partial product would cost more than it
+    # saves.
     splits = max(1, min(WANTED_PROGRAMS // tiles, triton.cdiv(k, 4 * bk)))
     chunk = triton.cdiv(triton.cdiv(k, splits), bk) * bk
     splits = triton.cdiv(k, chunk)
     shares = torch.empty((splits, m, n), dtype=torch.float32, device=a.device)
     stages = 2 if bm + bn > 128 else 4
-    _share_kernel[(tiles, splits)](a, b, shares, m, n, k, chunk, tiles_n, BM=bm, BN=bn, BK=bk, num_warps=4, num_stages=stages)
-    _sum_kernel[(triton.cdiv(m * n, 32),)](shares, c, m * n, splits, BLOCK=32, BS=64, HOPPER=False, num_warps=4)
+    _share_kernel[(tiles, splits)](
+        a, b, shares, m, n, k, chunk, tiles_n, BM=bm, BN=bn, BK=bk, num_warps=4, num_stages=stages
+    )
+    _sum_kernel[(triton.cdiv(m * n, 32),)](
+        shares, c, m * n, splits, BLOCK=32, BS=64, HOPPER=False, num_warps=4
+    )
     return c

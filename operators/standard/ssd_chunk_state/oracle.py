@@ -1,8 +1,8 @@
 """Chunk states: one program per chunk and head, a product head_dim x steps x state on tensor cores.
 
-The steps are taken from the chunk's end, so that the decay from a step to the end is a sum of what was seen already: small numbers near
-the end, where weights are large. float32 inputs are split in three TF32 products, which keeps float32's accuracy at tensor-core speed.
-"""
+The steps are taken from the chunk's end, so that the decay from a step to the end is a sum of what
+was seen already: small numbers near the end, where weights are large. float32 inputs are split in
+three TF32 products, which keeps float32's accuracy at tensor-core speed."""
 
 import torch
 import triton
@@ -44,8 +44,14 @@ def _state_kernel(
         dt = tl.load(dt_ptr + row * heads + head, mask=inside, other=0.0).to(tl.float32)
         w = tl.exp(behind + tl.cumsum(a, axis=0, reverse=True) - a) * dt
         behind += tl.sum(a, axis=0)
-        x = tl.load(x_ptr + (row * heads + head)[:, None] * P + p[None, :], mask=inside[:, None], other=0.0)
-        b = tl.load(b_ptr + (row * groups + group)[:, None] * N + n[None, :], mask=inside[:, None], other=0.0)
+        x = tl.load(
+            x_ptr + (row * heads + head)[:, None] * P + p[None, :], mask=inside[:, None], other=0.0
+        )
+        b = tl.load(
+            b_ptr + (row * groups + group)[:, None] * N + n[None, :],
+            mask=inside[:, None],
+            other=0.0,
+        )
         weighted = tl.trans(x.to(tl.float32) * w[:, None])
         acc = tl.dot(weighted.to(b.dtype), b, acc, input_precision=PRECISION)
     start = ((batch * chunks + number) * heads + head) * P * N
@@ -53,15 +59,23 @@ def _state_kernel(
 
 
 def _is_amd() -> bool:
-    """Whose matrix cores take float32 as it is, and whose 64 KiB of shared memory hold one block of steps; the next waits in registers."""
-    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+    """Whose matrix cores take float32 as it is, and whose 64 KiB of shared memory hold one block of
+    steps; the next waits in registers."""
+    return (
+        not triton.knobs.runtime.interpret
+        and triton.runtime.driver.active.get_current_target().backend == "hip"
+    )
 
 
-def ssd_chunk_state(x: torch.Tensor, b: torch.Tensor, dt: torch.Tensor, a: torch.Tensor, chunk: int) -> torch.Tensor:
+def ssd_chunk_state(
+    x: torch.Tensor, b: torch.Tensor, dt: torch.Tensor, a: torch.Tensor, chunk: int
+) -> torch.Tensor:
     batch, seq, heads, head_dim = x.shape
     groups, state = b.shape[2], b.shape[3]
     chunks = triton.cdiv(seq, chunk)
-    states = torch.empty((batch, chunks, heads, head_dim, state), dtype=torch.float32, device=x.device)
+    states = torch.empty(
+        (batch, chunks, heads, head_dim, state), dtype=torch.float32, device=x.device
+    )
     half = x.dtype == torch.float16
     warps = 8 if head_dim * state > 8192 else 4
     amd = _is_amd()

@@ -9,16 +9,25 @@ from torch import Tensor
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     """x is scaled by the number of steps that a state remembers, so that states are O(1)."""
-    batch, seq, heads, head_dim = (case.axes[name] for name in ("batch", "seq", "heads", "head_dim"))
+    batch, seq, heads, head_dim = (
+        case.axes[name] for name in ("batch", "seq", "heads", "head_dim")
+    )
     strength = {"normal": 0.05, "strong": 4.0, "slow": 0.002}[case.distribution]
     a = -strength * rng.uniform((batch, seq, heads), torch.float32, 0.0, 1.0)
     remembered = min(float(case.axes["chunk"]), 1.0 + 1.0 / strength)
-    # Products of rounded float16 have errors of their own, which a smaller result keeps well below the limit.
+    # Products of rounded float16 have errors of their own, which a smaller result keeps well below
+    # the limit.
     size = 0.5 if case.dtype == torch.float16 else 1.0
     x = size * remembered**-0.5 * rng.normal((batch, seq, heads, head_dim), torch.float32)
     b = rng.normal((batch, seq, case.axes["groups"], case.axes["state"]), torch.float32)
     dt = rng.uniform((batch, seq, heads), torch.float32, 0.5, 1.5)
-    return {"x": x.to(case.dtype), "b": b.to(case.dtype), "dt": dt.to(case.dtype), "a": a.to(case.dtype), "chunk": case.axes["chunk"]}
+    return {
+        "x": x.to(case.dtype),
+        "b": b.to(case.dtype),
+        "dt": dt.to(case.dtype),
+        "a": a.to(case.dtype),
+        "chunk": case.axes["chunk"],
+    }
 
 
 def _states(x: Tensor, b: Tensor, dt: Tensor, a: Tensor, chunk: int, variant: str = "") -> Tensor:
@@ -28,7 +37,8 @@ def _states(x: Tensor, b: Tensor, dt: Tensor, a: Tensor, chunk: int, variant: st
     groups, state = b.shape[2], b.shape[3]
     chunks = (seq + chunk - 1) // chunk
     missing = chunks * chunk - seq
-    # Steps behind the end have no decay and no input, so that a short last chunk ends where the sequence does.
+    # Steps behind the end have no decay and no input, so that a short last chunk ends where the
+    # sequence does.
     pad = torch.nn.functional.pad
     decays = pad(a.double(), (0, 0, 0, missing)).reshape(batch, chunks, chunk, heads)
     steps = pad(dt.to(wide), (0, 0, 0, missing)).reshape(batch, chunks, chunk, heads)
@@ -36,7 +46,10 @@ def _states(x: Tensor, b: Tensor, dt: Tensor, a: Tensor, chunk: int, variant: st
     behind = decays.flip(2).cumsum(2).flip(2) - decays
     exponent = {"from the start": before, "own step": behind + decays}.get(variant, behind)
     w = torch.exp(exponent).to(wide) * (torch.ones_like(steps) if variant == "no dt" else steps)
-    weighted = pad(x.to(wide), (0, 0, 0, 0, 0, missing)).reshape(batch, chunks, chunk, heads, head_dim) * w[..., None]
+    weighted = (
+        pad(x.to(wide), (0, 0, 0, 0, 0, missing)).reshape(batch, chunks, chunk, heads, head_dim)
+        * w[..., None]
+    )
     keys = pad(b.to(wide), (0, 0, 0, 0, 0, missing)).reshape(batch, chunks, chunk, groups, state)
     out = torch.empty((batch, chunks, heads, head_dim, state), dtype=wide, device=x.device)
     for h in range(heads):
@@ -53,7 +66,9 @@ def reference(x: Tensor, b: Tensor, dt: Tensor, a: Tensor, chunk: int) -> Tensor
     return _states(x, b, dt, a, chunk)
 
 
-def mutants(x: Tensor, b: Tensor, dt: Tensor, a: Tensor, chunk: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    x: Tensor, b: Tensor, dt: Tensor, a: Tensor, chunk: int
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     return {
         "decay from the chunk's start": _states(x, b, dt, a, chunk, "from the start"),
         "own step decays too": _states(x, b, dt, a, chunk, "own step"),
@@ -65,7 +80,12 @@ def mutants(x: Tensor, b: Tensor, dt: Tensor, a: Tensor, chunk: int) -> dict[str
 
 
 def cost(case: Case) -> Cost:
-    batch, seq, heads, head_dim = (case.axes[name] for name in ("batch", "seq", "heads", "head_dim"))
+    batch, seq, heads, head_dim = (
+        case.axes[name] for name in ("batch", "seq", "heads", "head_dim")
+    )
     groups, state, chunks = (case.axes[name] for name in ("groups", "state", "chunks"))
     read = batch * seq * (heads * head_dim + groups * state + 2 * heads) * case.dtype.itemsize
-    return Cost(bytes=read + 4 * batch * chunks * heads * head_dim * state, flops=2 * batch * seq * heads * head_dim * state)
+    return Cost(
+        bytes=read + 4 * batch * chunks * heads * head_dim * state,
+        flops=2 * batch * seq * heads * head_dim * state,
+    )

@@ -1,7 +1,8 @@
-"""Row sums over tiles of rows x columns: short rows share a program, long rows are split over programs.
+"""Row sums over tiles of rows x columns: short rows share a program, long rows are split over
+programs.
 
-Partial sums of splits are a small matrix, which the same kernel sums: no atomics, so the result does not change from run to run.
-"""
+Partial sums of splits are a small matrix, which the same kernel sums: no atomics, so the result
+does not change from run to run."""
 
 import torch
 import triton
@@ -27,7 +28,8 @@ def _sum_kernel(x_ptr, out_ptr, rows, cols, width, ROWS: tl.constexpr, BLOCK: tl
 
 
 def _cut(rows: int, cols: int) -> tuple[int, int, int, int]:
-    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough programs when rows are few."""
+    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough
+    programs when rows are few."""
     block = min(triton.next_power_of_2(cols), TILE)
     tile_rows = min(triton.next_power_of_2(rows), TILE // block)
     splits = min(triton.cdiv(cols, block), max(1, PROGRAMS // triton.cdiv(rows, tile_rows)))
@@ -35,7 +37,16 @@ def _cut(rows: int, cols: int) -> tuple[int, int, int, int]:
     return tile_rows, block, width, triton.cdiv(cols, width)
 
 
-def _sum(x: torch.Tensor, out: torch.Tensor, rows: int, cols: int, tile_rows: int, block: int, width: int, splits: int) -> None:
+def _sum(
+    x: torch.Tensor,
+    out: torch.Tensor,
+    rows: int,
+    cols: int,
+    tile_rows: int,
+    block: int,
+    width: int,
+    splits: int,
+) -> None:
     grid = (triton.cdiv(rows, tile_rows), splits)
     _sum_kernel[grid](x, out, rows, cols, width, ROWS=tile_rows, BLOCK=block, num_warps=4)
 

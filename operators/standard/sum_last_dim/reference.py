@@ -11,7 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "cancellation":
-        # Large entries of one sign, then of the other: the sum of half a row is some 50 times the result.
+        # Large entries of one sign, then of the other: the sum of half a row is some 50 times the
+        # result.
         half = cols // 2
         x[:, :half] += 100.0 * half**-0.5
         x[:, cols - half :] -= 100.0 * half**-0.5

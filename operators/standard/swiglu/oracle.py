@@ -1,4 +1,5 @@
-"""Gated SiLU: a tile of the output reads the same columns of both halves, 16 bytes a thread and half, in one pass."""
+"""Gated SiLU: a tile of the output reads the same columns of both halves, 16 bytes a thread and
+half, in one pass."""
 
 import torch
 import triton
@@ -25,5 +26,13 @@ def swiglu(x: torch.Tensor) -> torch.Tensor:
     block_c = min(512, triton.next_power_of_2(cols))
     block_r = min(2048 // block_c, triton.next_power_of_2(rows))
     grid = (triton.cdiv(rows, block_r) * triton.cdiv(cols, block_c),)
-    _swiglu_kernel[grid](x, y, rows, cols, BLOCK_R=block_r, BLOCK_C=block_c, num_warps=8 if block_r * block_c >= 2048 else 4)
+    _swiglu_kernel[grid](
+        x,
+        y,
+        rows,
+        cols,
+        BLOCK_R=block_r,
+        BLOCK_C=block_c,
+        num_warps=8 if block_r * block_c >= 2048 else 4,
+    )
     return y

@@ -8,13 +8,16 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Values are drawn so that y is evenly spread up to its bound, where the rounding of the dtype is still far under the tolerance."""
+    """Values are drawn so that y is evenly spread up to its bound, where the rounding of the dtype
+    is still far under the tolerance."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     bound = 0.45 if case.dtype == torch.bfloat16 else 3.5
     gate = 1.5 * rng.normal((rows, cols), torch.float32)
     if case.distribution == "extreme":
         kind = rng.integers((rows, cols), 0, 20, torch.int32)
-        gate = torch.where(kind == 0, -6.0e4 * rng.uniform((rows, cols), torch.float32, 0.0, 1.0), gate)
+        gate = torch.where(
+            kind == 0, -6.0e4 * rng.uniform((rows, cols), torch.float32, 0.0, 1.0), gate
+        )
         gate = torch.where(kind == 1, rng.uniform((rows, cols), torch.float32, 20.0, 100.0), gate)
     gate = gate.to(case.dtype).float()
     silu = gate * torch.sigmoid(gate)
@@ -43,7 +46,9 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "halves swapped": _gated(value, gate),
         "halves interleaved": _gated(x[:, 0::2], x[:, 1::2]),
         "sigmoid for silu": (torch.sigmoid(gate.float()) * value.float()).to(x.dtype),
-        "exponential that overflows": (gate.float() * grown / (1.0 + grown) * value.float()).to(x.dtype),
+        "exponential that overflows": (gate.float() * grown / (1.0 + grown) * value.float()).to(
+            x.dtype
+        ),
         "gelu for silu": (torch.nn.functional.gelu(gate.float()) * value.float()).to(x.dtype),
     }
 

@@ -1,7 +1,7 @@
-"""Two GEMMs that share their left operand in one loop: each tile of x is loaded once for both weights.
+"""Two GEMMs that share their left operand in one loop: each tile of x is loaded once for both
+weights.
 
-silu(gate) * up is formed from the two accumulators, so neither product goes to memory.
-"""
+silu(gate) * up is formed from the two accumulators, so neither product goes to memory."""
 
 import torch
 import triton
@@ -11,7 +11,18 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 @triton.jit
 def _gate_up_kernel(
-    x_ptr, gate_ptr, up_ptr, y_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, EVEN_K: tl.constexpr
+    x_ptr,
+    gate_ptr,
+    up_ptr,
+    y_ptr,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    EVEN_K: tl.constexpr,
 ):
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
@@ -21,7 +32,8 @@ def _gate_up_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads need no mask.
+    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads
+    # need no mask.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -46,12 +58,29 @@ def _gate_up_kernel(
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
     y = gate * tl.sigmoid(gate) * up
-    tl.store(y_ptr + rows[:, None] * n + columns[None, :], y, mask=(rows < m)[:, None] & (columns < n)[None, :])
+    tl.store(
+        y_ptr + rows[:, None] * n + columns[None, :],
+        y,
+        mask=(rows < m)[:, None] & (columns < n)[None, :],
+    )
 
 
 @triton.jit
-def _tma_kernel(x_desc, gate_desc, up_desc, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
-    # Operand tiles by TMA: no pointers in registers, zeros past the end, one stage more than the pointer form has room for.
+def _tma_kernel(
+    x_desc,
+    gate_desc,
+    up_desc,
+    c_ptr,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+):
+    # Operand tiles by TMA: no pointers in registers, zeros past the end, one stage more than the
+    # pointer form has room for.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -68,7 +97,11 @@ def _tma_kernel(x_desc, gate_desc, up_desc, c_ptr, m, n, k, BM: tl.constexpr, BN
     rows = top + tl.arange(0, BM)
     columns = left + tl.arange(0, BN)
     mask = (rows < m)[:, None] & (columns < n)[None, :]
-    tl.store(c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], gate * tl.sigmoid(gate) * up, mask=mask)
+    tl.store(
+        c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :],
+        gate * tl.sigmoid(gate) * up,
+        mask=mask,
+    )
 
 
 def swiglu_mlp_gate_up(x: torch.Tensor, w_gate: torch.Tensor, w_up: torch.Tensor) -> torch.Tensor:
@@ -89,7 +122,36 @@ def swiglu_mlp_gate_up(x: torch.Tensor, w_gate: torch.Tensor, w_up: torch.Tensor
         x_desc = TensorDescriptor.from_tensor(x, [bm, bk])
         gate_desc = TensorDescriptor.from_tensor(w_gate, [bk, bn])
         up_desc = TensorDescriptor.from_tensor(w_up, [bk, bn])
-        _tma_kernel[grid](x_desc, gate_desc, up_desc, y, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=4)
+        _tma_kernel[grid](
+            x_desc,
+            gate_desc,
+            up_desc,
+            y,
+            m,
+            n,
+            k,
+            BM=bm,
+            BN=bn,
+            BK=bk,
+            GROUP=8,
+            num_warps=warps,
+            num_stages=4,
+        )
         return y
-    _gate_up_kernel[grid](x, w_gate, w_up, y, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=stages)
+    _gate_up_kernel[grid](
+        x,
+        w_gate,
+        w_up,
+        y,
+        m,
+        n,
+        k,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=8,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=stages,
+    )
     return y

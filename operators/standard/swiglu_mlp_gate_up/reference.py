@@ -20,7 +20,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[:, : k - k // 8] *= 0.1
         x[:, k - k // 8 :] *= 2.0
     scale = k**-0.25
-    return {"x": (scale * x).to(case.dtype), "w_gate": (scale * w_gate).to(case.dtype), "w_up": (scale * w_up).to(case.dtype)}
+    return {
+        "x": (scale * x).to(case.dtype),
+        "w_gate": (scale * w_gate).to(case.dtype),
+        "w_up": (scale * w_up).to(case.dtype),
+    }
 
 
 def reference(x: Tensor, w_gate: Tensor, w_up: Tensor) -> Tensor:
@@ -46,4 +50,6 @@ def mutants(x: Tensor, w_gate: Tensor, w_up: Tensor) -> dict[str, Tensor | tuple
 
 def cost(case: Case) -> Cost:
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
-    return Cost(bytes=(m * k + 2 * k * n) * case.dtype.itemsize + 4 * m * n, flops=4 * m * n * k + 6 * m * n)
+    return Cost(
+        bytes=(m * k + 2 * k * n) * case.dtype.itemsize + 4 * m * n, flops=4 * m * n * k + 6 * m * n
+    )

@@ -1,10 +1,11 @@
-"""Top k over 64-bit keys: the value's bits, in an order that integers share, above the complement of the column. One comparison then
-settles value and tie together.
+"""Top k over 64-bit keys: the value's bits, in an order that integers share, above the complement
+of the column. One comparison then settles value and tie together.
 
-Long rows are read once for the maxima of groups of neighbours. The k-th best maximum, found bit by bit with counts, is a bound below which
-no entry can be among the k best, and hardly more than k entries reach it: these are collected, and only they are sorted. Rows in which too
-many do (equal entries) take the k best groups, an earlier one first, and select among all of their entries. One program does all of a row,
-so that a single launch suffices; rows that fit at once keep memory busy.
+Long rows are read once for the maxima of groups of neighbours. The k-th best maximum, found bit by
+bit with counts, is a bound below which no entry can be among the k best, and hardly more than k
+entries reach it: these are collected, and only they are sorted. Rows in which too many do (equal
+entries) take the k best groups, an earlier one first, and select among all of their entries. One
+program does all of a row, so that a single launch suffices; rows that fit at once keep memory busy.
 """
 
 import torch
@@ -35,7 +36,17 @@ def _write(top, values_ptr, indices_ptr, row, rows, k, K: tl.constexpr):
 
 
 @triton.jit
-def _short_kernel(x_ptr, values_ptr, indices_ptr, rows, cols, k, ROWS: tl.constexpr, BLOCK: tl.constexpr, K: tl.constexpr):
+def _short_kernel(
+    x_ptr,
+    values_ptr,
+    indices_ptr,
+    rows,
+    cols,
+    k,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    K: tl.constexpr,
+):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     mask = (row < rows) & (column < cols)
@@ -92,7 +103,9 @@ def _select(
         tl.debug_barrier()
         lane = tl.arange(0, 2 * K)[None, :]
         few = tl.load(scratch + K + lane, mask=lane < found, other=LOWEST)
-        _write(tl.topk(few, K), values_ptr, indices_ptr, row + tl.zeros((1, 1), tl.int64), rows, k, K)
+        _write(
+            tl.topk(few, K), values_ptr, indices_ptr, row + tl.zeros((1, 1), tl.int64), rows, k, K
+        )
     else:
         top = tl.topk(_keys(best, group, group < groups), K)
         column = (0xFFFFFFFF - (top & 0xFFFFFFFF))[:, None] * GROUP + tl.arange(0, GROUP)[None, :]
@@ -100,7 +113,9 @@ def _select(
         mask = (top != LOWEST)[:, None] & (column < cols)
         x = tl.load(x_ptr + row * cols + column, mask=mask, other=0.0)
         every = tl.reshape(_keys(x, column, mask), (1, K * GROUP))
-        _write(tl.topk(every, K), values_ptr, indices_ptr, row + tl.zeros((1, 1), tl.int64), rows, k, K)
+        _write(
+            tl.topk(every, K), values_ptr, indices_ptr, row + tl.zeros((1, 1), tl.int64), rows, k, K
+        )
 
 
 @triton.jit
@@ -126,12 +141,29 @@ def _row_kernel(
         x = tl.load(x_ptr + row * cols + column, mask=column < cols, other=-float("inf"))
         tl.store(maxima_ptr + row * groups + group, tl.max(x, axis=1), mask=group < groups)
     tl.debug_barrier()  # maxima pass through memory to other threads of this program
-    _select(x_ptr, maxima_ptr, scratch_ptr, values_ptr, indices_ptr, row, rows, cols, groups, k, BLOCK, K, GROUP)
+    _select(
+        x_ptr,
+        maxima_ptr,
+        scratch_ptr,
+        values_ptr,
+        indices_ptr,
+        row,
+        rows,
+        cols,
+        groups,
+        k,
+        BLOCK,
+        K,
+        GROUP,
+    )
 
 
 def _registers(most: int) -> dict[str, int]:
     """A bound for the compiler, where it takes one: ptxas does."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "cuda":
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "cuda"
+    ):
         return {}
     return {"maxnreg": most}
 
@@ -144,7 +176,9 @@ def topk_rows(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     if cols <= 1024:
         block = max(width, triton.next_power_of_2(cols))
         tile = 1024 // block
-        _short_kernel[(triton.cdiv(rows, tile),)](x, values, indices, rows, cols, k, ROWS=tile, BLOCK=block, K=width, num_warps=4)
+        _short_kernel[(triton.cdiv(rows, tile),)](
+            x, values, indices, rows, cols, k, ROWS=tile, BLOCK=block, K=width, num_warps=4
+        )
         return values, indices
     groups = triton.cdiv(cols, GROUP)
     scratch = torch.empty((rows, 3 * width), dtype=torch.int64, device=x.device)

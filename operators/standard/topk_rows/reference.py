@@ -44,7 +44,9 @@ def mutants(x: Tensor, k: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "in order of columns": (x.gather(1, by_column.long()), by_column),
         "by magnitude": (x.gather(1, magnitude.long()), magnitude),
         "smallest": (-_ranked(-x, k)[0], _ranked(-x, k)[1]),
-        "first half of the row": _ranked(x.clone().index_fill_(1, torch.arange((cols + 1) // 2, cols, device=x.device), -1e30), k),
+        "first half of the row": _ranked(
+            x.clone().index_fill_(1, torch.arange((cols + 1) // 2, cols, device=x.device), -1e30), k
+        ),
     }
 
 

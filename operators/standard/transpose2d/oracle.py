@@ -1,5 +1,5 @@
-"""Transpose by square tiles. Loads run along rows of x and stores along rows of y, both in whole 128-byte lines; between them the
-compiler turns the tile round in shared memory."""
+"""Transpose by square tiles. Loads run along rows of x and stores along rows of y, both in whole
+128-byte lines; between them the compiler turns the tile round in shared memory."""
 
 import torch
 import triton
@@ -13,7 +13,11 @@ def _transpose_kernel(x_ptr, y_ptr, rows, cols, BLOCK_R: tl.constexpr, BLOCK_C: 
     column = (tl.program_id(0) % tiles_c) * BLOCK_C + tl.arange(0, BLOCK_C)
     mask = (row < rows)[:, None] & (column < cols)[None, :]
     tile = tl.load(x_ptr + row.to(tl.int64)[:, None] * cols + column[None, :], mask=mask)
-    tl.store(y_ptr + column.to(tl.int64)[:, None] * rows + row[None, :], tl.trans(tile), mask=tl.trans(mask))
+    tl.store(
+        y_ptr + column.to(tl.int64)[:, None] * rows + row[None, :],
+        tl.trans(tile),
+        mask=tl.trans(mask),
+    )
 
 
 def transpose2d(x: torch.Tensor) -> torch.Tensor:
@@ -27,5 +31,13 @@ def transpose2d(x: torch.Tensor) -> torch.Tensor:
     elif block_r < 64:
         block_c = min(4096 // block_r, triton.next_power_of_2(cols))
     grid = (triton.cdiv(rows, block_r) * triton.cdiv(cols, block_c),)
-    _transpose_kernel[grid](x, y, rows, cols, BLOCK_R=block_r, BLOCK_C=block_c, num_warps=8 if x.dtype == torch.float32 else 4)
+    _transpose_kernel[grid](
+        x,
+        y,
+        rows,
+        cols,
+        BLOCK_R=block_r,
+        BLOCK_C=block_c,
+        num_warps=8 if x.dtype == torch.float32 else 4,
+    )
     return y

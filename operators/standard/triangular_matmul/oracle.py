@@ -1,5 +1,6 @@
-"""Triangular GEMM: a tile of c walks over the inner axis only as far as its last row reaches. Left of the diagonal nothing is masked; the
-diagonal block has a loop of its own. The longest tiles (last rows) start first, so that the short ones fill the gaps at the end."""
+"""Triangular GEMM: a tile of c walks over the inner axis only as far as its last row reaches. Left
+of the diagonal nothing is masked; the diagonal block has a loop of its own. The longest tiles (last
+rows) start first, so that the short ones fill the gaps at the end."""
 
 import torch
 import triton
@@ -8,7 +9,17 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
-def _triangular_kernel(a_ptr, b_ptr, c_ptr, n, cols, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+def _triangular_kernel(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    n,
+    cols,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+):
     tiles_m = tl.cdiv(n, BM)
     tiles_n = tl.cdiv(cols, BN)
     program = tl.program_id(0)
@@ -19,12 +30,14 @@ def _triangular_kernel(a_ptr, b_ptr, c_ptr, n, cols, BM: tl.constexpr, BN: tl.co
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
     depth = tl.arange(0, BK)
-    # Rows and columns past the end wrap round; they are never stored. A wrapped row may meet a NaN, which stays in its own row.
+    # Rows and columns past the end wrap round; they are never stored. A wrapped row may meet a NaN,
+    # which stays in its own row.
     a_tile = a_ptr + (rows % n)[:, None] * n + depth[None, :]
     b_tile = b_ptr + depth[:, None] * cols + (columns % cols)[None, :]
     acc = tl.zeros((BM, BN), tl.float32)
-    # The diagonal block first: what lies above the diagonal may be NaN, so it is replaced in registers, not multiplied by zero. A mask in
-    # the load would differ from element to element and break the 16-byte copies.
+    # The diagonal block first: what lies above the diagonal may be NaN, so it is replaced in
+    # registers, not multiplied by zero. A mask in the load would differ from element to element and
+    # break the 16-byte copies.
     for first in range(tile_m * BM, min(tile_m * BM + BM, n), BK):
         here = first + depth
         a = tl.load(a_tile + first, mask=(here < n)[None, :], other=0.0)
@@ -34,7 +47,11 @@ def _triangular_kernel(a_ptr, b_ptr, c_ptr, n, cols, BM: tl.constexpr, BN: tl.co
         acc = tl.dot(tl.load(a_tile), tl.load(b_tile), acc)
         a_tile += BK
         b_tile += BK * cols
-    tl.store(c_ptr + rows[:, None] * cols + columns[None, :], acc.to(tl.float16), mask=(rows < n)[:, None] & (columns < cols)[None, :])
+    tl.store(
+        c_ptr + rows[:, None] * cols + columns[None, :],
+        acc.to(tl.float16),
+        mask=(rows < n)[:, None] & (columns < cols)[None, :],
+    )
 
 
 @triton.jit
@@ -49,8 +66,9 @@ def _tma_kernel(
     top = (tiles_m - 1 - group * GROUP - (program % (GROUP * tiles_n)) % height) * BM
     left = (program % (GROUP * tiles_n)) // height * BN
     rows = top + tl.arange(0, BM)
-    # The diagonal block first, all of it in one step, its upper part replaced in registers. TMA brings zeros for what lies past the end.
-    # Not in a loop: there the next step's a would be written to the registers that the tensor cores still read for this one.
+    # The diagonal block first, all of it in one step, its upper part replaced in registers. TMA
+    # brings zeros for what lies past the end. Not in a loop: there the next step's a would be
+    # written to the registers that the tensor cores still read for this one.
     a = a_square.load([top, top])
     b = b_square.load([top, left])
     acc = tl.dot(tl.where(tl.arange(0, BM)[None, :] <= tl.arange(0, BM)[:, None], a, 0.0), b)
@@ -59,12 +77,20 @@ def _tma_kernel(
     for first in range(0, top, BK):
         acc = tl.dot(a_desc.load([top, first]), b_desc.load([first, left]), acc)
     columns = left + tl.arange(0, BN)
-    tl.store(c_ptr + rows[:, None] * cols + columns[None, :], acc.to(tl.float16), mask=(rows < n)[:, None] & (columns < cols)[None, :])
+    tl.store(
+        c_ptr + rows[:, None] * cols + columns[None, :],
+        acc.to(tl.float16),
+        mask=(rows < n)[:, None] & (columns < cols)[None, :],
+    )
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
@@ -86,7 +112,23 @@ def triangular_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         b_desc = TensorDescriptor.from_tensor(b, [bk, bn])
         a_square = TensorDescriptor.from_tensor(a, [bm, bm])
         b_square = TensorDescriptor.from_tensor(b, [bm, bn])
-        _tma_kernel[grid](a_square, b_square, a_desc, b_desc, c, n, cols, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=3)
+        _tma_kernel[grid](
+            a_square,
+            b_square,
+            a_desc,
+            b_desc,
+            c,
+            n,
+            cols,
+            BM=bm,
+            BN=bn,
+            BK=bk,
+            GROUP=8,
+            num_warps=warps,
+            num_stages=3,
+        )
         return c
-    _triangular_kernel[grid](a, b, c, n, cols, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=_stages(stages))
+    _triangular_kernel[grid](
+        a, b, c, n, cols, BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=_stages(stages)
+    )
     return c

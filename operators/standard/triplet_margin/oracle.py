@@ -1,7 +1,7 @@
-"""Triplet loss with both distances from one read of the anchor: a program takes a few whole rows and stores the sum of their losses.
+"""Triplet loss with both distances from one read of the anchor: a program takes a few whole rows
+and stores the sum of their losses.
 
-A second kernel adds the shares in a fixed order.
-"""
+A second kernel adds the shares in a fixed order."""
 
 import torch
 import triton
@@ -9,7 +9,18 @@ import triton.language as tl
 
 
 @triton.jit
-def _rows_kernel(anchor_ptr, positive_ptr, negative_ptr, shares_ptr, rows, dim, margin, eps, BM: tl.constexpr, BD: tl.constexpr):
+def _rows_kernel(
+    anchor_ptr,
+    positive_ptr,
+    negative_ptr,
+    shares_ptr,
+    rows,
+    dim,
+    margin,
+    eps,
+    BM: tl.constexpr,
+    BD: tl.constexpr,
+):
     row = tl.program_id(0) * BM + tl.arange(0, BM)
     column = tl.arange(0, BD)
     place = row.to(tl.int64)[:, None] * dim + column[None, :]
@@ -31,15 +42,20 @@ def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr):
     tl.store(out_ptr, tl.sum(total, axis=0) * factor)
 
 
-def triplet_margin(anchor: torch.Tensor, positive: torch.Tensor, negative: torch.Tensor, margin: float, eps: float) -> torch.Tensor:
+def triplet_margin(
+    anchor: torch.Tensor, positive: torch.Tensor, negative: torch.Tensor, margin: float, eps: float
+) -> torch.Tensor:
     rows, dim = anchor.shape
-    # 2048 entries of each matrix for a program: 16 a thread, so all three loads are in flight at once.
+    # 2048 entries of each matrix for a program: 16 a thread, so all three loads are in flight at
+    # once.
     bd = triton.next_power_of_2(dim)
     bm = max(1, 2048 // bd)
     programs = triton.cdiv(rows, bm)
     shares = torch.empty((programs,), dtype=torch.float32, device=anchor.device)
     loss = torch.empty((1,), dtype=torch.float32, device=anchor.device)
     warps = 4 if bd <= 2048 else 8
-    _rows_kernel[(programs,)](anchor, positive, negative, shares, rows, dim, margin, eps, BM=bm, BD=bd, num_warps=warps)
+    _rows_kernel[(programs,)](
+        anchor, positive, negative, shares, rows, dim, margin, eps, BM=bm, BD=bd, num_warps=warps
+    )
     _sum_kernel[(1,)](shares, loss, programs, 1.0 / rows, BLOCK=4096, num_warps=16)
     return loss

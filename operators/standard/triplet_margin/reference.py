@@ -8,11 +8,16 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """About a third of the rows has no loss. `large_eps`: eps changes distances. `equal`: positive is the anchor, as is some negative."""
+    """About a third of the rows has no loss. `large_eps`: eps changes distances. `equal`: positive
+    is the anchor, as is some negative."""
     rows, dim = case.axes["rows"], case.axes["dim"]
     anchor = 0.3 * dim**-0.5 * rng.normal((rows, dim), torch.float32)
-    positive = anchor + dim**-0.5 * rng.uniform((rows, 1), torch.float32, 0.4, 1.6) * rng.normal((rows, dim), torch.float32)
-    negative = anchor + dim**-0.5 * rng.uniform((rows, 1), torch.float32, 1.5, 2.5) * rng.normal((rows, dim), torch.float32)
+    positive = anchor + dim**-0.5 * rng.uniform((rows, 1), torch.float32, 0.4, 1.6) * rng.normal(
+        (rows, dim), torch.float32
+    )
+    negative = anchor + dim**-0.5 * rng.uniform((rows, 1), torch.float32, 1.5, 2.5) * rng.normal(
+        (rows, dim), torch.float32
+    )
     if case.distribution == "equal":
         positive = anchor.clone()
         negative[::2] = anchor[::2]
@@ -30,12 +35,20 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one side, and a mean does not hide it."""
+    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one
+    side, and a mean does not hide it."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 
-def reference(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, eps: float) -> Tensor:
-    return _mean((_distance(anchor, positive, eps) - _distance(anchor, negative, eps) + margin).clamp_min(0.0), anchor)
+def reference(
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, eps: float
+) -> Tensor:
+    return _mean(
+        (_distance(anchor, positive, eps) - _distance(anchor, negative, eps) + margin).clamp_min(
+            0.0
+        ),
+        anchor,
+    )
 
 
 def _distance(a: Tensor, b: Tensor, eps: float) -> Tensor:
@@ -46,7 +59,9 @@ def _mean(row: Tensor, like: Tensor) -> Tensor:
     return row.double().mean().reshape(1).to(like.dtype)
 
 
-def mutants(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, eps: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, eps: float
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     near, far = _distance(anchor, positive, eps), _distance(anchor, negative, eps)
     row = (near - far + margin).clamp_min(0.0)
     return {

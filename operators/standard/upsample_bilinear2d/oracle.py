@@ -1,9 +1,9 @@
 """Bilinear resampling: a tile of output rows x columns per program, four gathers each.
 
-Positions come from integer divisions, exactly; they are made once per row and once per column of a tile. Neighbouring outputs read the
-same pixels, which L1 serves, so the traffic is that of x and y. When both sizes double, a program owns input pixels instead: nine loads
-make four outputs, with constant weights. Rows of all images are counted through, so that small images share a program.
-"""
+Positions come from integer divisions, exactly; they are made once per row and once per column of a
+tile. Neighbouring outputs read the same pixels, which L1 serves, so the traffic is that of x and y.
+When both sizes double, a program owns input pixels instead: nine loads make four outputs, with
+constant weights. Rows of all images are counted through, so that small images share a program."""
 
 import torch
 import triton
@@ -19,7 +19,9 @@ def _position(index, size, out_size):
 
 
 @triton.jit
-def _resample_kernel(x_ptr, y_ptr, rows, height, width, out_height, out_width, BH: tl.constexpr, BW: tl.constexpr):
+def _resample_kernel(
+    x_ptr, y_ptr, rows, height, width, out_height, out_width, BH: tl.constexpr, BW: tl.constexpr
+):
     row = tl.program_id(0) * BH + tl.arange(0, BH)
     column = tl.program_id(1) * BW + tl.arange(0, BW)
     i0, i1, a = _position(row % out_height, height, out_height)
@@ -50,18 +52,27 @@ def _double_kernel(x_ptr, y_ptr, rows, height, width, BH: tl.constexpr, BW: tl.c
     left = tl.maximum(column - 1, 0)[None, :]
     right = tl.minimum(column + 1, width - 1)[None, :]
     mask = (row < rows)[:, None] & (column < width)[None, :]
-    # First along the columns: outputs 2 i and 2 i + 1 lie a quarter above and below the centre of pixel i.
+    # First along the columns: outputs 2 i and 2 i + 1 lie a quarter above and below the centre of
+    # pixel i.
     centre = tl.load(x_ptr + line[:, None] + column[None, :], mask=mask, other=0.0)
-    up = 0.75 * centre + 0.25 * tl.load(x_ptr + above[:, None] + column[None, :], mask=mask, other=0.0)
-    down = 0.75 * centre + 0.25 * tl.load(x_ptr + below[:, None] + column[None, :], mask=mask, other=0.0)
+    up = 0.75 * centre + 0.25 * tl.load(
+        x_ptr + above[:, None] + column[None, :], mask=mask, other=0.0
+    )
+    down = 0.75 * centre + 0.25 * tl.load(
+        x_ptr + below[:, None] + column[None, :], mask=mask, other=0.0
+    )
     centre_left = 0.75 * tl.load(x_ptr + line[:, None] + left, mask=mask, other=0.0)
     up_left = centre_left + 0.25 * tl.load(x_ptr + above[:, None] + left, mask=mask, other=0.0)
     down_left = centre_left + 0.25 * tl.load(x_ptr + below[:, None] + left, mask=mask, other=0.0)
     centre_right = 0.75 * tl.load(x_ptr + line[:, None] + right, mask=mask, other=0.0)
     up_right = centre_right + 0.25 * tl.load(x_ptr + above[:, None] + right, mask=mask, other=0.0)
     down_right = centre_right + 0.25 * tl.load(x_ptr + below[:, None] + right, mask=mask, other=0.0)
-    upper = tl.reshape(tl.join(0.75 * up + 0.25 * up_left, 0.75 * up + 0.25 * up_right), (BH, 2 * BW))
-    lower = tl.reshape(tl.join(0.75 * down + 0.25 * down_left, 0.75 * down + 0.25 * down_right), (BH, 2 * BW))
+    upper = tl.reshape(
+        tl.join(0.75 * up + 0.25 * up_left, 0.75 * up + 0.25 * up_right), (BH, 2 * BW)
+    )
+    lower = tl.reshape(
+        tl.join(0.75 * down + 0.25 * down_left, 0.75 * down + 0.25 * down_right), (BH, 2 * BW)
+    )
     out = tl.program_id(1) * (2 * BW) + tl.arange(0, 2 * BW)
     target = y_ptr + (4 * line)[:, None] + out[None, :]
     out_mask = (row < rows)[:, None] & (out < 2 * width)[None, :]
@@ -83,5 +94,7 @@ def upsample_bilinear2d(x: torch.Tensor, out_height: int, out_width: int) -> tor
     bw = min(256, triton.next_power_of_2(out_width))
     bh = max(1, 2048 // bw)
     grid = (triton.cdiv(rows, bh), triton.cdiv(out_width, bw))
-    _resample_kernel[grid](x, y, rows, height, width, out_height, out_width, BH=bh, BW=bw, num_warps=4)
+    _resample_kernel[grid](
+        x, y, rows, height, width, out_height, out_width, BH=bh, BW=bw, num_warps=4
+    )
     return y

@@ -18,11 +18,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(x: Tensor, out_height: int, out_width: int) -> Tensor:
-    return _resample(x, _half_pixel(x.shape[2], out_height, x), _half_pixel(x.shape[3], out_width, x))
+    return _resample(
+        x, _half_pixel(x.shape[2], out_height, x), _half_pixel(x.shape[3], out_width, x)
+    )
 
 
 def _half_pixel(size: int, out_size: int, x: Tensor, least: float = 0.0) -> Tensor:
-    """Where each pixel of the output looks, in pixels of the input. The numerator is an integer, so float64 rounds only once."""
+    """Where each pixel of the output looks, in pixels of the input. The numerator is an integer, so
+    float64 rounds only once."""
     i = torch.arange(out_size, dtype=torch.float64, device=x.device)
     return (((2.0 * i + 1.0) * size - out_size) / (2.0 * out_size)).clamp_min(least)
 
@@ -53,14 +56,21 @@ def mutants(x: Tensor, out_height: int, out_width: int) -> dict[str, Tensor | tu
     beyond = torch.cat([2 * x[:, :, :1] - x[:, :, min(1, height - 1) :][:, :, :1], x], dim=2)
     return {
         "corners aligned": _resample(x, corners(height, out_height), corners(width, out_width)),
-        "corner of the pixel instead of its centre": _resample(x, origin(height, out_height), origin(width, out_width)),
+        "corner of the pixel instead of its centre": _resample(
+            x, origin(height, out_height), origin(width, out_width)
+        ),
         "nearest": _resample(x, (u + 0.5).floor(), (v + 0.5).floor()),
         "one direction only": _resample(x, (u + 0.5).floor(), v),
-        "first rows extrapolated": _resample(beyond, 1 + _half_pixel(height, out_height, x, -1.0), v),
+        "first rows extrapolated": _resample(
+            beyond, 1 + _half_pixel(height, out_height, x, -1.0), v
+        ),
     }
 
 
 def cost(case: Case) -> Cost:
     planes = case.axes["batch"] * case.axes["channels"]
     outputs = case.axes["out_height"] * case.axes["out_width"]
-    return Cost(bytes=4 * planes * (case.axes["height"] * case.axes["width"] + outputs), flops=9 * planes * outputs)
+    return Cost(
+        bytes=4 * planes * (case.axes["height"] * case.axes["width"] + outputs),
+        flops=9 * planes * outputs,
+    )

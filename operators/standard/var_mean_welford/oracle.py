@@ -1,6 +1,6 @@
-"""Welford's update in every lane, so that x is read once and no lane waits for another: all lanes of a tile have seen equally many
-entries, hence one reciprocal serves them all. Lanes are merged at the end, and splits of a long row by a second kernel.
-"""
+"""Welford's update in every lane, so that x is read once and no lane waits for another: all lanes
+of a tile have seen equally many entries, hence one reciprocal serves them all. Lanes are merged at
+the end, and splits of a long row by a second kernel."""
 
 import torch
 import triton
@@ -19,7 +19,17 @@ def _merge(counts, means, squares, total):
 
 
 @triton.jit
-def _rows_kernel(x_ptr, squares_ptr, means_ptr, rows, cols, width, divisor, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def _rows_kernel(
+    x_ptr,
+    squares_ptr,
+    means_ptr,
+    rows,
+    cols,
+    width,
+    divisor,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     split = tl.program_id(1)
     first = split * width
@@ -45,7 +55,9 @@ def _rows_kernel(x_ptr, squares_ptr, means_ptr, rows, cols, width, divisor, ROWS
 
 
 @triton.jit
-def _combine_kernel(squares_ptr, means_ptr, var_ptr, mean_ptr, cols, width, splits, divisor, BLOCK: tl.constexpr):
+def _combine_kernel(
+    squares_ptr, means_ptr, var_ptr, mean_ptr, cols, width, splits, divisor, BLOCK: tl.constexpr
+):
     row = tl.program_id(0)
     split = tl.arange(0, BLOCK)[None, :]
     counts = tl.maximum(tl.minimum(cols - split * width, width), 0).to(tl.float32)
@@ -58,7 +70,8 @@ def _combine_kernel(squares_ptr, means_ptr, var_ptr, mean_ptr, cols, width, spli
 
 
 def _cut(rows: int, cols: int) -> tuple[int, int, int, int]:
-    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough programs when rows are few."""
+    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough
+    programs when rows are few."""
     block = min(triton.next_power_of_2(cols), TILE)
     tile_rows = min(triton.next_power_of_2(rows), TILE // block)
     splits = min(triton.cdiv(cols, block), max(1, PROGRAMS // triton.cdiv(rows, tile_rows)))
@@ -73,11 +86,17 @@ def var_mean_welford(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     tile_rows, block, width, splits = _cut(rows, cols)
     grid = (triton.cdiv(rows, tile_rows), splits)
     if splits == 1:
-        _rows_kernel[grid](x, var, mean, rows, cols, width, cols - 1.0, ROWS=tile_rows, BLOCK=block, num_warps=8)
+        _rows_kernel[grid](
+            x, var, mean, rows, cols, width, cols - 1.0, ROWS=tile_rows, BLOCK=block, num_warps=8
+        )
         return var, mean
     squares = torch.empty((rows, splits), dtype=torch.float32, device=x.device)
     means = torch.empty((rows, splits), dtype=torch.float32, device=x.device)
-    _rows_kernel[grid](x, squares, means, rows, cols, width, 1.0, ROWS=tile_rows, BLOCK=block, num_warps=8)
+    _rows_kernel[grid](
+        x, squares, means, rows, cols, width, 1.0, ROWS=tile_rows, BLOCK=block, num_warps=8
+    )
     pieces = triton.next_power_of_2(splits)
-    _combine_kernel[(rows,)](squares, means, var, mean, cols, width, splits, cols - 1.0, BLOCK=pieces, num_warps=4)
+    _combine_kernel[(rows,)](
+        squares, means, var, mean, cols, width, splits, cols - 1.0, BLOCK=pieces, num_warps=4
+    )
     return var, mean

@@ -18,7 +18,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[:, : cols - cols // 8] *= 0.1
         x[:, cols - cols // 8 :] += 1.0
-    # Multiples of 1/4, plus what bfloat16 drops from all but small ones: rounding errors of either sign would average out over a row.
+    # Multiples of 1/4, plus what bfloat16 drops from all but small ones: rounding errors of either
+    # sign would average out over a row.
     return {"x": 0.25 * torch.round(4.0 * (x + centre)) + 0.0029}
 
 
@@ -40,7 +41,10 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
         "mean and var exchanged": (mean, var),
         "padding counts in the deviations": (padded, mean),
         "mean not added back after a shift": (var, (x - shift).mean(dim=-1)),
-        "last entry left out": (reference(x[:, :-1])[0] if cols > 2 else var, reference(x[:, :-1])[1]),
+        "last entry left out": (
+            reference(x[:, :-1])[0] if cols > 2 else var,
+            reference(x[:, :-1])[1],
+        ),
     }
 
 

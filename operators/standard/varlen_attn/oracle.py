@@ -1,8 +1,9 @@
-"""Packed causal attention: a program per block of queries of a sequence and head, with a running maximum and sum.
+"""Packed causal attention: a program per block of queries of a sequence and head, with a running
+maximum and sum.
 
-The grid is as deep as the longest sequence; a program beyond the end of its own leaves at once. Blocks left of the diagonal need no mask
-and have a loop of their own, and the longest blocks (last queries) start first. Exponentials are base 2.
-"""
+The grid is as deep as the longest sequence; a program beyond the end of its own leaves at once.
+Blocks left of the diagonal need no mask and have a loop of their own, and the longest blocks (last
+queries) start first. Exponentials are base 2."""
 
 import torch
 import triton
@@ -11,20 +12,43 @@ import triton.language as tl
 
 @triton.jit
 def _attend(
-    acc, total, greatest, q, k_head, v_head, first, last, rows, length, step, scale, BN: tl.constexpr, D: tl.constexpr, MASKED: tl.constexpr
+    acc,
+    total,
+    greatest,
+    q,
+    k_head,
+    v_head,
+    first,
+    last,
+    rows,
+    length,
+    step,
+    scale,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+    MASKED: tl.constexpr,
 ):
     dims = tl.arange(0, D)
     for start in range(first, last, BN):
         keys = start + tl.arange(0, BN)
         if MASKED:
-            k = tl.load(k_head + keys[None, :] * step + dims[:, None], mask=(keys < length)[None, :], other=0.0)
-            v = tl.load(v_head + keys[:, None] * step + dims[None, :], mask=(keys < length)[:, None], other=0.0)
+            k = tl.load(
+                k_head + keys[None, :] * step + dims[:, None],
+                mask=(keys < length)[None, :],
+                other=0.0,
+            )
+            v = tl.load(
+                v_head + keys[:, None] * step + dims[None, :],
+                mask=(keys < length)[:, None],
+                other=0.0,
+            )
         else:
             k = tl.load(k_head + keys[None, :] * step + dims[:, None])
             v = tl.load(v_head + keys[:, None] * step + dims[None, :])
         scores = tl.dot(q, k)
         if MASKED:
-            # Every query sees at least key 0 of an earlier or this block, so the running maximum is finite from the first block on.
+            # Every query sees at least key 0 of an earlier or this block, so the running maximum is
+            # finite from the first block on.
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1) * scale)
         p = tl.exp2(scores * scale - new[:, None])
@@ -36,7 +60,18 @@ def _attend(
 
 
 @triton.jit
-def _varlen_kernel(q_ptr, k_ptr, v_ptr, o_ptr, offsets_ptr, heads, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+def _varlen_kernel(
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    o_ptr,
+    offsets_ptr,
+    heads,
+    scale,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+):
     diagonal = (tl.num_programs(2) - 1 - tl.program_id(2)) * BM
     sequence = tl.program_id(1)
     begin = tl.load(offsets_ptr + sequence)
@@ -54,18 +89,56 @@ def _varlen_kernel(q_ptr, k_ptr, v_ptr, o_ptr, offsets_ptr, heads, scale, BM: tl
     acc = tl.zeros((BM, D), tl.float32)
     total = tl.zeros((BM,), tl.float32)
     greatest = tl.full((BM,), -float("inf"), tl.float32)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_head, v_head, 0, diagonal, rows, length, step, scale, BN, D, False)
+    acc, total, greatest = _attend(
+        acc,
+        total,
+        greatest,
+        q,
+        k_head,
+        v_head,
+        0,
+        diagonal,
+        rows,
+        length,
+        step,
+        scale,
+        BN,
+        D,
+        False,
+    )
     end = min(diagonal + BM, length)
-    acc, total, greatest = _attend(acc, total, greatest, q, k_head, v_head, diagonal, end, rows, length, step, scale, BN, D, True)
+    acc, total, greatest = _attend(
+        acc,
+        total,
+        greatest,
+        q,
+        k_head,
+        v_head,
+        diagonal,
+        end,
+        rows,
+        length,
+        step,
+        scale,
+        BN,
+        D,
+        True,
+    )
     tl.store(o_ptr + tile, acc / total[:, None], mask=(rows < length)[:, None])
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory hold blocks of 64 keys and their values; the next ones wait in registers."""
-    return not triton.knobs.runtime.interpret and triton.runtime.driver.active.get_current_target().backend == "hip"
+    """Whose 64 KiB of shared memory hold blocks of 64 keys and their values; the next ones wait in
+    registers."""
+    return (
+        not triton.knobs.runtime.interpret
+        and triton.runtime.driver.active.get_current_target().backend == "hip"
+    )
 
 
-def varlen_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, cu_seqlens: torch.Tensor, max_seqlen: int) -> torch.Tensor:
+def varlen_attn(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, cu_seqlens: torch.Tensor, max_seqlen: int
+) -> torch.Tensor:
     heads, dim = q.shape[1], q.shape[2]
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     scale = dim**-0.5 * 1.4426950408889634
@@ -74,5 +147,18 @@ def varlen_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, cu_seqlens: t
     if _is_amd():
         bn, stages = 64, 2
     grid = (heads, cu_seqlens.numel() - 1, triton.cdiv(max_seqlen, bm))
-    _varlen_kernel[grid](q, k, v, o, cu_seqlens, heads, scale, BM=bm, BN=bn, D=dim, num_warps=warps, num_stages=stages)
+    _varlen_kernel[grid](
+        q,
+        k,
+        v,
+        o,
+        cu_seqlens,
+        heads,
+        scale,
+        BM=bm,
+        BN=bn,
+        D=dim,
+        num_warps=warps,
+        num_stages=stages,
+    )
     return o

@@ -10,7 +10,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) in late rows instead of averaging to zero."""
+    """q is stretched so that each query looks at few keys: outputs stay O(1) in late rows instead
+    of averaging to zero."""
     shape = (case.axes["total"], case.axes["heads"], case.axes["head_dim"])
     ends = _lengths(case, rng).cumsum(0)
     offsets = torch.zeros((case.axes["offset_count"],), dtype=torch.int32, device=rng.device)
@@ -30,8 +31,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _lengths(case: Case, rng: Rng) -> Tensor:
-    """Lengths that add up to `total`; every fifth sequence is empty. `skewed`: one sequence has the greatest length."""
-    total, sequences, bound = case.axes["total"], case.axes["offset_count"] - 1, case.axes["max_seqlen"]
+    """Lengths that add up to `total`; every fifth sequence is empty. `skewed`: one sequence has the
+    greatest length."""
+    total, sequences, bound = (
+        case.axes["total"],
+        case.axes["offset_count"] - 1,
+        case.axes["max_seqlen"],
+    )
     weights = rng.uniform((sequences,), torch.float64, 0.2, 1.0)
     weights[2::5] = 0.0
     longest = sequences - 1 - ((sequences - 1) % 5 == 2)
@@ -53,19 +59,28 @@ def reference(q: Tensor, k: Tensor, v: Tensor, cu_seqlens: Tensor, max_seqlen: i
     return _attend(q, k, v, cu_seqlens.tolist(), True, q.shape[-1] ** -0.5)
 
 
-def _attend(q: Tensor, k: Tensor, v: Tensor, offsets: list[int], causal: bool, scale: float) -> Tensor:
+def _attend(
+    q: Tensor, k: Tensor, v: Tensor, offsets: list[int], causal: bool, scale: float
+) -> Tensor:
     """One sequence and one head at a time, so that only one score matrix exists."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = torch.empty(q.shape, dtype=wide, device=q.device)
     for start, end in itertools.pairwise(offsets):
-        future = torch.ones((end - start, end - start), dtype=torch.bool, device=q.device).triu(1) & causal
+        future = (
+            torch.ones((end - start, end - start), dtype=torch.bool, device=q.device).triu(1)
+            & causal
+        )
         for h in range(q.shape[1] if end > start else 0):
             scores = (q[start:end, h].to(wide) @ k[start:end, h].to(wide).T) * scale
-            out[start:end, h] = torch.softmax(scores.masked_fill(future, float("-inf")), dim=-1) @ v[start:end, h].to(wide)
+            out[start:end, h] = torch.softmax(
+                scores.masked_fill(future, float("-inf")), dim=-1
+            ) @ v[start:end, h].to(wide)
     return out
 
 
-def mutants(q: Tensor, k: Tensor, v: Tensor, cu_seqlens: Tensor, max_seqlen: int) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    q: Tensor, k: Tensor, v: Tensor, cu_seqlens: Tensor, max_seqlen: int
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     offsets = cu_seqlens.tolist()
     scale = q.shape[-1] ** -0.5
     pairs = [*offsets[:-1:2], offsets[-1]]
@@ -79,8 +94,17 @@ def mutants(q: Tensor, k: Tensor, v: Tensor, cu_seqlens: Tensor, max_seqlen: int
 
 
 def cost(case: Case) -> Cost:
-    """The lengths are not known here: the work is that of sequences of about equal length, of which a fifth are empty."""
-    total, heads, dim, count = case.axes["total"], case.axes["heads"], case.axes["head_dim"], case.axes["offset_count"]
+    """The lengths are not known here: the work is that of sequences of about equal length, of which
+    a fifth are empty."""
+    total, heads, dim, count = (
+        case.axes["total"],
+        case.axes["heads"],
+        case.axes["head_dim"],
+        case.axes["offset_count"],
+    )
     length = total / max(1.0, 0.8 * (count - 1))
     elements = total * heads * dim
-    return Cost(bytes=elements * (3 * case.dtype.itemsize + 4) + 4 * count, flops=4 * elements * (length + 1) / 2)
+    return Cost(
+        bytes=elements * (3 * case.dtype.itemsize + 4) + 4 * count,
+        flops=4 * elements * (length + 1) / 2,
+    )

@@ -1,4 +1,5 @@
-"""Elementwise sum: one block of 2048 elements per program, so that each thread moves whole 16-byte vectors."""
+"""Elementwise sum: one block of 2048 elements per program, so that each thread moves whole 16-byte
+vectors."""
 
 import torch
 import triton

@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Distribution `grid` holds multiples of 1/64 below 1, whose sums are exact in float16 and bfloat16 alike."""
+    """Distribution `grid` holds multiples of 1/64 below 1, whose sums are exact in float16 and
+    bfloat16 alike."""
     n = case.axes["n"]
     if case.distribution == "grid":
         x = (rng.integers((n,), -63, 64, torch.int32) / 64).to(case.dtype)

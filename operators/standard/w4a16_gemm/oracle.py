@@ -1,7 +1,8 @@
-"""4-bit GEMM, computed transposed (c^T = w x^T), so that the unpacked weights go from registers straight into the tensor cores.
+"""4-bit GEMM, computed transposed (c^T = w x^T), so that the unpacked weights go from registers
+straight into the tensor cores.
 
-A group's low and high nibbles belong to two contiguous halves of k: each byte tile feeds two products, and nothing is interleaved.
-"""
+A group's low and high nibbles belong to two contiguous halves of k: each byte tile feeds two
+products, and nothing is interleaved."""
 
 import torch
 import triton
@@ -10,7 +11,19 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
-def _gemm_kernel(x_ptr, packed_ptr, scale_ptr, zero_ptr, c_ptr, m, n, groups, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr):
+def _gemm_kernel(
+    x_ptr,
+    packed_ptr,
+    scale_ptr,
+    zero_ptr,
+    c_ptr,
+    m,
+    n,
+    groups,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    GROUP: tl.constexpr,
+):
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -33,8 +46,8 @@ def _gemm_kernel(x_ptr, packed_ptr, scale_ptr, zero_ptr, c_ptr, m, n, groups, BM
         x_low = tl.load(x_tile)
         x_high = tl.load(x_tile + 64)
         scale = tl.load(scale_tile)[:, None]
-        # 0x6400 | q is 1024 + q in float16, without a conversion. The difference of two such numbers is exact; times the scale, rounded
-        # once.
+        # 0x6400 | q is 1024 + q in float16, without a conversion. The difference of two such
+        # numbers is exact; times the scale, rounded once.
         zero = (tl.load(zero_tile).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)[:, None]
         low = ((packed & 15).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)
         high = ((packed >> 4).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)
@@ -47,11 +60,27 @@ def _gemm_kernel(x_ptr, packed_ptr, scale_ptr, zero_ptr, c_ptr, m, n, groups, BM
     tokens = tile_m * BM + tl.arange(0, BM)
     channels = tile_n * BN + tl.arange(0, BN)
     mask = (tokens < m)[:, None] & (channels < n)[None, :]
-    tl.store(c_ptr + tokens.to(tl.int64)[:, None] * n + channels[None, :], tl.trans(acc.to(tl.float16)), mask=mask)
+    tl.store(
+        c_ptr + tokens.to(tl.int64)[:, None] * n + channels[None, :],
+        tl.trans(acc.to(tl.float16)),
+        mask=mask,
+    )
 
 
 @triton.jit
-def _tma_kernel(x_desc, packed_desc, scale_ptr, zero_ptr, c_ptr, m, n, groups, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr):
+def _tma_kernel(
+    x_desc,
+    packed_desc,
+    scale_ptr,
+    zero_ptr,
+    c_ptr,
+    m,
+    n,
+    groups,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    GROUP: tl.constexpr,
+):
     # The same with tiles by TMA: no pointers in registers, which the weights need.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
@@ -69,17 +98,25 @@ def _tma_kernel(x_desc, packed_desc, scale_ptr, zero_ptr, c_ptr, m, n, groups, B
         x_low = x_desc.load([top, group * 128])
         x_high = x_desc.load([top, group * 128 + 64])
         scale = tl.load(scale_tile + group)[:, None]
-        zero = (tl.load(zero_tile + group).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)[:, None]
+        zero = (tl.load(zero_tile + group).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)[
+            :, None
+        ]
         low = ((packed & 15).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)
         high = ((packed >> 4).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)
         acc = tl.dot((low - zero) * scale, x_low.T, acc)
         acc = tl.dot((high - zero) * scale, x_high.T, acc)
     tokens = top + tl.arange(0, BM)
     mask = (tokens < m)[:, None] & (channels < n)[None, :]
-    tl.store(c_ptr + tokens.to(tl.int64)[:, None] * n + channels[None, :], tl.trans(acc.to(tl.float16)), mask=mask)
+    tl.store(
+        c_ptr + tokens.to(tl.int64)[:, None] * n + channels[None, :],
+        tl.trans(acc.to(tl.float16)),
+        mask=mask,
+    )
 
 
-def w4a16_gemm(x: torch.Tensor, packed: torch.Tensor, scale: torch.Tensor, zero: torch.Tensor) -> torch.Tensor:
+def w4a16_gemm(
+    x: torch.Tensor, packed: torch.Tensor, scale: torch.Tensor, zero: torch.Tensor
+) -> torch.Tensor:
     m = x.shape[0]
     n, groups = scale.shape
     c = torch.empty((m, n), dtype=torch.float16, device=x.device)
@@ -88,7 +125,21 @@ def w4a16_gemm(x: torch.Tensor, packed: torch.Tensor, scale: torch.Tensor, zero:
         x_desc = TensorDescriptor.from_tensor(x, [bm, 64])
         packed_desc = TensorDescriptor.from_tensor(packed, [bn, 64])
         tiles = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
-        _tma_kernel[tiles](x_desc, packed_desc, scale, zero, c, m, n, groups, BM=bm, BN=bn, GROUP=8, num_warps=8, num_stages=3)
+        _tma_kernel[tiles](
+            x_desc,
+            packed_desc,
+            scale,
+            zero,
+            c,
+            m,
+            n,
+            groups,
+            BM=bm,
+            BN=bn,
+            GROUP=8,
+            num_warps=8,
+            num_stages=3,
+        )
         return c
     if m * n >= 2048 * 2048:
         bm, bn, warps, stages = 256, 128, 8, 3
@@ -98,5 +149,19 @@ def w4a16_gemm(x: torch.Tensor, packed: torch.Tensor, scale: torch.Tensor, zero:
     else:
         bm, bn, warps, stages = 64, 64, 4, 4
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
-    _gemm_kernel[grid](x, packed, scale, zero, c, m, n, groups, BM=bm, BN=bn, GROUP=8, num_warps=warps, num_stages=stages)
+    _gemm_kernel[grid](
+        x,
+        packed,
+        scale,
+        zero,
+        c,
+        m,
+        n,
+        groups,
+        BM=bm,
+        BN=bn,
+        GROUP=8,
+        num_warps=warps,
+        num_stages=stages,
+    )
     return c

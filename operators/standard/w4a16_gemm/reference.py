@@ -23,7 +23,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[:, : k - GROUP] *= 0.1
         x[:, k - GROUP :] *= 3.0
-    return {"x": x.to(torch.float16), "packed": packed, "scale": scale.to(torch.float16), "zero": zero}
+    return {
+        "x": x.to(torch.float16),
+        "packed": packed,
+        "scale": scale.to(torch.float16),
+        "zero": zero,
+    }
 
 
 def _halves(packed: Tensor) -> Tensor:
@@ -43,14 +48,18 @@ def reference(x: Tensor, packed: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
     return _product(x, _halves(packed).flatten(2), scale, zero)
 
 
-def mutants(x: Tensor, packed: Tensor, scale: Tensor, zero: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+def mutants(
+    x: Tensor, packed: Tensor, scale: Tensor, zero: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
     halves = _halves(packed)
     return {
         "nibbles exchanged": _product(x, halves.flip(2).flatten(2), scale, zero),
         "nibbles taken as neighbours": _product(x, halves.transpose(2, 3).flatten(2), scale, zero),
         "zero point left out": _product(x, halves.flatten(2), scale, torch.zeros_like(zero)),
         "zero point 8 for all": _product(x, halves.flatten(2), scale, torch.full_like(zero, 8)),
-        "scale of the first group for all": _product(x, halves.flatten(2), scale[:, :1].expand_as(scale), zero),
+        "scale of the first group for all": _product(
+            x, halves.flatten(2), scale[:, :1].expand_as(scale), zero
+        ),
     }
 
 

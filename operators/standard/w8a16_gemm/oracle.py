@@ -1,8 +1,8 @@
 """float16 x int8 GEMM, computed transposed: c^T = w x^T.
 
-On Hopper only the left operand of a tensor core instruction may come from registers. The weights have to pass through registers to become
-float16, so they are put on the left; x stays in shared memory.
-"""
+On Hopper only the left operand of a tensor core instruction may come from registers. The weights
+have to pass through registers to become float16, so they are put on the left; x stays in shared
+memory."""
 
 import torch
 import triton
@@ -46,9 +46,12 @@ def _gemm_kernel(
         else:
             w = tl.load(w_tile, mask=(first + depth)[None, :] < k, other=0)
             x = tl.load(x_tile, mask=(first + depth)[:, None] < k, other=0.0)
-        # int8 values are exact in float16; the scale waits until the sum is done.
-        # Without a conversion instruction: 0x6400 | (w + 128) is 1024 + 128 + w in float16, and the difference is exact.
-        biased = ((w.to(tl.uint8, bitcast=True) ^ 128).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)
+        # int8 values are exact in float16; the scale waits until the sum is done. Without a
+        # conversion instruction: 0x6400 | (w + 128) is 1024 + 128 + w in float16, and the
+        # difference is exact.
+        biased = ((w.to(tl.uint8, bitcast=True) ^ 128).to(tl.uint16) | 0x6400).to(
+            tl.float16, bitcast=True
+        )
         acc = tl.dot(biased - 1152.0, x, acc)
         w_tile += BK
         x_tile += BK
@@ -56,12 +59,20 @@ def _gemm_kernel(
     tokens = tile_m * BM + tl.arange(0, BM)
     channels = tile_n * BN + tl.arange(0, BN)
     mask = (tokens < m)[:, None] & (channels < n)[None, :]
-    tl.store(c_ptr + tokens.to(tl.int64)[:, None] * n + channels[None, :], tl.trans(c.to(tl.float16)), mask=mask)
+    tl.store(
+        c_ptr + tokens.to(tl.int64)[:, None] * n + channels[None, :],
+        tl.trans(c.to(tl.float16)),
+        mask=mask,
+    )
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared memory hold one step's tiles."""
-    if triton.knobs.runtime.interpret or triton.runtime.driver.active.get_current_target().backend != "hip":
+    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
+    memory hold one step's tiles."""
+    if (
+        triton.knobs.runtime.interpret
+        or triton.runtime.driver.active.get_current_target().backend != "hip"
+    ):
         return most
     return min(most, 2)
 
@@ -81,6 +92,19 @@ def w8a16_gemm(x: torch.Tensor, w: torch.Tensor, scale: torch.Tensor) -> torch.T
         bm, bn, bk, warps, stages = 32, 64, 64, 4, 5
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
     _gemm_kernel[grid](
-        x, w, scale, c, m, n, k, BM=bm, BN=bn, BK=bk, GROUP=8, EVEN_K=k % bk == 0, num_warps=warps, num_stages=_stages(stages)
+        x,
+        w,
+        scale,
+        c,
+        m,
+        n,
+        k,
+        BM=bm,
+        BN=bn,
+        BK=bk,
+        GROUP=8,
+        EVEN_K=k % bk == 0,
+        num_warps=warps,
+        num_stages=_stages(stages),
     )
     return c

@@ -20,7 +20,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[:, : k - k // 8] *= 0.1
         x[:, k - k // 8 :] *= 2.0
-    return {"x": x.to(torch.float16), "w": w, "scale": rng.uniform((n,), torch.float32, 0.3, 0.8) * size}
+    return {
+        "x": x.to(torch.float16),
+        "w": w,
+        "scale": rng.uniform((n,), torch.float32, 0.3, 0.8) * size,
+    }
 
 
 def _product(x: Tensor, w: Tensor, scale: Tensor) -> Tensor:
@@ -37,7 +41,9 @@ def mutants(x: Tensor, w: Tensor, scale: Tensor) -> dict[str, Tensor | tuple[Ten
         "one scale for all channels": _product(x, w, torch.full_like(scale, float(scale.mean()))),
         "weights read as unsigned": _product(x, w.view(torch.uint8), scale),
         "weights offset by 128": _product(x, w.to(torch.int16) - 128, scale),
-        "last products left out": _product(x[:, : x.shape[1] // 16 * 16 - 16], w[:, : x.shape[1] // 16 * 16 - 16], scale),
+        "last products left out": _product(
+            x[:, : x.shape[1] // 16 * 16 - 16], w[:, : x.shape[1] // 16 * 16 - 16], scale
+        ),
     }
 
 

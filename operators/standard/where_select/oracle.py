@@ -1,8 +1,8 @@
-"""Selection with a broadcast condition: tiles of several rows, so that a tile's condition is loaded once and serves all its rows.
+"""Selection with a broadcast condition: tiles of several rows, so that a tile's condition is loaded
+once and serves all its rows.
 
-Both arms are loaded whole. Loads masked by the condition would fall apart into single elements and save no 32-byte sector unless the
-condition has long runs.
-"""
+Both arms are loaded whole. Loads masked by the condition would fall apart into single elements and
+save no 32-byte sector unless the condition has long runs."""
 
 import torch
 import triton
@@ -10,7 +10,9 @@ import triton.language as tl
 
 
 @triton.jit
-def _select_kernel(cond_ptr, x_ptr, y_ptr, z_ptr, rows, cols, BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr):
+def _select_kernel(
+    cond_ptr, x_ptr, y_ptr, z_ptr, rows, cols, BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr
+):
     tiles_c = tl.cdiv(cols, BLOCK_C)
     tiles = tl.cdiv(rows, BLOCK_R) * tiles_c
     entry = tl.program_id(0) // tiles
@@ -34,5 +36,7 @@ def where_select(cond: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.
     block_r = min(2048 // block_c, triton.next_power_of_2(rows))
     grid = (batch * triton.cdiv(rows, block_r) * triton.cdiv(cols, block_c),)
     warps = 8 if block_r * block_c >= 2048 else 4
-    _select_kernel[grid](cond, x, y, z, rows, cols, BLOCK_R=block_r, BLOCK_C=block_c, num_warps=warps)
+    _select_kernel[grid](
+        cond, x, y, z, rows, cols, BLOCK_R=block_r, BLOCK_C=block_c, num_warps=warps
+    )
     return z

@@ -20,7 +20,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[-1, -1, -1] = y[-1, -1, -1] = 0.75
     elif case.distribution == "runs":
         # Long runs, and batch entries that are all of one kind.
-        cond = (torch.arange(cols, device=rng.device) // 100 % 2 == 0).expand(batch, 1, cols).clone()
+        cond = (
+            (torch.arange(cols, device=rng.device) // 100 % 2 == 0).expand(batch, 1, cols).clone()
+        )
         cond[::3] = True
         cond[1::5] = False
     return {"cond": cond, "x": x.to(case.dtype), "y": y.to(case.dtype)}
@@ -44,4 +46,7 @@ def mutants(cond: Tensor, x: Tensor, y: Tensor) -> dict[str, Tensor | tuple[Tens
 
 def cost(case: Case) -> Cost:
     batch, rows, cols = case.axes["batch"], case.axes["rows"], case.axes["cols"]
-    return Cost(bytes=3 * batch * rows * cols * case.dtype.itemsize + batch * cols, flops=batch * rows * cols)
+    return Cost(
+        bytes=3 * batch * rows * cols * case.dtype.itemsize + batch * cols,
+        flops=batch * rows * cols,
+    )

@@ -1,10 +1,11 @@
-"""A candidate: serves one job with a submission, then dies. Untrusted from the moment the job arrives.
+"""A candidate: serves one job with a submission, then dies. Untrusted from the moment the job
+arrives.
 
     status = serve(channel, layers)     # parks, reads `job`, answers `imported`, `case`..., `done` or `error`
     os._exit(status)
 
-An `error` frame ends the job; no `done` follows it. Whatever the submission does, no Python exception leaves `serve`.
-"""
+An `error` frame ends the job; no `done` follows it. Whatever the submission does, no Python
+exception leaves `serve`."""
 
 from __future__ import annotations
 
@@ -35,12 +36,15 @@ MODULE = "submission"
 Layers = list[dict[str, Any]]
 PythonRunner = InterpretRunner | RecordRunner | HostRunner
 Runner = PythonRunner | CudaCppRunner
-Work = Callable[[CaseInput], tuple[dict[str, Any], bytes]]  # on one case; header and payload of its reply
+Work = Callable[
+    [CaseInput], tuple[dict[str, Any], bytes]
+]  # on one case; header and payload of its reply
 LANGUAGES = ("python", "cuda")
 
 
 def serve(channel: Channel, layers: Layers) -> int:
-    """Parks until a job comes, does it, and returns the exit status: 0, or 3 for a defect of the harness itself."""
+    """Parks until a job comes, does it, and returns the exit status: 0, or 3 for a defect of the
+    harness itself."""
     try:
         channel.send({"type": "parked", "layers": layers})
         frame = channel.receive()
@@ -74,21 +78,34 @@ def _runner(header: dict[str, Any], fds: Sequence[int], folder: str) -> Runner:
         return HostRunner(header, cache, fds)
     if header["mode"] in ("interpret", "ablate"):
         if header.get("dialect", "triton") != "triton":
-            raise UnsupportedHere(f"dialect {header['dialect']} cannot run in Triton's CPU interpreter; it needs a GPU")
+            raise UnsupportedHere(
+                f"dialect {header['dialect']} cannot run in Triton's CPU interpreter; it needs a GPU"
+            )
         return InterpretRunner(cache) if header["mode"] == "interpret" else AblateRunner(cache)
     if header["mode"] != "record":
-        raise FrameError(f"mode {header['mode']!r} is none of host, interpret, ablate, record, disassemble")
+        raise FrameError(
+            f"mode {header['mode']!r} is none of host, interpret, ablate, record, disassemble"
+        )
     if header["target"] not in targets():
         raise UnsupportedHere(f"target {header['target']!r} is none of {', '.join(targets())}")
-    return RecordRunner(header["target"], cache, alternatives=bool(header.get("alternatives")), arithmetic=bool(header.get("arithmetic")))
+    return RecordRunner(
+        header["target"],
+        cache,
+        alternatives=bool(header.get("alternatives")),
+        arithmetic=bool(header.get("arithmetic")),
+    )
 
 
 def _cuda_runner(header: dict[str, Any]) -> CudaCppRunner:
     dialect = header.get("dialect", "triton")
     if dialect != "triton":
-        raise UnsupportedHere(f"the operator is one of dialect {dialect}, which is written in Python; CUDA C++ is for the others")
+        raise UnsupportedHere(
+            f"the operator is one of dialect {dialect}, which is written in Python; CUDA C++ is for the others"
+        )
     if header["mode"] != "record":
-        raise UnsupportedHere("CUDA C++ has no interpreter; it runs on an NVIDIA GPU, from a launch plan")
+        raise UnsupportedHere(
+            "CUDA C++ has no interpreter; it runs on an NVIDIA GPU, from a launch plan"
+        )
     return CudaCppRunner(str(header["target"]))
 
 
@@ -148,13 +165,22 @@ def _disassemble(channel: Channel, plan: bytes, folder: str) -> None:
             channel.send({"type": "artifact", "kind": "sass", "name": name}, text)
     except (BrokenPlan, OSError, RuntimeError) as error:
         message = f"{type(error).__name__}: {error}"
-        channel.send({"type": "error", "stage": "run", "kind": "runtime_error", "exception": type(error).__name__, "message": message})
+        channel.send(
+            {
+                "type": "error",
+                "stage": "run",
+                "kind": "runtime_error",
+                "exception": type(error).__name__,
+                "message": message,
+            }
+        )
         return
     channel.send({"type": "done"})
 
 
 def _import(source: Source, entry: str) -> Callable[..., Any]:
-    """Executes the source as module `submission`, from a file, because Triton reads its kernels' text from files."""
+    """Executes the source as module `submission`, from a file, because Triton reads its kernels'
+    text from files."""
     with open(source.path, "w", encoding="utf-8") as stream:
         stream.write(source.text)
     source.remember()
@@ -175,7 +201,11 @@ def _import(source: Source, entry: str) -> Callable[..., Any]:
 
 
 def _missing(module: ModuleType, entry: str) -> str:
-    names = [name for name, value in vars(module).items() if callable(value) and getattr(value, "__module__", None) == MODULE]
+    names = [
+        name
+        for name, value in vars(module).items()
+        if callable(value) and getattr(value, "__module__", None) == MODULE
+    ]
     if hasattr(module, entry):
         return f"`{entry}` is a {type(getattr(module, entry)).__name__}, not a function"
     defined = f"it defines {', '.join(sorted(names)[:20])}" if names else "it defines no function"

@@ -1,12 +1,13 @@
-"""Host mode of a candidate: the entry runs with the GPU, here, inside the jail, because what it does cannot be recorded.
+"""Host mode of a candidate: the entry runs with the GPU, here, inside the jail, because what it
+does cannot be recorded.
 
     runner = HostRunner(header, cache_dir, fds)   # once, before the submission is imported
     with runner.context(): import_submission()
     reply = runner.run_case(case, entry)          # rounds come from the judge (rounds.py) until it has seen enough
 
-Nothing here is trusted: inputs come from the judge when its clock starts, and it looks at the outputs when this process says that they are
-there. Where the job's device is `cpu` (tests), the entry runs as in interpret mode.
-"""
+Nothing here is trusted: inputs come from the judge when its clock starts, and it looks at the
+outputs when this process says that they are there. Where the job's device is `cpu` (tests), the
+entry runs as in interpret mode."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ from harness.wire.tensors import Memory, dtype_from, name_of
 
 
 def _launch_nothing(*_: Any, **__: Any) -> None:
-    """Of every kernel, autotuned or not: whether the outputs are its work shows when it does not work."""
+    """Of every kernel, autotuned or not: whether the outputs are its work shows when it does not
+    work."""
 
 
 class HostRunner:
@@ -43,11 +45,15 @@ class HostRunner:
         if not isinstance(line, int) or not 0 <= line < len(fds):
             raise FrameError("a host job needs `rounds_fd`, the judge's line")
         self._line = CandidateLine(socket.socket(fileno=os.dup(fds[line])))
-        self._device = torch.device("cuda", 0) if header.get("device") == "cuda" else torch.device("cpu")
+        self._device = (
+            torch.device("cuda", 0) if header.get("device") == "cuda" else torch.device("cpu")
+        )
         if self._device.type == "cuda":
             os.environ["TRITON_CACHE_DIR"] = cache_dir
             total = torch.cuda.get_device_properties(self._device).total_memory
-            torch.cuda.set_per_process_memory_fraction(min(1.0, int(header["gpu_memory_bytes"]) / total), self._device)
+            torch.cuda.set_per_process_memory_fraction(
+                min(1.0, int(header["gpu_memory_bytes"]) / total), self._device
+            )
             if header.get("ablated"):
                 JITFunction.run = _launch_nothing  # type: ignore[method-assign]
         else:
@@ -55,7 +61,10 @@ class HostRunner:
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
-        with torch.no_grad(), contextlib.nullcontext() if self._device.type == "cuda" else CudaOnCpu():
+        with (
+            torch.no_grad(),
+            contextlib.nullcontext() if self._device.type == "cuda" else CudaOnCpu(),
+        ):
             yield
 
     def run_case(self, case: CaseInput, entry: Callable[..., Any]) -> tuple[dict[str, Any], bytes]:
@@ -76,23 +85,37 @@ class HostRunner:
         """What it compiles stays here."""
         yield from ()
 
-    def _run_set(self, case: CaseInput, entry: Callable[..., Any], layout: SetLayout, flat: torch.Tensor) -> None:
+    def _run_set(
+        self, case: CaseInput, entry: Callable[..., Any], layout: SetLayout, flat: torch.Tensor
+    ) -> None:
         memory = Memory(flat)
         arguments: dict[str, Any] = {}
         for wire in case.arguments:
             name = wire["name"]
-            arguments[name] = wire["value"] if wire["kind"] == "scalar" else memory.tensor({**wire, "offset": layout.inputs[name]})
+            arguments[name] = (
+                wire["value"]
+                if wire["kind"] == "scalar"
+                else memory.tensor({**wire, "offset": layout.inputs[name]})
+            )
         with self.context():
             returned = entry(*arguments.values())
         outputs = collect_outputs(case, returned, arguments)
-        for position, (output, wire, offset) in enumerate(zip(outputs, case.output_tensors, layout.outputs, strict=True)):
+        for position, (output, wire, offset) in enumerate(
+            zip(outputs, case.output_tensors, layout.outputs, strict=True)
+        ):
             if type(output) not in (torch.Tensor, torch.nn.Parameter):
-                raise BadOutputs(f"output {position} is a {type(output).__name__}; want a plain torch.Tensor")
+                raise BadOutputs(
+                    f"output {position} is a {type(output).__name__}; want a plain torch.Tensor"
+                )
             if output.dtype != dtype_from(wire["dtype"]) or list(output.shape) != wire["shape"]:
                 got = f"{name_of(output.dtype)} {list(output.shape)}"
-                raise BadOutputs(f"output {position} ({wire['name']}) is {got}; want {wire['dtype']} {wire['shape']}")
+                raise BadOutputs(
+                    f"output {position} ({wire['name']}) is {got}; want {wire['dtype']} {wire['shape']}"
+                )
             if output.device.type != self._device.type:
-                raise BadOutputs(f"output {position} is on {output.device}; return it on the device of the inputs")
+                raise BadOutputs(
+                    f"output {position} is on {output.device}; return it on the device of the inputs"
+                )
             if offset is not None:
                 memory.tensor(dense(wire, offset)).copy_(output)
 

@@ -1,8 +1,9 @@
 """The zygote: imports torch and Triton once, then forks candidates that start in milliseconds.
 
-It runs no submission, makes no tensor, asks for no GPU and opens no device. What a fork must not inherit is checked before
-`ready` is sent. A child is process 1 of a new pid namespace where the jail offers one; it enters the job jail, parks, serves one
-job and leaves by `os._exit`. Environment:
+It runs no submission, makes no tensor, asks for no GPU and opens no device. What a fork must not
+inherit is checked before `ready` is sent. A child is process 1 of a new pid namespace where the
+jail offers one; it enters the job jail, parks, serves one job and leaves by `os._exit`.
+Environment:
 
     ASSAY_NATIVE_DIR        folder of `_native` and the fake CUDA guard; unset: no job jail (tests), the layers say so
     ASSAY_TEMPLATE_LAYERS   JSON list, the layers of the template jail, for `ready`
@@ -69,7 +70,9 @@ def _native() -> Any:
     try:
         import _native
     except ImportError as error:
-        raise UncleanZygote(f"ASSAY_NATIVE_DIR is {folder}, but _native cannot be imported from it: {error}") from error
+        raise UncleanZygote(
+            f"ASSAY_NATIVE_DIR is {folder}, but _native cannot be imported from it: {error}"
+        ) from error
     finally:
         sys.path.remove(folder)
     return _native
@@ -91,7 +94,8 @@ def open_devices() -> list[str]:
 
 
 def count_visible_gpus(dev: str = "/dev") -> None:
-    """CUDA counts the GPUs whose files it finds: where the jail shows one alone, that is number 0, whatever it is outside."""
+    """CUDA counts the GPUs whose files it finds: where the jail shows one alone, that is number 0,
+    whatever it is outside."""
     nodes = [name for name in os.listdir(dev) if re.fullmatch(r"nvidia\d+", name)]
     if os.environ.get(VISIBLE_DEVICES) and len(nodes) == 1:
         os.environ[VISIBLE_DEVICES] = "0"
@@ -105,7 +109,9 @@ def unknown_descriptors(known: set[int]) -> list[str]:
         with contextlib.suppress(OSError):
             mode = os.fstat(fd).st_mode
             if fd not in known and fd > STDERR:
-                found.append(f"{fd} ({os.readlink(f'/proc/self/fd/{fd}')}, mode {stat.filemode(mode)})")
+                found.append(
+                    f"{fd} ({os.readlink(f'/proc/self/fd/{fd}')}, mode {stat.filemode(mode)})"
+                )
     return found
 
 
@@ -127,7 +133,15 @@ class Zygote:
 
     def run(self) -> None:
         layers = json.loads(os.environ.get("ASSAY_TEMPLATE_LAYERS") or "[]")
-        self._channel.send({"type": "ready", **triton_adapter.versions(), "nvrtc": self._nvrtc, "layers": layers, "threads": threads()})
+        self._channel.send(
+            {
+                "type": "ready",
+                **triton_adapter.versions(),
+                "nvrtc": self._nvrtc,
+                "layers": layers,
+                "threads": threads(),
+            }
+        )
         poll = select.poll()
         poll.register(self._channel.fileno(), select.POLLIN)
         while True:
@@ -148,12 +162,20 @@ class Zygote:
         if torch.cuda.is_initialized():
             raise UncleanZygote("torch has initialised CUDA before the first fork")
         if unknown := unknown_descriptors({self._channel.fileno()}):
-            raise UncleanZygote(f"unknown descriptors are open before the first fork: {', '.join(unknown)}")
+            raise UncleanZygote(
+                f"unknown descriptors are open before the first fork: {', '.join(unknown)}"
+            )
 
     def _fork(self, frame: Frame) -> int:
         """Forks one candidate and answers `forked`. Returns its pidfd."""
-        if frame.type != "fork" or not isinstance(frame.header.get("slot"), int) or len(frame.fds) != 3:
-            raise FrameError("want `fork` with a slot and three descriptors: job socket, stdout, stderr")
+        if (
+            frame.type != "fork"
+            or not isinstance(frame.header.get("slot"), int)
+            or len(frame.fds) != 3
+        ):
+            raise FrameError(
+                "want `fork` with a slot and three descriptors: job socket, stdout, stderr"
+            )
         slot = int(frame.header["slot"])
         try:
             if self._native is None:
@@ -179,11 +201,14 @@ class Zygote:
         os.close(pidfd)
         if result is None:
             raise UncleanZygote(f"the child of slot {slot} ended without a status")
-        how = {os.CLD_EXITED: "exited", os.CLD_KILLED: "killed", os.CLD_DUMPED: "dumped"}[result.si_code]
+        how = {os.CLD_EXITED: "exited", os.CLD_KILLED: "killed", os.CLD_DUMPED: "dumped"}[
+            result.si_code
+        ]
         self._channel.send({"type": "exited", "slot": slot, "how": how, "value": result.si_status})
 
     def enter_jail(self, jail: dict[str, Any], job_fd: int) -> Layers:
-        """In the child: enters the job jail that the `fork` message describes; its layers, as they came out."""
+        """In the child: enters the job jail that the `fork` message describes; its layers, as they
+        came out."""
         if self._native is None:
             return [{"name": "job_jail", "active": False, "detail": "ASSAY_NATIVE_DIR is not set"}]
         return list(self._native.enter_job_jail({**jail, "job_fd": job_fd}))
@@ -223,7 +248,9 @@ def _child(zygote: Zygote, frame: Frame, slot: int, layers: Layers) -> None:
 
 def _stream(fd: int) -> TextIO:
     """Line by line, so that a killed submission's last words are not lost."""
-    return os.fdopen(fd, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+    return os.fdopen(
+        fd, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False
+    )
 
 
 def _reseed() -> None:

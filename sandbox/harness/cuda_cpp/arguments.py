@@ -2,9 +2,8 @@
 
     params = parameters_of(launch, signature, names)        # raises ManifestError
 
-A tensor's name is its address, `x[n]` that of its n-th element, `null` none; everything else is a number, packed as the kernel's parameter
-is typed.
-"""
+A tensor's name is its address, `x[n]` that of its n-th element, `null` none; everything else is a
+number, packed as the kernel's parameter is typed."""
 
 from __future__ import annotations
 
@@ -13,7 +12,13 @@ from collections.abc import Sequence
 from harness.cuda_cpp.case_names import CaseNames, Names, dense, wrong
 from harness.cuda_cpp.expressions import ExpressionError, evaluate
 from harness.cuda_cpp.launches import ResolvedLaunch
-from harness.cuda_cpp.manifest import MAX_TENSOR_MAP_RANK, SWIZZLES, Argument, Expression, TensorMapArgument
+from harness.cuda_cpp.manifest import (
+    MAX_TENSOR_MAP_RANK,
+    SWIZZLES,
+    Argument,
+    Expression,
+    TensorMapArgument,
+)
 from harness.cuda_cpp.ptx import Parameter
 from harness.cuda_cpp.scalars import pack
 from harness.entry.errors import ManifestError
@@ -31,20 +36,26 @@ _MAP_TYPES = {
 _FIRST_FLOAT_MAP = 6
 
 
-def parameters_of(launch: ResolvedLaunch, signature: Sequence[Parameter], case: CaseNames) -> list[plans.Param]:
+def parameters_of(
+    launch: ResolvedLaunch, signature: Sequence[Parameter], case: CaseNames
+) -> list[plans.Param]:
     """One for each of the kernel's parameters."""
     entry = launch.entry
     if len(entry.arguments) != len(signature):
         line = entry.arguments[0].expression.line if entry.arguments else entry.line
         raise ManifestError(
-            "type_error", f"{entry.where}: args has {len(entry.arguments)} entries; the kernel takes {len(signature)}", line
+            "type_error",
+            f"{entry.where}: args has {len(entry.arguments)} entries; the kernel takes {len(signature)}",
+            line,
         )
     params: list[plans.Param] = []
     for argument, parameter in zip(entry.arguments, signature, strict=True):
         try:
             params.append(_param(argument, parameter, case, launch.names))
         except ExpressionError as error:
-            raise wrong(error.kind, f"({argument.expression.text[:60]}) {error}", argument.expression) from None
+            raise wrong(
+                error.kind, f"({argument.expression.text[:60]}) {error}", argument.expression
+            ) from None
     return params
 
 
@@ -59,7 +70,9 @@ def _param(argument: Argument, parameter: Parameter, case: CaseNames, names: Nam
     return address
 
 
-def _address(expression: Expression, case: CaseNames, names: Names) -> plans.Pointer | plans.Null | None:
+def _address(
+    expression: Expression, case: CaseNames, names: Names
+) -> plans.Pointer | plans.Null | None:
     """None: it is a number."""
     name, bracket, rest = expression.text.partition("[")
     buffer = case.buffers.get(name.strip())
@@ -68,40 +81,71 @@ def _address(expression: Expression, case: CaseNames, names: Names) -> plans.Poi
     offset = 0
     if bracket:
         if not rest.endswith("]"):
-            raise ExpressionError("syntax_error", f"want {name}, or {name}[n] for the address of its n-th element")
+            raise ExpressionError(
+                "syntax_error", f"want {name}, or {name}[n] for the address of its n-th element"
+            )
         at = case.extent(Expression(rest[:-1], expression.where, expression.line), names)
         offset = at * buffer.facts.itemsize
         if offset > buffer.nbytes:
-            raise ExpressionError("index_error", f"{name} has {buffer.nbytes // buffer.facts.itemsize} elements; there is no [{at}]")
+            raise ExpressionError(
+                "index_error",
+                f"{name} has {buffer.nbytes // buffer.facts.itemsize} elements; there is no [{at}]",
+            )
     return plans.Pointer(buffer.index, offset) if buffer.nbytes else plans.Null()
 
 
-def _tensor_map(wanted: TensorMapArgument, parameter: Parameter, case: CaseNames, names: Names) -> plans.TensorMap:
+def _tensor_map(
+    wanted: TensorMapArgument, parameter: Parameter, case: CaseNames, names: Names
+) -> plans.TensorMap:
     """The driver's own rules, so that a mistake is told here and not by a launch that fails."""
     if parameter != TENSOR_MAP:
-        raise ExpressionError("type_error", "a tensor_map is passed; the kernel takes no `const __grid_constant__ CUtensorMap` there")
+        raise ExpressionError(
+            "type_error",
+            "a tensor_map is passed; the kernel takes no `const __grid_constant__ CUtensorMap` there",
+        )
     buffer = case.buffers.get(wanted.buffer)
     if buffer is None:
-        raise ExpressionError("name_error", f"unknown tensor {wanted.buffer!r}; valid: {', '.join(case.buffers)}")
+        raise ExpressionError(
+            "name_error", f"unknown tensor {wanted.buffer!r}; valid: {', '.join(case.buffers)}"
+        )
     facts = buffer.facts
     if wanted.shape is not None:
         facts = dense(facts.dtype, [case.extent(extent, names, 1) for extent in wanted.shape])
         if facts.nbytes > buffer.nbytes:
-            raise ExpressionError("value_error", f"shape {list(facts.shape)} has more elements than {wanted.buffer}")
+            raise ExpressionError(
+                "value_error", f"shape {list(facts.shape)} has more elements than {wanted.buffer}"
+            )
     box = [case.extent(extent, names, 1) for extent in wanted.box]
     if len(box) != facts.ndim or not 1 <= len(box) <= MAX_TENSOR_MAP_RANK:
         raise ExpressionError(
-            "value_error", f"box {box} has {len(box)} dimensions, the tensor {facts.ndim}; possible are 1 to {MAX_TENSOR_MAP_RANK}"
+            "value_error",
+            f"box {box} has {len(box)} dimensions, the tensor {facts.ndim}; possible are 1 to {MAX_TENSOR_MAP_RANK}",
         )
     strides = [stride * facts.itemsize for stride in reversed(facts.strides[:-1])]
-    if facts.strides[-1] != 1 or 0 in facts.shape or any(stride % _ROW_BYTES for stride in strides) or max(box) > _MAX_BOX:
+    if (
+        facts.strides[-1] != 1
+        or 0 in facts.shape
+        or any(stride % _ROW_BYTES for stride in strides)
+        or max(box) > _MAX_BOX
+    ):
         raise ExpressionError(
-            "value_error", f"want contiguous rows at multiples of {_ROW_BYTES} bytes, and boxes of at most {_MAX_BOX} in each dimension"
+            "value_error",
+            f"want contiguous rows at multiples of {_ROW_BYTES} bytes, and boxes of at most {_MAX_BOX} in each dimension",
         )
     kind = _MAP_TYPES.get(facts.dtype)
     if kind is None or (wanted.nan_outside and kind < _FIRST_FLOAT_MAP):
         raise ExpressionError(
-            "type_error", f"{wanted.buffer} is {facts.dtype}; a tensor_map has {', '.join(_MAP_TYPES)}, and nan_outside floats"
+            "type_error",
+            f"{wanted.buffer} is {facts.dtype}; a tensor_map has {', '.join(_MAP_TYPES)}, and nan_outside floats",
         )
     shape = [*reversed(facts.shape)]
-    return plans.TensorMap(buffer.index, 0, kind, SWIZZLES[wanted.swizzle], wanted.nan_outside, shape, strides, [*reversed(box)])
+    return plans.TensorMap(
+        buffer.index,
+        0,
+        kind,
+        SWIZZLES[wanted.swizzle],
+        wanted.nan_outside,
+        shape,
+        strides,
+        [*reversed(box)],
+    )

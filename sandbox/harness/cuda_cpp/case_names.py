@@ -4,15 +4,22 @@
     names.number(expression)                    # ManifestError with the expression's place and line
     names.buffers["x"].index                    # of the plan
 
-Arguments and returned outputs go by the spec's names, an in-place output is its argument; then come the sizes and scratch of the manifest.
-"""
+Arguments and returned outputs go by the spec's names, an in-place output is its argument; then come
+the sizes and scratch of the manifest."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.cuda_cpp.expressions import MAX_INTEGER, ExpressionError, Number, TensorFacts, Value, evaluate
+from harness.cuda_cpp.expressions import (
+    MAX_INTEGER,
+    ExpressionError,
+    Number,
+    TensorFacts,
+    Value,
+    evaluate,
+)
 from harness.cuda_cpp.manifest import Expression, Manifest
 from harness.entry.cases import CaseInput
 from harness.entry.errors import ManifestError
@@ -50,7 +57,10 @@ class CaseNames:
         self.buffers: dict[str, Buffer] = {}
         self.fillable: list[str] = []  # outputs and scratch
         self.outputs: list[Buffer] = []
-        self.values: dict[str, Value] = {MULTIPROCESSORS: int(device_facts(target).multi_processor_count), **case.axes}
+        self.values: dict[str, Value] = {
+            MULTIPROCESSORS: int(device_facts(target).multi_processor_count),
+            **case.axes,
+        }
         self._add_arguments(case)
         self._add_outputs(case)
         for name, expression in manifest.sizes.items():
@@ -58,7 +68,11 @@ class CaseNames:
         for name, scratch in manifest.scratch.items():
             facts = dense(scratch.dtype, [self.extent(expression) for expression in scratch.shape])
             if facts.nbytes > MAX_INTEGER:
-                raise wrong("value_error", f"{list(facts.shape)} needs more than 64 bits of bytes", scratch.shape[0])
+                raise wrong(
+                    "value_error",
+                    f"{list(facts.shape)} needs more than 64 bits of bytes",
+                    scratch.shape[0],
+                )
             self._define(name, facts, scratch.shape[0])
             self._add(name, facts, BufferKind.SCRATCH, facts.nbytes)
 
@@ -71,7 +85,11 @@ class CaseNames:
     def extent(self, expression: Expression, names: Names | None = None, low: int = 0) -> int:
         value = self.number(expression, names)
         if isinstance(value, float) or value < low:
-            raise wrong("value_error", f"{expression.text} is {value}; want an integer from {low} up", expression)
+            raise wrong(
+                "value_error",
+                f"{expression.text} is {value}; want an integer from {low} up",
+                expression,
+            )
         return int(value)
 
     def dims(self, expressions: Sequence[Expression], names: Names, limits: Dims, low: int) -> Dims:
@@ -79,7 +97,11 @@ class CaseNames:
         values = [self.extent(expression, names, low) for expression in expressions]
         for value, limit, expression in zip(values, limits, expressions, strict=False):
             if value > limit:
-                raise wrong("value_error", f"{expression.text} is {value}; the limits are {list(limits)}", expression)
+                raise wrong(
+                    "value_error",
+                    f"{expression.text} is {value}; the limits are {list(limits)}",
+                    expression,
+                )
         x, y, z = (*values, 1, 1)[:3]
         return x, y, z
 
@@ -89,8 +111,18 @@ class CaseNames:
             if wire["kind"] == "scalar":
                 self.values[name] = wire["value"]
                 continue
-            facts = TensorFacts(str(wire["dtype"]), dtype_from(wire["dtype"]).itemsize, tuple(wire["shape"]), tuple(wire["strides"]))
-            self._add(name, facts, BufferKind.INPUT, span_bytes(facts.shape, facts.strides, facts.itemsize))
+            facts = TensorFacts(
+                str(wire["dtype"]),
+                dtype_from(wire["dtype"]).itemsize,
+                tuple(wire["shape"]),
+                tuple(wire["strides"]),
+            )
+            self._add(
+                name,
+                facts,
+                BufferKind.INPUT,
+                span_bytes(facts.shape, facts.strides, facts.itemsize),
+            )
 
     def _add_outputs(self, case: CaseInput) -> None:
         for output in case.output_tensors:
@@ -101,14 +133,20 @@ class CaseNames:
             self.outputs.append(self.buffers[str(source) if source else name])
 
     def _add(self, name: str, facts: TensorFacts, kind: BufferKind, nbytes: int) -> None:
-        self.buffers[name] = Buffer(self._plan.buffer(kind, nbytes, name if kind == BufferKind.INPUT else ""), nbytes, facts)
+        self.buffers[name] = Buffer(
+            self._plan.buffer(kind, nbytes, name if kind == BufferKind.INPUT else ""), nbytes, facts
+        )
         self.values[name] = facts
         if kind == BufferKind.SCRATCH:
             self.fillable.append(name)
 
     def _define(self, name: str, value: Value, at: Expression) -> None:
         if name in (*self.values, ROUND):
-            raise wrong("value_error", f"the name {name} is taken; taken are {', '.join(sorted((*self.values, ROUND)))}", at)
+            raise wrong(
+                "value_error",
+                f"the name {name} is taken; taken are {', '.join(sorted((*self.values, ROUND)))}",
+                at,
+            )
         self.values[name] = value
 
 

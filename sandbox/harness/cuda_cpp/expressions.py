@@ -2,8 +2,8 @@
 
     evaluate("ceil_div(x.shape[0], 256)", {"x": tensor_facts})        # an int, a float or a bool
 
-A small part of Python's syntax, walked as a tree. The text is untrusted: its length, its depth and every integer on the way are bounded,
-so that no text costs more than microseconds. Pure functions.
+A small part of Python's syntax, walked as a tree. The text is untrusted: its length, its depth and
+every integer on the way are bounded, so that no text costs more than microseconds. Pure functions.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def _log2_ceil(n: Number) -> int:
     return (_whole(n, "log2_ceil") - 1).bit_length() if n > 1 else 0
 
 
-FUNCTIONS: dict[str, tuple[Callable[..., Number], int, int]] = {  # with the least and the most arguments
+FUNCTIONS: dict[
+    str, tuple[Callable[..., Number], int, int]
+] = {  # with the least and the most arguments
     "ceil_div": (_ceil_div, 2, 2),
     "next_power_of_2": (_next_power_of_2, 1, 1),
     "log2_ceil": (_log2_ceil, 1, 1),
@@ -100,8 +102,9 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Number, Number], bool]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-_SYNTAX = "numbers, names, x.shape[i], + - * / // % ** << >> & | ^, comparisons, and, or, not, `a if c else b`, and " + ", ".join(
-    f"{name}()" for name in FUNCTIONS
+_SYNTAX = (
+    "numbers, names, x.shape[i], + - * / // % ** << >> & | ^, comparisons, and, or, not, `a if c else b`, and "
+    + ", ".join(f"{name}()" for name in FUNCTIONS)
 )
 
 
@@ -112,14 +115,20 @@ def evaluate(text: str, names: Mapping[str, Value]) -> Number:
 
 
 def parse(text: str) -> ast.expr:
-    """The tree of an expression, of which only the syntax is known to be Python's. Raises ExpressionError."""
+    """The tree of an expression, of which only the syntax is known to be Python's. Raises
+    ExpressionError."""
     if len(text) > MAX_CHARS:
-        raise ExpressionError("value_error", f"an expression of {len(text)} characters is over the limit of {MAX_CHARS}")
+        raise ExpressionError(
+            "value_error",
+            f"an expression of {len(text)} characters is over the limit of {MAX_CHARS}",
+        )
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = error.msg if isinstance(error, SyntaxError) else "it is nested too deeply"
-        raise ExpressionError("syntax_error", f"{_shown(text)} is no expression ({why}); valid: {_SYNTAX}") from None
+        raise ExpressionError(
+            "syntax_error", f"{_shown(text)} is no expression ({why}); valid: {_SYNTAX}"
+        ) from None
 
 
 def _shown(text: str) -> str:
@@ -128,15 +137,23 @@ def _shown(text: str) -> str:
 
 def _number(value: Value, what: str) -> Number:
     if isinstance(value, TensorFacts):
-        raise ExpressionError("type_error", f"{what} is a tensor where a number is due; of a tensor there are {', '.join(_TENSOR_FACTS)}")
+        raise ExpressionError(
+            "type_error",
+            f"{what} is a tensor where a number is due; of a tensor there are {', '.join(_TENSOR_FACTS)}",
+        )
     if isinstance(value, tuple):
-        raise ExpressionError("type_error", f"{what} is a whole shape where a number is due; take one extent, as in x.shape[0]")
+        raise ExpressionError(
+            "type_error",
+            f"{what} is a whole shape where a number is due; take one extent, as in x.shape[0]",
+        )
     return value
 
 
 def _whole(value: Number, what: str) -> int:
     if isinstance(value, float):
-        raise ExpressionError("type_error", f"{what} wants integers, not {value}; // divides integers")
+        raise ExpressionError(
+            "type_error", f"{what} wants integers, not {value}; // divides integers"
+        )
     return int(value)
 
 
@@ -159,7 +176,9 @@ class _Walk:
 
     def value(self, node: ast.expr, depth: int) -> Value:
         if depth > MAX_DEPTH:
-            raise ExpressionError("value_error", f"an expression is nested more than {MAX_DEPTH} deep")
+            raise ExpressionError(
+                "value_error", f"an expression is nested more than {MAX_DEPTH} deep"
+            )
         depth += 1
         match node:
             case ast.Constant(value=bool() | int() | float() as constant):
@@ -181,18 +200,30 @@ class _Walk:
                 return both(bool(self.number(one, depth)) for one in values)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.number(body if self.number(test, depth) else orelse, depth)
-            case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _COMPARE for op in ops):
+            case ast.Compare(left=left, ops=ops, comparators=others) if all(
+                type(op) in _COMPARE for op in ops
+            ):
                 compared = [self.number(one, depth) for one in (left, *others)]
-                return all(_COMPARE[type(op)](a, b) for op, a, b in zip(ops, compared, compared[1:], strict=False))
+                return all(
+                    _COMPARE[type(op)](a, b)
+                    for op, a, b in zip(ops, compared, compared[1:], strict=False)
+                )
             case ast.BinOp(left=left, op=op, right=right):
-                return _bounded(self._binary(op, self.number(left, depth), self.number(right, depth)))
+                return _bounded(
+                    self._binary(op, self.number(left, depth), self.number(right, depth))
+                )
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return _bounded(self._call(name, [self.number(one, depth) for one in args]))
-        raise ExpressionError("syntax_error", f"{type(node).__name__} cannot stand in an expression; valid: {_SYNTAX}")
+        raise ExpressionError(
+            "syntax_error", f"{type(node).__name__} cannot stand in an expression; valid: {_SYNTAX}"
+        )
 
     def _name(self, name: str) -> Value:
         if name not in self._names:
-            raise ExpressionError("name_error", f"unknown name {_shown(name)}; valid: {', '.join(sorted(self._names))}")
+            raise ExpressionError(
+                "name_error",
+                f"unknown name {_shown(name)}; valid: {', '.join(sorted(self._names))}",
+            )
         return self._names[name]
 
     def _fact(self, name: str, fact: str) -> Value:
@@ -200,17 +231,23 @@ class _Walk:
         if not isinstance(tensor, TensorFacts):
             raise ExpressionError("type_error", f"{name} is a number and has no .{fact}")
         if fact not in _TENSOR_FACTS:
-            raise ExpressionError("attribute_error", f"{name} has no .{fact}; valid: {', '.join(_TENSOR_FACTS)}")
+            raise ExpressionError(
+                "attribute_error", f"{name} has no .{fact}; valid: {', '.join(_TENSOR_FACTS)}"
+            )
         found: int | tuple[int, ...] = getattr(tensor, fact)
         return found
 
     @staticmethod
     def _extent(node: ast.Attribute, extents: Value, index: Number) -> int:
         if not isinstance(extents, tuple):
-            raise ExpressionError("type_error", f"{ast.unparse(node)} is a number and has no [{index}]")
+            raise ExpressionError(
+                "type_error", f"{ast.unparse(node)} is a number and has no [{index}]"
+            )
         at = _whole(index, "an index")
         if not -len(extents) <= at < len(extents):
-            raise ExpressionError("index_error", f"{ast.unparse(node)} has {len(extents)} entries; there is no [{at}]")
+            raise ExpressionError(
+                "index_error", f"{ast.unparse(node)} has {len(extents)} entries; there is no [{at}]"
+            )
         return extents[at]
 
     @staticmethod
@@ -227,18 +264,26 @@ class _Walk:
         if type(op) in _BITS:
             left, right = _whole(a, "a bit operation"), _whole(b, "a bit operation")
             if isinstance(op, ast.LShift | ast.RShift) and not 0 <= right <= MAX_SHIFT:
-                raise ExpressionError("value_error", f"a shift by {right} is not from 0 to {MAX_SHIFT}")
+                raise ExpressionError(
+                    "value_error", f"a shift by {right} is not from 0 to {MAX_SHIFT}"
+                )
             return _BITS[type(op)](left, right)
-        raise ExpressionError("syntax_error", f"operator {type(op).__name__} cannot stand in an expression; valid: {_SYNTAX}")
+        raise ExpressionError(
+            "syntax_error",
+            f"operator {type(op).__name__} cannot stand in an expression; valid: {_SYNTAX}",
+        )
 
     @staticmethod
     def _call(name: str, args: list[Number]) -> Number:
         if name not in FUNCTIONS:
-            raise ExpressionError("name_error", f"unknown function {_shown(name)}; valid: {', '.join(FUNCTIONS)}")
+            raise ExpressionError(
+                "name_error", f"unknown function {_shown(name)}; valid: {', '.join(FUNCTIONS)}"
+            )
         function, least, most = FUNCTIONS[name]
         if not least <= len(args) <= most:
             raise ExpressionError(
-                "type_error", f"{name}() takes {least if least == most else f'{least} to {most}'} arguments, not {len(args)}"
+                "type_error",
+                f"{name}() takes {least if least == most else f'{least} to {most}'} arguments, not {len(args)}",
             )
         if name == "ceil_div" and args[1] == 0:
             raise ExpressionError("zero_division", f"ceil_div({args[0]}, 0)")

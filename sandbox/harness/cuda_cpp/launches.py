@@ -1,9 +1,9 @@
-"""The launches of one case with their numbers: conditions decided, repeats counted out, every extent checked against the device's limits.
+"""The launches of one case with their numbers: conditions decided, repeats counted out, every
+extent checked against the device's limits.
 
     for launch in resolve(manifest, names): ...         # ResolvedLaunch, in order; at most as many as a plan holds
 
-The arguments come later (arguments.py): they need the compiled kernel's parameters.
-"""
+The arguments come later (arguments.py): they need the compiled kernel's parameters."""
 
 from __future__ import annotations
 
@@ -57,11 +57,17 @@ def fills(manifest: Manifest, names: CaseNames) -> list[plans.Fill]:
     found = []
     for name, expression in manifest.fills.items():
         if name not in names.fillable:
-            raise wrong("value_error", f"only outputs and scratch can be filled; valid: {', '.join(names.fillable) or 'none'}", expression)
+            raise wrong(
+                "value_error",
+                f"only outputs and scratch can be filled; valid: {', '.join(names.fillable) or 'none'}",
+                expression,
+            )
         buffer = names.buffers[name]
         element = uniform(dtype_from(buffer.facts.dtype), names.number(expression))
         if buffer.nbytes:
-            found.append(plans.Fill(buffer.index, 0, buffer.facts.numel, element.width, element.pattern))
+            found.append(
+                plans.Fill(buffer.index, 0, buffer.facts.numel, element.width, element.pattern)
+            )
     return found
 
 
@@ -73,7 +79,11 @@ def resolve(manifest: Manifest, names: CaseNames) -> Iterator[ResolvedLaunch]:
             continue
         rounds = names.extent(entry.repeat)
         if rounds > room:
-            raise wrong("value_error", f"{rounds} launches; one call has at most {plans.MAX_OPERATIONS} launches and fills", entry.repeat)
+            raise wrong(
+                "value_error",
+                f"{rounds} launches; one call has at most {plans.MAX_OPERATIONS} launches and fills",
+                entry.repeat,
+            )
         room -= rounds
         for number in range(rounds):
             launch = _launch(entry, names, {**names.values, ROUND: number})
@@ -85,20 +95,38 @@ def _launch(entry: LaunchEntry, case: CaseNames, names: Names) -> ResolvedLaunch
     grid = case.dims(entry.grid, names, MAX_GRID, 0)
     block = case.dims(entry.block, names, MAX_BLOCK, 1)
     if math.prod(block) > MAX_THREADS_PER_BLOCK:
-        raise wrong("value_error", f"{list(block)} has {math.prod(block)} threads; the limit is {MAX_THREADS_PER_BLOCK}", entry.block[0])
+        raise wrong(
+            "value_error",
+            f"{list(block)} has {math.prod(block)} threads; the limit is {MAX_THREADS_PER_BLOCK}",
+            entry.block[0],
+        )
     cluster = case.dims(entry.cluster, names, (MAX_BLOCKS_PER_CLUSTER,) * 3, 1)
     if cluster != (1, 1, 1):
         _check_cluster(entry.cluster[0], case.target, grid, cluster)
-    return ResolvedLaunch(entry, _kernel(entry, case, names), grid, block, cluster, case.extent(entry.shared, names), names)
+    return ResolvedLaunch(
+        entry,
+        _kernel(entry, case, names),
+        grid,
+        block,
+        cluster,
+        case.extent(entry.shared, names),
+        names,
+    )
 
 
 def _check_cluster(at: Expression, target: str, grid: Dims, cluster: Dims) -> None:
     if device_facts(target).major < FIRST_WITH_CLUSTERS:
         raise wrong("value_error", f"{target} has no clusters; cuda:90 and newer have", at)
     if math.prod(cluster) > MAX_BLOCKS_PER_CLUSTER:
-        raise wrong("value_error", f"{list(cluster)} has {math.prod(cluster)} blocks; the limit is {MAX_BLOCKS_PER_CLUSTER}", at)
+        raise wrong(
+            "value_error",
+            f"{list(cluster)} has {math.prod(cluster)} blocks; the limit is {MAX_BLOCKS_PER_CLUSTER}",
+            at,
+        )
     if any(extent % size for extent, size in zip(grid, cluster, strict=True)):
-        raise wrong("value_error", f"the grid {list(grid)} is no multiple of it, {list(cluster)}", at)
+        raise wrong(
+            "value_error", f"the grid {list(grid)} is no multiple of it, {list(cluster)}", at
+        )
 
 
 def _kernel(entry: LaunchEntry, case: CaseNames, names: Names) -> str:
@@ -112,6 +140,10 @@ def _kernel(entry: LaunchEntry, case: CaseNames, names: Names) -> str:
         at = Expression(hole, f"{entry.where}: kernel", entry.line)
         value = case.number(at, names)
         if isinstance(value, float):
-            raise wrong("type_error", f"{{{hole}}} is {value}; a template takes integers, and types as in {{x.dtype}}", at)
+            raise wrong(
+                "type_error",
+                f"{{{hole}}} is {value}; a template takes integers, and types as in {{x.dtype}}",
+                at,
+            )
         values.append(str(value).lower() if isinstance(value, bool) else str(value))
     return fill_holes(entry.kernel, values)

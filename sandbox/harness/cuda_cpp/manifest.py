@@ -1,4 +1,5 @@
-"""The host part of a CUDA C++ submission: TOML in the comment at its top, so that there is no host code to run.
+"""The host part of a CUDA C++ submission: TOML in the comment at its top, so that there is no host
+code to run.
 
     /* assay
     [[launch]]
@@ -10,9 +11,8 @@
 
     manifest = read_manifest(source_text)       # Manifest; raises ManifestError with kind, line and what would be valid
 
-Only the form is checked here: names and values are those of a case, so expressions are evaluated for each (case_plan.py). The language is
-documented in docs/cuda-submissions.md. Pure functions.
-"""
+Only the form is checked here: names and values are those of a case, so expressions are evaluated
+for each (case_plan.py). The language is documented in docs/cuda-submissions.md. Pure functions."""
 
 from __future__ import annotations
 
@@ -83,7 +83,8 @@ class TensorMapArgument:
 
 @dataclass(frozen=True)
 class Argument:
-    """A kernel's argument as written: an expression, a buffer, or a tensor map; `dtype` where the type was given."""
+    """A kernel's argument as written: an expression, a buffer, or a tensor map; `dtype` where the
+    type was given."""
 
     expression: Expression
     dtype: str = ""
@@ -123,17 +124,26 @@ class Manifest:
 
 
 def read_manifest(source: str) -> Manifest:
-    """The manifest at the top of a source. Raises ManifestError, or MissingEntry when there is none."""
+    """The manifest at the top of a source. Raises ManifestError, or MissingEntry when there is
+    none."""
     begin = _BEGIN.match(source)
     if begin is None:
         raise MissingEntry(_MISSING)
     first_line = source.count("\n", 0, begin.end()) + 1
     end = source.find("*/", begin.end())
     if end < 0:
-        raise ManifestError("syntax_error", "the manifest's comment `/* assay` does not end; close it with */", first_line)
+        raise ManifestError(
+            "syntax_error",
+            "the manifest's comment `/* assay` does not end; close it with */",
+            first_line,
+        )
     text = source[begin.end() : end]
     if len(text) > MAX_MANIFEST_CHARS:
-        raise ManifestError("value_error", f"the manifest has {len(text)} characters; the limit is {MAX_MANIFEST_CHARS}", first_line)
+        raise ManifestError(
+            "value_error",
+            f"the manifest has {len(text)} characters; the limit is {MAX_MANIFEST_CHARS}",
+            first_line,
+        )
     return _Reader(text, first_line).manifest()
 
 
@@ -158,25 +168,53 @@ class _Reader:
             at = re.search(r"\(at line (\d+), column \d+\)", str(error))
             line = first_line + int(at.group(1)) - 1 if at else first_line + len(self._lines) - 1
             message = re.sub(r" \(at (?:line \d+, column \d+|end of document)\)", "", str(error))
-            raise ManifestError("syntax_error", f"the manifest is no TOML: {message}", line) from None
+            raise ManifestError(
+                "syntax_error", f"the manifest is no TOML: {message}", line
+            ) from None
         except RecursionError:
-            raise ManifestError("syntax_error", "the manifest is nested too deeply", first_line) from None
+            raise ManifestError(
+                "syntax_error", "the manifest is nested too deeply", first_line
+            ) from None
 
     def manifest(self) -> Manifest:
         document = self._document
-        self._known("the manifest", document, ("launch", "sizes", "scratch", "fill", "defines", "options"), self._first)
+        self._known(
+            "the manifest",
+            document,
+            ("launch", "sizes", "scratch", "fill", "defines", "options"),
+            self._first,
+        )
         launches = document.get("launch")
-        if not isinstance(launches, list) or not launches or not all(isinstance(entry, dict) for entry in launches):
-            raise ManifestError("value_error", "the manifest has no [[launch]]; each has kernel, grid, block and args", self._first)
+        if (
+            not isinstance(launches, list)
+            or not launches
+            or not all(isinstance(entry, dict) for entry in launches)
+        ):
+            raise ManifestError(
+                "value_error",
+                "the manifest has no [[launch]]; each has kernel, grid, block and args",
+                self._first,
+            )
         if len(launches) > MAX_LAUNCHES:
-            raise ManifestError("value_error", f"{len(launches)} [[launch]] entries are over the limit of {MAX_LAUNCHES}", self._first)
+            raise ManifestError(
+                "value_error",
+                f"{len(launches)} [[launch]] entries are over the limit of {MAX_LAUNCHES}",
+                self._first,
+            )
         return Manifest(
             launches=[self._launch(entry, number) for number, entry in enumerate(launches, 1)],
-            sizes={name: self._expression(value, f"sizes.{name}", self._line("sizes", name)) for name, value in self._table("sizes")},
+            sizes={
+                name: self._expression(value, f"sizes.{name}", self._line("sizes", name))
+                for name, value in self._table("sizes")
+            },
             scratch={name: self._scratch(name, value) for name, value in self._table("scratch")},
-            fills={name: self._expression(value, f"fill.{name}", self._line("fill", name)) for name, value in self._table("fill")},
+            fills={
+                name: self._expression(value, f"fill.{name}", self._line("fill", name))
+                for name, value in self._table("fill")
+            },
             defines={
-                name: self._expression(value, f"defines.{name}", self._line("defines", name)) for name, value in self._table("defines")
+                name: self._expression(value, f"defines.{name}", self._line("defines", name))
+                for name, value in self._table("defines")
             },
             options=self._options(),
         )
@@ -184,7 +222,8 @@ class _Reader:
     # ---- places
 
     def _line(self, section: str, key: str = "", number: int = 1) -> int:
-        """The line of a key in the number-th table of a name; of the table where the key is not found in it."""
+        """The line of a key in the number-th table of a name; of the table where the key is not
+        found in it."""
         header = re.compile(rf"\s*\[+\s*{re.escape(section)}\s*\]+")
         inline = re.compile(rf"\s*{re.escape(section)}\s*=")
         found = self._first
@@ -206,18 +245,32 @@ class _Reader:
     def _known(self, where: str, table: dict[str, Any], keys: tuple[str, ...], line: int) -> None:
         for key in table:
             if key not in keys:
-                raise ManifestError("value_error", f"{where} has an unknown key {key[:80]!r}; valid: {', '.join(keys)}", line)
+                raise ManifestError(
+                    "value_error",
+                    f"{where} has an unknown key {key[:80]!r}; valid: {', '.join(keys)}",
+                    line,
+                )
 
     def _table(self, section: str) -> list[tuple[str, Any]]:
         table = self._document.get(section, {})
         line = self._line(section)
         if not isinstance(table, dict):
-            raise ManifestError("type_error", f"{section} is {_kind(table)}; want a table, [{section}]", line)
+            raise ManifestError(
+                "type_error", f"{section} is {_kind(table)}; want a table, [{section}]", line
+            )
         if len(table) > MAX_NAMES:
-            raise ManifestError("value_error", f"[{section}] has {len(table)} entries; the limit is {MAX_NAMES}", line)
+            raise ManifestError(
+                "value_error",
+                f"[{section}] has {len(table)} entries; the limit is {MAX_NAMES}",
+                line,
+            )
         for name in table:
             if not _NAME.match(name) or len(name) > MAX_TEXT_CHARS:
-                raise ManifestError("value_error", f"[{section}]: {name[:80]!r} is no name; want letters, digits and _", line)
+                raise ManifestError(
+                    "value_error",
+                    f"[{section}]: {name[:80]!r} is no name; want letters, digits and _",
+                    line,
+                )
         return list(table.items())
 
     def _scratch(self, name: str, table: Any) -> Scratch:
@@ -225,28 +278,55 @@ class _Reader:
         if line == self._first:
             line = self._line("scratch", name)
         if not isinstance(table, dict):
-            raise ManifestError("type_error", f"{where} is {_kind(table)}; want a table with dtype and shape", line)
+            raise ManifestError(
+                "type_error", f"{where} is {_kind(table)}; want a table with dtype and shape", line
+            )
         self._known(where, table, ("dtype", "shape"), line)
         dtype = table.get("dtype")
         if dtype not in DTYPES:
-            raise ManifestError("value_error", f"{where}: dtype {_shown(dtype)} is none of {', '.join(DTYPES)}", line)
+            raise ManifestError(
+                "value_error",
+                f"{where}: dtype {_shown(dtype)} is none of {', '.join(DTYPES)}",
+                line,
+            )
         if "shape" not in table:
-            raise ManifestError("value_error", f'{where} has no shape; want a list of expressions, as in ["rows", 4]', line)
+            raise ManifestError(
+                "value_error",
+                f'{where} has no shape; want a list of expressions, as in ["rows", 4]',
+                line,
+            )
         return Scratch(str(dtype), self._list(table["shape"], f"{where}: shape", line, 8))
 
     def _options(self) -> list[str]:
         given = self._document.get("options", [])
         line = self._line("options")
         if not isinstance(given, list):
-            raise ManifestError("type_error", f"options is {_kind(given)}; want a list of texts", line)
+            raise ManifestError(
+                "type_error", f"options is {_kind(given)}; want a list of texts", line
+            )
         for option in given:
-            if not isinstance(option, str) or not any(re.fullmatch(known, option) for known in _OPTIONS):
-                raise ManifestError("value_error", f"option {_shown(option)} is not allowed; valid: {OPTIONS}", line)
+            if not isinstance(option, str) or not any(
+                re.fullmatch(known, option) for known in _OPTIONS
+            ):
+                raise ManifestError(
+                    "value_error", f"option {_shown(option)} is not allowed; valid: {OPTIONS}", line
+                )
         return list(dict.fromkeys(given))
 
     def _launch(self, table: dict[str, Any], number: int) -> LaunchEntry:
         where, line = f"launch {number}", self._line("launch", "", number)
-        keys = ("kernel", "grid", "block", "args", "cluster", "shared", "when", "repeat", "cooperative", "dependent_launch")
+        keys = (
+            "kernel",
+            "grid",
+            "block",
+            "args",
+            "cluster",
+            "shared",
+            "when",
+            "repeat",
+            "cooperative",
+            "dependent_launch",
+        )
         self._known(where, table, keys, line)
 
         def at(key: str) -> int:
@@ -262,10 +342,18 @@ class _Reader:
         where = f"{where} ({kernel.strip()[:60]})"
         for key in ("grid", "block", "args"):
             if key not in table:
-                raise ManifestError("value_error", f"{where} has no {key}; it needs kernel, grid, block and args", line)
+                raise ManifestError(
+                    "value_error",
+                    f"{where} has no {key}; it needs kernel, grid, block and args",
+                    line,
+                )
         arguments = table["args"]
         if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
-            raise ManifestError("type_error", f"{where}: args is {_kind(arguments)}; want a list of at most {MAX_ARGUMENTS}", at("args"))
+            raise ManifestError(
+                "type_error",
+                f"{where}: args is {_kind(arguments)}; want a list of at most {MAX_ARGUMENTS}",
+                at("args"),
+            )
         return LaunchEntry(
             kernel=kernel.strip(),
             where=where,
@@ -278,20 +366,27 @@ class _Reader:
             repeat=self._expression(table.get("repeat", 1), f"{where}: repeat", at("repeat")),
             cooperative=self._flag(table, "cooperative", where, at("cooperative")),
             dependent_launch=self._flag(table, "dependent_launch", where, at("dependent_launch")),
-            arguments=[self._argument(value, f"{where}: argument {i}", at("args")) for i, value in enumerate(arguments)],
+            arguments=[
+                self._argument(value, f"{where}: argument {i}", at("args"))
+                for i, value in enumerate(arguments)
+            ],
         )
 
     @staticmethod
     def _flag(table: dict[str, Any], key: str, where: str, line: int) -> bool:
         value = table.get(key, False)
         if not isinstance(value, bool):
-            raise ManifestError("type_error", f"{where}: {key} is {_kind(value)}; want true or false", line)
+            raise ManifestError(
+                "type_error", f"{where}: {key} is {_kind(value)}; want true or false", line
+            )
         return value
 
     def _list(self, value: Any, where: str, line: int, most: int) -> list[Expression]:
         values = value if isinstance(value, list) else [value]
         if not 1 <= len(values) <= most:
-            raise ManifestError("value_error", f"{where} has {len(values)} entries; want 1 to {most}", line)
+            raise ManifestError(
+                "value_error", f"{where} has {len(values)} entries; want 1 to {most}", line
+            )
         return [self._expression(one, where, line) for one in values]
 
     @staticmethod
@@ -299,7 +394,11 @@ class _Reader:
         if isinstance(value, bool | int | float):
             return Expression(str(value), where, line)
         if not isinstance(value, str):
-            raise ManifestError("type_error", f"{where} is {_kind(value)}; want a number or an expression in quotes", line)
+            raise ManifestError(
+                "type_error",
+                f"{where} is {_kind(value)}; want a number or an expression in quotes",
+                line,
+            )
         try:
             parse(value)
         except ExpressionError as error:
@@ -312,20 +411,38 @@ class _Reader:
         text, _, dtype = value.partition(":") if isinstance(value, str) else (value, "", "")
         dtype = dtype.strip()
         if dtype and dtype not in SCALAR_DTYPES:
-            raise ManifestError("value_error", f"{where}: type {_shown(dtype)} is none of {', '.join(SCALAR_DTYPES)}", line)
+            raise ManifestError(
+                "value_error",
+                f"{where}: type {_shown(dtype)} is none of {', '.join(SCALAR_DTYPES)}",
+                line,
+            )
         return Argument(self._expression(text, where, line), dtype)
 
     def _tensor_map(self, table: dict[str, Any], where: str, line: int) -> Argument:
         self._known(where, table, ("tensor_map", "box", "shape", "swizzle", "nan_outside"), line)
         name = table.get("tensor_map")
         if not isinstance(name, str) or not _NAME.match(name):
-            raise ManifestError("value_error", f"{where}: tensor_map is {_shown(name)}; want the name of a tensor", line)
+            raise ManifestError(
+                "value_error",
+                f"{where}: tensor_map is {_shown(name)}; want the name of a tensor",
+                line,
+            )
         swizzle = table.get("swizzle", "none")
         if swizzle not in SWIZZLES:
-            raise ManifestError("value_error", f"{where}: swizzle {_shown(swizzle)} is none of {', '.join(SWIZZLES)}", line)
+            raise ManifestError(
+                "value_error",
+                f"{where}: swizzle {_shown(swizzle)} is none of {', '.join(SWIZZLES)}",
+                line,
+            )
         if "box" not in table:
-            raise ManifestError("value_error", f"{where}: a tensor_map has a box, as in [64, 64]", line)
-        shape = self._list(table["shape"], f"{where}: shape", line, MAX_TENSOR_MAP_RANK) if "shape" in table else None
+            raise ManifestError(
+                "value_error", f"{where}: a tensor_map has a box, as in [64, 64]", line
+            )
+        shape = (
+            self._list(table["shape"], f"{where}: shape", line, MAX_TENSOR_MAP_RANK)
+            if "shape" in table
+            else None
+        )
         found = TensorMapArgument(
             name,
             self._list(table["box"], f"{where}: box", line, MAX_TENSOR_MAP_RANK),
@@ -356,7 +473,14 @@ MAX_TENSOR_MAP_RANK = 5
 
 
 def _kind(value: Any) -> str:
-    names: dict[type, str] = {dict: "a table", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+    names: dict[type, str] = {
+        dict: "a table",
+        list: "a list",
+        str: "a text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+    }
     return names.get(type(value), f"a {type(value).__name__}")
 
 

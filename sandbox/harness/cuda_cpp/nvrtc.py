@@ -4,8 +4,8 @@
     program = compiler.compile(source, "cuda:90", ["softmax<256, float>"], ["--use_fast_math"])
     program.lowered["softmax<256, float>"]                 # the name in the cubin
 
-What NVRTC refuses is a CudaCompilationError with its log, whose lines are the submission's own. Not thread-safe.
-"""
+What NVRTC refuses is a CudaCompilationError with its log, whose lines are the submission's own. Not
+thread-safe."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ from harness.entry.errors import CudaCompilationError, UnsupportedHere
 SOURCE_NAME = "submission.cu"
 MAX_LOG_CHARS = 16_000
 _DEFAULT_STANDARD = "--std=c++17"
-_OWN_HEADERS = Path(__file__).resolve().parent / "include"  # what of the C library means something on a device
+_OWN_HEADERS = (
+    Path(__file__).resolve().parent / "include"
+)  # what of the C library means something on a device
 _OK, _COMPILATION_FAILED = 0, 6
 _ERROR = re.compile(rf"^{re.escape(SOURCE_NAME)}\((\d+)\): (?:catastrophic )?error", re.MULTILINE)
-# With the suffix, instructions of that generation alone may be used (wgmma, setmaxnreg), as Triton's kernels do.
+# With the suffix, instructions of that generation alone may be used (wgmma, setmaxnreg), as
+# Triton's kernels do.
 _ARCHITECTURES = {"cuda:80": "sm_80", "cuda:90": "sm_90a", "cuda:100": "sm_100a"}
 
 
@@ -51,7 +54,9 @@ class Nvrtc:
                 ctypes.CDLL(str(builtins))  # found by its bare name from now on, wherever it lies
             self._library = ctypes.CDLL(str(toolkit.library))
             major, minor = ctypes.c_int(), ctypes.c_int()
-            self._check(self._library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)), "nvrtcVersion")
+            self._check(
+                self._library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)), "nvrtcVersion"
+            )
         except (OSError, AttributeError) as error:
             raise UnsupportedHere(
                 f"CUDA C++ cannot be compiled here: {toolkit.library} ({toolkit.origin}) cannot be loaded: {error}"
@@ -65,38 +70,55 @@ class Nvrtc:
             Nvrtc._loaded = cls(find_toolkit())
         return Nvrtc._loaded
 
-    def compile(self, source: str, target: str, names: Sequence[str], options: Sequence[str]) -> Program:
-        """Compiles for `target`; `names` are the kernels that must be in the image. Raises CudaCompilationError."""
+    def compile(
+        self, source: str, target: str, names: Sequence[str], options: Sequence[str]
+    ) -> Program:
+        """Compiles for `target`; `names` are the kernels that must be in the image. Raises
+        CudaCompilationError."""
         if target not in _ARCHITECTURES:
-            raise UnsupportedHere(f"CUDA C++ cannot be compiled for {target}; valid: {', '.join(_ARCHITECTURES)}")
+            raise UnsupportedHere(
+                f"CUDA C++ cannot be compiled for {target}; valid: {', '.join(_ARCHITECTURES)}"
+            )
         includes = [f"--include-path={folder}" for folder in (_OWN_HEADERS, *self.toolkit.includes)]
         given = [f"--gpu-architecture={_ARCHITECTURES[target]}", *includes, *options]
         if not any(option.startswith("--std=") for option in options):
             given.append(_DEFAULT_STANDARD)
         program = ctypes.c_void_p()
         text = source.encode("utf-8", "replace")
-        created = self._library.nvrtcCreateProgram(ctypes.byref(program), text, SOURCE_NAME.encode(), 0, None, None)
+        created = self._library.nvrtcCreateProgram(
+            ctypes.byref(program), text, SOURCE_NAME.encode(), 0, None, None
+        )
         self._check(created, "nvrtcCreateProgram")
         try:
             return self._compiled(program, names, [option.encode() for option in given])
         finally:
             self._library.nvrtcDestroyProgram(ctypes.byref(program))
 
-    def _compiled(self, program: ctypes.c_void_p, names: Sequence[str], options: list[bytes]) -> Program:
+    def _compiled(
+        self, program: ctypes.c_void_p, names: Sequence[str], options: list[bytes]
+    ) -> Program:
         for name in names:
-            self._check(self._library.nvrtcAddNameExpression(program, name.encode()), f"nvrtcAddNameExpression({name})")
+            self._check(
+                self._library.nvrtcAddNameExpression(program, name.encode()),
+                f"nvrtcAddNameExpression({name})",
+            )
         array = (ctypes.c_char_p * len(options))(*options)
         result = self._library.nvrtcCompileProgram(program, len(options), array)
         log = self._text(program, "ProgramLog")
         if result == _COMPILATION_FAILED:
             at = _ERROR.search(log)
-            raise CudaCompilationError(log.strip()[:MAX_LOG_CHARS], int(at.group(1)) if at else None)
+            raise CudaCompilationError(
+                log.strip()[:MAX_LOG_CHARS], int(at.group(1)) if at else None
+            )
         if result != _OK:
             raise CudaCompilationError(f"{self._name(result)}\n{log}".strip()[:MAX_LOG_CHARS], None)
         lowered = {}
         for name in names:
             found = ctypes.c_char_p()
-            self._check(self._library.nvrtcGetLoweredName(program, name.encode(), ctypes.byref(found)), f"nvrtcGetLoweredName({name})")
+            self._check(
+                self._library.nvrtcGetLoweredName(program, name.encode(), ctypes.byref(found)),
+                f"nvrtcGetLoweredName({name})",
+            )
             lowered[name] = (found.value or b"").decode()
         return Program(self._bytes(program, "CUBIN"), self._text(program, "PTX"), lowered)
 
@@ -106,7 +128,10 @@ class Nvrtc:
 
     def _bytes(self, program: ctypes.c_void_p, what: str) -> bytes:
         size = ctypes.c_size_t()
-        self._check(self._function(f"nvrtcGet{what}Size")(program, ctypes.byref(size)), f"nvrtcGet{what}Size")
+        self._check(
+            self._function(f"nvrtcGet{what}Size")(program, ctypes.byref(size)),
+            f"nvrtcGet{what}Size",
+        )
         buffer = ctypes.create_string_buffer(max(size.value, 1))
         self._check(self._function(f"nvrtcGet{what}")(program, buffer), f"nvrtcGet{what}")
         return buffer.raw[: size.value]
@@ -125,7 +150,8 @@ class Nvrtc:
 
 
 def preload() -> str:
-    """In the zygote: maps the library, so that no candidate has to. Its version; "" where there is none, and a job says why."""
+    """In the zygote: maps the library, so that no candidate has to. Its version; "" where there is
+    none, and a job says why."""
     try:
         return Nvrtc.load().version
     except (UnsupportedHere, CudaCompilationError):

@@ -2,8 +2,8 @@
 
     parameters("…", "softmax")      # [Parameter(kind="integer", size=8), Parameter(kind="float", size=4)]
 
-Pure functions. The PTX comes from a compiler that was fed by the submission, so an unknown form is an error, not a guess.
-"""
+Pure functions. The PTX comes from a compiler that was fed by the submission, so an unknown form is
+an error, not a guess."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ class Parameter:
 
 
 def parameters(ptx: str, kernel: str) -> list[Parameter]:
-    """The parameters of an entry of a PTX text, in order. Raises CudaCompilationError for a text without it."""
+    """The parameters of an entry of a PTX text, in order. Raises CudaCompilationError for a text
+    without it."""
     entry = re.search(rf"\.entry\s+{re.escape(kernel)}\s*\(([^)]*)\)", ptx)
     if entry is None:
         if re.search(rf"\.entry\s+{re.escape(kernel)}\s*[\r\n{{.]", ptx):
             return []
-        raise CudaCompilationError(f"the compiled source has no kernel {kernel}; is it a __global__ function?", None)
+        raise CudaCompilationError(
+            f"the compiled source has no kernel {kernel}; is it a __global__ function?", None
+        )
     body = entry.group(1).strip()
     return [_parameter(part) for part in body.split(",")] if body else []
 
@@ -37,7 +40,9 @@ def parameters(ptx: str, kernel: str) -> list[Parameter]:
 def _parameter(text: str) -> Parameter:
     match = _PARAMETER.fullmatch(text.strip())
     if match is None:
-        raise CudaCompilationError(f"a kernel's parameter is unknown to the recorder: {text.strip()[:200]}", None)
+        raise CudaCompilationError(
+            f"a kernel's parameter is unknown to the recorder: {text.strip()[:200]}", None
+        )
     kind, bits = match["type"][0], int(match["type"][1:])
     if match["count"] is not None:
         return Parameter("bytes", bits // 8 * int(match["count"]))

@@ -1,11 +1,11 @@
-"""Record mode for CUDA C++: a manifest instead of host code, NVRTC instead of Triton, and the same launch plans.
+"""Record mode for CUDA C++: a manifest instead of host code, NVRTC instead of Triton, and the same
+launch plans.
 
     runner = CudaCppRunner("cuda:90")
     runner.load(source)                         # the manifest; nothing is compiled yet
     reply, payload = runner.run_case(case)      # header and payload of a `case` frame
 
-Each set of kernels and defines that the cases ask for is compiled once.
-"""
+Each set of kernels and defines that the cases ask for is compiled once."""
 
 from __future__ import annotations
 
@@ -75,28 +75,52 @@ class CudaCppRunner:
                 plan.binaries.append(plans.Binary(symbol, launch.shared_bytes, program.image))
                 binaries[key] = len(plan.binaries) - 1
             params = parameters_of(launch, self._signature(program, launch), names)
-            plan.ops.append(plans.Kernel(binaries[key], launch.grid, launch.block, launch.cluster, _flags(launch), params))
+            plan.ops.append(
+                plans.Kernel(
+                    binaries[key], launch.grid, launch.block, launch.cluster, _flags(launch), params
+                )
+            )
             _count(uses, key, symbol, launch)
         for output in names.outputs:
-            plan.outputs.append(plans.Output(output.index, 0, output.facts.dtype, list(output.facts.shape), list(output.facts.strides)))
+            plan.outputs.append(
+                plans.Output(
+                    output.index,
+                    0,
+                    output.facts.dtype,
+                    list(output.facts.shape),
+                    list(output.facts.strides),
+                )
+            )
         try:
             encoded = plan.encode()
         except plans.PlanTooLarge as error:
             raise NotRecordable(str(error)) from error
-        return {"type": "case", "id": case.id, "kernels": [self._report(program, use) for use in uses.values()], "notes": []}, encoded
+        return {
+            "type": "case",
+            "id": case.id,
+            "kernels": [self._report(program, use) for use in uses.values()],
+            "notes": [],
+        }, encoded
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
         """(kind, name, text) of the PTX of every program."""
         for (kernels, _), program in self._programs.items():
             yield "ptx", ", ".join(kernels)[:200], program.ptx.encode()
 
-    def _compiled(self, manifest: Manifest, names: CaseNames, launches: list[ResolvedLaunch]) -> Program:
+    def _compiled(
+        self, manifest: Manifest, names: CaseNames, launches: list[ResolvedLaunch]
+    ) -> Program:
         kernels = tuple(sorted({launch.kernel for launch in launches}))
-        defines = tuple(f"--define-macro={name}={_literal(names.number(value))}" for name, value in manifest.defines.items())
+        defines = tuple(
+            f"--define-macro={name}={_literal(names.number(value))}"
+            for name, value in manifest.defines.items()
+        )
         key = kernels, defines
         if key not in self._programs:
             try:
-                self._programs[key] = self._compiler.compile(self._source, self._target, kernels, [*manifest.options, *defines])
+                self._programs[key] = self._compiler.compile(
+                    self._source, self._target, kernels, [*manifest.options, *defines]
+                )
             except CudaCompilationError as error:
                 raise _explained(error, launches) from None
         return self._programs[key]
@@ -106,7 +130,10 @@ class CudaCppRunner:
         return parameters(program.ptx, program.lowered[launch.kernel])
 
     def _check_shared(self, launch: ResolvedLaunch, static_bytes: int) -> None:
-        limit, total = int(device_facts(self._target).shared_memory_per_block_optin), launch.shared_bytes + static_bytes
+        limit, total = (
+            int(device_facts(self._target).shared_memory_per_block_optin),
+            launch.shared_bytes + static_bytes,
+        )
         if total > limit:
             raise ManifestError(
                 "value_error",
@@ -125,7 +152,8 @@ class CudaCppRunner:
             "num_stages": 0,
             "registers": figures.registers,
             "spill_bytes": figures.spill_bytes,
-            "shared_bytes": use.launch.shared_bytes + static_shared_bytes(self._target, program.image, use.symbol),
+            "shared_bytes": use.launch.shared_bytes
+            + static_shared_bytes(self._target, program.image, use.symbol),
             "binary_bytes": len(program.image),
             "grid": list(use.launch.grid),
             "launches": use.launches,
@@ -134,10 +162,14 @@ class CudaCppRunner:
 
 def _flags(launch: ResolvedLaunch) -> int:
     entry = launch.entry
-    return (plans.COOPERATIVE if entry.cooperative else 0) | (plans.DEPENDENT_LAUNCH if entry.dependent_launch else 0)
+    return (plans.COOPERATIVE if entry.cooperative else 0) | (
+        plans.DEPENDENT_LAUNCH if entry.dependent_launch else 0
+    )
 
 
-def _count(uses: dict[tuple[str, int], _Use], key: tuple[str, int], symbol: str, launch: ResolvedLaunch) -> None:
+def _count(
+    uses: dict[tuple[str, int], _Use], key: tuple[str, int], symbol: str, launch: ResolvedLaunch
+) -> None:
     use = uses.get(key)
     if use is None:
         uses[key] = _Use(symbol, launch)
@@ -151,9 +183,14 @@ def _literal(value: float) -> str:
 
 
 def _explained(error: CudaCompilationError, launches: list[ResolvedLaunch]) -> CudaCompilationError:
-    """A kernel that the source does not define is refused where NVRTC looks its name up; the line is then the manifest's."""
+    """A kernel that the source does not define is refused where NVRTC looks its name up; the line
+    is then the manifest's."""
     first = re.search(r"^(\S+)\(\d+\): .*error", str(error), re.MULTILINE)
     if error.line is not None or first is None or first.group(1) != NAME_MAP:
         return error
-    named = [launch for launch in launches if launch.kernel.partition("<")[0].rpartition("::")[2] in str(error)]
+    named = [
+        launch
+        for launch in launches
+        if launch.kernel.partition("<")[0].rpartition("::")[2] in str(error)
+    ]
     return CudaCompilationError(str(error), named[0].entry.line if named else None)

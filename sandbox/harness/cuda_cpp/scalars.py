@@ -3,8 +3,8 @@
     pack(7, Parameter("integer", 4), "")           # Scalar(size=4, value=7)
     pack(0.5, Parameter("bytes", 2), "float16")    # a __half by value
 
-The parameter's own type decides; `dtype`, where the manifest gives one, must have its size. Pure functions.
-"""
+The parameter's own type decides; `dtype`, where the manifest gives one, must have its size. Pure
+functions."""
 
 from __future__ import annotations
 
@@ -47,14 +47,22 @@ def pack(value: Number, parameter: Parameter, dtype: str) -> Scalar:
             '"eps : float16", or let the kernel take a float, an int or a pointer',
         )
     if parameter.kind == "float":
-        return Scalar(parameter.size, int.from_bytes(struct.pack(_FLOATS[parameter.size], _finite(value, parameter.size)), "little"))
+        return Scalar(
+            parameter.size,
+            int.from_bytes(
+                struct.pack(_FLOATS[parameter.size], _finite(value, parameter.size)), "little"
+            ),
+        )
     bits = 8 * parameter.size
     return _integer(value, parameter.size, -(2 ** (bits - 1)), 2**bits - 1, f"{bits}-bit integer")
 
 
 def _sized(scalar: Scalar, parameter: Parameter, dtype: str) -> Scalar:
     if scalar.size != parameter.size:
-        raise ExpressionError("type_error", f"a {dtype} has {scalar.size} bytes; the kernel's parameter has {parameter.size}")
+        raise ExpressionError(
+            "type_error",
+            f"a {dtype} has {scalar.size} bytes; the kernel's parameter has {parameter.size}",
+        )
     return scalar
 
 
@@ -62,7 +70,9 @@ def _integer(value: Number, size: int, low: int, high: int, what: str) -> Scalar
     if isinstance(value, float) or size not in _SIZES:
         raise ExpressionError("type_error", f"{value} is passed for a {what}; // divides integers")
     if not low <= int(value) <= high:
-        raise ExpressionError("value_error", f"{value} does not fit a {what}, which is from {low} to {high}")
+        raise ExpressionError(
+            "value_error", f"{value} does not fit a {what}, which is from {low} to {high}"
+        )
     return Scalar(size, int(value) & ((1 << (8 * size)) - 1))
 
 
@@ -71,14 +81,18 @@ def _finite(value: Number, size: int) -> float:
     try:
         struct.pack(_FLOATS[size], number)
     except OverflowError:
-        raise ExpressionError("value_error", f"{value} does not fit a float of {size} bytes") from None
+        raise ExpressionError(
+            "value_error", f"{value} does not fit a float of {size} bytes"
+        ) from None
     return number
 
 
 def _float(value: float, dtype: str) -> Scalar:
     if dtype != "bfloat16":
         size = _FLOAT_DTYPES[dtype]
-        return Scalar(size, int.from_bytes(struct.pack(_FLOATS[size], _finite(value, size)), "little"))
+        return Scalar(
+            size, int.from_bytes(struct.pack(_FLOATS[size], _finite(value, size)), "little")
+        )
     with _disable_current_modes():
         word = torch.tensor([value], dtype=torch.bfloat16).view(torch.int16)
         return Scalar(2, int(word[0]) & 0xFFFF)

@@ -10,8 +10,8 @@ The first that can compile matrix instructions is taken, else the first.
 
     toolkit = find_toolkit()         # raises UnsupportedHere, which says what to install
 
-Nothing is loaded here. The paths are those of this process's file system: in the jail, what the jail shows.
-"""
+Nothing is loaded here. The paths are those of this process's file system: in the jail, what the
+jail shows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ SETTING, HOME = "ASSAY_CUDA_TOOLKIT", "CUDA_HOME"
 DEFAULT_HOME = "/usr/local/cuda"
 _LIBRARY_FOLDERS = ("lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", ".")
 _NEEDED_HEADER = "cuda_fp16.h"
-_MATRIX_HEADER = "crt/mma.h"  # what mma.h includes; CUDA 13 has it in a package of its own, which torch does not install
+# what mma.h includes; CUDA 13 has it in a package of its own, which torch does not install
+_MATRIX_HEADER = "crt/mma.h"
 INSTALL = "install the nvidia-cuda-*-cu12 packages of requirements.txt, or set ASSAY_CUDA_TOOLKIT to the folder of a CUDA toolkit"
 
 
@@ -41,7 +42,9 @@ class Toolkit:
 
     def builtins(self) -> Path | None:
         """The library that NVRTC opens by its bare name while it compiles."""
-        return _newest(self.library.parent, "libnvrtc-builtins.so*") or _newest(self.library.parent, "libnvrtc-builtins-*.so*")
+        return _newest(self.library.parent, "libnvrtc-builtins.so*") or _newest(
+            self.library.parent, "libnvrtc-builtins-*.so*"
+        )
 
 
 def find_toolkit() -> Toolkit:
@@ -62,7 +65,9 @@ def find_toolkit() -> Toolkit:
         partial = partial or found
     if partial is not None:
         return partial
-    raise UnsupportedHere(f"CUDA C++ cannot be compiled here: there is no NVRTC with its headers; {INSTALL}")
+    raise UnsupportedHere(
+        f"CUDA C++ cannot be compiled here: there is no NVRTC with its headers; {INSTALL}"
+    )
 
 
 def _in_folder(folder: Path, origin: str) -> Toolkit | None:
@@ -96,14 +101,21 @@ def _in_torch() -> Toolkit | None:
     if torch is None or torch.origin is None:
         return None
     folder = Path(torch.origin).parent / "lib"
-    library, includes = _newest(folder, "libnvrtc-[0-9a-f]*.so*") or _library(folder), _headers_of_triton()
+    library, includes = (
+        _newest(folder, "libnvrtc-[0-9a-f]*.so*") or _library(folder),
+        _headers_of_triton(),
+    )
     return Toolkit(library, includes, "torch") if library is not None and includes else None
 
 
 def _headers_of_triton() -> list[Path]:
     """Triton brings most of CUDA's headers along."""
     triton = importlib.util.find_spec("triton")
-    include = Path(triton.origin).parent / "backends" / "nvidia" / "include" if triton is not None and triton.origin is not None else None
+    include = (
+        Path(triton.origin).parent / "backends" / "nvidia" / "include"
+        if triton is not None and triton.origin is not None
+        else None
+    )
     return [include] if include is not None and (include / _NEEDED_HEADER).exists() else []
 
 
@@ -122,7 +134,11 @@ def _folders(*folders: Path) -> list[Path]:
 def _package_roots() -> list[Path]:
     """Folders of the namespace package `nvidia`, which has no module of its own."""
     spec = importlib.util.find_spec("nvidia")
-    return [Path(folder) for folder in spec.submodule_search_locations or ()] if spec is not None else []
+    return (
+        [Path(folder) for folder in spec.submodule_search_locations or ()]
+        if spec is not None
+        else []
+    )
 
 
 def _library(folder: Path) -> Path | None:

@@ -25,8 +25,12 @@ class CaseInput:
             if not isinstance(self.wire.get(key), kind):
                 raise FrameError(f"a case of the job has no {key}")
         for argument in self.arguments:
-            if argument.get("kind") not in ("tensor", "scalar") or not isinstance(argument.get("name"), str):
-                raise FrameError(f"case {self.id}: an argument is neither tensor nor scalar, or has no name")
+            if argument.get("kind") not in ("tensor", "scalar") or not isinstance(
+                argument.get("name"), str
+            ):
+                raise FrameError(
+                    f"case {self.id}: an argument is neither tensor nor scalar, or has no name"
+                )
         self._maps: dict[int, MappedFile] = {}
 
     @property
@@ -48,10 +52,13 @@ class CaseInput:
 
     @property
     def output_from(self) -> list[str | None]:
-        """Per output, the inout argument that holds it after the call, or None for a returned one."""
+        """Per output, the inout argument that holds it after the call, or None for a returned
+        one."""
         given = self.wire.get("output_from") or [None] * int(self.wire["outputs"])
         if len(given) != self.wire["outputs"]:
-            raise FrameError(f"case {self.id}: output_from has {len(given)} entries for {self.wire['outputs']} outputs")
+            raise FrameError(
+                f"case {self.id}: output_from has {len(given)} entries for {self.wire['outputs']} outputs"
+            )
         return list(given)
 
     @property
@@ -59,14 +66,18 @@ class CaseInput:
         """Name, dtype, shape and `from` of each output. Host jobs, and those in CUDA C++."""
         described = self.wire.get("output_tensors")
         if not isinstance(described, list) or len(described) != self.wire["outputs"]:
-            raise FrameError(f"case {self.id}: output_tensors does not describe its {self.wire['outputs']} outputs")
+            raise FrameError(
+                f"case {self.id}: output_tensors does not describe its {self.wire['outputs']} outputs"
+            )
         return described
 
     @property
     def axes(self) -> dict[str, int]:
         """The extents that the spec names. Jobs in CUDA C++ only."""
         named = self.wire.get("axes") or {}
-        if not isinstance(named, dict) or not all(isinstance(extent, int) for extent in named.values()):
+        if not isinstance(named, dict) or not all(
+            isinstance(extent, int) for extent in named.values()
+        ):
             raise FrameError(f"case {self.id}: axes is no table of integers")
         return {str(name): int(extent) for name, extent in named.items()}
 
@@ -86,20 +97,26 @@ class CaseInput:
         return self._maps[number].tensor(wire)
 
 
-def collect_outputs(case: CaseInput, returned: Any, arguments: dict[str, Any]) -> list[torch.Tensor]:
+def collect_outputs(
+    case: CaseInput, returned: Any, arguments: dict[str, Any]
+) -> list[torch.Tensor]:
     """The outputs in the spec's order: returned ones and inout arguments. Raises BadOutputs."""
     wanted = sum(source is None for source in case.output_from)
     values: list[Any] = []
     if wanted:
         values = list(returned) if isinstance(returned, tuple | list) else [returned]
         if len(values) != wanted:
-            raise BadOutputs(f"the entry returned {len(values)} values; the operator has {wanted} returned output{'s' * (wanted != 1)}")
+            raise BadOutputs(
+                f"the entry returned {len(values)} values; the operator has {wanted} returned output{'s' * (wanted != 1)}"
+            )
     rest = iter(values)
     outputs = []
     for position, source in enumerate(case.output_from):
         value = next(rest) if source is None else arguments[source]
         if not isinstance(value, torch.Tensor):
-            raise BadOutputs(f"output {position} is {_article(type(value).__name__)}; want a torch.Tensor")
+            raise BadOutputs(
+                f"output {position} is {_article(type(value).__name__)}; want a torch.Tensor"
+            )
         if value.layout is not torch.strided:
             raise BadOutputs(f"output {position} has layout {value.layout}; want a dense tensor")
         outputs.append(value)

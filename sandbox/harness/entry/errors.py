@@ -1,10 +1,11 @@
-"""What went wrong in a submission, as the supervisor's ErrorKind with the line and text of the submission's code.
+"""What went wrong in a submission, as the supervisor's ErrorKind with the line and text of the
+submission's code.
 
     try: run_user_code()
     except BaseException as error: channel.send(describe(error, source, path, stage="import"))
 
-Only frames of the submission's own file are shown. Never raises, whatever the exception object does.
-"""
+Only frames of the submission's own file are shown. Never raises, whatever the exception object
+does."""
 
 from __future__ import annotations
 
@@ -53,8 +54,8 @@ _EXITS = (SystemExit, KeyboardInterrupt)
 class NotRecordable(RuntimeError):
     """The submission does something that a launch plan cannot express; the message names it.
 
-    `reads_values`: it is a read of device values by host code, which works on arguments that are declared structural.
-    """
+    `reads_values`: it is a read of device values by host code, which works on arguments that are
+    declared structural."""
 
     def __init__(self, message: str, reads_values: bool = False) -> None:
         super().__init__(message)
@@ -74,7 +75,8 @@ class UnsupportedHere(Exception):
 
 
 class ManifestError(Exception):
-    """The manifest of a CUDA C++ submission is wrong; `kind` is the supervisor's ErrorKind, `line` the submission's own."""
+    """The manifest of a CUDA C++ submission is wrong; `kind` is the supervisor's ErrorKind, `line`
+    the submission's own."""
 
     def __init__(self, kind: str, message: str, line: int) -> None:
         super().__init__(message)
@@ -107,20 +109,33 @@ class Source:
 
     def line(self, number: int | None) -> str:
         lines = self.text.split("\n")
-        return lines[number - 1].strip()[:400] if number is not None and 0 < number <= len(lines) else ""
+        return (
+            lines[number - 1].strip()[:400]
+            if number is not None and 0 < number <= len(lines)
+            else ""
+        )
 
     def remember(self) -> None:
         """Makes tracebacks and inspect.getsource find the text, whatever happens to the file."""
-        linecache.cache[self.path] = (len(self.text), None, self.text.splitlines(keepends=True), self.path)
+        linecache.cache[self.path] = (
+            len(self.text),
+            None,
+            self.text.splitlines(keepends=True),
+            self.path,
+        )
 
 
-def describe(error: BaseException, source: Source, stage: str, case: str | None = None) -> dict[str, Any]:
+def describe(
+    error: BaseException, source: Source, stage: str, case: str | None = None
+) -> dict[str, Any]:
     """The `error` header for an exception that the submission caused."""
     try:
         return _describe(error, source, stage, case)
     except BaseException as broken:  # an exception class with a hostile __str__ or __class__
         kind = f"{type(error).__name__}, which could not be read ({type(broken).__name__})"
-        return _header(stage, "other_exception", str(type(error).__name__), kind, None, "", "", case)
+        return _header(
+            stage, "other_exception", str(type(error).__name__), kind, None, "", "", case
+        )
 
 
 def _describe(error: BaseException, source: Source, stage: str, case: str | None) -> dict[str, Any]:
@@ -133,14 +148,29 @@ def _describe(error: BaseException, source: Source, stage: str, case: str | None
     name = type(cause).__name__
     if isinstance(error, _EXITS):
         name = type(error).__name__
-        what = f"called exit({error.code!r})" if isinstance(error, SystemExit) else "raised KeyboardInterrupt"
+        what = (
+            f"called exit({error.code!r})"
+            if isinstance(error, SystemExit)
+            else "raised KeyboardInterrupt"
+        )
         message = f"the submission {what} during {stage}; a submission must return from its entry function"
     else:
         message = _message(cause, source)
-    return _header(stage, kind, name, message, line, source.line(line), _traceback(chain, source), case)
+    return _header(
+        stage, kind, name, message, line, source.line(line), _traceback(chain, source), case
+    )
 
 
-def _header(stage: str, kind: str, name: str, message: str, line: int | None, code: str, trace: str, case: str | None) -> dict[str, Any]:
+def _header(
+    stage: str,
+    kind: str,
+    name: str,
+    message: str,
+    line: int | None,
+    code: str,
+    trace: str,
+    case: str | None,
+) -> dict[str, Any]:
     return {
         "type": "error",
         "stage": stage,
@@ -164,20 +194,28 @@ def _chain(error: BaseException) -> list[BaseException]:
     current: BaseException | None = error
     while current is not None and current not in found and len(found) < CHAIN:
         found.append(current)
-        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+        current = current.__cause__ or (
+            None if current.__suppress_context__ else current.__context__
+        )
     return found
 
 
 def _telling(chain: list[BaseException]) -> BaseException:
-    """The exception of a chain that explains it: ours, else the compiler's, else what the interpreter wraps, else the outermost."""
+    """The exception of a chain that explains it: ours, else the compiler's, else what the
+    interpreter wraps, else the outermost."""
     for error in chain:
-        if isinstance(error, TimeIsUp | NotRecordable | MissingEntry | BadOutputs | UnsupportedHere | ManifestError):
+        if isinstance(
+            error,
+            TimeIsUp | NotRecordable | MissingEntry | BadOutputs | UnsupportedHere | ManifestError,
+        ):
             return error
     for error in reversed(chain):
         if type(error).__name__ in _COMPILER:
             return error
     if type(chain[0]).__name__ == "InterpreterError":
-        return next((error for error in chain if type(error).__name__ != "InterpreterError"), chain[0])
+        return next(
+            (error for error in chain if type(error).__name__ != "InterpreterError"), chain[0]
+        )
     return chain[0]
 
 
@@ -207,13 +245,19 @@ def _kind(chain: list[BaseException], cause: BaseException) -> str:
 
 
 def _from_compiler(error: BaseException) -> bool:
-    """LLVM's and MLIR's own failures are RuntimeErrors; they are told by the pass manager's frames."""
+    """LLVM's and MLIR's own failures are RuntimeErrors; they are told by the pass manager's
+    frames."""
     frames = traceback.extract_tb(error.__traceback__)
-    return bool(frames) and isinstance(error, RuntimeError) and bool(re.search(r"triton/backends/\w+/compiler\.py$", frames[-1].filename))
+    return (
+        bool(frames)
+        and isinstance(error, RuntimeError)
+        and bool(re.search(r"triton/backends/\w+/compiler\.py$", frames[-1].filename))
+    )
 
 
 def _line(chain: list[BaseException], source: Source) -> int | None:
-    """The innermost line of the submission that the chain knows of; the compiler's own positions first."""
+    """The innermost line of the submission that the chain knows of; the compiler's own positions
+    first."""
     for error in reversed(chain):
         if isinstance(error, ManifestError | CudaCompilationError):
             return error.line
@@ -230,9 +274,14 @@ def _line(chain: list[BaseException], source: Source) -> int | None:
 
 
 def _compiler_line(error: BaseException, source: Source) -> int | None:
-    """Triton reports lines relative to the function whose text it parsed; find that text in the submission."""
+    """Triton reports lines relative to the function whose text it parsed; find that text in the
+    submission."""
     node, text = getattr(error, "node", None), getattr(error, "src", None)
-    if type(error).__name__ not in _COMPILER or not isinstance(text, str) or not hasattr(node, "lineno"):
+    if (
+        type(error).__name__ not in _COMPILER
+        or not isinstance(text, str)
+        or not hasattr(node, "lineno")
+    ):
         return None
     first = text.split("\n", 1)[0].strip()
     lines = source.text.split("\n")
@@ -256,8 +305,15 @@ def _message(error: BaseException, source: Source) -> str:
 def _traceback(chain: list[BaseException], source: Source) -> str:
     parts = []
     for error in reversed(chain):
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == source.path]
+        frames = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if frame.filename == source.path
+        ]
         if frames:
-            shown = [f"  line {frame.lineno}, in {frame.name}\n    {source.line(frame.lineno)}" for frame in frames[-20:]]
+            shown = [
+                f"  line {frame.lineno}, in {frame.name}\n    {source.line(frame.lineno)}"
+                for frame in frames[-20:]
+            ]
             parts.append("\n".join([*shown, f"{type(error).__name__}: {str(error)[:500]}"]))
     return "\n\n".join(parts)

@@ -1,11 +1,12 @@
-"""Makes torch believe in one CUDA device where there is none, so that host code of a submission runs on fake tensors.
+"""Makes torch believe in one CUDA device where there is none, so that host code of a submission
+runs on fake tensors.
 
     install("cuda:90")       # once, in a candidate, before the submission is imported
 
-Untrusted processes only: nothing here protects anything. It registers a device guard that does nothing (a CPU build of torch has
-none, a CUDA build without a GPU has one that asks the driver) and answers the functions of `torch.cuda` that wrappers of kernels
-commonly call. Anything else keeps its own behaviour and error.
-"""
+Untrusted processes only: nothing here protects anything. It registers a device guard that does
+nothing (a CPU build of torch has none, a CUDA build without a GPU has one that asks the driver) and
+answers the functions of `torch.cuda` that wrappers of kernels commonly call. Anything else keeps
+its own behaviour and error."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ GUARD_LIBRARY = "libassay_fake_cuda_guard.so"
 
 
 class FakeCudaMissing(UnsupportedHere):
-    """Recording needs a device guard that this installation lacks; the message says what to build."""
+    """Recording needs a device guard that this installation lacks; the message says what to
+    build."""
 
 
 class DeviceFacts(SimpleNamespace):
@@ -54,7 +56,11 @@ def device_facts(target: str) -> DeviceFacts:
     backend, _, arch = target.partition(":")
     row = _CUDA[int(arch)] if backend == "cuda" and arch.isdigit() else _HIP[arch]
     name, sms, shared, memory, l2, clock, memory_clock, bus = row
-    major, minor = (int(arch) // 10, int(arch) % 10) if backend == "cuda" else (9, 5 if arch == "gfx950" else 4)
+    major, minor = (
+        (int(arch) // 10, int(arch) % 10)
+        if backend == "cuda"
+        else (9, 5 if arch == "gfx950" else 4)
+    )
     return DeviceFacts(
         name=name,
         major=major,
@@ -81,21 +87,27 @@ def device_facts(target: str) -> DeviceFacts:
 def guard_path() -> str:
     """The guard's library, or "" when none is configured."""
     folder = os.environ.get("ASSAY_NATIVE_DIR")
-    return os.environ.get("ASSAY_FAKE_CUDA_GUARD") or (os.path.join(folder, GUARD_LIBRARY) if folder else "")
+    return os.environ.get("ASSAY_FAKE_CUDA_GUARD") or (
+        os.path.join(folder, GUARD_LIBRARY) if folder else ""
+    )
 
 
 def preload_guard() -> None:
-    """In the zygote: maps the library without using it, so that a jailed child needs no file. A failure shows in `register_guard`."""
+    """In the zygote: maps the library without using it, so that a jailed child needs no file. A
+    failure shows in `register_guard`."""
     if guard_path():
         with contextlib.suppress(OSError):
             ctypes.CDLL(guard_path())
 
 
 def register_guard() -> None:
-    """Gives device type cuda a guard that asks no driver. Raises FakeCudaMissing where nothing offers one."""
+    """Gives device type cuda a guard that asks no driver. Raises FakeCudaMissing where nothing
+    offers one."""
     if torch.version.cuda is not None and hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it looks for a driver, and would tell the submission's author that there is none
+            warnings.simplefilter(
+                "ignore"
+            )  # it looks for a driver, and would tell the submission's author that there is none
             torch._C._ensureCUDADeviceGuardSet()
         return
     if not guard_path():
@@ -105,7 +117,9 @@ def register_guard() -> None:
     try:
         library = ctypes.CDLL(guard_path())
     except OSError as error:
-        raise FakeCudaMissing(f"{guard_path()} cannot be loaded; it must be built for this torch, {torch.__version__}: {error}") from error
+        raise FakeCudaMissing(
+            f"{guard_path()} cannot be loaded; it must be built for this torch, {torch.__version__}: {error}"
+        ) from error
     library.assay_register_fake_cuda_guard.restype = ctypes.c_int
     library.assay_register_fake_cuda_guard()
 
@@ -116,7 +130,8 @@ def _nothing(*_: Any, **__: Any) -> Iterator[None]:
 
 
 class FakeGenerator:
-    """torch.cuda's default generator: a seed and how many numbers were drawn, as its state holds them."""
+    """torch.cuda's default generator: a seed and how many numbers were drawn, as its state holds
+    them."""
 
     def __init__(self) -> None:
         self._state = torch.zeros(2, dtype=torch.int64)
@@ -192,11 +207,14 @@ def stub_functions(target: str) -> None:
     # What code that torch.compile wrote asks for; a CPU build lacks it.
     torch._C._cuda_getCurrentRawStream = lambda *_: 0
     guards = torch._C._dynamo.guards
-    guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype, device="cuda")
+    guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(
+        size, stride, dtype=dtype, device="cuda"
+    )
 
 
 class NumberedDevices(TorchFunctionMode):
-    """A device given as a number is that GPU. A CPU build of torch knows no accelerator that the number could count."""
+    """A device given as a number is that GPU. A CPU build of torch knows no accelerator that the
+    number could count."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -206,7 +224,11 @@ class NumberedDevices(TorchFunctionMode):
             args = (args[0], torch.device("cuda", args[1]), *args[2:])
         if func is torch.Tensor.cuda:
             device = args[1] if len(args) > 1 else kwargs.get("device")
-            return args[0].to(device if isinstance(device, torch.device | str) else torch.device("cuda", device or 0))
+            return args[0].to(
+                device
+                if isinstance(device, torch.device | str)
+                else torch.device("cuda", device or 0)
+            )
         return func(*args, **kwargs)
 
 
@@ -221,5 +243,6 @@ def install(target: str) -> None:
     register_guard()
     stub_functions(target)
     fake_tensor.init_gpu_context = lambda *_: None
-    # torch.tensor([...], device="cuda") is then made on the CPU and moved, which the recorder sees; else it asks for a device.
+    # torch.tensor([...], device="cuda") is then made on the CPU and moved, which the recorder sees;
+    # else it asks for a device.
     torch._C._set_only_lift_cpu_tensors(True)

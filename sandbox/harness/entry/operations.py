@@ -1,11 +1,11 @@
-"""Which torch operations host code may use on device data, by what becomes of them. The one list of dispatch.py, which records them, and
-host_watch.py, which holds a run without a GPU to the same rules.
+"""Which torch operations host code may use on device data, by what becomes of them. The one list of
+dispatch.py, which records them, and host_watch.py, which holds a run without a GPU to the same
+rules.
 
     if name in MOVES: ...                 # a fill or copy: work for the plan
     raise NotRecordable(why_not(func))    # everything that is on no list
 
-Whatever is a view (`func.is_view`) costs nothing and needs no entry.
-"""
+Whatever is a view (`func.is_view`) costs nothing and needs no entry."""
 
 from __future__ import annotations
 
@@ -19,10 +19,17 @@ def _aten(*names: str) -> frozenset[str]:
     return frozenset(f"aten::{name}" for name in names)
 
 
-METADATA = _aten("is_pinned", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset") | {"prim::device", "prim::layout"}
+METADATA = _aten("is_pinned", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset") | {
+    "prim::device",
+    "prim::layout",
+}
 ALIASES = _aten("detach", "alias", "lift_fresh", "_unsafe_view")  # views by another name
-LIFTS = _aten("lift_fresh", "lift_fresh_copy", "lift")  # what `torch.tensor([...])` does with its literal
-ALLOCATIONS = _aten("empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided", "empty_permuted")
+LIFTS = _aten(
+    "lift_fresh", "lift_fresh_copy", "lift"
+)  # what `torch.tensor([...])` does with its literal
+ALLOCATIONS = _aten(
+    "empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided", "empty_permuted"
+)
 # Fresh tensors of one repeated element, and which element their positional arguments name.
 UNIFORM: dict[str, Callable[[Sequence[Any]], Any]] = {
     "aten::zeros": lambda args: 0,
@@ -36,9 +43,20 @@ UNIFORM: dict[str, Callable[[Sequence[Any]], Any]] = {
     "aten::new_full": lambda args: args[2],
 }
 MOVES = _aten(
-    "clone", "_to_copy", "copy_", "fill_", "zero_", "cat", "stack", "repeat", "constant_pad_nd", "_pin_memory"
+    "clone",
+    "_to_copy",
+    "copy_",
+    "fill_",
+    "zero_",
+    "cat",
+    "stack",
+    "repeat",
+    "constant_pad_nd",
+    "_pin_memory",
 )  # a conversion of the dtype is a copy
-DRAWN_LIKE = _aten("rand_like", "randn_like", "randint_like")  # random constants of a plan, in a fresh tensor
+DRAWN_LIKE = _aten(
+    "rand_like", "randn_like", "randint_like"
+)  # random constants of a plan, in a fresh tensor
 DRAWN_INTO = _aten("normal_", "uniform_", "random_")  # and into one that is there
 _HOST_READS = {
     "aten::_local_scalar_dense": "reads the value of a device tensor on the host",

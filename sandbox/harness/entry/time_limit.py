@@ -5,9 +5,9 @@ limit.start(60_000)              # ms; from now on, and in place of what was sta
 with limit.held(): ...           # what must not be interrupted: the alarm waits
 limit.stop()
 
-It rings a little before the supervisor's own, which kills: code of a compiler or a library is not interrupted before it returns, and a
-submission can silence the alarm. Nothing but the line hangs on it.
-"""
+It rings a little before the supervisor's own, which kills: code of a compiler or a library is not
+interrupted before it returns, and a submission can silence the alarm. Nothing but the line hangs on
+it."""
 
 from __future__ import annotations
 
@@ -44,4 +44,6 @@ class TimeLimit:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
 
     def _ring(self, _signal: int, _frame: FrameType | None) -> None:
-        raise TimeIsUp(f"stopped after {SHARE * self._wall_ms:.0f} ms; the limit is {self._wall_ms} ms")
+        raise TimeIsUp(
+            f"stopped after {SHARE * self._wall_ms:.0f} ms; the limit is {self._wall_ms} ms"
+        )

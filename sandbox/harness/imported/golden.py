@@ -1,4 +1,5 @@
-"""Operators that were imported from golden files: a kernel part, which is what a submission replaces, and a test part, which makes inputs.
+"""Operators that were imported from golden files: a kernel part, which is what a submission
+replaces, and a test part, which makes inputs.
 
     golden = Golden(Path(__file__).parent, TEST_SHA256, INTERFACE, CALLS)     # in a reference.py that an importer wrote
     arguments = golden.inputs(case, rng)
@@ -6,19 +7,21 @@
     masks = golden.open_elements(arguments)         # what no submission can be asked for
     axes = golden.output_axes(case, arguments)      # of outputs whose shapes depend on values
 
-The judge's: a case is one call that the test part makes of the kernel part. To have its arguments, the test part runs up to that call, with
-random numbers from the case's seed. The expected outputs are what the golden kernel part returns for them: it is the reference that the
-benchmark itself uses. Both need a GPU. Without one the arguments have the right form, which is enough to record a submission: calls before
-the wanted one then return zeros.
+The judge's: a case is one call that the test part makes of the kernel part. To have its arguments,
+the test part runs up to that call, with random numbers from the case's seed. The expected outputs
+are what the golden kernel part returns for them: it is the reference that the benchmark itself
+uses. Both need a GPU. Without one the arguments have the right form, which is enough to record a
+submission: calls before the wanted one then return zeros.
 
-Golden files leave parts of their outputs unwritten, read what nobody wrote, and go beyond their tensors. So their code runs amid memory
-of known contents (surroundings.py), which also keeps what it writes there from the judge's own tensors, and the elements that depend on
-these contents are told apart (open_elements.py).
+Golden files leave parts of their outputs unwritten, read what nobody wrote, and go beyond their
+tensors. So their code runs amid memory of known contents (surroundings.py), which also keeps what
+it writes there from the judge's own tensors, and the elements that depend on these contents are
+told apart (open_elements.py).
 
-`INTERFACE`: `leaves` (of the call's arguments in order: the spec's name, or none for a constant of the adapter), `dtypes` and `written`
-(arguments that are outputs too, after what is returned). `CALLS`: dtype and shape of what each call returns, in the order of the calls;
-none where that is not known.
-"""
+`INTERFACE`: `leaves` (of the call's arguments in order: the spec's name, or none for a constant of
+the adapter), `dtypes` and `written` (arguments that are outputs too, after what is returned).
+`CALLS`: dtype and shape of what each call returns, in the order of the calls; none where that is
+not known."""
 
 from __future__ import annotations
 
@@ -80,7 +83,8 @@ class TestPart:
         self._code = compile(text, path, "exec")
 
     def run(self, module: ModuleType, called: Callable[[str, Any, Any, Any], Any]) -> None:
-        """`called(name, function, args, kwargs)` answers each call that it makes of the module's functions."""
+        """`called(name, function, args, kwargs)` answers each call that it makes of the module's
+        functions."""
         was_called = False
 
         def noted(*call: Any) -> Any:
@@ -88,7 +92,11 @@ class TestPart:
             was_called = True
             return called(*call)
 
-        names = {name: proxied(name, value, module, noted) for name, value in vars(module).items() if not name.startswith("__")}
+        names = {
+            name: proxied(name, value, module, noted)
+            for name, value in vars(module).items()
+            if not name.startswith("__")
+        }
         names["__name__"] = "__main__"
         exec(self._code, names)
         if not was_called:
@@ -96,20 +104,41 @@ class TestPart:
 
 
 def run_tests(names: dict[str, Any]) -> None:
-    """For a test part that defines its tests and calls none: as pytest would, by their names. `names`: what it was executed in."""
+    """For a test part that defines its tests and calls none: as pytest would, by their names.
+    `names`: what it was executed in."""
     for name, value in list(names.items()):
-        if name.startswith("test_") and isinstance(value, FunctionType) and value.__globals__ is names and not value.__code__.co_argcount:
+        if (
+            name.startswith("test_")
+            and isinstance(value, FunctionType)
+            and value.__globals__ is names
+            and not value.__code__.co_argcount
+        ):
             value()
 
 
-def proxied(name: str, value: Any, module: ModuleType, called: Callable[[str, Any, Any, Any], Any]) -> Any:
-    """A proxy for what belongs to the kernel part and can be called like a function; everything else as it is."""
+def proxied(
+    name: str, value: Any, module: ModuleType, called: Callable[[str, Any, Any, Any], Any]
+) -> Any:
+    """A proxy for what belongs to the kernel part and can be called like a function; everything
+    else as it is."""
     owner = getattr(value, "__self__", None)
     is_apply = isinstance(owner, type) and owner.__module__ == module.__name__
-    is_function = callable(value) and not isinstance(value, type) and getattr(value, "__module__", None) == module.__name__
-    is_autograd = isinstance(value, type) and issubclass(value, torch.autograd.Function) and value.__module__ == module.__name__
+    is_function = (
+        callable(value)
+        and not isinstance(value, type)
+        and getattr(value, "__module__", None) == module.__name__
+    )
+    is_autograd = (
+        isinstance(value, type)
+        and issubclass(value, torch.autograd.Function)
+        and value.__module__ == module.__name__
+    )
     is_kernel = hasattr(value, "run") and hasattr(value, "fn") and hasattr(value, "__getitem__")
-    return Proxy(name, value, called) if (is_function or is_apply or is_autograd) and not is_kernel else value
+    return (
+        Proxy(name, value, called)
+        if (is_function or is_apply or is_autograd) and not is_kernel
+        else value
+    )
 
 
 def import_kernel_part(path: Path, name: str) -> ModuleType:
@@ -118,7 +147,11 @@ def import_kernel_part(path: Path, name: str) -> ModuleType:
         raise OperatorError(f"{path}: cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    vars(module)["torch"] = torch  # the test part imports it for a kernel part that does not, as the adapter does for a submission
+    vars(module)["torch"] = (
+        # the test part imports it for a kernel part that does not, as the adapter does for a
+        # submission
+        torch
+    )
     spec.loader.exec_module(module)
     return module
 
@@ -126,10 +159,14 @@ def import_kernel_part(path: Path, name: str) -> ModuleType:
 class Golden:
     """See the module."""
 
-    def __init__(self, folder: Path, test_sha256: str, interface: dict[str, Any], calls: list[Any]) -> None:
+    def __init__(
+        self, folder: Path, test_sha256: str, interface: dict[str, Any], calls: list[Any]
+    ) -> None:
         text = (folder / TEST_PART).read_text(encoding="utf-8")
         if hashlib.sha256(text.encode()).hexdigest() != test_sha256:
-            raise OperatorError(f"{folder / TEST_PART} is not the test part that this operator was made of; import it again")
+            raise OperatorError(
+                f"{folder / TEST_PART} is not the test part that this operator was made of; import it again"
+            )
         self._folder = folder
         self._test = TestPart(text, str(folder / TEST_PART))
         self._interface = interface
@@ -138,14 +175,22 @@ class Golden:
 
     def _module(self) -> ModuleType:
         if self._loaded is None:
-            self._loaded = import_kernel_part(self._folder / KERNEL_PART, f"golden_{self._folder.name}")
+            self._loaded = import_kernel_part(
+                self._folder / KERNEL_PART, f"golden_{self._folder.name}"
+            )
         return self._loaded
 
     def inputs(self, case: Case, rng: Rng) -> dict[str, Any]:
         seed = int(rng.integers((1,), 0, SEED_LIMIT).item())
         leaves = self._leaves(_number(case), seed, case.device.type == "cuda")
-        named = [(name, leaf) for name, leaf in zip(self._interface["leaves"], leaves, strict=True) if name]
-        return {name: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for name, leaf in named}
+        named = [
+            (name, leaf)
+            for name, leaf in zip(self._interface["leaves"], leaves, strict=True)
+            if name
+        ]
+        return {
+            name: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for name, leaf in named
+        }
 
     def _leaves(self, wanted: int, seed: int, real: bool) -> list[Any]:
         """The leaves of the wanted call's arguments, as the test part makes them."""
@@ -164,15 +209,22 @@ class Golden:
                 self._test.run(module, called)
             except _Reached as reached:
                 return reached.leaves
-        raise OperatorError(f"{self._folder.name}: the test part made {made} calls; number {wanted} was wanted")
+        raise OperatorError(
+            f"{self._folder.name}: the test part made {made} calls; number {wanted} was wanted"
+        )
 
     def _blank(self, number: int, args: Any, kwargs: Any) -> Any:
         """Zeros in the form of an earlier call's result."""
         returned = self._calls[number]
         if returned is None:
-            raise OperatorError(f"{self._folder.name}: what call {number} returns is not known; the calls after it need a GPU")
+            raise OperatorError(
+                f"{self._folder.name}: what call {number} returns is not known; the calls after it need a GPU"
+            )
         tensors = [torch.zeros(shape, dtype=DTYPES[dtype]) for dtype, shape in returned]
-        if any(isinstance(leaf, torch.Tensor) and leaf.requires_grad for leaf in tree_flatten((args, kwargs))[0]):
+        if any(
+            isinstance(leaf, torch.Tensor) and leaf.requires_grad
+            for leaf in tree_flatten((args, kwargs))[0]
+        ):
             tensors = [x.requires_grad_() if x.is_floating_point() else x for x in tensors]
         return tensors[0] if len(tensors) == 1 else tuple(tensors) or None
 
@@ -184,12 +236,17 @@ class Golden:
         """A mask for each output: the elements that follow from memory that nobody wrote."""
         device_type = self._device_type(arguments)
         allowed = [float(output["max_abs_error"]) for output in self._spec()["outputs"]]
-        return open_elements(lambda contents: self.computed(arguments, contents, device_type), allowed)
+        return open_elements(
+            lambda contents: self.computed(arguments, contents, device_type), allowed
+        )
 
     def output_axes(self, case: Case, arguments: dict[str, Any]) -> dict[str, int]:
-        """The extents of what is returned, where host code may take them from values: a test part of another seed then returns other shapes
-        than the one that was imported. Without a GPU these have to do."""
-        if case.device.type != "cuda" or not any(argument["role"] == "structural" for argument in self._spec()["arguments"]):
+        """The extents of what is returned, where host code may take them from values: a test part
+        of another seed then returns other shapes than the one that was imported. Without a GPU
+        these have to do."""
+        if case.device.type != "cuda" or not any(
+            argument["role"] == "structural" for argument in self._spec()["arguments"]
+        ):
             return {}
         return self.extents(arguments, "cuda")
 
@@ -197,11 +254,17 @@ class Golden:
         """By axis, of what is returned for the arguments."""
         outputs = self.computed(arguments, Contents.ZERO, device_type)
         returned = outputs[: len(outputs) - len(self._interface["written"])]
-        return {f"y{i}_{dim}": extent for i, x in enumerate(returned) for dim, extent in enumerate(x.shape)}
+        return {
+            f"y{i}_{dim}": extent
+            for i, x in enumerate(returned)
+            for dim, extent in enumerate(x.shape)
+        }
 
-    def computed(self, arguments: dict[str, Any], contents: Contents, device_type: str) -> tuple[torch.Tensor, ...]:
-        """The outputs, where memory of the device that nobody wrote has these contents. The golden kernel part is compiled for the types of
-        the test part: wider ones are narrowed."""
+    def computed(
+        self, arguments: dict[str, Any], contents: Contents, device_type: str
+    ) -> tuple[torch.Tensor, ...]:
+        """The outputs, where memory of the device that nobody wrote has these contents. The golden
+        kernel part is compiled for the types of the test part: wider ones are narrowed."""
         spec = self._spec()
         given = {name: self._as_given(name, value, contents) for name, value in arguments.items()}
         names: dict[str, Any] = dict(vars(self._module()))
@@ -213,8 +276,12 @@ class Golden:
         return tuple(x.detach().clone() for x in outputs + written)
 
     def _device_type(self, arguments: dict[str, Any]) -> str:
-        if not any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments.values()):
-            raise OperatorError(f"{self._folder.name}: its reference is a golden kernel, which needs a GPU")
+        if not any(
+            isinstance(value, torch.Tensor) and value.is_cuda for value in arguments.values()
+        ):
+            raise OperatorError(
+                f"{self._folder.name}: its reference is a golden kernel, which needs a GPU"
+            )
         return "cuda"
 
     def _spec(self) -> dict[str, Any]:
@@ -222,13 +289,24 @@ class Golden:
 
     def _as_given(self, name: str, value: Any, contents: Contents) -> Any:
         """A copy with the same strides, for the golden kernel may write to it."""
-        return placed(value, DTYPES[self._interface["dtypes"][name]], contents) if isinstance(value, torch.Tensor) else value
+        return (
+            placed(value, DTYPES[self._interface["dtypes"][name]], contents)
+            if isinstance(value, torch.Tensor)
+            else value
+        )
 
     def cost(self, case: Case) -> Cost:
-        """What is returned has to be written; how much of the arguments is read, or written in place, nobody said."""
+        """What is returned has to be written; how much of the arguments is read, or written in
+        place, nobody said."""
         returned = self._calls[_number(case)]
-        shapes = [[case.axes.get(f"y{i}_{dim}", extent) for dim, extent in enumerate(shape)] for i, (_, shape) in enumerate(returned)]
-        written = sum(DTYPES[dtype].itemsize * math.prod(shape) for (dtype, _), shape in zip(returned, shapes, strict=True))
+        shapes = [
+            [case.axes.get(f"y{i}_{dim}", extent) for dim, extent in enumerate(shape)]
+            for i, (_, shape) in enumerate(returned)
+        ]
+        written = sum(
+            DTYPES[dtype].itemsize * math.prod(shape)
+            for (dtype, _), shape in zip(returned, shapes, strict=True)
+        )
         return Cost(bytes=float(written), flops=0)
 
 
@@ -239,7 +317,8 @@ def _number(case: Case) -> int:
 
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Random numbers of the test part, wherever it takes them from; the process's own go on as before."""
+    """Random numbers of the test part, wherever it takes them from; the process's own go on as
+    before."""
     state = random.getstate()
     with torch.random.fork_rng():
         torch.manual_seed(seed)

@@ -1,13 +1,14 @@
-"""Memory that nobody wrote, with contents that are known: what torch leaves uninitialised, and what lies around each tensor.
+"""Memory that nobody wrote, with contents that are known: what torch leaves uninitialised, and what
+lies around each tensor.
 
     with Surroundings(Contents.NOT_A_NUMBER, "cuda"):
         x = torch.empty(3, device="cuda")        # NaNs, and a margin of NaNs before and behind
     given = placed(value, value.dtype, Contents.NOT_A_NUMBER)       # a copy of a tensor in such a margin
 
-Code that runs twice, with other contents, shows by its results which of them depend on what nobody gave it: elements that it never
-writes, elements that it computes from such, or from what it reads beyond a tensor (open_elements.py). Integers stay small and positive,
-since what is read as an index should lead to memory that there is. One thread at a time.
-"""
+Code that runs twice, with other contents, shows by its results which of them depend on what nobody
+gave it: elements that it never writes, elements that it computes from such, or from what it reads
+beyond a tensor (open_elements.py). Integers stay small and positive, since what is read as an index
+should lead to memory that there is. One thread at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +26,15 @@ from harness.wire.tensors import WORDS, span_bytes, span_view
 MARGIN_BYTES = 1 << 20  # before and behind a tensor: kernels that go beyond theirs go by a few rows
 FINITE = 400.0  # larger than what test parts draw, and within every type of float
 _UNINITIALISED = frozenset(
-    getattr(torch.ops.aten, name) for name in ("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided")
+    getattr(torch.ops.aten, name)
+    for name in (
+        "empty",
+        "empty_like",
+        "empty_permuted",
+        "empty_strided",
+        "new_empty",
+        "new_empty_strided",
+    )
 )
 
 
@@ -41,29 +50,43 @@ class Contents(enum.Enum):
         if dtype is torch.bool:
             return int(self is not Contents.ZERO)
         value = self.value[0] if dtype.is_floating_point else self.value[1]
-        return int(torch.tensor(value, dtype=torch.float32).to(dtype).view(WORDS[dtype.itemsize]).item())
+        return int(
+            torch.tensor(value, dtype=torch.float32).to(dtype).view(WORDS[dtype.itemsize]).item()
+        )
 
 
-def room(shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype, device: torch.device, contents: Contents) -> torch.Tensor:
+def room(
+    shape: Sequence[int],
+    strides: Sequence[int],
+    dtype: torch.dtype,
+    device: torch.device,
+    contents: Contents,
+) -> torch.Tensor:
     """A tensor of this form that holds such contents, amid a margin of them."""
     margin = MARGIN_BYTES // dtype.itemsize
     elements = span_bytes(shape, strides, dtype.itemsize) // dtype.itemsize
-    memory = torch.full((2 * margin + elements,), contents.word(dtype), dtype=WORDS[dtype.itemsize], device=device)
+    memory = torch.full(
+        (2 * margin + elements,), contents.word(dtype), dtype=WORDS[dtype.itemsize], device=device
+    )
     made = torch.empty(0, dtype=dtype, device=device)
     return made.set_(memory.untyped_storage(), margin, tuple(shape), tuple(strides))
 
 
 def placed(value: torch.Tensor, dtype: torch.dtype, contents: Contents) -> torch.Tensor:
-    """A copy with the same strides, in such a margin; of the gaps between its elements too, where the type stays."""
+    """A copy with the same strides, in such a margin; of the gaps between its elements too, where
+    the type stays."""
     made = room(value.shape, value.stride(), dtype, value.device, contents)
     if dtype != value.dtype:
         return made.copy_(value)
-    span_view(made).copy_(span_view(value))  # an expanded tensor has elements in one place, which copy_() does not take
+    span_view(made).copy_(
+        span_view(value)
+    )  # an expanded tensor has elements in one place, which copy_() does not take
     return made
 
 
 class Surroundings(TorchDispatchMode):
-    """While entered, each tensor that torch makes on the device lies amid such contents, and holds them where torch initialises nothing."""
+    """While entered, each tensor that torch makes on the device lies amid such contents, and holds
+    them where torch initialises nothing."""
 
     def __init__(self, contents: Contents, device_type: str) -> None:
         super().__init__()
@@ -72,7 +95,9 @@ class Surroundings(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         returned = func(*args, **(kwargs or {}))
-        given = {x.untyped_storage()._cdata for x in tree_flatten((args, kwargs))[0] if self._is_ours(x)}
+        given = {
+            x.untyped_storage()._cdata for x in tree_flatten((args, kwargs))[0] if self._is_ours(x)
+        }
         uninitialised = getattr(func, "overloadpacket", None) in _UNINITIALISED
 
         def settled(made: torch.Tensor) -> torch.Tensor:
@@ -85,6 +110,11 @@ class Surroundings(TorchDispatchMode):
         return tree_map_only(torch.Tensor, settled, returned)
 
     def _is_ours(self, x: Any) -> bool:
-        if not isinstance(x, torch.Tensor) or isinstance(x, FakeTensor) or x.device.type != self._device_type or x.layout != torch.strided:
+        if (
+            not isinstance(x, torch.Tensor)
+            or isinstance(x, FakeTensor)
+            or x.device.type != self._device_type
+            or x.layout != torch.strided
+        ):
             return False
         return x.numel() > 0 and not x.is_complex()

@@ -1,8 +1,9 @@
-"""Ablate mode of a candidate: the entry once more, with kernel launches that do nothing, and a watch on what torch does instead.
+"""Ablate mode of a candidate: the entry once more, with kernel launches that do nothing, and a
+watch on what torch does instead.
 
-A process of its own, forked like any candidate: nothing here can be told from the first run by counting calls. Its outputs go to the judge
-(attribution.py), which has those of the first run. Depends on Triton 3.6's interpreter, like triton_adapter.
-"""
+A process of its own, forked like any candidate: nothing here can be told from the first run by
+counting calls. Its outputs go to the judge (attribution.py), which has those of the first run.
+Depends on Triton 3.6's interpreter, like triton_adapter."""
 
 from __future__ import annotations
 
@@ -26,8 +27,12 @@ class AblateRunner(InterpretRunner):
         self._watch: HostWatch | None = None
         GridExecutor.__call__ = self._launch_nothing()
 
-    def call(self, case: CaseInput, entry: Callable[..., Any], arguments: dict[str, Any]) -> list[torch.Tensor]:
-        tensors = {name: value for name, value in arguments.items() if isinstance(value, torch.Tensor)}
+    def call(
+        self, case: CaseInput, entry: Callable[..., Any], arguments: dict[str, Any]
+    ) -> list[torch.Tensor]:
+        tensors = {
+            name: value for name, value in arguments.items() if isinstance(value, torch.Tensor)
+        }
         known = [tensors[name] for name in case.structural if name in tensors]
         device = [value for name, value in tensors.items() if name not in case.structural]
         with self.context(), HostWatch(device, known) as self._watch:

@@ -1,12 +1,14 @@
-"""Whether what an interpreted kernel reads and writes is the memory of a tensor. Otherwise OutOfBounds, before anything is touched.
+"""Whether what an interpreted kernel reads and writes is the memory of a tensor. Otherwise
+OutOfBounds, before anything is touched.
 
     bounds = Bounds(live_memory)
     with bounds.launch({"x": x, "y": y, "n": 4099}):
         bounds.check("load reads", addresses, mask, element_bytes)   # OutOfBounds: "the load reads 3 elements outside of x (4,099 ..."
 
-Allowed is every byte of every storage that is alive (live_memory.py), not only of the launch's arguments: kernels find tensors through
-tensors of pointers, too. So an access that goes astray right into another tensor passes, and so does one to what a view leaves out of its
-storage. The launch's arguments only say whose end was missed. Lanes whose mask is false may hold any address.
+Allowed is every byte of every storage that is alive (live_memory.py), not only of the launch's
+arguments: kernels find tensors through tensors of pointers, too. So an access that goes astray
+right into another tensor passes, and so does one to what a view leaves out of its storage. The
+launch's arguments only say whose end was missed. Lanes whose mask is false may hold any address.
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ class Bounds:
 
     @contextlib.contextmanager
     def launch(self, arguments: dict[str, Any]) -> Iterator[None]:
-        """`arguments`: of the kernel, by the names of its parameters. Launches may nest: hooks launch."""
+        """`arguments`: of the kernel, by the names of its parameters. Launches may nest: hooks
+        launch."""
         outer, self._arguments = self._arguments, arguments
         for _, tensor in _tensors("", list(arguments.values())):
             self._live.saw(tensor)
@@ -73,22 +76,33 @@ class Bounds:
             self._live.forget_freed()
 
     def check(self, doing: str, addresses: np.ndarray[Any, Any], mask: Any, size: int) -> None:
-        """`mask`: of the addresses, anything that numpy takes for booleans; None for all. `size`: bytes at each address."""
+        """`mask`: of the addresses, anything that numpy takes for booleans; None for all. `size`:
+        bytes at each address."""
         if addresses.size == 0 or not self._live.watched or self._inside(addresses, size):
             return
         flat = addresses.reshape(-1).astype(np.uint64, copy=False)
-        masked = np.ones(flat.shape, bool) if mask is None else np.asarray(mask).reshape(-1).astype(bool, copy=False)
+        masked = (
+            np.ones(flat.shape, bool)
+            if mask is None
+            else np.asarray(mask).reshape(-1).astype(bool, copy=False)
+        )
         touched = flat[masked]
         if touched.size == 0 or self._inside(touched, size):
             return
         outside = self._outside(touched, size)
         if outside.any():
-            hint = "is an index too large?" if mask is None else _UNMASKED if masked.all() else _MASKED
+            hint = (
+                "is an index too large?" if mask is None else _UNMASKED if masked.all() else _MASKED
+            )
             raise OutOfBounds(f"the {doing} " + self._explain(touched, outside, size, hint))
 
     def _inside(self, addresses: np.ndarray[Any, Any], size: int) -> bool:
         """Whether all are in one range: the usual case, by two numbers."""
-        low, high = (int(addresses.min()), int(addresses.max())) if addresses.size > 1 else (int(addresses.item()),) * 2
+        low, high = (
+            (int(addresses.min()), int(addresses.max()))
+            if addresses.size > 1
+            else (int(addresses.item()),) * 2
+        )
         starts, ends = self._live.ranges()
         at = bisect_right(starts, low) - 1
         return at >= 0 and high + size <= ends[at]
@@ -102,9 +116,16 @@ class Bounds:
         found = np.maximum(at, 1) - 1
         return (at == 0) | (touched - starts[found] + np.uint64(size) > ends[found] - starts[found])  # type: ignore[no-any-return]
 
-    def _explain(self, touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int, too_high: str) -> str:
+    def _explain(
+        self, touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int, too_high: str
+    ) -> str:
         first = int(touched[outside][0])
-        meant = _meant([_span(name, tensor) for name, tensor in _tensors("", self._arguments)], touched, outside, size)
+        meant = _meant(
+            [_span(name, tensor) for name, tensor in _tensors("", self._arguments)],
+            touched,
+            outside,
+            size,
+        )
         if meant is None:
             count = _elements(int(outside.sum()))
             return f"{count} at addresses of no tensor, the first at {first:#x}: is a pointer wrong, or not written yet?"
@@ -114,8 +135,11 @@ class Bounds:
         return f"{where}: {'is an index negative?' if at < meant.start else too_high}"
 
 
-def _meant(spans: list[_Span], touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int) -> _Span | None:
-    """The argument that the lane before the first wrong one hits, else the lane after the wrong ones, else the nearest.
+def _meant(
+    spans: list[_Span], touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int
+) -> _Span | None:
+    """The argument that the lane before the first wrong one hits, else the lane after the wrong
+    ones, else the nearest.
 
     Not the one that most lanes hit: a block that overruns one tensor may cover another behind it.
     """

@@ -1,13 +1,14 @@
-"""What host code does with device memory where there is no device: poisoned allocations, and torch doing the kernels' work.
+"""What host code does with device memory where there is no device: poisoned allocations, and torch
+doing the kernels' work.
 
     with Poison(): ...                     # every fresh allocation holds NaN, as under the launcher
     with HostWatch(tensors) as watch: ...  # arithmetic by torch on device data, and reads of it, raise NotRecordable
     watch.touched(tensor)                  # a kernel may have written it
 
-A launch plan holds allocations, fills, copies and the submission's own kernels. Everything else that the recorder (dispatch.py) refuses
-on a machine with a GPU is refused here as well, in the words of the same error. The process is the submission's own, so this is a fence
-and not a wall: the wall is the launch plan.
-"""
+A launch plan holds allocations, fills, copies and the submission's own kernels. Everything else
+that the recorder (dispatch.py) refuses on a machine with a GPU is refused here as well, in the
+words of the same error. The process is the submission's own, so this is a fence and not a wall: the
+wall is the launch plan."""
 
 from __future__ import annotations
 
@@ -20,11 +21,24 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 from harness.entry.errors import NotRecordable
-from harness.entry.operations import ALIASES, ALLOCATIONS, DRAWN_INTO, DRAWN_LIKE, LIFTS, METADATA, MOVES, UNIFORM, why_not
+from harness.entry.operations import (
+    ALIASES,
+    ALLOCATIONS,
+    DRAWN_INTO,
+    DRAWN_LIKE,
+    LIFTS,
+    METADATA,
+    MOVES,
+    UNIFORM,
+    why_not,
+)
 
 POISON = 0xFF  # as a float NaN, as an integer -1
 _random = torch.Generator()
-_ELSEWHERE = 1 << 46  # from a tensor's address to what host code is told: aligned as the real one, and nothing is there
+_ELSEWHERE = (
+    1 << 46
+    # from a tensor's address to what host code is told: aligned as the real one, and nothing is there
+)
 _FRESH = ALLOCATIONS | DRAWN_LIKE | UNIFORM.keys()
 _PASSED_ON = METADATA | ALIASES | LIFTS | MOVES | DRAWN_INTO
 _READS = {
@@ -55,9 +69,18 @@ def poison(tensor: torch.Tensor) -> None:
 
 
 def randomise(tensor: torch.Tensor) -> None:
-    """Bytes that no computation hits by chance, drawn beside the submission's own random numbers; booleans stay booleans."""
+    """Bytes that no computation hits by chance, drawn beside the submission's own random numbers;
+    booleans stay booleans."""
     raw = _raw(tensor)
-    raw.copy_(torch.randint(0, 2 if tensor.dtype is torch.bool else 256, raw.shape, dtype=torch.uint8, generator=_random))
+    raw.copy_(
+        torch.randint(
+            0,
+            2 if tensor.dtype is torch.bool else 256,
+            raw.shape,
+            dtype=torch.uint8,
+            generator=_random,
+        )
+    )
 
 
 def _storage(tensor: torch.Tensor) -> torch.UntypedStorage:
@@ -85,13 +108,17 @@ class Poison(TorchDispatchMode):
 
 
 class HostWatch(Poison):
-    """Refuses what a launch plan could not hold. `device_data`: the arguments whose values host code may not use; `known`: those it may,
-    whatever they are passed to."""
+    """Refuses what a launch plan could not hold. `device_data`: the arguments whose values host
+    code may not use; `known`: those it may, whatever they are passed to."""
 
-    def __init__(self, device_data: Iterable[torch.Tensor], known: Iterable[torch.Tensor] = ()) -> None:
+    def __init__(
+        self, device_data: Iterable[torch.Tensor], known: Iterable[torch.Tensor] = ()
+    ) -> None:
         super().__init__(randomise)
         _random.seed()
-        self._storages: dict[int, torch.UntypedStorage] = {}  # kept alive, so that no address comes back
+        self._storages: dict[
+            int, torch.UntypedStorage
+        ] = {}  # kept alive, so that no address comes back
         self._known = {_storage(tensor).data_ptr() for tensor in known}
         self._reads = _Reads(self)
         for tensor in device_data:
@@ -112,7 +139,11 @@ class HostWatch(Poison):
 
     def holds(self, tensor: torch.Tensor) -> bool:
         """Whether its values are the device's."""
-        return tensor.layout is torch.strided and _storage(tensor).data_ptr() in self._storages and tensor.numel() > 0
+        return (
+            tensor.layout is torch.strided
+            and _storage(tensor).data_ptr() in self._storages
+            and tensor.numel() > 0
+        )
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = func._schema.name
@@ -138,5 +169,7 @@ class _Reads(TorchFunctionMode):
         if func is torch.Tensor.data_ptr and self._watch.holds(args[0]):
             return func(*args) + _ELSEWHERE
         if func in _READS and self._watch.holds(args[0]):
-            raise NotRecordable(f"{_READS[func]} reads the values of a device tensor on the host; a launch plan cannot depend on them")
+            raise NotRecordable(
+                f"{_READS[func]} reads the values of a device tensor on the host; a launch plan cannot depend on them"
+            )
         return func(*args, **(kwargs or {}))

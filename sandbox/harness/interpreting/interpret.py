@@ -1,13 +1,14 @@
-"""Interpret mode of a candidate: the entry runs on CPU tensors and Triton's interpreter runs its kernels.
+"""Interpret mode of a candidate: the entry runs on CPU tensors and Triton's interpreter runs its
+kernels.
 
     runner = InterpretRunner(cache_dir)           # once, before the submission is imported
     with runner.context(): import_submission()
     reply = runner.run_case(case, entry)          # outputs are in the case's output memfd
 
-Submissions are written for a GPU: inside `context`, a device `cuda` in any torch call lands on the CPU, tensors say that they are on
-`cuda:0`, and fresh allocations are poisoned. A kernel's access to what is no tensor's memory is an error (bounds.py). bfloat16 is refused,
-because the interpreter computes it wrongly without saying so.
-"""
+Submissions are written for a GPU: inside `context`, a device `cuda` in any torch call lands on the
+CPU, tensors say that they are on `cuda:0`, and fresh allocations are poisoned. A kernel's access to
+what is no tensor's memory is an error (bounds.py). bfloat16 is refused, because the interpreter
+computes it wrongly without saying so."""
 
 from __future__ import annotations
 
@@ -41,11 +42,14 @@ def _to_cpu(value: Any) -> Any:
 
 
 class CudaOnCpu(TorchFunctionMode):
-    """Maps every mention of a CUDA device to the CPU, and lets CPU tensors claim to be on `cuda:0`."""
+    """Maps every mention of a CUDA device to the CPU, and lets CPU tensors claim to be on
+    `cuda:0`."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
-        getter = getattr(func, "__self__", None) if getattr(func, "__name__", "") == "__get__" else None
+        getter = (
+            getattr(func, "__self__", None) if getattr(func, "__name__", "") == "__get__" else None
+        )
         if getter is torch.Tensor.is_cuda:
             return True
         if getter is torch.Tensor.device:
@@ -58,7 +62,9 @@ class CudaOnCpu(TorchFunctionMode):
             return args[0]
         if func is torch.Tensor.to or "device" in kwargs:
             args = tuple(_to_cpu(arg) for arg in args)
-            kwargs = {name: _to_cpu(value) for name, value in kwargs.items() if name != "pin_memory"}
+            kwargs = {
+                name: _to_cpu(value) for name, value in kwargs.items() if name != "pin_memory"
+            }
             if isinstance(kwargs.get("device"), int):  # a device index means a GPU
                 kwargs["device"] = _CPU
         return func(*args, **kwargs)
@@ -66,7 +72,9 @@ class CudaOnCpu(TorchFunctionMode):
 
 def _dense(output: torch.Tensor) -> torch.Tensor:
     """By the class's methods: an instance may have attributes of these names."""
-    return torch.Tensor.contiguous(torch.Tensor.resolve_neg(torch.Tensor.resolve_conj(torch.Tensor.detach(output))))
+    return torch.Tensor.contiguous(
+        torch.Tensor.resolve_neg(torch.Tensor.resolve_conj(torch.Tensor.detach(output)))
+    )
 
 
 class InterpretRunner:
@@ -90,12 +98,21 @@ class InterpretRunner:
     def run_case(self, case: CaseInput, entry: Callable[..., Any]) -> tuple[dict[str, Any], bytes]:
         arguments: dict[str, Any] = {}
         for wire in case.arguments:
-            arguments[wire["name"]] = wire["value"] if wire["kind"] == "scalar" else self._fresh(case, wire)
+            arguments[wire["name"]] = (
+                wire["value"] if wire["kind"] == "scalar" else self._fresh(case, wire)
+            )
         outputs = self.call(case, entry, arguments)
         self._check_inputs(case, arguments)
-        return {"type": "case", "id": case.id, "outputs": self._write(case, outputs), "notes": []}, b""
+        return {
+            "type": "case",
+            "id": case.id,
+            "outputs": self._write(case, outputs),
+            "notes": [],
+        }, b""
 
-    def call(self, case: CaseInput, entry: Callable[..., Any], arguments: dict[str, Any]) -> list[torch.Tensor]:
+    def call(
+        self, case: CaseInput, entry: Callable[..., Any], arguments: dict[str, Any]
+    ) -> list[torch.Tensor]:
         """The outputs. A lazy sequence of them is walked here too, where what it does is seen."""
         with self.context():
             return collect_outputs(case, entry(*arguments.values()), arguments)
@@ -106,35 +123,50 @@ class InterpretRunner:
 
     def _fresh(self, case: CaseInput, wire: dict[str, Any]) -> torch.Tensor:
         if wire["dtype"] == "bfloat16":
-            raise UnsupportedHere(f"argument {wire['name']} is bfloat16, which Triton's CPU interpreter computes wrongly; it needs a GPU")
+            raise UnsupportedHere(
+                f"argument {wire['name']} is bfloat16, which Triton's CPU interpreter computes wrongly; it needs a GPU"
+            )
         source = case.tensor(wire)
-        tensor = torch.empty_strided(source.shape, source.stride(), dtype=source.dtype).copy_(source)
+        tensor = torch.empty_strided(source.shape, source.stride(), dtype=source.dtype).copy_(
+            source
+        )
         self._live.saw(tensor)
         return tensor
 
     @staticmethod
     def _check_inputs(case: CaseInput, arguments: dict[str, Any]) -> None:
-        """Only inout arguments may be written: what else an entry may keep of its inputs, and in how little memory, is part of the task."""
+        """Only inout arguments may be written: what else an entry may keep of its inputs, and in
+        how little memory, is part of the task."""
         for wire in case.arguments:
             name, value = wire["name"], arguments[wire["name"]]
             if wire["kind"] == "scalar" or name in case.inout:
                 continue
             if not torch.equal(bits(value), bits(case.tensor(wire))):
-                raise BadOutputs(f"argument {name} was modified; the operator's spec has it as an input")
+                raise BadOutputs(
+                    f"argument {name} was modified; the operator's spec has it as an input"
+                )
 
     @staticmethod
     def _write(case: CaseInput, outputs: list[torch.Tensor]) -> list[dict[str, Any]]:
         offset, wires = 0, []
-        with MappedFile(case.fd(case.wire["output_fd"]), writable=True, limit=case.wire["output_bytes"]) as memory:
+        with MappedFile(
+            case.fd(case.wire["output_fd"]), writable=True, limit=case.wire["output_bytes"]
+        ) as memory:
             for position, output in enumerate(outputs):
                 if type(output) not in (torch.Tensor, torch.nn.Parameter):
-                    raise BadOutputs(f"output {position} is a {type(output).__name__}; want a plain torch.Tensor")
+                    raise BadOutputs(
+                        f"output {position} is a {type(output).__name__}; want a plain torch.Tensor"
+                    )
                 if output.dtype not in NAMES:
-                    raise BadOutputs(f"output {position} has dtype {output.dtype}; want one of {', '.join(NAMES.values())}")
+                    raise BadOutputs(
+                        f"output {position} has dtype {output.dtype}; want one of {', '.join(NAMES.values())}"
+                    )
                 dense = _dense(output)
                 wire = descriptor(f"output{position}", dense, offset)
                 if offset + wire["nbytes"] > memory.size:
-                    raise BadOutputs(f"the outputs need more than the {memory.size} bytes that the operator's outputs take")
+                    raise BadOutputs(
+                        f"the outputs need more than the {memory.size} bytes that the operator's outputs take"
+                    )
                 if wire["nbytes"]:
                     memory.tensor(wire).copy_(dense)
                 wires.append(wire)

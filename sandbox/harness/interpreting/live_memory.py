@@ -1,12 +1,13 @@
-"""The memory of all tensors that are alive, as address ranges: what a kernel may touch, however it got the pointer.
+"""The memory of all tensors that are alive, as address ranges: what a kernel may touch, however it
+got the pointer.
 
     live = LiveMemory()
     with live.watching(): run_user_code()   # every storage that torch makes, and every one whose pointer is asked for, is noted
     live.saw(argument)                      # one that was made elsewhere
     starts, ends = live.ranges()            # sorted, apart from each other; without storages that have been freed since
 
-A range is a whole storage: what a view leaves out belongs to it, as it does to the buffer of a GPU. Storages are held weakly.
-"""
+A range is a whole storage: what a view leaves out belongs to it, as it does to the buffer of a GPU.
+Storages are held weakly."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ class LiveMemory:
     """See the module."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, StorageWeakRef] = {}  # by the storage's identity, which stays taken while there is a weak reference
+        self._seen: dict[
+            int, StorageWeakRef
+        ] = {}  # by the storage's identity, which stays taken while there is a weak reference
         self._ranges: tuple[list[int], list[int]] | None = None
         self._watchers = 0
 
@@ -85,7 +88,8 @@ class LiveMemory:
 
 
 def _address(storage: torch.UntypedStorage) -> int:
-    """0: it has no memory. Of wrapper subclasses and zeros that were never made, torch does not say it otherwise than by an exception."""
+    """0: it has no memory. Of wrapper subclasses and zeros that were never made, torch does not say
+    it otherwise than by an exception."""
     try:
         return storage.data_ptr()
     except RuntimeError:
@@ -93,7 +97,8 @@ def _address(storage: torch.UntypedStorage) -> int:
 
 
 class _Results(TorchDispatchMode):
-    """Notes what operations return; views are over memory that is known, or gets known by its pointer."""
+    """Notes what operations return; views are over memory that is known, or gets known by its
+    pointer."""
 
     def __init__(self, live: LiveMemory) -> None:
         super().__init__()
@@ -109,7 +114,8 @@ class _Results(TorchDispatchMode):
 
 
 class _Pointers(TorchFunctionMode):
-    """Notes tensors that no operation made (numpy's, say) when their pointer is about to be passed on as a number."""
+    """Notes tensors that no operation made (numpy's, say) when their pointer is about to be passed
+    on as a number."""
 
     def __init__(self, live: LiveMemory) -> None:
         super().__init__()

@@ -1,9 +1,8 @@
-"""The judge's state for one case: seed, inputs, expected outputs; what `prepare` and `compare` say about it.
+"""The judge's state for one case: seed, inputs, expected outputs; what `prepare` and `compare` say
+about it.
 
-state = CaseState(operator, case)
-fd, wire = state.prepared(structural_only=False)
-result = state.compare(outputs)
-"""
+state = CaseState(operator, case) fd, wire = state.prepared(structural_only=False) result =
+state.compare(outputs)"""
 
 from __future__ import annotations
 
@@ -18,7 +17,16 @@ from harness.judging.attribution import unattributed
 from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
 from harness.judging.shared_buffers import place
 from harness.operator import Case, Operator
-from harness.wire.tensors import ALIGNMENT, MappedFile, Memory, aligned, make_memfd, name_of, pack, span_view
+from harness.wire.tensors import (
+    ALIGNMENT,
+    MappedFile,
+    Memory,
+    aligned,
+    make_memfd,
+    name_of,
+    pack,
+    span_view,
+)
 
 SEED_BYTES = 7  # a positive int64
 WIDEST = 8  # a float64 where an int8 was due, for outputs of up to
@@ -54,7 +62,8 @@ def bytes_of_rule(rule: Rule) -> int:
 
 
 def _shapes_only(operator: Operator, case: Case, seed: int) -> dict[str, Any]:
-    """Arguments without values where that is possible: a large case then costs milliseconds instead of seconds."""
+    """Arguments without values where that is possible: a large case then costs milliseconds instead
+    of seconds."""
     if any(argument.role == "structural" for argument in operator.arguments):
         return operator.inputs(case, seed)
     try:
@@ -74,10 +83,15 @@ class CaseState:
     """Owned by the judge; never shared."""
 
     def __init__(self, operator: Operator, case: Case, structural_only: bool = False) -> None:
-        """`structural_only`: the arguments need shapes, and values only where host code may read them."""
+        """`structural_only`: the arguments need shapes, and values only where host code may read
+        them."""
         self.operator = operator
         self.seed = int.from_bytes(os.urandom(SEED_BYTES), "little")
-        self.arguments = _shapes_only(operator, case, self.seed) if structural_only else operator.inputs(case, self.seed)
+        self.arguments = (
+            _shapes_only(operator, case, self.seed)
+            if structural_only
+            else operator.inputs(case, self.seed)
+        )
         self.case = case if structural_only else operator.settled(case, self.arguments)
         self.rules = rules_for(operator, self.case)
         self._expected: list[torch.Tensor] | None = None
@@ -90,35 +104,55 @@ class CaseState:
         self._inputs: dict[str, torch.Tensor] = {}  # the inputs' bytes there
 
     def tensors(self) -> list[tuple[str, torch.Tensor]]:
-        return [(name, value) for name, value in self.arguments.items() if isinstance(value, torch.Tensor)]
+        return [
+            (name, value)
+            for name, value in self.arguments.items()
+            if isinstance(value, torch.Tensor)
+        ]
 
     def output_bytes(self) -> int:
-        """Room for the outputs. A wrong, wider type shall fit where outputs are small, so that it is seen and named."""
+        """Room for the outputs. A wrong, wider type shall fit where outputs are small, so that it
+        is seen and named."""
         sizes = [bytes_of_rule(rule) for rule in self.rules]
-        return SLACK_BYTES + sum(aligned(size * WIDEST if size <= SMALL_BYTES else size) for size in sizes)
+        return SLACK_BYTES + sum(
+            aligned(size * WIDEST if size <= SMALL_BYTES else size) for size in sizes
+        )
 
     def device_bytes(self) -> int:
         """What this case takes of an exchange."""
-        return place([span_view(value).numel() for _, value in self.tensors()], ALIGNMENT)[1] + aligned(self.output_bytes())
+        return place([span_view(value).numel() for _, value in self.tensors()], ALIGNMENT)[
+            1
+        ] + aligned(self.output_bytes())
 
     def fill(self, memory: torch.Tensor, offset: int) -> dict[str, Any]:
-        """Copies the inputs to `offset` of an exchange, poisons the room for outputs behind them, and says where all is."""
+        """Copies the inputs to `offset` of an exchange, poisons the room for outputs behind them,
+        and says where all is."""
         spans = [(name, span_view(value)) for name, value in self.tensors()]
         offsets, used = place([span.numel() for _, span in spans], ALIGNMENT)
-        self._inputs = {name: memory[offset + at : offset + at + span.numel()] for (name, span), at in zip(spans, offsets, strict=True)}
+        self._inputs = {
+            name: memory[offset + at : offset + at + span.numel()]
+            for (name, span), at in zip(spans, offsets, strict=True)
+        }
         for name, span in spans:
             self._inputs[name].copy_(span)
         self._output = memory[offset + used : offset + used + self.output_bytes()]
         self._output.fill_(POISON)
-        inputs = [{"name": name, "offset": offset + at} for (name, _), at in zip(spans, offsets, strict=True)]
+        inputs = [
+            {"name": name, "offset": offset + at}
+            for (name, _), at in zip(spans, offsets, strict=True)
+        ]
         return {"inputs": inputs, "output_offset": offset + used}
 
     def prepared(self, structural_only: bool, position: int) -> tuple[int, dict[str, Any]]:
-        """The sealed input memfd, with the bytes of structural tensors or of all, and this case's entry of `prepared`; `position` is the
-        memfd's index there."""
+        """The sealed input memfd, with the bytes of structural tensors or of all, and this case's
+        entry of `prepared`; `position` is the memfd's index there."""
         roles = {argument.name: argument.role for argument in self.operator.arguments}
         tensors = self.tensors()
-        with_bytes = [(name, value) for name, value in tensors if roles[name] == "structural" or not structural_only]
+        with_bytes = [
+            (name, value)
+            for name, value in tensors
+            if roles[name] == "structural" or not structural_only
+        ]
         fd, wires = make_memfd("assay-inputs", with_bytes)
         entry = self.described({wire["name"]: {**wire, "fd": position} for wire in wires})
         cost = self.operator.cost(self.case)
@@ -134,33 +168,46 @@ class CaseState:
         }
 
     def described(self, placed: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
-        """The case's id, arguments and outputs as `prepared` has them; `placed` are descriptors of arguments whose bytes are somewhere."""
+        """The case's id, arguments and outputs as `prepared` has them; `placed` are descriptors of
+        arguments whose bytes are somewhere."""
         wires = {wire["name"]: wire for wire in pack(self.tensors())[0]} | (placed or {})
         return {
             "id": self.case.id,
-            "arguments": [wires[name] if name in wires else _scalar(name, value) for name, value in self.arguments.items()],
+            "arguments": [
+                wires[name] if name in wires else _scalar(name, value)
+                for name, value in self.arguments.items()
+            ],
             "outputs": [self._described(position) for position in range(len(self.rules))],
         }
 
     def fresh(self) -> CaseState:
         """The same case with tensors of a new seed."""
         other = CaseState(self.operator, self.case)
-        other.arguments |= {name: value for name, value in self.arguments.items() if not isinstance(value, torch.Tensor)}
+        other.arguments |= {
+            name: value
+            for name, value in self.arguments.items()
+            if not isinstance(value, torch.Tensor)
+        }
         return other
 
     def refresh(self) -> str:
-        """Inputs of a new seed in the exchange; its text. Nothing where there is no exchange. Structural inputs, on which a recording
-        hangs, stay as they are beside new ones; of an imported operator, whose other inputs may hang on them, all stay.
+        """Inputs of a new seed in the exchange; its text. Nothing where there is no exchange.
+        Structural inputs, on which a recording hangs, stay as they are beside new ones; of an
+        imported operator, whose other inputs may hang on them, all stay.
 
-        From here on answers are compared with the reference alone. The strict rule is about an algorithm's accuracy, which the first inputs
-        have shown, and takes float64 computations several times as long as what is timed; a stale answer is wrong by the other rule too.
-        """
-        structural = [argument.name for argument in self.operator.arguments if argument.role == "structural"]
+        From here on answers are compared with the reference alone. The strict rule is about an
+        algorithm's accuracy, which the first inputs have shown, and takes float64 computations
+        several times as long as what is timed; a stale answer is wrong by the other rule too."""
+        structural = [
+            argument.name for argument in self.operator.arguments if argument.role == "structural"
+        ]
         if not self._inputs or (structural and self.operator.imported):
             return ""
         other = self.fresh()
         other.arguments |= {name: self.arguments[name] for name in structural}
-        if [layout_of(value) for _, value in other.tensors()] != [layout_of(value) for _, value in self.tensors()]:
+        if [layout_of(value) for _, value in other.tensors()] != [
+            layout_of(value) for _, value in self.tensors()
+        ]:
             return ""
         self.seed, self.arguments = other.seed, other.arguments
         self._expected, self._float64, self._yardsticks, self._open = None, None, [], []
@@ -173,11 +220,19 @@ class CaseState:
         """Judges outputs of the spec's types and shapes."""
         self.work_ahead()
         assert self._expected is not None
-        return compare(self.rules, self._expected, outputs, self._float64, self._yardsticks, self._open)
+        return compare(
+            self.rules, self._expected, outputs, self._float64, self._yardsticks, self._open
+        )
 
     def _described(self, position: int) -> dict[str, Any]:
         rule, source = self.rules[position], self.operator.outputs[position].source
-        return {"name": rule.name, "dtype": name_of(rule.dtype), "shape": rule.shape, "nbytes": bytes_of_rule(rule), "from": source or None}
+        return {
+            "name": rule.name,
+            "dtype": name_of(rule.dtype),
+            "shape": rule.shape,
+            "nbytes": bytes_of_rule(rule),
+            "from": source or None,
+        }
 
     def work_ahead(self) -> None:
         """Computes what a comparison needs. Raises what the operator's reference raises."""
@@ -189,18 +244,23 @@ class CaseState:
             self._expected = expected
 
     def compare(self, wires: list[dict[str, Any]], fd: int | None, keep: bool = False) -> Result:
-        """Judges the outputs in a memfd, or those in the exchange. Raises DescriptorError when they are not inside it.
-        `keep`: copies of them, for attribute_kept()."""
+        """Judges the outputs in a memfd, or those in the exchange. Raises DescriptorError when they
+        are not inside it. `keep`: copies of them, for attribute_kept()."""
         self.work_ahead()
         with self._outputs(fd) as memory:
             outputs = [memory.tensor(wire) for wire in wires]
             self._kept = [output.clone() for output in outputs] if keep else []
             return self.judge(outputs)
 
-    def attribute(self, wires: list[dict[str, Any]], fd: int, without: list[dict[str, Any]], without_fd: int) -> str:
-        """Why outputs that were right are not the work of kernels; "" when they are. Raises DescriptorError."""
+    def attribute(
+        self, wires: list[dict[str, Any]], fd: int, without: list[dict[str, Any]], without_fd: int
+    ) -> str:
+        """Why outputs that were right are not the work of kernels; "" when they are. Raises
+        DescriptorError."""
         with MappedFile.snapshot(fd) as full, MappedFile.snapshot(without_fd) as rest:
-            return self._whose([full.tensor(wire) for wire in wires], [rest.tensor(wire) for wire in without])
+            return self._whose(
+                [full.tensor(wire) for wire in wires], [rest.tensor(wire) for wire in without]
+            )
 
     def attribute_kept(self, without: list[dict[str, Any]]) -> str:
         """The same of outputs that were kept; `without` lie in the exchange now."""
@@ -211,7 +271,14 @@ class CaseState:
 
     def _whose(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> str:
         given = [value for _, value in self.tensors()]
-        return unattributed([rule.name for rule in self.rules], outputs, without, given, self._open, self.operator.imported)
+        return unattributed(
+            [rule.name for rule in self.rules],
+            outputs,
+            without,
+            given,
+            self._open,
+            self.operator.imported,
+        )
 
     def _outputs(self, fd: int | None) -> Memory:
         if fd is not None:

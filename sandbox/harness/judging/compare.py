@@ -1,12 +1,13 @@
-"""Are these outputs right? Tolerance, exactness, NaN and infinity, and the error against a float64 reference.
+"""Are these outputs right? Tolerance, exactness, NaN and infinity, and the error against a float64
+reference.
 
     result = compare(rules, expected, actual, float64)
 
-An element is right when its error times the output's scale is at most `max_abs_error` (0: when it is equal). NaN and infinity are
-right exactly where the reference has the same. Elements that are open (operator.py) count for nothing. The strict rule: the error against
-float64 is at most four times that of the reference in the case's own dtype, or one unit in the last place of the output's largest value.
-Pure functions.
-"""
+An element is right when its error times the output's scale is at most `max_abs_error` (0: when it
+is equal). NaN and infinity are right exactly where the reference has the same. Elements that are
+open (operator.py) count for nothing. The strict rule: the error against float64 is at most four
+times that of the reference in the case's own dtype, or one unit in the last place of the output's
+largest value. Pure functions."""
 
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ from harness.wire.tensors import bits, name_of
 
 STRICT_FACTOR = 4.0
 TWO_BYTES = (torch.float16, torch.bfloat16)
-CHUNK = {"cpu": 1 << 20, "cuda": 1 << 24}  # elements compared at a time: errors are float64, eight bytes each
+CHUNK = {
+    "cpu": 1 << 20,
+    "cuda": 1 << 24,
+}  # elements compared at a time: errors are float64, eight bytes each
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,8 @@ class Rule:
 
 @dataclass(frozen=True)
 class Yardstick:
-    """What the strict rule measures an output against; of the reference alone, so that it can be known before there is an output."""
+    """What the strict rule measures an output against; of the reference alone, so that it can be
+    known before there is an output."""
 
     allowed: float  # error against float64
 
@@ -84,8 +89,9 @@ def compare(
     known: Sequence[Yardstick | None] = (),
     masks: Sequence[torch.Tensor] = (),
 ) -> Result:
-    """Judges all outputs of a case. `actual` may be of any dtype, shape and stride; the rest is trusted. `known`: yardsticks() of them.
-    `masks`: true where an output's element is open; none when nothing is."""
+    """Judges all outputs of a case. `actual` may be of any dtype, shape and stride; the rest is
+    trusted. `known`: yardsticks() of them. `masks`: true where an output's element is open; none
+    when nothing is."""
     if problem := _mismatch(rules, actual):
         return Result(False, "output_mismatch", problem)
     known = known or yardsticks(rules, expected, float64, masks)
@@ -104,7 +110,9 @@ def compare(
             result.reason = _reason(rule, count, worst, right, got, result.first_mismatch)
         yardstick = known[position]
         if float64 is not None and yardstick is not None:
-            truth = closed(right, float64[position], masks[position]) if masks else float64[position]
+            truth = (
+                closed(right, float64[position], masks[position]) if masks else float64[position]
+            )
             error = _worst(truth, got, rule.scale)
             result.float64_error = max(result.float64_error or 0.0, error)
             result.strict_pass = result.strict_pass and error <= yardstick.allowed
@@ -113,7 +121,10 @@ def compare(
 
 
 def yardsticks(
-    rules: Sequence[Rule], expected: Sequence[torch.Tensor], float64: Sequence[torch.Tensor] | None, masks: Sequence[torch.Tensor] = ()
+    rules: Sequence[Rule],
+    expected: Sequence[torch.Tensor],
+    float64: Sequence[torch.Tensor] | None,
+    masks: Sequence[torch.Tensor] = (),
 ) -> list[Yardstick | None]:
     """One an output; None for those that the strict rule does not judge."""
     if float64 is None:
@@ -121,7 +132,10 @@ def yardsticks(
     if masks:
         float64 = [closed(*these) for these in zip(expected, float64, masks, strict=True)]
     pairs = zip(rules, expected, float64, strict=True)
-    return [_yardstick(rule, right, truth) if right.is_floating_point() else None for rule, right, truth in pairs]
+    return [
+        _yardstick(rule, right, truth) if right.is_floating_point() else None
+        for rule, right, truth in pairs
+    ]
 
 
 def closed(right: torch.Tensor, values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -131,13 +145,18 @@ def closed(right: torch.Tensor, values: torch.Tensor, mask: torch.Tensor) -> tor
 
 
 def _yardstick(rule: Rule, right: torch.Tensor, truth: torch.Tensor) -> Yardstick:
-    largest = float(torch.where(truth.isfinite(), truth, 0.0).double().abs().max()) if truth.numel() else 0.0
+    largest = (
+        float(torch.where(truth.isfinite(), truth, 0.0).double().abs().max())
+        if truth.numel()
+        else 0.0
+    )
     ulp = torch.finfo(rule.dtype).eps * largest * rule.scale
     return Yardstick(max(STRICT_FACTOR * _worst(truth, right, rule.scale), ulp))
 
 
 def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, float, int]:
-    """(number of wrong elements, largest error, flat index of the first wrong one or -1). Waits for the device once."""
+    """(number of wrong elements, largest error, flat index of the first wrong one or -1). Waits for
+    the device once."""
     chunks = [
         (start, torch.stack([wrong.sum(), wrong.to(torch.uint8).argmax()]), error.max())
         for start, error in _chunks(right, got, rule.scale)
@@ -146,11 +165,19 @@ def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, flo
     if not chunks:
         return 0, 0.0, -1
     counts = torch.stack([tally for _, tally, _ in chunks]).tolist()
-    first = next((start + at for (start, _, _), (count, at) in zip(chunks, counts, strict=True) if count), -1)
-    return sum(count for count, _ in counts), float(torch.stack([worst for _, _, worst in chunks]).max()), first
+    first = next(
+        (start + at for (start, _, _), (count, at) in zip(chunks, counts, strict=True) if count), -1
+    )
+    return (
+        sum(count for count, _ in counts),
+        float(torch.stack([worst for _, _, worst in chunks]).max()),
+        first,
+    )
 
 
-def is_wrong(rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor]) -> bool:
+def is_wrong(
+    rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor]
+) -> bool:
     """Whether `compare` would fail; stops at the first wrong chunk."""
     if _mismatch(rules, actual):
         return True
@@ -166,13 +193,21 @@ def _limit(rule: Rule, right: torch.Tensor, start: int, count: int) -> float | t
     """The largest scaled error that is right, for the elements from `start` on."""
     if not rule.last_place or rule.max_abs_error == 0 or rule.dtype not in TWO_BYTES:
         return rule.max_abs_error
-    exponent = torch.frexp(right.reshape(-1)[start : start + count].double().nan_to_num(0.0, 0.0, 0.0))[1]
-    last_place = torch.ldexp(torch.tensor(torch.finfo(rule.dtype).eps * rule.scale, device=right.device).double(), exponent - 1)
+    exponent = torch.frexp(
+        right.reshape(-1)[start : start + count].double().nan_to_num(0.0, 0.0, 0.0)
+    )[1]
+    last_place = torch.ldexp(
+        torch.tensor(torch.finfo(rule.dtype).eps * rule.scale, device=right.device).double(),
+        exponent - 1,
+    )
     return last_place.clamp_min(rule.max_abs_error)
 
 
-def _chunks(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> Iterator[tuple[int, torch.Tensor]]:
-    """The errors of two tensors in index order, a chunk at a time: (index of its first element, errors)."""
+def _chunks(
+    expected: torch.Tensor, actual: torch.Tensor, scale: float
+) -> Iterator[tuple[int, torch.Tensor]]:
+    """The errors of two tensors in index order, a chunk at a time: (index of its first element,
+    errors)."""
     right, got = expected.reshape(-1), actual.reshape(-1)
     step = CHUNK.get(right.device.type, CHUNK["cpu"])
     for start in range(0, right.numel(), step):
@@ -185,7 +220,8 @@ def _worst(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> float:
 
 
 def errors(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> torch.Tensor:
-    """Scaled absolute errors: 0 where both are the same NaN or infinity, infinite where only one is not finite."""
+    """Scaled absolute errors: 0 where both are the same NaN or infinity, infinite where only one is
+    not finite."""
     if not expected.is_floating_point() and not actual.is_floating_point():
         same = expected.to(torch.int64) == actual.to(torch.int64)
         distance = (expected.double() - actual.double()).abs()
@@ -211,10 +247,22 @@ def _first(rule: Rule, flat: int, right: torch.Tensor, got: torch.Tensor) -> dic
         index.append(flat % size)
         flat //= size
     index.reverse()
-    return {"output": rule.name, "index": index, "expected": number(float(right[tuple(index)])), "actual": number(float(got[tuple(index)]))}
+    return {
+        "output": rule.name,
+        "index": index,
+        "expected": number(float(right[tuple(index)])),
+        "actual": number(float(got[tuple(index)])),
+    }
 
 
-def _reason(rule: Rule, count: int, worst: float, right: torch.Tensor, got: torch.Tensor, first: dict[str, Any]) -> str:
+def _reason(
+    rule: Rule,
+    count: int,
+    worst: float,
+    right: torch.Tensor,
+    got: torch.Tensor,
+    first: dict[str, Any],
+) -> str:
     limit = "differ" if rule.max_abs_error == 0 else f"are off by more than {rule.max_abs_error:g}"
     if rule.scale != 1 and rule.max_abs_error:
         limit += f" (error times {rule.scale:g})"

@@ -1,13 +1,14 @@
-"""The judge's side of the host tier: fresh inputs, a clock around the candidate's work, outputs looked at when it says that they are there.
+"""The judge's side of the host tier: fresh inputs, a clock around the candidate's work, outputs
+looked at when it says that they are there.
 
     seen = HostCase(state, line, round_s=20.0).judge(timed=True)      # state: the case, as `prepare` made it; line: rounds.JudgeLine
 
-The candidate has the GPU and could lie about every time that it takes itself, so the only clock is here. A round's sets of inputs reach
-the candidate with the message that starts the clock, in memory that it did not have before; the clock stops when random bytes of all
-outputs have been read after it said that it is done. Those bytes must be the same in the outputs as they are then, so nothing is gained by
-saying it early. What is measured is thus wall clock: kernels, the candidate's host code, mapping the memory and copying returned outputs
-into it. It is never less than the kernels took.
-"""
+The candidate has the GPU and could lie about every time that it takes itself, so the only clock is
+here. A round's sets of inputs reach the candidate with the message that starts the clock, in memory
+that it did not have before; the clock stops when random bytes of all outputs have been read after
+it said that it is done. Those bytes must be the same in the outputs as they are then, so nothing is
+gained by saying it early. What is measured is thus wall clock: kernels, the candidate's host code,
+mapping the memory and copying returned outputs into it. It is never less than the kernels took."""
 
 from __future__ import annotations
 
@@ -38,7 +39,11 @@ CHECKED_SETS = 2  # of a timed round, chosen when it is over; of the first round
 WATCHED_BYTES = 4096  # of each set's outputs, at random places
 MAX_TIMING_S = 10.0
 CONFIDENCE = 0.95
-CONTEXTS_BYTES = 8 << 30  # of the GPU's memory, that are nobody's data: contexts of launchers, of the candidate and of the judge
+CONTEXTS_BYTES = (
+    8 << 30
+    # of the GPU's memory, that are nobody's data: contexts of launchers, of the candidate and of the
+    # judge
+)
 
 
 @dataclass
@@ -47,7 +52,9 @@ class Seen:
 
     result: Result
     seed: int
-    samples_ns: list[float] = field(default_factory=list)  # per call; empty when it was not timed, or wrong
+    samples_ns: list[float] = field(
+        default_factory=list
+    )  # per call; empty when it was not timed, or wrong
 
     def wire(self) -> dict[str, Any]:
         return {**self.result.wire(), "seed": f"{self.seed:#x}", **timing(self.samples_ns)}
@@ -61,11 +68,15 @@ def timing(samples: Sequence[float]) -> dict[str, Any]:
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float]:
-    """The 95 % confidence interval of the median, from order statistics; smallest and largest for few samples."""
+    """The 95 % confidence interval of the median, from order statistics; smallest and largest for
+    few samples."""
     ordered, n = sorted(samples), len(samples)
     if not ordered:
         return 0.0, 0.0
-    rank, below = 0, 0.0  # below: probability that at most `rank` of them lie on one side of the median
+    rank, below = (
+        0,
+        0.0,
+    )  # below: probability that at most `rank` of them lie on one side of the median
     while (below := below + math.comb(n, rank) / 2**n) <= (1 - CONFIDENCE) / 2:
         rank += 1
     rank = max(rank - 1, 0)
@@ -73,9 +84,12 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
 
 
 class HostCase:
-    """See the module. Raises RoundError when the candidate does not keep to the rounds, or to `memory_limit` bytes of the GPU."""
+    """See the module. Raises RoundError when the candidate does not keep to the rounds, or to
+    `memory_limit` bytes of the GPU."""
 
-    def __init__(self, template: CaseState, line: JudgeLine, round_s: float, memory_limit: int | None = None) -> None:
+    def __init__(
+        self, template: CaseState, line: JudgeLine, round_s: float, memory_limit: int | None = None
+    ) -> None:
         self._template = template
         self._line = line
         self._round_s = round_s
@@ -89,7 +103,8 @@ class HostCase:
         try:
             seen = self._rounds(timed)
         except (torch.cuda.OutOfMemoryError, DeviceMemoryError) as error:
-            # torch keeps a candidate to its share; what it asks the driver for by itself is missing here.
+            # torch keeps a candidate to its share; what it asks the driver for by itself is missing
+            # here.
             taken = taken_by_others(self._device)
             if self._memory_limit is None or taken <= self._memory_limit + CONTEXTS_BYTES:
                 raise
@@ -103,7 +118,9 @@ class HostCase:
         seen = Seen(result, first)
         if timed and result.ok:
             end = time.monotonic() + MAX_TIMING_S
-            while len(seen.samples_ns) < TIMED_ROUNDS and (not seen.samples_ns or time.monotonic() < end):
+            while len(seen.samples_ns) < TIMED_ROUNDS and (
+                not seen.samples_ns or time.monotonic() < end
+            ):
                 sets = self._sets_of_a_round()
                 again, _, elapsed = self._round(sets)
                 if not again.ok:
@@ -119,7 +136,8 @@ class HostCase:
         return max(1, min(MAX_SETS, room // self._layout.size))
 
     def _round(self, sets: int) -> tuple[Result, int, float]:
-        """Of so many sets: the worst that was found, the first seed, and the elapsed nanoseconds."""
+        """Of so many sets: the worst that was found, the first seed, and the elapsed
+        nanoseconds."""
         states = [self._template.fresh() for _ in range(sets)]
         memory = shared_memory.create(self._device, sets * self._layout.size)
         try:
@@ -142,10 +160,27 @@ class HostCase:
         finally:
             memory.free()
         if not torch.equal(said, kept.take(watched)):
-            return Result(False, "wrong_result", "its outputs still changed after it had said that they were done"), states[0].seed, elapsed
+            return (
+                Result(
+                    False,
+                    "wrong_result",
+                    "its outputs still changed after it had said that they were done",
+                ),
+                states[0].seed,
+                elapsed,
+            )
         chosen = random.SystemRandom().sample(range(sets), min(sets, CHECKED_SETS))
-        results = [states[position].judge(self._read(states[position], kept[position * self._layout.size :])) for position in chosen]
-        return next((result for result in results if not result.ok), results[0]), states[0].seed, elapsed
+        results = [
+            states[position].judge(
+                self._read(states[position], kept[position * self._layout.size :])
+            )
+            for position in chosen
+        ]
+        return (
+            next((result for result in results if not result.ok), results[0]),
+            states[0].seed,
+            elapsed,
+        )
 
     def _fill(self, state: CaseState, flat: torch.Tensor) -> None:
         flat[: self._layout.size].fill_(POISON)
@@ -159,15 +194,24 @@ class HostCase:
         rng = torch.Generator(self._device)
         rng.manual_seed(int.from_bytes(os.urandom(SEED_BYTES), "little"))
         share = WATCHED_BYTES // max(len(ranges), 1)
-        one = [torch.randint(offset, offset + size, (share,), device=self._device, generator=rng) for offset, size in ranges]
+        one = [
+            torch.randint(offset, offset + size, (share,), device=self._device, generator=rng)
+            for offset, size in ranges
+        ]
         here = torch.cat(one) if one else torch.empty(0, dtype=torch.int64, device=self._device)
         starts = torch.arange(sets, device=self._device) * self._layout.size
         return (starts[:, None] + here[None, :]).reshape(-1)
 
     def _output_ranges(self) -> list[tuple[int, int]]:
-        spans = {wire["name"]: int(wire["nbytes"]) for wire in self._arguments if wire["kind"] == "tensor"}
+        spans = {
+            wire["name"]: int(wire["nbytes"])
+            for wire in self._arguments
+            if wire["kind"] == "tensor"
+        }
         return [
-            (self._layout.inputs[output["from"]], spans[output["from"]]) if place is None else (place, int(output["nbytes"]))
+            (self._layout.inputs[output["from"]], spans[output["from"]])
+            if place is None
+            else (place, int(output["nbytes"]))
             for output, place in zip(self._outputs, self._layout.outputs, strict=True)
         ]
 
@@ -176,7 +220,13 @@ class HostCase:
         views = []
         for output, place in zip(self._outputs, self._layout.outputs, strict=True):
             name = output["from"]
-            views.append(memory.tensor({**wires[name], "offset": self._layout.inputs[name]} if place is None else dense(output, place)))
+            views.append(
+                memory.tensor(
+                    {**wires[name], "offset": self._layout.inputs[name]}
+                    if place is None
+                    else dense(output, place)
+                )
+            )
         return views
 
     def _synchronize(self) -> None:

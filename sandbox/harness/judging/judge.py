@@ -1,8 +1,9 @@
-"""The judge: owns seeds, inputs and references, and alone says whether outputs are right. It never runs a submission.
+"""The judge: owns seeds, inputs and references, and alone says whether outputs are right. It never
+runs a submission.
 
-One request at a time over one socket (docs/frames.md). Whatever an operator's own code raises is answered with `judge_error`, and
-the judge lives on, unless its CUDA context is lost, which the answer then says. Outputs that are not inside their memfd are the
-submission's `output_mismatch`.
+One request at a time over one socket (docs/frames.md). Whatever an operator's own code raises is
+answered with `judge_error`, and the judge lives on, unless its CUDA context is lost, which the
+answer then says. Outputs that are not inside their memfd are the submission's `output_mismatch`.
 """
 
 from __future__ import annotations
@@ -34,9 +35,14 @@ from harness.wire.tensors import ALIGNMENT, DescriptorError
 
 Reply = tuple[dict[str, Any], list[int]]
 WARM_UP, SAMPLES = 2, 10  # of one block,
-WARM_UP_S, MAX_TIMING_S = 0.01, 0.1  # or what begins before: references may be thousands of launches, and others wait for the GPU
+WARM_UP_S, MAX_TIMING_S = (
+    0.01,
+    0.1,
+)  # or what begins before: references may be thousands of launches, and others wait for the GPU
 DEFAULT_L2_BYTES = 64 << 20
-KEPT_PART = 32  # this part of the device's memory, of what was freed, is kept for the next references
+KEPT_PART = (
+    32  # this part of the device's memory, of what was freed, is kept for the next references
+)
 REASON_CHARS = 2000  # of an error that quotes what an untrusted process sent
 
 
@@ -58,7 +64,8 @@ def serve(socket_fd: int, device: str) -> int:
 
 
 def context_is_lost(device: torch.device) -> bool:
-    """Whether a kernel that ran here did what no CUDA context survives, such as an illegal access: then every later call fails as well."""
+    """Whether a kernel that ran here did what no CUDA context survives, such as an illegal access:
+    then every later call fails as well."""
     try:
         if device.type == "cuda":
             torch.cuda.synchronize(device)
@@ -94,11 +101,17 @@ class Judge:
     def __init__(self, device: str) -> None:
         self.device = torch.device(device)
         if self.device.type == "cuda":
-            torch.cuda.set_device(self.device)  # events and streams are those of the current device, whatever device tensors are on
-        self.device_name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "cpu"
+            torch.cuda.set_device(
+                self.device
+            )  # events and streams are those of the current device, whatever device tensors are on
+        self.device_name = (
+            torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "cpu"
+        )
         self._operators: dict[Path, tuple[tuple[int, ...], Operator]] = {}
         self._jobs: dict[str, dict[str, CaseState]] = {}
-        self._ahead: deque[CaseState] = deque()  # whose references are still to be computed; none while somebody is timed
+        self._ahead: deque[CaseState] = (
+            deque()
+        )  # whose references are still to be computed; none while somebody is timed
         self._settled = False
         self._exchanges = open_exchanges(self.device)
         self._owned: dict[str, SharedBuffers] = {}  # by job
@@ -109,8 +122,8 @@ class Judge:
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
     def next_frame(self, channel: Channel) -> Frame | None:
-        """Waits for it, and computes references meanwhile, one case after the other: nobody waits for more than one that is not his. An
-        error shows when its case is compared."""
+        """Waits for it, and computes references meanwhile, one case after the other: nobody waits
+        for more than one that is not his. An error shows when its case is compared."""
         while self._ahead and not self._settled and not channel.has_more():
             with contextlib.suppress(Exception):
                 self._ahead.popleft().work_ahead()
@@ -131,12 +144,22 @@ class Judge:
         }
         try:
             if frame.type not in handlers:
-                raise FrameError(f"unknown request {frame.type!r}; want one of {', '.join(handlers)}")
+                raise FrameError(
+                    f"unknown request {frame.type!r}; want one of {', '.join(handlers)}"
+                )
             reply = handlers[frame.type](frame)
         except Exception as error:
             traceback.print_exc()
             message = f"{type(error).__name__}: {error}"[:REASON_CHARS]
-            reply = {"type": "judge_error", "job": job, "message": message, "lost": context_is_lost(self.device)}, []
+            reply = (
+                {
+                    "type": "judge_error",
+                    "job": job,
+                    "message": message,
+                    "lost": context_is_lost(self.device),
+                },
+                [],
+            )
         finally:
             frame.close()
         if reply is None:
@@ -154,7 +177,11 @@ class Judge:
     def _operator(self, folder: str) -> Operator:
         """The operator, loaded again when its files have changed."""
         path = Path(folder).resolve()
-        stamp = tuple((path / name).stat().st_mtime_ns for name in ("spec.toml", "reference.py") if (path / name).exists())
+        stamp = tuple(
+            (path / name).stat().st_mtime_ns
+            for name in ("spec.toml", "reference.py")
+            if (path / name).exists()
+        )
         if path not in self._operators or self._operators[path][0] != stamp:
             self._operators[path] = stamp, Operator.load(path)
         return self._operators[path][1]
@@ -193,7 +220,8 @@ class Judge:
         return reply, fds
 
     def _trim(self) -> None:
-        """PyTorch keeps what it has freed, and others need it. Now, since nobody is timed while inputs are made."""
+        """PyTorch keeps what it has freed, and others need it. Now, since nobody is timed while
+        inputs are made."""
         if self.device.type != "cuda":
             return
         unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
@@ -203,7 +231,9 @@ class Judge:
     def _state(self, header: dict[str, Any]) -> CaseState:
         states = self._jobs.get(str(header.get("job")), {})
         if header.get("case") not in states:
-            raise FrameError(f"job {header.get('job')!r} has no prepared case {header.get('case')!r}")
+            raise FrameError(
+                f"job {header.get('job')!r} has no prepared case {header.get('case')!r}"
+            )
         return states[header["case"]]
 
     def _compare(self, frame: Frame) -> Reply:
@@ -211,15 +241,27 @@ class Judge:
         state = self._state(header)
         on_device = bool(header.get("on_device"))
         if len(frame.fds) != (0 if on_device else 1) or not isinstance(header.get("outputs"), list):
-            raise FrameError("compare needs a list of outputs, and one descriptor unless they are on the device")
+            raise FrameError(
+                "compare needs a list of outputs, and one descriptor unless they are on the device"
+            )
         try:
-            result = state.compare(header["outputs"], None if on_device else frame.fds[0], keep=bool(header.get("keep")))
+            result = state.compare(
+                header["outputs"],
+                None if on_device else frame.fds[0],
+                keep=bool(header.get("keep")),
+            )
         except DescriptorError as error:
             result = Result(False, "output_mismatch", str(error)[:REASON_CHARS])
-        return {"type": "compared", "job": header["job"], "case": header["case"], **result.wire()}, []
+        return {
+            "type": "compared",
+            "job": header["job"],
+            "case": header["case"],
+            **result.wire(),
+        }, []
 
     def _host_case(self, frame: Frame) -> Reply:
-        """All rounds of one case with a candidate that has the GPU; its line comes with the frame."""
+        """All rounds of one case with a candidate that has the GPU; its line comes with the
+        frame."""
         header = frame.header
         state = self._state(header)
         if len(frame.fds) != 1:
@@ -228,7 +270,9 @@ class Judge:
         try:
             with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
                 limit = header.get("gpu_memory_bytes")
-                seen = HostCase(state, line, float(header["round_ms"]) / 1e3, limit).judge(bool(header["time"]))
+                seen = HostCase(state, line, float(header["round_ms"]) / 1e3, limit).judge(
+                    bool(header["time"])
+                )
         except RoundError as error:
             return {**reply, "broken": error.how, "message": str(error)}, []
         return {**reply, **seen.wire()}, []
@@ -239,22 +283,38 @@ class Judge:
         state = self._state(header)
         on_device = bool(header.get("on_device"))
         lists = ("without",) if on_device else ("outputs", "without")
-        if len(frame.fds) != (0 if on_device else 2) or not all(isinstance(header.get(key), list) for key in lists):
-            raise FrameError("attribute needs two lists of outputs and a descriptor for each, or on the device the second list")
+        if len(frame.fds) != (0 if on_device else 2) or not all(
+            isinstance(header.get(key), list) for key in lists
+        ):
+            raise FrameError(
+                "attribute needs two lists of outputs and a descriptor for each, or on the device the second list"
+            )
         try:
             if on_device:
                 reason = state.attribute_kept(header["without"])
             else:
-                reason = state.attribute(header["outputs"], frame.fds[0], header["without"], frame.fds[1])
+                reason = state.attribute(
+                    header["outputs"], frame.fds[0], header["without"], frame.fds[1]
+                )
         except DescriptorError as error:
             reason = f"what it returned without its kernels cannot be read: {error}"[:REASON_CHARS]
-        return {"type": "attributed", "job": header["job"], "case": header["case"], "ok": not reason, "reason": reason}, []
+        return {
+            "type": "attributed",
+            "job": header["job"],
+            "case": header["case"],
+            "ok": not reason,
+            "reason": reason,
+        }, []
 
     def _time_reference(self, frame: Frame) -> Reply:
         state = self._state(frame.header)
         run = state.run_reference
         samples = self._time_cuda(run) if state.case.device.type == "cuda" else self._time_cpu(run)
-        reply = {"type": "timed_reference", "job": frame.header["job"], "case": frame.header["case"]}
+        reply = {
+            "type": "timed_reference",
+            "job": frame.header["job"],
+            "case": frame.header["case"],
+        }
         return {**reply, **timing(samples)}, []
 
     def _refresh(self, frame: Frame) -> Reply:
@@ -266,8 +326,8 @@ class Judge:
         return {"type": "refreshed", "job": header["job"], "case": header["case"], "seed": seed}, []
 
     def _settle(self, frame: Frame) -> Reply:
-        """Who is timed asks. Whatever was asked for before is over when this is answered, and until somebody prepares a job nothing is
-        computed ahead."""
+        """Who is timed asks. Whatever was asked for before is over when this is answered, and until
+        somebody prepares a job nothing is computed ahead."""
         self._settled = True
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
@@ -286,7 +346,10 @@ class Judge:
 
     def _time_cuda(self, run: Callable[[], None]) -> list[float]:
         """Device time with a cold L2: twice its size is written before each sample."""
-        l2_bytes = int(getattr(torch.cuda.get_device_properties(self.device), "L2_cache_size", 0) or DEFAULT_L2_BYTES)
+        l2_bytes = int(
+            getattr(torch.cuda.get_device_properties(self.device), "L2_cache_size", 0)
+            or DEFAULT_L2_BYTES
+        )
         flush = torch.empty(2 * l2_bytes, dtype=torch.uint8, device=self.device)
         begin = time.perf_counter()
         for _ in range(WARM_UP):
@@ -319,5 +382,11 @@ class Judge:
     def _lint(self, frame: Frame) -> Reply:
         header = frame.header
         operator = self._operator(header["operator_dir"])
-        cases = [operator.case(wire, str(header.get("device") or self.device)) for wire in header["cases"]]
-        return {"type": "linted", "checks": [check.wire() for check in lint(operator, cases, int(header["seed"]))]}, []
+        cases = [
+            operator.case(wire, str(header.get("device") or self.device))
+            for wire in header["cases"]
+        ]
+        return {
+            "type": "linted",
+            "checks": [check.wire() for check in lint(operator, cases, int(header["seed"]))],
+        }, []

@@ -1,9 +1,9 @@
-"""`operators lint`, the judge's part: does an operator's test tell right from wrong, and is its cost model honest?
+"""`operators lint`, the judge's part: does an operator's test tell right from wrong, and is its
+cost model honest?
 
     for check in lint(operator, [case, ...], seed=1): print(check.case, check.name, check.ok, check.detail)
 
-That the oracle passes is shown by a real job, not here.
-"""
+That the oracle passes is shown by a real job, not here."""
 
 from __future__ import annotations
 
@@ -42,12 +42,20 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
     """Every check, passed or failed. An exception in the operator's own code is a failed check."""
     yield _signature(operator)
     yield _oracle(operator)
-    survivors: dict[str, str] = {}  # of the operator's own mutants: why the last case let it pass; "" once a case refused it
+    survivors: dict[
+        str, str
+        # of the operator's own mutants: why the last case let it pass; "" once a case refused it
+    ] = {}
     for case in cases:
         try:
             yield from _case(operator, case, seed, survivors)
         except Exception as error:
-            yield Check(case.id, "runs", False, f"{_raised_at(operator, case, error)}: {type(error).__name__}: {error}")
+            yield Check(
+                case.id,
+                "runs",
+                False,
+                f"{_raised_at(operator, case, error)}: {type(error).__name__}: {error}",
+            )
     for name, why in survivors.items():
         yield Check(None, f"rejects {name}", not why, why)
 
@@ -56,7 +64,9 @@ def _case(operator: Operator, case: Case, seed: int, survivors: dict[str, str]) 
     arguments = operator.inputs(case, seed)
     again = operator.inputs(case, seed)
     drawn = _defined_at(operator, "inputs") + ": draw everything from `rng`"
-    yield _check(case, "inputs are reproducible from the seed", _same_arguments(arguments, again), drawn)
+    yield _check(
+        case, "inputs are reproducible from the seed", _same_arguments(arguments, again), drawn
+    )
     expected = operator.expected(case, arguments)
     where = _defined_at(operator, "reference")
     yield _check(
@@ -73,22 +83,38 @@ def _case(operator: Operator, case: Case, seed: int, survivors: dict[str, str]) 
     try:
         float64 = operator.in_float64(arguments)
         own = compare(rules, expected, [x.clone() for x in expected], float64)
-        yield Check(case.id, "reference passes itself, and strictly", own.ok and own.strict_pass is True, own.reason)
+        yield Check(
+            case.id,
+            "reference passes itself, and strictly",
+            own.ok and own.strict_pass is True,
+            own.reason,
+        )
     except Exception as error:
-        yield Check(case.id, "reference works in float64", False, f"{_raised_at(operator, case, error)}: {type(error).__name__}: {error}")
+        yield Check(
+            case.id,
+            "reference works in float64",
+            False,
+            f"{_raised_at(operator, case, error)}: {type(error).__name__}: {error}",
+        )
     yield _cost(operator, case, arguments, expected)
     for mutant in mutants(operator, case, arguments, expected):
         yield _reject(operator, mutant, case, rules, expected)
     for name, outputs in operator.own_mutants(arguments).items():
         if survivors.get(name) != "":
-            survivors[name] = "" if is_wrong(rules, expected, outputs) else f"passes every case, {case.id} too: add one where it matters"
+            survivors[name] = (
+                ""
+                if is_wrong(rules, expected, outputs)
+                else f"passes every case, {case.id} too: add one where it matters"
+            )
 
 
 def _check(case: Case, name: str, ok: bool, remedy: str) -> Check:
     return Check(case.id, name, ok, "" if ok else remedy)
 
 
-def _reject(operator: Operator, mutant: Mutant, case: Case, rules: list[Rule], expected: list[torch.Tensor]) -> Check:
+def _reject(
+    operator: Operator, mutant: Mutant, case: Case, rules: list[Rule], expected: list[torch.Tensor]
+) -> Check:
     name = f"rejects {mutant.name}"
     if is_wrong(rules, expected, mutant.outputs):
         return Check(case.id, name, True)
@@ -96,11 +122,21 @@ def _reject(operator: Operator, mutant: Mutant, case: Case, rules: list[Rule], e
         error = compare(rules, expected, mutant.outputs, None).max_abs_error
         where = _line_of(operator.folder / "spec.toml", "[[outputs]]")
         remedy = "raise `scale` of the output, or choose inputs of larger effect"
-        return Check(case.id, name, False, f"{where}: passes with a largest error of {error:.3g}: {remedy}")
+        return Check(
+            case.id, name, False, f"{where}: passes with a largest error of {error:.3g}: {remedy}"
+        )
     if mutant.trivial:
-        return Check(case.id, name, True, f"not applicable: {mutant.trivial}, so the mutant is the right answer")
+        return Check(
+            case.id,
+            name,
+            True,
+            f"not applicable: {mutant.trivial}, so the mutant is the right answer",
+        )
     return Check(
-        case.id, name, False, f"{_case_at(operator, case)}: the mutant is the right answer: choose inputs or axes that tell them apart"
+        case.id,
+        name,
+        False,
+        f"{_case_at(operator, case)}: the mutant is the right answer: choose inputs or axes that tell them apart",
     )
 
 
@@ -122,7 +158,11 @@ def _defined_at(operator: Operator, function: str) -> str:
 
 def _raised_at(operator: Operator, case: Case, error: Exception) -> str:
     """Where in the operator's own code; the case where it was ours that complained."""
-    own = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent == operator.folder]
+    own = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).parent == operator.folder
+    ]
     return f"{own[-1].filename}:{own[-1].lineno}" if own else _case_at(operator, case)
 
 
@@ -134,16 +174,29 @@ def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def _same_arguments(a: Arguments, b: Arguments) -> bool:
-    return all(_same_bits(a[n], b[n]) if isinstance(a[n], torch.Tensor) else a[n] == b[n] for n in a)
+    return all(
+        _same_bits(a[n], b[n]) if isinstance(a[n], torch.Tensor) else a[n] == b[n] for n in a
+    )
 
 
-def _cost(operator: Operator, case: Case, arguments: Arguments, expected: list[torch.Tensor]) -> Check:
+def _cost(
+    operator: Operator, case: Case, arguments: Arguments, expected: list[torch.Tensor]
+) -> Check:
     cost = operator.cost(case)
-    tensors = sum(bytes_of(value) for value in arguments.values()) + sum(bytes_of(value) for value in expected)
-    ok = abs(cost.bytes + cost.untouched - tensors) <= BYTES_TOLERANCE * tensors and min(cost.bytes, cost.flops, cost.untouched) >= 0
-    said = f"cost() says {cost.bytes:g} bytes, {cost.untouched:g} untouched and {cost.flops:g} flops"
+    tensors = sum(bytes_of(value) for value in arguments.values()) + sum(
+        bytes_of(value) for value in expected
+    )
+    ok = (
+        abs(cost.bytes + cost.untouched - tensors) <= BYTES_TOLERANCE * tensors
+        and min(cost.bytes, cost.flops, cost.untouched) >= 0
+    )
+    said = (
+        f"cost() says {cost.bytes:g} bytes, {cost.untouched:g} untouched and {cost.flops:g} flops"
+    )
     holds = f"{said}; arguments and outputs hold {tensors} bytes"
-    return _check(case, "cost is the tensors' bytes", ok, f"{_defined_at(operator, 'cost')}: {holds}")
+    return _check(
+        case, "cost is the tensors' bytes", ok, f"{_defined_at(operator, 'cost')}: {holds}"
+    )
 
 
 def _signature(operator: Operator) -> Check:
@@ -151,7 +204,11 @@ def _signature(operator: Operator) -> Check:
     text = str(operator.spec.get("signature", ""))
     entry = str(operator.spec.get("entry", ""))
     match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*(->.*)?", text, re.DOTALL)
-    written = [part.split(":")[0].strip() for part in match.group(2).split(",")] if match and match.group(2).strip() else []
+    written = (
+        [part.split(":")[0].strip() for part in match.group(2).split(",")]
+        if match and match.group(2).strip()
+        else []
+    )
     reference = list(inspect.signature(operator.module.reference).parameters)
     problems = []
     if match is None or match.group(1) != entry or written != names:
@@ -160,7 +217,11 @@ def _signature(operator: Operator) -> Check:
         problems.append(f"reference({', '.join(reference)}) does not take {names}")
     oracle = _oracle_parameters(operator, entry)
     if oracle != names:
-        problems.append(f"oracle.py's {entry} takes {oracle}, not {names}" if oracle is not None else f"oracle.py does not define {entry}")
+        problems.append(
+            f"oracle.py's {entry} takes {oracle}, not {names}"
+            if oracle is not None
+            else f"oracle.py does not define {entry}"
+        )
     return Check(None, "signatures agree", not problems, "; ".join(problems))
 
 
@@ -186,4 +247,9 @@ def _oracle(operator: Operator) -> Check:
         elif isinstance(node, ast.ImportFrom):
             foreign.add((node.module or "").split(".")[0])
     foreign -= set(ORACLE_IMPORTS)
-    return Check(None, "oracle imports only torch and triton", not foreign, f"it imports {', '.join(sorted(foreign))}" if foreign else "")
+    return Check(
+        None,
+        "oracle imports only torch and triton",
+        not foreign,
+        f"it imports {', '.join(sorted(foreign))}" if foreign else "",
+    )

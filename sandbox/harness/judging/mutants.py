@@ -1,9 +1,10 @@
-"""Wrong answers that every operator must reject: `operators lint` shows each to the comparison (timing.md's weak-tolerance rule).
+"""Wrong answers that every operator must reject: `operators lint` shows each to the comparison
+(timing.md's weak-tolerance rule).
 
     for mutant in mutants(operator, case, arguments, expected): ...
 
-Each mutant changes one output and leaves the others right, so that a tolerance which is blind on one output is found. Pure.
-"""
+Each mutant changes one output and leaves the others right, so that a tolerance which is blind on
+one output is found. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ class Mutant:
     trivial: str = ""  # why it equals the right answer by size alone; "" when it must differ
 
 
-def mutants(operator: Operator, case: Case, arguments: Arguments, expected: Sequence[torch.Tensor]) -> Iterator[Mutant]:
+def mutants(
+    operator: Operator, case: Case, arguments: Arguments, expected: Sequence[torch.Tensor]
+) -> Iterator[Mutant]:
     """Every mutant that applies to this case."""
     for position, output in enumerate(operator.outputs):
         right = expected[position]
@@ -39,11 +42,23 @@ def mutants(operator: Operator, case: Case, arguments: Arguments, expected: Sequ
     yield from _of_inputs(operator, case, arguments)
 
 
-def _of_output(right: torch.Tensor, arguments: Arguments) -> Iterator[tuple[str, torch.Tensor, str]]:
+def _of_output(
+    right: torch.Tensor, arguments: Arguments
+) -> Iterator[tuple[str, torch.Tensor, str]]:
     yield "zeros", torch.zeros_like(right), ""
-    yield "ones", torch.ones(right.shape, dtype=torch.float32, device=right.device).to(right.dtype), ""
+    yield (
+        "ones",
+        torch.ones(right.shape, dtype=torch.float32, device=right.device).to(right.dtype),
+        "",
+    )
     single = "the output has one element" if right.numel() == 1 else ""
-    yield "mean", torch.full(right.shape, float(right.double().mean()), dtype=torch.float64, device=right.device).to(right.dtype), single
+    yield (
+        "mean",
+        torch.full(
+            right.shape, float(right.double().mean()), dtype=torch.float64, device=right.device
+        ).to(right.dtype),
+        single,
+    )
     for name, value in arguments.items():
         if isinstance(value, torch.Tensor) and value.shape == right.shape:
             yield f"input {name}", value.to(right.dtype), ""
@@ -83,9 +98,15 @@ def _last_element(right: torch.Tensor) -> torch.Tensor:
         changed[-1] = ~changed[-1]
     elif right.is_floating_point():
         wide = right.double()
-        typical = float(wide[wide.isfinite()].square().mean().sqrt()) if bool(wide.isfinite().any()) else 1.0
+        typical = (
+            float(wide[wide.isfinite()].square().mean().sqrt())
+            if bool(wide.isfinite().any())
+            else 1.0
+        )
         last = float(wide.reshape(-1)[-1])
-        changed[-1] = torch.tensor(last + (typical or 1.0) if math.isfinite(last) else 0.0).to(right.dtype)
+        changed[-1] = torch.tensor(last + (typical or 1.0) if math.isfinite(last) else 0.0).to(
+            right.dtype
+        )
     else:
         _bytewise(changed)[-1] ^= 1
     return changed.reshape(right.shape)
@@ -110,12 +131,17 @@ def round_to_tf32(values: torch.Tensor) -> torch.Tensor:
 
 def _of_inputs(operator: Operator, case: Case, arguments: Arguments) -> Iterator[Mutant]:
     def rounded(how: Any) -> Arguments:
-        return {name: how(value) if _is_float32(value) else value for name, value in arguments.items()}
+        return {
+            name: how(value) if _is_float32(value) else value for name, value in arguments.items()
+        }
 
     if not any(_is_float32(value) for value in arguments.values()):
         return
     if any(operator.dtype_of(output.dtype, case) is torch.float32 for output in operator.outputs):
-        yield Mutant("inputs down-cast to bfloat16", operator.reference(rounded(lambda x: x.to(torch.bfloat16).to(torch.float32))))
+        yield Mutant(
+            "inputs down-cast to bfloat16",
+            operator.reference(rounded(lambda x: x.to(torch.bfloat16).to(torch.float32))),
+        )
     if asks_for_ieee(operator):
         yield Mutant("inputs rounded to TF32", operator.reference(rounded(round_to_tf32)))
 

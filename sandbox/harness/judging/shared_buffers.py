@@ -1,11 +1,11 @@
-"""Device memory that the judge shares with the launcher: inputs go out and outputs come back without crossing the bus.
+"""Device memory that the judge shares with the launcher: inputs go out and outputs come back
+without crossing the bus.
 
     exchange = SharedBuffers(torch.device("cuda:0"))
     memory = exchange.room(1 << 20)              # a flat uint8 tensor on the GPU
     fd = exchange.handle()                       # for the launcher, who maps it only while it copies
 
-A job has one to itself until it is released. Not thread-safe.
-"""
+A job has one to itself until it is released. Not thread-safe."""
 
 from __future__ import annotations
 

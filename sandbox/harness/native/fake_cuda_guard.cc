@@ -1,5 +1,6 @@
-// Gives torch a device guard for CUDA that does nothing, where none is built in (a CPU build). Fake tensors on device `cuda` need one; no
-// driver is ever asked. Loaded by harness/entry/fake_cuda.py through ctypes.
+// Gives torch a device guard for CUDA that does nothing, where none is built in (a CPU build). Fake
+// tensors on device `cuda` need one; no driver is ever asked. Loaded by harness/entry/fake_cuda.py
+// through ctypes.
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/FakeGuardImpl.h>
 

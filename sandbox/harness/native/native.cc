@@ -1,4 +1,5 @@
-// _native: what the zygote and the candidates cannot do in Python. Thin: each function hands over to sandbox/jail/.
+// _native: what the zygote and the candidates cannot do in Python. Thin: each function hands over
+// to sandbox/jail/.
 //
 //   _native.unshare_pid()                      # in the zygote, right before os.fork()
 //   layers = _native.enter_job_jail(config)    # in the child: [{"name", "active", "detail"}]
@@ -32,7 +33,8 @@ T get(const py::dict& config, const char* key, T otherwise) {
 JobJail read_config(const py::dict& config) {
   JobJail jail;
   const auto isolation = get<std::string>(config, "isolation", "best_effort");
-  if (isolation != "strict" && isolation != "best_effort") throw std::invalid_argument("isolation is 'strict' or 'best_effort', not '" + isolation + "'");
+  if (isolation != "strict" && isolation != "best_effort")
+    throw std::invalid_argument("isolation is 'strict' or 'best_effort', not '" + isolation + "'");
   jail.strict = isolation == "strict";
   jail.slot = get(config, "slot", jail.slot);
   jail.job_fd = get(config, "job_fd", jail.job_fd);
@@ -44,8 +46,10 @@ JobJail read_config(const py::dict& config) {
   jail.limits.file_bytes = get(config, "file_bytes", jail.limits.file_bytes);
   jail.limits.data_bytes = get(config, "data_bytes", jail.limits.data_bytes);
   jail.limits.niceness = get(config, "niceness", jail.limits.niceness);
-  if (jail.slot < 0 || jail.slot >= kMaxSlots) throw std::invalid_argument("slot is 0 to " + std::to_string(kMaxSlots - 1));
-  if (jail.job_fd < 0) throw std::invalid_argument("job_fd is missing: the descriptor of the job socket");
+  if (jail.slot < 0 || jail.slot >= kMaxSlots)
+    throw std::invalid_argument("slot is 0 to " + std::to_string(kMaxSlots - 1));
+  if (jail.job_fd < 0)
+    throw std::invalid_argument("job_fd is missing: the descriptor of the job socket");
   return jail;
 }
 
@@ -69,7 +73,9 @@ PYBIND11_MODULE(_native, module) {
   module.doc() = "The jail, for the harness.";
   if (const char* layers = std::getenv(kLeftOutVariable)) check(leave_out(layers));
   prepare_job_jail();  // a failure is reported by enter_job_jail, as its layer
-  module.def("enter_job_jail", &enter, py::arg("config"), "Enters the job jail for good. Returns its layers; RuntimeError when strict isolation lacks one.");
+  module.def("enter_job_jail", &enter, py::arg("config"),
+             "Enters the job jail for good. Returns its layers; RuntimeError when strict isolation "
+             "lacks one.");
   module.def(
       "unshare_pid",
       [] {
@@ -78,10 +84,12 @@ PYBIND11_MODULE(_native, module) {
       },
       "The next child is process 1 of a new pid namespace. May be called before every fork.");
   module.def(
-      "rejoin_pid", [] { check(leave_child_pid_namespace()); }, "After the fork: children, and threads, are born into the own pid namespace again.");
+      "rejoin_pid", [] { check(leave_child_pid_namespace()); },
+      "After the fork: children, and threads, are born into the own pid namespace again.");
   module.def(
       "die_with_parent", [] { check(die_with_parent()); }, "SIGKILL when the parent thread ends.");
   module.def(
-      "close_other_descriptors", [](std::vector<int> keep) { check(close_other_descriptors(std::move(keep))); }, py::arg("keep"),
-      "Closes every descriptor above 2 that is not named.");
+      "close_other_descriptors",
+      [](std::vector<int> keep) { check(close_other_descriptors(std::move(keep))); },
+      py::arg("keep"), "Closes every descriptor above 2 that is not named.");
 }

@@ -1,13 +1,14 @@
-"""Which torch arithmetic on device data is performed by kernels of ours (arithmetic_kernels), and how a call becomes such launches.
+"""Which torch arithmetic on device data is performed by kernels of ours (arithmetic_kernels), and
+how a call becomes such launches.
 
     arithmetic = Arithmetic(recorder)
     out = arithmetic.perform(func, args, kwargs)       # None: not among what is covered; the caller refuses
 
-Not for scored submissions, whose own kernels have to do the work: it is there to record code that was not written for that, such as the
-wrappers of TritonBench-G.
+Not for scored submissions, whose own kernels have to do the work: it is there to record code that
+was not written for that, such as the wrappers of TritonBench-G.
 
-Covered: element by element in the two lists of arithmetic_kernels, in place too, and sums, means, maxima and minima over any dimensions.
-"""
+Covered: element by element in the two lists of arithmetic_kernels, in place too, and sums, means,
+maxima and minima over any dimensions."""
 
 from __future__ import annotations
 
@@ -34,7 +35,13 @@ class Arithmetic:
     def perform(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor | None:
         name, overload = func._schema.name.removeprefix("aten::"), func._overloadname
         if name in _WHOLE:
-            name = _WHOLE[name] if overload == "default" else {"max": "maximum", "min": "minimum"}[name] if overload == "other" else name
+            name = (
+                _WHOLE[name]
+                if overload == "default"
+                else {"max": "maximum", "min": "minimum"}[name]
+                if overload == "other"
+                else name
+            )
         if "out" in kwargs:
             return None
         if name == "count_nonzero":
@@ -49,14 +56,24 @@ class Arithmetic:
 
     # ---- element by element
 
-    def _pointwise(self, name: str, is_inplace: bool, func: Any, args: Any, kwargs: Any) -> torch.Tensor | None:
-        if kwargs.get("rounding_mode") is not None or kwargs.get("alpha", 1) != 1 or (name == "rsub" and len(args) > 2):
+    def _pointwise(
+        self, name: str, is_inplace: bool, func: Any, args: Any, kwargs: Any
+    ) -> torch.Tensor | None:
+        if (
+            kwargs.get("rounding_mode") is not None
+            or kwargs.get("alpha", 1) != 1
+            or (name == "rsub" and len(args) > 2)
+        ):
             return None
         operands = list(args[:1] if name in kernels.UNARY else args[:2])
         promoted = torch.result_type(*operands) if len(operands) == 2 else None
         out = args[0] if is_inplace else func(*args, **kwargs)
-        dtype = promoted if promoted is not None and (is_inplace or name in _COMPARISONS) else out.dtype
-        if not kernels.can_compute(dtype, out.dtype, *(x.dtype for x in operands if isinstance(x, torch.Tensor))):
+        dtype = (
+            promoted if promoted is not None and (is_inplace or name in _COMPARISONS) else out.dtype
+        )
+        if not kernels.can_compute(
+            dtype, out.dtype, *(x.dtype for x in operands if isinstance(x, torch.Tensor))
+        ):
             return None
         operands = [self._number(x) for x in operands]
         if not isinstance(operands[0], torch.Tensor):  # a number by a tensor
@@ -66,7 +83,11 @@ class Arithmetic:
                 name = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(name, name)
             operands.reverse()
         scalar = operands.pop() if not isinstance(operands[-1], torch.Tensor) else 0
-        if isinstance(scalar, complex) or not operands or (isinstance(scalar, int) and abs(scalar) > kernels.MAX_EXACT_INTEGER):
+        if (
+            isinstance(scalar, complex)
+            or not operands
+            or (isinstance(scalar, int) and abs(scalar) > kernels.MAX_EXACT_INTEGER)
+        ):
             return None
         if not is_inplace:
             self._recorder.storages.add(out, None)
@@ -82,7 +103,11 @@ class Arithmetic:
 
     def _number(self, value: Any) -> Any:
         """A tensor of one element whose value is known is a number."""
-        if not isinstance(value, FakeTensor) or value.numel() != 1 or not self._recorder.record_of(value).computable:
+        if (
+            not isinstance(value, FakeTensor)
+            or value.numel() != 1
+            or not self._recorder.record_of(value).computable
+        ):
             return value
         with _disable_current_modes():
             return self._recorder.values(value).item()
@@ -103,7 +128,11 @@ class Arithmetic:
         to = out
         if name == "sum" and source.is_complex() and out.is_complex():
             source, to = torch.view_as_real(source), torch.view_as_real(out)
-        if not kernels.can_compute(source.dtype, to.dtype) or out.dtype == torch.bool or (out.numel() and not source.numel()):
+        if (
+            not kernels.can_compute(source.dtype, to.dtype)
+            or out.dtype == torch.bool
+            or (out.numel() and not source.numel())
+        ):
             return None
         self._recorder.storages.add(out, None)
         if out.numel():
@@ -124,12 +153,20 @@ class Arithmetic:
         return out  # type: ignore[no-any-return]
 
     def _note(self, func: Any, kernel: Any) -> None:
-        self._recorder.note(f"{func._schema.name} is performed by a kernel of Assay's, {kernel.__name__}")
+        self._recorder.note(
+            f"{func._schema.name} is performed by a kernel of Assay's, {kernel.__name__}"
+        )
 
 
 def _dims(source: torch.Tensor, args: Any, kwargs: Any) -> list[int]:
     """The dimensions that a reduction's arguments name; none means all."""
     given = args[1] if len(args) > 1 else kwargs.get("dim")
-    if given is None or isinstance(given, torch.dtype) or (isinstance(given, list | tuple) and not given):
+    if (
+        given is None
+        or isinstance(given, torch.dtype)
+        or (isinstance(given, list | tuple) and not given)
+    ):
         return list(range(source.dim()))
-    return sorted({dim % max(source.dim(), 1) for dim in ([given] if isinstance(given, int) else given)})
+    return sorted(
+        {dim % max(source.dim(), 1) for dim in ([given] if isinstance(given, int) else given)}
+    )

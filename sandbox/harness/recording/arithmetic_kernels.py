@@ -1,12 +1,12 @@
-"""Kernels of ours for the arithmetic that wrappers leave to torch around their own kernels: a sum of partial results, a scale, a maximum.
+"""Kernels of ours for the arithmetic that wrappers leave to torch around their own kernels: a sum
+of partial results, a scale, a maximum.
 
     launch_pointwise("add", out, [a, b], scalar=None)      # fake tensors, dense and of the result's shape
     launch_reduce("sum", out, source, dims)                # out is dense; dims are reduced
 
-Each is compiled and launched like a kernel of the submission and shows as `assay_pointwise` or `assay_reduce`. What they compute
-follows torch: 16-bit floats are computed in 32 bits, integers and doubles in their own type. They are not tuned; heavy work belongs in
-a submission's own kernel.
-"""
+Each is compiled and launched like a kernel of the submission and shows as `assay_pointwise` or
+`assay_reduce`. What they compute follows torch: 16-bit floats are computed in 32 bits, integers and
+doubles in their own type. They are not tuned; heavy work belongs in a submission's own kernel."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ import triton.language as tl
 from harness.recording.copy_kernel import collapsed
 
 UNARY = frozenset({"abs", "neg", "exp", "log", "sqrt", "rsqrt", "reciprocal", "sigmoid", "relu"})
-BINARY = frozenset({"add", "sub", "mul", "div", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge"})
+BINARY = frozenset(
+    {"add", "sub", "mul", "div", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge"}
+)
 REDUCTIONS = frozenset({"sum", "mean", "amax", "amin"})
 BLOCK = 1024
 ROWS, COLUMNS = 32, 64  # of a tile of a reduction
-MAX_COLUMNS_ALONE = 8192  # one program reduces so many; beyond, several do, and a second launch joins what they found
+# one program reduces so many; beyond, several do, and a second launch joins what they found
+MAX_COLUMNS_ALONE = 8192
 MAX_SPLITS = 1024
 MAX_EXACT_INTEGER = 2**53  # scalars travel as doubles
 
@@ -113,7 +116,9 @@ def assay_reduce(  # type: ignore[no-untyped-def]
     for first in range(begin, end, COLUMNS):
         column = first + tl.arange(0, COLUMNS)
         live = (row < rows)[:, None] & (column < end)[None, :]
-        x = tl.load(src + row[:, None] * row_stride + column[None, :] * column_stride, mask=live).to(TYPE)
+        x = tl.load(
+            src + row[:, None] * row_stride + column[None, :] * column_stride, mask=live
+        ).to(TYPE)
         x = tl.where(live, x, tl.full((ROWS, COLUMNS), START, TYPE))
         if OP == "amax":
             found = _maximum(found, x)
@@ -144,7 +149,12 @@ _TYPES = {
     torch.uint8: tl.int32,
     torch.bool: tl.int32,
 }
-_ACCUMULATORS = {tl.float64: torch.float64, tl.float32: torch.float32, tl.int64: torch.int64, tl.int32: torch.int32}
+_ACCUMULATORS = {
+    tl.float64: torch.float64,
+    tl.float32: torch.float32,
+    tl.int64: torch.int64,
+    tl.int32: torch.int32,
+}
 
 
 def can_compute(*dtypes: torch.dtype) -> bool:
@@ -155,18 +165,38 @@ def _plain(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.view(torch.int8) if tensor.dtype == torch.bool else tensor
 
 
-def launch_pointwise(name: str, out: torch.Tensor, operands: Sequence[torch.Tensor], scalar: float, dtype: torch.dtype) -> None:
-    """`dtype`: what torch promotes the operands to. `scalar` stands for a second operand that is no tensor."""
+def launch_pointwise(
+    name: str,
+    out: torch.Tensor,
+    operands: Sequence[torch.Tensor],
+    scalar: float,
+    dtype: torch.dtype,
+) -> None:
+    """`dtype`: what torch promotes the operands to. `scalar` stands for a second operand that is no
+    tensor."""
     tensors = [_plain(tensor) for tensor in operands]
     assay_pointwise[(triton.cdiv(out.numel(), BLOCK),)](
-        _plain(out), tensors[0], tensors[-1], scalar, out.numel(), OP=name, HAS_B=len(tensors) > 1, TYPE=_TYPES[dtype], BLOCK=BLOCK
+        _plain(out),
+        tensors[0],
+        tensors[-1],
+        scalar,
+        out.numel(),
+        OP=name,
+        HAS_B=len(tensors) > 1,
+        TYPE=_TYPES[dtype],
+        BLOCK=BLOCK,
     )
 
 
 def launch_reduce(
-    name: str, out: torch.Tensor, source: torch.Tensor, dims: Sequence[int], dense: Callable[[torch.Tensor], torch.Tensor]
+    name: str,
+    out: torch.Tensor,
+    source: torch.Tensor,
+    dims: Sequence[int],
+    dense: Callable[[torch.Tensor], torch.Tensor],
 ) -> None:
-    """Reduces `dims` of the source into the dense `out`. `dense` makes a dense copy of a tensor whose layout has too many strides."""
+    """Reduces `dims` of the source into the dense `out`. `dense` makes a dense copy of a tensor
+    whose layout has too many strides."""
     kept = [dim for dim in range(source.dim()) if dim not in dims]
     view = source.permute([*kept, *dims])
     rows, columns = math.prod(view.shape[: len(kept)]), math.prod(view.shape[len(kept) :])
@@ -174,7 +204,11 @@ def launch_reduce(
     if row_stride is None or column_stride is None:
         view = dense(view)
         row_stride, column_stride = columns, 1
-    kind = tl.int64 if name == "sum" and out.dtype == torch.int64 else _TYPES[out.dtype if name in ("sum", "mean") else source.dtype]
+    kind = (
+        tl.int64
+        if name == "sum" and out.dtype == torch.int64
+        else _TYPES[out.dtype if name in ("sum", "mean") else source.dtype]
+    )
     start = 0 if name in ("sum", "mean") else _limit(kind, name)
     groups = triton.cdiv(rows, ROWS)
     splits = min(triton.cdiv(columns, MAX_COLUMNS_ALONE), max(MAX_SPLITS // groups, 1))
@@ -182,7 +216,19 @@ def launch_reduce(
         partial = torch.empty((rows, splits), dtype=_ACCUMULATORS[kind], device=out.device)
         share = triton.cdiv(columns, splits)
         first = "sum" if name == "mean" else name
-        _launch(first, partial, view, rows, columns, share, (row_stride, column_stride), splits, kind, start, groups)
+        _launch(
+            first,
+            partial,
+            view,
+            rows,
+            columns,
+            share,
+            (row_stride, column_stride),
+            splits,
+            kind,
+            start,
+            groups,
+        )
         if name == "mean":
             mean = torch.empty((rows, 1), dtype=partial.dtype, device=out.device)
             _launch("sum", mean, partial, rows, splits, splits, (splits, 1), 1, kind, start, groups)
@@ -190,7 +236,9 @@ def launch_reduce(
             return
         _launch(name, out, partial, rows, splits, splits, (splits, 1), 1, kind, start, groups)
         return
-    _launch(name, out, view, rows, columns, columns, (row_stride, column_stride), 1, kind, start, groups)
+    _launch(
+        name, out, view, rows, columns, columns, (row_stride, column_stride), 1, kind, start, groups
+    )
 
 
 def _launch(
@@ -198,7 +246,18 @@ def _launch(
     splits: int, kind: tl.dtype, start: float, groups: int,
 ) -> None:  # fmt: skip
     assay_reduce[(groups, splits)](
-        _plain(out), _plain(source), rows, columns, share, *strides, splits, OP=name, TYPE=kind, START=start, ROWS=ROWS, COLUMNS=COLUMNS
+        _plain(out),
+        _plain(source),
+        rows,
+        columns,
+        share,
+        *strides,
+        splits,
+        OP=name,
+        TYPE=kind,
+        START=start,
+        ROWS=ROWS,
+        COLUMNS=COLUMNS,
     )
 
 

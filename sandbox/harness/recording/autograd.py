@@ -2,9 +2,10 @@
 
     install()        # torch.autograd.backward and .grad on fake tensors now walk the graph here; on real ones they are torch's own
 
-The engine runs the nodes of a device in a thread of its own, behind a device guard that wants a context. Both are missing where a
-submission is recorded, and what such a thread did would escape the recorder, whose modes belong to one thread. So the graph is walked
-here, in the calling thread: nodes in order of their dependencies, gradients summed where paths meet. Double backward is refused.
+The engine runs the nodes of a device in a thread of its own, behind a device guard that wants a
+context. Both are missing where a submission is recorded, and what such a thread did would escape
+the recorder, whose modes belong to one thread. So the graph is walked here, in the calling thread:
+nodes in order of their dependencies, gradients summed where paths meet. Double backward is refused.
 """
 
 from __future__ import annotations
@@ -39,15 +40,23 @@ def _order(roots: Sequence[Any]) -> list[Any]:
         elif node not in state:
             state[node] = False
             stack.append((node, True))
-            stack += [(following, False) for following, _ in node.next_functions if following is not None and following not in state]
+            stack += [
+                (following, False)
+                for following, _ in node.next_functions
+                if following is not None and following not in state
+            ]
     return found[::-1]
 
 
 def _apply(node: Any, gradients: list[torch.Tensor | None]) -> tuple[Any, ...]:
-    """Runs one node. A function written in Python gets zeros where no gradient arrived, unless it asked for None."""
+    """Runs one node. A function written in Python gets zeros where no gradient arrived, unless it
+    asked for None."""
     if isinstance(node, torch.autograd.function.BackwardCFunction):
         if getattr(node, "materialize_grads", True):
-            gradients = [_zeros(like) if g is None else g for g, like in zip(gradients, node._input_metadata, strict=True)]
+            gradients = [
+                _zeros(like) if g is None else g
+                for g, like in zip(gradients, node._input_metadata, strict=True)
+            ]
         result = node.apply(*gradients)
     else:
         result = node(*gradients)
@@ -68,7 +77,9 @@ def _fitted(gradient: torch.Tensor, like: Any) -> torch.Tensor:
     return gradient if gradient.dtype == like.dtype else gradient.to(like.dtype)
 
 
-def walk(roots: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> dict[_Edge, torch.Tensor]:
+def walk(
+    roots: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]
+) -> dict[_Edge, torch.Tensor]:
     """The gradients that arrive at the edges of `wanted`, and at every leaf, by edge."""
     arrived: dict[_Edge, torch.Tensor] = {}
     for root, gradient in zip(roots, gradients, strict=True):
@@ -96,27 +107,50 @@ def _add(arrived: dict[_Edge, torch.Tensor], edge: _Edge, gradient: torch.Tensor
 
 def _roots(tensors: Any, gradients: Any) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     roots = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
-    given = [gradients] if isinstance(gradients, torch.Tensor) else list(gradients or [None] * len(roots))
+    given = (
+        [gradients]
+        if isinstance(gradients, torch.Tensor)
+        else list(gradients or [None] * len(roots))
+    )
     for root, gradient in zip(roots, given, strict=True):
         if gradient is None and root.numel() != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
-    return roots, [torch.ones_like(root) if gradient is None else gradient for root, gradient in zip(roots, given, strict=True)]
+    return roots, [
+        torch.ones_like(root) if gradient is None else gradient
+        for root, gradient in zip(roots, given, strict=True)
+    ]
 
 
 def _is_fake(tensors: Any) -> bool:
-    return any(isinstance(x, FakeTensor) for x in ([tensors] if isinstance(tensors, torch.Tensor) else tensors))
+    return any(
+        isinstance(x, FakeTensor)
+        for x in ([tensors] if isinstance(tensors, torch.Tensor) else tensors)
+    )
 
 
 def _backward(original: Callable[..., None]) -> Callable[..., None]:
     def backward(
-        tensors: Any, grad_tensors: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None, **other: Any
+        tensors: Any,
+        grad_tensors: Any = None,
+        retain_graph: Any = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+        **other: Any,
     ) -> None:
         if not _is_fake(tensors):
-            return original(tensors, grad_tensors, retain_graph, create_graph, inputs=inputs, **other)
+            return original(
+                tensors, grad_tensors, retain_graph, create_graph, inputs=inputs, **other
+            )
         if create_graph:
             raise NotRecordable("a backward pass with create_graph=True cannot be recorded")
         roots, gradients = _roots(tensors, grad_tensors)
-        chosen = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+        chosen = (
+            None
+            if inputs is None
+            else [inputs]
+            if isinstance(inputs, torch.Tensor)
+            else list(inputs)
+        )
         for (node, _), gradient in walk(roots, gradients, chosen or []).items():
             leaf = getattr(node, "variable", None)
             if leaf is None or (chosen is not None and not any(leaf is one for one in chosen)):
@@ -137,14 +171,24 @@ def _grad(original: Callable[..., Any]) -> Callable[..., Any]:
         **other: Any,
     ) -> Any:
         if not _is_fake(outputs):
-            return original(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused=allow_unused, **other)
+            return original(
+                outputs,
+                inputs,
+                grad_outputs,
+                retain_graph,
+                create_graph,
+                allow_unused=allow_unused,
+                **other,
+            )
         if create_graph:
             raise NotRecordable("a backward pass with create_graph=True cannot be recorded")
         wanted = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
         found = walk(*_roots(outputs, grad_outputs), wanted)
         result = tuple(found.get(_edge(tensor)) for tensor in wanted)
         if not allow_unused and any(gradient is None for gradient in result):
-            raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph.")
+            raise RuntimeError(
+                "One of the differentiated Tensors appears to not have been used in the graph."
+            )
         return result
 
     return grad

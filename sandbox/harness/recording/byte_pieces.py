@@ -13,8 +13,11 @@ from collections.abc import Iterator, Sequence
 MAX_RUNS = 16  # contiguous pieces as which one fill or copy is done; beyond, a kernel does it
 
 
-def runs(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> list[tuple[int, int]] | None:
-    """A strided view as (offset, size) byte pieces in index order, adjacent ones joined; None when there are over MAX_RUNS."""
+def runs(
+    shape: Sequence[int], strides: Sequence[int], itemsize: int
+) -> list[tuple[int, int]] | None:
+    """A strided view as (offset, size) byte pieces in index order, adjacent ones joined; None when
+    there are over MAX_RUNS."""
     dims = [(extent, stride) for extent, stride in zip(shape, strides, strict=True) if extent != 1]
     size = itemsize
     while dims and dims[-1][1] * itemsize == size:
@@ -27,7 +30,9 @@ def runs(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> list[tu
     return [(offset, size) for offset in offsets]
 
 
-def matched(to_pieces: list[tuple[int, int]], from_pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+def matched(
+    to_pieces: list[tuple[int, int]], from_pieces: list[tuple[int, int]]
+) -> Iterator[tuple[int, int, int]]:
     """Walks two piece lists of equal total size together: (to offset, from offset, size)."""
     i = j = to_done = from_done = 0
     while i < len(to_pieces) and j < len(from_pieces):

@@ -1,11 +1,12 @@
-"""What tensors hold while a plan is recorded: which values host code may know, and where a storage is in the plan.
+"""What tensors hold while a plan is recorded: which values host code may know, and where a storage
+is in the plan.
 
     contents = Contents(draft)
     fake = contents.adopt(torch.tensor([1, 2]))      # a fake tensor with known values
     index = contents.materialise(contents.record_of(fake))
 
-A storage enters the plan when a kernel, a fill or a copy needs it; what was known of it until then is written to its buffer. One thread.
-"""
+A storage enters the plan when a kernel, a fill or a copy needs it; what was known of it until then
+is written to its buffer. One thread."""
 
 from __future__ import annotations
 
@@ -35,24 +36,31 @@ class Contents:
         return record if record is not None else self.storages.add(tensor, None)
 
     def values(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A view of the known content with the tensor's layout; writing to it changes the content."""
+        """A view of the known content with the tensor's layout; writing to it changes the
+        content."""
         record = self.record_of(tensor)
         with _disable_current_modes():
             flat = record.known_bytes()
             view = torch.empty(0, dtype=tensor.dtype)
             offset = flat.storage_offset() // tensor.element_size() + int(tensor.storage_offset())
-            return view.set_(flat.untyped_storage(), offset, tuple(tensor.shape), tuple(tensor.stride()))  # type: ignore[call-overload, no-any-return]
+            return view.set_(
+                flat.untyped_storage(), offset, tuple(tensor.shape), tuple(tensor.stride())
+            )  # type: ignore[call-overload, no-any-return]
 
     def adopt(self, real: torch.Tensor, device: torch.device | None = None) -> torch.Tensor:
         """A fake tensor whose values are known to be those of a real CPU tensor."""
         if real.untyped_storage().nbytes() > MAX_KNOWN_BYTES:
-            raise self._draft.refuse(f"a constant of {real.untyped_storage().nbytes()} bytes is over the limit of {MAX_KNOWN_BYTES}")
+            raise self._draft.refuse(
+                f"a constant of {real.untyped_storage().nbytes()} bytes is over the limit of {MAX_KNOWN_BYTES}"
+            )
         with _disable_current_modes():
             dense = real.detach().cpu().clone(memory_format=torch.preserve_format)
             content = torch.empty(0, dtype=torch.uint8).set_(dense.untyped_storage())  # type: ignore[call-overload]
             shape, strides = tuple(dense.shape), tuple(dense.stride())
         with self.fake_mode:
-            fake = torch.empty_strided(shape, strides, dtype=dense.dtype, device=device or real.device)
+            fake = torch.empty_strided(
+                shape, strides, dtype=dense.dtype, device=device or real.device
+            )
         self.storages.add(fake, content)
         return fake
 
@@ -65,12 +73,15 @@ class Contents:
         return self.materialise(record)
 
     def _constant(self, nbytes: int, content: torch.Tensor) -> int:
-        with _disable_current_modes():  # numpy() on a real tensor goes through dispatch, and would be made fake
+        with (
+            _disable_current_modes()
+        ):  # numpy() on a real tensor goes through dispatch, and would be made fake
             data = content.numpy().tobytes()
         return self._draft.plan.buffer(plans.BufferKind.CONSTANT, nbytes, constant=data)
 
     def materialise(self, record: Record) -> int:
-        """The record's buffer in the plan; at its first use there, known content is written to it."""
+        """The record's buffer in the plan; at its first use there, known content is written to
+        it."""
         if record.stale:
             raise self._draft.refuse(
                 "a tensor that an earlier call of the entry function filled is used again; state between calls cannot be recorded"
@@ -84,7 +95,9 @@ class Contents:
                 raise self._draft.refuse(_ADDRESS)
             content = same_element(content) or content
         if isinstance(content, Uniform) and record.nbytes:
-            self._draft.prepare(plans.Fill(index, 0, record.nbytes // content.width, content.width, content.pattern))
+            self._draft.prepare(
+                plans.Fill(index, 0, record.nbytes // content.width, content.width, content.pattern)
+            )
         elif isinstance(content, torch.Tensor) and record.nbytes:
             constant = self._constant(record.nbytes, content)
             self._draft.prepare(plans.Copy(index, 0, constant, 0, record.nbytes))
@@ -95,7 +108,11 @@ class Contents:
 
         def data_ptr(tensor: FakeTensor) -> int:
             record = self.record_of(tensor)
-            return record.address + int(tensor.storage_offset()) * tensor.element_size() if record.nbytes else 0
+            return (
+                record.address + int(tensor.storage_offset()) * tensor.element_size()
+                if record.nbytes
+                else 0
+            )
 
         def known(tensor: FakeTensor, how: str) -> torch.Tensor:
             record = self.record_of(tensor)

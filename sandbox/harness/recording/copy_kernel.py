@@ -1,11 +1,11 @@
-"""A kernel of ours for what torch does with a copy kernel of its own: strided copies and conversions between element types.
+"""A kernel of ours for what torch does with a copy kernel of its own: strided copies and
+conversions between element types.
 
     launch_copy(target, source)      # fake tensors of one shape; compiled and launched like a kernel of the submission
 
-Such a copy is device work that the submission asks for, so it is recorded as a launch of `assay_copy`, counted and timed under
-that name. Copies without a conversion move integers of the element's width, so that few variants need compiling. Conversions round
-as torch's do.
-"""
+Such a copy is device work that the submission asks for, so it is recorded as a launch of
+`assay_copy`, counted and timed under that name. Copies without a conversion move integers of the
+element's width, so that few variants need compiling. Conversions round as torch's do."""
 
 from __future__ import annotations
 
@@ -21,14 +21,27 @@ BLOCK = 1024
 _WIDE = 2**31 - BLOCK  # element counts and reaches from here on need 64-bit indices
 _INTEGER = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
-_INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.uint16, torch.uint32, torch.uint64)
+_INTEGERS = (
+    torch.int64,
+    torch.int32,
+    torch.int16,
+    torch.int8,
+    torch.uint8,
+    torch.uint16,
+    torch.uint32,
+    torch.uint64,
+)
 
 
-# Extents and strides come innermost first; `*_last` belong to the outermost dimension. Alignment of the inner ones is not worth variants.
+# Extents and strides come innermost first; `*_last` belong to the outermost dimension. Alignment of
+# the inner ones is not worth variants.
 _LOOSE = ["d1", "d2", "d3", "d4", "s1", "s2", "s3", "s4"]
 
 
-@triton.jit(do_not_specialize=_LOOSE, do_not_specialize_on_alignment=["n0", "n1", "n2", "n3", "n4", "d0", "s0", "d_last", "s_last"])
+@triton.jit(
+    do_not_specialize=_LOOSE,
+    do_not_specialize_on_alignment=["n0", "n1", "n2", "n3", "n4", "d0", "s0", "d_last", "s_last"],
+)
 def assay_copy(  # type: ignore[no-untyped-def]
     dst, src, count,
     n0, n1, n2, n3, n4,
@@ -88,7 +101,9 @@ def collapsed(shape: Sequence[int], *strides: Sequence[int]) -> tuple[list[int],
     for dim, extent in enumerate(shape):
         if extent == 1:
             continue
-        if extents and all(own[-1] == one[dim] * extent for own, one in zip(steps, strides, strict=True)):
+        if extents and all(
+            own[-1] == one[dim] * extent for own, one in zip(steps, strides, strict=True)
+        ):
             extents[-1] *= extent
             for own, one in zip(steps, strides, strict=True):
                 own[-1] = one[dim]
@@ -100,18 +115,27 @@ def collapsed(shape: Sequence[int], *strides: Sequence[int]) -> tuple[list[int],
 
 
 def launch_copy(target: torch.Tensor, source: torch.Tensor) -> None:
-    """Launches the copy. Both have one shape; `can_convert` was asked. Raises ValueError for a layout with too many dimensions."""
+    """Launches the copy. Both have one shape; `can_convert` was asked. Raises ValueError for a
+    layout with too many dimensions."""
     if target.is_complex():
         target, source = torch.view_as_real(target), torch.view_as_real(source)
     extents, (to, at) = collapsed(target.shape, target.stride(), source.stride())
     if len(extents) > MAX_COPY_RANK:
-        raise ValueError(f"a copy over {len(extents)} dimensions that cannot be joined; the limit is {MAX_COPY_RANK}")
+        raise ValueError(
+            f"a copy over {len(extents)} dimensions that cannot be joined; the limit is {MAX_COPY_RANK}"
+        )
     # The target's own order is the one to walk in: writes are then coalesced.
     order = sorted(range(len(extents)), key=lambda dim: to[dim])
     extents, to, at = ([values[dim] for dim in order] for values in (extents, to, at))
     count = math.prod(extents)
-    reach = max(sum((n - 1) * abs(step) for n, step in zip(extents, steps, strict=True)) for steps in (to, at))
-    via_f32 = source.dtype not in (target.dtype, torch.float32) and target.dtype in (torch.float16, torch.bfloat16)
+    reach = max(
+        sum((n - 1) * abs(step) for n, step in zip(extents, steps, strict=True))
+        for steps in (to, at)
+    )
+    via_f32 = source.dtype not in (target.dtype, torch.float32) and target.dtype in (
+        torch.float16,
+        torch.bfloat16,
+    )
     if source.dtype == target.dtype:
         source, target = (x.view(_INTEGER[x.element_size()]) for x in (source, target))
     to_bool = target.dtype == torch.bool

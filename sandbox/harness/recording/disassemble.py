@@ -1,10 +1,11 @@
-"""Disassemble mode of a candidate: the binaries of a launch plan as text. The candidate never sees the submission that made them; they
-are untrusted bytes all the same, which is why they are read in here.
+"""Disassemble mode of a candidate: the binaries of a launch plan as text. The candidate never sees
+the submission that made them; they are untrusted bytes all the same, which is why they are read in
+here.
 
     for name, text in disassemblies(plan_bytes, folder): ...
 
-For NVIDIA. Triton's package has no disassembler for AMD's binaries: their assembly comes with the recording.
-"""
+For NVIDIA. Triton's package has no disassembler for AMD's binaries: their assembly comes with the
+recording."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ class _Reader:
 
     def bytes(self, size: int) -> bytes:
         if size > len(self._data) - self._at:
-            raise BrokenPlan(f"the plan ends at {len(self._data)}, inside of what begins at {self._at}")
+            raise BrokenPlan(
+                f"the plan ends at {len(self._data)}, inside of what begins at {self._at}"
+            )
         self._at += size
         return self._data[self._at - size : self._at]
 

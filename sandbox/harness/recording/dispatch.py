@@ -1,4 +1,5 @@
-"""Sorts the torch operations of a submission's host code: free, arithmetic on known values, work for the plan, or refused.
+"""Sorts the torch operations of a submission's host code: free, arithmetic on known values, work
+for the plan, or refused.
 
 A TorchDispatchMode that sits above FakeTensorMode. Every operation falls in exactly one class:
   views and metadata     cost nothing and are passed on;
@@ -18,15 +19,25 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_flatten, tree_map
 
-from harness.entry.operations import ALIASES, ALLOCATIONS, DRAWN_INTO, DRAWN_LIKE, LIFTS, METADATA, UNIFORM, why_not
+from harness.entry.operations import (
+    ALIASES,
+    ALLOCATIONS,
+    DRAWN_INTO,
+    DRAWN_LIKE,
+    LIFTS,
+    METADATA,
+    UNIFORM,
+    why_not,
+)
 from harness.recording.arithmetic import Arithmetic
 from harness.recording.recorder import Recorder
 from harness.recording.storage import MAX_KNOWN_BYTES, Uniform, uniform
 
 
 class Classifier(TorchDispatchMode):
-    """See the module. `recorder` receives the buffers and plan operations. With `arithmetic`, what arithmetic.py covers is recorded too;
-    a scored submission has to compute in kernels of its own."""
+    """See the module. `recorder` receives the buffers and plan operations. With `arithmetic`, what
+    arithmetic.py covers is recorded too; a scored submission has to compute in kernels of its
+    own."""
 
     def __init__(self, recorder: Recorder, arithmetic: bool = False) -> None:
         super().__init__()
@@ -64,7 +75,12 @@ class Classifier(TorchDispatchMode):
             return self._register(func(*args, **kwargs), None)
         if name in UNIFORM:
             out = func(*args, **kwargs)
-            return self._register(out, uniform(out.dtype, kwargs.get("fill_value", UNIFORM[name](args) if len(args) else 0)))
+            return self._register(
+                out,
+                uniform(
+                    out.dtype, kwargs.get("fill_value", UNIFORM[name](args) if len(args) else 0)
+                ),
+            )
         tensors = [x for x in tree_flatten((args, kwargs))[0] if isinstance(x, FakeTensor)]
         if self._all_known(func, args, kwargs, tensors):
             return self._compute(func, args, kwargs, tensors)
@@ -80,7 +96,11 @@ class Classifier(TorchDispatchMode):
     # ---- known values
 
     def _as_fake(self, value: Any) -> Any:
-        return self._recorder.adopt(value) if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor) else value
+        return (
+            self._recorder.adopt(value)
+            if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor)
+            else value
+        )
 
     def _register(self, out: torch.Tensor, content: Uniform | torch.Tensor | None) -> torch.Tensor:
         if content is None and out.device.type == "cpu":
@@ -95,13 +115,18 @@ class Classifier(TorchDispatchMode):
         for position, argument in enumerate(func._schema.arguments):
             if argument.alias_info is not None and argument.alias_info.is_write:
                 target = kwargs.get(argument.name, args[position] if position < len(args) else None)
-                if isinstance(target, FakeTensor) and not self._recorder.record_of(target).host_known:
+                if (
+                    isinstance(target, FakeTensor)
+                    and not self._recorder.record_of(target).host_known
+                ):
                     return False
         return True
 
     def _compute(self, func: Any, args: Any, kwargs: Any, tensors: Sequence[FakeTensor]) -> Any:
         if torch.Tag.nondeterministic_seeded in func.tags:
-            self._recorder.note(f"{func._schema.name}: its random numbers were drawn when the plan was recorded, and are constants of it")
+            self._recorder.note(
+                f"{func._schema.name}: its random numbers were drawn when the plan was recorded, and are constants of it"
+            )
         shadows: dict[int, FakeTensor] = {}
 
         def real(value: Any) -> Any:
@@ -116,7 +141,11 @@ class Classifier(TorchDispatchMode):
             real_args, real_kwargs = tree_map(real, (args, kwargs))
             if "pin_memory" in real_kwargs:
                 real_kwargs["pin_memory"] = False
-            result = real_args[0].clone() if func._schema.name == "aten::_pin_memory" else func(*real_args, **real_kwargs)
+            result = (
+                real_args[0].clone()
+                if func._schema.name == "aten::_pin_memory"
+                else func(*real_args, **real_kwargs)
+            )
 
         def fake(value: Any) -> Any:
             if not isinstance(value, torch.Tensor):
@@ -133,23 +162,36 @@ class Classifier(TorchDispatchMode):
             device = torch.device(kwargs["device"])
         else:
             on_device = [t for t in tensors if t.device.type != "cpu"]
-            shaped = [t for t in on_device if t.dim() > 0] or (on_device if all(t.dim() == 0 for t in tensors) else [])
+            shaped = [t for t in on_device if t.dim() > 0] or (
+                on_device if all(t.dim() == 0 for t in tensors) else []
+            )
             device = shaped[0].device if shaped else torch.device("cpu")
         return torch.device("cuda", 0) if device.type == "cuda" else device
 
     def _random(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """Random numbers of the shape of a device tensor: drawn here, and constants from then on."""
+        """Random numbers of the shape of a device tensor: drawn here, and constants from then
+        on."""
         name = func._schema.name
         out = args[0] if name.endswith("_") else func(*args, **kwargs)
         if not isinstance(out, torch.Tensor) or name not in DRAWN_LIKE | DRAWN_INTO:
-            raise self._recorder.refuse(f"{name} makes random numbers from device data; randomness must come in as inputs")
+            raise self._recorder.refuse(
+                f"{name} makes random numbers from device data; randomness must come in as inputs"
+            )
         if out.numel() * out.element_size() > MAX_KNOWN_BYTES:
-            raise self._recorder.refuse(f"{name}: random constants are limited to {MAX_KNOWN_BYTES} bytes")
+            raise self._recorder.refuse(
+                f"{name}: random constants are limited to {MAX_KNOWN_BYTES} bytes"
+            )
         with _disable_current_modes():
             like = torch.empty(tuple(out.shape), dtype=out.dtype)
-            options = {key: value for key, value in kwargs.items() if key in ("generator", "from", "to", "low", "high", "mean", "std")}
+            options = {
+                key: value
+                for key, value in kwargs.items()
+                if key in ("generator", "from", "to", "low", "high", "mean", "std")
+            }
             drawn = func(like, *args[1:], **options)
-        self._recorder.note(f"{name}: its random numbers were drawn when the plan was recorded, and are constants of it")
+        self._recorder.note(
+            f"{name}: its random numbers were drawn when the plan was recorded, and are constants of it"
+        )
         known = self._recorder.adopt(drawn, out.device)
         if not name.endswith("_"):
             return known
@@ -167,14 +209,18 @@ class Classifier(TorchDispatchMode):
         source = args[0]
         device = torch.device(kwargs.get("device") or source.device)
         if device.type == "cpu" and source.device.type != "cpu":
-            raise self._recorder.refuse("aten::_to_copy moves a device tensor to the host (.cpu(), .to('cpu')); a launch plan cannot")
+            raise self._recorder.refuse(
+                "aten::_to_copy moves a device tensor to the host (.cpu(), .to('cpu')); a launch plan cannot"
+            )
         return self._clone(func, args, kwargs)
 
     def _copy(self, func: Any, args: Any, kwargs: Any) -> Any:
         target, source = args[0], args[1]
         func(*args, **kwargs)  # checks the shapes
         if target.device.type == "cpu":
-            raise self._recorder.refuse("aten::copy_ writes a device tensor to the host; a launch plan cannot")
+            raise self._recorder.refuse(
+                "aten::copy_ writes a device tensor to the host; a launch plan cannot"
+            )
         if source.dtype != target.dtype and self._recorder.record_of(source).computable:
             with _disable_current_modes():
                 converted = self._recorder.values(source).to(target.dtype)
@@ -188,7 +234,9 @@ class Classifier(TorchDispatchMode):
         target, value = args[0], args[1]
         if isinstance(value, FakeTensor):
             if self._recorder.record_of(value).content is None:
-                raise self._recorder.refuse("aten::fill_ with the value of a device tensor; use copy_ or a kernel of yours")
+                raise self._recorder.refuse(
+                    "aten::fill_ with the value of a device tensor; use copy_ or a kernel of yours"
+                )
             with _disable_current_modes():
                 value = self._recorder.values(value).item()
         self._recorder.fill(target, uniform(target.dtype, value), "aten::fill_")
@@ -231,8 +279,14 @@ class Classifier(TorchDispatchMode):
         source, padding = args[0], list(args[1])
         out = self._register(func(*args, **kwargs), None)
         if min(padding, default=0) < 0:
-            raise self._recorder.refuse("aten::constant_pad_nd with a negative padding; take a view instead")
-        self._recorder.fill(out, uniform(out.dtype, args[2] if len(args) > 2 else kwargs.get("value", 0)), "aten::constant_pad_nd")
+            raise self._recorder.refuse(
+                "aten::constant_pad_nd with a negative padding; take a view instead"
+            )
+        self._recorder.fill(
+            out,
+            uniform(out.dtype, args[2] if len(args) > 2 else kwargs.get("value", 0)),
+            "aten::constant_pad_nd",
+        )
         inner = out
         for step in range(len(padding) // 2):
             dim = source.dim() - 1 - step

@@ -1,4 +1,5 @@
-"""The plan under construction: where its operations go, what can be done in several ways, and why it cannot be a plan at all.
+"""The plan under construction: where its operations go, what can be done in several ways, and why
+it cannot be a plan at all.
 
     draft = Draft("cuda:90")
     draft.begin()
@@ -6,8 +7,7 @@
         with choosing.alternative("BLOCK: 64"): draft.append(op)
     data = draft.encode()                                  # raises the refusal, if there was one
 
-One thread.
-"""
+One thread."""
 
 from __future__ import annotations
 
@@ -36,7 +36,11 @@ class _Choosing:
         """Half of a plan is for alternatives: what the submission launches later must still fit."""
         binaries = self._draft.plan.binaries
         image_bytes = sum(len(binary.image) for binary in binaries)
-        return self.count < self._limit and len(binaries) < plans.MAX_BINARIES // 2 and image_bytes < plans.MAX_PLAN_BYTES // 2
+        return (
+            self.count < self._limit
+            and len(binaries) < plans.MAX_BINARIES // 2
+            and image_bytes < plans.MAX_PLAN_BYTES // 2
+        )
 
     @contextlib.contextmanager
     def alternative(self, label: str) -> Iterator[None]:
@@ -58,9 +62,13 @@ class Draft:
         self.plan = plans.Plan(self.target)
         self.notes: list[str] = []
         self._refusal: NotRecordable | None = None
-        self._questions: dict[tuple[int, object, int], int] = {}  # owner, question and number of alternatives
+        self._questions: dict[
+            tuple[int, object, int], int
+        ] = {}  # owner, question and number of alternatives
         self._settled: set[int] = set()  # owners whose answer host code has seen
-        self._alternative: list[plans.SimpleOp] | None = None  # where operations go while an alternative is recorded
+        self._alternative: list[plans.SimpleOp] | None = (
+            None  # where operations go while an alternative is recorded
+        )
         self.is_first_alternative = True
 
     def encode(self) -> bytes:
@@ -93,13 +101,16 @@ class Draft:
         chosen = _Choosing(self, 1 if owner in self._settled else plans.MAX_ALTERNATIVES)
         yield chosen
         if chosen.count > 1:
-            number = self._questions.setdefault((owner, question, chosen.count), len(self._questions))
+            number = self._questions.setdefault(
+                (owner, question, chosen.count), len(self._questions)
+            )
             self.plan.ops.append(plans.Choice(number, chosen.alternatives))
         elif chosen.alternatives:
             self.plan.ops.extend(chosen.alternatives[0].ops)
 
     def settle(self, owner: int) -> None:
-        """Host code wants to know what was chosen: from now on, and so far, it is the first alternative."""
+        """Host code wants to know what was chosen: from now on, and so far, it is the first
+        alternative."""
         self._settled.add(owner)
         numbers = {number for (asker, *_), number in self._questions.items() if asker == owner}
         for op in self.plan.ops:
@@ -108,7 +119,8 @@ class Draft:
 
     @contextlib.contextmanager
     def collecting(self, into: list[plans.SimpleOp], is_first: bool) -> Iterator[None]:
-        """Operations go into a list of their own; what prepares buffers still goes before them all."""
+        """Operations go into a list of their own; what prepares buffers still goes before them
+        all."""
         before = self._alternative, self.is_first_alternative
         self._alternative, self.is_first_alternative = into, is_first
         try:
@@ -123,7 +135,8 @@ class Draft:
             self.notes.append(text)
 
     def refuse(self, why: str, reads_values: bool = False) -> NotRecordable:
-        """An exception that says why this cannot be a plan. Kept, so that host code cannot swallow it."""
+        """An exception that says why this cannot be a plan. Kept, so that host code cannot swallow
+        it."""
         error = NotRecordable(why, reads_values)
         self._refusal = self._refusal or error
         return error

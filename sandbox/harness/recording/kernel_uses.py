@@ -61,7 +61,10 @@ class KernelUses:
     def _report(self, use: _Use) -> dict[str, Any]:
         kernel = use.kernel
         if id(kernel) not in self._figures:
-            self._figures[id(kernel)] = (kernel, read_resources(self._target, kernel.image, kernel.text("amdgcn")))
+            self._figures[id(kernel)] = (
+                kernel,
+                read_resources(self._target, kernel.image, kernel.text("amdgcn")),
+            )
         figures = self._figures[id(kernel)][1]
         return {
             "name": kernel.name,

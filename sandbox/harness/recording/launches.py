@@ -1,10 +1,10 @@
-"""What Triton's side hands to the recorder: launches, the kernels in them, and pieces of work that can be done in several ways.
+"""What Triton's side hands to the recorder: launches, the kernels in them, and pieces of work that
+can be done in several ways.
 
     class MySink: ...                        # a Sink: the recorder, for one
     sink.launch(Launch(KernelImage(...), grid, block, cluster, flags, params))
 
-Nothing here depends on Triton; triton_adapter fills it in. Values, to be shared freely.
-"""
+Nothing here depends on Triton; triton_adapter fills it in. Values, to be shared freely."""
 
 from __future__ import annotations
 
@@ -74,12 +74,15 @@ class Sink(Protocol):
 
     def launch(self, launch: Launch) -> None: ...
     def note(self, text: str) -> None: ...
-    def choosing(self, owner: int, question: object) -> contextlib.AbstractContextManager[Choosing]: ...
+    def choosing(
+        self, owner: int, question: object
+    ) -> contextlib.AbstractContextManager[Choosing]: ...
     def settle(self, owner: int) -> None: ...
 
 
 class Choosing(Protocol):
-    """What is launched inside `alternative` is one way of doing a piece of work; one that raises is forgotten."""
+    """What is launched inside `alternative` is one way of doing a piece of work; one that raises is
+    forgotten."""
 
     @property
     def count(self) -> int:

@@ -1,12 +1,13 @@
-"""Launch plans: what a submission makes the GPU do for one case, and its byte form (docs/launch-plan.md).
+"""Launch plans: what a submission makes the GPU do for one case, and its byte form
+(docs/launch-plan.md).
 
     plan = Plan("cuda:90")
     x = plan.buffer(BufferKind.INPUT, 4096, "x")
     plan.ops.append(Fill(buffer=x, offset=0, count=1024, width=4, pattern=0))
     data = plan.encode()
 
-Plain data; the launcher checks everything again. `encode` raises PlanTooLarge when a documented limit is exceeded.
-"""
+Plain data; the launcher checks everything again. `encode` raises PlanTooLarge when a documented
+limit is exceeded."""
 
 from __future__ import annotations
 
@@ -79,7 +80,8 @@ class GlobalScratch:
 
 @dataclass
 class TensorMap:
-    """A host TMA descriptor. Dimensions innermost first; `type` and `swizzle` are the CUDA driver's numbers."""
+    """A host TMA descriptor. Dimensions innermost first; `type` and `swizzle` are the CUDA driver's
+    numbers."""
 
     buffer: int
     offset: int
@@ -135,7 +137,8 @@ class Alternative:
 
 @dataclass
 class Choice:
-    """Work that the launcher does in the fastest of several ways. Choices with one question get one answer."""
+    """Work that the launcher does in the fastest of several ways. Choices with one question get one
+    answer."""
 
     question: int
     alternatives: list[Alternative]
@@ -183,7 +186,9 @@ def _param(param: Param) -> bytes:
 def _op(op: Op) -> bytes:
     match op:
         case Kernel(binary, grid, block, cluster, flags, params):
-            head = struct.pack("<BI3I3I3III", 0, binary, *grid, *block, *cluster, flags, len(params))
+            head = struct.pack(
+                "<BI3I3I3III", 0, binary, *grid, *block, *cluster, flags, len(params)
+            )
             return head + b"".join(_param(param) for param in params)
         case Fill(buffer, offset, count, width, pattern):
             return struct.pack("<BIQQBQ", 1, buffer, offset, count, width, pattern)
@@ -225,20 +230,38 @@ class Plan:
             ("buffers", len(self.buffers), MAX_BUFFERS),
             ("device binaries", len(self.binaries), MAX_BINARIES),
             ("operations", len(simple), MAX_OPERATIONS),
-            ("alternatives", max((len(op.alternatives) for op in self.ops if isinstance(op, Choice)), default=0), MAX_ALTERNATIVES),
+            (
+                "alternatives",
+                max((len(op.alternatives) for op in self.ops if isinstance(op, Choice)), default=0),
+                MAX_ALTERNATIVES,
+            ),
             ("outputs", len(self.outputs), MAX_OUTPUTS),
-            ("kernel parameters", max((len(op.params) for op in simple if isinstance(op, Kernel)), default=0), MAX_PARAMETERS),
-            ("output dimensions", max((len(output.shape) for output in self.outputs), default=0), MAX_RANK),
+            (
+                "kernel parameters",
+                max((len(op.params) for op in simple if isinstance(op, Kernel)), default=0),
+                MAX_PARAMETERS,
+            ),
+            (
+                "output dimensions",
+                max((len(output.shape) for output in self.outputs), default=0),
+                MAX_RANK,
+            ),
         ):
             if count > limit:
                 raise PlanTooLarge(f"{count} {what} are over the limit of {limit}")
         parts = [MAGIC, struct.pack("<I", VERSION), _text(self.target)]
         parts.append(struct.pack("<I", len(self.buffers)))
         for buffer in self.buffers:
-            parts.append(struct.pack("<BQ", buffer.kind, buffer.nbytes) + _text(buffer.name) + _blob(buffer.constant))
+            parts.append(
+                struct.pack("<BQ", buffer.kind, buffer.nbytes)
+                + _text(buffer.name)
+                + _blob(buffer.constant)
+            )
         parts.append(struct.pack("<I", len(self.binaries)))
         for binary in self.binaries:
-            parts.append(_text(binary.kernel) + struct.pack("<I", binary.shared_bytes) + _blob(binary.image))
+            parts.append(
+                _text(binary.kernel) + struct.pack("<I", binary.shared_bytes) + _blob(binary.image)
+            )
         parts.append(struct.pack("<I", len(self.ops)))
         parts.extend(_op(op) for op in self.ops)
         parts.append(struct.pack("<I", len(self.outputs)))

@@ -1,4 +1,5 @@
-"""Record mode of a candidate: the entry runs on fake tensors and what it makes the GPU do becomes a launch plan per case.
+"""Record mode of a candidate: the entry runs on fake tensors and what it makes the GPU do becomes a
+launch plan per case.
 
 runner = RecordRunner("cuda:90", cache_dir)   # once, before the submission is imported
 with runner.context(): import_submission()
@@ -32,8 +33,11 @@ class RecordRunner:
 
     stage = "record"
 
-    def __init__(self, target: str, cache_dir: str, alternatives: bool = True, arithmetic: bool = False) -> None:
-        """`alternatives`: record every configuration of an autotuner. `arithmetic`: let kernels of ours do what torch would compute."""
+    def __init__(
+        self, target: str, cache_dir: str, alternatives: bool = True, arithmetic: bool = False
+    ) -> None:
+        """`alternatives`: record every configuration of an autotuner. `arithmetic`: let kernels of
+        ours do what torch would compute."""
         fake_cuda.install(target)
         self.recorder = Recorder(target)
         self.recorder.patch_fake_tensor()
@@ -59,17 +63,28 @@ class RecordRunner:
             else:
                 values = case.tensor(wire) if case.has_bytes(wire) else None
                 arguments[wire["name"]] = recorder.argument(
-                    str(wire["name"]), dtype_from(wire["dtype"]), wire["shape"], wire["strides"], values
+                    str(wire["name"]),
+                    dtype_from(wire["dtype"]),
+                    wire["shape"],
+                    wire["strides"],
+                    values,
                 )
         with self.context():
             returned = entry(*arguments.values())
         outputs = collect_outputs(case, returned, arguments)
         for position, tensor in enumerate(outputs):
             if tensor.device.type != "cuda":
-                raise BadOutputs(f"output {position} is on {tensor.device}; return it on the device of the inputs")
+                raise BadOutputs(
+                    f"output {position} is on {tensor.device}; return it on the device of the inputs"
+                )
         plan, kernels = recorder.finish(outputs)
         self._kernels += [kernel for kernel in recorder.kernels() if kernel not in self._kernels]
-        return {"type": "case", "id": case.id, "kernels": kernels, "notes": list(recorder.notes)}, plan
+        return {
+            "type": "case",
+            "id": case.id,
+            "kernels": kernels,
+            "notes": list(recorder.notes),
+        }, plan
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
         """(kind, name, text) of the assembly of every kernel that was launched."""

@@ -6,10 +6,10 @@
     ...                                          # the submission's host code runs; launches and torch operations arrive here
     plan, kernels = recorder.finish([("y", y)])
 
-The plan under construction is draft.py, what tensors hold is contents.py, fills and copies are transfers.py; this ties them together.
-`launch`, `choosing`, `settle` and `note` are what Triton's side calls (launches.Sink); `copy`, `fill`, `adopt` and the like what torch's
-side does (dispatch.Classifier). One thread.
-"""
+The plan under construction is draft.py, what tensors hold is contents.py, fills and copies are
+transfers.py; this ties them together. `launch`, `choosing`, `settle` and `note` are what Triton's
+side calls (launches.Sink); `copy`, `fill`, `adopt` and the like what torch's side does
+(dispatch.Classifier). One thread."""
 
 from __future__ import annotations
 
@@ -41,8 +41,16 @@ class Recorder:
         self.storages, self.fake_mode = self._contents.storages, self._contents.fake_mode
         # What the two sides call as the recorder's own.
         self.note, self.refuse = self._draft.note, self._draft.refuse
-        self.choosing, self.settle, self.collecting = self._draft.choosing, self._draft.settle, self._draft.collecting
-        self.record_of, self.values, self.adopt = self._contents.record_of, self._contents.values, self._contents.adopt
+        self.choosing, self.settle, self.collecting = (
+            self._draft.choosing,
+            self._draft.settle,
+            self._draft.collecting,
+        )
+        self.record_of, self.values, self.adopt = (
+            self._contents.record_of,
+            self._contents.values,
+            self._contents.adopt,
+        )
         self.patch_fake_tensor = self._contents.patch_fake_tensor
         self.fill, self.copy = self._transfers.fill, self._transfers.copy
         self.kernels = self._uses.kernels
@@ -64,16 +72,26 @@ class Recorder:
         self.storages.begin_case()
 
     def argument(
-        self, name: str, dtype: torch.dtype, shape: Sequence[int], strides: Sequence[int], values: torch.Tensor | None
+        self,
+        name: str,
+        dtype: torch.dtype,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        values: torch.Tensor | None,
     ) -> torch.Tensor:
-        """The fake tensor of an argument; `values`, for a structural one, are what host code may read."""
+        """The fake tensor of an argument; `values`, for a structural one, are what host code may
+        read."""
         count = span_bytes(shape, strides, 1)
         with self.fake_mode:
             whole = torch.empty(count, dtype=dtype, device="cuda")
             fake = torch.as_strided(whole, shape, strides)
         content = None
         if values is not None:
-            content = torch.as_strided(values, (count,), (1,)).clone().view(torch.uint8) if count else torch.empty(0, dtype=torch.uint8)
+            content = (
+                torch.as_strided(values, (count,), (1,)).clone().view(torch.uint8)
+                if count
+                else torch.empty(0, dtype=torch.uint8)
+            )
         record = self.storages.add(fake, content, argument=name)
         record.index = self.plan.buffer(plans.BufferKind.INPUT, record.nbytes, record.argument)
         self._arguments.append(fake)
@@ -90,7 +108,9 @@ class Recorder:
             index = self._contents.materialise(self.record_of(tensor))
             offset = int(tensor.storage_offset()) * tensor.element_size()
             shape, strides = [int(x) for x in tensor.shape], [int(x) for x in tensor.stride()]
-            self.plan.outputs.append(plans.Output(index, offset, name_of(tensor.dtype), shape, strides))
+            self.plan.outputs.append(
+                plans.Output(index, offset, name_of(tensor.dtype), shape, strides)
+            )
         return self._draft.encode(), self._uses.reports()
 
     # ---- a launch
@@ -101,7 +121,9 @@ class Recorder:
         binary = self._uses.binary(self.plan, launch.kernel)
         if self._draft.is_first_alternative:
             self._uses.count(launch.kernel, launch.grid)
-        self._draft.append(plans.Kernel(binary, launch.grid, launch.block, launch.cluster, launch.flags, params))
+        self._draft.append(
+            plans.Kernel(binary, launch.grid, launch.block, launch.cluster, launch.flags, params)
+        )
         for record in touched:
             record.written = True
             if not record.argument:
@@ -114,19 +136,38 @@ class Recorder:
             return self._no_address(param)
         pointer = self._resolve(param.base, touched)
         shape, strides, box = list(param.shape), list(param.strides), list(param.box)
-        return plans.TensorMap(pointer.buffer, pointer.offset, param.type, param.swizzle, param.nan_outside, shape, strides, box)
+        return plans.TensorMap(
+            pointer.buffer,
+            pointer.offset,
+            param.type,
+            param.swizzle,
+            param.nan_outside,
+            shape,
+            strides,
+            box,
+        )
 
     def _resolve(self, address: Address, touched: list[Record]) -> plans.Pointer:
         record = self.storages.at(address.value)
         if record is None:
-            raise self.refuse(f"kernel argument {address.position} is an address that belongs to no tensor of this call")
+            raise self.refuse(
+                f"kernel argument {address.position} is an address that belongs to no tensor of this call"
+            )
         if record.device == "cpu":
-            raise ValueError(f"Pointer argument (at {address.position}) cannot be accessed from Triton (cpu tensor?)")
+            raise ValueError(
+                f"Pointer argument (at {address.position}) cannot be accessed from Triton (cpu tensor?)"
+            )
         index = self._contents.materialise(record)
         touched.append(record)
         return plans.Pointer(index, address.value - record.address)
 
     def _no_address(self, param: plans.Param) -> plans.Param:
-        if isinstance(param, plans.Scalar) and param.size == 8 and self.storages.is_address(param.value):
-            raise self.refuse("the address of a tensor is passed as a number; pass the tensor itself")
+        if (
+            isinstance(param, plans.Scalar)
+            and param.size == 8
+            and self.storages.is_address(param.value)
+        ):
+            raise self.refuse(
+                "the address of a tensor is passed as a number; pass the tensor itself"
+            )
         return param

@@ -2,10 +2,10 @@
 
     figures = read_resources("cuda:90", cubin, "")      # Resources(registers=32, spill_bytes=0)
 
-NVIDIA: the attributes that ptxas wrote into the cubin's `.nv.info` sections. `spill_bytes` is the kernel's local memory per
-thread (stack frame), what the driver reports as its local size. AMD: the metadata at the end of the assembly text. A binary
-without these attributes raises ValueError: a made-up figure would be worse than none. Pure functions.
-"""
+NVIDIA: the attributes that ptxas wrote into the cubin's `.nv.info` sections. `spill_bytes` is the
+kernel's local memory per thread (stack frame), what the driver reports as its local size. AMD: the
+metadata at the end of the assembly text. A binary without these attributes raises ValueError: a
+made-up figure would be worse than none. Pure functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from typing import NamedTuple
 
 _REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE = 0x2F, 0x11, 0x12
 _SYMBOL_BYTES = 24
-_RESERVED_SHARED_BYTES, _FIRST_WITH_RESERVE = 1024, 90  # of each block, for the system; such cubins count it where shared memory is used
+_RESERVED_SHARED_BYTES, _FIRST_WITH_RESERVE = (
+    1024,
+    90,
+)  # of each block, for the system; such cubins count it where shared memory is used
 _FORMAT_NONE, _FORMAT_BYTE, _FORMAT_HALF, _FORMAT_SIZED = 1, 2, 3, 4
 
 
@@ -27,7 +30,8 @@ class Resources:
 
 
 def read_resources(target: str, image: bytes, assembly: str, kernel: str = "") -> Resources:
-    """Figures of a kernel in a binary for `target`; of the only one, where no name is given. Raises ValueError."""
+    """Figures of a kernel in a binary for `target`; of the only one, where no name is given. Raises
+    ValueError."""
     if target.startswith("cuda:"):
         return _cubin(image, kernel)
     return _amdgcn(assembly)
@@ -37,7 +41,11 @@ def static_shared_bytes(target: str, image: bytes, kernel: str) -> int:
     """Shared memory of a block that the kernel itself declares. Raises ValueError."""
     name = f".nv.shared.{kernel}"
     size = sum(header.size for header in _headers(image) if header.name == name)
-    return max(size - _RESERVED_SHARED_BYTES, 0) if int(target.partition(":")[2]) >= _FIRST_WITH_RESERVE else size
+    return (
+        max(size - _RESERVED_SHARED_BYTES, 0)
+        if int(target.partition(":")[2]) >= _FIRST_WITH_RESERVE
+        else size
+    )
 
 
 class _Header(NamedTuple):
@@ -47,17 +55,27 @@ class _Header(NamedTuple):
 
 
 def _sections(image: bytes) -> dict[str, bytes]:
-    return {header.name: image[header.offset : header.offset + header.size] for header in _headers(image)}
+    return {
+        header.name: image[header.offset : header.offset + header.size]
+        for header in _headers(image)
+    }
 
 
 def _headers(image: bytes) -> list[_Header]:
     if image[:6] != b"\x7fELF\x02\x01":
         raise ValueError("the device binary is no 64-bit little-endian ELF file")
     try:
-        table, entry_size, count, names_index = struct.unpack_from("<Q", image, 0x28)[0], *struct.unpack_from("<3H", image, 0x3A)
-        headers = [struct.unpack_from("<IIQQQQ", image, table + i * entry_size) for i in range(count)]
+        table, entry_size, count, names_index = (
+            struct.unpack_from("<Q", image, 0x28)[0],
+            *struct.unpack_from("<3H", image, 0x3A),
+        )
+        headers = [
+            struct.unpack_from("<IIQQQQ", image, table + i * entry_size) for i in range(count)
+        ]
         names = image[headers[names_index][4] :]
-        return [_Header(_text_at(names, name), offset, size) for name, _, _, _, offset, size in headers]
+        return [
+            _Header(_text_at(names, name), offset, size) for name, _, _, _, offset, size in headers
+        ]
     except (struct.error, IndexError) as error:
         raise ValueError(f"the device binary's section table is broken: {error}") from error
 

@@ -1,10 +1,10 @@
-"""What the recorder knows of each tensor storage: where it came from, what it holds, and its place in the plan.
+"""What the recorder knows of each tensor storage: where it came from, what it holds, and its place
+in the plan.
 
-A storage is *host-known* while every byte of it is known without running a kernel: it was made of zeros, of a literal, of
-arithmetic on such. Known contents live beside the fake tensor as a real CPU tensor (or one repeated element), so `.item()`,
-`.tolist()` and `torch.cumsum` on them simply work, and they enter the plan only when a kernel or a copy needs them. One
-recorder, one thread.
-"""
+A storage is *host-known* while every byte of it is known without running a kernel: it was made of
+zeros, of a literal, of arithmetic on such. Known contents live beside the fake tensor as a real CPU
+tensor (or one repeated element), so `.item()`, `.tolist()` and `torch.cumsum` on them simply work,
+and they enter the plan only when a kernel or a copy needs them. One recorder, one thread."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ from torch.utils._python_dispatch import _disable_current_modes
 from harness.entry.errors import NotRecordable
 
 ADDRESS_BASE = 0x7F00_0000_0000
-ADDRESS_ALIGNMENT = 512  # what CUDA's allocator promises, so kernels specialise as they would on a device
+ADDRESS_ALIGNMENT = (
+    512  # what CUDA's allocator promises, so kernels specialise as they would on a device
+)
 MAX_KNOWN_BYTES = 32 << 20
-MAX_EXPANDED_BYTES = 1 << 20  # a larger repeated element stays one: operations on it are work for the device
+MAX_EXPANDED_BYTES = (
+    1 << 20
+)  # a larger repeated element stays one: operations on it are work for the device
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,9 @@ class Uniform:
 
     def bytes(self, nbytes: int) -> torch.Tensor:
         with _disable_current_modes():
-            element = torch.tensor(list(self.pattern.to_bytes(self.width, "little")), dtype=torch.uint8)
+            element = torch.tensor(
+                list(self.pattern.to_bytes(self.width, "little")), dtype=torch.uint8
+            )
             return element.repeat(nbytes // self.width)
 
     def converted(self, source: torch.dtype, target: torch.dtype) -> Uniform:
@@ -73,7 +79,9 @@ class Record:
         """The content as a flat uint8 tensor, expanded on demand."""
         if isinstance(self.content, Uniform):
             if self.nbytes > MAX_KNOWN_BYTES:
-                raise NotRecordable(f"host arithmetic on {self.nbytes} bytes of values is over the limit of {MAX_KNOWN_BYTES}")
+                raise NotRecordable(
+                    f"host arithmetic on {self.nbytes} bytes of values is over the limit of {MAX_KNOWN_BYTES}"
+                )
             self.content = self.content.bytes(self.nbytes)
         if self.content is None:
             raise NotRecordable("the values of this tensor exist only on the device")
@@ -107,15 +115,21 @@ class Storages:
         self._by_base: list[Record] = []
         self._next = ADDRESS_BASE
 
-    def add(self, tensor: torch.Tensor, content: Uniform | torch.Tensor | None, argument: str = "") -> Record:
+    def add(
+        self, tensor: torch.Tensor, content: Uniform | torch.Tensor | None, argument: str = ""
+    ) -> Record:
         storage = tensor.untyped_storage()
         nbytes = int(storage.nbytes())
-        record = Record(storage, nbytes, self._next if nbytes else 0, tensor.device.type, content, argument)
+        record = Record(
+            storage, nbytes, self._next if nbytes else 0, tensor.device.type, content, argument
+        )
         self._records[storage._cdata] = record
         if nbytes:
             self._bases.append(self._next)
             self._by_base.append(record)
-            self._next += (nbytes + ADDRESS_ALIGNMENT) // ADDRESS_ALIGNMENT * ADDRESS_ALIGNMENT + ADDRESS_ALIGNMENT
+            self._next += (
+                nbytes + ADDRESS_ALIGNMENT
+            ) // ADDRESS_ALIGNMENT * ADDRESS_ALIGNMENT + ADDRESS_ALIGNMENT
         return record
 
     def find(self, tensor: torch.Tensor) -> Record | None:
@@ -140,7 +154,8 @@ class Storages:
             return any(self.at(value) is not None for value in found[:64].tolist())
 
     def begin_case(self) -> None:
-        """A new plan: nothing has a place in it, and what the device wrote before is not known to it."""
+        """A new plan: nothing has a place in it, and what the device wrote before is not known to
+        it."""
         for record in self._by_base:
             record.stale = record.stale or record.written or bool(record.argument)
             record.index, record.written = None, False

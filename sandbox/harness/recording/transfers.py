@@ -1,11 +1,11 @@
-"""Fills and copies that host code asks torch for: operations of the plan where they are a few pieces, else launches of a kernel of ours.
+"""Fills and copies that host code asks torch for: operations of the plan where they are a few
+pieces, else launches of a kernel of ours.
 
     transfers = Transfers(draft, contents)
     transfers.fill(y, uniform(y.dtype, 0), "aten::zero_")
     transfers.copy(y, x, "aten::copy_")
 
-One thread.
-"""
+One thread."""
 
 from __future__ import annotations
 
@@ -35,8 +35,15 @@ class Transfers:
         if self._draft.in_alternative:
             contents.materialise(record)
         self._before_write(record, target)
-        if record.index is None and record.content is None and not record.stale and self._is_whole(record, target):
-            record.content = element  # nobody has seen it yet: it enters the plan when somebody does
+        if (
+            record.index is None
+            and record.content is None
+            and not record.stale
+            and self._is_whole(record, target)
+        ):
+            record.content = (
+                element  # nobody has seen it yet: it enters the plan when somebody does
+            )
             return
         if element.width > 8:
             raise self._draft.refuse(f"{operation} with elements of {element.width} bytes")
@@ -44,12 +51,18 @@ class Transfers:
         if pieces is None:
             with _disable_current_modes():
                 one = element.bytes(element.width).view(target.dtype)
-            self._copy_by_kernel(target, contents.adopt(one, target.device).expand(target.shape), operation)
+            self._copy_by_kernel(
+                target, contents.adopt(one, target.device).expand(target.shape), operation
+            )
             return
         index = contents.materialise(record)
         base = int(target.storage_offset()) * target.element_size()
         for offset, size in pieces:
-            self._draft.append(plans.Fill(index, base + offset, size // element.width, element.width, element.pattern))
+            self._draft.append(
+                plans.Fill(
+                    index, base + offset, size // element.width, element.width, element.pattern
+                )
+            )
         self._after_write(record)
 
     def copy(self, target: torch.Tensor, source: torch.Tensor, operation: str) -> None:
@@ -58,7 +71,11 @@ class Transfers:
             return
         contents = self._contents
         from_record, to_record = contents.record_of(source), contents.record_of(target)
-        if isinstance(from_record.content, Uniform) and from_record.host_known and from_record.content.width == source.element_size():
+        if (
+            isinstance(from_record.content, Uniform)
+            and from_record.host_known
+            and from_record.content.width == source.element_size()
+        ):
             self.fill(target, from_record.content.converted(source.dtype, target.dtype), operation)
             return
         to_pieces = runs(target.shape, target.stride(), target.element_size())
@@ -73,7 +90,9 @@ class Transfers:
         to_index = contents.materialise(to_record)
         to_base, from_base = (int(t.storage_offset()) * t.element_size() for t in (target, source))
         for to_offset, from_offset, size in matched(to_pieces, from_pieces):
-            self._draft.append(plans.Copy(to_index, to_base + to_offset, from_index, from_base + from_offset, size))
+            self._draft.append(
+                plans.Copy(to_index, to_base + to_offset, from_index, from_base + from_offset, size)
+            )
         self._after_write(to_record)
 
     def _copy_by_kernel(self, target: torch.Tensor, source: torch.Tensor, operation: str) -> None:
@@ -85,13 +104,17 @@ class Transfers:
             copy_kernel.launch_copy(target, source)
         except ValueError as error:
             raise self._draft.refuse(f"{operation}: {error}") from error
-        self._draft.note(f"{operation} is performed by a kernel of Assay's, {copy_kernel.assay_copy.__name__}")
+        self._draft.note(
+            f"{operation} is performed by a kernel of Assay's, {copy_kernel.assay_copy.__name__}"
+        )
 
     def _before_write(self, record: Record, target: torch.Tensor) -> None:
         if self._is_whole(record, target) and not record.argument:
             record.stale = False
             if record.index is None:
-                record.content = None  # about to be overwritten: no need to write the old content first
+                record.content = (
+                    None  # about to be overwritten: no need to write the old content first
+                )
 
     @staticmethod
     def _is_whole(record: Record, target: torch.Tensor) -> bool:

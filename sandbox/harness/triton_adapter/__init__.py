@@ -4,9 +4,8 @@
     patch_autotuner(sink, compile_budget_s=20)
     switch_to_interpreter()
 
-recording_driver.py stands for the device, parameters.py knows how kernels get their arguments, autotuner.py what becomes of configurations,
-interpreter.py how kernels run on a CPU.
-"""
+recording_driver.py stands for the device, parameters.py knows how kernels get their arguments,
+autotuner.py what becomes of configurations, interpreter.py how kernels run on a CPU."""
 
 from __future__ import annotations
 
@@ -20,11 +19,24 @@ from harness.triton_adapter.autotuner import patch_autotuner
 from harness.triton_adapter.interpreter import check_accesses, switch_to_interpreter
 from harness.triton_adapter.recording_driver import install_driver, nvdisasm, warm
 
-__all__ = ["check_accesses", "install_driver", "nvdisasm", "patch_autotuner", "switch_to_interpreter", "tlx_missing", "versions", "warm"]
+__all__ = [
+    "check_accesses",
+    "install_driver",
+    "nvdisasm",
+    "patch_autotuner",
+    "switch_to_interpreter",
+    "tlx_missing",
+    "versions",
+    "warm",
+]
 
 
 def versions() -> dict[str, str]:
-    return {"torch": torch.__version__, "triton": triton.__version__, "python": ".".join(map(str, sys.version_info[:3]))}
+    return {
+        "torch": torch.__version__,
+        "triton": triton.__version__,
+        "python": ".".join(map(str, sys.version_info[:3])),
+    }
 
 
 def tlx_missing() -> str:

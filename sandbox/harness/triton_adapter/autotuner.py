@@ -22,9 +22,10 @@ _DOES_NOT_FIT = (
 
 
 def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
-    """What an autotuner does where nothing can be timed: it hands all of its configurations to the sink as alternatives of one piece of
-    work. Those that do not compile are left out, and so are those that are left when compiling has taken the budget, which counts for the
-    whole process and always admits one. Without a sink (interpreter) the first is taken."""
+    """What an autotuner does where nothing can be timed: it hands all of its configurations to the
+    sink as alternatives of one piece of work. Those that do not compile are left out, and so are
+    those that are left when compiling has taken the budget, which counts for the whole process and
+    always admits one. Without a sink (interpreter) the first is taken."""
     spent = 0.0
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -56,13 +57,18 @@ def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
         self.best_config = first
         kernel = self.base_fn.__name__
         if choosing.count == 1:
-            sink.note(f"autotuner of {kernel}: took the first of {len(configs)} configurations that compiles ({first})")
+            sink.note(
+                f"autotuner of {kernel}: took the first of {len(configs)} configurations that compiles ({first})"
+            )
         else:
-            sink.note(f"autotuner of {kernel}: the launcher takes the fastest of {choosing.count} of {len(configs)} configurations")
+            sink.note(
+                f"autotuner of {kernel}: the launcher takes the fastest of {choosing.count} of {len(configs)} configurations"
+            )
         return result
 
     def best_config(self: Any) -> Any:
-        """Host code that acts on the answer gets the first configuration, and then that is the answer."""
+        """Host code that acts on the answer gets the first configuration, and then that is the
+        answer."""
         if sink is not None:
             sink.settle(id(self))
         try:
@@ -71,7 +77,9 @@ def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
             raise AttributeError("best_config: nothing was launched yet") from None
 
     Autotuner.run = run
-    Autotuner.best_config = property(best_config, lambda self, config: vars(self).update(assay_best_config=config))
+    Autotuner.best_config = property(
+        best_config, lambda self, config: vars(self).update(assay_best_config=config)
+    )
 
 
 def _run_config(tuner: Any, config: Any, args: Any, kwargs: Any) -> Any:
@@ -82,9 +90,16 @@ def _run_config(tuner: Any, config: Any, args: Any, kwargs: Any) -> Any:
 
 def _question(tuner: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
     """What Triton looks an earlier answer up by."""
-    named = {name: value for name, value in {**dict(zip(tuner.arg_names, args, strict=False)), **kwargs}.items() if name in tuner.arg_names}
+    named = {
+        name: value
+        for name, value in {**dict(zip(tuner.arg_names, args, strict=False)), **kwargs}.items()
+        if name in tuner.arg_names
+    }
     values = [named[key] for key in tuner.keys if key in named]
-    return (*map(str, values), *(str(value.dtype) for value in named.values() if hasattr(value, "dtype")))
+    return (
+        *map(str, values),
+        *(str(value.dtype) for value in named.values() if hasattr(value, "dtype")),
+    )
 
 
 def _label(config: Any) -> str:

@@ -21,18 +21,22 @@ from harness.interpreting.bounds import Bounds
 
 
 def switch_to_interpreter() -> None:
-    """From now on `@triton.jit` makes interpreted functions, and so does everything Triton's own library was decorated with."""
+    """From now on `@triton.jit` makes interpreted functions, and so does everything Triton's own
+    library was decorated with."""
     os.environ["TRITON_INTERPRET"] = "1"
     knobs.runtime.interpret = True
     made: dict[int, Any] = {}
 
     def interpreted(function: Any) -> Any:
         if id(function) not in made:
-            made[id(function)] = InterpretedFunction(function.fn, debug=function.debug, noinline=function.noinline)
+            made[id(function)] = InterpretedFunction(
+                function.fn, debug=function.debug, noinline=function.noinline
+            )
         return made[id(function)]
 
     _patch_index()
-    # Bottom up does not matter: library functions find each other through their modules' names at call time.
+    # Bottom up does not matter: library functions find each other through their modules' names at
+    # call time.
     for name, module in list(sys.modules.items()):
         if not name.startswith("triton.language"):
             continue
@@ -41,12 +45,17 @@ def switch_to_interpreter() -> None:
                 setattr(module, attribute, interpreted(value))
     for attribute, value in list(vars(tl.tensor).items()):
         library = getattr(tl.standard, attribute, None)
-        if callable(value) and isinstance(library, InterpretedFunction) and not isinstance(value, InterpretedFunction):
+        if (
+            callable(value)
+            and isinstance(library, InterpretedFunction)
+            and not isinstance(value, InterpretedFunction)
+        ):
             setattr(tl.tensor, attribute, _member(library))
 
 
 def _patch_index() -> None:
-    """Scalars are arrays of one element in the interpreter, and numpy from 2.4 on refuses int() of those: loop bounds need it."""
+    """Scalars are arrays of one element in the interpreter, and numpy from 2.4 on refuses int() of
+    those: loop bounds need it."""
     original = interpreter._patch_lang_tensor
 
     def patch(tensor: Any, scope: Any) -> None:
@@ -64,7 +73,8 @@ def _member(function: Any) -> Any:
 
 
 def check_accesses(bounds: Bounds) -> None:
-    """Loads, stores and atomics of all forms (pointers, block pointers, descriptors) end in four functions of one native module."""
+    """Loads, stores and atomics of all forms (pointers, block pointers, descriptors) end in four
+    functions of one native module."""
     interpreter._interpreter = _Checked(interpreter._interpreter, bounds)
     launch = GridExecutor.__call__
 
@@ -97,7 +107,12 @@ class _Checked:
         return self._native.store(pointers, value, mask)
 
     def atomic_rmw(self, operation: Any, pointers: Any, value: Any, mask: Any, order: Any) -> Any:
-        self._bounds.check(f"atomic_{_ATOMICS.get(operation.name, operation.name.lower())} updates", pointers, mask, value.dtype.itemsize)
+        self._bounds.check(
+            f"atomic_{_ATOMICS.get(operation.name, operation.name.lower())} updates",
+            pointers,
+            mask,
+            value.dtype.itemsize,
+        )
         return self._native.atomic_rmw(operation, pointers, value, mask, order)
 
     def atomic_cas(self, pointers: Any, expected: Any, value: Any, order: Any) -> Any:

@@ -2,9 +2,8 @@
 
     params = parameters(src, metadata, arguments)     # of one launch, in the order in which the binary declares them
 
-`constexpr` (which includes None and integers specialised to 1) are not passed, tuples are flattened, then follow the pointers to global
-and to profile scratch.
-"""
+`constexpr` (which includes None and integers specialised to 1) are not passed, tuples are
+flattened, then follow the pointers to global and to profile scratch."""
 
 from __future__ import annotations
 
@@ -19,7 +18,18 @@ from harness.entry.errors import NotRecordable
 from harness.recording.launches import Address, Descriptor, RawParam
 from harness.recording.plan import GlobalScratch, Null, Scalar
 
-_INTEGERS = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u1": 1, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
+_INTEGERS = {
+    "i1": 1,
+    "i8": 1,
+    "i16": 2,
+    "i32": 4,
+    "i64": 8,
+    "u1": 1,
+    "u8": 1,
+    "u16": 2,
+    "u32": 4,
+    "u64": 8,
+}
 _TENSOR_MAP = "nvTmaDesc"  # Triton's name for the type of an encoded descriptor
 _TF32 = 11  # Triton's number of the element type
 _FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d"}
@@ -33,10 +43,16 @@ def parameters(src: Any, metadata: Any, arguments: tuple[Any, ...]) -> list[RawP
             flat += _expand_descriptor(name, kind, argument, metas.pop(0) if metas else None)
         else:
             _flatten(kind, argument, flat)
-    params = [_typed(kind, argument, position) for position, (kind, argument) in enumerate(flat) if kind != "constexpr"]
+    params = [
+        _typed(kind, argument, position)
+        for position, (kind, argument) in enumerate(flat)
+        if kind != "constexpr"
+    ]
     for scratch in ("global_scratch", "profile_scratch"):
         size = getattr(metadata, f"{scratch}_size", 0)
-        params.append(GlobalScratch(size, getattr(metadata, f"{scratch}_align", 1)) if size else Null())
+        params.append(
+            GlobalScratch(size, getattr(metadata, f"{scratch}_align", 1)) if size else Null()
+        )
     return params
 
 
@@ -53,14 +69,22 @@ def _flatten(kind: Any, argument: Any, found: list[tuple[str, Any]]) -> None:
 
 
 def _expand_descriptor(name: str, kind: str, argument: Any, meta: Any) -> list[tuple[str, Any]]:
-    """What a host tensor descriptor becomes, as Triton's own launcher does it: a TMA descriptor, or pointer, shape, strides and padding
-    where the kernel takes it apart itself; then shape and strides once more."""
-    shape, strides = [extent(value) for value in argument.shape], [extent(value) for value in argument.strides]
+    """What a host tensor descriptor becomes, as Triton's own launcher does it: a TMA descriptor, or
+    pointer, shape, strides and padding where the kernel takes it apart itself; then shape and
+    strides once more."""
+    shape, strides = (
+        [extent(value) for value in argument.shape],
+        [extent(value) for value in argument.strides],
+    )
     nan = getattr(argument, "padding", "zero") == "nan"
-    rounds = getattr(argument, "round_f32_to_tf32", None)  # None: Triton up to 3.6, which has no such thing
+    rounds = getattr(
+        argument, "round_f32_to_tf32", None
+    )  # None: Triton up to 3.6, which has no such thing
     if meta is not None:
         if meta.get("is_im2col"):
-            raise NotRecordable(f"argument '{name}' is an im2col descriptor; a launch plan holds tiled ones")
+            raise NotRecordable(
+                f"argument '{name}' is an im2col descriptor; a launch plan holds tiled ones"
+            )
         described = list(shape)
         if meta["fp4_padded"]:
             described[-1] *= 2

@@ -1,4 +1,5 @@
-"""Triton's driver where there is no device: it compiles for its target and hands each launch to a sink.
+"""Triton's driver where there is no device: it compiles for its target and hands each launch to a
+sink.
 
 install_driver("cuda:90", sink, cache_dir)      # None for the sink: launches are refused
 """
@@ -27,22 +28,28 @@ MAX_GRID = (2**31 - 1, 65535, 65535)
 
 def target_from(name: str) -> GPUTarget:
     backend, _, arch = name.partition(":")
-    return GPUTarget(backend, int(arch) if backend == "cuda" else arch, device_facts(name).warp_size)
+    return GPUTarget(
+        backend, int(arch) if backend == "cuda" else arch, device_facts(name).warp_size
+    )
 
 
 def warm() -> None:
-    """Fills the caches that every first compile would fill again: pure functions of files that never change while we run."""
+    """Fills the caches that every first compile would fill again: pure functions of files that
+    never change while we run."""
     from triton.backends.nvidia.compiler import get_ptxas_version
     from triton.runtime.cache import triton_key
 
     triton_key()
     for arch in (90, 100):
-        with contextlib.suppress(OSError, RuntimeError):  # a machine without this ptxas finds out when it compiles for it
+        with contextlib.suppress(
+            OSError, RuntimeError
+        ):  # a machine without this ptxas finds out when it compiles for it
             get_ptxas_version(arch)
 
 
 def nvdisasm() -> str:
-    """The disassembler that comes with Triton, or the one that TRITON_NVDISASM_PATH names. Raises RuntimeError where there is none."""
+    """The disassembler that comes with Triton, or the one that TRITON_NVDISASM_PATH names. Raises
+    RuntimeError where there is none."""
     return str(knobs.nvidia.nvdisasm.path)
 
 
@@ -54,7 +61,9 @@ class _Utils:
         self.files: dict[str, str] = {}  # of the kernel that is about to be loaded
         self.loaded: list[tuple[str, bytes, int, dict[str, str]]] = []
 
-    def load_binary(self, name: str, image: bytes, shared: int, _device: int) -> tuple[int, int, int, int, int]:
+    def load_binary(
+        self, name: str, image: bytes, shared: int, _device: int
+    ) -> tuple[int, int, int, int, int]:
         self.loaded.append((name, bytes(image), shared, self.files))
         handle = len(self.loaded)
         return handle, handle, 0, 0, MAX_THREADS_PER_BLOCK
@@ -82,13 +91,16 @@ class _Driver(DriverBase):
         self.utils = _Utils(target)
         self._sink = sink
 
-    def kernel_loading(self, _module: Any, _function: Any, _name: str, files: dict[str, str], _hash: str) -> None:
+    def kernel_loading(
+        self, _module: Any, _function: Any, _name: str, files: dict[str, str], _hash: str
+    ) -> None:
         self.utils.files = dict(files)
 
     def launcher_cls(self, src: Any, metadata: Any) -> Any:
         kernel: KernelImage | None = None
         num_ctas = int(getattr(metadata, "num_ctas", 1))
-        # Triton multiplies the grid by num_ctas. TLX has a way of its own, in which the grid counts CTAs already.
+        # Triton multiplies the grid by num_ctas. TLX has a way of its own, in which the grid counts
+        # CTAs already.
         cluster = tuple(getattr(metadata, "ctas_per_cga", None) or (num_ctas, 1, 1))
         flags = (COOPERATIVE if metadata.launch_cooperative_grid else 0) | (
             DEPENDENT_LAUNCH if getattr(metadata, "launch_pdl", False) else 0
@@ -110,13 +122,22 @@ class _Driver(DriverBase):
             nonlocal kernel
             if kernel is None:
                 name, image, shared, files = self.utils.loaded[function - 1]
-                kernel = KernelImage(name, image, shared, metadata.num_warps, getattr(metadata, "num_stages", 0), files)
+                kernel = KernelImage(
+                    name,
+                    image,
+                    shared,
+                    metadata.num_warps,
+                    getattr(metadata, "num_stages", 0),
+                    files,
+                )
             if self._sink is None:
                 raise RuntimeError("no kernel can be launched here")
             grid = (extent(grid_x) * num_ctas, extent(grid_y), extent(grid_z))
             params = parameters(src, metadata, arguments)
             if any(size < 0 or size > limit for size, limit in zip(grid, MAX_GRID, strict=True)):
-                raise RuntimeError(f"Triton Error [CUDA]: invalid argument (grid {grid}; the limits are {MAX_GRID})")
+                raise RuntimeError(
+                    f"Triton Error [CUDA]: invalid argument (grid {grid}; the limits are {MAX_GRID})"
+                )
             if 0 in grid:
                 return  # Triton's own launcher does nothing either
             self._sink.launch(Launch(kernel, grid, (threads, 1, 1), cluster, flags, params))
@@ -163,7 +184,8 @@ class _Driver(DriverBase):
 
 
 def install_driver(target: str, sink: Sink | None, cache_dir: str) -> None:
-    """Makes the recording driver Triton's active one. Compiled kernels are cached in `cache_dir`."""
+    """Makes the recording driver Triton's active one. Compiled kernels are cached in
+    `cache_dir`."""
     recording = _Driver(target, sink)
     driver.set_active(recording)
     triton_compiler.max_shared_mem.cache_clear()

@@ -1,12 +1,13 @@
-"""Memory of a GPU that two processes share: made in one, exported as a file descriptor, mapped in the other.
+"""Memory of a GPU that two processes share: made in one, exported as a file descriptor, mapped in
+the other.
 
     memory = DeviceMemory.create(torch.device("cuda:0"), 1 << 20)      # `memory.bytes` is a flat uint8 tensor
     fd = memory.handle()                                               # for the other process
     theirs = DeviceMemory.attach(torch.device("cuda:0"), fd, memory.size)
 
-One allocation of the driver's virtual memory management: that works between processes in any namespaces, which CUDA IPC handles do not.
-Names, values and layouts are those of the "CUDA Driver API" reference, section "Virtual Memory Management". Not thread-safe.
-"""
+One allocation of the driver's virtual memory management: that works between processes in any
+namespaces, which CUDA IPC handles do not. Names, values and layouts are those of the "CUDA Driver
+API" reference, section "Virtual Memory Management". Not thread-safe."""
 
 from __future__ import annotations
 
@@ -57,7 +58,12 @@ class _Flat:
     """What torch needs to see device memory as a tensor."""
 
     def __init__(self, address: int, size: int) -> None:
-        self.__cuda_array_interface__ = {"shape": (size,), "typestr": "|u1", "data": (address, False), "version": 3}
+        self.__cuda_array_interface__ = {
+            "shape": (size,),
+            "typestr": "|u1",
+            "data": (address, False),
+            "version": 3,
+        }
 
 
 def _call(name: str, *arguments: Any) -> None:
@@ -80,11 +86,24 @@ class DeviceMemory:
         self.bytes = torch.empty(0, dtype=torch.uint8, device=device)
         address = Pointer()
         try:
-            _call("cuMemAddressReserve", ctypes.byref(address), ctypes.c_size_t(size), _NO_BYTES, Pointer(0), _NONE)
+            _call(
+                "cuMemAddressReserve",
+                ctypes.byref(address),
+                ctypes.c_size_t(size),
+                _NO_BYTES,
+                Pointer(0),
+                _NONE,
+            )
             self._address = address.value
             _call("cuMemMap", address, ctypes.c_size_t(size), _NO_BYTES, handle, _NONE)
             access = Access(Location(DEVICE, device.index or 0), READ_WRITE)
-            _call("cuMemSetAccess", address, ctypes.c_size_t(size), ctypes.byref(access), ctypes.c_size_t(1))
+            _call(
+                "cuMemSetAccess",
+                address,
+                ctypes.c_size_t(size),
+                ctypes.byref(access),
+                ctypes.c_size_t(1),
+            )
         finally:
             _call("cuMemRelease", handle)  # the mapping and the descriptor keep the memory
         self.bytes = torch.as_tensor(_Flat(self._address, size), device=device)
@@ -95,12 +114,29 @@ class DeviceMemory:
         torch.zeros(1, device=device)  # the context that the driver's calls work in
         properties = Properties(PINNED, POSIX_FD, Location(DEVICE, device.index or 0))
         granularity = ctypes.c_size_t()
-        _call("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(properties), ctypes.c_int(MINIMUM))
+        _call(
+            "cuMemGetAllocationGranularity",
+            ctypes.byref(granularity),
+            ctypes.byref(properties),
+            ctypes.c_int(MINIMUM),
+        )
         size = (max(size, 1) + granularity.value - 1) // granularity.value * granularity.value
         handle, fd = Handle(), ctypes.c_int(-1)
-        _call("cuMemCreate", ctypes.byref(handle), ctypes.c_size_t(size), ctypes.byref(properties), _NONE)
+        _call(
+            "cuMemCreate",
+            ctypes.byref(handle),
+            ctypes.c_size_t(size),
+            ctypes.byref(properties),
+            _NONE,
+        )
         try:
-            _call("cuMemExportToShareableHandle", ctypes.byref(fd), handle, ctypes.c_int(POSIX_FD), _NONE)
+            _call(
+                "cuMemExportToShareableHandle",
+                ctypes.byref(fd),
+                handle,
+                ctypes.c_int(POSIX_FD),
+                _NONE,
+            )
         except DeviceMemoryError:
             _call("cuMemRelease", handle)
             raise
@@ -109,10 +145,16 @@ class DeviceMemory:
 
     @classmethod
     def attach(cls, device: torch.device, fd: int, size: int) -> DeviceMemory:
-        """What another process made, with the size that it has there. The descriptor stays the caller's."""
+        """What another process made, with the size that it has there. The descriptor stays the
+        caller's."""
         torch.zeros(1, device=device)
         handle = Handle()
-        _call("cuMemImportFromShareableHandle", ctypes.byref(handle), ctypes.c_void_p(fd), ctypes.c_int(POSIX_FD))
+        _call(
+            "cuMemImportFromShareableHandle",
+            ctypes.byref(handle),
+            ctypes.c_void_p(fd),
+            ctypes.c_int(POSIX_FD),
+        )
         return cls(device, handle, size, -1)
 
     def handle(self) -> int:

@@ -1,12 +1,13 @@
-"""The frame codec: one JSON header, a payload and file descriptors over a Unix stream socket (docs/frames.md).
+"""The frame codec: one JSON header, a payload and file descriptors over a Unix stream socket
+(docs/frames.md).
 
     channel = Channel(socket.socket(fileno=3))
     channel.send({"type": "ready"}, fds=[memfd])
     frame = channel.receive()          # None at an orderly end
 
-Everything that arrives is checked against the caps before memory is reserved for it. A violation raises FrameError and the
-conversation is over; descriptors that came with a bad frame are closed. Not thread-safe: one user per channel.
-"""
+Everything that arrives is checked against the caps before memory is reserved for it. A violation
+raises FrameError and the conversation is over; descriptors that came with a bad frame are closed.
+Not thread-safe: one user per channel."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ class Frame:
 
 
 def encode(header: Header, payload: bytes = b"") -> bytes:
-    """The bytes of a frame. Raises FrameError when a cap is exceeded, so that a defect shows at the sender."""
+    """The bytes of a frame. Raises FrameError when a cap is exceeded, so that a defect shows at the
+    sender."""
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > HEADER_BYTES:
         raise FrameError(f"header of {len(text)} bytes is over the cap of {HEADER_BYTES}")
@@ -81,7 +83,8 @@ def _no_constant(name: str) -> None:
 
 
 def _nesting(text: str) -> int:
-    """Nesting depth of a JSON text, read without recursion; 0 when it has too few brackets to be over the cap."""
+    """Nesting depth of a JSON text, read without recursion; 0 when it has too few brackets to be
+    over the cap."""
     if text.count("[") + text.count("{") <= NESTING:
         return 0
     depth = deepest = 0
@@ -122,7 +125,8 @@ class Channel:
         self._socket.close()
 
     def send(self, header: Header, payload: bytes = b"", fds: Sequence[int] = ()) -> None:
-        """Sends one frame whole. The descriptors stay the caller's. Raises OSError when the peer is gone."""
+        """Sends one frame whole. The descriptors stay the caller's. Raises OSError when the peer is
+        gone."""
         if len(fds) > DESCRIPTORS:
             raise FrameError(f"{len(fds)} descriptors are over the cap of {DESCRIPTORS}")
         data = memoryview(encode(header, payload))
@@ -132,13 +136,15 @@ class Channel:
             self._socket.sendall(data[sent:])
 
     def has_more(self) -> bool:
-        """Whether receive() has something to say: a frame has begun to arrive, or the peer has closed."""
+        """Whether receive() has something to say: a frame has begun to arrive, or the peer has
+        closed."""
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
         return bool(poll.poll(0))
 
     def receive(self) -> Frame | None:
-        """The next frame, or None when the peer closed between two frames. Raises FrameError on anything else."""
+        """The next frame, or None when the peer closed between two frames. Raises FrameError on
+        anything else."""
         fds: list[int] = []
         try:
             prefix = self._read(_PREFIX.size, fds, at_start=True)
@@ -150,7 +156,9 @@ class Channel:
             if header_size > HEADER_BYTES:
                 raise FrameError(f"header of {header_size} bytes is over the cap of {HEADER_BYTES}")
             if payload_size > PAYLOAD_BYTES:
-                raise FrameError(f"payload of {payload_size} bytes is over the cap of {PAYLOAD_BYTES}")
+                raise FrameError(
+                    f"payload of {payload_size} bytes is over the cap of {PAYLOAD_BYTES}"
+                )
             header = decode_header(self._read(header_size, fds) or b"")
             payload = self._read(payload_size, fds) or b""
             return Frame(header, payload, fds)
@@ -167,7 +175,9 @@ class Channel:
         data = bytearray()
         while len(data) < size:
             space = socket.CMSG_SPACE(DESCRIPTORS * array.array("i").itemsize)
-            chunk, ancillary, flags, _ = self._socket.recvmsg(min(size - len(data), 1 << 20), space, socket.MSG_CMSG_CLOEXEC)
+            chunk, ancillary, flags, _ = self._socket.recvmsg(
+                min(size - len(data), 1 << 20), space, socket.MSG_CMSG_CLOEXEC
+            )
             for level, kind, raw in ancillary:
                 if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                     numbers = array.array("i")

@@ -1,4 +1,5 @@
-"""The host tier's direct line between judge and candidate: rounds of fresh inputs, short on the wire, because the judge's clock runs.
+"""The host tier's direct line between judge and candidate: rounds of fresh inputs, short on the
+wire, because the judge's clock runs.
 
     judge                                            candidate
     line = JudgeLine(socket)                         line = CandidateLine(socket)
@@ -6,9 +7,9 @@
     line.wait_done(deadline)          <--  D  -----  line.done()
     line.finish()                     -- END  ---->  line.wait() is None
 
-A round has `sets` sets of arguments in one piece of shared memory, each laid out as `lay_out` says: both sides compute it. One byte answers
-a round; whatever else a candidate says, earlier or later, ends the conversation with RoundError.
-"""
+A round has `sets` sets of arguments in one piece of shared memory, each laid out as `lay_out` says:
+both sides compute it. One byte answers a round; whatever else a candidate says, earlier or later,
+ends the conversation with RoundError."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ DONE = b"D"
 
 
 class RoundError(Exception):
-    """The candidate ended, was late, said what was not due, or left no memory: `how` is ended, late, protocol or memory."""
+    """The candidate ended, was late, said what was not due, or left no memory: `how` is ended,
+    late, protocol or memory."""
 
     def __init__(self, how: str, message: str) -> None:
         super().__init__(message)
@@ -64,7 +66,9 @@ def lay_out(arguments: Sequence[dict[str, Any]], outputs: Sequence[dict[str, Any
     for output in outputs:
         places.append(None if output["from"] else offset)
         if not output["from"]:
-            offset = aligned(offset + dtype_from(output["dtype"]).itemsize * math.prod(output["shape"]))
+            offset = aligned(
+                offset + dtype_from(output["dtype"]).itemsize * math.prod(output["shape"])
+            )
     return SetLayout(inputs, places, max(offset, 1))
 
 
@@ -85,7 +89,9 @@ class JudgeLine:
     def go(self, go: Go, fd: int) -> None:
         """Raises RoundError when the candidate has spoken already, or is gone."""
         if self._poll.poll(0):
-            raise _unexpected(self._socket.recv(len(DONE)), "it answered a round that had not begun")
+            raise _unexpected(
+                self._socket.recv(len(DONE)), "it answered a round that had not begun"
+            )
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))]
         try:
             self._socket.sendmsg([_GO.pack(GO_MAGIC, go.sets, go.size)], ancillary)
@@ -112,7 +118,11 @@ class JudgeLine:
 
 
 def _unexpected(answer: bytes, what: str) -> RoundError:
-    return RoundError("protocol", what) if answer else RoundError("ended", "it ended before the judge had seen all rounds")
+    return (
+        RoundError("protocol", what)
+        if answer
+        else RoundError("ended", "it ended before the judge had seen all rounds")
+    )
 
 
 class CandidateLine:
@@ -122,8 +132,11 @@ class CandidateLine:
         self._socket = sock
 
     def wait(self) -> tuple[Go, int] | None:
-        """The next round and the descriptor of its memory, which is the caller's; None at the end of the case."""
-        data, ancillary, _, _ = self._socket.recvmsg(_GO.size, socket.CMSG_SPACE(array.array("i").itemsize), socket.MSG_CMSG_CLOEXEC)
+        """The next round and the descriptor of its memory, which is the caller's; None at the end
+        of the case."""
+        data, ancillary, _, _ = self._socket.recvmsg(
+            _GO.size, socket.CMSG_SPACE(array.array("i").itemsize), socket.MSG_CMSG_CLOEXEC
+        )
         if len(data) != _GO.size:
             raise ConnectionError("the judge ended")
         magic, sets, size = _GO.unpack(data)

@@ -1,8 +1,8 @@
-"""Memory that judge and host candidate share for one round: of the GPU, or a memory file where the device is the CPU.
+"""Memory that judge and host candidate share for one round: of the GPU, or a memory file where the
+device is the CPU.
 
 memory = create(device, size)                  # in the judge
-theirs = attach(device, memory.handle(), memory.size)
-"""
+theirs = attach(device, memory.handle(), memory.size)"""
 
 from __future__ import annotations
 
@@ -49,5 +49,10 @@ def create(device: torch.device, size: int) -> SharedMemory:
 
 
 def attach(device: torch.device, fd: int, size: int) -> SharedMemory:
-    """What the other process made, with the size that it has there. The descriptor stays the caller's."""
-    return DeviceMemory.attach(device, fd, size) if device.type == "cuda" else FileMemory(os.dup(fd), size)
+    """What the other process made, with the size that it has there. The descriptor stays the
+    caller's."""
+    return (
+        DeviceMemory.attach(device, fd, size)
+        if device.type == "cuda"
+        else FileMemory(os.dup(fd), size)
+    )

@@ -1,12 +1,12 @@
-"""Tensors in memfds: dtype names, descriptors, and views that cannot leave their memory (docs/frames.md).
+"""Tensors in memfds: dtype names, descriptors, and views that cannot leave their memory
+(docs/frames.md).
 
     fd = make_memfd("inputs", [tensor])             # sealed against writing
     with MappedFile(fd, writable=False) as memory:
         x = memory.tensor(descriptor)                # checked: dtype, shape, strides and range
 
-Descriptors arrive from untrusted processes, so `MappedFile.tensor` believes nothing and raises DescriptorError with a sentence
-that says what is wrong. Not thread-safe.
-"""
+Descriptors arrive from untrusted processes, so `MappedFile.tensor` believes nothing and raises
+DescriptorError with a sentence that says what is wrong. Not thread-safe."""
 
 from __future__ import annotations
 
@@ -67,10 +67,13 @@ def aligned(size: int) -> int:
 
 
 def span_bytes(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
-    """Bytes from the first to past the last element that a strided view touches; 0 for an empty one."""
+    """Bytes from the first to past the last element that a strided view touches; 0 for an empty
+    one."""
     if any(extent == 0 for extent in shape):
         return 0
-    return (sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)) + 1) * itemsize
+    return (
+        sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)) + 1
+    ) * itemsize
 
 
 def descriptor(name: str, tensor: torch.Tensor, offset: int) -> dict[str, Any]:
@@ -96,7 +99,9 @@ def span_view(tensor: torch.Tensor) -> torch.Tensor:
     """The bytes a tensor spans, as a flat uint8 view of its storage."""
     nbytes = span_bytes(tensor.shape, tensor.stride(), tensor.element_size())
     whole = torch.empty(0, dtype=torch.uint8, device=tensor.device)
-    return whole.set_(tensor.untyped_storage(), tensor.storage_offset() * tensor.element_size(), (nbytes,), (1,))  # type: ignore[call-overload, no-any-return]
+    return whole.set_(
+        tensor.untyped_storage(), tensor.storage_offset() * tensor.element_size(), (nbytes,), (1,)
+    )  # type: ignore[call-overload, no-any-return]
 
 
 def create_memfd(name: str, size: int) -> int:
@@ -106,12 +111,14 @@ def create_memfd(name: str, size: int) -> int:
 
 
 def seal(fd: int) -> None:
-    """Forbids writing and resizing for ever, for every holder of the descriptor. No writable mapping may exist."""
+    """Forbids writing and resizing for ever, for every holder of the descriptor. No writable
+    mapping may exist."""
     fcntl.fcntl(fd, F_ADD_SEALS, SEALS)
 
 
 class Memory:
-    """Bytes that hold tensors at offsets that somebody else named. Tensors made from it are valid until `close`."""
+    """Bytes that hold tensors at offsets that somebody else named. Tensors made from it are valid
+    until `close`."""
 
     def __init__(self, flat: torch.Tensor) -> None:
         self.size = flat.numel()
@@ -120,7 +127,12 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -131,22 +143,34 @@ class Memory:
         if self._bytes is None:
             raise ValueError("the memory is closed")
         if offset < 0 or size < 0 or offset + size > self.size:
-            raise DescriptorError(f"bytes {offset} to {offset + size} are outside the memory of {self.size} bytes")
+            raise DescriptorError(
+                f"bytes {offset} to {offset + size} are outside the memory of {self.size} bytes"
+            )
         return self._bytes[offset : offset + size]
 
     def tensor(self, wire: dict[str, Any]) -> torch.Tensor:
-        """The view that a descriptor names. Raises DescriptorError unless it lies inside this memory."""
+        """The view that a descriptor names. Raises DescriptorError unless it lies inside this
+        memory."""
         dtype = dtype_from(wire.get("dtype"))
         shape, strides, offset = wire.get("shape"), wire.get("strides"), wire.get("offset")
-        if not _extents(shape) or not _extents(strides) or len(shape) != len(strides) or len(shape) > MAX_RANK:  # type: ignore[arg-type]
-            raise DescriptorError(f"shape {shape!r} with strides {strides!r}: want two lists of at most {MAX_RANK} numbers from 0 up")
+        if (
+            not _extents(shape)
+            or not _extents(strides)
+            or len(shape) != len(strides)
+            or len(shape) > MAX_RANK
+        ):  # type: ignore[arg-type]
+            raise DescriptorError(
+                f"shape {shape!r} with strides {strides!r}: want two lists of at most {MAX_RANK} numbers from 0 up"
+            )
         if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
             raise DescriptorError(f"offset {offset!r}: want a number from 0 up")
         itemsize = dtype.itemsize
         if itemsize * math.prod(max(extent, 1) for extent in shape) >= 2**63:  # type: ignore[union-attr]
             raise DescriptorError(f"shape {shape!r} has more bytes than can be counted")
         if offset % itemsize:
-            raise DescriptorError(f"offset {offset} is not a multiple of the {itemsize} bytes of a {wire['dtype']}")
+            raise DescriptorError(
+                f"offset {offset} is not a multiple of the {itemsize} bytes of a {wire['dtype']}"
+            )
         flat = self.bytes(offset, span_bytes(shape, strides, itemsize))  # type: ignore[arg-type]
         return torch.as_strided(flat.view(dtype), shape, strides)  # type: ignore[arg-type]
 
@@ -164,8 +188,9 @@ class MappedFile(Memory):
 
     @classmethod
     def snapshot(cls, fd: int) -> MappedFile:
-        """A memfd that an untrusted process held, to read: itself where its size is sealed, else a copy, because a mapping of it could
-        be cut short under the reader's feet. Its writer is dead or done by now."""
+        """A memfd that an untrusted process held, to read: itself where its size is sealed, else a
+        copy, because a mapping of it could be cut short under the reader's feet. Its writer is dead
+        or done by now."""
         size = os.fstat(fd).st_size
         if fcntl.fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK:
             return cls(fd, writable=False)
@@ -190,7 +215,9 @@ class MappedFile(Memory):
 
 
 def _extents(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(x, int) and not isinstance(x, bool) and 0 <= x < 2**40 for x in value)
+    return isinstance(value, list) and all(
+        isinstance(x, int) and not isinstance(x, bool) and 0 <= x < 2**40 for x in value
+    )
 
 
 def pack(tensors: Sequence[tuple[str, torch.Tensor]]) -> tuple[list[dict[str, Any]], int]:
@@ -202,7 +229,9 @@ def pack(tensors: Sequence[tuple[str, torch.Tensor]]) -> tuple[list[dict[str, An
     return wires, offset
 
 
-def make_memfd(name: str, tensors: Sequence[tuple[str, torch.Tensor]]) -> tuple[int, list[dict[str, Any]]]:
+def make_memfd(
+    name: str, tensors: Sequence[tuple[str, torch.Tensor]]
+) -> tuple[int, list[dict[str, Any]]]:
     """A sealed memfd that holds the tensors, and their descriptors."""
     wires, size = pack(tensors)
     fd = create_memfd(name, size)
@@ -212,11 +241,14 @@ def make_memfd(name: str, tensors: Sequence[tuple[str, torch.Tensor]]) -> tuple[
     return fd, wires
 
 
-_staging: list[torch.Tensor] = []  # pinned memory, kept: device copies into it run at the speed of the bus
+_staging: list[
+    torch.Tensor
+] = []  # pinned memory, kept: device copies into it run at the speed of the bus
 
 
 def _on_host(data: torch.Tensor) -> torch.Tensor:
-    """The bytes in host memory; of a GPU's tensor in a staging buffer, valid until the next call."""
+    """The bytes in host memory; of a GPU's tensor in a staging buffer, valid until the next
+    call."""
     if not data.is_cuda:
         return data.cpu()
     if not _staging or _staging[0].numel() < data.numel():

@@ -10,7 +10,8 @@ constexpr const char* kLibrary = "libcuda.so.1";
 Result<CudaApi> load() {
   // Never closed: the driver leaves threads and exit handlers behind.
   void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return fail(ErrorCode::unavailable, std::string("no CUDA driver: ") + ::dlerror());
+  if (library == nullptr)
+    return fail(ErrorCode::unavailable, std::string("no CUDA driver: ") + ::dlerror());
   CudaApi api;
   std::string missing;
 #define ASSAY_CUDA_LOAD(symbol, ...)                                              \
@@ -19,8 +20,9 @@ Result<CudaApi> load() {
   ASSAY_CUDA_FUNCTIONS(ASSAY_CUDA_LOAD)
 #undef ASSAY_CUDA_LOAD
   if (!missing.empty()) {
-    return fail(ErrorCode::unavailable,
-                "the CUDA driver is too old: " + std::string(kLibrary) + " lacks " + missing + "; version 550 (CUDA 12.4) or newer is needed");
+    return fail(ErrorCode::unavailable, "the CUDA driver is too old: " + std::string(kLibrary) +
+                                            " lacks " + missing +
+                                            "; version 550 (CUDA 12.4) or newer is needed");
   }
   return api;
 }
@@ -30,7 +32,8 @@ Result<CudaApi> load() {
 std::string CudaApi::describe(CUresult result) const {
   const char* name = nullptr;
   const char* text = nullptr;
-  if (cuGetErrorName(result, &name) != kSuccess || name == nullptr) return "CUresult " + std::to_string(result);
+  if (cuGetErrorName(result, &name) != kSuccess || name == nullptr)
+    return "CUresult " + std::to_string(result);
   if (cuGetErrorString(result, &text) != kSuccess || text == nullptr) return name;
   return std::string(name) + " (" + text + ")";
 }
@@ -44,7 +47,9 @@ Result<const CudaApi*> open_cuda_api() {
 std::string library_folder() {
   const Result<const CudaApi*> api = open_cuda_api();
   Dl_info facts{};
-  if (!api || ::dladdr(reinterpret_cast<void*>((*api)->cuInit), &facts) == 0 || facts.dli_fname == nullptr) return "/usr/lib";
+  if (!api || ::dladdr(reinterpret_cast<void*>((*api)->cuInit), &facts) == 0 ||
+      facts.dli_fname == nullptr)
+    return "/usr/lib";
   const std::string path = facts.dli_fname;
   return path.substr(0, path.rfind('/'));
 }

@@ -1,8 +1,10 @@
-// The part of the CUDA driver API that the launcher uses, declared here so that Assay builds on machines without CUDA headers and
-// runs on machines without a driver: open_cuda_api() loads libcuda.so.1. Names, values and layouts are those of the public
-// "CUDA Driver API" reference (docs.nvidia.com/cuda/cuda-driver-api), which are ABI and do not change; `_v2` names are the current
-// versions of calls whose old form used 32-bit sizes. tests/sandbox/launcher/driver/cuda_api_test.cc compares all of it with cuda.h
-// wherever that header exists. The table is immutable once loaded, and thread-safe.
+// The part of the CUDA driver API that the launcher uses, declared here so that Assay builds on
+// machines without CUDA headers and runs on machines without a driver: open_cuda_api() loads
+// libcuda.so.1. Names, values and layouts are those of the public "CUDA Driver API" reference
+// (docs.nvidia.com/cuda/cuda-driver-api), which are ABI and do not change; `_v2` names are the
+// current versions of calls whose old form used 32-bit sizes.
+// tests/sandbox/launcher/driver/cuda_api_test.cc compares all of it with cuda.h wherever that
+// header exists. The table is immutable once loaded, and thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -189,7 +191,8 @@ struct CudaApi {
   std::string describe(CUresult result) const;
 };
 
-/// Loads libcuda.so.1 once for the life of the process. `unavailable`, with the loader's words or the missing function (an old driver).
+/// Loads libcuda.so.1 once for the life of the process. `unavailable`, with the loader's words or
+/// the missing function (an old driver).
 Result<const CudaApi*> open_cuda_api();
 
 /// The folder that the loaded library lies in; /usr/lib before it is loaded.

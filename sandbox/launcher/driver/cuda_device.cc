@@ -8,7 +8,8 @@
 namespace assay::sandbox::cuda {
 namespace {
 
-/// The kernel module's version ("580.159.03"), or empty; libcuda only tells the version of its interface.
+/// The kernel module's version ("580.159.03"), or empty; libcuda only tells the version of its
+/// interface.
 std::string kernel_module_version() {
   std::ifstream file("/sys/module/nvidia/version");
   std::string version;
@@ -19,32 +20,42 @@ std::string kernel_module_version() {
 }  // namespace
 
 Result<int> count_devices(const CudaApi& api) {
-  // Lazy loading would load code at a first launch, in the middle of a measurement, and can block behind a closed gate.
+  // Lazy loading would load code at a first launch, in the middle of a measurement, and can block
+  // behind a closed gate.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-  // One queue of the hardware, since a plan is one stream: with eight, the default, making a context takes a third longer.
+  // One queue of the hardware, since a plan is one stream: with eight, the default, making a
+  // context takes a third longer.
   ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1);
   int count = 0;
-  if (const CUresult result = api.cuInit(0); result != kSuccess) return fail(ErrorCode::unavailable, "cuInit: " + api.describe(result));
+  if (const CUresult result = api.cuInit(0); result != kSuccess)
+    return fail(ErrorCode::unavailable, "cuInit: " + api.describe(result));
   if (const CUresult result = api.cuDeviceGetCount(&count); result != kSuccess)
     return fail(ErrorCode::unavailable, "cuDeviceGetCount: " + api.describe(result));
-  if (count == 0) return fail(ErrorCode::unavailable, "the CUDA driver sees no device (is CUDA_VISIBLE_DEVICES empty?)");
+  if (count == 0)
+    return fail(ErrorCode::unavailable,
+                "the CUDA driver sees no device (is CUDA_VISIBLE_DEVICES empty?)");
   return count;
 }
 
 Result<DeviceFacts> read_device_facts(const CudaApi& api, int index) {
   CUdevice device = 0;
   if (const CUresult result = api.cuDeviceGet(&device, index); result != kSuccess) {
-    return fail(ErrorCode::unavailable, "device " + std::to_string(index) + ": " + api.describe(result));
+    return fail(ErrorCode::unavailable,
+                "device " + std::to_string(index) + ": " + api.describe(result));
   }
   CUresult failed = kSuccess;
   const auto attribute = [&](int which) -> std::int64_t {
     int value = 0;
-    if (const CUresult result = api.cuDeviceGetAttribute(&value, which, device); result != kSuccess) failed = result;
+    if (const CUresult result = api.cuDeviceGetAttribute(&value, which, device); result != kSuccess)
+      failed = result;
     return value;
   };
   DeviceFacts facts;
   std::array<char, 256> name{};
-  if (const CUresult result = api.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device); result != kSuccess) failed = result;
+  if (const CUresult result =
+          api.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device);
+      result != kSuccess)
+    failed = result;
   facts.name = name.data();
   facts.cc_major = static_cast<int>(attribute(kAttributeComputeCapabilityMajor));
   facts.cc_minor = static_cast<int>(attribute(kAttributeComputeCapabilityMinor));
@@ -54,16 +65,21 @@ Result<DeviceFacts> read_device_facts(const CudaApi& api, int index) {
   facts.clock_khz = attribute(kAttributeClockRate);
   facts.shared_bytes_per_block = attribute(kAttributeMaxSharedMemoryPerBlockOptin);
   // Two transfers a clock; kHz to Hz, bits to bytes.
-  facts.bandwidth_bytes_per_s = 2 * attribute(kAttributeMemoryClockRate) * 1000 * attribute(kAttributeGlobalMemoryBusWidth) / 8;
+  facts.bandwidth_bytes_per_s = 2 * attribute(kAttributeMemoryClockRate) * 1000 *
+                                attribute(kAttributeGlobalMemoryBusWidth) / 8;
   std::size_t memory = 0;
-  if (const CUresult result = api.cuDeviceTotalMem_v2(&memory, device); result != kSuccess) failed = result;
+  if (const CUresult result = api.cuDeviceTotalMem_v2(&memory, device); result != kSuccess)
+    failed = result;
   facts.memory_bytes = static_cast<std::int64_t>(memory);
   int version = 0;
   if (const CUresult result = api.cuDriverGetVersion(&version); result != kSuccess) failed = result;
-  const std::string interface = "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  const std::string interface =
+      "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
   const std::string module_version = kernel_module_version();
   facts.driver = module_version.empty() ? interface : module_version + " (" + interface + ")";
-  if (failed != kSuccess) return fail(ErrorCode::unavailable, "device " + std::to_string(index) + ": " + api.describe(failed));
+  if (failed != kSuccess)
+    return fail(ErrorCode::unavailable,
+                "device " + std::to_string(index) + ": " + api.describe(failed));
   return facts;
 }
 

@@ -1,4 +1,5 @@
-// What a CUDA device says of itself, and what its errors mean. Needs cuInit, no context. Thread-safe.
+// What a CUDA device says of itself, and what its errors mean. Needs cuInit, no context.
+// Thread-safe.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 
 namespace assay::sandbox::cuda {
 
-/// cuInit and the number of devices. `unavailable` with the reason when there is no driver or no device.
+/// cuInit and the number of devices. `unavailable` with the reason when there is no driver or no
+/// device.
 Result<int> count_devices(const CudaApi& api);
 
 Result<DeviceFacts> read_device_facts(const CudaApi& api, int index);

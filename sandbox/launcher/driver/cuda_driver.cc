@@ -17,7 +17,8 @@ namespace {
 
 using namespace cuda;  // NOLINT: this file is the CUDA border
 
-constexpr std::int64_t kStaticSharedLimitBytes = 48 << 10;  // above this, static and dynamic together, a kernel must opt in
+constexpr std::int64_t kStaticSharedLimitBytes =
+    48 << 10;  // above this, static and dynamic together, a kernel must opt in
 constexpr std::uint32_t kPortableClusterBlocks = 8;
 constexpr double kNsPerMs = 1e6;
 
@@ -48,11 +49,18 @@ class CudaDriver final : public GpuDriver {
 
   LaunchStatus open(int index) {
     if (LaunchStatus s = check(api_.cuDeviceGet(&device_, index), "cuDeviceGet"); !s) return s;
-    if (LaunchStatus s = check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain"); !s) return s;
+    if (LaunchStatus s =
+            check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
+        !s)
+      return s;
     if (LaunchStatus s = check(api_.cuCtxSetCurrent(context_), "cuCtxSetCurrent"); !s) return s;
-    if (LaunchStatus s = check(api_.cuStreamCreate(&stream_, kStreamNonBlocking), "cuStreamCreate"); !s) return s;
-    if (LaunchStatus s = check(api_.cuEventCreate(&start_, kEventDefault), "cuEventCreate"); !s) return s;
-    if (LaunchStatus s = check(api_.cuEventCreate(&stop_, kEventDefault), "cuEventCreate"); !s) return s;
+    if (LaunchStatus s = check(api_.cuStreamCreate(&stream_, kStreamNonBlocking), "cuStreamCreate");
+        !s)
+      return s;
+    if (LaunchStatus s = check(api_.cuEventCreate(&start_, kEventDefault), "cuEventCreate"); !s)
+      return s;
+    if (LaunchStatus s = check(api_.cuEventCreate(&stop_, kEventDefault), "cuEventCreate"); !s)
+      return s;
     return open_gate_memory();
   }
 
@@ -62,7 +70,9 @@ class CudaDriver final : public GpuDriver {
     CUdeviceptr memory = 0;
     // The driver refuses 0 bytes.
     const CUresult result = api_.cuMemAlloc_v2(&memory, std::max<std::uint64_t>(bytes, 1));
-    if (result != kSuccess) return tl::unexpected(classify(api_, result, "allocating " + std::to_string(bytes) + " bytes of GPU memory"));
+    if (result != kSuccess)
+      return tl::unexpected(
+          classify(api_, result, "allocating " + std::to_string(bytes) + " bytes of GPU memory"));
     return memory;
   }
   void free(DevicePtr memory) override { api_.cuMemFree_v2(memory); }
@@ -70,11 +80,16 @@ class CudaDriver final : public GpuDriver {
   LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override {
     CUmemGenericAllocationHandle handle = 0;
     // The driver takes the descriptor's number for a pointer.
-    void* number = reinterpret_cast<void*>(static_cast<std::uintptr_t>(fd));  // NOLINT(performance-no-int-to-ptr)
-    if (LaunchStatus s = check(api_.cuMemImportFromShareableHandle(&handle, number, kHandleTypePosixFd), "importing shared memory"); !s)
+    void* number = reinterpret_cast<void*>(
+        static_cast<std::uintptr_t>(fd));  // NOLINT(performance-no-int-to-ptr)
+    if (LaunchStatus s =
+            check(api_.cuMemImportFromShareableHandle(&handle, number, kHandleTypePosixFd),
+                  "importing shared memory");
+        !s)
       return tl::unexpected(s.error());
     CUdeviceptr base = 0;
-    LaunchStatus mapped = check(api_.cuMemAddressReserve(&base, bytes, 0, 0, 0), "reserving addresses");
+    LaunchStatus mapped =
+        check(api_.cuMemAddressReserve(&base, bytes, 0, 0, 0), "reserving addresses");
     if (mapped) {
       mapped = map_at(base, bytes, handle);
       if (!mapped) api_.cuMemAddressFree(base, bytes);
@@ -86,7 +101,9 @@ class CudaDriver final : public GpuDriver {
   }
   LaunchStatus unmap_shared(DevicePtr memory) override {
     const auto found = shared_.find(memory);
-    if (found == shared_.end()) return launch_fail(LaunchErrorKind::internal_error, "unmapping shared memory that is not mapped");
+    if (found == shared_.end())
+      return launch_fail(LaunchErrorKind::internal_error,
+                         "unmapping shared memory that is not mapped");
     const std::uint64_t bytes = found->second;
     shared_.erase(found);
     const LaunchStatus unmapped = check(api_.cuMemUnmap(memory, bytes), "unmapping shared memory");
@@ -96,13 +113,20 @@ class CudaDriver final : public GpuDriver {
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
-    // On our stream, not the synchronous call: that returns before the last piece of pageable memory has arrived.
-    if (LaunchStatus s = check(api_.cuMemcpyHtoDAsync_v2(to, from.data(), from.size(), stream_), "copy to the GPU"); !s) return s;
+    // On our stream, not the synchronous call: that returns before the last piece of pageable
+    // memory has arrived.
+    if (LaunchStatus s = check(api_.cuMemcpyHtoDAsync_v2(to, from.data(), from.size(), stream_),
+                               "copy to the GPU");
+        !s)
+      return s;
     return synchronize();
   }
   LaunchStatus read(std::span<std::byte> to, DevicePtr from) override {
     if (to.empty()) return synchronize();
-    if (LaunchStatus s = check(api_.cuMemcpyDtoHAsync_v2(to.data(), from, to.size(), stream_), "copy from the GPU"); !s) return s;
+    if (LaunchStatus s = check(api_.cuMemcpyDtoHAsync_v2(to.data(), from, to.size(), stream_),
+                               "copy from the GPU");
+        !s)
+      return s;
     return synchronize();
   }
   LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) override {
@@ -110,32 +134,41 @@ class CudaDriver final : public GpuDriver {
     return check(api_.cuMemcpyDtoDAsync_v2(to, from, bytes, stream_), "copy on the GPU");
   }
 
-  LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width, std::uint64_t pattern) override {
+  LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width,
+                          std::uint64_t pattern) override {
     if (count == 0) return {};
     const auto low = static_cast<std::uint32_t>(pattern);
     switch (width) {
-      case 1: return check(api_.cuMemsetD8Async(to, static_cast<unsigned char>(low), count, stream_), "fill");
-      case 2: return check(api_.cuMemsetD16Async(to, static_cast<unsigned short>(low), count, stream_), "fill");
+      case 1:
+        return check(api_.cuMemsetD8Async(to, static_cast<unsigned char>(low), count, stream_),
+                     "fill");
+      case 2:
+        return check(api_.cuMemsetD16Async(to, static_cast<unsigned short>(low), count, stream_),
+                     "fill");
       case 4: return check(api_.cuMemsetD32Async(to, low, count, stream_), "fill");
       default: break;
     }
     const auto high = static_cast<std::uint32_t>(pattern >> 32);
     if (low == high) return check(api_.cuMemsetD32Async(to, low, 2 * count, stream_), "fill");
     // There is no 64-bit fill: each half is a column, one word wide, of rows of 8 bytes.
-    if (LaunchStatus s = check(api_.cuMemsetD2D32Async(to, 8, low, 1, count, stream_), "fill"); !s) return s;
+    if (LaunchStatus s = check(api_.cuMemsetD2D32Async(to, 8, low, 1, count, stream_), "fill"); !s)
+      return s;
     return check(api_.cuMemsetD2D32Async(to + 4, 8, high, 1, count, stream_), "fill");
   }
 
-  LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel, std::uint32_t shared_bytes) override {
+  LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel,
+                                  std::uint32_t shared_bytes) override {
     LaunchResult<LoadedKernel> loaded = load_module(image, kernel, shared_bytes);
     if (!loaded) return tl::unexpected(loaded.error());
     kernels_.push_back(std::move(*loaded));
     return static_cast<KernelHandle>(kernels_.size() - 1);
   }
   void unload(KernelHandle kernel) override {
-    if (CUmodule module = std::exchange(kernels_[kernel].module, nullptr); module != nullptr) api_.cuModuleUnload(module);
+    if (CUmodule module = std::exchange(kernels_[kernel].module, nullptr); module != nullptr)
+      api_.cuModuleUnload(module);
   }
-  LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name, std::uint32_t shared_bytes) override {
+  LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name,
+                      std::uint32_t shared_bytes) override {
     if (LaunchStatus s = synchronize(); !s) return s;
     unload(kernel);
     LaunchResult<LoadedKernel> loaded = load_module(image, name, shared_bytes);
@@ -143,26 +176,36 @@ class CudaDriver final : public GpuDriver {
     kernels_[kernel] = std::move(*loaded);
     return {};
   }
-  const KernelFacts& kernel_facts(KernelHandle kernel) const override { return kernels_[kernel].facts; }
+  const KernelFacts& kernel_facts(KernelHandle kernel) const override {
+    return kernels_[kernel].facts;
+  }
 
-  LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) override {
+  LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape,
+                            std::span<const ParamValue> params) override {
     CUlaunchAttribute attributes[4] = {};
-    CUlaunchConfig config = {shape.grid[0],  shape.grid[1],      shape.grid[2], shape.block[0], shape.block[1],
-                             shape.block[2], shape.shared_bytes, stream_,       attributes,     0};
+    CUlaunchConfig config = {
+        shape.grid[0],  shape.grid[1],      shape.grid[2], shape.block[0], shape.block[1],
+        shape.block[2], shape.shared_bytes, stream_,       attributes,     0};
     const auto add = [&](int id) -> CUlaunchAttributeValue& {
       attributes[config.numAttrs].id = id;
       return attributes[config.numAttrs++].value;
     };
     const std::uint32_t cluster_blocks = shape.cluster[0] * shape.cluster[1] * shape.cluster[2];
     if (cluster_blocks > 1) {
-      add(kLaunchClusterDimension).clusterDim = {shape.cluster[0], shape.cluster[1], shape.cluster[2]};
-      add(kLaunchClusterSchedulingPolicyPreference).clusterSchedulingPolicyPreference = kClusterSchedulingPolicySpread;
+      add(kLaunchClusterDimension).clusterDim = {shape.cluster[0], shape.cluster[1],
+                                                 shape.cluster[2]};
+      add(kLaunchClusterSchedulingPolicyPreference).clusterSchedulingPolicyPreference =
+          kClusterSchedulingPolicySpread;
     }
     if (shape.cooperative) add(kLaunchCooperative).cooperative = 1;
-    if (shape.dependent_launch) add(kLaunchProgrammaticStreamSerialization).programmaticStreamSerializationAllowed = 1;
+    if (shape.dependent_launch)
+      add(kLaunchProgrammaticStreamSerialization).programmaticStreamSerializationAllowed = 1;
     CUfunction function = kernels_[kernel].function;
     if (cluster_blocks > kPortableClusterBlocks) {
-      if (LaunchStatus s = check(api_.cuFuncSetAttribute(function, kFunctionNonPortableClusterSizeAllowed, 1), "allowing a cluster of over 8 blocks"); !s)
+      if (LaunchStatus s =
+              check(api_.cuFuncSetAttribute(function, kFunctionNonPortableClusterSizeAllowed, 1),
+                    "allowing a cluster of over 8 blocks");
+          !s)
         return s;
     }
     // The driver reads each value through its pointer, little endian as this host is.
@@ -171,44 +214,62 @@ class CudaDriver final : public GpuDriver {
     for (std::size_t i = 0; i < params.size(); ++i) {
       values[i] = params[i].value;
       // The driver copies a descriptor and does not write to it.
-      pointers[i] = params[i].map ? const_cast<TensorMap*>(params[i].map.get()) : static_cast<void*>(&values[i]);
+      pointers[i] = params[i].map ? const_cast<TensorMap*>(params[i].map.get())
+                                  : static_cast<void*>(&values[i]);
     }
     return check(api_.cuLaunchKernelEx(&config, function, pointers.data(), nullptr), "launch");
   }
 
   LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) override {
-    static_assert(sizeof(TensorMap) == sizeof(CUtensorMap) && alignof(TensorMap) == alignof(CUtensorMap));
+    static_assert(sizeof(TensorMap) == sizeof(CUtensorMap) &&
+                  alignof(TensorMap) == alignof(CUtensorMap));
     constexpr std::size_t kMaxRank = 5;
     constexpr std::array<std::uint32_t, kMaxRank> kStep = {1, 1, 1, 1, 1};
     std::array<std::uint64_t, kMaxRank> strides{};  // one more than the driver reads
     std::copy(spec.strides.begin(), spec.strides.end(), strides.begin());
     TensorMap map;
     void* base = reinterpret_cast<void*>(spec.base);  // NOLINT(performance-no-int-to-ptr)
-    const CUresult result = api_.cuTensorMapEncodeTiled(reinterpret_cast<CUtensorMap*>(&map), spec.type, static_cast<unsigned>(spec.shape.size()), base,
-                                                        spec.shape.data(), strides.data(), spec.box.data(), kStep.data(), kTensorMapInterleaveNone,
-                                                        spec.swizzle, kTensorMapL2Promotion128B, spec.nan_outside ? kTensorMapFillNan : kTensorMapFillNone);
-    if (result != kSuccess) return launch_fail(LaunchErrorKind::launch_failure, "encoding a tensor map: " + api_.describe(result));
+    const CUresult result = api_.cuTensorMapEncodeTiled(
+        reinterpret_cast<CUtensorMap*>(&map), spec.type, static_cast<unsigned>(spec.shape.size()),
+        base, spec.shape.data(), strides.data(), spec.box.data(), kStep.data(),
+        kTensorMapInterleaveNone, spec.swizzle, kTensorMapL2Promotion128B,
+        spec.nan_outside ? kTensorMapFillNan : kTensorMapFillNone);
+    if (result != kSuccess)
+      return launch_fail(LaunchErrorKind::launch_failure,
+                         "encoding a tensor map: " + api_.describe(result));
     return map;
   }
 
-  LaunchStatus synchronize() override { return check(api_.cuStreamSynchronize(stream_), "running on the GPU"); }
+  LaunchStatus synchronize() override {
+    return check(api_.cuStreamSynchronize(stream_), "running on the GPU");
+  }
 
   LaunchStatus close_gate() override {
     if (gate_ == nullptr) return {};
     std::atomic_ref<std::uint32_t>(*gate_).store(0, std::memory_order_release);
-    return check(api_.cuStreamWaitValue32_v2(stream_, gate_on_device_, 1, kWaitValueGeq), "closing the gate");
+    return check(api_.cuStreamWaitValue32_v2(stream_, gate_on_device_, 1, kWaitValueGeq),
+                 "closing the gate");
   }
   void open_gate() override {
-    if (gate_ != nullptr) std::atomic_ref<std::uint32_t>(*gate_).store(1, std::memory_order_release);
+    if (gate_ != nullptr)
+      std::atomic_ref<std::uint32_t>(*gate_).store(1, std::memory_order_release);
   }
-  LaunchStatus mark_start() override { return check(api_.cuEventRecord(start_, stream_), "recording an event"); }
-  LaunchStatus mark_stop() override { return check(api_.cuEventRecord(stop_, stream_), "recording an event"); }
+  LaunchStatus mark_start() override {
+    return check(api_.cuEventRecord(start_, stream_), "recording an event");
+  }
+  LaunchStatus mark_stop() override {
+    return check(api_.cuEventRecord(stop_, stream_), "recording an event");
+  }
   LaunchResult<double> elapsed_ns() override {
     float ms = 0;
-    if (LaunchStatus s = check(api_.cuEventElapsedTime(&ms, start_, stop_), "reading the timer"); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = check(api_.cuEventElapsedTime(&ms, start_, stop_), "reading the timer");
+        !s)
+      return tl::unexpected(s.error());
     return static_cast<double>(ms) * kNsPerMs;
   }
-  LaunchStatus reset_persisting_l2() override { return check(api_.cuCtxResetPersistingL2Cache(), "resetting the L2"); }
+  LaunchStatus reset_persisting_l2() override {
+    return check(api_.cuCtxResetPersistingL2Cache(), "resetting the L2");
+  }
 
  private:
   LaunchStatus check(CUresult result, const char* doing) const {
@@ -217,21 +278,27 @@ class CudaDriver final : public GpuDriver {
   }
 
   LaunchStatus map_at(CUdeviceptr base, std::uint64_t bytes, CUmemGenericAllocationHandle handle) {
-    if (LaunchStatus s = check(api_.cuMemMap(base, bytes, 0, handle, 0), "mapping shared memory"); !s) return s;
+    if (LaunchStatus s = check(api_.cuMemMap(base, bytes, 0, handle, 0), "mapping shared memory");
+        !s)
+      return s;
     const CUmemAccessDesc access{{kLocationDevice, device_}, kAccessReadWrite};
-    LaunchStatus s = check(api_.cuMemSetAccess(base, bytes, &access, 1), "allowing access to shared memory");
+    LaunchStatus s =
+        check(api_.cuMemSetAccess(base, bytes, &access, 1), "allowing access to shared memory");
     if (!s) api_.cuMemUnmap(base, bytes);
     return s;
   }
 
-  /// Stream waits on host memory are not supported everywhere (some virtual GPUs); without them timing works, with gaps.
+  /// Stream waits on host memory are not supported everywhere (some virtual GPUs); without them
+  /// timing works, with gaps.
   LaunchStatus open_gate_memory() {
     void* word = nullptr;
-    if (api_.cuMemHostAlloc(&word, sizeof(std::uint32_t), kMemHostAllocDeviceMap) != kSuccess) return {};
+    if (api_.cuMemHostAlloc(&word, sizeof(std::uint32_t), kMemHostAllocDeviceMap) != kSuccess)
+      return {};
     gate_ = static_cast<std::uint32_t*>(word);
     *gate_ = 1;
-    const bool works = api_.cuMemHostGetDevicePointer_v2(&gate_on_device_, word, 0) == kSuccess &&
-                       api_.cuStreamWaitValue32_v2(stream_, gate_on_device_, 1, kWaitValueGeq) == kSuccess;
+    const bool works =
+        api_.cuMemHostGetDevicePointer_v2(&gate_on_device_, word, 0) == kSuccess &&
+        api_.cuStreamWaitValue32_v2(stream_, gate_on_device_, 1, kWaitValueGeq) == kSuccess;
     if (!works) {
       api_.cuMemFreeHost(word);
       gate_ = nullptr;
@@ -239,11 +306,14 @@ class CudaDriver final : public GpuDriver {
     return synchronize();
   }
 
-  LaunchResult<LoadedKernel> load_module(std::string_view image, const std::string& kernel, std::uint32_t shared_bytes) {
+  LaunchResult<LoadedKernel> load_module(std::string_view image, const std::string& kernel,
+                                         std::uint32_t shared_bytes) {
     LoadedKernel loaded;
-    // The driver wants the image's end from its own headers; a copy with a zero byte after it keeps a truncated one off other memory.
+    // The driver wants the image's end from its own headers; a copy with a zero byte after it keeps
+    // a truncated one off other memory.
     const std::string bytes(image);
-    if (const CUresult result = api_.cuModuleLoadData(&loaded.module, bytes.c_str()); result != kSuccess) {
+    if (const CUresult result = api_.cuModuleLoadData(&loaded.module, bytes.c_str());
+        result != kSuccess) {
       return tl::unexpected(classify(api_, result, "loading kernel '" + kernel + "'"));
     }
     if (LaunchStatus ready = prepare(loaded, kernel, shared_bytes); !ready) {
@@ -253,31 +323,48 @@ class CudaDriver final : public GpuDriver {
     return loaded;
   }
 
-  LaunchStatus prepare(LoadedKernel& loaded, const std::string& kernel, std::uint32_t shared_bytes) {
+  LaunchStatus prepare(LoadedKernel& loaded, const std::string& kernel,
+                       std::uint32_t shared_bytes) {
     const std::string doing = "kernel '" + kernel + "'";
-    if (LaunchStatus s = check(api_.cuModuleGetFunction(&loaded.function, loaded.module, kernel.c_str()), doing.c_str()); !s) return s;
+    if (LaunchStatus s =
+            check(api_.cuModuleGetFunction(&loaded.function, loaded.module, kernel.c_str()),
+                  doing.c_str());
+        !s)
+      return s;
     const auto attribute = [&](int which, std::int64_t& to) {
       int value = 0;
-      LaunchStatus s = check(api_.cuFuncGetAttribute(&value, which, loaded.function), doing.c_str());
+      LaunchStatus s =
+          check(api_.cuFuncGetAttribute(&value, which, loaded.function), doing.c_str());
       to = value;
       return s;
     };
     KernelFacts& facts = loaded.facts;
     if (LaunchStatus s = attribute(kFunctionNumRegs, facts.registers); !s) return s;
     if (LaunchStatus s = attribute(kFunctionLocalSizeBytes, facts.local_bytes); !s) return s;
-    if (LaunchStatus s = attribute(kFunctionSharedSizeBytes, facts.static_shared_bytes); !s) return s;
-    if (LaunchStatus s = attribute(kFunctionMaxThreadsPerBlock, facts.max_threads_per_block); !s) return s;
+    if (LaunchStatus s = attribute(kFunctionSharedSizeBytes, facts.static_shared_bytes); !s)
+      return s;
+    if (LaunchStatus s = attribute(kFunctionMaxThreadsPerBlock, facts.max_threads_per_block); !s)
+      return s;
     std::size_t offset = 0;
     std::size_t bytes = 0;
     std::vector<std::size_t>& params = facts.param_bytes.emplace();
     CUresult result = kSuccess;
-    while ((result = api_.cuFuncGetParamInfo(loaded.function, params.size(), &offset, &bytes)) == kSuccess) params.push_back(bytes);
+    while ((result = api_.cuFuncGetParamInfo(loaded.function, params.size(), &offset, &bytes)) ==
+           kSuccess)
+      params.push_back(bytes);
     if (result != kInvalidValue) return check(result, (doing + ": reading its parameters").c_str());
     if (facts.static_shared_bytes + shared_bytes <= kStaticSharedLimitBytes) return {};
-    // As Triton's own launcher does it: prefer shared memory over L1 where a kernel opts in to more.
-    if (LaunchStatus s = check(api_.cuFuncSetCacheConfig(loaded.function, kCachePreferShared), doing.c_str()); !s) return s;
-    return check(api_.cuFuncSetAttribute(loaded.function, kFunctionMaxDynamicSharedSizeBytes, static_cast<int>(shared_bytes)),
-                 (doing + ": asking for " + std::to_string(shared_bytes) + " bytes of shared memory").c_str());
+    // As Triton's own launcher does it: prefer shared memory over L1 where a kernel opts in to
+    // more.
+    if (LaunchStatus s =
+            check(api_.cuFuncSetCacheConfig(loaded.function, kCachePreferShared), doing.c_str());
+        !s)
+      return s;
+    return check(
+        api_.cuFuncSetAttribute(loaded.function, kFunctionMaxDynamicSharedSizeBytes,
+                                static_cast<int>(shared_bytes)),
+        (doing + ": asking for " + std::to_string(shared_bytes) + " bytes of shared memory")
+            .c_str());
   }
 
   const CudaApi& api_;
@@ -299,7 +386,8 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_cuda_driver(int index) {
   LaunchResult<DeviceFacts> facts = device_at(open_cuda_api(), index, "CUDA");
   if (!facts) return tl::unexpected(facts.error());
   auto driver = std::make_unique<CudaDriver>(**open_cuda_api(), std::move(*facts));
-  if (LaunchStatus opened = driver->open(index); !opened) return launch_fail(LaunchErrorKind::internal_error, opened.error().message);
+  if (LaunchStatus opened = driver->open(index); !opened)
+    return launch_fail(LaunchErrorKind::internal_error, opened.error().message);
   return driver;
 }
 

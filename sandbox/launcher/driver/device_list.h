@@ -1,7 +1,8 @@
 // Which devices a driver has, for every driver alike.
 //
 //   Result<std::vector<DeviceFacts>> all = list_devices(cuda::open_cuda_api());
-//   LaunchResult<DeviceFacts> facts = device_at(cuda::open_cuda_api(), 1, "CUDA");       // or an error that names the valid ones
+//   LaunchResult<DeviceFacts> facts = device_at(cuda::open_cuda_api(), 1, "CUDA");       // or an
+//   error that names the valid ones
 //
 // An API's namespace has count_devices(api) and read_device_facts(api, index).
 #pragma once
@@ -32,13 +33,17 @@ Result<std::vector<DeviceFacts>> list_devices(Result<const Api*> api) {
 /// Asks this device alone: another one that is broken is no matter of its.
 template <class Api>
 LaunchResult<DeviceFacts> device_at(Result<const Api*> api, int index, const std::string& kind) {
-  const auto internal = [](const Error& error) { return launch_fail(LaunchErrorKind::internal_error, error.message); };
+  const auto internal = [](const Error& error) {
+    return launch_fail(LaunchErrorKind::internal_error, error.message);
+  };
   if (!api) return internal(api.error());
   Result<int> count = count_devices(**api);
   if (!count) return internal(count.error());
   if (index < 0 || index >= *count) {
     const std::string valid = *count == 0 ? "none" : "0 to " + std::to_string(*count - 1);
-    return launch_fail(LaunchErrorKind::internal_error, "there is no " + kind + " device " + std::to_string(index) + "; valid: " + valid);
+    return launch_fail(
+        LaunchErrorKind::internal_error,
+        "there is no " + kind + " device " + std::to_string(index) + "; valid: " + valid);
   }
   Result<DeviceFacts> facts = read_device_facts(**api, index);
   if (!facts) return internal(facts.error());

@@ -9,7 +9,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr DevicePtr kFirstAddress = 0x7f00'0000'0000;
-constexpr std::uint64_t kAddressGap = 1ULL << 20;  // between allocations: a stray access lands in none
+constexpr std::uint64_t kAddressGap = 1ULL
+                                      << 20;  // between allocations: a stray access lands in none
 constexpr std::uint64_t kAllocationAlignment = 256;
 constexpr double kOperationNs = 2000;
 constexpr double kBytesPerNs = 1000;
@@ -17,7 +18,9 @@ constexpr double kBytesPerNs = 1000;
 }  // namespace
 
 std::byte* FakeLaunch::memory(std::size_t param, std::int64_t offset, std::uint64_t bytes) const {
-  return param < params.size() ? gpu.translate(params[param].value + static_cast<std::uint64_t>(offset), bytes) : nullptr;
+  return param < params.size()
+             ? gpu.translate(params[param].value + static_cast<std::uint64_t>(offset), bytes)
+             : nullptr;
 }
 
 FakeDriver::FakeDriver(std::uint64_t memory_bytes) : next_address_(kFirstAddress) {
@@ -32,12 +35,14 @@ FakeDriver::FakeDriver(std::uint64_t memory_bytes) : next_address_(kFirstAddress
   facts_.driver = "fake";
 }
 
-void FakeDriver::add_kernel(const std::string& name, std::vector<std::size_t> param_bytes, FakeKernel body) {
+void FakeDriver::add_kernel(const std::string& name, std::vector<std::size_t> param_bytes,
+                            FakeKernel body) {
   known_[name] = Known{std::move(param_bytes), std::move(body)};
 }
 
 std::size_t FakeDriver::loaded_kernels() const {
-  return static_cast<std::size_t>(std::count_if(loaded_.begin(), loaded_.end(), [](const Loaded& kernel) { return !kernel.unloaded; }));
+  return static_cast<std::size_t>(std::count_if(
+      loaded_.begin(), loaded_.end(), [](const Loaded& kernel) { return !kernel.unloaded; }));
 }
 
 LaunchStatus FakeDriver::usable() const {
@@ -46,7 +51,9 @@ LaunchStatus FakeDriver::usable() const {
 }
 
 LaunchStatus FakeDriver::illegal_address() {
-  lost_ = LaunchError{LaunchErrorKind::gpu_fault, "running on the GPU: FAKE_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"};
+  lost_ = LaunchError{
+      LaunchErrorKind::gpu_fault,
+      "running on the GPU: FAKE_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"};
   return usable();
 }
 
@@ -66,15 +73,21 @@ std::byte* FakeDriver::translate(DevicePtr address, std::uint64_t bytes) {
 LaunchResult<DevicePtr> FakeDriver::map_shared(int fd, std::uint64_t bytes) {
   if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
   Result<Mapping> mapping = Mapping::map(fd, bytes, true);
-  if (!mapping) return launch_fail(LaunchErrorKind::internal_error, "importing shared memory: " + mapping.error().message);
+  if (!mapping)
+    return launch_fail(LaunchErrorKind::internal_error,
+                       "importing shared memory: " + mapping.error().message);
   const DevicePtr address = next_address_;
-  next_address_ += (bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment + kAddressGap;
+  next_address_ +=
+      (bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment +
+      kAddressGap;
   shared_.emplace(address, std::move(*mapping));
   return address;
 }
 
 LaunchStatus FakeDriver::unmap_shared(DevicePtr memory) {
-  if (shared_.erase(memory) == 0) return launch_fail(LaunchErrorKind::internal_error, "unmapping shared memory that is not mapped");
+  if (shared_.erase(memory) == 0)
+    return launch_fail(LaunchErrorKind::internal_error,
+                       "unmapping shared memory that is not mapped");
   return {};
 }
 
@@ -82,10 +95,13 @@ LaunchResult<DevicePtr> FakeDriver::allocate(std::uint64_t bytes) {
   if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
   if (bytes > static_cast<std::uint64_t>(facts_.memory_bytes) - taken_ - allocated_) {
     return launch_fail(LaunchErrorKind::gpu_memory_limit,
-                       "allocating " + std::to_string(bytes) + " bytes of GPU memory: FAKE_ERROR_OUT_OF_MEMORY (out of memory)");
+                       "allocating " + std::to_string(bytes) +
+                           " bytes of GPU memory: FAKE_ERROR_OUT_OF_MEMORY (out of memory)");
   }
   const DevicePtr address = next_address_;
-  next_address_ += (bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment + kAddressGap;
+  next_address_ +=
+      (bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment +
+      kAddressGap;
   memory_[address].resize(bytes, std::byte{0xAB});
   allocated_ += bytes;
   return address;
@@ -124,7 +140,8 @@ LaunchStatus FakeDriver::copy_async(DevicePtr to, DevicePtr from, std::uint64_t 
   return {};
 }
 
-LaunchStatus FakeDriver::fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width, std::uint64_t pattern) {
+LaunchStatus FakeDriver::fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width,
+                                    std::uint64_t pattern) {
   if (LaunchStatus s = usable(); !s) return s;
   std::byte* target = translate(to, count * width);
   if (target == nullptr) return illegal_address();
@@ -137,30 +154,35 @@ LaunchStatus FakeDriver::fill_async(DevicePtr to, std::uint64_t count, std::uint
   return {};
 }
 
-LaunchResult<KernelHandle> FakeDriver::load(std::string_view, const std::string& kernel, std::uint32_t) {
+LaunchResult<KernelHandle> FakeDriver::load(std::string_view, const std::string& kernel,
+                                            std::uint32_t) {
   if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
   Loaded loaded{kernel, {}, false, 0};
   loaded.facts.registers = 32;
   loaded.facts.max_threads_per_block = 1024;
-  if (const auto known = known_.find(kernel); known != known_.end()) loaded.facts.param_bytes = known->second.param_bytes;
+  if (const auto known = known_.find(kernel); known != known_.end())
+    loaded.facts.param_bytes = known->second.param_bytes;
   loaded_.push_back(std::move(loaded));
   return static_cast<KernelHandle>(loaded_.size() - 1);
 }
 
 void FakeDriver::unload(KernelHandle kernel) { loaded_[kernel].unloaded = true; }
 
-LaunchStatus FakeDriver::reload(KernelHandle kernel, std::string_view, const std::string&, std::uint32_t) {
+LaunchStatus FakeDriver::reload(KernelHandle kernel, std::string_view, const std::string&,
+                                std::uint32_t) {
   loaded_[kernel].variable = 0;
   return usable();
 }
 
-LaunchStatus FakeDriver::launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) {
+LaunchStatus FakeDriver::launch_async(KernelHandle kernel, const LaunchShape& shape,
+                                      std::span<const ParamValue> params) {
   if (LaunchStatus s = usable(); !s) return s;
   const std::string& name = loaded_[kernel].name;
   launches_.push_back({name, shape, {params.begin(), params.end()}});
   jitter_ = jitter_ * 1664525u + 1013904223u;
   const auto fixed = kernel_ns_.find(name);
-  clock_ns_ += (fixed == kernel_ns_.end() ? kOperationNs : fixed->second) + static_cast<double>(jitter_ >> 24) / 10.0;
+  clock_ns_ += (fixed == kernel_ns_.end() ? kOperationNs : fixed->second) +
+               static_cast<double>(jitter_ >> 24) / 10.0;
   const auto known = known_.find(name);
   if (known == known_.end()) return {};
   FakeLaunch launch{*this, shape, {params.begin(), params.end()}, loaded_[kernel].variable};

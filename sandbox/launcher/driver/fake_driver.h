@@ -1,13 +1,15 @@
-// FakeDriver: a GpuDriver over host memory, so that the whole launcher runs where there is no GPU (`--driver fake`, tests).
+// FakeDriver: a GpuDriver over host memory, so that the whole launcher runs where there is no GPU
+// (`--driver fake`, tests).
 //
 //   FakeDriver gpu;
 //   gpu.add_kernel("add_one", {8, 4}, [](FakeLaunch& launch) { ...; return LaunchStatus(); });
 //   replay(gpu, plan, request);
 //   REQUIRE(gpu.launches().size() == 1);
 //
-// Copies and fills happen at once and only inside allocations: an address outside is an illegal address, as on a GPU, and loses
-// the context. A kernel runs when a C++ function of its name was added; otherwise its launch is only recorded. Device time is made
-// up: a fixed cost per operation and byte, with a small deterministic jitter. Not thread-safe.
+// Copies and fills happen at once and only inside allocations: an address outside is an illegal
+// address, as on a GPU, and loses the context. A kernel runs when a C++ function of its name was
+// added; otherwise its launch is only recorded. Device time is made up: a fixed cost per operation
+// and byte, with a small deterministic jitter. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +32,11 @@ struct FakeLaunch {
   LaunchShape shape;
   std::vector<ParamValue> params;
 
-  std::uint64_t& variable;  // of the kernel's own on the device: 0 when its image has just been loaded
+  std::uint64_t&
+      variable;  // of the kernel's own on the device: 0 when its image has just been loaded
 
-  /// Host address of `bytes` at the device address in parameter `param` plus `offset`; null when they are in no allocation.
+  /// Host address of `bytes` at the device address in parameter `param` plus `offset`; null when
+  /// they are in no allocation.
   std::byte* memory(std::size_t param, std::int64_t offset, std::uint64_t bytes) const;
 };
 
@@ -59,9 +63,14 @@ class FakeDriver : public GpuDriver {
   /// Device time of a kernel of this name, instead of the usual.
   void set_kernel_ns(const std::string& name, double ns) { kernel_ns_[name] = ns; }
   /// From now on every call fails, as on a device that fell off the bus.
-  void lose_memory() { lost_ = LaunchError{LaunchErrorKind::internal_error, "FAKE_ERROR_DEVICE_UNAVAILABLE (the device is gone)"}; }
+  void lose_memory() {
+    lost_ = LaunchError{LaunchErrorKind::internal_error,
+                        "FAKE_ERROR_DEVICE_UNAVAILABLE (the device is gone)"};
+  }
   /// Others have all of the memory but so much.
-  void leave_memory(std::uint64_t bytes) { taken_ = static_cast<std::uint64_t>(facts_.memory_bytes) - bytes; }
+  void leave_memory(std::uint64_t bytes) {
+    taken_ = static_cast<std::uint64_t>(facts_.memory_bytes) - bytes;
+  }
   /// What a copy or a kernel may touch; null when the range is in no allocation.
   std::byte* translate(DevicePtr address, std::uint64_t bytes);
 
@@ -74,12 +83,18 @@ class FakeDriver : public GpuDriver {
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override;
   LaunchStatus read(std::span<std::byte> to, DevicePtr from) override;
   LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) override;
-  LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width, std::uint64_t pattern) override;
-  LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel, std::uint32_t shared_bytes) override;
+  LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width,
+                          std::uint64_t pattern) override;
+  LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel,
+                                  std::uint32_t shared_bytes) override;
   void unload(KernelHandle kernel) override;
-  LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name, std::uint32_t shared_bytes) override;
-  const KernelFacts& kernel_facts(KernelHandle kernel) const override { return loaded_[kernel].facts; }
-  LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) override;
+  LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name,
+                      std::uint32_t shared_bytes) override;
+  const KernelFacts& kernel_facts(KernelHandle kernel) const override {
+    return loaded_[kernel].facts;
+  }
+  LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape,
+                            std::span<const ParamValue> params) override;
   /// The address comes first in it; the rest is zero.
   LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) override;
   LaunchStatus synchronize() override;

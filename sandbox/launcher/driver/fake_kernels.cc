@@ -14,7 +14,9 @@ namespace assay::sandbox {
 namespace {
 
 LaunchStatus illegal_address() {
-  return launch_fail(LaunchErrorKind::gpu_fault, "running on the GPU: FAKE_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)");
+  return launch_fail(
+      LaunchErrorKind::gpu_fault,
+      "running on the GPU: FAKE_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)");
 }
 
 LaunchStatus vector_add(FakeLaunch& launch) {
@@ -35,7 +37,9 @@ LaunchStatus vector_add(FakeLaunch& launch) {
 }
 
 /// As a cheat would: the sum the first time, and after that what it finds.
-LaunchStatus add_once(FakeLaunch& launch) { return launch.variable++ == 0 ? vector_add(launch) : LaunchStatus(); }
+LaunchStatus add_once(FakeLaunch& launch) {
+  return launch.variable++ == 0 ? vector_add(launch) : LaunchStatus();
+}
 
 /// The sum into x, which is an input.
 LaunchStatus add_in_place(FakeLaunch& launch) {
@@ -72,10 +76,12 @@ LaunchStatus system_call(FakeLaunch& launch) {
   std::array<long, 6> arguments{};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::byte* memory = launch.memory(kFirst + i, 0, 1);
-    arguments[i] = memory != nullptr ? static_cast<long>(reinterpret_cast<std::intptr_t>(memory)) : static_cast<long>(launch.params[kFirst + i].value);
+    arguments[i] = memory != nullptr ? static_cast<long>(reinterpret_cast<std::intptr_t>(memory))
+                                     : static_cast<long>(launch.params[kFirst + i].value);
   }
   const auto& [a, b, c, d, e, f] = arguments;
-  const long returned = ::syscall(static_cast<long>(launch.params[kNumber].value), a, b, c, d, e, f);
+  const long returned =
+      ::syscall(static_cast<long>(launch.params[kNumber].value), a, b, c, d, e, f);
   const std::int64_t result = returned < 0 ? -static_cast<std::int64_t>(errno) : returned;
   std::byte* target = launch.memory(kResult, 0, sizeof result);
   if (target == nullptr) return illegal_address();
@@ -103,7 +109,8 @@ void add_fake_kernels(FakeDriver& gpu) {
     launch.gpu.lose_memory();
     return launch.gpu.synchronize();
   });
-  if (mutations_possible()) gpu.add_kernel("fake_system_call", {8, 8, 8, 8, 8, 8, 8, 8}, system_call);
+  if (mutations_possible())
+    gpu.add_kernel("fake_system_call", {8, 8, 8, 8, 8, 8, 8, 8}, system_call);
 }
 
 }  // namespace assay::sandbox

@@ -1,16 +1,21 @@
-// The kernels of `assay-launcher --driver fake`: enough to take every path of a launch, and each of its failures, through the real
-// process on a machine without a GPU. Their parameters are as a CUDA kernel of that signature would declare them.
+// The kernels of `assay-launcher --driver fake`: enough to take every path of a launch, and each of
+// its failures, through the real process on a machine without a GPU. Their parameters are as a CUDA
+// kernel of that signature would declare them.
 //
 //   fake_vector_add(const float* x, const float* y, float* out, int n)   out[i] = x[i] + y[i]
-//   fake_write_byte(char* p, long offset)                                p[offset] = 1, wherever that is
-//   fake_nothing(char* p, void* global_scratch, void* profile_scratch)   returns; parameters as Triton's compiler declares them
-//   fake_illegal_address()                                               loses the context
+//   fake_write_byte(char* p, long offset)                                p[offset] = 1, wherever
+//   that is fake_nothing(char* p, void* global_scratch, void* profile_scratch)   returns;
+//   parameters as Triton's compiler declares them fake_illegal_address() loses the context
 //   fake_endless()                                                       never returns
-//   fake_reset()                                                         the device is taken away under the launcher, as a reset does
-//   fake_system_call(long* result, long number, long a[6])               what an image that broke the driver's user side could do: one system call,
-//                                                                        six parameters; device addresses become those of the memory behind them
+//   fake_reset()                                                         the device is taken away
+//   under the launcher, as a reset does fake_system_call(long* result, long number, long a[6]) what
+//   an image that broke the driver's user side could do: one system call,
+//                                                                        six parameters; device
+//                                                                        addresses become those of
+//                                                                        the memory behind them
 //
-// The last one exists only in a build that can leave layers out (sandbox/jail/mutation.h), for the attempts on the launcher's jail.
+// The last one exists only in a build that can leave layers out (sandbox/jail/mutation.h), for the
+// attempts on the launcher's jail.
 #pragma once
 
 #include "sandbox/launcher/driver/fake_driver.h"

@@ -1,6 +1,7 @@
-// GpuDriver: the few things the launcher asks of a GPU, over one context and one stream. Implementations: CudaDriver (the CUDA
-// driver API, loaded at run time) and FakeDriver (host memory). Everything named *_async is queued on the stream in order; the
-// other calls wait for what was queued before them. Not thread-safe: one thread drives a device.
+// GpuDriver: the few things the launcher asks of a GPU, over one context and one stream.
+// Implementations: CudaDriver (the CUDA driver API, loaded at run time) and FakeDriver (host
+// memory). Everything named *_async is queued on the stream in order; the other calls wait for what
+// was queued before them. Not thread-safe: one thread drives a device.
 //
 //   auto gpu = open_cuda_driver(0);
 //   auto x = (*gpu)->allocate(bytes);
@@ -36,10 +37,12 @@ struct DeviceFacts {
   std::int64_t sms = 0;
   std::int64_t l2_bytes = 0;
   std::int64_t memory_bytes = 0;
-  std::int64_t clock_khz = 0;              // peak SM clock
-  std::int64_t shared_bytes_per_block = 0; // most that one block may have
-  std::int64_t bandwidth_bytes_per_s = 0;  // theoretical: 2 x memory clock x bus width, never measured
-  std::string driver;                      // "13.0": the driver's API version, and the kernel module's where it can be read
+  std::int64_t clock_khz = 0;               // peak SM clock
+  std::int64_t shared_bytes_per_block = 0;  // most that one block may have
+  std::int64_t bandwidth_bytes_per_s =
+      0;  // theoretical: 2 x memory clock x bus width, never measured
+  std::string
+      driver;  // "13.0": the driver's API version, and the kernel module's where it can be read
 };
 
 /// A loaded function. Valid until unload() of its index or the driver's end.
@@ -50,7 +53,8 @@ struct KernelFacts {
   std::int64_t local_bytes = 0;          // per thread: spills and stack
   std::int64_t static_shared_bytes = 0;  // per block
   std::int64_t max_threads_per_block = 0;
-  std::optional<std::vector<std::size_t>> param_bytes;  // declared by the image, in order; nothing: the driver cannot tell (fake)
+  std::optional<std::vector<std::size_t>>
+      param_bytes;  // declared by the image, in order; nothing: the driver cannot tell (fake)
 };
 
 struct LaunchShape {
@@ -67,7 +71,8 @@ struct alignas(128) TensorMap {
   std::array<std::byte, 128> bytes{};
 };
 
-/// What a TMA descriptor describes. Dimensions innermost first; `type`, `swizzle`: the driver API's numbers.
+/// What a TMA descriptor describes. Dimensions innermost first; `type`, `swizzle`: the driver API's
+/// numbers.
 struct TensorMapSpec {
   DevicePtr base = 0;
   int type = 0;
@@ -94,31 +99,38 @@ class GpuDriver {
   /// At least 256-byte aligned. gpu_memory_limit when the device is full.
   virtual LaunchResult<DevicePtr> allocate(std::uint64_t bytes) = 0;
   virtual void free(DevicePtr memory) = 0;
-  /// Maps device memory that another process allocated and sent as a descriptor. `bytes` is all of it.
+  /// Maps device memory that another process allocated and sent as a descriptor. `bytes` is all of
+  /// it.
   virtual LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) = 0;
   virtual LaunchStatus unmap_shared(DevicePtr memory) = 0;
   virtual LaunchStatus write(DevicePtr to, std::span<const std::byte> from) = 0;
   virtual LaunchStatus read(std::span<std::byte> to, DevicePtr from) = 0;
   virtual LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) = 0;
   /// `count` elements of `width` (1, 2, 4 or 8) bytes; `to` is aligned to the width.
-  virtual LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width, std::uint64_t pattern) = 0;
+  virtual LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width,
+                                  std::uint64_t pattern) = 0;
 
   /// launch_failure when the image does not load or has no such function.
-  virtual LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel, std::uint32_t shared_bytes) = 0;
+  virtual LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel,
+                                          std::uint32_t shared_bytes) = 0;
   virtual void unload(KernelHandle kernel) = 0;
-  /// Loads the same once more under the same handle: the image's variables are as at first. Waits for what was queued.
-  virtual LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name, std::uint32_t shared_bytes) = 0;
+  /// Loads the same once more under the same handle: the image's variables are as at first. Waits
+  /// for what was queued.
+  virtual LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name,
+                              std::uint32_t shared_bytes) = 0;
   virtual const KernelFacts& kernel_facts(KernelHandle kernel) const = 0;
   /// `params` must match kernel_facts().param_bytes; the caller has checked it.
-  virtual LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) = 0;
+  virtual LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape,
+                                    std::span<const ParamValue> params) = 0;
 
   /// launch_failure when the driver does not take it.
   virtual LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) = 0;
 
   virtual LaunchStatus synchronize() = 0;
 
-  // Timing. Work queued between close_gate() and open_gate() waits on the device until the gate opens, so that the host's cost
-  // of queueing is not measured. At most kMaxGatedOperations fit behind a gate; a device without gates ignores both calls.
+  // Timing. Work queued between close_gate() and open_gate() waits on the device until the gate
+  // opens, so that the host's cost of queueing is not measured. At most kMaxGatedOperations fit
+  // behind a gate; a device without gates ignores both calls.
   virtual LaunchStatus close_gate() = 0;
   virtual void open_gate() = 0;
   virtual LaunchStatus mark_start() = 0;
@@ -129,7 +141,8 @@ class GpuDriver {
   virtual LaunchStatus reset_persisting_l2() = 0;
 };
 
-/// The driver's queue holds about a thousand entries; when it is full, queueing blocks, and behind a closed gate for ever.
+/// The driver's queue holds about a thousand entries; when it is full, queueing blocks, and behind
+/// a closed gate for ever.
 inline constexpr std::size_t kMaxGatedOperations = 256;
 
 }  // namespace assay::sandbox

@@ -7,7 +7,8 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::uint64_t kWords = 1 << 16;  // 256 KiB: every memory partition of today's devices holds some of it
+constexpr std::uint64_t kWords =
+    1 << 16;  // 256 KiB: every memory partition of today's devices holds some of it
 constexpr std::uint32_t kPatterns[] = {0x5aa5c33c, 0xa55a3cc3};
 
 LaunchStatus check_pattern(GpuDriver& gpu, DevicePtr from, DevicePtr to, std::uint32_t pattern) {
@@ -20,7 +21,9 @@ LaunchStatus check_pattern(GpuDriver& gpu, DevicePtr from, DevicePtr to, std::ui
     std::uint32_t word = 0;
     std::memcpy(&word, bytes.data() + i * sizeof word, sizeof word);
     if (word != pattern)
-      return launch_fail(LaunchErrorKind::internal_error, "word " + std::to_string(i) + " reads " + std::to_string(word) + " and not " + std::to_string(pattern));
+      return launch_fail(LaunchErrorKind::internal_error, "word " + std::to_string(i) + " reads " +
+                                                              std::to_string(word) + " and not " +
+                                                              std::to_string(pattern));
   }
   return {};
 }
@@ -42,7 +45,8 @@ LaunchStatus check_memory(GpuDriver& gpu) {
 
 LaunchStatus check_health(GpuDriver& gpu) {
   LaunchStatus well = check_memory(gpu);
-  if (!well) return launch_fail(well.error().kind, "the device fails its check: " + well.error().message);
+  if (!well)
+    return launch_fail(well.error().kind, "the device fails its check: " + well.error().message);
   return well;
 }
 

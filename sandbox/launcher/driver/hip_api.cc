@@ -6,7 +6,8 @@ namespace assay::sandbox::hip {
 namespace {
 
 /// Newest first; the last is what a development package installs.
-constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
+constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+                                      "libamdhip64.so"};
 
 Result<HipApi> load() {
   void* library = nullptr;
@@ -27,7 +28,9 @@ Result<HipApi> load() {
   if (api.symbol == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(#symbol);
   ASSAY_HIP_FUNCTIONS(ASSAY_HIP_LOAD)
 #undef ASSAY_HIP_LOAD
-  if (!missing.empty()) return fail(ErrorCode::unavailable, "the HIP runtime is too old: " + std::string(name) + " lacks " + missing);
+  if (!missing.empty())
+    return fail(ErrorCode::unavailable,
+                "the HIP runtime is too old: " + std::string(name) + " lacks " + missing);
   return api;
 }
 
@@ -49,7 +52,9 @@ Result<const HipApi*> open_hip_api() {
 std::string library_folder() {
   const Result<const HipApi*> api = open_hip_api();
   Dl_info facts{};
-  if (!api || ::dladdr(reinterpret_cast<void*>((*api)->hipInit), &facts) == 0 || facts.dli_fname == nullptr) return "/usr/lib";
+  if (!api || ::dladdr(reinterpret_cast<void*>((*api)->hipInit), &facts) == 0 ||
+      facts.dli_fname == nullptr)
+    return "/usr/lib";
   const std::string path = facts.dli_fname;
   return path.substr(0, path.rfind('/'));
 }

@@ -1,7 +1,9 @@
-// The part of HIP's API that the launcher uses, declared here so that Assay builds on machines without ROCm and runs on machines without
-// its library: open_hip_api() loads libamdhip64. Names, values and signatures are those of the public "HIP Runtime API Reference"
-// (rocm.docs.amd.com); tests/sandbox/launcher/driver/hip_api_test.cc compares all of it with hip_runtime_api.h wherever that header exists.
-// No machine with AMD hardware has run any of this (docs/launch-plan.md). The table is immutable once loaded, and thread-safe.
+// The part of HIP's API that the launcher uses, declared here so that Assay builds on machines
+// without ROCm and runs on machines without its library: open_hip_api() loads libamdhip64. Names,
+// values and signatures are those of the public "HIP Runtime API Reference" (rocm.docs.amd.com);
+// tests/sandbox/launcher/driver/hip_api_test.cc compares all of it with hip_runtime_api.h wherever
+// that header exists. No machine with AMD hardware has run any of this (docs/launch-plan.md). The
+// table is immutable once loaded, and thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +40,8 @@ inline constexpr HipResult kUnknown = 999;
 inline constexpr int kAttributeClockRate = 5;  // kHz
 inline constexpr int kAttributeL2CacheSize = 19;
 inline constexpr int kAttributeComputeCapabilityMajor = 23;
-inline constexpr int kAttributeMemoryBusWidth = 59;    // bits
-inline constexpr int kAttributeMemoryClockRate = 60;   // kHz
+inline constexpr int kAttributeMemoryBusWidth = 59;   // bits
+inline constexpr int kAttributeMemoryClockRate = 60;  // kHz
 inline constexpr int kAttributeComputeCapabilityMinor = 61;
 inline constexpr int kAttributeMultiprocessorCount = 63;
 inline constexpr int kAttributeMaxSharedMemoryPerBlock = 74;
@@ -56,9 +58,11 @@ inline constexpr unsigned kEventDefault = 0;
 inline constexpr unsigned kMallocSignalMemory = 2;
 inline constexpr unsigned kStreamWaitValueGte = 0;
 // The list of "extra" things that a launch takes: key, value, key, value, end.
-inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBufferSize = 2, kLaunchParamEnd = 3;
+inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBufferSize = 2,
+                                kLaunchParamEnd = 3;
 
-/// F(symbol, signature) for every function. The symbol is what libamdhip64 exports; addresses are void*.
+/// F(symbol, signature) for every function. The symbol is what libamdhip64 exports; addresses are
+/// void*.
 // clang-format off
 #define ASSAY_HIP_FUNCTIONS(F)                                                              \
   F(hipInit, HipResult(unsigned))                                                           \
@@ -106,7 +110,8 @@ struct HipApi {
   std::string describe(HipResult result) const;
 };
 
-/// Loads libamdhip64 once for the life of the process. `unavailable`, with the loader's words or the missing function (an old ROCm).
+/// Loads libamdhip64 once for the life of the process. `unavailable`, with the loader's words or
+/// the missing function (an old ROCm).
 Result<const HipApi*> open_hip_api();
 
 /// The folder that the loaded library lies in; /usr/lib before it is loaded.

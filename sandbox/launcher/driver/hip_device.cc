@@ -27,18 +27,23 @@ struct Place {
 
 /// "0000:c1:00.0": domain, bus, device, function.
 std::optional<Place> parse_place(std::string_view text) {
-  const auto first = text.find(':'), second = text.find(':', first + 1), dot = text.find('.', second + 1);
+  const auto first = text.find(':'), second = text.find(':', first + 1),
+             dot = text.find('.', second + 1);
   if (first == text.npos || second == text.npos || dot == text.npos) return std::nullopt;
-  const auto domain = number(text.substr(0, first), 16), bus = number(text.substr(first + 1, second - first - 1), 16);
-  const auto device = number(text.substr(second + 1, dot - second - 1), 16), function = number(text.substr(dot + 1), 16);
+  const auto domain = number(text.substr(0, first), 16),
+             bus = number(text.substr(first + 1, second - first - 1), 16);
+  const auto device = number(text.substr(second + 1, dot - second - 1), 16),
+             function = number(text.substr(dot + 1), 16);
   if (!domain || !bus || !device || !function) return std::nullopt;
   return Place{*domain, *bus << 8 | *device << 3 | *function};
 }
 
-/// The target from the kernel driver; the runtime tells it only in a struct whose layout changed between its versions.
+/// The target from the kernel driver; the runtime tells it only in a struct whose layout changed
+/// between its versions.
 Result<std::string> read_target(const std::string& place) {
   std::error_code error;
-  for (std::filesystem::directory_iterator node(kTopology, error), end; !error && node != end; node.increment(error)) {
+  for (std::filesystem::directory_iterator node(kTopology, error), end; !error && node != end;
+       node.increment(error)) {
     std::ifstream file(node->path() / "properties");
     std::ostringstream text;
     text << file.rdbuf();
@@ -51,8 +56,13 @@ Result<std::string> read_target(const std::string& place) {
 
 std::string target_of_version(std::int64_t gfx_target_version) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  const auto digit = [&](std::int64_t value) { return value >= 0 && value < 16 ? std::string(1, kDigits[static_cast<std::size_t>(value)]) : std::to_string(value); };
-  return "hip:gfx" + std::to_string(gfx_target_version / kMajorStep) + digit(gfx_target_version / kMinorStep % kMinorStep) + digit(gfx_target_version % kMinorStep);
+  const auto digit = [&](std::int64_t value) {
+    return value >= 0 && value < 16 ? std::string(1, kDigits[static_cast<std::size_t>(value)])
+                                    : std::to_string(value);
+  };
+  return "hip:gfx" + std::to_string(gfx_target_version / kMajorStep) +
+         digit(gfx_target_version / kMinorStep % kMinorStep) +
+         digit(gfx_target_version % kMinorStep);
 }
 
 std::optional<std::int64_t> version_at(std::string_view properties, std::string_view pci_place) {
@@ -61,23 +71,29 @@ std::optional<std::int64_t> version_at(std::string_view properties, std::string_
   std::istringstream lines{std::string(properties)};
   std::string key;
   for (std::int64_t value = 0; lines >> key >> value;) found[key] = value;
-  const bool here = wanted && found.contains("location_id") && found["location_id"] == wanted->location && found["domain"] == wanted->domain;
+  const bool here = wanted && found.contains("location_id") &&
+                    found["location_id"] == wanted->location && found["domain"] == wanted->domain;
   const std::int64_t version = found["gfx_target_version"];  // 0: a processor
   return here && version > 0 ? std::optional(version) : std::nullopt;
 }
 
 Result<int> count_devices(const HipApi& api) {
   int count = 0;
-  if (const HipResult result = api.hipInit(0); result != kSuccess) return fail(ErrorCode::unavailable, "hipInit: " + api.describe(result));
-  if (const HipResult result = api.hipGetDeviceCount(&count); result != kSuccess) return fail(ErrorCode::unavailable, "hipGetDeviceCount: " + api.describe(result));
-  if (count == 0) return fail(ErrorCode::unavailable, "the HIP runtime sees no device (is HIP_VISIBLE_DEVICES empty?)");
+  if (const HipResult result = api.hipInit(0); result != kSuccess)
+    return fail(ErrorCode::unavailable, "hipInit: " + api.describe(result));
+  if (const HipResult result = api.hipGetDeviceCount(&count); result != kSuccess)
+    return fail(ErrorCode::unavailable, "hipGetDeviceCount: " + api.describe(result));
+  if (count == 0)
+    return fail(ErrorCode::unavailable,
+                "the HIP runtime sees no device (is HIP_VISIBLE_DEVICES empty?)");
   return count;
 }
 
 Result<DeviceFacts> read_device_facts(const HipApi& api, int index) {
   const std::string which = "device " + std::to_string(index) + ": ";
   HipDevice device = 0;
-  if (const HipResult result = api.hipDeviceGet(&device, index); result != kSuccess) return fail(ErrorCode::unavailable, which + api.describe(result));
+  if (const HipResult result = api.hipDeviceGet(&device, index); result != kSuccess)
+    return fail(ErrorCode::unavailable, which + api.describe(result));
   HipResult failed = kSuccess;
   const auto keep = [&](HipResult result) {
     if (result != kSuccess) failed = result;
@@ -99,7 +115,8 @@ Result<DeviceFacts> read_device_facts(const HipApi& api, int index) {
   facts.clock_khz = attribute(kAttributeClockRate);
   facts.shared_bytes_per_block = attribute(kAttributeMaxSharedMemoryPerBlock);
   // Two transfers a clock; kHz to Hz, bits to bytes.
-  facts.bandwidth_bytes_per_s = 2 * attribute(kAttributeMemoryClockRate) * 1000 * attribute(kAttributeMemoryBusWidth) / 8;
+  facts.bandwidth_bytes_per_s =
+      2 * attribute(kAttributeMemoryClockRate) * 1000 * attribute(kAttributeMemoryBusWidth) / 8;
   std::size_t memory = 0;
   keep(api.hipDeviceTotalMem(&memory, device));
   facts.memory_bytes = static_cast<std::int64_t>(memory);

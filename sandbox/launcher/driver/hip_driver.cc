@@ -17,7 +17,8 @@ using namespace hip;  // NOLINT: this file is the HIP border
 
 constexpr double kNsPerMs = 1e6;
 constexpr std::uint32_t kWholeValue = 0xFFFFFFFF;
-// The runtime copies as many bytes of parameters as the image declares; behind ours it finds zeros, not memory of this process.
+// The runtime copies as many bytes of parameters as the image declares; behind ours it finds zeros,
+// not memory of this process.
 constexpr std::size_t kParameterRoomBytes = 64 << 10;
 
 struct LoadedKernel {
@@ -27,11 +28,14 @@ struct LoadedKernel {
 };
 
 /// An address as HIP takes it.
-void* at(DevicePtr memory) { return reinterpret_cast<void*>(memory); }  // NOLINT(performance-no-int-to-ptr)
+void* at(DevicePtr memory) {
+  return reinterpret_cast<void*>(memory);
+}  // NOLINT(performance-no-int-to-ptr)
 
 class HipDriver final : public GpuDriver {
  public:
-  HipDriver(const HipApi& api, DeviceFacts facts) : api_(api), facts_(std::move(facts)), parameters_(kParameterRoomBytes) {}
+  HipDriver(const HipApi& api, DeviceFacts facts)
+      : api_(api), facts_(std::move(facts)), parameters_(kParameterRoomBytes) {}
   HipDriver(const HipDriver&) = delete;
   HipDriver& operator=(const HipDriver&) = delete;
 
@@ -49,9 +53,18 @@ class HipDriver final : public GpuDriver {
 
   LaunchStatus open(int index) {
     if (LaunchStatus s = check(api_.hipSetDevice(index), "hipSetDevice"); !s) return s;
-    if (LaunchStatus s = check(api_.hipStreamCreateWithFlags(&stream_, kStreamNonBlocking), "hipStreamCreateWithFlags"); !s) return s;
-    if (LaunchStatus s = check(api_.hipEventCreateWithFlags(&start_, kEventDefault), "hipEventCreateWithFlags"); !s) return s;
-    if (LaunchStatus s = check(api_.hipEventCreateWithFlags(&stop_, kEventDefault), "hipEventCreateWithFlags"); !s) return s;
+    if (LaunchStatus s = check(api_.hipStreamCreateWithFlags(&stream_, kStreamNonBlocking),
+                               "hipStreamCreateWithFlags");
+        !s)
+      return s;
+    if (LaunchStatus s =
+            check(api_.hipEventCreateWithFlags(&start_, kEventDefault), "hipEventCreateWithFlags");
+        !s)
+      return s;
+    if (LaunchStatus s =
+            check(api_.hipEventCreateWithFlags(&stop_, kEventDefault), "hipEventCreateWithFlags");
+        !s)
+      return s;
     return make_gate(index);
   }
 
@@ -60,26 +73,39 @@ class HipDriver final : public GpuDriver {
   LaunchResult<DevicePtr> allocate(std::uint64_t bytes) override {
     void* memory = nullptr;
     const HipResult result = api_.hipMalloc(&memory, std::max<std::uint64_t>(bytes, 1));
-    if (result != kSuccess) return tl::unexpected(classify(api_, result, "allocating " + std::to_string(bytes) + " bytes of GPU memory"));
+    if (result != kSuccess)
+      return tl::unexpected(
+          classify(api_, result, "allocating " + std::to_string(bytes) + " bytes of GPU memory"));
     return reinterpret_cast<DevicePtr>(memory);
   }
   void free(DevicePtr memory) override { api_.hipFree(at(memory)); }
 
   LaunchResult<DevicePtr> map_shared(int, std::uint64_t) override {
-    return launch_fail(LaunchErrorKind::internal_error, "memory shared by another process: not done for HIP; inputs travel in memory files");
+    return launch_fail(
+        LaunchErrorKind::internal_error,
+        "memory shared by another process: not done for HIP; inputs travel in memory files");
   }
-  LaunchStatus unmap_shared(DevicePtr) override { return launch_fail(LaunchErrorKind::internal_error, "unmapping shared memory that is not mapped"); }
+  LaunchStatus unmap_shared(DevicePtr) override {
+    return launch_fail(LaunchErrorKind::internal_error,
+                       "unmapping shared memory that is not mapped");
+  }
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
     // The call does not write to what it copies from; its type says so only in newer versions.
     void* source = const_cast<std::byte*>(from.data());
-    if (LaunchStatus s = check(api_.hipMemcpyHtoDAsync(at(to), source, from.size(), stream_), "copy to the GPU"); !s) return s;
+    if (LaunchStatus s =
+            check(api_.hipMemcpyHtoDAsync(at(to), source, from.size(), stream_), "copy to the GPU");
+        !s)
+      return s;
     return synchronize();
   }
   LaunchStatus read(std::span<std::byte> to, DevicePtr from) override {
     if (to.empty()) return synchronize();
-    if (LaunchStatus s = check(api_.hipMemcpyDtoHAsync(to.data(), at(from), to.size(), stream_), "copy from the GPU"); !s) return s;
+    if (LaunchStatus s = check(api_.hipMemcpyDtoHAsync(to.data(), at(from), to.size(), stream_),
+                               "copy from the GPU");
+        !s)
+      return s;
     return synchronize();
   }
   LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) override {
@@ -87,36 +113,58 @@ class HipDriver final : public GpuDriver {
     return check(api_.hipMemcpyDtoDAsync(at(to), at(from), bytes, stream_), "copy on the GPU");
   }
 
-  LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width, std::uint64_t pattern) override {
+  LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width,
+                          std::uint64_t pattern) override {
     if (count == 0) return {};
     const auto low = static_cast<std::uint32_t>(pattern);
     switch (width) {
-      case 1: return check(api_.hipMemsetD8Async(at(to), static_cast<unsigned char>(low), count, stream_), "fill");
-      case 2: return check(api_.hipMemsetD16Async(at(to), static_cast<unsigned short>(low), count, stream_), "fill");
-      case 4: return check(api_.hipMemsetD32Async(at(to), static_cast<int>(low), count, stream_), "fill");
+      case 1:
+        return check(api_.hipMemsetD8Async(at(to), static_cast<unsigned char>(low), count, stream_),
+                     "fill");
+      case 2:
+        return check(
+            api_.hipMemsetD16Async(at(to), static_cast<unsigned short>(low), count, stream_),
+            "fill");
+      case 4:
+        return check(api_.hipMemsetD32Async(at(to), static_cast<int>(low), count, stream_), "fill");
       default: break;
     }
     const auto high = static_cast<std::uint32_t>(pattern >> 32);
-    if (low == high) return check(api_.hipMemsetD32Async(at(to), static_cast<int>(low), 2 * count, stream_), "fill");
+    if (low == high)
+      return check(api_.hipMemsetD32Async(at(to), static_cast<int>(low), 2 * count, stream_),
+                   "fill");
     // There is no 64-bit fill: one element, then copies that double what is there.
-    if (LaunchStatus s = check(api_.hipMemsetD32Async(at(to), static_cast<int>(low), 1, stream_), "fill"); !s) return s;
-    if (LaunchStatus s = check(api_.hipMemsetD32Async(at(to + sizeof low), static_cast<int>(high), 1, stream_), "fill"); !s) return s;
+    if (LaunchStatus s =
+            check(api_.hipMemsetD32Async(at(to), static_cast<int>(low), 1, stream_), "fill");
+        !s)
+      return s;
+    if (LaunchStatus s =
+            check(api_.hipMemsetD32Async(at(to + sizeof low), static_cast<int>(high), 1, stream_),
+                  "fill");
+        !s)
+      return s;
     for (std::uint64_t done = 1; done < count; done *= 2) {
-      if (LaunchStatus s = copy_async(to + done * sizeof pattern, to, std::min(done, count - done) * sizeof pattern); !s) return s;
+      if (LaunchStatus s = copy_async(to + done * sizeof pattern, to,
+                                      std::min(done, count - done) * sizeof pattern);
+          !s)
+        return s;
     }
     return {};
   }
 
-  LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel, std::uint32_t) override {
+  LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel,
+                                  std::uint32_t) override {
     LaunchResult<LoadedKernel> loaded = load_module(image, kernel);
     if (!loaded) return tl::unexpected(loaded.error());
     kernels_.push_back(std::move(*loaded));
     return static_cast<KernelHandle>(kernels_.size() - 1);
   }
   void unload(KernelHandle kernel) override {
-    if (HipModule module = std::exchange(kernels_[kernel].module, nullptr); module != nullptr) api_.hipModuleUnload(module);
+    if (HipModule module = std::exchange(kernels_[kernel].module, nullptr); module != nullptr)
+      api_.hipModuleUnload(module);
   }
-  LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name, std::uint32_t) override {
+  LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name,
+                      std::uint32_t) override {
     if (LaunchStatus s = synchronize(); !s) return s;
     unload(kernel);
     LaunchResult<LoadedKernel> loaded = load_module(image, name);
@@ -124,40 +172,63 @@ class HipDriver final : public GpuDriver {
     kernels_[kernel] = std::move(*loaded);
     return {};
   }
-  const KernelFacts& kernel_facts(KernelHandle kernel) const override { return kernels_[kernel].facts; }
+  const KernelFacts& kernel_facts(KernelHandle kernel) const override {
+    return kernels_[kernel].facts;
+  }
 
-  LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape, std::span<const ParamValue> params) override {
+  LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape,
+                            std::span<const ParamValue> params) override {
     const bool clustered = shape.cluster != std::array<std::uint32_t, 3>{1, 1, 1};
-    if (clustered || shape.dependent_launch) return launch_fail(LaunchErrorKind::launch_failure, "launch: AMD GPUs have neither clusters nor dependent launches");
-    if (shape.cooperative) return launch_fail(LaunchErrorKind::launch_failure, "launch: cooperative launches are not done for HIP");
+    if (clustered || shape.dependent_launch)
+      return launch_fail(LaunchErrorKind::launch_failure,
+                         "launch: AMD GPUs have neither clusters nor dependent launches");
+    if (shape.cooperative)
+      return launch_fail(LaunchErrorKind::launch_failure,
+                         "launch: cooperative launches are not done for HIP");
     LaunchResult<std::size_t> size = pack(params);
     if (!size) return tl::unexpected(size.error());
-    const auto key = [](std::uintptr_t value) { return reinterpret_cast<void*>(value); };  // NOLINT(performance-no-int-to-ptr)
-    void* extra[] = {key(kLaunchParamBufferPointer), parameters_.data(), key(kLaunchParamBufferSize), &*size, key(kLaunchParamEnd)};
-    return check(api_.hipModuleLaunchKernel(kernels_[kernel].function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
-                                            shape.shared_bytes, stream_, nullptr, extra),
-                 "launch");
+    const auto key = [](std::uintptr_t value) {
+      return reinterpret_cast<void*>(value);
+    };  // NOLINT(performance-no-int-to-ptr)
+    void* extra[] = {key(kLaunchParamBufferPointer), parameters_.data(),
+                     key(kLaunchParamBufferSize), &*size, key(kLaunchParamEnd)};
+    return check(
+        api_.hipModuleLaunchKernel(kernels_[kernel].function, shape.grid[0], shape.grid[1],
+                                   shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
+                                   shape.shared_bytes, stream_, nullptr, extra),
+        "launch");
   }
 
   LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec&) override {
-    return launch_fail(LaunchErrorKind::launch_failure, "encoding a tensor map: AMD GPUs have none");
+    return launch_fail(LaunchErrorKind::launch_failure,
+                       "encoding a tensor map: AMD GPUs have none");
   }
 
-  LaunchStatus synchronize() override { return check(api_.hipStreamSynchronize(stream_), "running on the GPU"); }
+  LaunchStatus synchronize() override {
+    return check(api_.hipStreamSynchronize(stream_), "running on the GPU");
+  }
 
   LaunchStatus close_gate() override {
     if (gate_ == nullptr) return {};
     std::atomic_ref<std::uint32_t>(*gate_).store(0, std::memory_order_release);
-    return check(api_.hipStreamWaitValue32(stream_, gate_, 1, kStreamWaitValueGte, kWholeValue), "closing the gate");
+    return check(api_.hipStreamWaitValue32(stream_, gate_, 1, kStreamWaitValueGte, kWholeValue),
+                 "closing the gate");
   }
   void open_gate() override {
-    if (gate_ != nullptr) std::atomic_ref<std::uint32_t>(*gate_).store(1, std::memory_order_release);
+    if (gate_ != nullptr)
+      std::atomic_ref<std::uint32_t>(*gate_).store(1, std::memory_order_release);
   }
-  LaunchStatus mark_start() override { return check(api_.hipEventRecord(start_, stream_), "recording an event"); }
-  LaunchStatus mark_stop() override { return check(api_.hipEventRecord(stop_, stream_), "recording an event"); }
+  LaunchStatus mark_start() override {
+    return check(api_.hipEventRecord(start_, stream_), "recording an event");
+  }
+  LaunchStatus mark_stop() override {
+    return check(api_.hipEventRecord(stop_, stream_), "recording an event");
+  }
   LaunchResult<double> elapsed_ns() override {
     float ms = 0;
-    if (LaunchStatus s = check(api_.hipEventElapsedTime(&ms, start_, stop_), "reading the timer"); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = check(api_.hipEventElapsedTime(&ms, start_, stop_), "reading the timer");
+        !s)
+      return tl::unexpected(s.error());
     return static_cast<double>(ms) * kNsPerMs;
   }
   LaunchStatus reset_persisting_l2() override { return {}; }  // there is no such thing
@@ -172,13 +243,16 @@ class HipDriver final : public GpuDriver {
   LaunchResult<std::size_t> pack(std::span<const ParamValue> params) {
     std::size_t end = 0;
     for (const ParamValue& param : params) {
-      if (param.map) return launch_fail(LaunchErrorKind::launch_failure, "launch: AMD GPUs have no tensor maps");
+      if (param.map)
+        return launch_fail(LaunchErrorKind::launch_failure, "launch: AMD GPUs have no tensor maps");
       end = (end + param.bytes - 1) / param.bytes * param.bytes;
-      if (end + param.bytes > parameters_.size()) return launch_fail(LaunchErrorKind::invalid_plan, "launch: the parameters are over 64 KiB");
+      if (end + param.bytes > parameters_.size())
+        return launch_fail(LaunchErrorKind::invalid_plan, "launch: the parameters are over 64 KiB");
       std::memcpy(parameters_.data() + end, &param.value, param.bytes);
       end += param.bytes;
     }
-    std::fill(parameters_.begin() + static_cast<std::ptrdiff_t>(end), parameters_.end(), std::byte{0});
+    std::fill(parameters_.begin() + static_cast<std::ptrdiff_t>(end), parameters_.end(),
+              std::byte{0});
     return end;
   }
 
@@ -186,11 +260,16 @@ class HipDriver final : public GpuDriver {
   LaunchStatus make_gate(int index) {
     int supported = 0;
     void* word = nullptr;
-    if (api_.hipDeviceGetAttribute(&supported, kAttributeCanUseStreamWaitValue, index) != kSuccess || supported == 0) return {};
-    if (api_.hipExtMallocWithFlags(&word, sizeof(std::uint64_t), kMallocSignalMemory) != kSuccess) return {};
+    if (api_.hipDeviceGetAttribute(&supported, kAttributeCanUseStreamWaitValue, index) !=
+            kSuccess ||
+        supported == 0)
+      return {};
+    if (api_.hipExtMallocWithFlags(&word, sizeof(std::uint64_t), kMallocSignalMemory) != kSuccess)
+      return {};
     gate_ = static_cast<std::uint32_t*>(word);
     *gate_ = 1;
-    if (api_.hipStreamWaitValue32(stream_, gate_, 1, kStreamWaitValueGte, kWholeValue) != kSuccess) {
+    if (api_.hipStreamWaitValue32(stream_, gate_, 1, kStreamWaitValueGte, kWholeValue) !=
+        kSuccess) {
       api_.hipFree(word);
       gate_ = nullptr;
     }
@@ -202,7 +281,8 @@ class HipDriver final : public GpuDriver {
     LoadedKernel loaded;
     // As for CUDA: a copy with a zero byte after it keeps a truncated image off other memory.
     const std::string bytes(image);
-    if (LaunchStatus s = check(api_.hipModuleLoadData(&loaded.module, bytes.c_str()), doing); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = check(api_.hipModuleLoadData(&loaded.module, bytes.c_str()), doing); !s)
+      return tl::unexpected(s.error());
     if (LaunchStatus s = prepare(loaded, kernel, doing); !s) {
       api_.hipModuleUnload(loaded.module);
       return tl::unexpected(s.error());
@@ -211,14 +291,20 @@ class HipDriver final : public GpuDriver {
   }
 
   LaunchStatus prepare(LoadedKernel& loaded, const std::string& kernel, const std::string& doing) {
-    if (LaunchStatus s = check(api_.hipModuleGetFunction(&loaded.function, loaded.module, kernel.c_str()), doing); !s) return s;
-    const std::pair<int, std::int64_t*> wanted[] = {{kFunctionNumRegs, &loaded.facts.registers},
-                                                    {kFunctionLocalSizeBytes, &loaded.facts.local_bytes},
-                                                    {kFunctionSharedSizeBytes, &loaded.facts.static_shared_bytes},
-                                                    {kFunctionMaxThreadsPerBlock, &loaded.facts.max_threads_per_block}};
+    if (LaunchStatus s = check(
+            api_.hipModuleGetFunction(&loaded.function, loaded.module, kernel.c_str()), doing);
+        !s)
+      return s;
+    const std::pair<int, std::int64_t*> wanted[] = {
+        {kFunctionNumRegs, &loaded.facts.registers},
+        {kFunctionLocalSizeBytes, &loaded.facts.local_bytes},
+        {kFunctionSharedSizeBytes, &loaded.facts.static_shared_bytes},
+        {kFunctionMaxThreadsPerBlock, &loaded.facts.max_threads_per_block}};
     for (const auto& [which, to] : wanted) {
       int value = 0;
-      if (LaunchStatus s = check(api_.hipFuncGetAttribute(&value, which, loaded.function), doing); !s) return s;
+      if (LaunchStatus s = check(api_.hipFuncGetAttribute(&value, which, loaded.function), doing);
+          !s)
+        return s;
       *to = value;
     }
     return {};
@@ -236,9 +322,11 @@ class HipDriver final : public GpuDriver {
 
 }  // namespace
 
-LaunchResult<std::unique_ptr<GpuDriver>> make_hip_driver(const HipApi& api, int index, DeviceFacts facts) {
+LaunchResult<std::unique_ptr<GpuDriver>> make_hip_driver(const HipApi& api, int index,
+                                                         DeviceFacts facts) {
   auto driver = std::make_unique<HipDriver>(api, std::move(facts));
-  if (LaunchStatus opened = driver->open(index); !opened) return launch_fail(LaunchErrorKind::internal_error, opened.error().message);
+  if (LaunchStatus opened = driver->open(index); !opened)
+    return launch_fail(LaunchErrorKind::internal_error, opened.error().message);
   return driver;
 }
 

@@ -1,11 +1,12 @@
-// LaunchError: why a launch plan could not be performed. The kinds are those of the `launch_error` frame (docs/frames.md).
+// LaunchError: why a launch plan could not be performed. The kinds are those of the `launch_error`
+// frame (docs/frames.md).
 //
 //   LaunchResult<DevicePtr> memory = gpu.allocate(bytes);
 //   if (!memory) return tl::unexpected(memory.error());
 //   return launch_fail(LaunchErrorKind::invalid_plan, "buffer 3: ...");
 //
-// base/result.h's Error is not used here because the kind decides the verdict: it must say whether the submission, its
-// device code or this launcher is at fault. Values, safe to share.
+// base/result.h's Error is not used here because the kind decides the verdict: it must say whether
+// the submission, its device code or this launcher is at fault. Values, safe to share.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,8 @@ using LaunchStatus = LaunchResult<void>;
 inline tl::unexpected<LaunchError> launch_fail(LaunchErrorKind kind, std::string message) {
   return tl::unexpected<LaunchError>(LaunchError{kind, std::move(message)});
 }
-inline tl::unexpected<LaunchError> launch_fail(LaunchError error) { return tl::unexpected<LaunchError>(std::move(error)); }
+inline tl::unexpected<LaunchError> launch_fail(LaunchError error) {
+  return tl::unexpected<LaunchError>(std::move(error));
+}
 
 }  // namespace assay::sandbox

@@ -23,7 +23,8 @@ std::uint64_t GuardedMemory::cost(std::uint64_t bytes, std::uint32_t alignment) 
   return kGuardBytes + slack + round_up(bytes, kBufferAlignment) + kGuardBytes;
 }
 
-LaunchResult<DevicePtr> GuardedMemory::add(std::uint64_t bytes, std::uint32_t alignment, std::string what) {
+LaunchResult<DevicePtr> GuardedMemory::add(std::uint64_t bytes, std::uint32_t alignment,
+                                           std::string what) {
   Region region;
   region.bytes = bytes;
   region.total = cost(bytes, alignment);
@@ -36,8 +37,10 @@ LaunchResult<DevicePtr> GuardedMemory::add(std::uint64_t bytes, std::uint32_t al
   const std::uint64_t after = region.total - before - bytes;
   const DevicePtr data = region.data;
   regions_.push_back(std::move(region));
-  if (LaunchStatus s = gpu_.fill_async(*base, before, 1, kGuardByte); !s) return tl::unexpected(s.error());
-  if (LaunchStatus s = gpu_.fill_async(data + bytes, after, 1, kGuardByte); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = gpu_.fill_async(*base, before, 1, kGuardByte); !s)
+    return tl::unexpected(s.error());
+  if (LaunchStatus s = gpu_.fill_async(data + bytes, after, 1, kGuardByte); !s)
+    return tl::unexpected(s.error());
   return data;
 }
 
@@ -48,14 +51,18 @@ LaunchStatus GuardedMemory::check() {
     guard.resize(region.total - (region.data - region.base) - region.bytes);
     if (LaunchStatus s = gpu_.read(guard, region.data + region.bytes); !s) return s;
     if (const auto hit = std::find_if(guard.begin(), guard.end(), touched); hit != guard.end()) {
-      return launch_fail(LaunchErrorKind::canary_violation, "device code wrote past the end of " + region.what + ", first at +" +
-                                                                std::to_string(hit - guard.begin()) + " bytes; are its stores masked?");
+      return launch_fail(LaunchErrorKind::canary_violation,
+                         "device code wrote past the end of " + region.what + ", first at +" +
+                             std::to_string(hit - guard.begin()) +
+                             " bytes; are its stores masked?");
     }
     guard.resize(region.data - region.base);
     if (LaunchStatus s = gpu_.read(guard, region.base); !s) return s;
     if (const auto hit = std::find_if(guard.rbegin(), guard.rend(), touched); hit != guard.rend()) {
-      return launch_fail(LaunchErrorKind::canary_violation, "device code wrote before the start of " + region.what + ", at -" +
-                                                                std::to_string(hit - guard.rbegin() + 1) + " bytes; is an index negative?");
+      return launch_fail(LaunchErrorKind::canary_violation,
+                         "device code wrote before the start of " + region.what + ", at -" +
+                             std::to_string(hit - guard.rbegin() + 1) +
+                             " bytes; is an index negative?");
     }
   }
   return {};

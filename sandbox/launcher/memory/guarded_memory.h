@@ -1,10 +1,11 @@
-// GuardedMemory: a plan's buffers on the device, each between two bands of a known byte (canaries), so that a kernel that writes
-// past its buffers is caught and cannot harm another buffer unseen.
+// GuardedMemory: a plan's buffers on the device, each between two bands of a known byte (canaries),
+// so that a kernel that writes past its buffers is caught and cannot harm another buffer unseen.
 //
 //   GuardedMemory memory(gpu);
 //   LaunchResult<DevicePtr> x = memory.add(bytes, 256, "buffer 0 (input x, 4096 bytes)");
 //   ... run ...
-//   LaunchStatus intact = memory.check();        // canary_violation, naming the buffer and the byte
+//   LaunchStatus intact = memory.check();        // canary_violation, naming the buffer and the
+//   byte
 //
 // Frees everything at its end. Not thread-safe.
 #pragma once

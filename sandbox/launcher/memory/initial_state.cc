@@ -5,7 +5,9 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::uint64_t masked_words(std::uint64_t bytes) { return (bytes + kMaskWordBytes - 1) / kMaskWordBytes; }
+constexpr std::uint64_t masked_words(std::uint64_t bytes) {
+  return (bytes + kMaskWordBytes - 1) / kMaskWordBytes;
+}
 
 }  // namespace
 
@@ -63,7 +65,10 @@ LaunchStatus InitialState::stage(TrustedKernels* ours) {
       filled.staged = *room;
     }
     if (LaunchStatus s = filled.source(filled.staged); !s) return s;
-    if (LaunchStatus s = ours->mask_async(filled.staged, filled.staged, masked_words(filled.bytes), key_); !s) return s;
+    if (LaunchStatus s =
+            ours->mask_async(filled.staged, filled.staged, masked_words(filled.bytes), key_);
+        !s)
+      return s;
   }
   return gpu_.synchronize();
 }
@@ -74,7 +79,9 @@ LaunchResult<bool> InitialState::swap_inputs() {
     if (filled.bytes == 0) continue;
     if (filled.copy == 0 || (ours_ != nullptr && filled.staged == 0)) unseen = false;
     if (filled.copy == 0) continue;
-    LaunchStatus s = filled.staged != 0 ? ours_->mask_async(filled.copy, filled.staged, masked_words(filled.bytes), key_) : filled.source(filled.copy);
+    LaunchStatus s = filled.staged != 0 ? ours_->mask_async(filled.copy, filled.staged,
+                                                            masked_words(filled.bytes), key_)
+                                        : filled.source(filled.copy);
     if (!s) return tl::unexpected(s.error());
   }
   return unseen;
@@ -83,7 +90,8 @@ LaunchResult<bool> InitialState::swap_inputs() {
 LaunchStatus InitialState::restore_async() {
   if (LaunchStatus s = poison_async(); !s) return s;
   for (const Filled& filled : filled_) {
-    LaunchStatus s = filled.copy != 0 ? gpu_.copy_async(filled.buffer, filled.copy, filled.bytes) : filled.source(filled.buffer);
+    LaunchStatus s = filled.copy != 0 ? gpu_.copy_async(filled.buffer, filled.copy, filled.bytes)
+                                      : filled.source(filled.buffer);
     if (!s) return s;
   }
   return {};

@@ -1,8 +1,10 @@
-// A kernel of our own that hides contents: to[i] = from[i] ^ stream(i), in words of 8 bytes; a second time with the same key it shows them again.
+// A kernel of our own that hides contents: to[i] = from[i] ^ stream(i), in words of 8 bytes; a
+// second time with the same key it shows them again.
 //
-// New inputs wait in a launcher's device memory while a submission's kernels still run on the old ones, at a place that can be guessed. Whoever reads them
-// there must not understand them. stream(i) is splitmix64's finalizer twice, with half of the key added before each: known words do not tell the key in the
-// milliseconds that it lives.
+// New inputs wait in a launcher's device memory while a submission's kernels still run on the old
+// ones, at a place that can be guessed. Whoever reads them there must not understand them.
+// stream(i) is splitmix64's finalizer twice, with half of the key added before each: known words do
+// not tell the key in the milliseconds that it lives.
 #pragma once
 
 namespace assay::sandbox {

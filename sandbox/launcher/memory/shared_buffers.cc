@@ -11,7 +11,8 @@ constexpr std::uint64_t kPieceBytes = 16 << 20;  // that the host reads at once 
 
 /// Whether `bytes` bytes of device memory at `a` are what `expected` says of each piece of them.
 template <class Expected>
-LaunchResult<bool> same_by_pieces(GpuDriver& gpu, DevicePtr a, std::uint64_t bytes, Expected expected) {
+LaunchResult<bool> same_by_pieces(GpuDriver& gpu, DevicePtr a, std::uint64_t bytes,
+                                  Expected expected) {
   std::vector<std::byte> held(std::min(bytes, kPieceBytes));
   for (std::uint64_t at = 0; at < bytes; at += kPieceBytes) {
     const std::span<std::byte> piece(held.data(), std::min(kPieceBytes, bytes - at));
@@ -27,9 +28,11 @@ LaunchResult<bool> same_by_pieces(GpuDriver& gpu, DevicePtr a, std::uint64_t byt
 
 LaunchResult<bool> HostExchange::same(std::size_t input, DevicePtr at, TrustedKernels*) {
   const std::span<const std::byte> bytes = inputs_[input].bytes;
-  return same_by_pieces(gpu_, at, bytes.size(), [&](std::uint64_t from, std::uint64_t count) -> LaunchResult<std::span<const std::byte>> {
-    return bytes.subspan(from, count);
-  });
+  return same_by_pieces(
+      gpu_, at, bytes.size(),
+      [&](std::uint64_t from, std::uint64_t count) -> LaunchResult<std::span<const std::byte>> {
+        return bytes.subspan(from, count);
+      });
 }
 
 DeviceExchange::~DeviceExchange() {
@@ -61,11 +64,14 @@ LaunchResult<bool> DeviceExchange::same(std::size_t input, DevicePtr at, Trusted
   const DevicePtr original = base_ + inputs_[input].offset;
   if (ours != nullptr) return ours->same(original, at, inputs_[input].bytes);
   std::vector<std::byte> first;
-  return same_by_pieces(gpu_, at, inputs_[input].bytes, [&](std::uint64_t from, std::uint64_t count) -> LaunchResult<std::span<const std::byte>> {
-    first.resize(count);
-    if (LaunchStatus s = gpu_.read(first, original + from); !s) return tl::unexpected(s.error());
-    return std::span<const std::byte>(first);
-  });
+  return same_by_pieces(
+      gpu_, at, inputs_[input].bytes,
+      [&](std::uint64_t from, std::uint64_t count) -> LaunchResult<std::span<const std::byte>> {
+        first.resize(count);
+        if (LaunchStatus s = gpu_.read(first, original + from); !s)
+          return tl::unexpected(s.error());
+        return std::span<const std::byte>(first);
+      });
 }
 
 LaunchStatus DeviceExchange::close() {

@@ -12,7 +12,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::uint32_t kThreads = 1024;
-constexpr std::uint32_t kRegisters = 56;  // live at once: with the others that it needs, all of a multiprocessor's at 1,024 threads
+constexpr std::uint32_t kRegisters =
+    56;  // live at once: with the others that it needs, all of a multiprocessor's at 1,024 threads
 constexpr std::uint32_t kWavesOfBlocks = 2;
 constexpr std::uint32_t kTouchThreads = 128;
 constexpr std::uint32_t kStrideThreads = 256;
@@ -20,7 +21,8 @@ constexpr std::uint64_t kStrideBlocksPerSm = 8;
 constexpr std::uint64_t kWordBytes = 16;
 constexpr std::size_t kReadings = 2;  // cycles, nanoseconds
 
-/// Each block takes a multiprocessor's whole shared memory, fills it, and then holds kRegisters values per thread at once.
+/// Each block takes a multiprocessor's whole shared memory, fills it, and then holds kRegisters
+/// values per thread at once.
 std::string scrub_text() {
   std::string text = R"(.version 7.0
 .target sm_70
@@ -49,12 +51,17 @@ FILLED:
   bar.sync 0;
   mov.u32 address, room;
 )";
-  for (std::uint32_t i = 0; i < kRegisters; ++i) text += "  ld.volatile.shared.u32 held" + std::to_string(i) + ", [address+" + std::to_string(4 * i) + "];\n";
-  for (std::uint32_t i = 0; i < kRegisters; ++i) text += "  st.volatile.shared.u32 [address+" + std::to_string(4 * i) + "], held" + std::to_string(i) + ";\n";
+  for (std::uint32_t i = 0; i < kRegisters; ++i)
+    text += "  ld.volatile.shared.u32 held" + std::to_string(i) + ", [address+" +
+            std::to_string(4 * i) + "];\n";
+  for (std::uint32_t i = 0; i < kRegisters; ++i)
+    text += "  st.volatile.shared.u32 [address+" + std::to_string(4 * i) + "], held" +
+            std::to_string(i) + ";\n";
   return text + "  ret;\n}\n";
 }
 
-/// Cycles and nanoseconds between two ticks of the timer: from tick to tick, because it may tick no more than once a microsecond.
+/// Cycles and nanoseconds between two ticks of the timer: from tick to tick, because it may tick no
+/// more than once a microsecond.
 constexpr const char* kClockText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -84,7 +91,8 @@ SPIN:
 }
 )";
 
-/// Sets *out when `a` and `b` differ: words of 16 bytes in a grid-wide stride, and what is left of the last one byte by byte.
+/// Sets *out when `a` and `b` differ: words of 16 bytes in a grid-wide stride, and what is left of
+/// the last one byte by byte.
 constexpr const char* kDifferText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -139,7 +147,8 @@ NEXT:
 }
 )";
 
-/// Each thread adds one to a word of its own: the least that a kernel does which reads and writes. measurements/ground_truth.py takes its text from here.
+/// Each thread adds one to a word of its own: the least that a kernel does which reads and writes.
+/// measurements/ground_truth.py takes its text from here.
 constexpr const char* kTouchText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -167,7 +176,8 @@ LaunchShape grid_stride(const GpuDriver& gpu, std::uint64_t words) {
   LaunchShape shape;
   shape.block[0] = kStrideThreads;
   const auto sms = static_cast<std::uint64_t>(std::max<std::int64_t>(1, gpu.facts().sms));
-  shape.grid[0] = static_cast<std::uint32_t>(std::min<std::uint64_t>(words / kStrideThreads + 1, kStrideBlocksPerSm * sms));
+  shape.grid[0] = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(words / kStrideThreads + 1, kStrideBlocksPerSm * sms));
   return shape;
 }
 
@@ -194,7 +204,8 @@ LaunchResult<TrustedKernels> TrustedKernels::load(GpuDriver& gpu) {
   LaunchResult<DevicePtr> reading = gpu.allocate(kReadings * sizeof(std::uint64_t));
   if (!reading) return tl::unexpected(reading.error());
   ours.reading_ = *reading;
-  LaunchResult<DevicePtr> touched = gpu.allocate(static_cast<std::uint64_t>(gpu.facts().sms) * kTouchThreads * sizeof(std::uint32_t));
+  LaunchResult<DevicePtr> touched = gpu.allocate(static_cast<std::uint64_t>(gpu.facts().sms) *
+                                                 kTouchThreads * sizeof(std::uint32_t));
   if (!touched) return tl::unexpected(touched.error());
   ours.touched_ = *touched;
   return ours;
@@ -230,7 +241,8 @@ LaunchStatus TrustedKernels::scrub_async() {
 }
 
 LaunchStatus TrustedKernels::read_clock_async() {
-  const std::array<ParamValue, 2> params{{{reading_, sizeof(std::uint64_t)}, {kClockSpinNs, sizeof(std::uint64_t)}}};
+  const std::array<ParamValue, 2> params{
+      {{reading_, sizeof(std::uint64_t)}, {kClockSpinNs, sizeof(std::uint64_t)}}};
   return gpu_->launch_async(*clock_, LaunchShape(), params);
 }
 
@@ -244,23 +256,30 @@ LaunchStatus TrustedKernels::touch_async() {
 
 LaunchResult<bool> TrustedKernels::same(DevicePtr a, DevicePtr b, std::uint64_t bytes) {
   if (bytes == 0) return true;
-  if (LaunchStatus s = gpu_->fill_async(reading_, 1, sizeof(std::uint32_t), 0); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = gpu_->fill_async(reading_, 1, sizeof(std::uint32_t), 0); !s)
+    return tl::unexpected(s.error());
   const LaunchShape shape = grid_stride(*gpu_, bytes / kWordBytes);
-  const std::array<ParamValue, 5> params{{{a, 8}, {b, 8}, {bytes / kWordBytes, 8}, {bytes % kWordBytes, 8}, {reading_, 8}}};
-  if (LaunchStatus s = gpu_->launch_async(*differ_, shape, params); !s) return tl::unexpected(s.error());
+  const std::array<ParamValue, 5> params{
+      {{a, 8}, {b, 8}, {bytes / kWordBytes, 8}, {bytes % kWordBytes, 8}, {reading_, 8}}};
+  if (LaunchStatus s = gpu_->launch_async(*differ_, shape, params); !s)
+    return tl::unexpected(s.error());
   std::uint32_t differ = 0;
-  if (LaunchStatus s = gpu_->read(std::as_writable_bytes(std::span(&differ, 1)), reading_); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = gpu_->read(std::as_writable_bytes(std::span(&differ, 1)), reading_); !s)
+    return tl::unexpected(s.error());
   return differ == 0;
 }
 
-LaunchStatus TrustedKernels::mask_async(DevicePtr to, DevicePtr from, std::uint64_t words, const MaskKey& key) {
-  const std::array<ParamValue, 5> params{{{to, 8}, {from, 8}, {words, 8}, {key[0], 8}, {key[1], 8}}};
+LaunchStatus TrustedKernels::mask_async(DevicePtr to, DevicePtr from, std::uint64_t words,
+                                        const MaskKey& key) {
+  const std::array<ParamValue, 5> params{
+      {{to, 8}, {from, 8}, {words, 8}, {key[0], 8}, {key[1], 8}}};
   return gpu_->launch_async(*mask_, grid_stride(*gpu_, words), params);
 }
 
 LaunchResult<double> TrustedKernels::clock_mhz() {
   std::array<std::uint64_t, kReadings> reading{};
-  if (LaunchStatus s = gpu_->read(std::as_writable_bytes(std::span(reading)), reading_); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = gpu_->read(std::as_writable_bytes(std::span(reading)), reading_); !s)
+    return tl::unexpected(s.error());
   const auto& [cycles, ns] = reading;
   return ns == 0 ? 0.0 : 1e3 * static_cast<double>(cycles) / static_cast<double>(ns);
 }

@@ -1,5 +1,6 @@
-// ByteReader: reads little-endian fields from untrusted bytes. It never reads past the end and it fails once and for all:
-// after the first short or oversized field every read answers zero or empty and ok() is false, with the first reason kept.
+// ByteReader: reads little-endian fields from untrusted bytes. It never reads past the end and it
+// fails once and for all: after the first short or oversized field every read answers zero or empty
+// and ok() is false, with the first reason kept.
 //
 //   ByteReader in(bytes);
 //   const std::uint32_t n = in.count("buffers", kMaxPlanBuffers, kMinBufferBytes);
@@ -32,7 +33,8 @@ class ByteReader {
   T number(std::string_view what) {
     const std::string_view raw = raw_bytes(what, sizeof(T));
     std::uint64_t value = 0;
-    for (std::size_t i = 0; i < raw.size(); ++i) value |= static_cast<std::uint64_t>(static_cast<unsigned char>(raw[i])) << (8 * i);
+    for (std::size_t i = 0; i < raw.size(); ++i)
+      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(raw[i])) << (8 * i);
     return static_cast<T>(value);
   }
 
@@ -40,7 +42,8 @@ class ByteReader {
   std::string_view raw_bytes(std::string_view what, std::uint64_t size) {
     if (!ok()) return {};
     if (size > remaining()) {
-      reject(what, "needs " + std::to_string(size) + " bytes, " + std::to_string(remaining()) + " are left");
+      reject(what, "needs " + std::to_string(size) + " bytes, " + std::to_string(remaining()) +
+                       " are left");
       return {};
     }
     const std::string_view found = bytes_.substr(position_, static_cast<std::size_t>(size));
@@ -48,12 +51,15 @@ class ByteReader {
     return found;
   }
 
-  /// A `u32` number of elements, each of at least `element_bytes`, so that a caller may reserve room for them.
+  /// A `u32` number of elements, each of at least `element_bytes`, so that a caller may reserve
+  /// room for them.
   std::uint32_t count(std::string_view what, std::uint32_t limit, std::size_t element_bytes) {
     const auto n = number<std::uint32_t>(what);
-    if (n > limit) reject(what, std::to_string(n) + " is over the limit of " + std::to_string(limit));
+    if (n > limit)
+      reject(what, std::to_string(n) + " is over the limit of " + std::to_string(limit));
     if (ok() && static_cast<std::uint64_t>(n) * element_bytes > remaining()) {
-      reject(what, std::to_string(n) + " of them need at least " + std::to_string(static_cast<std::uint64_t>(n) * element_bytes) + " bytes, " +
+      reject(what, std::to_string(n) + " of them need at least " +
+                       std::to_string(static_cast<std::uint64_t>(n) * element_bytes) + " bytes, " +
                        std::to_string(remaining()) + " are left");
     }
     return ok() ? n : 0;

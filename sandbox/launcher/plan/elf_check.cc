@@ -10,9 +10,13 @@
 namespace assay::sandbox {
 namespace {
 
-tl::unexpected<Error> refuse(const std::string& reason) { return fail(ErrorCode::invalid_argument, "device binary: " + reason); }
+tl::unexpected<Error> refuse(const std::string& reason) {
+  return fail(ErrorCode::invalid_argument, "device binary: " + reason);
+}
 
-bool inside(std::uint64_t offset, std::uint64_t bytes, std::size_t size) { return offset <= size && bytes <= size - offset; }
+bool inside(std::uint64_t offset, std::uint64_t bytes, std::size_t size) {
+  return offset <= size && bytes <= size - offset;
+}
 
 /// The entry'th element of a table; the caller has checked that the table lies inside.
 template <class T>
@@ -23,16 +27,20 @@ T entry_at(std::string_view image, std::uint64_t table, std::uint64_t entry) {
 }
 
 /// A section's name; empty where it has none inside the file.
-std::string_view name_of(std::string_view image, const Elf64_Ehdr& header, const Elf64_Shdr& section) {
+std::string_view name_of(std::string_view image, const Elf64_Ehdr& header,
+                         const Elf64_Shdr& section) {
   if (header.e_shstrndx == SHN_UNDEF) return {};
   const auto names = entry_at<Elf64_Shdr>(image, header.e_shoff, header.e_shstrndx);
   if (names.sh_type == SHT_NOBITS || section.sh_name >= names.sh_size) return {};
-  const std::string_view text = image.substr(names.sh_offset + section.sh_name, names.sh_size - section.sh_name);
+  const std::string_view text =
+      image.substr(names.sh_offset + section.sh_name, names.sh_size - section.sh_name);
   return text.substr(0, text.find('\0'));
 }
 
 /// Memory of one block or thread, which the image only declares.
-bool is_transient(std::string_view name) { return name.find(".nv.shared") != name.npos || name.find(".nv.local") != name.npos; }
+bool is_transient(std::string_view name) {
+  return name.find(".nv.shared") != name.npos || name.find(".nv.local") != name.npos;
+}
 
 }  // namespace
 
@@ -42,35 +50,45 @@ std::uint64_t writable_globals(std::string_view image) {
   for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
     const auto section = entry_at<Elf64_Shdr>(image, header.e_shoff, i);
     const std::string_view name = name_of(image, header, section);
-    const bool writable = (section.sh_flags & SHF_ALLOC) != 0 && (section.sh_flags & SHF_WRITE) != 0;
-    if (name.starts_with(".nv.global") || (writable && !is_transient(name))) bytes = std::max(bytes, bytes + section.sh_size);
+    const bool writable =
+        (section.sh_flags & SHF_ALLOC) != 0 && (section.sh_flags & SHF_WRITE) != 0;
+    if (name.starts_with(".nv.global") || (writable && !is_transient(name)))
+      bytes = std::max(bytes, bytes + section.sh_size);
   }
   return bytes;
 }
 
 Status check_elf(std::string_view image) {
-  if (image.size() < sizeof(Elf64_Ehdr) || std::memcmp(image.data(), ELFMAG, SELFMAG) != 0) return refuse("no ELF file (cubin or hsaco)");
+  if (image.size() < sizeof(Elf64_Ehdr) || std::memcmp(image.data(), ELFMAG, SELFMAG) != 0)
+    return refuse("no ELF file (cubin or hsaco)");
   const auto header = entry_at<Elf64_Ehdr>(image, 0, 0);
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) return refuse("no 64-bit little-endian ELF file");
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
+    return refuse("no 64-bit little-endian ELF file");
   if (header.e_phnum > 0) {
-    if (header.e_phentsize != sizeof(Elf64_Phdr)) return refuse("program headers of " + std::to_string(header.e_phentsize) + " bytes");
-    if (!inside(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr), image.size())) return refuse("the program headers lie outside");
+    if (header.e_phentsize != sizeof(Elf64_Phdr))
+      return refuse("program headers of " + std::to_string(header.e_phentsize) + " bytes");
+    if (!inside(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr), image.size()))
+      return refuse("the program headers lie outside");
   }
   if (header.e_shoff != 0 || header.e_shnum > 0) {
-    if (header.e_shentsize != sizeof(Elf64_Shdr)) return refuse("section headers of " + std::to_string(header.e_shentsize) + " bytes");
+    if (header.e_shentsize != sizeof(Elf64_Shdr))
+      return refuse("section headers of " + std::to_string(header.e_shentsize) + " bytes");
     // With e_shnum = 0 the count would stand in section 0: more sections than a kernel has.
     if (header.e_shnum == 0) return refuse("a section table without a count");
-    if (!inside(header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr), image.size())) return refuse("the section headers lie outside");
+    if (!inside(header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr), image.size()))
+      return refuse("the section headers lie outside");
     if (header.e_shstrndx >= header.e_shnum) return refuse("the section names are in no section");
   }
   for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
     const auto segment = entry_at<Elf64_Phdr>(image, header.e_phoff, i);
-    if (!inside(segment.p_offset, segment.p_filesz, image.size())) return refuse("segment " + std::to_string(i) + " lies outside");
+    if (!inside(segment.p_offset, segment.p_filesz, image.size()))
+      return refuse("segment " + std::to_string(i) + " lies outside");
   }
   for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
     const auto section = entry_at<Elf64_Shdr>(image, header.e_shoff, i);
     const bool in_file = section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL;
-    if (in_file && !inside(section.sh_offset, section.sh_size, image.size())) return refuse("section " + std::to_string(i) + " lies outside");
+    if (in_file && !inside(section.sh_offset, section.sh_size, image.size()))
+      return refuse("section " + std::to_string(i) + " lies outside");
   }
   return {};
 }

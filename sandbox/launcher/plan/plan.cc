@@ -9,7 +9,8 @@
 namespace assay::sandbox {
 namespace {
 
-// The fewest bytes an element can take; what a count is checked against before room is reserved for it.
+// The fewest bytes an element can take; what a count is checked against before room is reserved for
+// it.
 constexpr std::size_t kMinBufferBytes = 1 + 8 + 4 + 8;
 constexpr std::size_t kMinBinaryBytes = 4 + 4 + 8;
 constexpr std::size_t kMinOpBytes = 1 + 4 + 8 + 8 + 1 + 8;  // a fill is the smallest
@@ -19,14 +20,26 @@ constexpr std::size_t kMinParamBytes = 1;
 constexpr std::size_t kMinOutputBytes = 4 + 8 + 4 + 4;
 
 enum class OpCode : std::uint8_t { kernel = 0, fill = 1, copy = 2, choice = 3 };
-enum class ParamCode : std::uint8_t { scalar = 0, pointer = 1, null = 2, global_scratch = 3, tensor_map = 4 };
-constexpr std::uint32_t kChoiceVersion = 2;  // of the format: the first with choices and tensor maps
+enum class ParamCode : std::uint8_t {
+  scalar = 0,
+  pointer = 1,
+  null = 2,
+  global_scratch = 3,
+  tensor_map = 4
+};
+constexpr std::uint32_t kChoiceVersion =
+    2;  // of the format: the first with choices and tensor maps
 
-/// Names travel on in messages and JSON, so they must be what they claim: UTF-8, without overlong forms or surrogates.
+/// Names travel on in messages and JSON, so they must be what they claim: UTF-8, without overlong
+/// forms or surrogates.
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+    const std::size_t length = lead < 0x80                   ? 1
+                               : lead >= 0xC2 && lead < 0xE0 ? 2
+                               : lead >= 0xE0 && lead < 0xF0 ? 3
+                               : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                             : 0;
     if (length == 0 || length > text.size() - i) return false;
     std::uint32_t point = length == 1 ? lead : lead & (0x7Fu >> length);
     for (std::size_t k = 1; k < length; ++k) {
@@ -43,13 +56,17 @@ bool is_utf8(std::string_view text) {
 
 std::string read_string(ByteReader& in, std::string_view what) {
   const auto size = in.number<std::uint32_t>(what);
-  if (size > kMaxStringBytes) in.reject(what, std::to_string(size) + " bytes are over the limit of " + std::to_string(kMaxStringBytes));
+  if (size > kMaxStringBytes)
+    in.reject(what, std::to_string(size) + " bytes are over the limit of " +
+                        std::to_string(kMaxStringBytes));
   const std::string_view text = in.raw_bytes(what, size);
   if (!is_utf8(text)) in.reject(what, "not UTF-8");
   return std::string(text);
 }
 
-std::string read_blob(ByteReader& in, std::string_view what) { return std::string(in.raw_bytes(what, in.number<std::uint64_t>(what))); }
+std::string read_blob(ByteReader& in, std::string_view what) {
+  return std::string(in.raw_bytes(what, in.number<std::uint64_t>(what)));
+}
 
 Dim3 read_dim3(ByteReader& in, std::string_view what) {
   Dim3 dims{};
@@ -58,14 +75,16 @@ Dim3 read_dim3(ByteReader& in, std::string_view what) {
 }
 
 void check_width(ByteReader& in, std::string_view what, std::uint8_t width) {
-  if (width != 1 && width != 2 && width != 4 && width != 8) in.reject(what, std::to_string(width) + " is none of 1, 2, 4, 8");
+  if (width != 1 && width != 2 && width != 4 && width != 8)
+    in.reject(what, std::to_string(width) + " is none of 1, 2, 4, 8");
 }
 
 PlanBuffer read_buffer(ByteReader& in) {
   PlanBuffer buffer;
   const auto kind = in.number<std::uint8_t>("buffer kind");
   if (kind > static_cast<std::uint8_t>(BufferKind::constant)) {
-    in.reject("buffer kind", std::to_string(kind) + " is none of 0 (input), 1 (scratch), 2 (constant)");
+    in.reject("buffer kind",
+              std::to_string(kind) + " is none of 0 (input), 1 (scratch), 2 (constant)");
   }
   buffer.kind = static_cast<BufferKind>(kind);
   buffer.bytes = in.number<std::uint64_t>("buffer bytes");
@@ -90,10 +109,15 @@ TensorMapParam read_tensor_map(ByteReader& in) {
   map.swizzle = in.number<std::uint8_t>("tensor map swizzle");
   map.nan_outside = in.number<std::uint8_t>("tensor map padding");
   const auto rank = in.number<std::uint8_t>("tensor map rank");
-  if (rank == 0 || rank > kMaxTensorMapRank) in.reject("tensor map rank", std::to_string(rank) + " is not from 1 to " + std::to_string(kMaxTensorMapRank));
-  for (std::uint8_t i = 0; i < rank && in.ok(); ++i) map.shape.push_back(in.number<std::uint64_t>("tensor map shape"));
-  for (std::uint8_t i = 1; i < rank && in.ok(); ++i) map.strides.push_back(in.number<std::uint64_t>("tensor map strides"));
-  for (std::uint8_t i = 0; i < rank && in.ok(); ++i) map.box.push_back(in.number<std::uint32_t>("tensor map box"));
+  if (rank == 0 || rank > kMaxTensorMapRank)
+    in.reject("tensor map rank",
+              std::to_string(rank) + " is not from 1 to " + std::to_string(kMaxTensorMapRank));
+  for (std::uint8_t i = 0; i < rank && in.ok(); ++i)
+    map.shape.push_back(in.number<std::uint64_t>("tensor map shape"));
+  for (std::uint8_t i = 1; i < rank && in.ok(); ++i)
+    map.strides.push_back(in.number<std::uint64_t>("tensor map strides"));
+  for (std::uint8_t i = 0; i < rank && in.ok(); ++i)
+    map.box.push_back(in.number<std::uint32_t>("tensor map box"));
   return map;
 }
 
@@ -125,7 +149,9 @@ KernelParam read_param(ByteReader& in, std::uint32_t version) {
       return read_tensor_map(in);
   }
   in.reject("parameter kind",
-            std::to_string(code) + " is none of 0 (scalar), 1 (pointer), 2 (null), 3 (global scratch)" + (version < kChoiceVersion ? "" : ", 4 (tensor map)"));
+            std::to_string(code) +
+                " is none of 0 (scalar), 1 (pointer), 2 (null), 3 (global scratch)" +
+                (version < kChoiceVersion ? "" : ", 4 (tensor map)"));
   return NullParam{};
 }
 
@@ -170,21 +196,26 @@ class OpReader {
 
   PlanOp operator()() {
     const auto code = in_.number<std::uint8_t>("operation code");
-    if (code == static_cast<std::uint8_t>(OpCode::choice) && version_ >= kChoiceVersion) return choice();
-    return std::visit([](auto&& op) -> PlanOp { return std::forward<decltype(op)>(op); }, simple(code, version_ >= kChoiceVersion));
+    if (code == static_cast<std::uint8_t>(OpCode::choice) && version_ >= kChoiceVersion)
+      return choice();
+    return std::visit([](auto&& op) -> PlanOp { return std::forward<decltype(op)>(op); },
+                      simple(code, version_ >= kChoiceVersion));
   }
 
  private:
   SimpleOp simple(std::uint8_t code, bool choice_is_legal) {
     if (++operations_ > kMaxPlanOperations)
-      in_.reject("operations", "over the limit of " + std::to_string(kMaxPlanOperations) + ", those of alternatives included");
+      in_.reject("operations", "over the limit of " + std::to_string(kMaxPlanOperations) +
+                                   ", those of alternatives included");
     switch (static_cast<OpCode>(code)) {
       case OpCode::kernel: return read_kernel(in_, version_);
       case OpCode::fill: return read_fill(in_);
       case OpCode::copy: return read_copy(in_);
       case OpCode::choice: break;
     }
-    in_.reject("operation code", std::to_string(code) + " is none of 0 (kernel), 1 (fill), 2 (copy)" + (choice_is_legal ? ", 3 (choice)" : ""));
+    in_.reject("operation code", std::to_string(code) +
+                                     " is none of 0 (kernel), 1 (fill), 2 (copy)" +
+                                     (choice_is_legal ? ", 3 (choice)" : ""));
     return CopyOp{};
   }
 
@@ -196,7 +227,8 @@ class OpReader {
       Alternative alternative;
       alternative.label = read_string(in_, "alternative label");
       const std::uint32_t m = in_.count("alternative operations", kMaxPlanOperations, kMinOpBytes);
-      for (std::uint32_t k = 0; k < m && in_.ok(); ++k) alternative.ops.push_back(simple(in_.number<std::uint8_t>("operation code"), false));
+      for (std::uint32_t k = 0; k < m && in_.ok(); ++k)
+        alternative.ops.push_back(simple(in_.number<std::uint8_t>("operation code"), false));
       op.alternatives.push_back(std::move(alternative));
     }
     return op;
@@ -215,14 +247,18 @@ PlanOutput read_output(ByteReader& in) {
   const std::uint32_t rank = in.count("output rank", kMaxRank, 2 * sizeof(std::int64_t));
   output.shape.reserve(rank);
   output.strides.reserve(rank);
-  for (std::uint32_t i = 0; i < rank; ++i) output.shape.push_back(in.number<std::int64_t>("output shape"));
-  for (std::uint32_t i = 0; i < rank; ++i) output.strides.push_back(in.number<std::int64_t>("output strides"));
+  for (std::uint32_t i = 0; i < rank; ++i)
+    output.shape.push_back(in.number<std::int64_t>("output shape"));
+  for (std::uint32_t i = 0; i < rank; ++i)
+    output.strides.push_back(in.number<std::int64_t>("output strides"));
   return output;
 }
 
-/// A count and its elements. The room reserved is bounded by the limit and by the bytes that are there.
+/// A count and its elements. The room reserved is bounded by the limit and by the bytes that are
+/// there.
 template <class T, class Read>
-std::vector<T> read_list(ByteReader& in, std::string_view what, std::uint32_t limit, std::size_t element_bytes, Read read) {
+std::vector<T> read_list(ByteReader& in, std::string_view what, std::uint32_t limit,
+                         std::size_t element_bytes, Read read) {
   const std::uint32_t n = in.count(what, limit, element_bytes);
   std::vector<T> list;
   list.reserve(n);
@@ -234,7 +270,8 @@ class ByteWriter {
  public:
   template <std::integral T>
   void number(T value) {
-    for (std::size_t i = 0; i < sizeof(T); ++i) bytes_.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i)));
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+      bytes_.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i)));
   }
   void string(std::string_view text) {
     number(static_cast<std::uint32_t>(text.size()));
@@ -266,7 +303,9 @@ struct ParamWriter {
     out.number(pointer.buffer);
     out.number(pointer.offset);
   }
-  void operator()(const NullParam&) const { out.number(static_cast<std::uint8_t>(ParamCode::null)); }
+  void operator()(const NullParam&) const {
+    out.number(static_cast<std::uint8_t>(ParamCode::null));
+  }
   void operator()(const GlobalScratchParam& scratch) const {
     out.number(static_cast<std::uint8_t>(ParamCode::global_scratch));
     out.number(scratch.bytes_per_program);
@@ -330,24 +369,33 @@ struct OpWriter {
 
 Result<Plan> decode_plan(std::string_view bytes) {
   if (bytes.size() > kMaxPlanBytes) {
-    return fail(ErrorCode::corrupt, "plan: " + std::to_string(bytes.size()) + " bytes are over the limit of " + std::to_string(kMaxPlanBytes));
+    return fail(ErrorCode::corrupt, "plan: " + std::to_string(bytes.size()) +
+                                        " bytes are over the limit of " +
+                                        std::to_string(kMaxPlanBytes));
   }
   ByteReader in(bytes);
-  if (in.raw_bytes("magic", kPlanMagic.size()) != kPlanMagic) in.reject("magic", "not a launch plan; one begins with ASSAYPLN");
+  if (in.raw_bytes("magic", kPlanMagic.size()) != kPlanMagic)
+    in.reject("magic", "not a launch plan; one begins with ASSAYPLN");
   const auto version = in.number<std::uint32_t>("version");
   if (version < kOldestPlanVersion || version > kPlanVersion) {
-    in.reject("version", std::to_string(version) + " is unknown; this launcher reads versions " + std::to_string(kOldestPlanVersion) + " to " +
+    in.reject("version", std::to_string(version) + " is unknown; this launcher reads versions " +
+                             std::to_string(kOldestPlanVersion) + " to " +
                              std::to_string(kPlanVersion));
   }
   Plan plan;
   plan.version = version;
   plan.target = read_string(in, "target");
-  plan.buffers = read_list<PlanBuffer>(in, "buffers", kMaxPlanBuffers, kMinBufferBytes, read_buffer);
-  plan.binaries = read_list<PlanBinary>(in, "binaries", kMaxPlanBinaries, kMinBinaryBytes, read_binary);
+  plan.buffers =
+      read_list<PlanBuffer>(in, "buffers", kMaxPlanBuffers, kMinBufferBytes, read_buffer);
+  plan.binaries =
+      read_list<PlanBinary>(in, "binaries", kMaxPlanBinaries, kMinBinaryBytes, read_binary);
   OpReader read_op(in, version);
-  plan.ops = read_list<PlanOp>(in, "operations", kMaxPlanOperations, kMinChoiceBytes, [&](ByteReader&) { return read_op(); });
-  plan.outputs = read_list<PlanOutput>(in, "outputs", kMaxPlanOutputs, kMinOutputBytes, read_output);
-  if (in.ok() && in.remaining() > 0) in.reject("end", std::to_string(in.remaining()) + " bytes follow the last output");
+  plan.ops = read_list<PlanOp>(in, "operations", kMaxPlanOperations, kMinChoiceBytes,
+                               [&](ByteReader&) { return read_op(); });
+  plan.outputs =
+      read_list<PlanOutput>(in, "outputs", kMaxPlanOutputs, kMinOutputBytes, read_output);
+  if (in.ok() && in.remaining() > 0)
+    in.reject("end", std::to_string(in.remaining()) + " bytes follow the last output");
   if (!in.ok()) return fail(ErrorCode::corrupt, "plan: " + in.why());
   return plan;
 }

@@ -1,10 +1,13 @@
-// The launch plan (docs/launch-plan.md): what a submission makes the GPU do for one case, as data, and its byte form.
+// The launch plan (docs/launch-plan.md): what a submission makes the GPU do for one case, as data,
+// and its byte form.
 //
-//   Result<Plan> plan = decode_plan(frame.payload);     // untrusted bytes: total, bounds-checked, nothing reserved unchecked
-//   if (plan) status = check_plan(*plan, inputs, gpu);  // sandbox/launcher/plan/plan_check.h: what decoding alone cannot know
+//   Result<Plan> plan = decode_plan(frame.payload);     // untrusted bytes: total, bounds-checked,
+//   nothing reserved unchecked if (plan) status = check_plan(*plan, inputs, gpu);  //
+//   sandbox/launcher/plan/plan_check.h: what decoding alone cannot know
 //
-// Decoding checks the form: sizes, counts, enum values, the limits below. It reserves memory for a count only after the bytes
-// that such a count needs were seen to be there. The structs are values; the functions are pure and thread-safe.
+// Decoding checks the form: sizes, counts, enum values, the limits below. It reserves memory for a
+// count only after the bytes that such a count needs were seen to be there. The structs are values;
+// the functions are pure and thread-safe.
 #pragma once
 
 #include <array>
@@ -19,8 +22,9 @@
 namespace assay::sandbox {
 
 inline constexpr std::string_view kPlanMagic = "ASSAYPLN";
-inline constexpr std::uint32_t kPlanVersion = 2;        // what is written
-inline constexpr std::uint32_t kOldestPlanVersion = 1;  // what can still be read; 2 added choices and tensor maps
+inline constexpr std::uint32_t kPlanVersion = 2;  // what is written
+inline constexpr std::uint32_t kOldestPlanVersion =
+    1;  // what can still be read; 2 added choices and tensor maps
 inline constexpr std::uint64_t kMaxPlanBytes = 64ULL << 20;
 inline constexpr std::uint32_t kMaxPlanBuffers = 4096;
 inline constexpr std::uint32_t kMaxPlanBinaries = 256;
@@ -72,7 +76,8 @@ struct GlobalScratchParam {
   std::uint32_t alignment = 1;
   bool operator==(const GlobalScratchParam&) const = default;
 };
-/// A host TMA descriptor: the launcher encodes it for the address that the buffer gets. Dimensions innermost first, as the driver counts.
+/// A host TMA descriptor: the launcher encodes it for the address that the buffer gets. Dimensions
+/// innermost first, as the driver counts.
 struct TensorMapParam {
   std::uint32_t buffer = 0;
   std::uint64_t offset = 0;      // bytes
@@ -84,7 +89,8 @@ struct TensorMapParam {
   std::vector<std::uint32_t> box;
   bool operator==(const TensorMapParam&) const = default;
 };
-using KernelParam = std::variant<ScalarParam, PointerParam, NullParam, GlobalScratchParam, TensorMapParam>;
+using KernelParam =
+    std::variant<ScalarParam, PointerParam, NullParam, GlobalScratchParam, TensorMapParam>;
 
 struct KernelOp {
   std::uint32_t binary = 0;
@@ -113,13 +119,15 @@ struct CopyOp {
 };
 using SimpleOp = std::variant<KernelOp, FillOp, CopyOp>;
 
-/// One way to do a piece of work: a configuration of an autotuner and the operations that it comes to.
+/// One way to do a piece of work: a configuration of an autotuner and the operations that it comes
+/// to.
 struct Alternative {
   std::string label;
   std::vector<SimpleOp> ops;
   bool operator==(const Alternative&) const = default;
 };
-/// Work that can be done in several ways; the launcher finds out which is fastest. Choices with one question get one answer.
+/// Work that can be done in several ways; the launcher finds out which is fastest. Choices with one
+/// question get one answer.
 struct ChoiceOp {
   std::uint32_t question = 0;
   std::vector<Alternative> alternatives;
@@ -146,11 +154,13 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// Calls `visit(op)` for every KernelOp, FillOp and CopyOp in plan order, those of every alternative included; stops at the first false.
+/// Calls `visit(op)` for every KernelOp, FillOp and CopyOp in plan order, those of every
+/// alternative included; stops at the first false.
 template <class Visit>
 bool for_each_operation(const Plan& plan, Visit visit);
 
-/// `corrupt` with the place and the reason when the bytes are no plan. Never throws, whatever the bytes, except bad_alloc.
+/// `corrupt` with the place and the reason when the bytes are no plan. Never throws, whatever the
+/// bytes, except bad_alloc.
 Result<Plan> decode_plan(std::string_view bytes);
 
 /// The byte form. The plan is taken as it is: decode_plan() tells whether it is within the limits.

@@ -19,23 +19,29 @@ std::optional<int> to_number(std::string_view text) {
 }
 
 /// The problem in words, or nothing.
-std::optional<std::string> parse_value(const std::string& name, std::string_view value, LauncherArguments& arguments) {
+std::optional<std::string> parse_value(const std::string& name, std::string_view value,
+                                       LauncherArguments& arguments) {
   if (name == "--driver") {
     arguments.driver = value;
-    if (value != "cuda" && value != "hip" && value != "fake" && value != kSickDriver && value != kFullDriver)
-      return "driver '" + std::string(value) + "' is unknown; valid: cuda, hip, fake, fake-sick, fake-full";
+    if (value != "cuda" && value != "hip" && value != "fake" && value != kSickDriver &&
+        value != kFullDriver)
+      return "driver '" + std::string(value) +
+             "' is unknown; valid: cuda, hip, fake, fake-sick, fake-full";
     return std::nullopt;
   }
   if (name == "--counters") {
-    const std::unique_ptr<char, decltype(&::free)> real(::realpath(std::string(value).c_str(), nullptr),
-                                                        &::free);  // links need not lead anywhere inside the jail
-    if (!real || !value.starts_with('/')) return "--counters '" + std::string(value) + "' is no whole path of a program";
+    const std::unique_ptr<char, decltype(&::free)> real(
+        ::realpath(std::string(value).c_str(), nullptr),
+        &::free);  // links need not lead anywhere inside the jail
+    if (!real || !value.starts_with('/'))
+      return "--counters '" + std::string(value) + "' is no whole path of a program";
     arguments.ncu = real.get();
     return std::nullopt;
   }
   if (name == "--isolation") {
     arguments.strict = value == "strict";
-    if (value != "strict" && value != "best_effort") return "isolation '" + std::string(value) + "' is unknown; valid: strict, best_effort";
+    if (value != "strict" && value != "best_effort")
+      return "isolation '" + std::string(value) + "' is unknown; valid: strict, best_effort";
     return std::nullopt;
   }
   if (name == "--without") {
@@ -63,7 +69,9 @@ bool takes_a_value(const std::string& name) {
 }  // namespace
 
 Result<LauncherArguments> parse_launcher_arguments(const std::vector<std::string>& words) {
-  const auto wrong = [](const std::string& problem) { return fail(ErrorCode::invalid_argument, problem); };
+  const auto wrong = [](const std::string& problem) {
+    return fail(ErrorCode::invalid_argument, problem);
+  };
   LauncherArguments arguments;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& name = words[i];
@@ -79,7 +87,8 @@ Result<LauncherArguments> parse_launcher_arguments(const std::vector<std::string
       return wrong(*problem);
     }
   }
-  if (!arguments.probe && (arguments.socket < 0 || arguments.device < 0)) return wrong("--socket-fd and --device are needed");
+  if (!arguments.probe && (arguments.socket < 0 || arguments.device < 0))
+    return wrong("--socket-fd and --device are needed");
   return arguments;
 }
 

@@ -1,8 +1,10 @@
 // The command line of assay-launcher (main.cc says what it means).
 //
-//   Result<LauncherArguments> arguments = parse_launcher_arguments({"--socket-fd", "3", "--device", "cuda:0"});
+//   Result<LauncherArguments> arguments = parse_launcher_arguments({"--socket-fd", "3", "--device",
+//   "cuda:0"});
 //
-// Pure but for --without, which is in force from then on (sandbox/jail/mutation.h), and --counters, whose path is resolved.
+// Pure but for --without, which is in force from then on (sandbox/jail/mutation.h), and --counters,
+// whose path is resolved.
 #pragma once
 
 #include <string>
@@ -13,8 +15,10 @@
 
 namespace assay::sandbox {
 
-inline constexpr std::string_view kSickDriver = "fake-sick";  // a fake device whose memory is lost: for tests
-inline constexpr std::string_view kFullDriver = "fake-full";  // one whose memory others have: for tests
+inline constexpr std::string_view kSickDriver =
+    "fake-sick";  // a fake device whose memory is lost: for tests
+inline constexpr std::string_view kFullDriver =
+    "fake-full";  // one whose memory others have: for tests
 
 struct LauncherArguments {
   int socket = -1;

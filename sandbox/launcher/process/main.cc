@@ -1,12 +1,16 @@
-// assay-launcher: performs launch plans on one device. Trusted host code, started by the supervisor, one process per submission.
+// assay-launcher: performs launch plans on one device. Trusted host code, started by the
+// supervisor, one process per submission.
 //
-//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|hip|fake|fake-sick|fake-full] [--isolation strict|best_effort]
-//                                                                       serves frames on descriptor N until its end
-//   ... --counters NCU                                                   the same, inside Nsight Compute, which reports to standard output at the end
-//   assay-launcher --probe [--driver cuda|hip|fake|fake-sick|fake-full]                       one line of JSON about the devices
+//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|hip|fake|fake-sick|fake-full]
+//   [--isolation strict|best_effort]
+//                                                                       serves frames on descriptor
+//                                                                       N until its end
+//   ... --counters NCU                                                   the same, inside Nsight
+//   Compute, which reports to standard output at the end assay-launcher --probe [--driver
+//   cuda|hip|fake|fake-sick|fake-full]                       one line of JSON about the devices
 //
-// Exit status: 0 served to the end of the stream, or devices found; 1 the conversation or the device failed; 2 wrong arguments;
-// 3 --probe found no device.
+// Exit status: 0 served to the end of the stream, or devices found; 1 the conversation or the
+// device failed; 2 wrong arguments; 3 --probe found no device.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -20,7 +24,6 @@
 #include "base/clock.h"
 #include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/jail/launch_jail.h"
-#include "sandbox/launcher/process/arguments.h"
 #include "sandbox/launcher/driver/cuda_api.h"
 #include "sandbox/launcher/driver/cuda_driver.h"
 #include "sandbox/launcher/driver/fake_driver.h"
@@ -28,6 +31,7 @@
 #include "sandbox/launcher/driver/health.h"
 #include "sandbox/launcher/driver/hip_api.h"
 #include "sandbox/launcher/driver/hip_driver.h"
+#include "sandbox/launcher/process/arguments.h"
 #include "sandbox/launcher/process/messages.h"
 #include "sandbox/launcher/process/ncu.h"
 #include "sandbox/launcher/process/serve.h"
@@ -41,9 +45,11 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
-constexpr std::uint64_t kLeftOfFullBytes = 1 << 20;  // of a full fake device: enough to check that it works
+constexpr std::uint64_t kLeftOfFullBytes =
+    1 << 20;  // of a full fake device: enough to check that it works
 constexpr const char* kUsageText =
-    "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver cuda|hip|fake|fake-sick|fake-full] [--isolation strict|best_effort] [--counters "
+    "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver "
+    "cuda|hip|fake|fake-sick|fake-full] [--isolation strict|best_effort] [--counters "
     "NCU]\n       "
     "assay-launcher --probe "
     "[--driver cuda|hip|fake|fake-sick|fake-full]\n";
@@ -61,22 +67,27 @@ Result<std::vector<DeviceFacts>> list_devices(const std::string& driver) {
 
 int probe(const LauncherArguments& arguments) {
   Result<std::vector<DeviceFacts>> devices = list_devices(arguments.driver);
-  std::printf("%s\n", probe_message(devices).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::printf("%s\n", probe_message(devices)
+                          .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                          .c_str());
   return devices ? kOk : kNoDevice;
 }
 
-/// The device files that a driver opens for one GPU; those that this machine lacks are not asked for. HIP opens those of all.
+/// The device files that a driver opens for one GPU; those that this machine lacks are not asked
+/// for. HIP opens those of all.
 std::vector<std::string> device_files(const LauncherArguments& arguments, const std::string& node) {
   std::vector<std::string> files;
   if (arguments.driver == "hip") {
     std::error_code error;
     if (::access("/dev/kfd", F_OK) == 0) files.emplace_back("/dev/kfd");
-    for (std::filesystem::directory_iterator file("/dev/dri", error), end; !error && file != end; file.increment(error)) {
+    for (std::filesystem::directory_iterator file("/dev/dri", error), end; !error && file != end;
+         file.increment(error)) {
       if (file->path().filename().string().starts_with("renderD")) files.push_back(file->path());
     }
   }
   if (arguments.driver != "cuda") return files;
-  for (const std::string& path : {std::string("/dev/nvidiactl"), std::string("/dev/nvidia-uvm"), node}) {
+  for (const std::string& path :
+       {std::string("/dev/nvidiactl"), std::string("/dev/nvidia-uvm"), node}) {
     if (::access(path.c_str(), F_OK) == 0) files.push_back(path);
   }
   return files;
@@ -88,13 +99,21 @@ std::string own_path() {
   return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
 }
 
-Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments, const std::string& node) {
-  if (::fcntl(arguments.socket, F_GETFD) < 0) return fail_errno("--socket-fd " + std::to_string(arguments.socket));
-  if (::fcntl(arguments.socket, F_SETFD, arguments.ncu.empty() ? FD_CLOEXEC : 0) < 0) return fail_errno("fcntl F_SETFD");
-  if (arguments.confined) return std::vector<LayerReport>{};  // they are the first launcher's; and ncu's threads come and go
+Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
+                                         const std::string& node) {
+  if (::fcntl(arguments.socket, F_GETFD) < 0)
+    return fail_errno("--socket-fd " + std::to_string(arguments.socket));
+  if (::fcntl(arguments.socket, F_SETFD, arguments.ncu.empty() ? FD_CLOEXEC : 0) < 0)
+    return fail_errno("fcntl F_SETFD");
+  if (arguments.confined)
+    return std::vector<LayerReport>{};  // they are the first launcher's; and ncu's threads come and
+                                        // go
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
-  LaunchJail jail{
-      .strict = arguments.strict, .devices = device_files(arguments, node), .libraries = {}, .keep_fd = arguments.socket, .profile = !arguments.ncu.empty()};
+  LaunchJail jail{.strict = arguments.strict,
+                  .devices = device_files(arguments, node),
+                  .libraries = {},
+                  .keep_fd = arguments.socket,
+                  .profile = !arguments.ncu.empty()};
   if (jail.profile) {
     jail.libraries = ncu_folders(arguments.ncu);
     jail.libraries.push_back(own_path().substr(0, own_path().rfind('/')));
@@ -112,11 +131,14 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments, con
 }
 
 /// The file of the GPU; empty for other drivers.
-Result<std::string> node_of(const LauncherArguments& arguments) { return arguments.driver == "cuda" ? gpu_node(arguments.device) : std::string(); }
+Result<std::string> node_of(const LauncherArguments& arguments) {
+  return arguments.driver == "cuda" ? gpu_node(arguments.device) : std::string();
+}
 
 /// From here on the driver counts GPUs as gpu_ordinal() does. Before the first thread.
 Status count_by_address() {
-  if (::unsetenv(kVisibleDevices) != 0 || ::setenv(kDeviceOrder, kByPciAddress, 1) != 0) return fail_errno("setenv");
+  if (::unsetenv(kVisibleDevices) != 0 || ::setenv(kDeviceOrder, kByPciAddress, 1) != 0)
+    return fail_errno("setenv");
   return {};
 }
 
@@ -132,7 +154,10 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const LauncherArguments& ar
 
 /// The arguments of the launcher inside ncu.
 std::vector<std::string> again(const LauncherArguments& arguments) {
-  return {"--socket-fd", std::to_string(arguments.socket), "--device", std::to_string(arguments.device), "--driver", arguments.driver, "--confined"};
+  return {"--socket-fd", std::to_string(arguments.socket),
+          "--device",    std::to_string(arguments.device),
+          "--driver",    arguments.driver,
+          "--confined"};
 }
 
 int run(LauncherArguments arguments) {
@@ -143,7 +168,8 @@ int run(LauncherArguments arguments) {
   const Result<std::vector<LayerReport>> layers = confine(arguments, *node);
   if (!layers) return print_error(layers.error().message);
   if (!node->empty()) {
-    const Result<int> ordinal = gpu_ordinal(*node);  // another one where the jail shows this GPU alone
+    const Result<int> ordinal =
+        gpu_ordinal(*node);  // another one where the jail shows this GPU alone
     if (!ordinal) return print_error(ordinal.error().message);
     arguments.device = *ordinal;
   }
@@ -158,7 +184,8 @@ int run(LauncherArguments arguments) {
   if (!gpu) return print_error(gpu.error().message);
   if (LaunchStatus well = check_health(**gpu); !well) return print_error(well.error().message);
   const SystemClock clock;
-  if (Status served = serve(arguments.socket, **gpu, *layers, clock); !served) return print_error(served.error().message);
+  if (Status served = serve(arguments.socket, **gpu, *layers, clock); !served)
+    return print_error(served.error().message);
   return kOk;
 }
 

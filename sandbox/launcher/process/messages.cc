@@ -18,10 +18,13 @@ class Fields {
     if (!object.is_object()) reject("", "is no object");
   }
 
-  std::uint64_t number(const char* name, std::uint64_t limit = std::numeric_limits<std::int64_t>::max()) {
+  std::uint64_t number(const char* name,
+                       std::uint64_t limit = std::numeric_limits<std::int64_t>::max()) {
     const json* value = find(name);
     if (value == nullptr) return 0;
-    if (!value->is_number_integer() || (!value->is_number_unsigned() && value->get<std::int64_t>() < 0)) return reject(name, "is no number from 0 up"), 0;
+    if (!value->is_number_integer() ||
+        (!value->is_number_unsigned() && value->get<std::int64_t>() < 0))
+      return reject(name, "is no number from 0 up"), 0;
     const auto number = value->get<std::uint64_t>();
     if (number > limit) return reject(name, "is over " + std::to_string(limit)), 0;
     return number;
@@ -66,14 +69,17 @@ class Fields {
   std::string why_;
 };
 
-tl::unexpected<Error> corrupt(const std::string& reason) { return fail(ErrorCode::corrupt, reason); }
+tl::unexpected<Error> corrupt(const std::string& reason) {
+  return fail(ErrorCode::corrupt, reason);
+}
 
 std::vector<std::size_t> read_answers(Fields& fields) {
   std::vector<std::size_t> answers;
   const json* list = fields.list("answers");
   if (list == nullptr) return answers;
   for (const json& answer : *list) {
-    if (!answer.is_number_unsigned()) return fields.reject("answers", "has an entry that is no number from 0 up"), answers;
+    if (!answer.is_number_unsigned())
+      return fields.reject("answers", "has an entry that is no number from 0 up"), answers;
     answers.push_back(answer.get<std::size_t>());
   }
   return answers;
@@ -94,7 +100,8 @@ json facts_json(const DeviceFacts& facts) {
 }  // namespace
 
 Result<LaunchMessage> parse_launch(Frame frame) {
-  if (frame.type() != "launch") return corrupt("message `" + frame.type() + "` is unknown; valid: launch");
+  if (frame.type() != "launch")
+    return corrupt("message `" + frame.type() + "` is unknown; valid: launch");
   LaunchMessage message;
   message.fds = std::move(frame.fds);
   message.plan = std::move(frame.payload);
@@ -114,17 +121,22 @@ Result<LaunchMessage> parse_launch(Frame frame) {
     message.inspect = fields.flag("inspect");
     message.timing.min_samples = fields.positive("min_samples", kMaxSamplesAllowed);
     message.timing.max_samples = fields.positive("max_samples", kMaxSamplesAllowed);
-    message.timing.max_time_ms = fields.positive("max_time_ms", std::numeric_limits<std::int32_t>::max());
+    message.timing.max_time_ms =
+        fields.positive("max_time_ms", std::numeric_limits<std::int32_t>::max());
     if (frame.header.contains("warm_up_ms"))
-      message.timing.warm_up_ms = static_cast<std::int64_t>(fields.number("warm_up_ms", std::numeric_limits<std::int32_t>::max()));
-    if (frame.header.contains("side_samples")) message.timing.side_samples = fields.positive("side_samples", kMaxSamplesAllowed);
+      message.timing.warm_up_ms = static_cast<std::int64_t>(
+          fields.number("warm_up_ms", std::numeric_limits<std::int32_t>::max()));
+    if (frame.header.contains("side_samples"))
+      message.timing.side_samples = fields.positive("side_samples", kMaxSamplesAllowed);
     if (frame.header.contains("answers")) message.answers = read_answers(fields);
-    if (frame.header.contains("stage_next_inputs")) message.stage_next_inputs = fields.flag("stage_next_inputs");
+    if (frame.header.contains("stage_next_inputs"))
+      message.stage_next_inputs = fields.flag("stage_next_inputs");
   }
   if (const json* inputs = fields.list("inputs"); inputs != nullptr) {
     for (const json& input : *inputs) {
       Fields one(input, "launch: an input");
-      message.inputs.push_back({one.text("name"), one.number("fd", last_fd), one.number("offset"), one.number("nbytes"), one.flag("inout")});
+      message.inputs.push_back({one.text("name"), one.number("fd", last_fd), one.number("offset"),
+                                one.number("nbytes"), one.flag("inout")});
       if (!one.why().empty()) return corrupt(one.why());
     }
   }
@@ -134,14 +146,18 @@ Result<LaunchMessage> parse_launch(Frame frame) {
 
 nlohmann::json ready_message(const DeviceFacts& facts, const std::vector<LayerReport>& layers) {
   json list = json::array();
-  for (const LayerReport& layer : layers) list.push_back({{"name", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
+  for (const LayerReport& layer : layers)
+    list.push_back({{"name", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
   return {{"type", "ready"}, {"device", facts_json(facts)}, {"layers", list}};
 }
 
-nlohmann::json primed_message(const std::string& case_id) { return {{"type", "primed"}, {"case", case_id}}; }
+nlohmann::json primed_message(const std::string& case_id) {
+  return {{"type", "primed"}, {"case", case_id}};
+}
 
 Status check_sample(const Frame& frame) {
-  if (frame.type() != "sample") return corrupt("message `" + frame.type() + "` is not due; valid: sample");
+  if (frame.type() != "sample")
+    return corrupt("message `" + frame.type() + "` is not due; valid: sample");
   return {};
 }
 
@@ -164,10 +180,12 @@ nlohmann::json launched_message(const std::string& case_id, const ReplayResult& 
                        {"shared_bytes", kernel.shared_bytes},
                        {"launches", kernel.launches}});
   }
-  json message = {{"type", "launched"},        {"case", case_id},           {"outputs", outputs},
-                  {"kernels", kernels},        {"canary_ok", true},         {"samples_ns", result.samples.cold_ns},
-                  {"choices", result.choices}, {"answers", result.answers}, {"modified", result.modified},
-                  {"moves", result.moves},     {"median_ns", nullptr},      {"low_ns", nullptr},
+  json message = {{"type", "launched"},          {"case", case_id},
+                  {"outputs", outputs},          {"kernels", kernels},
+                  {"canary_ok", true},           {"samples_ns", result.samples.cold_ns},
+                  {"choices", result.choices},   {"answers", result.answers},
+                  {"modified", result.modified}, {"moves", result.moves},
+                  {"median_ns", nullptr},        {"low_ns", nullptr},
                   {"high_ns", nullptr}};
   if (!result.samples.cold_ns.empty()) {
     message["warm_ns"] = result.samples.warm_ns;
@@ -184,15 +202,20 @@ nlohmann::json launched_message(const std::string& case_id, const ReplayResult& 
   if (result.inspection) {
     json timeline = json::array();
     for (const OperationNs& one : result.inspection->timeline)
-      timeline.push_back({{"name", one.operation.name}, {"submitted", one.operation.submitted}, {"ns", one.ns}});
+      timeline.push_back(
+          {{"name", one.operation.name}, {"submitted", one.operation.submitted}, {"ns", one.ns}});
     message["timeline"] = std::move(timeline);
-    message["deterministic"] = result.inspection->deterministic ? json(*result.inspection->deterministic) : json(nullptr);
+    message["deterministic"] =
+        result.inspection->deterministic ? json(*result.inspection->deterministic) : json(nullptr);
   }
   return message;
 }
 
 nlohmann::json launch_error_message(const std::string& case_id, const LaunchError& error) {
-  return {{"type", "launch_error"}, {"case", case_id}, {"kind", to_string(error.kind)}, {"message", error.message}};
+  return {{"type", "launch_error"},
+          {"case", case_id},
+          {"kind", to_string(error.kind)},
+          {"message", error.message}};
 }
 
 nlohmann::json probe_message(const Result<std::vector<DeviceFacts>>& devices) {

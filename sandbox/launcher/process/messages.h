@@ -1,4 +1,5 @@
-// The launcher's messages as typed structs (docs/frames.md, "Launcher"). The only file of the launcher that knows JSON.
+// The launcher's messages as typed structs (docs/frames.md, "Launcher"). The only file of the
+// launcher that knows JSON.
 //
 //   Result<LaunchMessage> message = parse_launch(std::move(*frame));
 //   send_frame(socket, launched_message("small", result), {}, {}, deadline);
@@ -35,10 +36,12 @@ struct LaunchMessage {
   std::size_t output_fd = 0;        // index into fds
   std::uint64_t output_offset = 0;  // 0 in a memory file
   std::uint64_t output_bytes = 0;
-  std::uint64_t device_bytes = 0;  // 0: the descriptors are memory files; else the only one is a handle of this much device memory
+  std::uint64_t device_bytes = 0;  // 0: the descriptors are memory files; else the only one is a
+                                   // handle of this much device memory
   bool ablated = false, inspect = false;
   bool time = false;
-  bool stage_next_inputs = false;  // when timed: answered with `primed` before the samples, which wait for `sample`
+  bool stage_next_inputs =
+      false;  // when timed: answered with `primed` before the samples, which wait for `sample`
   TimingRules timing;
   std::vector<std::size_t> answers;
   std::uint64_t gpu_memory_bytes = 0;
@@ -46,7 +49,8 @@ struct LaunchMessage {
   std::vector<UniqueFd> fds;
 };
 
-/// `corrupt` when a field is missing, of the wrong type or out of range, or a descriptor does not exist; names the field.
+/// `corrupt` when a field is missing, of the wrong type or out of range, or a descriptor does not
+/// exist; names the field.
 Result<LaunchMessage> parse_launch(Frame frame);
 
 nlohmann::json ready_message(const DeviceFacts& facts, const std::vector<LayerReport>& layers);

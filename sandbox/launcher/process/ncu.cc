@@ -10,41 +10,62 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr const char* kInstallation = "/opt/nvidia";  // where ncu's packages put what its start script looks for
+constexpr const char* kInstallation =
+    "/opt/nvidia";  // where ncu's packages put what its start script looks for
 constexpr std::string_view kPlatforms = "/target";
 
-std::string folder_of(const std::string& path) { return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)); }
+std::string folder_of(const std::string& path) {
+  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+}
 
 std::string metrics() {
   std::string list;
-  for (const NcuMetric& metric : kNcuMetrics) list += (list.empty() ? "" : ",") + std::string(metric.ncu);
-  for (const std::string_view reason : kNcuStalls) list.append(",").append(kNcuStallPrefix).append(reason).append(kNcuStallSuffix);
+  for (const NcuMetric& metric : kNcuMetrics)
+    list += (list.empty() ? "" : ",") + std::string(metric.ncu);
+  for (const std::string_view reason : kNcuStalls)
+    list.append(",").append(kNcuStallPrefix).append(reason).append(kNcuStallSuffix);
   return list;
 }
 
 }  // namespace
 
-std::vector<std::string> ncu_command(const std::string& ncu, const std::string& launcher, const std::vector<std::string>& arguments) {
-  std::vector<std::string> command = {
-      ncu,         "--csv",   "--page", "raw", "--print-units", "base", "--clock-control", "none", "--launch-count", std::to_string(kMaxCountedLaunches),
-      "--metrics", metrics(), launcher};
+std::vector<std::string> ncu_command(const std::string& ncu, const std::string& launcher,
+                                     const std::vector<std::string>& arguments) {
+  std::vector<std::string> command = {ncu,
+                                      "--csv",
+                                      "--page",
+                                      "raw",
+                                      "--print-units",
+                                      "base",
+                                      "--clock-control",
+                                      "none",
+                                      "--launch-count",
+                                      std::to_string(kMaxCountedLaunches),
+                                      "--metrics",
+                                      metrics(),
+                                      launcher};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }
 
 std::vector<std::string> ncu_folders(const std::string& ncu) {
   std::vector<std::string> folders = {folder_of(ncu)};
-  // Named itself, not by its start script, it looks for its sections beside the folder of its platforms: INSTALLATION/target/PLATFORM/ncu.
-  if (const std::string platforms = folder_of(folders[0]); platforms.ends_with(kPlatforms)) folders[0] = folder_of(platforms);
+  // Named itself, not by its start script, it looks for its sections beside the folder of its
+  // platforms: INSTALLATION/target/PLATFORM/ncu.
+  if (const std::string platforms = folder_of(folders[0]); platforms.ends_with(kPlatforms))
+    folders[0] = folder_of(platforms);
   if (::access(kInstallation, F_OK) == 0) folders.emplace_back(kInstallation);
   // What lies below /usr is there already.
   std::erase_if(folders, [](const std::string& folder) { return folder.starts_with("/usr/"); });
   return folders;
 }
 
-Status become_ncu(const std::string& ncu, const std::string& launcher, const std::vector<std::string>& arguments) {
-  // ncu would only say that launching failed. Its user is nobody by now, who may lack rights to a folder that was root's.
-  if (::access(launcher.c_str(), X_OK) != 0) return fail_errno("in the jail of ncu, access " + launcher);
+Status become_ncu(const std::string& ncu, const std::string& launcher,
+                  const std::vector<std::string>& arguments) {
+  // ncu would only say that launching failed. Its user is nobody by now, who may lack rights to a
+  // folder that was root's.
+  if (::access(launcher.c_str(), X_OK) != 0)
+    return fail_errno("in the jail of ncu, access " + launcher);
   // It keeps files of its own beside a user's; in here only /tmp can be written.
   for (const char* name : {"HOME", "TMPDIR"}) {
     if (::setenv(name, "/tmp", 1) != 0) return fail_errno("setenv");

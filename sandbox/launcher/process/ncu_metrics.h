@@ -1,5 +1,7 @@
-// The hardware counters that a profile asks Nsight Compute for, and what they are called in a verdict (docs/profiling.md): only what a diagnosis needs, since each
-// pass over a kernel costs time. Names as ncu 2024 and 2025 know them; one that a device lacks is left out of the report by ncu.
+// The hardware counters that a profile asks Nsight Compute for, and what they are called in a
+// verdict (docs/profiling.md): only what a diagnosis needs, since each pass over a kernel costs
+// time. Names as ncu 2024 and 2025 know them; one that a device lacks is left out of the report by
+// ncu.
 #pragma once
 
 #include <array>
@@ -23,8 +25,10 @@ inline constexpr std::array<NcuMetric, 27> kNcuMetrics = {{
     {"l1_bytes", "l1tex__t_bytes.sum"},
     {"l2_hit_pct", "lts__t_sector_hit_rate.pct"},
     {"l1_hit_pct", "l1tex__t_sector_hit_rate.pct"},
-    {"load_sectors_per_request", "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"},
-    {"store_sectors_per_request", "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"},
+    {"load_sectors_per_request",
+     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"},
+    {"store_sectors_per_request",
+     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"},
     {"shared_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"},
     {"shared_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"},
     {"tensor_pct", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"},
@@ -45,7 +49,18 @@ inline constexpr std::array<NcuMetric, 27> kNcuMetrics = {{
 /// Why warps wait: ncu's name is kNcuStallPrefix, the reason, kNcuStallSuffix.
 inline constexpr std::string_view kNcuStallPrefix = "smsp__average_warps_issue_stalled_";
 inline constexpr std::string_view kNcuStallSuffix = "_per_issue_active.ratio";
-inline constexpr std::array<std::string_view, 13> kNcuStalls = {"long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "branch_resolve", "wait", "not_selected",
-                                                                "lg_throttle", "mio_throttle", "membar", "no_instruction", "tex_throttle", "gmma"};
+inline constexpr std::array<std::string_view, 13> kNcuStalls = {"long_scoreboard",
+                                                                "short_scoreboard",
+                                                                "barrier",
+                                                                "math_pipe_throttle",
+                                                                "branch_resolve",
+                                                                "wait",
+                                                                "not_selected",
+                                                                "lg_throttle",
+                                                                "mio_throttle",
+                                                                "membar",
+                                                                "no_instruction",
+                                                                "tex_throttle",
+                                                                "gmma"};
 
 }  // namespace assay::sandbox

@@ -1,5 +1,6 @@
-// RequestMemory: the memory of one launch request, as the exchange that replay() works on: memory files, mapped, or shared device memory. Each range
-// is checked against its memory's size. Valid while it and the request live. Not thread-safe.
+// RequestMemory: the memory of one launch request, as the exchange that replay() works on: memory
+// files, mapped, or shared device memory. Each range is checked against its memory's size. Valid
+// while it and the request live. Not thread-safe.
 #pragma once
 
 #include <map>

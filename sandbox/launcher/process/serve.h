@@ -1,9 +1,11 @@
-// serve: the launcher's conversation. Says `ready`, answers each `launch` with exactly one `launched` or `launch_error`, and
-// returns when the supervisor closes the socket. One thread; the GPU's context was made before, so that `ready` means ready.
+// serve: the launcher's conversation. Says `ready`, answers each `launch` with exactly one
+// `launched` or `launch_error`, and returns when the supervisor closes the socket. One thread; the
+// GPU's context was made before, so that `ready` means ready.
 //
 //   Status ended = serve(socket, *gpu, layers, clock);
 //
-// After a gpu_fault the context is lost: every further launch is answered with a gpu_fault that names the case that lost it.
+// After a gpu_fault the context is lost: every further launch is answered with a gpu_fault that
+// names the case that lost it.
 #pragma once
 
 #include <vector>
@@ -15,7 +17,9 @@
 
 namespace assay::sandbox {
 
-/// `layers`: of the jail that this process is in. Errors: corrupt (the peer broke the protocol), io.
-Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers, const Clock& clock);
+/// `layers`: of the jail that this process is in. Errors: corrupt (the peer broke the protocol),
+/// io.
+Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
+             const Clock& clock);
 
 }  // namespace assay::sandbox

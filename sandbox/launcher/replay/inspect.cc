@@ -28,7 +28,8 @@ class Copy {
   DevicePtr at_;
 };
 
-LaunchResult<bool> same(GpuDriver& gpu, DevicePtr a, DevicePtr b, std::uint64_t bytes, TrustedKernels* ours) {
+LaunchResult<bool> same(GpuDriver& gpu, DevicePtr a, DevicePtr b, std::uint64_t bytes,
+                        TrustedKernels* ours) {
   if (ours != nullptr) return ours->same(a, b, bytes);
   std::vector<std::byte> first(bytes), second(bytes);
   if (LaunchStatus s = gpu.read(first, a); !s) return tl::unexpected(s.error());
@@ -42,17 +43,21 @@ LaunchStatus run_once(GpuDriver& gpu, Program& program, const TimedWork& work) {
   return gpu.synchronize();
 }
 
-LaunchResult<std::optional<bool>> twice(GpuDriver& gpu, Program& program, const TimedWork& work, const std::vector<OutputBuffer>& outputs, TrustedKernels* ours) {
+LaunchResult<std::optional<bool>> twice(GpuDriver& gpu, Program& program, const TimedWork& work,
+                                        const std::vector<OutputBuffer>& outputs,
+                                        TrustedKernels* ours) {
   std::vector<Copy> copies;
   for (const OutputBuffer& output : outputs) {
     LaunchResult<DevicePtr> memory = gpu.allocate(output.bytes);
-    if (!memory && memory.error().kind == LaunchErrorKind::gpu_memory_limit) return std::optional<bool>();
+    if (!memory && memory.error().kind == LaunchErrorKind::gpu_memory_limit)
+      return std::optional<bool>();
     if (!memory) return tl::unexpected(memory.error());
     copies.emplace_back(gpu, *memory);
   }
   if (LaunchStatus s = run_once(gpu, program, work); !s) return tl::unexpected(s.error());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (LaunchStatus s = gpu.copy_async(copies[i].at(), outputs[i].at, outputs[i].bytes); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = gpu.copy_async(copies[i].at(), outputs[i].at, outputs[i].bytes); !s)
+      return tl::unexpected(s.error());
   }
   if (LaunchStatus s = run_once(gpu, program, work); !s) return tl::unexpected(s.error());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -63,18 +68,21 @@ LaunchResult<std::optional<bool>> twice(GpuDriver& gpu, Program& program, const 
   return std::optional<bool>(true);
 }
 
-LaunchResult<double> time_of(GpuDriver& gpu, Program& program, const TimedWork& work, ColdState& cold, std::size_t operation) {
+LaunchResult<double> time_of(GpuDriver& gpu, Program& program, const TimedWork& work,
+                             ColdState& cold, std::size_t operation) {
   if (LaunchStatus s = cold.make(work); !s) return tl::unexpected(s.error());
   const auto before = [&] { return program.enqueue_range(0, operation); };
   const auto timed = [&] { return program.enqueue_range(operation, operation + 1); };
-  if (LaunchStatus s = queue_timed(gpu, operation + 1, timed, before); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = queue_timed(gpu, operation + 1, timed, before); !s)
+    return tl::unexpected(s.error());
   if (LaunchStatus s = gpu.synchronize(); !s) return tl::unexpected(s.error());
   return gpu.elapsed_ns();
 }
 
 }  // namespace
 
-LaunchResult<Inspection> inspect(GpuDriver& gpu, Program& program, const TimedWork& work, const std::vector<OutputBuffer>& outputs, TrustedKernels* ours,
+LaunchResult<Inspection> inspect(GpuDriver& gpu, Program& program, const TimedWork& work,
+                                 const std::vector<OutputBuffer>& outputs, TrustedKernels* ours,
                                  double overhead_ns) {
   Inspection seen;
   LaunchResult<std::optional<bool>> equal = twice(gpu, program, work, outputs, ours);
@@ -91,7 +99,8 @@ LaunchResult<Inspection> inspect(GpuDriver& gpu, Program& program, const TimedWo
       if (!ns) return tl::unexpected(ns.error());
       samples.push_back(*ns);
     }
-    seen.timeline.push_back({sequence[i], std::max(kLeastNs, median_interval(samples).median - overhead_ns)});
+    seen.timeline.push_back(
+        {sequence[i], std::max(kLeastNs, median_interval(samples).median - overhead_ns)});
   }
   return seen;
 }

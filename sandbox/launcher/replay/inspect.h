@@ -1,9 +1,12 @@
-// inspect: what a plan does besides the time it takes: does it give the same bits twice, and where does its time go.
+// inspect: what a plan does besides the time it takes: does it give the same bits twice, and where
+// does its time go.
 //
-//   LaunchResult<Inspection> seen = inspect(gpu, program, work, {{buffer, bytes}}, ours, samples.overhead_ns);
+//   LaunchResult<Inspection> seen = inspect(gpu, program, work, {{buffer, bytes}}, ours,
+//   samples.overhead_ns);
 //
-// After the samples, on inputs restored before each run. One operation's time is taken with cold caches but after everything before it, so that it finds what it would
-// find: its share of the whole, not a time by itself. One thread.
+// After the samples, on inputs restored before each run. One operation's time is taken with cold
+// caches but after everything before it, so that it finds what it would find: its share of the
+// whole, not a time by itself. One thread.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +15,9 @@
 #include <vector>
 
 #include "sandbox/launcher/driver/gpu_driver.h"
+#include "sandbox/launcher/memory/trusted_kernels.h"
 #include "sandbox/launcher/replay/program.h"
 #include "sandbox/launcher/timing/timing.h"
-#include "sandbox/launcher/memory/trusted_kernels.h"
 
 namespace assay::sandbox {
 
@@ -26,8 +29,9 @@ struct OperationNs {
 };
 
 struct Inspection {
-  std::optional<bool> deterministic;   // the same bits twice; nothing: no room on the device to find out
-  std::vector<OperationNs> timeline;   // in order; empty for plans that are too long
+  std::optional<bool>
+      deterministic;  // the same bits twice; nothing: no room on the device to find out
+  std::vector<OperationNs> timeline;  // in order; empty for plans that are too long
 };
 
 struct OutputBuffer {
@@ -36,7 +40,8 @@ struct OutputBuffer {
 };
 
 /// `ours` may be null: then the host compares. `overhead_ns`: of the timer's marks.
-LaunchResult<Inspection> inspect(GpuDriver& gpu, Program& program, const TimedWork& work, const std::vector<OutputBuffer>& outputs, TrustedKernels* ours,
+LaunchResult<Inspection> inspect(GpuDriver& gpu, Program& program, const TimedWork& work,
+                                 const std::vector<OutputBuffer>& outputs, TrustedKernels* ours,
                                  double overhead_ns);
 
 }  // namespace assay::sandbox

@@ -9,17 +9,22 @@
 namespace assay::sandbox {
 namespace {
 
-/// The driver copies as many values as the image declares, whatever was passed: a shorter list would make it read our memory.
-LaunchStatus check_params(const std::string& what, const KernelFacts& facts, const std::vector<ParamValue>& params) {
+/// The driver copies as many values as the image declares, whatever was passed: a shorter list
+/// would make it read our memory.
+LaunchStatus check_params(const std::string& what, const KernelFacts& facts,
+                          const std::vector<ParamValue>& params) {
   if (!facts.param_bytes) return {};
   if (facts.param_bytes->size() != params.size()) {
     return launch_fail(LaunchErrorKind::invalid_plan,
-                       what + " declares " + std::to_string(facts.param_bytes->size()) + " parameters, the plan passes " + std::to_string(params.size()));
+                       what + " declares " + std::to_string(facts.param_bytes->size()) +
+                           " parameters, the plan passes " + std::to_string(params.size()));
   }
   for (std::size_t i = 0; i < params.size(); ++i) {
     if ((*facts.param_bytes)[i] != params[i].bytes) {
-      return launch_fail(LaunchErrorKind::invalid_plan, what + ": parameter " + std::to_string(i) + " has " + std::to_string((*facts.param_bytes)[i]) +
-                                                            " bytes, the plan passes " + std::to_string(params[i].bytes));
+      return launch_fail(LaunchErrorKind::invalid_plan,
+                         what + ": parameter " + std::to_string(i) + " has " +
+                             std::to_string((*facts.param_bytes)[i]) + " bytes, the plan passes " +
+                             std::to_string(params[i].bytes));
     }
   }
   return {};
@@ -31,15 +36,18 @@ Program::~Program() {
   for (const KernelHandle handle : handles_) gpu_.unload(handle);
 }
 
-/// Turns the plan's operations into steps, with addresses for buffers. Lives while a plan is loaded.
+/// Turns the plan's operations into steps, with addresses for buffers. Lives while a plan is
+/// loaded.
 class Program::Builder {
  public:
-  Builder(Program& program, const Plan& plan, const std::vector<DevicePtr>& buffers, const std::vector<DevicePtr>& scratch)
+  Builder(Program& program, const Plan& plan, const std::vector<DevicePtr>& buffers,
+          const std::vector<DevicePtr>& scratch)
       : program_(program), plan_(plan), buffers_(buffers), scratch_(scratch) {}
 
   LaunchStatus build() {
     for (const PlanOp& op : plan_.ops) {
-      if (LaunchStatus s = std::visit([&](const auto& one) { return place(one); }, op); !s) return s;
+      if (LaunchStatus s = std::visit([&](const auto& one) { return place(one); }, op); !s)
+        return s;
     }
     return {};
   }
@@ -47,14 +55,16 @@ class Program::Builder {
  private:
   template <class Op>
   LaunchStatus place(const Op& op) {
-    if (program_.stages_.empty() || program_.stages_.back().question) program_.stages_.push_back({std::nullopt, {{}}});
+    if (program_.stages_.empty() || program_.stages_.back().question)
+      program_.stages_.push_back({std::nullopt, {{}}});
     return add(op, program_.stages_.back().alternatives[0]);
   }
   LaunchStatus place(const ChoiceOp& op) {
     const auto [number, is_new] = questions_.emplace(op.question, program_.questions_.size());
     if (is_new) {
       program_.questions_.emplace_back();
-      for (const Alternative& alternative : op.alternatives) program_.questions_.back().push_back(alternative.label);
+      for (const Alternative& alternative : op.alternatives)
+        program_.questions_.back().push_back(alternative.label);
       program_.answers_.push_back(0);
       program_.first_.push_back(program_.stages_.size());
     }
@@ -62,7 +72,10 @@ class Program::Builder {
     for (const Alternative& alternative : op.alternatives) {
       std::vector<Step>& steps = stage.alternatives.emplace_back();
       for (const SimpleOp& one : alternative.ops) {
-        if (LaunchStatus s = std::visit([&](const auto& simple) { return add(simple, steps); }, one); !s) return s;
+        if (LaunchStatus s =
+                std::visit([&](const auto& simple) { return add(simple, steps); }, one);
+            !s)
+          return s;
       }
     }
     program_.stages_.push_back(std::move(stage));
@@ -74,14 +87,22 @@ class Program::Builder {
     launch.binary = op.binary;
     launch.kernel = program_.handles_[op.binary];
     launch.what = "kernel '" + plan_.binaries[op.binary].kernel + "'";
-    launch.shape = {
-        op.grid, op.block, op.cluster, plan_.binaries[op.binary].shared_bytes, (op.flags & kFlagCooperative) != 0, (op.flags & kFlagDependentLaunch) != 0};
+    launch.shape = {op.grid,
+                    op.block,
+                    op.cluster,
+                    plan_.binaries[op.binary].shared_bytes,
+                    (op.flags & kFlagCooperative) != 0,
+                    (op.flags & kFlagDependentLaunch) != 0};
     for (const KernelParam& param : op.params) {
       LaunchResult<ParamValue> value = to_value(param);
-      if (!value) return launch_fail(value.error().kind, launch.what + ": " + value.error().message);
+      if (!value)
+        return launch_fail(value.error().kind, launch.what + ": " + value.error().message);
       launch.params.push_back(std::move(*value));
     }
-    if (LaunchStatus s = check_params(launch.what, program_.gpu_.kernel_facts(launch.kernel), launch.params); !s) return s;
+    if (LaunchStatus s =
+            check_params(launch.what, program_.gpu_.kernel_facts(launch.kernel), launch.params);
+        !s)
+      return s;
     to.emplace_back(std::move(launch));
     return {};
   }
@@ -90,18 +111,23 @@ class Program::Builder {
     return {};
   }
   LaunchStatus add(const CopyOp& op, std::vector<Step>& to) {
-    to.emplace_back(Copy{buffers_[op.dst] + op.dst_offset, buffers_[op.src] + op.src_offset, op.bytes});
+    to.emplace_back(
+        Copy{buffers_[op.dst] + op.dst_offset, buffers_[op.src] + op.src_offset, op.bytes});
     return {};
   }
 
   LaunchResult<ParamValue> to_value(const KernelParam& param) {
-    if (const auto* scalar = std::get_if<ScalarParam>(&param)) return ParamValue{scalar->value, scalar->size};
-    if (const auto* pointer = std::get_if<PointerParam>(&param)) return ParamValue{buffers_[pointer->buffer] + pointer->offset, sizeof(DevicePtr)};
-    if (std::holds_alternative<GlobalScratchParam>(param)) return ParamValue{scratch_[next_scratch_++], sizeof(DevicePtr)};
+    if (const auto* scalar = std::get_if<ScalarParam>(&param))
+      return ParamValue{scalar->value, scalar->size};
+    if (const auto* pointer = std::get_if<PointerParam>(&param))
+      return ParamValue{buffers_[pointer->buffer] + pointer->offset, sizeof(DevicePtr)};
+    if (std::holds_alternative<GlobalScratchParam>(param))
+      return ParamValue{scratch_[next_scratch_++], sizeof(DevicePtr)};
     const auto* map = std::get_if<TensorMapParam>(&param);
     if (map == nullptr) return ParamValue{0, sizeof(DevicePtr)};
     LaunchResult<TensorMap> encoded = program_.gpu_.encode_tensor_map(
-        {buffers_[map->buffer] + map->offset, map->type, map->swizzle, map->nan_outside != 0, map->shape, map->strides, map->box});
+        {buffers_[map->buffer] + map->offset, map->type, map->swizzle, map->nan_outside != 0,
+         map->shape, map->strides, map->box});
     if (!encoded) return tl::unexpected(encoded.error());
     return ParamValue{0, sizeof(TensorMap), std::make_shared<const TensorMap>(*encoded)};
   }
@@ -114,11 +140,13 @@ class Program::Builder {
   std::map<std::uint32_t, std::size_t> questions_;  // the plan's number to ours
 };
 
-LaunchResult<std::unique_ptr<Program>> Program::load(GpuDriver& gpu, const Plan& plan, const std::vector<DevicePtr>& buffers,
+LaunchResult<std::unique_ptr<Program>> Program::load(GpuDriver& gpu, const Plan& plan,
+                                                     const std::vector<DevicePtr>& buffers,
                                                      const std::vector<DevicePtr>& scratch) {
   std::unique_ptr<Program> program(new Program(gpu));
   if (LaunchStatus s = program->load_binaries(plan); !s) return tl::unexpected(s.error());
-  if (LaunchStatus s = Builder(*program, plan, buffers, scratch).build(); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = Builder(*program, plan, buffers, scratch).build(); !s)
+    return tl::unexpected(s.error());
   return program;
 }
 
@@ -129,7 +157,8 @@ LaunchStatus Program::load_binaries(const Plan& plan) {
     handles_.push_back(*handle);
     if (writable_globals(binary.image) > 0) stateful_.push_back({*handle, binary});
     const KernelFacts& facts = gpu_.kernel_facts(*handle);
-    uses_.push_back({binary.kernel, facts.registers, facts.local_bytes, facts.static_shared_bytes + binary.shared_bytes, 0});
+    uses_.push_back({binary.kernel, facts.registers, facts.local_bytes,
+                     facts.static_shared_bytes + binary.shared_bytes, 0});
   }
   return {};
 }
@@ -204,7 +233,10 @@ std::int64_t Program::moves() const {
   for (const Stage& stage : stages_) {
     for (const Step& step : chosen(stage)) {
       const auto* launch = std::get_if<Launch>(&step);
-      moves += std::holds_alternative<Copy>(step) || (launch != nullptr && is_ours(uses_[launch->binary].name)) ? 1 : 0;
+      moves += std::holds_alternative<Copy>(step) ||
+                       (launch != nullptr && is_ours(uses_[launch->binary].name))
+                   ? 1
+                   : 0;
     }
   }
   return moves;
@@ -212,7 +244,10 @@ std::int64_t Program::moves() const {
 
 LaunchStatus Program::forget() {
   for (const Stateful& one : stateful_) {
-    if (LaunchStatus s = gpu_.reload(one.handle, one.binary.image, one.binary.kernel, one.binary.shared_bytes); !s) return s;
+    if (LaunchStatus s =
+            gpu_.reload(one.handle, one.binary.image, one.binary.kernel, one.binary.shared_bytes);
+        !s)
+      return s;
   }
   return {};
 }
@@ -224,7 +259,9 @@ LaunchStatus Program::enqueue_before(std::size_t question) {
   return {};
 }
 
-LaunchStatus Program::enqueue_alternative(std::size_t question, std::size_t alternative) { return run(stages_[first_[question]].alternatives[alternative]); }
+LaunchStatus Program::enqueue_alternative(std::size_t question, std::size_t alternative) {
+  return run(stages_[first_[question]].alternatives[alternative]);
+}
 
 LaunchStatus Program::run(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
@@ -237,10 +274,12 @@ LaunchStatus Program::run(const Step& step) {
   if (const auto* launch = std::get_if<Launch>(&step)) {
     LaunchStatus s = gpu_.launch_async(launch->kernel, launch->shape, launch->params);
     // A fault that shows here is that of an earlier kernel, which the driver does not name.
-    if (!s && s.error().kind != LaunchErrorKind::gpu_fault) return launch_fail(s.error().kind, launch->what + ": " + s.error().message);
+    if (!s && s.error().kind != LaunchErrorKind::gpu_fault)
+      return launch_fail(s.error().kind, launch->what + ": " + s.error().message);
     return s;
   }
-  if (const auto* fill = std::get_if<Fill>(&step)) return gpu_.fill_async(fill->to, fill->count, fill->width, fill->pattern);
+  if (const auto* fill = std::get_if<Fill>(&step))
+    return gpu_.fill_async(fill->to, fill->count, fill->width, fill->pattern);
   const Copy& copy = std::get<Copy>(step);
   return gpu_.copy_async(copy.to, copy.from, copy.bytes);
 }

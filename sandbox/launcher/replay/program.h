@@ -1,10 +1,12 @@
-// Program: a checked plan made ready to run: its binaries loaded, its parameters checked against what they declare, every buffer
-// turned into an address. enqueue() then only makes driver calls, as it is what gets timed.
+// Program: a checked plan made ready to run: its binaries loaded, its parameters checked against
+// what they declare, every buffer turned into an address. enqueue() then only makes driver calls,
+// as it is what gets timed.
 //
 //   LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu, plan, buffers, scratch);
 //   (*program)->enqueue();  gpu.synchronize();
 //
-// Where the plan leaves a choice, the first alternative is taken until answer() says otherwise (sandbox/launcher/replay/tune.h finds out).
+// Where the plan leaves a choice, the first alternative is taken until answer() says otherwise
+// (sandbox/launcher/replay/tune.h finds out).
 //
 // Unloads its kernels at its end. Not thread-safe. The plan may go once it is loaded.
 #pragma once
@@ -22,7 +24,8 @@
 
 namespace assay::sandbox {
 
-/// The recorder's kernels, which copy and cast for torch. A plan that gives its own kernel such a name only loses by it.
+/// The recorder's kernels, which copy and cast for torch. A plan that gives its own kernel such a
+/// name only loses by it.
 inline bool is_ours(std::string_view kernel) { return kernel.starts_with("assay_"); }
 
 /// What the plan's binary turned out to be on this device.
@@ -36,8 +39,10 @@ struct KernelUse {
 
 class Program {
  public:
-  /// `buffers`: the address of each of the plan's buffers. `scratch`: the address for each global scratch parameter, in plan order.
-  static LaunchResult<std::unique_ptr<Program>> load(GpuDriver& gpu, const Plan& plan, const std::vector<DevicePtr>& buffers,
+  /// `buffers`: the address of each of the plan's buffers. `scratch`: the address for each global
+  /// scratch parameter, in plan order.
+  static LaunchResult<std::unique_ptr<Program>> load(GpuDriver& gpu, const Plan& plan,
+                                                     const std::vector<DevicePtr>& buffers,
                                                      const std::vector<DevicePtr>& scratch);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -45,9 +50,11 @@ class Program {
 
   /// Queues every operation, in order.
   LaunchStatus enqueue();
-  /// The same without the submission's kernels: fills, copies, and kernels of ours that copy for torch.
+  /// The same without the submission's kernels: fills, copies, and kernels of ours that copy for
+  /// torch.
   LaunchStatus enqueue_ablated();
-  /// Gives variables that binaries keep on the device their first values. Waits for what was queued where there are such.
+  /// Gives variables that binaries keep on the device their first values. Waits for what was queued
+  /// where there are such.
   LaunchStatus forget();
   struct Operation {
     std::string name;        // the kernel's, "copy" or "fill"
@@ -107,7 +114,9 @@ class Program {
   LaunchStatus load_binaries(const Plan& plan);
   LaunchStatus run(const Step& step);
   LaunchStatus run(const std::vector<Step>& steps);
-  const std::vector<Step>& chosen(const Stage& stage) const { return stage.alternatives[stage.question ? answers_[*stage.question] : 0]; }
+  const std::vector<Step>& chosen(const Stage& stage) const {
+    return stage.alternatives[stage.question ? answers_[*stage.question] : 0];
+  }
   class Builder;
 
   GpuDriver& gpu_;

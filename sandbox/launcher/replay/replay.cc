@@ -8,10 +8,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "sandbox/launcher/plan/elf_check.h"
 #include "sandbox/launcher/memory/guarded_memory.h"
-#include "sandbox/launcher/plan/plan_check.h"
 #include "sandbox/launcher/memory/initial_state.h"
+#include "sandbox/launcher/plan/elf_check.h"
+#include "sandbox/launcher/plan/plan_check.h"
 #include "sandbox/launcher/replay/tune.h"
 
 namespace assay::sandbox {
@@ -21,8 +21,10 @@ LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const SharedBuffers& 
   PlanRules rules;
   rules.target = gpu.facts().target;
   rules.output_bytes = exchange.output_bytes();
-  for (std::size_t i = 0; i < exchange.inputs(); ++i) rules.inputs.push_back({exchange.name(i), exchange.bytes(i)});
-  if (Status status = check_plan(plan, rules); !status) return launch_fail(LaunchErrorKind::invalid_plan, status.error().message);
+  for (std::size_t i = 0; i < exchange.inputs(); ++i)
+    rules.inputs.push_back({exchange.name(i), exchange.bytes(i)});
+  if (Status status = check_plan(plan, rules); !status)
+    return launch_fail(LaunchErrorKind::invalid_plan, status.error().message);
   return {};
 }
 
@@ -49,8 +51,10 @@ LaunchStatus check_memory(const Plan& plan, std::uint64_t limit) {
   const auto take = [&](std::uint64_t bytes, std::uint32_t alignment) -> LaunchStatus {
     const std::uint64_t cost = GuardedMemory::cost(bytes, alignment);
     if (cost > left) {
-      return launch_fail(LaunchErrorKind::gpu_memory_limit, "the plan's buffers, with " + std::to_string(2 * kGuardBytes) +
-                                                                " guard bytes each, need more than the limit of " + std::to_string(limit) + " bytes");
+      return launch_fail(LaunchErrorKind::gpu_memory_limit,
+                         "the plan's buffers, with " + std::to_string(2 * kGuardBytes) +
+                             " guard bytes each, need more than the limit of " +
+                             std::to_string(limit) + " bytes");
     }
     left -= cost;
     return {};
@@ -63,12 +67,18 @@ LaunchStatus check_memory(const Plan& plan, std::uint64_t limit) {
       if (LaunchStatus s = take(variables, kBufferAlignment); !s) return s;
     }
   }
-  return for_each_scratch(plan, [&](const KernelOp&, const GlobalScratchParam& scratch, std::uint64_t bytes) { return take(bytes, scratch.alignment); });
+  return for_each_scratch(
+      plan, [&](const KernelOp&, const GlobalScratchParam& scratch, std::uint64_t bytes) {
+        return take(bytes, scratch.alignment);
+      });
 }
 
 std::string describe(const PlanBuffer& buffer, std::size_t index) {
-  const char* kind = buffer.kind == BufferKind::input ? "input " : buffer.kind == BufferKind::constant ? "constant" : "scratch";
-  return "buffer " + std::to_string(index) + " (" + kind + buffer.name + ", " + std::to_string(buffer.bytes) + " bytes)";
+  const char* kind = buffer.kind == BufferKind::input      ? "input "
+                     : buffer.kind == BufferKind::constant ? "constant"
+                                                           : "scratch";
+  return "buffer " + std::to_string(index) + " (" + kind + buffer.name + ", " +
+         std::to_string(buffer.bytes) + " bytes)";
 }
 
 /// The exchange's input of this name; check_plan() has found every one.
@@ -81,7 +91,8 @@ std::size_t input_of(const PlanBuffer& buffer, const SharedBuffers& exchange) {
 /// One case's stay on the device. Members are released in reverse order.
 class Replay {
  public:
-  Replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange, const ReplayRequest& request, const Clock& clock)
+  Replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange, const ReplayRequest& request,
+         const Clock& clock)
       : gpu_(gpu),
         plan_(plan),
         exchange_(exchange),
@@ -98,7 +109,8 @@ class Replay {
     program_ = std::move(*program);
     if (LaunchStatus s = pristine_.write(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = exchange_.close(); !s) return tl::unexpected(s.error());
-    if (LaunchStatus s = request_.ablated ? program_->enqueue_ablated() : program_->enqueue(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = request_.ablated ? program_->enqueue_ablated() : program_->enqueue(); !s)
+      return tl::unexpected(s.error());
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = memory_.check(); !s) return tl::unexpected(s.error());
 
@@ -117,7 +129,8 @@ class Replay {
     }
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const PlanOutput& output = plan_.outputs[i];
-      result.outputs.push_back({output.dtype, output.shape, output.strides, offsets_[i], output_span_bytes(output).value_or(0)});
+      result.outputs.push_back({output.dtype, output.shape, output.strides, offsets_[i],
+                                output_span_bytes(output).value_or(0)});
     }
     return result;
   }
@@ -126,27 +139,34 @@ class Replay {
   LaunchStatus allocate() {
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
       const PlanBuffer& buffer = plan_.buffers[i];
-      LaunchResult<DevicePtr> memory = memory_.add(buffer.bytes, kBufferAlignment, describe(buffer, i));
+      LaunchResult<DevicePtr> memory =
+          memory_.add(buffer.bytes, kBufferAlignment, describe(buffer, i));
       if (!memory) return tl::unexpected(memory.error());
       buffers_.push_back(*memory);
       if (buffer.kind == BufferKind::scratch) {
         pristine_.add_poisoned(*memory, buffer.bytes);
       } else if (buffer.kind == BufferKind::constant) {
         const auto bytes = std::as_bytes(std::span(buffer.constant.data(), buffer.constant.size()));
-        pristine_.add(*memory, bytes.size(), [this, bytes](DevicePtr to) { return gpu_.write(to, bytes); });
+        pristine_.add(*memory, bytes.size(),
+                      [this, bytes](DevicePtr to) { return gpu_.write(to, bytes); });
       } else {
         const std::size_t input = input_of(buffer, exchange_);
-        pristine_.add(*memory, exchange_.bytes(input), [this, input](DevicePtr to) { return exchange_.copy_in(input, to); });
+        pristine_.add(*memory, exchange_.bytes(input),
+                      [this, input](DevicePtr to) { return exchange_.copy_in(input, to); });
       }
     }
-    return for_each_scratch(plan_, [&](const KernelOp& op, const GlobalScratchParam& scratch, std::uint64_t bytes) -> LaunchStatus {
-      LaunchResult<DevicePtr> memory =
-          memory_.add(bytes, scratch.alignment, "the scratch of kernel '" + plan_.binaries[op.binary].kernel + "' (" + std::to_string(bytes) + " bytes)");
-      if (!memory) return tl::unexpected(memory.error());
-      scratch_.push_back(*memory);
-      pristine_.add_poisoned(*memory, bytes);
-      return {};
-    });
+    return for_each_scratch(plan_,
+                            [&](const KernelOp& op, const GlobalScratchParam& scratch,
+                                std::uint64_t bytes) -> LaunchStatus {
+                              LaunchResult<DevicePtr> memory = memory_.add(
+                                  bytes, scratch.alignment,
+                                  "the scratch of kernel '" + plan_.binaries[op.binary].kernel +
+                                      "' (" + std::to_string(bytes) + " bytes)");
+                              if (!memory) return tl::unexpected(memory.error());
+                              scratch_.push_back(*memory);
+                              pristine_.add_poisoned(*memory, bytes);
+                              return {};
+                            });
   }
 
   LaunchStatus time(ReplayResult& result) {
@@ -165,11 +185,13 @@ class Replay {
     if (request_.stage_next_inputs) work.stage_next_inputs = [&] { return stage_next_inputs(); };
     work.swap_inputs = [&] { return swap_inputs(); };
     work.operations = program_->operations();
-    // Half of the time the first sample, which alone cannot use what was kept from an earlier one; else one of the others. Reservoir of one: the n'th of them
-    // replaces what was kept with probability 1/n, so that in the end each is equally likely.
+    // Half of the time the first sample, which alone cannot use what was kept from an earlier one;
+    // else one of the others. Reservoir of one: the n'th of them replaces what was kept with
+    // probability 1/n, so that in the end each is equally likely.
     const bool the_first = std::bernoulli_distribution(0.5)(random);
     work.sampled = [&, the_first](std::int64_t index) -> LaunchStatus {
-      const bool drawn = index == 0 || (!the_first && std::uniform_int_distribution<std::int64_t>(1, index)(random) == 1);
+      const bool drawn = index == 0 || (!the_first && std::uniform_int_distribution<std::int64_t>(
+                                                          1, index)(random) == 1);
       return drawn ? read_outputs() : LaunchStatus();
     };
     if (TrustedKernels* ours = request_.ours; ours != nullptr) {
@@ -182,7 +204,8 @@ class Replay {
     if (!samples) return tl::unexpected(samples.error());
     result.samples = std::move(*samples);
     if (request_.inspect) {
-      LaunchResult<Inspection> seen = assay::sandbox::inspect(gpu_, *program_, work, output_buffers(), request_.ours, result.samples.overhead_ns);
+      LaunchResult<Inspection> seen = assay::sandbox::inspect(
+          gpu_, *program_, work, output_buffers(), request_.ours, result.samples.overhead_ns);
       if (!seen) return tl::unexpected(seen.error());
       result.inspection = std::move(*seen);
     }
@@ -208,7 +231,8 @@ class Replay {
     std::set<std::uint32_t> found;
     std::vector<OutputBuffer> outputs;
     for (const PlanOutput& output : plan_.outputs) {
-      if (found.insert(output.buffer).second) outputs.push_back({buffers_[output.buffer], plan_.buffers[output.buffer].bytes});
+      if (found.insert(output.buffer).second)
+        outputs.push_back({buffers_[output.buffer], plan_.buffers[output.buffer].bytes});
     }
     return outputs;
   }
@@ -228,7 +252,8 @@ class Replay {
   LaunchStatus answer() {
     for (std::size_t i = 0; i < program_->questions().size(); ++i) {
       if (i >= request_.answers.size() || request_.answers[i] >= program_->questions()[i].size())
-        return launch_fail(LaunchErrorKind::internal_error, "the answers do not fit the plan's questions");
+        return launch_fail(LaunchErrorKind::internal_error,
+                           "the answers do not fit the plan's questions");
       program_->answer(i, request_.answers[i]);
     }
     return {};
@@ -244,7 +269,10 @@ class Replay {
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const PlanOutput& output = plan_.outputs[i];
       const std::uint64_t bytes = output_span_bytes(output).value_or(0);
-      if (LaunchStatus s = exchange_.copy_out(offsets_[i], buffers_[output.buffer] + output.offset, bytes); !s) return closed(s);
+      if (LaunchStatus s =
+              exchange_.copy_out(offsets_[i], buffers_[output.buffer] + output.offset, bytes);
+          !s)
+        return closed(s);
     }
     return exchange_.close();
   }
@@ -264,9 +292,11 @@ class Replay {
 
 }  // namespace
 
-LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange, const ReplayRequest& request, const Clock& clock) {
+LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange,
+                                  const ReplayRequest& request, const Clock& clock) {
   if (LaunchStatus s = check(gpu, plan, exchange); !s) return tl::unexpected(s.error());
-  if (LaunchStatus s = check_memory(plan, request.gpu_memory_bytes); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = check_memory(plan, request.gpu_memory_bytes); !s)
+    return tl::unexpected(s.error());
   return Replay(gpu, plan, exchange, request, clock).run();
 }
 

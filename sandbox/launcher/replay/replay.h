@@ -1,12 +1,15 @@
-// replay: performs a launch plan on inputs that its author never saw, and hands the outputs back. The heart of the trusted tier.
+// replay: performs a launch plan on inputs that its author never saw, and hands the outputs back.
+// The heart of the trusted tier.
 //
 //   HostExchange exchange(gpu, {{"x", bytes}}, memory);
-//   LaunchResult<ReplayResult> result = replay(gpu, plan, exchange, {.gpu_memory_bytes = 1 << 30}, clock);
+//   LaunchResult<ReplayResult> result = replay(gpu, plan, exchange, {.gpu_memory_bytes = 1 << 30},
+//   clock);
 //
-// In order: check the plan; check its memory against the limit; allocate buffers between canaries; load the binaries; fill inputs
-// and constants, poison the rest; run; check the canaries and the inputs; where asked, find the fastest alternative of each choice and time it; copy the
-// outputs. When it is timed, the outputs
-// are those of one timed run, drawn at random, so that no run can be told to be the one that is looked at. One thread.
+// In order: check the plan; check its memory against the limit; allocate buffers between canaries;
+// load the binaries; fill inputs and constants, poison the rest; run; check the canaries and the
+// inputs; where asked, find the fastest alternative of each choice and time it; copy the outputs.
+// When it is timed, the outputs are those of one timed run, drawn at random, so that no run can be
+// told to be the one that is looked at. One thread.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +20,32 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "sandbox/launcher/memory/shared_buffers.h"
 #include "sandbox/launcher/driver/gpu_driver.h"
-#include "sandbox/launcher/replay/inspect.h"
+#include "sandbox/launcher/memory/shared_buffers.h"
+#include "sandbox/launcher/memory/trusted_kernels.h"
 #include "sandbox/launcher/plan/plan.h"
+#include "sandbox/launcher/replay/inspect.h"
 #include "sandbox/launcher/replay/program.h"
 #include "sandbox/launcher/timing/timing.h"
-#include "sandbox/launcher/memory/trusted_kernels.h"
 
 namespace assay::sandbox {
 
-inline constexpr std::uint8_t kPoisonByte = 0xFF;  // NaN as a float, -1 as an integer: what nobody wrote is never right by chance
+inline constexpr std::uint8_t kPoisonByte =
+    0xFF;  // NaN as a float, -1 as an integer: what nobody wrote is never right by chance
 
 struct ReplayRequest {
-  std::uint64_t gpu_memory_bytes = 0;  // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
+  std::uint64_t gpu_memory_bytes =
+      0;  // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
   std::optional<TimingRules> timing;
-  std::vector<std::size_t> answers;  // to the plan's questions, as an earlier replay found them; empty: to be found out
-  // When timed: lets somebody put other inputs into the exchange, once, before the warm-up, which still runs on the old ones. So the first sample is the first
-  // run on its inputs, and what a plan kept from earlier runs is of no use to it.
+  std::vector<std::size_t>
+      answers;  // to the plan's questions, as an earlier replay found them; empty: to be found out
+  // When timed: lets somebody put other inputs into the exchange, once, before the warm-up, which
+  // still runs on the old ones. So the first sample is the first run on its inputs, and what a plan
+  // kept from earlier runs is of no use to it.
   std::function<LaunchStatus()> stage_next_inputs = {};
-  bool inspect = false;            // after timing: determinism and timeline
-  bool ablated = false;            // without the submission's kernels: what is right all the same is not their work
+  bool inspect = false;  // after timing: determinism and timeline
+  bool ablated =
+      false;  // without the submission's kernels: what is right all the same is not their work
   TrustedKernels* ours = nullptr;  // null where the device cannot run them
 };
 
@@ -53,12 +61,14 @@ struct ReplayResult {
   std::vector<KernelUse> kernels;
   std::vector<std::string> choices;   // the label of the alternative taken, by question
   std::vector<std::size_t> answers;   // its index
-  std::vector<std::string> modified;  // inputs that were written and are no inout arguments; looked for when it is not timed
+  std::vector<std::string> modified;  // inputs that were written and are no inout arguments; looked
+                                      // for when it is not timed
   std::int64_t moves = 0;             // operations that only move data
   Samples samples;                    // empty unless timed
   std::optional<Inspection> inspection;
 };
 
-LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange, const ReplayRequest& request, const Clock& clock);
+LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange,
+                                  const ReplayRequest& request, const Clock& clock);
 
 }  // namespace assay::sandbox

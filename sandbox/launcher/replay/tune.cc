@@ -13,8 +13,13 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 
 class Tuner {
  public:
-  Tuner(GpuDriver& gpu, Program& program, const std::function<LaunchStatus()>& restore, const Clock& clock)
-      : gpu_(gpu), program_(program), restore_(restore), clock_(clock), end_(clock.monotonic_ns() + kMaxTuneMs * kNsPerMs) {}
+  Tuner(GpuDriver& gpu, Program& program, const std::function<LaunchStatus()>& restore,
+        const Clock& clock)
+      : gpu_(gpu),
+        program_(program),
+        restore_(restore),
+        clock_(clock),
+        end_(clock.monotonic_ns() + kMaxTuneMs * kNsPerMs) {}
 
   LaunchStatus answer(std::size_t question) {
     std::optional<double> best;
@@ -22,7 +27,8 @@ class Tuner {
     for (std::size_t i = 0; i < program_.questions()[question].size(); ++i) {
       if (best && clock_.monotonic_ns() >= end_) break;
       LaunchResult<double> ns = time(question, i, best);
-      if (!ns && ns.error().kind != LaunchErrorKind::launch_failure) return tl::unexpected(ns.error());
+      if (!ns && ns.error().kind != LaunchErrorKind::launch_failure)
+        return tl::unexpected(ns.error());
       if (!ns) {
         refusal = ns.error();
       } else if (!best || *ns < *best) {
@@ -35,7 +41,8 @@ class Tuner {
   }
 
  private:
-  LaunchResult<double> time(std::size_t question, std::size_t alternative, std::optional<double> best) {
+  LaunchResult<double> time(std::size_t question, std::size_t alternative,
+                            std::optional<double> best) {
     LaunchResult<double> first = sample(question, alternative);
     if (!first || (best && *first > kClearlySlower * *best)) return first;
     std::vector<double> samples;
@@ -52,7 +59,8 @@ class Tuner {
     if (LaunchStatus s = program_.enqueue_before(question); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
     const auto enqueue = [&] { return program_.enqueue_alternative(question, alternative); };
-    if (LaunchStatus s = queue_timed(gpu_, program_.operations(), enqueue); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = queue_timed(gpu_, program_.operations(), enqueue); !s)
+      return tl::unexpected(s.error());
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
     return gpu_.elapsed_ns();
   }
@@ -66,7 +74,8 @@ class Tuner {
 
 }  // namespace
 
-LaunchStatus tune(GpuDriver& gpu, Program& program, const std::function<LaunchStatus()>& restore, const Clock& clock) {
+LaunchStatus tune(GpuDriver& gpu, Program& program, const std::function<LaunchStatus()>& restore,
+                  const Clock& clock) {
   Tuner tuner(gpu, program, restore, clock);
   for (std::size_t question = 0; question < program.questions().size(); ++question) {
     if (LaunchStatus s = tuner.answer(question); !s) return s;

@@ -1,4 +1,5 @@
-// ColdState: makes a device as if nobody had used it, before each sample: buffers refilled, on-chip memory wiped, caches flushed.
+// ColdState: makes a device as if nobody had used it, before each sample: buffers refilled, on-chip
+// memory wiped, caches flushed.
 //
 //   ColdState cold(gpu);
 //   cold.open();                       // room to flush with

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t kWarmUpSamples = 3;
 constexpr int kOverheadSamples = 25;
-constexpr double kSlowClock = 0.97;  // of the median: a sample under it was taken while the clock was throttled
+constexpr double kSlowClock =
+    0.97;  // of the median: a sample under it was taken while the clock was throttled
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 /// Opens the gate however the scope is left: a closed one would make every later wait endless.
@@ -44,8 +45,10 @@ class Series {
     if (work_.stage_next_inputs) {
       if (LaunchStatus s = a_few(); !s) return tl::unexpected(s.error());
     }
-    // Only now: what keeps answers from run to run has none for these inputs, and yet finds its instructions where later runs find them.
-    LaunchResult<bool> unseen = work_.stage_next_inputs ? work_.swap_inputs() : LaunchResult<bool>(false);
+    // Only now: what keeps answers from run to run has none for these inputs, and yet finds its
+    // instructions where later runs find them.
+    LaunchResult<bool> unseen =
+        work_.stage_next_inputs ? work_.swap_inputs() : LaunchResult<bool>(false);
     if (!unseen) return tl::unexpected(unseen.error());
     if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
     if (*unseen) samples_.first_run_ns = samples_.cold_ns.front();
@@ -64,8 +67,10 @@ class Series {
   LaunchStatus warm_up() {
     if (LaunchStatus s = a_few(); !s) return s;
     const std::int64_t wanted = rules_.warm_up_ms * kNsPerMs;
-    for (std::int64_t i = kWarmUpSamples; elapsed() < wanted && i < rules_.max_samples && elapsed() < budget() / 4; ++i) {
-      if (LaunchResult<double> discarded = cold(); !discarded) return tl::unexpected(discarded.error());
+    for (std::int64_t i = kWarmUpSamples;
+         elapsed() < wanted && i < rules_.max_samples && elapsed() < budget() / 4; ++i) {
+      if (LaunchResult<double> discarded = cold(); !discarded)
+        return tl::unexpected(discarded.error());
     }
     clocks_.clear();
     return {};
@@ -73,7 +78,8 @@ class Series {
 
   LaunchStatus a_few() {
     for (std::int64_t i = 0; i < kWarmUpSamples && (i == 0 || elapsed() < budget() / 4); ++i) {
-      if (LaunchResult<double> discarded = cold(); !discarded) return tl::unexpected(discarded.error());
+      if (LaunchResult<double> discarded = cold(); !discarded)
+        return tl::unexpected(discarded.error());
     }
     clocks_.clear();
     return {};
@@ -88,8 +94,8 @@ class Series {
     return {};
   }
 
-  /// The time between the marks around a kernel that does next to nothing, less what it takes by the GPU's time stamps: what the marks add, and the wait for
-  /// written data to settle.
+  /// The time between the marks around a kernel that does next to nothing, less what it takes by
+  /// the GPU's time stamps: what the marks add, and the wait for written data to settle.
   LaunchResult<double> overhead(bool flushed) {
     std::vector<double> samples;
     for (int i = 0; i < kOverheadSamples; ++i) {
@@ -105,11 +111,14 @@ class Series {
     return std::max(0.0, interquartile_mean(samples) - (flushed ? kTouchColdNs : kTouchWarmNs));
   }
 
-  static double without(double overhead_ns, double ns) { return std::max(kLeastNs, ns - overhead_ns); }
+  static double without(double overhead_ns, double ns) {
+    return std::max(kLeastNs, ns - overhead_ns);
+  }
 
   LaunchStatus take_cold() {
     std::vector<double>& samples = samples_.cold_ns;
-    std::int64_t next_look = std::max<std::int64_t>(rules_.min_samples, static_cast<std::int64_t>(kMinIntervalSamples));
+    std::int64_t next_look =
+        std::max<std::int64_t>(rules_.min_samples, static_cast<std::int64_t>(kMinIntervalSamples));
     while (true) {
       LaunchResult<double> sample = cold();
       if (!sample) return tl::unexpected(sample.error());
@@ -124,7 +133,8 @@ class Series {
   }
 
   LaunchResult<double> timed() {
-    if (LaunchStatus s = queue_timed(gpu_, work_.operations, work_.enqueue); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = queue_timed(gpu_, work_.operations, work_.enqueue); !s)
+      return tl::unexpected(s.error());
     if (work_.read_clock) {
       if (LaunchStatus s = work_.read_clock(); !s) return tl::unexpected(s.error());
     }
@@ -142,7 +152,8 @@ class Series {
     return ns;
   }
 
-  /// Restored in between, since a second run on what the first one left could go anywhere; that traffic is in the caches too.
+  /// Restored in between, since a second run on what the first one left could go anywhere; that
+  /// traffic is in the caches too.
   LaunchStatus take_warm() {
     if (LaunchStatus s = work_.restore(); !s) return s;
     if (LaunchStatus s = work_.enqueue(); !s) return s;
@@ -188,7 +199,9 @@ class Series {
 
 }  // namespace
 
-LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations, const std::function<LaunchStatus()>& enqueue, const std::function<LaunchStatus()>& before) {
+LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations,
+                         const std::function<LaunchStatus()>& enqueue,
+                         const std::function<LaunchStatus()>& before) {
   const Gate gate(gpu);
   if (operations <= kMaxGatedOperations) {
     if (LaunchStatus s = gpu.close_gate(); !s) return s;
@@ -201,7 +214,8 @@ LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations, const std::func
   return gpu.mark_stop();
 }
 
-LaunchResult<Samples> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock) {
+LaunchResult<Samples> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work,
+                                   const Clock& clock) {
   return Series(gpu, rules, work, clock).run();
 }
 

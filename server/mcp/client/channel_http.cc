@@ -27,7 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 class HttpChannel final : public Channel {
  public:
-  HttpChannel(std::string url, std::string token) : url_(std::move(url)), token_(std::move(token)) {}
+  HttpChannel(std::string url, std::string token)
+      : url_(std::move(url)), token_(std::move(token)) {}
 
   ~HttpChannel() override {
     if (session_.empty()) return;
@@ -36,7 +37,8 @@ class HttpChannel final : public Channel {
     goodbye.headers = authorization();
     goodbye.headers[kHeaderSession] = session_;
     goodbye.timeout_ms = kNotifyTimeoutMs;
-    static_cast<void>(http_exchange(url_, goodbye));  // a courtesy: the server forgets the session anyway
+    static_cast<void>(
+        http_exchange(url_, goodbye));  // a courtesy: the server forgets the session anyway
   }
 
   Result<json> request(const json& message, const std::string& version, const Wait& wait) override {
@@ -60,20 +62,29 @@ class HttpChannel final : public Channel {
         return fail(ErrorCode::unavailable, url_ + " has ended the session; connect again");
       if (!is_stream(*response)) return find_response(*response, message["id"]);
     }
-    Error why = response ? Error{ErrorCode::unavailable, url_ + " ended its stream without a response"} : response.error();
+    Error why = response
+                    ? Error{ErrorCode::unavailable, url_ + " ended its stream without a response"}
+                    : response.error();
     if (version != kStatelessVersion && has_session()) {
-      if (why.code != ErrorCode::cancelled && !intake.events.last_id().empty()) why = resume(intake, version, wait, deadline);
+      if (why.code != ErrorCode::cancelled && !intake.events.last_id().empty())
+        why = resume(intake, version, wait, deadline);
       if (intake.response) return *intake.response;
       // Hanging up cancels in the stateless era; a legacy server must be told.
-      static_cast<void>(notify(make_notification("notifications/cancelled", {{"requestId", message["id"]}, {"reason", why.message}}), version));
+      static_cast<void>(
+          notify(make_notification("notifications/cancelled",
+                                   {{"requestId", message["id"]}, {"reason", why.message}}),
+                 version));
     }
     return fail(why);
   }
 
   Status notify(const json& message, const std::string& version) override {
-    auto response = http_post(url_, headers(message, version), dump(message), "application/json", kNotifyTimeoutMs);
+    auto response = http_post(url_, headers(message, version), dump(message), "application/json",
+                              kNotifyTimeoutMs);
     if (!response) return fail(response.error());
-    if (response->status >= 400) return fail(ErrorCode::unavailable, url_ + " answered a notification with HTTP status " + std::to_string(response->status));
+    if (response->status >= 400)
+      return fail(ErrorCode::unavailable, url_ + " answered a notification with HTTP status " +
+                                              std::to_string(response->status));
     return {};
   }
 
@@ -91,7 +102,8 @@ class HttpChannel final : public Channel {
       for (const std::string& text : events.feed(part)) {
         auto message = parse_message(text, {.max_bytes = static_cast<std::int64_t>(text.size())});
         if (!message) continue;
-        if (message->kind == Message::Kind::notification && wait.notified) wait.notified(make_notification(message->method, message->params));
+        if (message->kind == Message::Kind::notification && wait.notified)
+          wait.notified(make_notification(message->method, message->params));
         if (message->kind == Message::Kind::response && message->id == id) response = message->body;
       }
       return !response;
@@ -115,16 +127,24 @@ class HttpChannel final : public Channel {
     return type != response.headers.end() && type->second.rfind("text/event-stream", 0) == 0;
   }
 
-  /// After a broken stream: asks for the rest of it until the response has come, or until nothing new comes any more. Why it gave up.
-  Error resume(Intake& intake, const std::string& version, const Wait& wait, Clock::time_point deadline) {
+  /// After a broken stream: asks for the rest of it until the response has come, or until nothing
+  /// new comes any more. Why it gave up.
+  Error resume(Intake& intake, const std::string& version, const Wait& wait,
+               Clock::time_point deadline) {
     Error why{ErrorCode::unavailable, url_ + " broke the stream of a request"};
     for (int fruitless = 0; fruitless < kResumeAttempts; ++fruitless) {
-      const auto pause = std::chrono::milliseconds(std::min(intake.events.retry_ms().value_or(kRetryMs), kMostRetryMs));
-      for (const auto until = Clock::now() + pause; Clock::now() < until; std::this_thread::sleep_for(kCancelLook)) {
-        if (wait.cancelled && wait.cancelled()) return {ErrorCode::cancelled, "the request to " + url_ + " was cancelled"};
+      const auto pause = std::chrono::milliseconds(
+          std::min(intake.events.retry_ms().value_or(kRetryMs), kMostRetryMs));
+      for (const auto until = Clock::now() + pause; Clock::now() < until;
+           std::this_thread::sleep_for(kCancelLook)) {
+        if (wait.cancelled && wait.cancelled())
+          return {ErrorCode::cancelled, "the request to " + url_ + " was cancelled"};
       }
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      if (left <= 0) return {ErrorCode::unavailable, url_ + " did not answer within " + std::to_string(wait.timeout_ms) + " ms"};
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      if (left <= 0)
+        return {ErrorCode::unavailable,
+                url_ + " did not answer within " + std::to_string(wait.timeout_ms) + " ms"};
       HttpExchange exchange;
       exchange.method = "GET";
       exchange.headers = authorization();
@@ -145,7 +165,9 @@ class HttpChannel final : public Channel {
       if (!rest && rest.error().code == ErrorCode::cancelled) return rest.error();
       if (!rest) why = rest.error();
       if (rest && rest->status >= kHttpBadRequest)
-        return {ErrorCode::unavailable, url_ + " does not give the rest of a broken stream: HTTP status " + std::to_string(rest->status)};
+        return {ErrorCode::unavailable,
+                url_ + " does not give the rest of a broken stream: HTTP status " +
+                    std::to_string(rest->status)};
       if (intake.events.last_id() != before) fruitless = -1;
     }
     return why;
@@ -164,7 +186,8 @@ class HttpChannel final : public Channel {
     if (method != "initialize") out[kHeaderVersion] = version;
     if (version == kStatelessVersion) {
       out[kHeaderMethod] = method;
-      if (const auto name = mirrored_name(method, message["params"])) out[kHeaderName] = encode_header_value(*name);
+      if (const auto name = mirrored_name(method, message["params"]))
+        out[kHeaderName] = encode_header_value(*name);
       return out;
     }
     const std::lock_guard lock(mutex_);
@@ -174,11 +197,15 @@ class HttpChannel final : public Channel {
 
   /// The response that is the whole body.
   Result<json> find_response(const HttpResponse& response, const json& id) const {
-    const auto message = parse_message(response.body, {.max_bytes = static_cast<std::int64_t>(response.body.size())});
-    const bool fits = message && message->kind == Message::Kind::response && (message->id == id || (message->id.is_null() && message->body.contains("error")));
+    const auto message = parse_message(
+        response.body, {.max_bytes = static_cast<std::int64_t>(response.body.size())});
+    const bool fits =
+        message && message->kind == Message::Kind::response &&
+        (message->id == id || (message->id.is_null() && message->body.contains("error")));
     if (fits) return message->body;
     return fail(ErrorCode::unavailable,
-                url_ + " answered with HTTP status " + std::to_string(response.status) + " and no JSON-RPC response: " + response.body.substr(0, kShownBytes));
+                url_ + " answered with HTTP status " + std::to_string(response.status) +
+                    " and no JSON-RPC response: " + response.body.substr(0, kShownBytes));
   }
 
   const std::string url_, token_;
@@ -188,6 +215,9 @@ class HttpChannel final : public Channel {
 
 }  // namespace
 
-std::unique_ptr<Channel> open_http_channel(const std::string& url, const std::string& bearer_token) { return std::make_unique<HttpChannel>(url, bearer_token); }
+std::unique_ptr<Channel> open_http_channel(const std::string& url,
+                                           const std::string& bearer_token) {
+  return std::make_unique<HttpChannel>(url, bearer_token);
+}
 
 }  // namespace assay::mcp

@@ -35,7 +35,10 @@ constexpr std::chrono::milliseconds kLook{50};  // how often a caller is asked w
 class StdioChannel final : public Channel {
  public:
   StdioChannel(pid_t child, UniqueFd to_child, UniqueFd from_child)
-      : child_(child), to_child_(std::move(to_child)), from_child_(std::move(from_child)), reader_([this] { read_answers(); }) {}
+      : child_(child),
+        to_child_(std::move(to_child)),
+        from_child_(std::move(from_child)),
+        reader_([this] { read_answers(); }) {}
 
   ~StdioChannel() override {
     to_child_.reset();  // end of input: the server's signal to exit
@@ -59,7 +62,8 @@ class StdioChannel final : public Channel {
     if (auto status = send(message); !status) {
       const std::lock_guard lock(mutex_);
       waiting_.erase(key);
-      return fail(ErrorCode::unavailable, "the server process does not take input: " + status.error().message);
+      return fail(ErrorCode::unavailable,
+                  "the server process does not take input: " + status.error().message);
     }
     Result<json> body = wait_for(key, wait);
     {
@@ -67,10 +71,16 @@ class StdioChannel final : public Channel {
       waiting_.erase(key);
     }
     if (body) return body;
-    if (body.error().code == ErrorCode::io) return fail(ErrorCode::unavailable, body.error().message);
-    // A broken pipe shows at the next request; why it was given up is what the caller needs to hear.
-    static_cast<void>(notify(make_notification("notifications/cancelled", {{"requestId", message["id"]}, {"reason", body.error().message}}), version));
-    return fail(body.error().code, body.error().message + ": " + message["method"].get<std::string>());
+    if (body.error().code == ErrorCode::io)
+      return fail(ErrorCode::unavailable, body.error().message);
+    // A broken pipe shows at the next request; why it was given up is what the caller needs to
+    // hear.
+    static_cast<void>(
+        notify(make_notification("notifications/cancelled",
+                                 {{"requestId", message["id"]}, {"reason", body.error().message}}),
+               version));
+    return fail(body.error().code,
+                body.error().message + ": " + message["method"].get<std::string>());
   }
 
   Status notify(const json& message, const std::string&) override { return send(message); }
@@ -84,12 +94,16 @@ class StdioChannel final : public Channel {
 
   /// The response; `io` when there will be none, `cancelled` or `unavailable` when it was given up.
   Result<json> wait_for(const std::string& key, const Wait& wait) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(wait.timeout_ms);
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(wait.timeout_ms);
     std::unique_lock lock(mutex_);
     while (true) {
       Waiting& mine = waiting_[key];
-      const auto look = wait.cancelled ? std::min(deadline, std::chrono::steady_clock::now() + kLook) : deadline;
-      arrived_.wait_until(lock, look, [&] { return ended_ || !mine.body.is_null() || !mine.notifications.empty(); });
+      const auto look =
+          wait.cancelled ? std::min(deadline, std::chrono::steady_clock::now() + kLook) : deadline;
+      arrived_.wait_until(lock, look, [&] {
+        return ended_ || !mine.body.is_null() || !mine.notifications.empty();
+      });
       const std::vector<json> notifications = std::exchange(mine.notifications, {});
       const json body = mine.body;
       const bool ended = ended_;
@@ -99,9 +113,11 @@ class StdioChannel final : public Channel {
       }
       if (!body.is_null()) return body;
       if (ended) return fail(ErrorCode::io, "the server process ended before it answered");
-      if (wait.cancelled && wait.cancelled()) return fail(ErrorCode::cancelled, "the call was cancelled");
+      if (wait.cancelled && wait.cancelled())
+        return fail(ErrorCode::cancelled, "the call was cancelled");
       if (std::chrono::steady_clock::now() >= deadline)
-        return fail(ErrorCode::unavailable, "the server did not answer within " + std::to_string(wait.timeout_ms) + " ms");
+        return fail(ErrorCode::unavailable,
+                    "the server did not answer within " + std::to_string(wait.timeout_ms) + " ms");
       lock.lock();
     }
   }
@@ -110,7 +126,8 @@ class StdioChannel final : public Channel {
     LineReader lines(from_child_.get(), kMaxAnswerBytes);
     while (auto line = lines.next()) {
       auto message = parse_message(line->text, {.max_bytes = kMaxAnswerBytes});
-      if (!message || message->kind == Message::Kind::request) continue;  // we declare nothing that a server may ask for
+      if (!message || message->kind == Message::Kind::request)
+        continue;  // we declare nothing that a server may ask for
       const bool response = message->kind == Message::Kind::response;
       const json key = response ? message->id : message->params.value(kMetaProgressToken, json());
       const std::lock_guard lock(mutex_);
@@ -119,7 +136,8 @@ class StdioChannel final : public Channel {
       if (response)
         found->second.body = std::move(message->body);
       else
-        found->second.notifications.push_back(make_notification(message->method, std::move(message->params)));
+        found->second.notifications.push_back(
+            make_notification(message->method, std::move(message->params)));
       arrived_.notify_all();
     }
     const std::lock_guard lock(mutex_);
@@ -174,10 +192,13 @@ Result<pid_t> spawn(const std::vector<std::string>& command, int in, int out) {
   ::posix_spawnattr_setsigdefault(&attributes, &defaults);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t child = -1;
-  const int error = ::posix_spawnp(&child, command[0].c_str(), &actions, &attributes, argv.data(), environ);
+  const int error =
+      ::posix_spawnp(&child, command[0].c_str(), &actions, &attributes, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) return fail(ErrorCode::unavailable, "cannot start '" + command[0] + "': " + std::strerror(error));
+  if (error != 0)
+    return fail(ErrorCode::unavailable,
+                "cannot start '" + command[0] + "': " + std::strerror(error));
   return child;
 }
 

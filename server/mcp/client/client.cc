@@ -10,7 +10,8 @@ Result<std::unique_ptr<Client>> Client::connect_stdio(const std::vector<std::str
   return std::move(*client);
 }
 
-Result<std::unique_ptr<Client>> Client::connect_http(const std::string& url, const std::string& bearer_token) {
+Result<std::unique_ptr<Client>> Client::connect_http(const std::string& url,
+                                                     const std::string& bearer_token) {
   auto client = ProtocolClient::connect_http(url, bearer_token);
   if (!client) return fail(client.error());
   return std::move(*client);

@@ -1,6 +1,7 @@
 #include "server/mcp/client/http_client.h"
 
-// CPPHTTPLIB_OPENSSL_SUPPORT comes from CMake: as in http_server.cc: the library's classes differ without it
+// CPPHTTPLIB_OPENSSL_SUPPORT comes from CMake: as in http_server.cc: the library's classes differ
+// without it
 #include <httplib.h>
 
 #include <algorithm>
@@ -28,7 +29,9 @@ struct Url {
 
 Result<Url> split(const std::string& url) {
   const bool https = url.rfind("https://", 0) == 0;
-  if (!https && url.rfind("http://", 0) != 0) return fail(ErrorCode::invalid_argument, "the URL '" + url + "' must begin with http:// or https://");
+  if (!https && url.rfind("http://", 0) != 0)
+    return fail(ErrorCode::invalid_argument,
+                "the URL '" + url + "' must begin with http:// or https://");
   const std::size_t host = https ? 8 : 7;
   const std::size_t slash = std::min(url.find_first_of("/?#", host), url.size());
   if (slash == host) return fail(ErrorCode::invalid_argument, "the URL '" + url + "' has no host");
@@ -37,7 +40,8 @@ Result<Url> split(const std::string& url) {
 }
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -45,7 +49,8 @@ void set_timeouts(httplib::Client& client, std::int64_t timeout_ms) {
   const auto seconds = static_cast<time_t>(timeout_ms / 1000);
   const auto microseconds = static_cast<time_t>(timeout_ms % 1000 * 1000);
   const std::int64_t connect_ms = std::min(timeout_ms, kConnectTimeoutMs);
-  client.set_connection_timeout(static_cast<time_t>(connect_ms / 1000), static_cast<time_t>(connect_ms % 1000 * 1000));
+  client.set_connection_timeout(static_cast<time_t>(connect_ms / 1000),
+                                static_cast<time_t>(connect_ms % 1000 * 1000));
   client.set_read_timeout(seconds, microseconds);
   client.set_write_timeout(seconds, microseconds);
 }
@@ -89,7 +94,8 @@ class CancelWatch {
 
 Result<HttpResponse> perform(const Url& url, const HttpExchange& exchange) {
   httplib::Client client(url.origin);
-  if (!client.is_valid()) return fail(ErrorCode::invalid_argument, "'" + url.origin + "' is no usable address");
+  if (!client.is_valid())
+    return fail(ErrorCode::invalid_argument, "'" + url.origin + "' is no usable address");
   set_timeouts(client, exchange.timeout_ms);
   client.enable_server_certificate_verification(true);
   client.set_tcp_nodelay(true);
@@ -114,13 +120,19 @@ Result<HttpResponse> perform(const Url& url, const HttpExchange& exchange) {
   CancelWatch watch(client, exchange.cancelled);
   const httplib::Result result = client.send(request);
   const bool cancelled = watch.end();
-  if (cancelled && !result) return fail(ErrorCode::cancelled, "the request to " + url.origin + " was cancelled");
+  if (cancelled && !result)
+    return fail(ErrorCode::cancelled, "the request to " + url.origin + " was cancelled");
   if (unwanted) return out;
   if (too_large)
-    return fail(ErrorCode::resource_exhausted, "the answer of " + url.origin + " is larger than " + std::to_string(exchange.max_response_bytes) + " bytes");
+    return fail(ErrorCode::resource_exhausted, "the answer of " + url.origin + " is larger than " +
+                                                   std::to_string(exchange.max_response_bytes) +
+                                                   " bytes");
   if (too_late || (!result && Clock::now() >= deadline))
-    return fail(ErrorCode::unavailable, url.origin + " did not answer within " + std::to_string(exchange.timeout_ms) + " ms");
-  if (!result) return fail(ErrorCode::unavailable, exchange.method + " " + url.origin + url.path + " failed: " + httplib::to_string(result.error()));
+    return fail(ErrorCode::unavailable, url.origin + " did not answer within " +
+                                            std::to_string(exchange.timeout_ms) + " ms");
+  if (!result)
+    return fail(ErrorCode::unavailable, exchange.method + " " + url.origin + url.path +
+                                            " failed: " + httplib::to_string(result.error()));
   out.status = result->status;
   for (const auto& [name, value] : result->headers) out.headers.emplace(lower(name), value);
   return out;
@@ -128,8 +140,10 @@ Result<HttpResponse> perform(const Url& url, const HttpExchange& exchange) {
 
 }  // namespace
 
-Result<HttpResponse> http_post(const std::string& url, const std::map<std::string, std::string>& headers, const std::string& body,
-                               const std::string& content_type, std::int64_t timeout_ms, std::int64_t max_response_bytes) {
+Result<HttpResponse> http_post(const std::string& url,
+                               const std::map<std::string, std::string>& headers,
+                               const std::string& body, const std::string& content_type,
+                               std::int64_t timeout_ms, std::int64_t max_response_bytes) {
   HttpExchange exchange;
   exchange.headers = headers;
   exchange.body = body;
@@ -142,7 +156,8 @@ Result<HttpResponse> http_post(const std::string& url, const std::map<std::strin
 Result<HttpResponse> http_exchange(const std::string& url, const HttpExchange& exchange) {
   for (const auto& [name, value] : exchange.headers) {
     if (name.empty() || (name + value).find_first_of("\r\n") != std::string::npos)
-      return fail(ErrorCode::invalid_argument, "the header '" + name + "' has a line break or no name");
+      return fail(ErrorCode::invalid_argument,
+                  "the header '" + name + "' has a line break or no name");
   }
   const auto parts = split(url);
   if (!parts) return fail(parts.error());

@@ -13,23 +13,29 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kHandshakeTimeoutMs = 15'000;  // covers a server that loads much before it answers
+constexpr std::int64_t kHandshakeTimeoutMs =
+    15'000;  // covers a server that loads much before it answers
 constexpr std::int64_t kListTimeoutMs = 30'000;
 constexpr int kMaxPages = 100;
-constexpr std::int64_t kMinPollMs = 20, kMaxPollMs = 5'000;  // of a task, whatever the server suggests
-constexpr std::chrono::milliseconds kLook{20};               // how often a waiting caller is asked whether it gives up
+constexpr std::int64_t kMinPollMs = 20,
+                       kMaxPollMs = 5'000;  // of a task, whatever the server suggests
+constexpr std::chrono::milliseconds kLook{
+    20};  // how often a waiting caller is asked whether it gives up
 const json kClientInfo = {{"name", "assay-agent"}, {"version", "0.1.0"}};
 
 Error protocol_error(const std::string& method, const json& error) {
   const int code = error.value("code", kInternalError);
   const std::string message = error.value("message", "");
-  const ErrorCode kind = code == kInvalidParams                                 ? ErrorCode::invalid_argument
-                         : code == kMethodNotFound || code == kResourceNotFound ? ErrorCode::not_found
-                                                                                : ErrorCode::unavailable;
+  const ErrorCode kind = code == kInvalidParams ? ErrorCode::invalid_argument
+                         : code == kMethodNotFound || code == kResourceNotFound
+                             ? ErrorCode::not_found
+                             : ErrorCode::unavailable;
   return {kind, method + " was refused: " + message + " (code " + std::to_string(code) + ")"};
 }
 
-bool contains(const json& list, std::string_view value) { return list.is_array() && std::find(list.begin(), list.end(), value) != list.end(); }
+bool contains(const json& list, std::string_view value) {
+  return list.is_array() && std::find(list.begin(), list.end(), value) != list.end();
+}
 
 ToolResult read_result(const json& result) {
   ToolResult out;
@@ -62,7 +68,8 @@ auto guarded(const std::string& what, const Work& work) -> decltype(work()) {
   try {
     return work();
   } catch (const json::exception& error) {
-    return fail(ErrorCode::corrupt, "the answer to " + what + " has an unexpected form: " + error.what());
+    return fail(ErrorCode::corrupt,
+                "the answer to " + what + " has an unexpected form: " + error.what());
   }
 }
 
@@ -74,17 +81,20 @@ Result<std::unique_ptr<ProtocolClient>> connected(std::unique_ptr<Channel> chann
 
 }  // namespace
 
-Result<std::unique_ptr<ProtocolClient>> ProtocolClient::connect_stdio(const std::vector<std::string>& command) {
+Result<std::unique_ptr<ProtocolClient>> ProtocolClient::connect_stdio(
+    const std::vector<std::string>& command) {
   auto channel = open_stdio_channel(command);
   if (!channel) return fail(channel.error());
   return connected(std::move(*channel));
 }
 
-Result<std::unique_ptr<ProtocolClient>> ProtocolClient::connect_http(const std::string& url, const std::string& bearer_token) {
+Result<std::unique_ptr<ProtocolClient>> ProtocolClient::connect_http(
+    const std::string& url, const std::string& bearer_token) {
   return connected(open_http_channel(url, bearer_token));
 }
 
-ProtocolClient::ProtocolClient(std::unique_ptr<Channel> channel) : channel_(std::move(channel)), version_(kStatelessVersion) {}
+ProtocolClient::ProtocolClient(std::unique_ptr<Channel> channel)
+    : channel_(std::move(channel)), version_(kStatelessVersion) {}
 
 Status ProtocolClient::connect(bool legacy) {
   return guarded("the handshake", [&]() -> Status {
@@ -92,21 +102,31 @@ Status ProtocolClient::connect(bool legacy) {
     Result<json> probe = fail(ErrorCode::unavailable, "");
     if (!legacy) {
       probe = exchange("server/discover", json::object(), brief);
-      if (probe && probe->contains("result") && contains((*probe)["result"].value("supportedVersions", json()), kStatelessVersion)) return {};
+      if (probe && probe->contains("result") &&
+          contains((*probe)["result"].value("supportedVersions", json()), kStatelessVersion))
+        return {};
       if (!probe && probe.error().code != ErrorCode::unavailable) return fail(probe.error());
     }
     version_ = std::string(kLegacyVersions.front());
-    auto opened = exchange("initialize", {{"protocolVersion", version_}, {"capabilities", json::object()}, {"clientInfo", kClientInfo}}, brief);
+    auto opened = exchange("initialize",
+                           {{"protocolVersion", version_},
+                            {"capabilities", json::object()},
+                            {"clientInfo", kClientInfo}},
+                           brief);
     if (!opened) return fail(probe || legacy ? opened.error() : probe.error());
     if (opened->contains("error")) return fail(protocol_error("initialize", (*opened)["error"]));
     const std::string agreed = (*opened)["result"].value("protocolVersion", "");
-    if (!is_legacy_version(agreed)) return fail(ErrorCode::unavailable, "the server speaks MCP revision '" + agreed + "', which this client does not");
+    if (!is_legacy_version(agreed))
+      return fail(ErrorCode::unavailable,
+                  "the server speaks MCP revision '" + agreed + "', which this client does not");
     version_ = agreed;
-    return channel_->notify(make_notification("notifications/initialized", json::object()), version_);
+    return channel_->notify(make_notification("notifications/initialized", json::object()),
+                            version_);
   });
 }
 
-Result<json> ProtocolClient::exchange(const std::string& method, json params, const CallOptions& options) {
+Result<json> ProtocolClient::exchange(const std::string& method, json params,
+                                      const CallOptions& options) {
   const std::int64_t id = next_id_++;
   Wait wait{.timeout_ms = options.timeout_ms, .notified = {}, .cancelled = options.cancelled};
   if (options.progress) {
@@ -114,29 +134,35 @@ Result<json> ProtocolClient::exchange(const std::string& method, json params, co
     wait.notified = [&options](const json& notification) {
       const json& told = notification["params"];
       if (notification["method"] == "notifications/progress")
-        options.progress(told.value("progress", 0.0), told.value("total", 0.0), told.value("message", ""));
+        options.progress(told.value("progress", 0.0), told.value("total", 0.0),
+                         told.value("message", ""));
     };
   }
   if (version_ == kStatelessVersion) {
     json capabilities = json::object();
     if (options.as_task) capabilities["extensions"][kTasksExtension] = json::object();
-    params["_meta"].update({{kMetaVersion, version_}, {kMetaClientCapabilities, std::move(capabilities)}, {kMetaClientInfo, kClientInfo}});
+    params["_meta"].update({{kMetaVersion, version_},
+                            {kMetaClientCapabilities, std::move(capabilities)},
+                            {kMetaClientInfo, kClientInfo}});
   } else if (options.as_task && method == "tools/call") {
     params["task"] = json::object();
   }
   return channel_->request(make_request(id, method, std::move(params)), version_, wait);
 }
 
-Result<json> ProtocolClient::request(const std::string& method, json params, const CallOptions& options) {
+Result<json> ProtocolClient::request(const std::string& method, json params,
+                                     const CallOptions& options) {
   return guarded(method, [&]() -> Result<json> {
     auto body = exchange(method, std::move(params), options);
     if (!body) return fail(body.error());
     if (body->contains("error")) return fail(protocol_error(method, (*body)["error"]));
     json result = (*body)["result"];
-    if (!result.is_object()) return fail(ErrorCode::corrupt, "the result of " + method + " is no object");
+    if (!result.is_object())
+      return fail(ErrorCode::corrupt, "the result of " + method + " is no object");
     const std::string type = result.value("resultType", "complete");
     if (type != "complete" && !(type == "task" && options.as_task))
-      return fail(ErrorCode::unavailable, "the result of " + method + " has type '" + type + "', which this client did not ask for");
+      return fail(ErrorCode::unavailable, "the result of " + method + " has type '" + type +
+                                              "', which this client did not ask for");
     return result;
   });
 }
@@ -152,7 +178,8 @@ Result<std::vector<json>> ProtocolClient::list(const std::string& method, const 
       if (!result->contains("nextCursor")) return out;
       params["cursor"] = (*result)["nextCursor"];
     }
-    return fail(ErrorCode::resource_exhausted, method + " has more than " + std::to_string(kMaxPages) + " pages");
+    return fail(ErrorCode::resource_exhausted,
+                method + " has more than " + std::to_string(kMaxPages) + " pages");
   });
 }
 
@@ -177,21 +204,27 @@ Result<std::string> ProtocolClient::read_resource(const std::string& uri) {
     const auto result = request("resources/read", {{"uri", uri}});
     if (!result) return fail(result.error());
     std::string text;
-    for (const json& part : result->value("contents", json::array())) text += part.value("text", "");
+    for (const json& part : result->value("contents", json::array()))
+      text += part.value("text", "");
     return text;
   });
 }
 
-Result<ToolResult> ProtocolClient::call_tool(const std::string& name, const json& arguments, std::int64_t timeout_ms) {
+Result<ToolResult> ProtocolClient::call_tool(const std::string& name, const json& arguments,
+                                             std::int64_t timeout_ms) {
   return call_tool(name, arguments, {.timeout_ms = timeout_ms});
 }
 
-Result<ToolResult> ProtocolClient::call_tool(const std::string& name, const json& arguments, const CallOptions& options) {
+Result<ToolResult> ProtocolClient::call_tool(const std::string& name, const json& arguments,
+                                             const CallOptions& options) {
   return guarded("tools/call", [&]() -> Result<ToolResult> {
-    const json params = {{"name", name}, {"arguments", arguments.is_null() ? json::object() : arguments}};
+    const json params = {{"name", name},
+                         {"arguments", arguments.is_null() ? json::object() : arguments}};
     auto result = request("tools/call", params, options);
-    if (!result && options.as_task && version_ != kStatelessVersion && result.error().code == ErrorCode::not_found) {
-      CallOptions plain = options;  // a 2025-11-25 server refuses where this tool's calls cannot be tasks
+    if (!result && options.as_task && version_ != kStatelessVersion &&
+        result.error().code == ErrorCode::not_found) {
+      CallOptions plain =
+          options;  // a 2025-11-25 server refuses where this tool's calls cannot be tasks
       plain.as_task = false;
       result = request("tools/call", params, plain);
     }
@@ -217,15 +250,19 @@ Result<json> ProtocolClient::follow_task(const json& task, const CallOptions& op
     const std::string status = now.value("status", "");
     if (status == "input_required") {
       static_cast<void>(request("tasks/cancel", which, asking));
-      return fail(ErrorCode::unavailable, "the task needs input from a user, which this client cannot give; it was cancelled");
+      return fail(
+          ErrorCode::unavailable,
+          "the task needs input from a user, which this client cannot give; it was cancelled");
     }
     if (status != "working") {
       if (!stateless) return request("tasks/result", which, asking);
       if (status == "completed") return now.at("result");
-      return fail(ErrorCode::unavailable, "the task ended as " + status + ": " + now.value("statusMessage", ""));
+      return fail(ErrorCode::unavailable,
+                  "the task ended as " + status + ": " + now.value("statusMessage", ""));
     }
     if (options.progress) options.progress(++polls, 0, now.value("statusMessage", ""));
-    if (!pause(std::clamp<std::int64_t>(now.value(interval, kMaxPollMs), kMinPollMs, kMaxPollMs), options)) {
+    if (!pause(std::clamp<std::int64_t>(now.value(interval, kMaxPollMs), kMinPollMs, kMaxPollMs),
+               options)) {
       static_cast<void>(request("tasks/cancel", which, asking));
       return fail(ErrorCode::cancelled, "the task was cancelled");
     }

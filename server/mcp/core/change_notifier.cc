@@ -7,10 +7,14 @@ namespace assay::mcp {
 nlohmann::json to_notification(const Change& change) {
   using nlohmann::json;
   switch (change.kind) {
-    case Change::Kind::tools: return make_notification("notifications/tools/list_changed", json::object());
-    case Change::Kind::prompts: return make_notification("notifications/prompts/list_changed", json::object());
-    case Change::Kind::resources: return make_notification("notifications/resources/list_changed", json::object());
-    case Change::Kind::resource_updated: return make_notification("notifications/resources/updated", {{"uri", change.subject}});
+    case Change::Kind::tools:
+      return make_notification("notifications/tools/list_changed", json::object());
+    case Change::Kind::prompts:
+      return make_notification("notifications/prompts/list_changed", json::object());
+    case Change::Kind::resources:
+      return make_notification("notifications/resources/list_changed", json::object());
+    case Change::Kind::resource_updated:
+      return make_notification("notifications/resources/updated", {{"uri", change.subject}});
     case Change::Kind::task: break;
   }
   return nullptr;

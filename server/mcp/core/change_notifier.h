@@ -1,11 +1,11 @@
-// ChangeNotifier: who wants to hear of which change. Whoever changes something publishes it once; legacy sessions and subscriptions/listen streams
-// listen.
+// ChangeNotifier: who wants to hear of which change. Whoever changes something publishes it once;
+// legacy sessions and subscriptions/listen streams listen.
 //
-//   ChangeNotifier::Listener listener = hub.listen([](const Change& change) {...});      // until the listener dies
-//   hub.publish({Change::Kind::resource_updated, "run://x/scorecard"});
+//   ChangeNotifier::Listener listener = hub.listen([](const Change& change) {...});      // until
+//   the listener dies hub.publish({Change::Kind::resource_updated, "run://x/scorecard"});
 //
-// Thread-safe. A listener is called on the publisher's thread, must be quick, and may still be called while it is being destroyed by another
-// thread only until its destructor returns.
+// Thread-safe. A listener is called on the publisher's thread, must be quick, and may still be
+// called while it is being destroyed by another thread only until its destructor returns.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct Change {
   nlohmann::json detail = nullptr;  // a task's new state
 };
 
-/// notifications/.../list_changed, or notifications/resources/updated. Not for tasks: each era has its own form.
+/// notifications/.../list_changed, or notifications/resources/updated. Not for tasks: each era has
+/// its own form.
 nlohmann::json to_notification(const Change& change);
 
 class ChangeNotifier {
@@ -36,7 +37,8 @@ class ChangeNotifier {
   class Listener {
    public:
     Listener() = default;
-    Listener(Listener&& other) noexcept : hub_(std::exchange(other.hub_, nullptr)), key_(other.key_) {}
+    Listener(Listener&& other) noexcept
+        : hub_(std::exchange(other.hub_, nullptr)), key_(other.key_) {}
     Listener& operator=(Listener&&) = delete;
     ~Listener() {
       if (hub_ != nullptr) hub_->forget(key_);

@@ -25,23 +25,30 @@ const json* member(const json& object, const char* key) {
 std::optional<std::string> text_at(const json& params, const char* outer, const char* inner) {
   const json* object = member(params, outer);
   const json* value = object == nullptr ? nullptr : member(*object, inner);
-  return value != nullptr && value->is_string() ? std::optional(value->get<std::string>()) : std::nullopt;
+  return value != nullptr && value->is_string() ? std::optional(value->get<std::string>())
+                                                : std::nullopt;
 }
 
-Rpc<Asked> read_params(const json& params, const PromptRegistry& prompts, const ResourceRegistry& resources) {
+Rpc<Asked> read_params(const json& params, const PromptRegistry& prompts,
+                       const ResourceRegistry& resources) {
   const auto type = text_at(params, "ref", "type");
   const auto name = text_at(params, "argument", "name");
   const auto typed = text_at(params, "argument", "value");
-  if (!name || !typed) return refuse_rpc(kInvalidParams, "params.argument must have the strings 'name' and 'value'");
+  if (!name || !typed)
+    return refuse_rpc(kInvalidParams, "params.argument must have the strings 'name' and 'value'");
   if (type == "ref/prompt") {
     const auto prompt = text_at(params, "ref", "name");
     if (!prompt) return refuse_rpc(kInvalidParams, "params.ref.name must be a string");
-    return prompts.completer(*prompt, *name).map([&](const Completer& completer) { return Asked{completer, *typed}; });
+    return prompts.completer(*prompt, *name).map([&](const Completer& completer) {
+      return Asked{completer, *typed};
+    });
   }
   if (type == "ref/resource") {
     const auto uri = text_at(params, "ref", "uri");
     if (!uri) return refuse_rpc(kInvalidParams, "params.ref.uri must be a string");
-    return resources.completer(*uri, *name).map([&](const Completer& completer) { return Asked{completer, *typed}; });
+    return resources.completer(*uri, *name).map([&](const Completer& completer) {
+      return Asked{completer, *typed};
+    });
   }
   return refuse_rpc(kInvalidParams, "params.ref.type must be ref/prompt or ref/resource");
 }
@@ -59,7 +66,8 @@ Variables other_values(const json& params) {
 
 }  // namespace
 
-Rpc<json> complete_value(const json& params, const PromptRegistry& prompts, const ResourceRegistry& resources) {
+Rpc<json> complete_value(const json& params, const PromptRegistry& prompts,
+                         const ResourceRegistry& resources) {
   const auto asked = read_params(params, prompts, resources);
   if (!asked) return tl::unexpected<RpcError>(asked.error());
   std::vector<std::string> values;
@@ -67,11 +75,15 @@ Rpc<json> complete_value(const json& params, const PromptRegistry& prompts, cons
     if (asked->completer) values = asked->completer(asked->typed, other_values(params));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mcp: a completer threw: %s\n", error.what());
-    return refuse_rpc(kInternalError, "internal error while completing; the server's log has the details");
+    return refuse_rpc(kInternalError,
+                      "internal error while completing; the server's log has the details");
   }
   const std::size_t total = values.size();
   values.resize(std::min(total, kMaxCompletionValues));
-  return json{{"completion", {{"values", std::move(values)}, {"total", total}, {"hasMore", total > kMaxCompletionValues}}}};
+  return json{{"completion",
+               {{"values", std::move(values)},
+                {"total", total},
+                {"hasMore", total > kMaxCompletionValues}}}};
 }
 
 }  // namespace assay::mcp

@@ -1,6 +1,8 @@
-// completion/complete: finds the completer that a reference names, and cuts its suggestions to what the protocol allows.
+// completion/complete: finds the completer that a reference names, and cuts its suggestions to what
+// the protocol allows.
 //
-//   complete_value(params, prompts, resources)       ->  {"completion": {"values": [...], "total": 3, "hasMore": false}}
+//   complete_value(params, prompts, resources)       ->  {"completion": {"values": [...], "total":
+//   3, "hasMore": false}}
 //
 // Stateless, thread-safe.
 #pragma once
@@ -17,6 +19,7 @@ namespace assay::mcp {
 constexpr std::size_t kMaxCompletionValues = 100;
 
 /// An argument without a completer has no suggestions: an empty list, not an error.
-Rpc<nlohmann::json> complete_value(const nlohmann::json& params, const PromptRegistry& prompts, const ResourceRegistry& resources);
+Rpc<nlohmann::json> complete_value(const nlohmann::json& params, const PromptRegistry& prompts,
+                                   const ResourceRegistry& resources);
 
 }  // namespace assay::mcp

@@ -20,7 +20,8 @@ json describe(const ServerInfo& info) {
   return out;
 }
 
-/// The status of an HTTP answer that carries this error, in the stateless era; legacy errors always go out with 200.
+/// The status of an HTTP answer that carries this error, in the stateless era; legacy errors always
+/// go out with 200.
 int http_status_of(int code) {
   switch (code) {
     case kMethodNotFound: return kHttpNotFound;
@@ -30,7 +31,8 @@ int http_status_of(int code) {
   }
 }
 
-Outcome error_outcome(const json& id, const RpcError& error, int http_status, bool cancelled = false) {
+Outcome error_outcome(const json& id, const RpcError& error, int http_status,
+                      bool cancelled = false) {
   return {make_error(id, error.code, error.message, error.data), cancelled, http_status};
 }
 
@@ -38,7 +40,17 @@ Outcome error_outcome(const json& id, const RpcError& error, int http_status, bo
 
 /// THE list of methods. `needs` is what must be registered for the method to exist.
 struct Dispatcher::Method {
-  enum class Needs { nothing, logging, tools, resources, updates, prompts, completers, changes, tasks };
+  enum class Needs {
+    nothing,
+    logging,
+    tools,
+    resources,
+    updates,
+    prompts,
+    completers,
+    changes,
+    tasks
+  };
   const char* name;
   bool legacy, stateless;
   Needs needs;
@@ -77,7 +89,8 @@ Dispatcher::Dispatcher(ServerInfo info, const ServerLimits& limits, ServerParts 
     : info_(std::move(info)),
       limits_(limits),
       implementation_(describe(info_)),
-      seal_(parts.state_key.empty() ? random_key() : std::move(parts.state_key), std::chrono::milliseconds(limits.state_ttl_ms)),
+      seal_(parts.state_key.empty() ? random_key() : std::move(parts.state_key),
+            std::chrono::milliseconds(limits.state_ttl_ms)),
       listeners_(limits.max_listeners),
       tasks_(limits.tasks, parts.task_store, hub_),
       caller_(tools_, tasks_, seal_, in_flight_) {}
@@ -85,7 +98,8 @@ Dispatcher::Dispatcher(ServerInfo info, const ServerLimits& limits, ServerParts 
 bool Dispatcher::is_stateless(const Message& message) {
   if (message.method == "server/discover") return true;
   const json* meta = meta_of(message);
-  return meta != nullptr && (meta->contains(kMetaVersion) || meta->contains(kMetaClientCapabilities));
+  return meta != nullptr &&
+         (meta->contains(kMetaVersion) || meta->contains(kMetaClientCapabilities));
 }
 
 const Dispatcher::Method* Dispatcher::find(const std::string& name, bool stateless) {
@@ -96,24 +110,31 @@ const Dispatcher::Method* Dispatcher::find(const std::string& name, bool statele
 }
 
 ExecutionClass Dispatcher::pace(const Message& message) {
-  const Method* method = message.kind == Message::Kind::request ? find(message.method, is_stateless(message)) : nullptr;
+  const Method* method = message.kind == Message::Kind::request
+                             ? find(message.method, is_stateless(message))
+                             : nullptr;
   return method == nullptr ? ExecutionClass::at_once : method->pace;
 }
 
 bool Dispatcher::reaches_tool(const Message& message, bool stateless) const {
-  if (message.kind != Message::Kind::request || message.method != "tools/call" || (stateless && check_stateless_meta(message))) return false;
+  if (message.kind != Message::Kind::request || message.method != "tools/call" ||
+      (stateless && check_stateless_meta(message)))
+    return false;
   const auto name = message.params.find("name");
   return name != message.params.end() && name->is_string() && tools_.has(*name);
 }
 
-std::optional<std::string> Dispatcher::argument_mismatch(const Message& message, const HeaderLookup& header) const {
+std::optional<std::string> Dispatcher::argument_mismatch(const Message& message,
+                                                         const HeaderLookup& header) const {
   if (!reaches_tool(message, true)) return std::nullopt;
   const auto arguments = message.params.find("arguments");
-  return param_mismatch(tools_.find(message.params["name"])->headers, arguments == message.params.end() ? json::object() : *arguments, header);
+  return param_mismatch(tools_.find(message.params["name"])->headers,
+                        arguments == message.params.end() ? json::object() : *arguments, header);
 }
 
 bool Dispatcher::wants_stream(const Message& message, bool stateless) const {
-  if (message.method == "subscriptions/listen") return stateless && !check_stateless_meta(message) && offers(*find(message.method, true));
+  if (message.method == "subscriptions/listen")
+    return stateless && !check_stateless_meta(message) && offers(*find(message.method, true));
   if (!reaches_tool(message, stateless)) return false;
   const json* meta = meta_of(message);
   if (meta != nullptr && meta->contains(kMetaProgressToken)) return true;
@@ -123,7 +144,9 @@ bool Dispatcher::wants_stream(const Message& message, bool stateless) const {
 
 ChangeNotifier::Listener Dispatcher::join(const Session& session) {
   return hub_.listen([&session](const Change& change) {
-    if (change.kind == Change::Kind::task || (change.kind == Change::Kind::resource_updated && !session.subscribed(change.subject))) return;
+    if (change.kind == Change::Kind::task ||
+        (change.kind == Change::Kind::resource_updated && !session.subscribed(change.subject)))
+      return;
     if (!session.version().empty()) session.send(to_notification(change));
   });
 }
@@ -144,10 +167,14 @@ Outcome Dispatcher::handle(const Message& message, const TransportContext& excha
   }
   Request request{message, exchange, exchange.stateless || is_stateless(message)};
   if (request.stateless) {
-    if (const auto problem = check_stateless_meta(message)) return error_outcome(message.id, *problem, kHttpBadRequest);
+    if (const auto problem = check_stateless_meta(message))
+      return error_outcome(message.id, *problem, kHttpBadRequest);
   }
   Rpc<json> result = route(request);
-  if (!result) return error_outcome(message.id, result.error(), request.stateless ? http_status_of(result.error().code) : 200, request.cancelled);
+  if (!result)
+    return error_outcome(message.id, result.error(),
+                         request.stateless ? http_status_of(result.error().code) : 200,
+                         request.cancelled);
   if (request.stateless) {
     if (!result->contains("resultType")) (*result)["resultType"] = "complete";
     (*result)["_meta"][kMetaServerInfo] = implementation_;
@@ -166,7 +193,8 @@ bool Dispatcher::offers(const Method& method) const {
     case Method::Needs::completers: return prompts_.completes() || resources_.completes();
     case Method::Needs::changes: {
       const Features& on = info_.features;
-      return on.tools_change || on.prompts_change || on.resources_change || on.resources_update || tools_.has_tasks();
+      return on.tools_change || on.prompts_change || on.resources_change || on.resources_update ||
+             tools_.has_tasks();
     }
     case Method::Needs::tasks: return tools_.has_tasks();
   }
@@ -178,13 +206,16 @@ Rpc<json> Dispatcher::route(Request& request) {
   if (method != nullptr && offers(*method)) return (this->*method->handler)(request);
   std::string valid;
   for (const Method& other : methods()) {
-    if ((request.stateless ? other.stateless : other.legacy) && offers(other)) valid.append(valid.empty() ? "" : ", ").append(other.name);
+    if ((request.stateless ? other.stateless : other.legacy) && offers(other))
+      valid.append(valid.empty() ? "" : ", ").append(other.name);
   }
-  return refuse_rpc(kMethodNotFound, "unknown method '" + request.message.method + "'; valid: " + valid);
+  return refuse_rpc(kMethodNotFound,
+                    "unknown method '" + request.message.method + "'; valid: " + valid);
 }
 
 void Dispatcher::notification(const Message& message, const TransportContext& exchange) {
-  if (message.method != "notifications/cancelled") return;  // notifications/initialized and others ask for nothing
+  if (message.method != "notifications/cancelled")
+    return;  // notifications/initialized and others ask for nothing
   const auto id = message.params.find("requestId");
   if (id != message.params.end()) in_flight_.cancel(exchange.scope, *id);
 }

@@ -1,11 +1,11 @@
 // The requests that are being worked on, so that notifications/cancelled can find them.
 //
-//   InFlight::Ticket ticket = in_flight.open(scope, id);        // gone from the table when the ticket dies
-//   in_flight.cancel(scope, id);                                // from another thread
+//   InFlight::Ticket ticket = in_flight.open(scope, id);        // gone from the table when the
+//   ticket dies in_flight.cancel(scope, id);                                // from another thread
 //   ticket.cancelled()  ->  true
 //
-// Ids are unique only per client, so a request is found by (scope, id): the stdio pipe, or a legacy HTTP session. With an empty scope
-// nothing can be cancelled by id. Thread-safe.
+// Ids are unique only per client, so a request is found by (scope, id): the stdio pipe, or a legacy
+// HTTP session. With an empty scope nothing can be cancelled by id. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,8 @@ class InFlight {
   class Ticket {
    public:
     Ticket() = default;
-    Ticket(Ticket&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)), entry_(std::move(other.entry_)) {}
+    Ticket(Ticket&& other) noexcept
+        : owner_(std::exchange(other.owner_, nullptr)), entry_(std::move(other.entry_)) {}
     Ticket& operator=(Ticket&&) = delete;
     Ticket(const Ticket&) = delete;
     Ticket& operator=(const Ticket&) = delete;
@@ -41,7 +42,8 @@ class InFlight {
 
    private:
     friend class InFlight;
-    Ticket(InFlight* owner, std::shared_ptr<Entry> entry) : owner_(owner), entry_(std::move(entry)) {}
+    Ticket(InFlight* owner, std::shared_ptr<Entry> entry)
+        : owner_(owner), entry_(std::move(entry)) {}
     InFlight* owner_ = nullptr;
     std::shared_ptr<Entry> entry_;
   };

@@ -1,9 +1,11 @@
-// Input that a handler needs from the client's user, model or host before it can go on (multi round-trip requests). A handler that lacks it
-// answers with what it needs, and is called again with the answers. One way of writing serves every era: 2026-07-28 clients retry the call, the
+// Input that a handler needs from the client's user, model or host before it can go on (multi
+// round-trip requests). A handler that lacks it answers with what it needs, and is called again
+// with the answers. One way of writing serves every era: 2026-07-28 clients retry the call, the
 // server asks older ones with requests of its own, and a task waits for tasks/update.
 //
 //   const auto name = context.inputs.find("user_name");
-//   if (name == context.inputs.end()) return ToolResult{.input_required = InputRequired{{{"user_name", elicitation("Your name?", schema)}}}};
+//   if (name == context.inputs.end()) return ToolResult{.input_required =
+//   InputRequired{{{"user_name", elicitation("Your name?", schema)}}}};
 //
 // Answers come from the client: check them like arguments. Plain data.
 #pragma once
@@ -24,19 +26,22 @@ struct InputRequest {
 
 struct InputRequired {
   std::map<std::string, InputRequest> requests;  // by a key that the answers will carry
-  /// The handler's memory between two rounds. The client carries it, sealed: it cannot be forged, used with other arguments, or kept
-  /// for long; but it can be read, and used more than once.
+  /// The handler's memory between two rounds. The client carries it, sealed: it cannot be forged,
+  /// used with other arguments, or kept for long; but it can be read, and used more than once.
   std::string state = {};
 };
 
 inline InputRequest elicitation(std::string message, nlohmann::json schema) {
-  return {"elicitation/create", {{"message", std::move(message)}, {"requestedSchema", std::move(schema)}}};
+  return {"elicitation/create",
+          {{"message", std::move(message)}, {"requestedSchema", std::move(schema)}}};
 }
 
 /// {"key": {"method": ..., "params": ...}}
 nlohmann::json to_json(const std::map<std::string, InputRequest>& requests);
 
-/// A client may be asked only for what it declared. What it lacks (kMissingCapability, with data.requiredCapabilities), or nothing.
-std::optional<RpcError> missing_capability(const std::map<std::string, InputRequest>& requests, const nlohmann::json& client_capabilities);
+/// A client may be asked only for what it declared. What it lacks (kMissingCapability, with
+/// data.requiredCapabilities), or nothing.
+std::optional<RpcError> missing_capability(const std::map<std::string, InputRequest>& requests,
+                                           const nlohmann::json& client_capabilities);
 
 }  // namespace assay::mcp

@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::chrono::milliseconds kLook{100};  // how often a silent stream asks whether it has ended
+constexpr std::chrono::milliseconds kLook{
+    100};  // how often a silent stream asks whether it has ended
 
 /// Changes that wait to be told, each kind and subject once.
 class Pending {
@@ -21,8 +22,9 @@ class Pending {
   void add(const Change& change) {
     {
       const std::lock_guard lock(mutex_);
-      const bool known =
-          std::any_of(changes_.begin(), changes_.end(), [&](const Change& other) { return other.kind == change.kind && other.subject == change.subject; });
+      const bool known = std::any_of(changes_.begin(), changes_.end(), [&](const Change& other) {
+        return other.kind == change.kind && other.subject == change.subject;
+      });
       if (known) return;
       changes_.push_back(change);
     }
@@ -45,8 +47,9 @@ Rpc<std::set<std::string>> read_subjects(const json& filter, const char* key) {
   const auto found = filter.find(key);
   if (found == filter.end()) return out;
   const auto refuse = [&] {
-    return refuse_rpc(kInvalidParams,
-                      std::string("params.notifications.") + key + " must be an array of at most " + std::to_string(kMaxSubscribedSubjects) + " strings");
+    return refuse_rpc(kInvalidParams, std::string("params.notifications.") + key +
+                                          " must be an array of at most " +
+                                          std::to_string(kMaxSubscribedSubjects) + " strings");
   };
   if (!found->is_array() || found->size() > kMaxSubscribedSubjects) return refuse();
   for (const json& entry : *found) {
@@ -82,13 +85,18 @@ json ListenFilter::to_json() const {
 Rpc<ListenFilter> read_filter(const json& params) {
   const auto found = params.find("notifications");
   if (found == params.end() || !found->is_object())
-    return refuse_rpc(kInvalidParams, "params.notifications must be an object, such as {\"toolsListChanged\": true}");
+    return refuse_rpc(
+        kInvalidParams,
+        "params.notifications must be an object, such as {\"toolsListChanged\": true}");
   ListenFilter filter;
-  for (const auto& [key, target] :
-       {std::pair{"toolsListChanged", &filter.tools}, {"promptsListChanged", &filter.prompts}, {"resourcesListChanged", &filter.resources}}) {
+  for (const auto& [key, target] : {std::pair{"toolsListChanged", &filter.tools},
+                                    {"promptsListChanged", &filter.prompts},
+                                    {"resourcesListChanged", &filter.resources}}) {
     const auto value = found->find(key);
     if (value == found->end()) continue;
-    if (!value->is_boolean()) return refuse_rpc(kInvalidParams, std::string("params.notifications.") + key + " must be true or false");
+    if (!value->is_boolean())
+      return refuse_rpc(kInvalidParams,
+                        std::string("params.notifications.") + key + " must be true or false");
     *target = value->get<bool>();
   }
   auto uris = read_subjects(*found, "resourceSubscriptions");
@@ -100,8 +108,10 @@ Rpc<ListenFilter> read_filter(const json& params) {
   return filter;
 }
 
-void tell_changes(const json& id, const ListenFilter& filter, ChangeNotifier& hub, const std::function<void(const json&)>& notify,
-                  const std::function<json(const Change&)>& to_message, const std::function<bool()>& ended) {
+void tell_changes(const json& id, const ListenFilter& filter, ChangeNotifier& hub,
+                  const std::function<void(const json&)>& notify,
+                  const std::function<json(const Change&)>& to_message,
+                  const std::function<bool()>& ended) {
   const auto tell = [&](json message) {
     message["params"]["_meta"][kMetaSubscription] = id;
     notify(message);
@@ -110,7 +120,8 @@ void tell_changes(const json& id, const ListenFilter& filter, ChangeNotifier& hu
   const ChangeNotifier::Listener listener = hub.listen([&](const Change& change) {
     if (filter.admits(change)) pending.add(change);
   });
-  tell(make_notification("notifications/subscriptions/acknowledged", {{"notifications", filter.to_json()}}));
+  tell(make_notification("notifications/subscriptions/acknowledged",
+                         {{"notifications", filter.to_json()}}));
   while (!ended()) {
     for (const Change& change : pending.take()) {
       if (json message = to_message(change); !message.is_null()) tell(std::move(message));

@@ -1,5 +1,5 @@
-// subscriptions/listen (2026-07-28): a request that lasts. It acknowledges what it will tell, then tells of changes until the client or the server
-// ends it.
+// subscriptions/listen (2026-07-28): a request that lasts. It acknowledges what it will tell, then
+// tells of changes until the client or the server ends it.
 //
 //   auto filter = read_filter(params, ...);
 //   tell_changes(message.id, *filter, hub, notify, ended);        // returns when ended() says true
@@ -29,11 +29,15 @@ struct ListenFilter {
   nlohmann::json to_json() const;
 };
 
-/// params.notifications as the client wrote it. The caller then removes what the server does not offer.
+/// params.notifications as the client wrote it. The caller then removes what the server does not
+/// offer.
 Rpc<ListenFilter> read_filter(const nlohmann::json& params);
 
-/// Sends the acknowledgement, then each change as `to_message` writes it (null: not told), tagged with the subscription's id.
-void tell_changes(const nlohmann::json& id, const ListenFilter& filter, ChangeNotifier& hub, const std::function<void(const nlohmann::json&)>& notify,
-                  const std::function<nlohmann::json(const Change&)>& to_message, const std::function<bool()>& ended);
+/// Sends the acknowledgement, then each change as `to_message` writes it (null: not told), tagged
+/// with the subscription's id.
+void tell_changes(const nlohmann::json& id, const ListenFilter& filter, ChangeNotifier& hub,
+                  const std::function<void(const nlohmann::json&)>& notify,
+                  const std::function<nlohmann::json(const Change&)>& to_message,
+                  const std::function<bool()>& ended);
 
 }  // namespace assay::mcp

@@ -1,4 +1,5 @@
-// Progress of one request: at most ten notifications a second, each higher than the last, none after the request is over.
+// Progress of one request: at most ten notifications a second, each higher than the last, none
+// after the request is over.
 //
 //   ProgressGate gate(token, notify);
 //   gate.report(3, 10, "3 of 10 cases");        // dropped when it comes too early or does not rise
@@ -22,7 +23,8 @@ class ProgressGate {
   static constexpr std::chrono::milliseconds kMinInterval{100};
 
   /// A null token or a null `notify` makes every report a no-op.
-  ProgressGate(nlohmann::json token, Notify notify, std::chrono::milliseconds min_interval = kMinInterval)
+  ProgressGate(nlohmann::json token, Notify notify,
+               std::chrono::milliseconds min_interval = kMinInterval)
       : token_(std::move(token)), notify_(std::move(notify)), min_interval_(min_interval) {}
 
   /// `total` <= 0: unknown. An empty message is left out.

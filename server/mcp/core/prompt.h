@@ -1,11 +1,13 @@
 // Prompts: messages that a user picks (a slash command, say) to start a conversation with a model.
 //
-//   server.add_prompt({.name = "write_kernel", .arguments = {{.name = "operator", .required = true, .complete = complete_from(names)}},
-//                      .get = [](const Variables& arguments, RequestContext&) -> Result<PromptResult> { return PromptResult{"", {{"user",
+//   server.add_prompt({.name = "write_kernel", .arguments = {{.name = "operator", .required = true,
+//   .complete = complete_from(names)}},
+//                      .get = [](const Variables& arguments, RequestContext&) ->
+//                      Result<PromptResult> { return PromptResult{"", {{"user",
 //                      text_content("...")}}}; }});
 //
-// `get` runs on many threads at once, after the server has checked that every required argument is there and no unknown one.
-// Its Error's message reaches the client.
+// `get` runs on many threads at once, after the server has checked that every required argument is
+// there and no unknown one. Its Error's message reaches the client.
 #pragma once
 
 #include <functional>
@@ -15,11 +17,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/mcp/core/input.h"
+#include "server/mcp/core/request_context.h"
 #include "server/mcp/protocol/completion.h"
 #include "server/mcp/protocol/content.h"
 #include "server/mcp/protocol/icon.h"
-#include "server/mcp/core/input.h"
-#include "server/mcp/core/request_context.h"
 
 namespace assay::mcp {
 

@@ -25,29 +25,36 @@ json describe(const Prompt& prompt) {
 
 std::string argument_names(const Prompt& prompt) {
   std::string text;
-  for (const PromptArgument& argument : prompt.arguments) text.append(text.empty() ? "" : ", ").append(argument.name);
+  for (const PromptArgument& argument : prompt.arguments)
+    text.append(text.empty() ? "" : ", ").append(argument.name);
   return text.empty() ? "none" : text;
 }
 
 const PromptArgument* find_argument(const Prompt& prompt, const std::string& name) {
-  const auto found = std::find_if(prompt.arguments.begin(), prompt.arguments.end(), [&](const PromptArgument& argument) { return argument.name == name; });
+  const auto found =
+      std::find_if(prompt.arguments.begin(), prompt.arguments.end(),
+                   [&](const PromptArgument& argument) { return argument.name == name; });
   return found == prompt.arguments.end() ? nullptr : &*found;
 }
 
 Rpc<Variables> read_arguments(const Prompt& prompt, const json& params) {
   const json arguments = params.value("arguments", json());
-  if (!arguments.is_null() && !arguments.is_object()) return refuse_rpc(kInvalidParams, "params.arguments must be an object of strings");
+  if (!arguments.is_null() && !arguments.is_object())
+    return refuse_rpc(kInvalidParams, "params.arguments must be an object of strings");
   Variables values;
   for (const auto& [name, value] : arguments.items()) {
     if (find_argument(prompt, name) == nullptr) {
-      return refuse_rpc(kInvalidParams, "prompt '" + prompt.name + "' has no argument '" + name + "'; valid: " + argument_names(prompt));
+      return refuse_rpc(kInvalidParams, "prompt '" + prompt.name + "' has no argument '" + name +
+                                            "'; valid: " + argument_names(prompt));
     }
-    if (!value.is_string()) return refuse_rpc(kInvalidParams, "params.arguments." + name + " must be a string");
+    if (!value.is_string())
+      return refuse_rpc(kInvalidParams, "params.arguments." + name + " must be a string");
     values[name] = value;
   }
   for (const PromptArgument& argument : prompt.arguments) {
     if (argument.required && values.count(argument.name) == 0) {
-      return refuse_rpc(kInvalidParams, "prompt '" + prompt.name + "' needs the argument '" + argument.name + "'");
+      return refuse_rpc(kInvalidParams,
+                        "prompt '" + prompt.name + "' needs the argument '" + argument.name + "'");
     }
   }
   return values;
@@ -57,19 +64,24 @@ Rpc<Variables> read_arguments(const Prompt& prompt, const json& params) {
 
 json to_json(PromptResult result) {
   json messages = json::array();
-  for (PromptMessage& message : result.messages) messages.push_back({{"role", std::move(message.role)}, {"content", std::move(message.content)}});
+  for (PromptMessage& message : result.messages)
+    messages.push_back(
+        {{"role", std::move(message.role)}, {"content", std::move(message.content)}});
   json out = {{"messages", std::move(messages)}};
   if (!result.description.empty()) out["description"] = result.description;
   return out;
 }
 
 Status PromptRegistry::add(Prompt prompt) {
-  const auto refuse = [&](const std::string& why) { return fail(ErrorCode::invalid_argument, "prompt '" + prompt.name + "': " + why); };
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorCode::invalid_argument, "prompt '" + prompt.name + "': " + why);
+  };
   if (prompt.name.empty()) return refuse("there is no name");
   if (find(prompt.name)) return refuse("there is a prompt of this name already");
   if (!prompt.get) return refuse("there is no handler");
   for (const PromptArgument& argument : prompt.arguments) {
-    if (argument.name.empty() || find_argument(prompt, argument.name) != &argument) return refuse("an argument without a name, or two of one name");
+    if (argument.name.empty() || find_argument(prompt, argument.name) != &argument)
+      return refuse("an argument without a name, or two of one name");
   }
   list_.push_back(describe(prompt));
   prompts_.push_back(std::make_unique<Prompt>(std::move(prompt)));
@@ -82,8 +94,10 @@ Rpc<const Prompt*> PromptRegistry::find(const json& name) const {
     if (name == prompt->name) return prompt.get();
     known.append(known.empty() ? "" : ", ").append(prompt->name);
   }
-  if (!name.is_string()) return refuse_rpc(kInvalidParams, "params.name must be a string; valid: " + known);
-  return refuse_rpc(kInvalidParams, "Unknown prompt: '" + name.get<std::string>() + "'; valid: " + (known.empty() ? "none" : known));
+  if (!name.is_string())
+    return refuse_rpc(kInvalidParams, "params.name must be a string; valid: " + known);
+  return refuse_rpc(kInvalidParams, "Unknown prompt: '" + name.get<std::string>() +
+                                        "'; valid: " + (known.empty() ? "none" : known));
 }
 
 Rpc<PromptResult> PromptRegistry::get(const json& params, RequestContext& context) const {
@@ -91,29 +105,36 @@ Rpc<PromptResult> PromptRegistry::get(const json& params, RequestContext& contex
   if (!prompt) return tl::unexpected<RpcError>(prompt.error());
   const auto arguments = read_arguments(**prompt, params);
   if (!arguments) return tl::unexpected<RpcError>(arguments.error());
-  Result<PromptResult> result = fail(ErrorCode::internal, "internal error in prompt '" + (*prompt)->name + "'; the server's log has the details");
+  Result<PromptResult> result =
+      fail(ErrorCode::internal,
+           "internal error in prompt '" + (*prompt)->name + "'; the server's log has the details");
   try {
     result = (*prompt)->get(*arguments, context);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mcp: prompt %s threw: %s\n", (*prompt)->name.c_str(), error.what());
   } catch (...) {
-    std::fprintf(stderr, "mcp: prompt %s threw something that is no std::exception\n", (*prompt)->name.c_str());
+    std::fprintf(stderr, "mcp: prompt %s threw something that is no std::exception\n",
+                 (*prompt)->name.c_str());
   }
   if (!result) return refuse_rpc(result.error());
   return std::move(*result);
 }
 
-Rpc<Completer> PromptRegistry::completer(const std::string& name, const std::string& argument) const {
+Rpc<Completer> PromptRegistry::completer(const std::string& name,
+                                         const std::string& argument) const {
   const auto prompt = find(name);
   if (!prompt) return tl::unexpected<RpcError>(prompt.error());
   const PromptArgument* found = find_argument(**prompt, argument);
-  if (found == nullptr) return refuse_rpc(kInvalidParams, "prompt '" + name + "' has no argument '" + argument + "'; valid: " + argument_names(**prompt));
+  if (found == nullptr)
+    return refuse_rpc(kInvalidParams, "prompt '" + name + "' has no argument '" + argument +
+                                          "'; valid: " + argument_names(**prompt));
   return found->complete;
 }
 
 bool PromptRegistry::completes() const {
   return std::any_of(prompts_.begin(), prompts_.end(), [](const auto& prompt) {
-    return std::any_of(prompt->arguments.begin(), prompt->arguments.end(), [](const PromptArgument& argument) { return argument.complete != nullptr; });
+    return std::any_of(prompt->arguments.begin(), prompt->arguments.end(),
+                       [](const PromptArgument& argument) { return argument.complete != nullptr; });
   });
 }
 

@@ -1,4 +1,5 @@
-// The registered prompts: lists them, finds one, checks its arguments, gets its messages. Registration first, then calls from many threads.
+// The registered prompts: lists them, finds one, checks its arguments, gets its messages.
+// Registration first, then calls from many threads.
 //
 //   book.add(prompt);
 //   book.get(params, context)        ->  what the prompt says, or needs to know
@@ -24,10 +25,12 @@ class PromptRegistry {
   bool empty() const { return prompts_.empty(); }
   const nlohmann::json& list() const { return list_; }
 
-  /// Unknown prompts, unknown or missing arguments and values that are no strings: kInvalidParams with the valid names.
+  /// Unknown prompts, unknown or missing arguments and values that are no strings: kInvalidParams
+  /// with the valid names.
   Rpc<PromptResult> get(const nlohmann::json& params, RequestContext& context) const;
 
-  /// The completer of an argument; null when it has none. An error when there is no such prompt or argument.
+  /// The completer of an argument; null when it has none. An error when there is no such prompt or
+  /// argument.
   Rpc<Completer> completer(const std::string& name, const std::string& argument) const;
   bool completes() const;
 

@@ -1,9 +1,11 @@
-// What a handler (of a tool, resource or prompt) knows of its caller, and may do besides answering: tell of its progress, log, and notice that
-// nobody waits any more.
+// What a handler (of a tool, resource or prompt) knows of its caller, and may do besides answering:
+// tell of its progress, log, and notice that nobody waits any more.
 //
-//   for (...) { if (context.cancelled()) return stopped(); context.progress(done, total, "3 of 10 cases"); }
+//   for (...) { if (context.cancelled()) return stopped(); context.progress(done, total, "3 of 10
+//   cases"); }
 //
-// Lives as long as the call. A handler may use its functions from any of its threads until it returns; they are never null.
+// Lives as long as the call. A handler may use its functions from any of its threads until it
+// returns; they are never null.
 #pragma once
 
 #include <functional>
@@ -17,22 +19,27 @@
 namespace assay::mcp {
 
 struct RequestContext {
-  /// Sends notifications/progress when the request carried a token; rate-limited and strictly rising. `total` 0: unknown.
+  /// Sends notifications/progress when the request carried a token; rate-limited and strictly
+  /// rising. `total` 0: unknown.
   std::function<void(double progress, double total, const std::string& message)> progress;
   /// True once the client cancelled or, in the stateless era, hung up.
   std::function<bool()> cancelled;
-  /// Sends notifications/message to a client that wants this level. Over HTTP only calls of an `interactive` tool carry them.
+  /// Sends notifications/message to a client that wants this level. Over HTTP only calls of an
+  /// `interactive` tool carry them.
   std::function<void(LogLevel level, const std::string& logger, const nlohmann::json& data)> log;
-  /// Ends the client's event stream; it comes back for the rest (legacy HTTP sessions; elsewhere nothing happens).
+  /// Ends the client's event stream; it comes back for the rest (legacy HTTP sessions; elsewhere
+  /// nothing happens).
   std::function<void()> release_stream;
   /// Whom the call comes from; null where no tokens are asked for.
   std::shared_ptr<const Caller> caller = nullptr;
   bool allows(std::string_view scope) const { return caller == nullptr || caller->allows(scope); }
 
-  nlohmann::json inputs = nlohmann::json::object();               // the client's answers by key (input.h); each an object
-  std::string state = {};                                         // InputRequired::state of the round before; empty in the first
-  nlohmann::json client_capabilities = nlohmann::json::object();  // what this client, or this request, declared
-  bool is_task = false;                                           // nobody waits on a connection: the work may take its time
+  nlohmann::json inputs =
+      nlohmann::json::object();  // the client's answers by key (input.h); each an object
+  std::string state = {};        // InputRequired::state of the round before; empty in the first
+  nlohmann::json client_capabilities =
+      nlohmann::json::object();  // what this client, or this request, declared
+  bool is_task = false;          // nobody waits on a connection: the work may take its time
 };
 
 }  // namespace assay::mcp

@@ -1,12 +1,17 @@
-// Resources: documents that a client may list and read by URI, and templates of URIs for those that are too many to list.
+// Resources: documents that a client may list and read by URI, and templates of URIs for those that
+// are too many to list.
 //
 //   server.add_resource({.uri = "guide://triton", .name = "triton", .mime_type = "text/markdown",
-//                        .read = [](RequestContext&) { return one_text("guide://triton", "text/markdown", "# ..."); }});
-//   server.add_template({.uri_template = "operator://{name}/spec", .name = "spec", .variables = {{"name", complete_from(names)}},
-//                        .read = [](const std::string& uri, const Variables& variables, RequestContext&) -> Result<ReadResult> {...}});
+//                        .read = [](RequestContext&) { return one_text("guide://triton",
+//                        "text/markdown", "# ..."); }});
+//   server.add_template({.uri_template = "operator://{name}/spec", .name = "spec", .variables =
+//   {{"name", complete_from(names)}},
+//                        .read = [](const std::string& uri, const Variables& variables,
+//                        RequestContext&) -> Result<ReadResult> {...}});
 //
-// `read` runs on many threads at once. Its Error: `not_found` says that there is no such resource, `invalid_argument` and
-// `permission_denied` that it may not be read so; the message reaches the client.
+// `read` runs on many threads at once. Its Error: `not_found` says that there is no such resource,
+// `invalid_argument` and `permission_denied` that it may not be read so; the message reaches the
+// client.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +23,18 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/mcp/core/input.h"
+#include "server/mcp/core/request_context.h"
 #include "server/mcp/protocol/completion.h"
 #include "server/mcp/protocol/content.h"
 #include "server/mcp/protocol/icon.h"
-#include "server/mcp/core/input.h"
-#include "server/mcp/core/request_context.h"
 
 namespace assay::mcp {
 
 struct ReadResult {
-  std::vector<ResourceContents> contents;            // at least one
-  std::int64_t ttl_ms = 0;                           // how long a client may keep it
-  bool shareable = false;                            // the same for every caller: a cache may keep it for all
+  std::vector<ResourceContents> contents;  // at least one
+  std::int64_t ttl_ms = 0;                 // how long a client may keep it
+  bool shareable = false;                  // the same for every caller: a cache may keep it for all
   std::optional<InputRequired> input_required = {};  // instead of contents (input.h)
 };
 
@@ -53,7 +58,9 @@ struct ResourceTemplate {
   nlohmann::json annotations = nullptr;
   std::vector<Icon> icons = {};
   std::map<std::string, Completer> variables = {};  // completion, for those that have it
-  std::function<Result<ReadResult>(const std::string& uri, const Variables& variables, RequestContext& context)> read;
+  std::function<Result<ReadResult>(const std::string& uri, const Variables& variables,
+                                   RequestContext& context)>
+      read;
 };
 
 }  // namespace assay::mcp

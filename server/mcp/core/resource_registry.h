@@ -1,4 +1,5 @@
-// The registered resources and templates: lists them, finds what a URI means, reads it. Registration first, then calls from many threads.
+// The registered resources and templates: lists them, finds what a URI means, reads it.
+// Registration first, then calls from many threads.
 //
 //   shelf.add(resource);
 //   shelf.read(params, context)        ->  what it holds, or needs to know
@@ -34,7 +35,8 @@ class ResourceRegistry {
   /// True when `uri` names a resource or fits a template: what may be subscribed to.
   bool knows(const std::string& uri) const;
 
-  /// The completer of a template's variable; null when it has none. An error when there is no such template or variable.
+  /// The completer of a template's variable; null when it has none. An error when there is no such
+  /// template or variable.
   Rpc<Completer> completer(const std::string& uri_template, const std::string& variable) const;
   bool completes() const;
 

@@ -9,8 +9,12 @@ Server::Server(ServerInfo info, const ServerLimits& limits, ServerParts parts)
 Server::~Server() = default;
 
 Status Server::add_tool(Tool tool) { return dispatcher_->tools().add(std::move(tool)); }
-Status Server::add_resource(Resource resource) { return dispatcher_->resources().add(std::move(resource)); }
-Status Server::add_template(ResourceTemplate resource_template) { return dispatcher_->resources().add(std::move(resource_template)); }
+Status Server::add_resource(Resource resource) {
+  return dispatcher_->resources().add(std::move(resource));
+}
+Status Server::add_template(ResourceTemplate resource_template) {
+  return dispatcher_->resources().add(std::move(resource_template));
+}
 Status Server::add_prompt(Prompt prompt) { return dispatcher_->prompts().add(std::move(prompt)); }
 
 void Server::publish(const Change& change) { dispatcher_->hub().publish(change); }

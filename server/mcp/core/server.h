@@ -1,10 +1,11 @@
-// An MCP server that knows nothing of kernels: register tools, then serve them over stdio or Streamable HTTP, to clients
-// of the stateless revision (2026-07-28) and of the legacy ones (2025-11-25 back to 2024-11-05), at the same time.
+// An MCP server that knows nothing of kernels: register tools, then serve them over stdio or
+// Streamable HTTP, to clients of the stateless revision (2026-07-28) and of the legacy ones
+// (2025-11-25 back to 2024-11-05), at the same time.
 //
 //   mcp::Server server({.name = "assay", .version = "0.1.0", .instructions = "..."});
 //   server.add_tool({...});                              // tool.h
-//   server.add_resource({...}); server.add_prompt({...}); // resource.h, prompt.h; completion.h for what users type
-//   return mcp::serve_stdio(server);
+//   server.add_resource({...}); server.add_prompt({...}); // resource.h, prompt.h; completion.h for
+//   what users type return mcp::serve_stdio(server);
 //
 // Handlers run on many threads at once. Registration must be finished before serving starts.
 #pragma once
@@ -25,9 +26,10 @@ namespace assay::mcp {
 
 /// What the application does besides answering; announced to clients.
 struct Features {
-  bool logging = false;                         // handlers call context.log
-  bool tools_change = false, prompts_change = false, resources_change = false;  // it publishes such changes of lists
-  bool resources_update = false;                // it publishes resource_updated, so clients may subscribe
+  bool logging = false;  // handlers call context.log
+  bool tools_change = false, prompts_change = false,
+       resources_change = false;  // it publishes such changes of lists
+  bool resources_update = false;  // it publishes resource_updated, so clients may subscribe
 };
 
 struct ServerInfo {
@@ -42,17 +44,19 @@ struct ServerLimits {
   std::size_t page_size = 100;                  // entries of a list on one page
   int max_listeners = 64;                       // subscriptions/listen at once
   std::size_t max_session_subscriptions = 256;  // resources/subscribe of one legacy session
-  std::int64_t state_ttl_ms = 900'000;          // how long a client may take to answer an input_required result
+  std::int64_t state_ttl_ms =
+      900'000;  // how long a client may take to answer an input_required result
   TaskLimits tasks = {};
 };
 
 /// What the application lends; must outlive the server.
 struct ServerParts {
-  TaskStore* task_store = nullptr;              // null: tasks are kept in memory only
-  std::string state_key = {};                   // for requestState, shared by processes that serve the same clients; empty: a random one
+  TaskStore* task_store = nullptr;  // null: tasks are kept in memory only
+  std::string state_key =
+      {};  // for requestState, shared by processes that serve the same clients; empty: a random one
 };
 
-class Dispatcher;                               // dispatch.h: one JSON-RPC message in, at most one out
+class Dispatcher;  // dispatch.h: one JSON-RPC message in, at most one out
 
 class Server {
  public:
@@ -61,8 +65,9 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Each aborts start-up (returns an error) on a duplicate name, a missing handler, or a schema or URI template that cannot be used.
-  /// Capabilities are announced for what is registered, and only for that.
+  /// Each aborts start-up (returns an error) on a duplicate name, a missing handler, or a schema or
+  /// URI template that cannot be used. Capabilities are announced for what is registered, and only
+  /// for that.
   Status add_tool(Tool tool);
   Status add_resource(Resource resource);
   Status add_template(ResourceTemplate resource_template);

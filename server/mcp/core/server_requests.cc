@@ -8,7 +8,8 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLook{50};  // how often a waiting question asks whether its call was given up
+constexpr std::chrono::milliseconds kLook{
+    50};  // how often a waiting question asks whether its call was given up
 
 Result<json> read(const std::string& method, const json& body) {
   if (body.contains("result")) return body["result"];
@@ -19,8 +20,9 @@ Result<json> read(const std::string& method, const json& body) {
 
 }  // namespace
 
-Result<json> ServerRequests::ask(const std::string& method, const json& params, const Send& send, const std::function<bool()>& cancelled,
-                            std::chrono::milliseconds timeout) {
+Result<json> ServerRequests::ask(const std::string& method, const json& params, const Send& send,
+                                 const std::function<bool()>& cancelled,
+                                 std::chrono::milliseconds timeout) {
   std::string id;
   {
     const std::lock_guard lock(mutex_);
@@ -38,11 +40,14 @@ Result<json> ServerRequests::ask(const std::string& method, const json& params, 
     lock.lock();
     if (!stop) continue;
     waiting_.erase(id);
-    return fail(ErrorCode::cancelled, "the call was cancelled while it waited for the client's answer to " + method);
+    return fail(ErrorCode::cancelled,
+                "the call was cancelled while it waited for the client's answer to " + method);
   }
   const std::optional<json> body = std::move(waiting_[id]);
   waiting_.erase(id);
-  if (!body) return fail(ErrorCode::unavailable, "the client did not answer " + method + " within " + std::to_string(timeout.count()) + " ms");
+  if (!body)
+    return fail(ErrorCode::unavailable, "the client did not answer " + method + " within " +
+                                            std::to_string(timeout.count()) + " ms");
   return read(method, *body);
 }
 

@@ -1,7 +1,8 @@
-// Requests that the server puts to a legacy client (elicitation, sampling, roots), and the answers that come back as messages of their own.
+// Requests that the server puts to a legacy client (elicitation, sampling, roots), and the answers
+// that come back as messages of their own.
 //
-//   Result<json> answer = questions.ask("roots/list", json::object(), send, cancelled, timeout);     // waits
-//   questions.deliver(message.id, message.body);                                                     // from another thread
+//   Result<json> answer = questions.ask("roots/list", json::object(), send, cancelled, timeout); //
+//   waits questions.deliver(message.id, message.body); // from another thread
 //
 // Thread-safe. Several may wait at once.
 #pragma once
@@ -24,8 +25,10 @@ class ServerRequests {
  public:
   using Send = std::function<void(const nlohmann::json& message)>;
 
-  /// The client's result. `cancelled`: the call that asks was given up; `unavailable`: no answer in time, or the client's error.
-  Result<nlohmann::json> ask(const std::string& method, const nlohmann::json& params, const Send& send, const std::function<bool()>& cancelled,
+  /// The client's result. `cancelled`: the call that asks was given up; `unavailable`: no answer in
+  /// time, or the client's error.
+  Result<nlohmann::json> ask(const std::string& method, const nlohmann::json& params,
+                             const Send& send, const std::function<bool()>& cancelled,
                              std::chrono::milliseconds timeout);
   /// `body` has "result" or "error". False when nobody waits for that id.
   bool deliver(const nlohmann::json& id, nlohmann::json body);
@@ -33,7 +36,8 @@ class ServerRequests {
  private:
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::map<std::string, std::optional<nlohmann::json>> waiting_;  // by id; nothing until the answer is there
+  std::map<std::string, std::optional<nlohmann::json>>
+      waiting_;  // by id; nothing until the answer is there
   std::uint64_t next_ = 1;
 };
 

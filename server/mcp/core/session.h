@@ -1,8 +1,10 @@
-// A client of the legacy era, from `initialize` to the end of its connection or session: what it declared, what it subscribed to, how to reach it
-// outside of any request. The stateless era has none: each of its requests carries all of this.
+// A client of the legacy era, from `initialize` to the end of its connection or session: what it
+// declared, what it subscribed to, how to reach it outside of any request. The stateless era has
+// none: each of its requests carries all of this.
 //
 //   auto session = std::make_shared<Session>("stdio", write_line);
-//   dispatcher.join(session);                                        // it hears of changes from now on
+//   dispatcher.join(session);                                        // it hears of changes from
+//   now on
 //
 // Thread-safe.
 #pragma once
@@ -14,8 +16,8 @@
 #include <set>
 #include <string>
 
-#include "server/mcp/protocol/log_level.h"
 #include "server/mcp/core/server_requests.h"
+#include "server/mcp/protocol/log_level.h"
 
 namespace assay::mcp {
 

@@ -21,27 +21,35 @@ constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kMacBytes = 32;
 
 /// Wall-clock time, so that a configured key serves several processes.
-std::int64_t now_ms() { return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
 
 }  // namespace
 
 std::string random_key() {
   std::string key(kKeyBytes, '\0');
-  if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size())) std::abort();  // a guessable key must never be used
+  if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
+    std::abort();  // a guessable key must never be used
   return key;
 }
 
-std::string binding_of(const std::string& method, const json& params, const std::string& principal) {
+std::string binding_of(const std::string& method, const json& params,
+                       const std::string& principal) {
   json what = params;
   for (const char* varies : {"_meta", "inputResponses", "requestState"}) what.erase(varies);
-  return sha256_hex(json::array({method, std::move(what), principal}).dump(-1, ' ', false, json::error_handler_t::replace));
+  return sha256_hex(json::array({method, std::move(what), principal})
+                        .dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 std::string SignedState::mac(std::string_view payload, const std::string& binding) const {
   const std::string message = binding + ":" + std::string(payload);
   std::array<unsigned char, EVP_MAX_MD_SIZE> out{};
   unsigned int size = 0;
-  if (::HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()), reinterpret_cast<const unsigned char*>(message.data()), message.size(), out.data(),
+  if (::HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()),
+             reinterpret_cast<const unsigned char*>(message.data()), message.size(), out.data(),
              &size) == nullptr ||
       size != kMacBytes) {
     std::abort();  // unauthenticated state must never be let through
@@ -50,17 +58,21 @@ std::string SignedState::mac(std::string_view payload, const std::string& bindin
 }
 
 std::string SignedState::seal(std::string_view state, const std::string& binding) const {
-  const std::string payload = std::to_string(now_ms() + lifetime_.count()) + ":" + std::string(state);
+  const std::string payload =
+      std::to_string(now_ms() + lifetime_.count()) + ":" + std::string(state);
   return base64_encode(mac(payload, binding) + payload);
 }
 
-std::optional<std::string> SignedState::open(std::string_view sealed, const std::string& binding) const {
+std::optional<std::string> SignedState::open(std::string_view sealed,
+                                             const std::string& binding) const {
   const auto bytes = base64_decode(sealed);
   if (!bytes || bytes->size() <= kMacBytes) return std::nullopt;
   const std::string payload = bytes->substr(kMacBytes);
-  if (CRYPTO_memcmp(bytes->data(), mac(payload, binding).data(), kMacBytes) != 0) return std::nullopt;
+  if (CRYPTO_memcmp(bytes->data(), mac(payload, binding).data(), kMacBytes) != 0)
+    return std::nullopt;
   const std::size_t colon = payload.find(':');
-  if (colon == std::string::npos || std::strtoll(payload.c_str(), nullptr, 10) <= now_ms()) return std::nullopt;
+  if (colon == std::string::npos || std::strtoll(payload.c_str(), nullptr, 10) <= now_ms())
+    return std::nullopt;
   return payload.substr(colon + 1);
 }
 

@@ -1,6 +1,8 @@
-// Tasks: tool calls that outlive the request that started them. A client gets an id at once and asks for the outcome until it is there.
+// Tasks: tool calls that outlive the request that started them. A client gets an id at once and
+// asks for the outcome until it is there.
 //
-//   mcp::Server server(info, limits, {.tasks = &store});        // store: what makes a task durable; without one, memory alone
+//   mcp::Server server(info, limits, {.tasks = &store});        // store: what makes a task
+//   durable; without one, memory alone
 //
 // Plain data; a TaskStore must be thread-safe.
 #pragma once
@@ -18,16 +20,20 @@ namespace assay::mcp {
 enum class TaskStatus { working, input_required, completed, failed, cancelled };
 std::string_view to_string(TaskStatus status);
 std::optional<TaskStatus> task_status_from(std::string_view text);
-constexpr bool is_terminal(TaskStatus status) { return status != TaskStatus::working && status != TaskStatus::input_required; }
+constexpr bool is_terminal(TaskStatus status) {
+  return status != TaskStatus::working && status != TaskStatus::input_required;
+}
 
 struct TaskRecord {
-  std::string id;         // unguessable: whoever knows it may ask for the outcome, if it is the same principal
+  std::string
+      id;  // unguessable: whoever knows it may ask for the outcome, if it is the same principal
   std::string principal;  // who started it; empty: anybody
   TaskStatus status = TaskStatus::working;
   std::string message;  // for a person; may be empty
   std::int64_t created_unix_ms = 0, updated_unix_ms = 0;
   std::int64_t ttl_ms = 0;  // from creation; afterwards the task may be forgotten
-  nlohmann::json outcome;   // completed: the CallToolResult; failed: the JSON-RPC error {code, message}; else null
+  nlohmann::json outcome;   // completed: the CallToolResult; failed: the JSON-RPC error {code,
+                            // message}; else null
 };
 
 /// Named limits, in docs/limits.md.
@@ -39,7 +45,8 @@ struct TaskLimits {
   std::int64_t poll_interval_ms = 1'000;  // what clients are told
 };
 
-/// Keeps records beyond the process. save() returns when the record would survive a crash: a client hears of a task only after that.
+/// Keeps records beyond the process. save() returns when the record would survive a crash: a client
+/// hears of a task only after that.
 class TaskStore {
  public:
   virtual ~TaskStore() = default;

@@ -16,8 +16,9 @@ std::string iso_time(std::int64_t unix_ms) {
   std::tm parts{};
   ::gmtime_r(&seconds, &parts);
   std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
-                parts.tm_min, parts.tm_sec, static_cast<int>(unix_ms % 1000));
+  std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
+                parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min,
+                parts.tm_sec, static_cast<int>(unix_ms % 1000));
   return text.data();
 }
 
@@ -31,21 +32,25 @@ json common(const TaskRecord& record, TaskStatus status) {
 }
 
 bool is_tool_error(const TaskRecord& record) {
-  return record.status == TaskStatus::completed && record.outcome.is_object() && record.outcome.value("isError", false);
+  return record.status == TaskStatus::completed && record.outcome.is_object() &&
+         record.outcome.value("isError", false);
 }
 
 Rpc<std::string> id_of(const json& params) {
   const auto id = params.find("taskId");
-  if (id == params.end() || !id->is_string()) return refuse_rpc(kInvalidParams, "params.taskId must be a string");
+  if (id == params.end() || !id->is_string())
+    return refuse_rpc(kInvalidParams, "params.taskId must be a string");
   return id->get<std::string>();
 }
 
 }  // namespace
 
 RpcError missing_tasks_extension() {
-  return {kMissingCapability,
-          std::string("Missing required client capability: the request must declare the extension ") + kTasksExtension,
-          {{"requiredCapabilities", {{"extensions", {{kTasksExtension, json::object()}}}}}}};
+  return {
+      kMissingCapability,
+      std::string("Missing required client capability: the request must declare the extension ") +
+          kTasksExtension,
+      {{"requiredCapabilities", {{"extensions", {{kTasksExtension, json::object()}}}}}}};
 }
 
 json created_task(const TaskView& task, const TaskLimits& limits) {
@@ -59,18 +64,21 @@ json detailed_task(const TaskView& task, const TaskLimits& limits) {
   json out = created_task(task, limits);
   if (task.record.status == TaskStatus::completed) out["result"] = task.record.outcome;
   if (task.record.status == TaskStatus::failed) out["error"] = task.record.outcome;
-  if (task.record.status == TaskStatus::input_required) out["inputRequests"] = to_json(task.input_requests);
+  if (task.record.status == TaskStatus::input_required)
+    out["inputRequests"] = to_json(task.input_requests);
   return out;
 }
 
 json legacy_task(const TaskView& task, const TaskLimits& limits) {
-  json out = common(task.record, is_tool_error(task.record) ? TaskStatus::failed : task.record.status);
+  json out =
+      common(task.record, is_tool_error(task.record) ? TaskStatus::failed : task.record.status);
   out["ttl"] = task.record.ttl_ms;
   out["pollInterval"] = limits.poll_interval_ms;
   return out;
 }
 
-Rpc<json> get_task(TaskTable& tasks, const json& params, const std::string& principal, bool stateless) {
+Rpc<json> get_task(TaskTable& tasks, const json& params, const std::string& principal,
+                   bool stateless) {
   const auto id = id_of(params);
   if (!id) return tl::unexpected<RpcError>(id.error());
   return tasks.find(*id, principal).map([&](const TaskView& task) {
@@ -78,37 +86,48 @@ Rpc<json> get_task(TaskTable& tasks, const json& params, const std::string& prin
   });
 }
 
-Rpc<json> cancel_task(TaskTable& tasks, const json& params, const std::string& principal, bool stateless) {
+Rpc<json> cancel_task(TaskTable& tasks, const json& params, const std::string& principal,
+                      bool stateless) {
   const auto id = id_of(params);
   if (!id) return tl::unexpected<RpcError>(id.error());
-  if (stateless) return tasks.cancel(*id, principal).map([](const TaskView&) { return json::object(); });
+  if (stateless)
+    return tasks.cancel(*id, principal).map([](const TaskView&) { return json::object(); });
   const auto before = tasks.find(*id, principal);
   if (before && is_terminal(before->record.status)) {
-    return refuse_rpc(kInvalidParams, "the task is over already: its status is '" + std::string(to_string(before->record.status)) + "'");
+    return refuse_rpc(kInvalidParams, "the task is over already: its status is '" +
+                                          std::string(to_string(before->record.status)) + "'");
   }
-  return tasks.cancel(*id, principal).map([&](const TaskView& task) { return legacy_task(task, tasks.limits()); });
+  return tasks.cancel(*id, principal).map([&](const TaskView& task) {
+    return legacy_task(task, tasks.limits());
+  });
 }
 
 Rpc<json> update_task(TaskTable& tasks, const json& params, const std::string& principal) {
   const auto id = id_of(params);
   if (!id) return tl::unexpected<RpcError>(id.error());
   const auto answers = params.find("inputResponses");
-  if (answers == params.end() || !answers->is_object()) return refuse_rpc(kInvalidParams, "params.inputResponses must be an object");
+  if (answers == params.end() || !answers->is_object())
+    return refuse_rpc(kInvalidParams, "params.inputResponses must be an object");
   for (const auto& [key, answer] : answers->items()) {
-    if (!answer.is_object()) return refuse_rpc(kInvalidParams, "params.inputResponses['" + key + "'] must be an object");
+    if (!answer.is_object())
+      return refuse_rpc(kInvalidParams, "params.inputResponses['" + key + "'] must be an object");
   }
   return tasks.update(*id, principal, *answers).map([] { return json::object(); });
 }
 
-Rpc<json> task_result(TaskTable& tasks, const json& params, const std::string& principal, const std::function<bool()>& give_up) {
+Rpc<json> task_result(TaskTable& tasks, const json& params, const std::string& principal,
+                      const std::function<bool()>& give_up) {
   const auto id = id_of(params);
   if (!id) return tl::unexpected<RpcError>(id.error());
   const auto task = tasks.wait(*id, principal, give_up);
   if (!task) return tl::unexpected<RpcError>(task.error());
   const TaskRecord& record = task->record;
-  if (record.status == TaskStatus::failed) return refuse_rpc(record.outcome.value("code", kInternalError), record.outcome.value("message", "the task failed"));
+  if (record.status == TaskStatus::failed)
+    return refuse_rpc(record.outcome.value("code", kInternalError),
+                      record.outcome.value("message", "the task failed"));
   if (record.status != TaskStatus::completed)
-    return refuse_rpc(kInternalError, "the task has no result: its status is '" + std::string(to_string(record.status)) + "'");
+    return refuse_rpc(kInternalError, "the task has no result: its status is '" +
+                                          std::string(to_string(record.status)) + "'");
   json result = record.outcome;
   result["_meta"][kMetaRelatedTask] = {{"taskId", record.id}};
   return result;

@@ -1,15 +1,16 @@
-// The wire forms of tasks, and the methods that ask for them: the extension of 2026-07-28 and the 2025-11-25 revision.
+// The wire forms of tasks, and the methods that ask for them: the extension of 2026-07-28 and the
+// 2025-11-25 revision.
 //
-//   if (auto refusal = tasks_refusal(message)) ...            // stateless: the request must declare the extension
-//   get_task(table, params, principal, stateless)
+//   if (auto refusal = tasks_refusal(message)) ...            // stateless: the request must
+//   declare the extension get_task(table, params, principal, stateless)
 //
 // Stateless, thread-safe.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
-#include "server/mcp/protocol/rpc.h"
 #include "server/mcp/core/task_table.h"
+#include "server/mcp/protocol/rpc.h"
 
 namespace assay::mcp {
 
@@ -24,12 +25,17 @@ nlohmann::json created_task(const TaskView& task, const TaskLimits& limits);
 nlohmann::json legacy_task(const TaskView& task, const TaskLimits& limits);
 
 /// tasks/get of both eras, as `principal`.
-Rpc<nlohmann::json> get_task(TaskTable& tasks, const nlohmann::json& params, const std::string& principal, bool stateless);
-/// tasks/cancel: an empty acknowledgement, or (2025-11-25) the task, and an error when it was over already.
-Rpc<nlohmann::json> cancel_task(TaskTable& tasks, const nlohmann::json& params, const std::string& principal, bool stateless);
+Rpc<nlohmann::json> get_task(TaskTable& tasks, const nlohmann::json& params,
+                             const std::string& principal, bool stateless);
+/// tasks/cancel: an empty acknowledgement, or (2025-11-25) the task, and an error when it was over
+/// already.
+Rpc<nlohmann::json> cancel_task(TaskTable& tasks, const nlohmann::json& params,
+                                const std::string& principal, bool stateless);
 /// tasks/update of the extension.
-Rpc<nlohmann::json> update_task(TaskTable& tasks, const nlohmann::json& params, const std::string& principal);
+Rpc<nlohmann::json> update_task(TaskTable& tasks, const nlohmann::json& params,
+                                const std::string& principal);
 /// tasks/result of 2025-11-25: waits for the end, then gives what the call would have given.
-Rpc<nlohmann::json> task_result(TaskTable& tasks, const nlohmann::json& params, const std::string& principal, const std::function<bool()>& give_up);
+Rpc<nlohmann::json> task_result(TaskTable& tasks, const nlohmann::json& params,
+                                const std::string& principal, const std::function<bool()>& give_up);
 
 }  // namespace assay::mcp

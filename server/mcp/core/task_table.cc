@@ -14,20 +14,31 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kPrefix = "task";
-constexpr std::array<std::string_view, 5> kStatusNames = {"working", "input_required", "completed", "failed", "cancelled"};
-constexpr std::chrono::milliseconds kLook{100};  // how often a waiting caller asks whether to give up
+constexpr std::array<std::string_view, 5> kStatusNames = {"working", "input_required", "completed",
+                                                          "failed", "cancelled"};
+constexpr std::chrono::milliseconds kLook{
+    100};  // how often a waiting caller asks whether to give up
 
-std::int64_t now_ms() { return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count(); }
-
-tl::unexpected<RpcError> unknown(const std::string& id) {
-  return refuse_rpc(kInvalidParams, "Task not found: '" + id + "' (unknown, or forgotten after its time to live)");
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
-bool expired(const TaskRecord& record) { return record.created_unix_ms + record.ttl_ms <= now_ms(); }
+tl::unexpected<RpcError> unknown(const std::string& id) {
+  return refuse_rpc(kInvalidParams,
+                    "Task not found: '" + id + "' (unknown, or forgotten after its time to live)");
+}
+
+bool expired(const TaskRecord& record) {
+  return record.created_unix_ms + record.ttl_ms <= now_ms();
+}
 
 }  // namespace
 
-std::string_view to_string(TaskStatus status) { return kStatusNames[static_cast<std::size_t>(status)]; }
+std::string_view to_string(TaskStatus status) {
+  return kStatusNames[static_cast<std::size_t>(status)];
+}
 
 std::optional<TaskStatus> task_status_from(std::string_view text) {
   const auto found = std::find(kStatusNames.begin(), kStatusNames.end(), text);
@@ -35,7 +46,8 @@ std::optional<TaskStatus> task_status_from(std::string_view text) {
   return static_cast<TaskStatus>(found - kStatusNames.begin());
 }
 
-/// Guarded by the table's mutex but for `work`, which only the one thread that runs it uses, and `cancelled`.
+/// Guarded by the table's mutex but for `work`, which only the one thread that runs it uses, and
+/// `cancelled`.
 struct TaskTable::Task {
   TaskRecord record;
   std::shared_ptr<const Caller> caller;
@@ -43,7 +55,7 @@ struct TaskTable::Task {
   json capabilities;
   json inputs = json::object();  // answers for the next step, by the handler's keys
   std::string state;
-  std::map<std::string, InputRequest> open;        // questions without an answer, by the client's keys
+  std::map<std::string, InputRequest> open;  // questions without an answer, by the client's keys
   std::map<std::string, std::string> handler_key;  // of each open or answered question of this step
   std::set<std::string> used;                      // client's keys, never to be used again
   std::atomic<bool> cancelled{false};
@@ -61,7 +73,9 @@ void TaskTable::purge() {
   for (auto it = tasks_.begin(); it != tasks_.end();) {
     Task& task = *it->second;
     if (!expired(task.record)) {
-      if (is_terminal(task.record.status) && (!oldest || task.record.updated_unix_ms < oldest->record.updated_unix_ms)) oldest = it->second;
+      if (is_terminal(task.record.status) &&
+          (!oldest || task.record.updated_unix_ms < oldest->record.updated_unix_ms))
+        oldest = it->second;
       ++it;
       continue;
     }
@@ -71,7 +85,8 @@ void TaskTable::purge() {
   if (tasks_.size() >= limits_.max_tasks && oldest) tasks_.erase(oldest->record.id);
 }
 
-Rpc<std::shared_ptr<TaskTable::Task>> TaskTable::admit(const Owner& owner, std::int64_t ttl_ms, Work work) {
+Rpc<std::shared_ptr<TaskTable::Task>> TaskTable::admit(const Owner& owner, std::int64_t ttl_ms,
+                                                       Work work) {
   auto task = std::make_shared<Task>();
   task->record.id = new_handle(kPrefix);
   task->record.principal = name_of(owner.caller);
@@ -85,21 +100,27 @@ Rpc<std::shared_ptr<TaskTable::Task>> TaskTable::admit(const Owner& owner, std::
   const std::lock_guard lock(mutex_);
   purge();
   if (tasks_.size() >= limits_.max_tasks) {
-    return refuse_rpc(kInternalError, "too many tasks: the limit is " + std::to_string(limits_.max_tasks) + "; cancel some, or retry when some have ended");
+    return refuse_rpc(kInternalError, "too many tasks: the limit is " +
+                                          std::to_string(limits_.max_tasks) +
+                                          "; cancel some, or retry when some have ended");
   }
   tasks_[task->record.id] = task;
   return task;
 }
 
 Rpc<TaskView> TaskTable::start(const Owner& owner, std::optional<std::int64_t> ttl_ms, Work work) {
-  auto task = admit(owner, std::clamp<std::int64_t>(ttl_ms.value_or(limits_.default_ttl_ms), 1, limits_.max_ttl_ms), std::move(work));
+  auto task = admit(
+      owner,
+      std::clamp<std::int64_t>(ttl_ms.value_or(limits_.default_ttl_ms), 1, limits_.max_ttl_ms),
+      std::move(work));
   if (!task) return tl::unexpected<RpcError>(task.error());
   const TaskView first = view(**task);  // nobody else knows the task yet
   const Status saved = store_ == nullptr ? Status() : store_->save(first.record);
   if (saved && pool_.submit([this, shared = *task] { run(shared); })) return first;
   const std::lock_guard lock(mutex_);
   tasks_.erase(first.record.id);
-  return refuse_rpc(kInternalError, saved ? "too many tasks are waiting; retry when some have ended" : "the task cannot be kept: " + saved.error().message);
+  return refuse_rpc(kInternalError, saved ? "too many tasks are waiting; retry when some have ended"
+                                          : "the task cannot be kept: " + saved.error().message);
 }
 
 void TaskTable::run(const std::shared_ptr<Task>& task) {
@@ -124,10 +145,17 @@ void TaskTable::run(const std::shared_ptr<Task>& task) {
   };
   Rpc<Step> step = ending_ ? refuse_rpc(kInternalError, "") : task->work(context);
   if (ending_) step = refuse_rpc(kInternalError, "the server was stopped while the task ran");
-  if (!step) return settle(*task, TaskStatus::failed, {{"code", step.error().code}, {"message", step.error().message}}, step.error().message);
-  if (!step->input_required) return settle(*task, TaskStatus::completed, std::move(step->result), "");
-  if (const auto missing = missing_capability(step->input_required->requests, context.client_capabilities)) {
-    return settle(*task, TaskStatus::failed, {{"code", missing->code}, {"message", missing->message}, {"data", missing->data}}, missing->message);
+  if (!step)
+    return settle(*task, TaskStatus::failed,
+                  {{"code", step.error().code}, {"message", step.error().message}},
+                  step.error().message);
+  if (!step->input_required)
+    return settle(*task, TaskStatus::completed, std::move(step->result), "");
+  if (const auto missing =
+          missing_capability(step->input_required->requests, context.client_capabilities)) {
+    return settle(*task, TaskStatus::failed,
+                  {{"code", missing->code}, {"message", missing->message}, {"data", missing->data}},
+                  missing->message);
   }
   park(*task, *step->input_required);
 }
@@ -141,7 +169,8 @@ void TaskTable::park(Task& task, const InputRequired& needed) {
     task.handler_key.clear();
     for (const auto& [key, request] : needed.requests) {
       std::string shown = key;
-      for (int again = 2; !task.used.insert(shown).second; ++again) shown = key + "-" + std::to_string(again);
+      for (int again = 2; !task.used.insert(shown).second; ++again)
+        shown = key + "-" + std::to_string(again);
       task.open[shown] = request;
       task.handler_key[shown] = key;
     }
@@ -164,15 +193,19 @@ void TaskTable::settle(Task& task, TaskStatus status, json outcome, std::string 
   changed_.notify_all();
   if (store_ != nullptr) {
     if (const Status saved = store_->save(now.record); !saved)
-      std::fprintf(stderr, "mcp: task %s cannot be saved: %s\n", now.record.id.c_str(), saved.error().message.c_str());
+      std::fprintf(stderr, "mcp: task %s cannot be saved: %s\n", now.record.id.c_str(),
+                   saved.error().message.c_str());
   }
   hub_.publish({Change::Kind::task, now.record.id, nullptr});
 }
 
-std::shared_ptr<TaskTable::Task> TaskTable::live(const std::string& id, const std::string& principal) {
+std::shared_ptr<TaskTable::Task> TaskTable::live(const std::string& id,
+                                                 const std::string& principal) {
   const std::lock_guard lock(mutex_);
   const auto found = tasks_.find(id);
-  if (found == tasks_.end() || found->second->record.principal != principal || expired(found->second->record)) return nullptr;
+  if (found == tasks_.end() || found->second->record.principal != principal ||
+      expired(found->second->record))
+    return nullptr;
   return found->second;
 }
 
@@ -183,20 +216,26 @@ Rpc<TaskView> TaskTable::find(const std::string& id, const std::string& principa
   }
   if (store_ == nullptr || !is_handle(id, kPrefix)) return unknown(id);
   auto stored = store_->load(id);
-  if (!stored) return refuse_rpc(kInternalError, "the task cannot be read: " + stored.error().message);
+  if (!stored)
+    return refuse_rpc(kInternalError, "the task cannot be read: " + stored.error().message);
   if (!*stored || (*stored)->principal != principal || expired(**stored)) return unknown(id);
   TaskRecord record = std::move(**stored);
   if (!is_terminal(record.status)) {
     record.status = TaskStatus::failed;
-    record.message = "the server was restarted while the task ran; its durable work, if any, goes on under its own handle";
+    record.message =
+        "the server was restarted while the task ran; its durable work, if any, goes on under its "
+        "own handle";
     record.outcome = {{"code", kInternalError}, {"message", record.message}};
   }
   return TaskView{std::move(record), {}};
 }
 
-Rpc<void> TaskTable::update(const std::string& id, const std::string& principal, const json& answers) {
+Rpc<void> TaskTable::update(const std::string& id, const std::string& principal,
+                            const json& answers) {
   const auto task = live(id, principal);
-  if (!task) return find(id, principal).map([](const TaskView&) {});  // one of an earlier process asks for nothing
+  if (!task)
+    return find(id, principal).map([](const TaskView&) {
+    });  // one of an earlier process asks for nothing
   bool goes_on = false;
   {
     const std::lock_guard lock(mutex_);
@@ -212,7 +251,9 @@ Rpc<void> TaskTable::update(const std::string& id, const std::string& principal,
     task->record.updated_unix_ms = now_ms();
   }
   if (goes_on && !pool_.submit([this, task] { run(task); })) {
-    settle(*task, TaskStatus::failed, {{"code", kInternalError}, {"message", "too many tasks are waiting"}}, "too many tasks are waiting");
+    settle(*task, TaskStatus::failed,
+           {{"code", kInternalError}, {"message", "too many tasks are waiting"}},
+           "too many tasks are waiting");
   }
   return {};
 }
@@ -225,7 +266,8 @@ Rpc<TaskView> TaskTable::cancel(const std::string& id, const std::string& princi
   return find(id, principal);
 }
 
-Rpc<TaskView> TaskTable::wait(const std::string& id, const std::string& principal, const std::function<bool()>& give_up) {
+Rpc<TaskView> TaskTable::wait(const std::string& id, const std::string& principal,
+                              const std::function<bool()>& give_up) {
   const auto task = live(id, principal);
   if (!task) return find(id, principal);
   std::unique_lock lock(mutex_);

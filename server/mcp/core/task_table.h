@@ -1,9 +1,11 @@
-// The running and finished tasks of this process: starts work on threads of its own, keeps its state, hands over answers, cancels it.
+// The running and finished tasks of this process: starts work on threads of its own, keeps its
+// state, hands over answers, cancels it.
 //
 //   Rpc<TaskView> task = tasks.start(owner, ttl_ms, work);      // durable when it returns
 //   tasks.find(task->record.id, principal)                       // until created + ttl
 //
-// Thread-safe. A task is found only by the principal that started it. A task that an earlier process left unfinished is shown as failed.
+// Thread-safe. A task is found only by the principal that started it. A task that an earlier
+// process left unfinished is shown as failed.
 #pragma once
 
 #include <atomic>
@@ -16,13 +18,13 @@
 #include <optional>
 #include <string>
 
-#include "server/mcp/protocol/caller.h"
+#include "base/worker_pool.h"
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/input.h"
 #include "server/mcp/core/request_context.h"
-#include "server/mcp/protocol/rpc.h"
 #include "server/mcp/core/task.h"
-#include "base/worker_pool.h"
+#include "server/mcp/protocol/caller.h"
+#include "server/mcp/protocol/rpc.h"
 
 namespace assay::mcp {
 
@@ -43,7 +45,7 @@ class TaskTable {
   struct Owner {
     std::shared_ptr<const Caller> caller = nullptr;
     nlohmann::json capabilities = nlohmann::json::object();  // what the client may be asked for
-    nlohmann::json inputs = nlohmann::json::object();        // answers that it gave before the task began
+    nlohmann::json inputs = nlohmann::json::object();  // answers that it gave before the task began
     std::string state = {};
   };
 
@@ -53,12 +55,16 @@ class TaskTable {
 
   Rpc<TaskView> start(const Owner& owner, std::optional<std::int64_t> ttl_ms, Work work);
   Rpc<TaskView> find(const std::string& id, const std::string& principal);
-  /// Hands over answers; keys that nobody asked for are ignored. The work goes on when the last one is there.
-  Rpc<void> update(const std::string& id, const std::string& principal, const nlohmann::json& answers);
-  /// Final at once, whatever the work does; the work sees cancelled(). A finished task stays as it is.
+  /// Hands over answers; keys that nobody asked for are ignored. The work goes on when the last one
+  /// is there.
+  Rpc<void> update(const std::string& id, const std::string& principal,
+                   const nlohmann::json& answers);
+  /// Final at once, whatever the work does; the work sees cancelled(). A finished task stays as it
+  /// is.
   Rpc<TaskView> cancel(const std::string& id, const std::string& principal);
   /// Waits until the task is over or `give_up` says true.
-  Rpc<TaskView> wait(const std::string& id, const std::string& principal, const std::function<bool()>& give_up);
+  Rpc<TaskView> wait(const std::string& id, const std::string& principal,
+                     const std::function<bool()>& give_up);
   /// At shutdown: running tasks are told to stop, and fail.
   void end();
   const TaskLimits& limits() const { return limits_; }

@@ -1,7 +1,7 @@
 #include "server/mcp/core/tool_caller.h"
 
-#include "server/mcp/protocol/meta.h"
 #include "server/mcp/core/task_methods.h"
+#include "server/mcp/protocol/meta.h"
 
 namespace assay::mcp {
 namespace {
@@ -16,70 +16,98 @@ Rpc<json> rendered(const ToolRegistry& tools, const ToolRegistry::Entry& entry, 
 
 }  // namespace
 
-Rpc<ToolCaller::TaskWish> ToolCaller::read_wish(const Message& message, bool stateless, TaskSupport support) {
+Rpc<ToolCaller::TaskWish> ToolCaller::read_wish(const Message& message, bool stateless,
+                                                TaskSupport support) {
   TaskWish wish;
   if (stateless) {
     wish.takes = support != TaskSupport::forbidden && declares_extension(message, kTasksExtension);
-    if (support == TaskSupport::required && !wish.takes) return tl::unexpected<RpcError>(missing_tasks_extension());
+    if (support == TaskSupport::required && !wish.takes)
+      return tl::unexpected<RpcError>(missing_tasks_extension());
     return wish;
   }
   const auto task = message.params.find("task");
   wish.takes = task != message.params.end() && task->is_object();
-  if (wish.takes && support == TaskSupport::forbidden) return refuse_rpc(kMethodNotFound, "calls of this tool cannot be tasks; repeat it without params.task");
-  if (!wish.takes && support == TaskSupport::required) return refuse_rpc(kMethodNotFound, "calls of this tool must be tasks; repeat it with params.task");
+  if (wish.takes && support == TaskSupport::forbidden)
+    return refuse_rpc(kMethodNotFound,
+                      "calls of this tool cannot be tasks; repeat it without params.task");
+  if (!wish.takes && support == TaskSupport::required)
+    return refuse_rpc(kMethodNotFound,
+                      "calls of this tool must be tasks; repeat it with params.task");
   if (wish.takes && task->contains("ttl")) {
     const json& ttl = (*task)["ttl"];
     if (!ttl.is_number_integer() || ttl.get<std::int64_t>() <= 0)
-      return refuse_rpc(kInvalidParams, "params.task.ttl must be a positive number of milliseconds");
+      return refuse_rpc(kInvalidParams,
+                        "params.task.ttl must be a positive number of milliseconds");
     wish.ttl_ms = ttl.get<std::int64_t>();
   }
   return wish;
 }
 
-Rpc<json> ToolCaller::call(const Message& message, const TransportContext& exchange, bool stateless, bool& cancelled) {
+Rpc<json> ToolCaller::call(const Message& message, const TransportContext& exchange, bool stateless,
+                           bool& cancelled) {
   const json& params = message.params;
   const auto name = params.find("name");
-  if (name == params.end() || !name->is_string()) return refuse_rpc(kInvalidParams, "params.name must be a string; valid: " + tools_.names());
+  if (name == params.end() || !name->is_string())
+    return refuse_rpc(kInvalidParams, "params.name must be a string; valid: " + tools_.names());
   const ToolRegistry::Entry* entry = tools_.find(*name);
-  if (entry == nullptr) return refuse_rpc(kInvalidParams, "Unknown tool: '" + name->get<std::string>() + "'; valid: " + tools_.names());
+  if (entry == nullptr)
+    return refuse_rpc(kInvalidParams,
+                      "Unknown tool: '" + name->get<std::string>() + "'; valid: " + tools_.names());
   json arguments = params.value("arguments", json(nullptr));
   if (arguments.is_null()) arguments = json::object();
-  if (!arguments.is_object()) return refuse_rpc(kInvalidParams, "params.arguments must be an object");
+  if (!arguments.is_object())
+    return refuse_rpc(kInvalidParams, "params.arguments must be an object");
   const auto wish = read_wish(message, stateless, entry->tool.task_support);
   if (!wish) return tl::unexpected<RpcError>(wish.error());
-  if (auto refused = tools_.refuse_arguments(*entry, arguments)) return rendered(tools_, *entry, std::move(*refused));
+  if (auto refused = tools_.refuse_arguments(*entry, arguments))
+    return rendered(tools_, *entry, std::move(*refused));
 
   CallScope call(message, exchange, in_flight_, stateless);
   if (const auto problem = call.take_input(seal_)) return tl::unexpected<RpcError>(*problem);
-  auto result =
-      gather_input(call, [&](RequestContext& context) -> Rpc<ToolResult> { return tools_.run(*entry, [&] { return entry->tool.call(arguments, context); }); });
-  Rpc<json> out = result ? finish(*entry, std::move(*result), call, *wish) : tl::unexpected<RpcError>(result.error());
+  auto result = gather_input(call, [&](RequestContext& context) -> Rpc<ToolResult> {
+    return tools_.run(*entry, [&] { return entry->tool.call(arguments, context); });
+  });
+  Rpc<json> out = result ? finish(*entry, std::move(*result), call, *wish)
+                         : tl::unexpected<RpcError>(result.error());
   call.close();
   cancelled = call.cancelled();
   return out;
 }
 
-Rpc<json> ToolCaller::finish(const ToolRegistry::Entry& entry, ToolResult result, CallScope& call, const TaskWish& wish) {
-  const auto needs_input = [&](const InputRequired& needed) { return input_required_result(needed, call, seal_, name_of(call.context().caller)); };
+Rpc<json> ToolCaller::finish(const ToolRegistry::Entry& entry, ToolResult result, CallScope& call,
+                             const TaskWish& wish) {
+  const auto needs_input = [&](const InputRequired& needed) {
+    return input_required_result(needed, call, seal_, name_of(call.context().caller));
+  };
   if (result.input_required) return needs_input(*result.input_required);
-  if (wish.takes && (result.work || !call.stateless())) return start_task(entry, std::move(result), call, wish);
+  if (wish.takes && (result.work || !call.stateless()))
+    return start_task(entry, std::move(result), call, wish);
   if (!result.work) return rendered(tools_, entry, std::move(result));
   const auto work = std::move(result.work);
-  auto rest = gather_input(call, [&](RequestContext& context) -> Rpc<ToolResult> { return tools_.run(entry, [&] { return work(context); }); });
+  auto rest = gather_input(call, [&](RequestContext& context) -> Rpc<ToolResult> {
+    return tools_.run(entry, [&] { return work(context); });
+  });
   if (!rest) return tl::unexpected<RpcError>(rest.error());
   if (rest->input_required) return needs_input(*rest->input_required);
   return rendered(tools_, entry, std::move(*rest));
 }
 
-Rpc<json> ToolCaller::start_task(const ToolRegistry::Entry& entry, ToolResult result, CallScope& call, const TaskWish& wish) {
+Rpc<json> ToolCaller::start_task(const ToolRegistry::Entry& entry, ToolResult result,
+                                 CallScope& call, const TaskWish& wish) {
   auto shared = std::make_shared<ToolResult>(std::move(result));
-  const TaskTable::Work work = [this, &entry, shared](RequestContext& context) -> Rpc<TaskTable::Step> {
-    ToolResult now = shared->work ? tools_.run(entry, [&] { return shared->work(context); }) : *shared;
+  const TaskTable::Work work = [this, &entry,
+                                shared](RequestContext& context) -> Rpc<TaskTable::Step> {
+    ToolResult now =
+        shared->work ? tools_.run(entry, [&] { return shared->work(context); }) : *shared;
     if (now.input_required) return TaskTable::Step{nullptr, std::move(now.input_required)};
-    return rendered(tools_, entry, std::move(now)).map([](json out) { return TaskTable::Step{std::move(out)}; });
+    return rendered(tools_, entry, std::move(now)).map([](json out) {
+      return TaskTable::Step{std::move(out)};
+    });
   };
   const RequestContext& context = call.context();
-  const auto task = tasks_.start({context.caller, context.client_capabilities, context.inputs, context.state}, wish.ttl_ms, work);
+  const auto task =
+      tasks_.start({context.caller, context.client_capabilities, context.inputs, context.state},
+                   wish.ttl_ms, work);
   if (!task) return tl::unexpected<RpcError>(task.error());
   if (!call.stateless()) return json{{"task", legacy_task(*task, tasks_.limits())}};
   json out = created_task(*task, tasks_.limits());

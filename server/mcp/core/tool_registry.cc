@@ -10,7 +10,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxNameBytes = 64;                // some clients refuse more, and prefix names before they count
+constexpr std::size_t kMaxNameBytes =
+    64;  // some clients refuse more, and prefix names before they count
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
 json text_result(std::string text, bool is_error) {
@@ -21,19 +22,25 @@ json text_result(std::string text, bool is_error) {
 
 bool legal_name(const std::string& name) {
   return !name.empty() && name.size() <= kMaxNameBytes &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == std::string::npos;
+         name.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") ==
+             std::string::npos;
 }
 
-/// JSON has one kind of number: 3.0 is an integer to JSON Schema and to some clients, but not to the validator.
+/// JSON has one kind of number: 3.0 is an integer to JSON Schema and to some clients, but not to
+/// the validator.
 void normalise_integers(json& arguments, const json& schema) {
   const auto properties = schema.find("properties");
   if (properties == schema.end()) return;
   for (auto& [key, value] : arguments.items()) {
     if (!value.is_number_float()) continue;
     const auto property = properties->find(key);
-    if (property == properties->end() || !property->is_object() || property->value("type", json()) != "integer") continue;
+    if (property == properties->end() || !property->is_object() ||
+        property->value("type", json()) != "integer")
+      continue;
     const double number = value.get<double>();
-    if (std::trunc(number) == number && std::abs(number) <= kMaxExactInteger) value = static_cast<std::int64_t>(number);
+    if (std::trunc(number) == number && std::abs(number) <= kMaxExactInteger)
+      value = static_cast<std::int64_t>(number);
   }
 }
 
@@ -46,34 +53,42 @@ std::string bad_arguments(const std::string& tool, const std::vector<std::string
 }  // namespace
 
 Status ToolRegistry::add(Tool tool) {
-  const auto refuse = [&](const std::string& why) { return fail(ErrorCode::invalid_argument, "tool '" + tool.name + "': " + why); };
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorCode::invalid_argument, "tool '" + tool.name + "': " + why);
+  };
   if (!legal_name(tool.name)) return refuse("a name has 1 to 64 characters of a-z A-Z 0-9 _ - .");
   if (has(tool.name)) return refuse("there is a tool of this name already");
   if (!tool.call) return refuse("there is no handler");
-  if (!tool.input_schema.is_object() || tool.input_schema.value("type", json()) != "object") return refuse("input_schema must be of type object");
+  if (!tool.input_schema.is_object() || tool.input_schema.value("type", json()) != "object")
+    return refuse("input_schema must be of type object");
   auto input = Schema::compile(tool.input_schema);
   if (!input) return refuse("input_schema " + input.error().message);
   auto headers = param_headers(tool.input_schema);
   if (!headers) return refuse("input_schema: " + headers.error().message);
   std::optional<Schema> output;
   if (!tool.output_schema.is_null()) {
-    if (!tool.output_schema.is_object() || tool.output_schema.value("type", json()) != "object") return refuse("output_schema must be null or of type object");
+    if (!tool.output_schema.is_object() || tool.output_schema.value("type", json()) != "object")
+      return refuse("output_schema must be null or of type object");
     auto compiled = Schema::compile(tool.output_schema);
     if (!compiled) return refuse("output_schema " + compiled.error().message);
     output.emplace(std::move(*compiled));
   }
-  json shown = {{"name", tool.name}, {"description", tool.description}, {"inputSchema", tool.input_schema}};
+  json shown = {
+      {"name", tool.name}, {"description", tool.description}, {"inputSchema", tool.input_schema}};
   if (!tool.title.empty()) shown["title"] = tool.title;
   if (output) shown["outputSchema"] = tool.output_schema;
   show_icons(shown, tool.icons);
-  if (tool.annotations.is_object() && !tool.annotations.empty()) shown["annotations"] = tool.annotations;
+  if (tool.annotations.is_object() && !tool.annotations.empty())
+    shown["annotations"] = tool.annotations;
   list_.push_back(shown);
   if (tool.task_support != TaskSupport::forbidden) {
     has_tasks_ = true;
-    shown["execution"] = {{"taskSupport", tool.task_support == TaskSupport::required ? "required" : "optional"}};
+    shown["execution"] = {
+        {"taskSupport", tool.task_support == TaskSupport::required ? "required" : "optional"}};
   }
   legacy_list_.push_back(std::move(shown));
-  entries_.push_back(std::make_unique<Entry>(Entry{std::move(tool), std::move(*input), std::move(output), std::move(*headers)}));
+  entries_.push_back(std::make_unique<Entry>(
+      Entry{std::move(tool), std::move(*input), std::move(output), std::move(*headers)}));
   return {};
 }
 
@@ -93,7 +108,8 @@ std::string ToolRegistry::names() const {
   return text.empty() ? "none" : text;
 }
 
-std::optional<ToolResult> ToolRegistry::refuse_arguments(const Entry& entry, json& arguments) const {
+std::optional<ToolResult> ToolRegistry::refuse_arguments(const Entry& entry,
+                                                         json& arguments) const {
   normalise_integers(arguments, entry.tool.input_schema);
   const auto problems = entry.input.check(arguments);
   if (problems.empty()) return std::nullopt;
@@ -109,7 +125,11 @@ ToolResult ToolRegistry::run(const Entry& entry, const std::function<ToolResult(
   } catch (...) {
     std::fprintf(stderr, "mcp: tool %s threw something that is no std::exception\n", name.c_str());
   }
-  return {true, "Internal error in " + name + ": a defect of this server, not of your arguments. Its log has the details; other tools still work.", nullptr};
+  return {true,
+          "Internal error in " + name +
+              ": a defect of this server, not of your arguments. Its log has the details; other "
+              "tools still work.",
+          nullptr};
 }
 
 Result<json> ToolRegistry::render(const Entry& entry, ToolResult answer) const {
@@ -127,8 +147,12 @@ Result<json> ToolRegistry::render(const Entry& entry, ToolResult answer) const {
   if (problems.empty()) {
     result["structuredContent"] = std::move(answer.structured);
   } else if (entry.output && !answer.is_error) {
-    std::fprintf(stderr, "mcp: the result of tool %s breaks its output schema: %s\n", name.c_str(), problems.front().c_str());
-    return fail(ErrorCode::internal, "tool '" + name + "' gave a result that breaks its own output schema; this is a defect of the server");
+    std::fprintf(stderr, "mcp: the result of tool %s breaks its output schema: %s\n", name.c_str(),
+                 problems.front().c_str());
+    return fail(
+        ErrorCode::internal,
+        "tool '" + name +
+            "' gave a result that breaks its own output schema; this is a defect of the server");
   }
   return result;
 }

@@ -1,5 +1,6 @@
-// The registered tools with their compiled schemas: lists them, finds them, and has the steps of a call: arguments checked, exceptions caught,
-// result checked. tool_caller.h puts the steps in order. Registration first, then calls from many threads at once.
+// The registered tools with their compiled schemas: lists them, finds them, and has the steps of a
+// call: arguments checked, exceptions caught, result checked. tool_caller.h puts the steps in
+// order. Registration first, then calls from many threads at once.
 //
 //   const ToolRegistry::Entry* entry = tools.find("add");
 #pragma once
@@ -12,9 +13,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/mcp/core/server.h"
 #include "server/mcp/schema/param_headers.h"
 #include "server/mcp/schema/schema.h"
-#include "server/mcp/core/server.h"
 
 namespace assay::mcp {
 
@@ -40,13 +41,15 @@ class ToolRegistry {
   /// Null when there is no such tool.
   const Entry* find(const std::string& name) const;
 
-  /// Bad arguments are a result with isError that says what is wrong with each; nothing when they conform. Turns 3.0 into 3 where the schema
-  /// wants an integer.
+  /// Bad arguments are a result with isError that says what is wrong with each; nothing when they
+  /// conform. Turns 3.0 into 3 where the schema wants an integer.
   std::optional<ToolResult> refuse_arguments(const Entry& entry, nlohmann::json& arguments) const;
-  /// Runs the handler, or what it left to do. An exception becomes a result with isError that keeps its text from the client.
+  /// Runs the handler, or what it left to do. An exception becomes a result with isError that keeps
+  /// its text from the client.
   ToolResult run(const Entry& entry, const std::function<ToolResult()>& work) const;
-  /// A CallToolResult. An Error (`internal`) means that the tool broke its own output schema, and is logged. A failed call's structured part is
-  /// passed on only where it conforms: some clients check it even then.
+  /// A CallToolResult. An Error (`internal`) means that the tool broke its own output schema, and
+  /// is logged. A failed call's structured part is passed on only where it conforms: some clients
+  /// check it even then.
   Result<nlohmann::json> render(const Entry& entry, ToolResult result) const;
 
  private:

@@ -19,8 +19,12 @@ constexpr std::size_t kReadAheadBytes = 64 << 10;
 constexpr std::size_t kCollectBytes = 256 << 10;
 
 using NameCall = int (*)(int, sockaddr*, socklen_t*);
-int peer_name(int fd, sockaddr* address, socklen_t* size) { return ::getpeername(fd, address, size); }
-int own_name(int fd, sockaddr* address, socklen_t* size) { return ::getsockname(fd, address, size); }
+int peer_name(int fd, sockaddr* address, socklen_t* size) {
+  return ::getpeername(fd, address, size);
+}
+int own_name(int fd, sockaddr* address, socklen_t* size) {
+  return ::getsockname(fd, address, size);
+}
 
 /// Empty when the other side is gone already.
 SocketAddress address_of(int fd, NameCall call) {
@@ -30,13 +34,16 @@ SocketAddress address_of(int fd, NameCall call) {
   std::array<char, NI_MAXSERV> port{};
   auto* address = reinterpret_cast<sockaddr*>(&storage);
   if (call(fd, address, &size) != 0) return {};
-  if (::getnameinfo(address, size, host.data(), host.size(), port.data(), port.size(), NI_NUMERICHOST | NI_NUMERICSERV) != 0) return {};
+  if (::getnameinfo(address, size, host.data(), host.size(), port.data(), port.size(),
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+    return {};
   return {host.data(), std::atoi(port.data())};
 }
 
 }  // namespace
 
-Connection::Connection(UniqueFd fd, std::unique_ptr<SocketIo> io, std::chrono::milliseconds write_timeout)
+Connection::Connection(UniqueFd fd, std::unique_ptr<SocketIo> io,
+                       std::chrono::milliseconds write_timeout)
     : fd_(std::move(fd)),
       io_(std::move(io)),
       write_timeout_(write_timeout),
@@ -73,11 +80,14 @@ std::size_t Connection::read(char* buffer, std::size_t size, Clock::time_point u
   while (true) {
     const IoState got = fill();
     if (got == IoState::done) return read(buffer, size, until);
-    if (got == IoState::closed || !wait_for(got == IoState::want_read ? POLLIN : POLLOUT, until)) return 0;
+    if (got == IoState::closed || !wait_for(got == IoState::want_read ? POLLIN : POLLOUT, until))
+      return 0;
   }
 }
 
-bool Connection::wait_readable(std::chrono::milliseconds patience) const { return wait_for(POLLIN, Clock::now() + patience); }
+bool Connection::wait_readable(std::chrono::milliseconds patience) const {
+  return wait_for(POLLIN, Clock::now() + patience);
+}
 
 bool Connection::write(std::string_view text) {
   output_.append(text);
@@ -91,13 +101,16 @@ bool Connection::flush() {
     const IoResult put = io_->write(output_.data() + done, output_.size() - done);
     done += put.bytes;
     if (put.state == IoState::done) continue;
-    broken_ = put.state == IoState::closed || !wait_for(put.state == IoState::want_read ? POLLIN : POLLOUT, until);
+    broken_ = put.state == IoState::closed ||
+              !wait_for(put.state == IoState::want_read ? POLLIN : POLLOUT, until);
   }
   output_.clear();
   return !broken_;
 }
 
-bool Connection::try_write(std::string_view text) { return !broken_ && io_->write(text.data(), text.size()).bytes == text.size(); }
+bool Connection::try_write(std::string_view text) {
+  return !broken_ && io_->write(text.data(), text.size()).bytes == text.size();
+}
 
 void Connection::finish_writing() {
   flush();
@@ -116,7 +129,8 @@ void Connection::stop_writing() const { ::shutdown(fd_.get(), SHUT_WR); }
 
 bool Connection::wait_for(short events, Clock::time_point until) const {
   while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
     if (left <= 0) return false;
     pollfd entry{fd_.get(), events, 0};
     const int ready = ::poll(&entry, 1, static_cast<int>(left));

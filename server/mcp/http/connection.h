@@ -1,4 +1,5 @@
-// One client's connection to the HTTP server: bounded input that was read ahead, output that is collected and sent in one piece, and deadlines on both.
+// One client's connection to the HTTP server: bounded input that was read ahead, output that is
+// collected and sent in one piece, and deadlines on both.
 //
 //   connection.fill();                                   // what has arrived, without waiting
 //   connection.read(buffer, size, deadline);             // waits, for a body
@@ -38,16 +39,19 @@ class Connection {
   std::string_view input() const { return std::string_view(input_).substr(used_); }
   /// Drops the first `bytes` of input().
   void consume(std::size_t bytes);
-  /// Reads what has arrived without waiting, at most kReadAheadBytes. `done`: there is more input than before.
+  /// Reads what has arrived without waiting, at most kReadAheadBytes. `done`: there is more input
+  /// than before.
   IoState fill();
   /// Up to `size` bytes, waiting until `deadline` for the first; 0 when none came.
   std::size_t read(char* buffer, std::size_t size, Clock::time_point deadline);
   /// True when input arrives within `patience`.
   bool wait_readable(std::chrono::milliseconds patience) const;
 
-  /// Collects; sends by itself only what exceeds kCollectBytes. False once the connection is broken.
+  /// Collects; sends by itself only what exceeds kCollectBytes. False once the connection is
+  /// broken.
   bool write(std::string_view text);
-  /// Sends what was collected. A client that does not take it within the write timeout is given up: false, now and ever after.
+  /// Sends what was collected. A client that does not take it within the write timeout is given up:
+  /// false, now and ever after.
   bool flush();
   /// Sends `text` at once and without waiting; false when it does not fit.
   bool try_write(std::string_view text);
@@ -56,7 +60,8 @@ class Connection {
 
   /// The client closed the connection, or its sending half.
   bool hung_up() const;
-  /// From another thread: whoever reads from this connection finds its end, answers are still written.
+  /// From another thread: whoever reads from this connection finds its end, answers are still
+  /// written.
   void stop_reading() const;
   /// The client sees the end of what we send.
   void stop_writing() const;
@@ -65,7 +70,8 @@ class Connection {
   Clock::time_point deadline;  // while it is watched: it is closed when nothing came by then
   bool wants_write = false;    // watch for writability instead
   bool draining = false;       // answered for the last time: what comes is thrown away
-  bool mid_head = true;        // the first bytes of a request may have come; `deadline` is for the rest of its headers
+  bool mid_head = true;  // the first bytes of a request may have come; `deadline` is for the rest
+                         // of its headers
   std::size_t drained_bytes = 0;
   bool close_after = false;  // the request in progress is the connection's last one
 

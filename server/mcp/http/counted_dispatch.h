@@ -10,7 +10,8 @@ namespace assay::mcp {
 
 class CountedDispatch {
  public:
-  CountedDispatch(Dispatcher& dispatcher, HttpMetrics& metrics) : dispatcher_(dispatcher), metrics_(metrics) {}
+  CountedDispatch(Dispatcher& dispatcher, HttpMetrics& metrics)
+      : dispatcher_(dispatcher), metrics_(metrics) {}
   Outcome handle(const Message& message, const TransportContext& exchange);
 
  private:

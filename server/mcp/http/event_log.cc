@@ -8,12 +8,15 @@ namespace {
 std::optional<std::uint64_t> number_in(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                  : std::nullopt;
 }
 
 }  // namespace
 
-std::string event_id(const EventLog::Place& place) { return std::to_string(place.stream) + "-" + std::to_string(place.number); }
+std::string event_id(const EventLog::Place& place) {
+  return std::to_string(place.stream) + "-" + std::to_string(place.number);
+}
 
 EventLog::Place EventLog::open() {
   const std::lock_guard lock(mutex_);
@@ -67,7 +70,8 @@ EventLog::Batch EventLog::after(const Place& place, std::chrono::milliseconds ti
   Batch batch;
   const auto collect = [&] {
     for (const Event& event : events_) {
-      if (event.place.stream == place.stream && event.place.number > place.number) batch.events.push_back(event);
+      if (event.place.stream == place.stream && event.place.number > place.number)
+        batch.events.push_back(event);
     }
     batch.ended = open_.count(place.stream) == 0;
     return batch.ended || !batch.events.empty();

@@ -1,9 +1,11 @@
-// The last events of a legacy HTTP session, so that a client whose stream broke can have the rest: bounded in number and bytes, oldest dropped first.
+// The last events of a legacy HTTP session, so that a client whose stream broke can have the rest:
+// bounded in number and bytes, oldest dropped first.
 //
 //   const auto stream = log.open();
 //   log.append(stream, data);                                   // by the call's thread
-//   log.after(*log.find("3-17"), 500ms)                          // by whoever carries the stream to the client
-//   log.finish(stream);                                         // nothing more will come
+//   log.after(*log.find("3-17"), 500ms)                          // by whoever carries the stream
+//   to the client log.finish(stream);                                         // nothing more will
+//   come
 //
 // Stream 0 carries what belongs to no request, and ends with the session. Thread-safe.
 #pragma once
@@ -25,7 +27,8 @@ class EventLog {
  public:
   struct Place {
     std::uint64_t stream = 0;
-    std::uint64_t number = 0;  // of the last event that the client has; numbers rise over all streams
+    std::uint64_t number =
+        0;  // of the last event that the client has; numbers rise over all streams
   };
   struct Event {
     Place place;
@@ -36,7 +39,8 @@ class EventLog {
     bool ended = false;  // nothing more will come
   };
 
-  EventLog(std::size_t max_events, std::size_t max_bytes) : max_events_(max_events), max_bytes_(max_bytes) {}
+  EventLog(std::size_t max_events, std::size_t max_bytes)
+      : max_events_(max_events), max_bytes_(max_bytes) {}
 
   /// A new stream, and the place before its first event.
   Place open();

@@ -23,7 +23,8 @@ void EventStream::finish() {
 }
 
 bool EventStream::closed() {
-  if (std::chrono::steady_clock::now() - last_write_.load() > kKeepAliveComment) write(": waiting\n\n");
+  if (std::chrono::steady_clock::now() - last_write_.load() > kKeepAliveComment)
+    write(": waiting\n\n");
   return closed_ || hung_up_();
 }
 

@@ -1,7 +1,9 @@
-// Server-sent events to one client, over whatever carries bytes. A call may send from several threads.
+// Server-sent events to one client, over whatever carries bytes. A call may send from several
+// threads.
 //
 //   EventStream events(write, finish, hung_up);
-//   events.send(message);  events.send(message, "3-17");         // with an id, so that the client can come back for what follows it
+//   events.send(message);  events.send(message, "3-17");         // with an id, so that the client
+//   can come back for what follows it
 //
 // Thread-safe. The functions are called one at a time.
 #pragma once
@@ -25,14 +27,16 @@ class EventStream {
 
   /// `data` has no line breaks. An empty id is left out.
   void send(std::string_view data, std::string_view id = "");
-  /// An event without content that gives the client an id to come back with, and says after which time.
+  /// An event without content that gives the client an id to come back with, and says after which
+  /// time.
   void prime(std::string_view id, std::chrono::milliseconds retry);
   /// Ends the stream while its call still runs. Nothing is sent after this.
   void finish();
   /// finish() was called, or the client is gone.
   bool ended() const { return closed_; }
 
-  /// The client is gone, or the stream is finished. Also keeps a silent stream alive: whoever waits asks this.
+  /// The client is gone, or the stream is finished. Also keeps a silent stream alive: whoever waits
+  /// asks this.
   bool closed();
 
  private:

@@ -14,18 +14,24 @@ constexpr std::string_view kScheme = "Bearer ";
 std::string secret_of(const std::optional<std::string>& authorization) {
   if (!authorization || authorization->size() <= kScheme.size()) return "";
   if (::strncasecmp(authorization->c_str(), kScheme.data(), kScheme.size()) != 0) return "";
-  return authorization->substr(std::min(authorization->find_first_not_of(' ', kScheme.size()), authorization->size()));
+  return authorization->substr(
+      std::min(authorization->find_first_not_of(' ', kScheme.size()), authorization->size()));
 }
 
 Reply unauthorized(bool tried) {
-  Reply reply = error_reply(401, kInvalidRequest, tried ? "the token is not known here" : "a token is needed: Authorization: Bearer TOKEN");
-  reply.headers.emplace_back("WWW-Authenticate", tried ? R"(Bearer realm="assay", error="invalid_token")" : R"(Bearer realm="assay")");
+  Reply reply = error_reply(
+      401, kInvalidRequest,
+      tried ? "the token is not known here" : "a token is needed: Authorization: Bearer TOKEN");
+  reply.headers.emplace_back(
+      "WWW-Authenticate",
+      tried ? R"(Bearer realm="assay", error="invalid_token")" : R"(Bearer realm="assay")");
   return reply;
 }
 
 }  // namespace
 
-Admission::Decision Admission::decide(const HeaderLookup& header, const std::string& remote, Path path) {
+Admission::Decision Admission::decide(const HeaderLookup& header, const std::string& remote,
+                                      Path path) {
   if (auto refusal = refuse_name(header)) return {std::move(refusal)};
   if (path == Path::open) return {};
   const std::string address_key = "address " + remote;
@@ -44,27 +50,36 @@ Admission::Decision Admission::decide(const HeaderLookup& header, const std::str
 std::optional<Reply> Admission::refuse_name(const HeaderLookup& header) const {
   const auto host = header("Host");
   if (!host) return error_reply(400, kInvalidRequest, "the Host header is missing", true);
-  if (!known_host(*host)) return error_reply(403, kInvalidRequest, "this server does not answer for that Host; --allow-host names further ones");
+  if (!known_host(*host))
+    return error_reply(
+        403, kInvalidRequest,
+        "this server does not answer for that Host; --allow-host names further ones");
   const auto origin = header("Origin");
   if (!origin) return std::nullopt;
   const std::size_t scheme = origin->find("://");
-  if (origin_allowed(*origin, options_.host) || (scheme != std::string::npos && known_host(origin->substr(scheme + 3)))) return std::nullopt;
-  return error_reply(403, kInvalidRequest, "requests from that Origin are not allowed; --allow-host names further ones");
+  if (origin_allowed(*origin, options_.host) ||
+      (scheme != std::string::npos && known_host(origin->substr(scheme + 3))))
+    return std::nullopt;
+  return error_reply(403, kInvalidRequest,
+                     "requests from that Origin are not allowed; --allow-host names further ones");
 }
 
 bool Admission::known_host(const std::string& host) const {
   if (host_allowed(host, options_.host)) return true;
-  return std::any_of(options_.allowed_hosts.begin(), options_.allowed_hosts.end(), [&host](const std::string& name) { return host_is(host, name); });
+  return std::any_of(options_.allowed_hosts.begin(), options_.allowed_hosts.end(),
+                     [&host](const std::string& name) { return host_is(host, name); });
 }
 
 std::optional<Reply> Admission::limit(const std::string& key, const std::string& whose) {
   const std::chrono::milliseconds wait = limiter_.take(key);
   if (wait.count() == 0) return std::nullopt;
-  const auto whole_seconds = static_cast<std::int64_t>(std::ceil(static_cast<double>(wait.count()) / 1000));
-  const nlohmann::json error = make_error(nullptr, kInternalError,
-                                          "rate limit: " + std::to_string(static_cast<std::int64_t>(limiter_.limit().per_second)) + " requests a second for " +
-                                              whose + "; retry in " + std::to_string(wait.count()) + " ms",
-                                          {{"retryAfterMs", wait.count()}});
+  const auto whole_seconds =
+      static_cast<std::int64_t>(std::ceil(static_cast<double>(wait.count()) / 1000));
+  const nlohmann::json error = make_error(
+      nullptr, kInternalError,
+      "rate limit: " + std::to_string(static_cast<std::int64_t>(limiter_.limit().per_second)) +
+          " requests a second for " + whose + "; retry in " + std::to_string(wait.count()) + " ms",
+      {{"retryAfterMs", wait.count()}});
   Reply reply{429, dump(error), {}, false};
   reply.headers.emplace_back("Retry-After", std::to_string(whole_seconds));
   return reply;

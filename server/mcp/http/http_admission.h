@@ -1,9 +1,12 @@
-// Who may talk to the HTTP server, decided from a request's headers before anything of its body is read:
+// Who may talk to the HTTP server, decided from a request's headers before anything of its body is
+// read:
 //
-//   Host, Origin (DNS rebinding) -> bearer token -> rate limit of the token, or of the address where there are no tokens
+//   Host, Origin (DNS rebinding) -> bearer token -> rate limit of the token, or of the address
+//   where there are no tokens
 //
-//   Admission::Decision decision = admission.decide(header, connection.remote().host, Admission::Path::protocol);
-//   if (decision.refusal) return *decision.refusal;            // 400, 401, 403 or 429
+//   Admission::Decision decision = admission.decide(header, connection.remote().host,
+//   Admission::Path::protocol); if (decision.refusal) return *decision.refusal;            // 400,
+//   401, 403 or 429
 //
 // Thread-safe.
 #pragma once
@@ -28,7 +31,8 @@ class Admission {
     std::shared_ptr<const Caller> caller = nullptr;  // null where no tokens are asked for
   };
 
-  explicit Admission(const HttpOptions& options) : options_(options), limiter_(options.rate_limit) {}
+  explicit Admission(const HttpOptions& options)
+      : options_(options), limiter_(options.rate_limit) {}
   /// `remote`: the client's numeric address.
   Decision decide(const HeaderLookup& header, const std::string& remote, Path path);
 

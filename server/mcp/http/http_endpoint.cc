@@ -7,16 +7,22 @@ using nlohmann::json;
 
 std::optional<Reply> refuse_legacy_version(const Message& message, const HeaderLookup& header) {
   const auto version = header(kHeaderVersion);
-  if (!version || is_legacy_version(*version) || message.method == "initialize") return std::nullopt;
+  if (!version || is_legacy_version(*version) || message.method == "initialize")
+    return std::nullopt;
   json supported = json::array({kStatelessVersion});
   for (const std::string_view known : kLegacyVersions) supported.push_back(known);
-  return Reply{
-      400, dump(make_error(message.id, kUnsupportedVersion, "Unsupported protocol version", {{"supported", supported}, {"requested", *version}})), {}, false};
+  return Reply{400,
+               dump(make_error(message.id, kUnsupportedVersion, "Unsupported protocol version",
+                               {{"supported", supported}, {"requested", *version}})),
+               {},
+               false};
 }
 
 }  // namespace
 
-Reply error_reply(int status, int code, const std::string& message, bool close) { return {status, dump(make_error(nullptr, code, message)), {}, close}; }
+Reply error_reply(int status, int code, const std::string& message, bool close) {
+  return {status, dump(make_error(nullptr, code, message)), {}, close};
+}
 
 Reply busy_reply(const std::string& what) {
   Reply reply = error_reply(503, kInternalError, what + "; retry in a second", true);
@@ -24,46 +30,63 @@ Reply busy_reply(const std::string& what) {
   return reply;
 }
 
-std::optional<Reply> refuse_headers(const HeaderLookup& header, const std::function<std::size_t(const char*)>& count, const HttpOptions& options) {
-  // Where the body ends must be beyond doubt, or the next request on the connection is forged from this one's body.
+std::optional<Reply> refuse_headers(const HeaderLookup& header,
+                                    const std::function<std::size_t(const char*)>& count,
+                                    const HttpOptions& options) {
+  // Where the body ends must be beyond doubt, or the next request on the connection is forged from
+  // this one's body.
   const std::size_t lengths = count("Content-Length");
   const std::size_t codings = count("Transfer-Encoding");
-  if (lengths + codings > 1) return error_reply(400, kInvalidRequest, "more than one Content-Length or Transfer-Encoding", true);
-  if (lengths + codings == 0) return error_reply(411, kInvalidRequest, "Content-Length is missing", true);
+  if (lengths + codings > 1)
+    return error_reply(400, kInvalidRequest, "more than one Content-Length or Transfer-Encoding",
+                       true);
+  if (lengths + codings == 0)
+    return error_reply(411, kInvalidRequest, "Content-Length is missing", true);
   if (codings == 1 && header("Transfer-Encoding").value_or("") != "chunked")
     return error_reply(400, kInvalidRequest, "the only Transfer-Encoding is chunked", true);
   if (lengths == 1) {
     const std::string length = header("Content-Length").value_or("");
-    if (length.empty() || length.size() > 18 || length.find_first_not_of("0123456789") != std::string::npos) {
+    if (length.empty() || length.size() > 18 ||
+        length.find_first_not_of("0123456789") != std::string::npos) {
       return error_reply(400, kInvalidRequest, "Content-Length must be a decimal number", true);
     }
     if (std::stoll(length) > options.max_body_bytes) {
-      return error_reply(413, kInvalidRequest, "the body is larger than the limit of " + std::to_string(options.max_body_bytes) + " bytes", true);
+      return error_reply(413, kInvalidRequest,
+                         "the body is larger than the limit of " +
+                             std::to_string(options.max_body_bytes) + " bytes",
+                         true);
     }
   }
-  if (header("Content-Encoding").value_or("identity") != "identity") return error_reply(415, kInvalidRequest, "compressed bodies are not accepted", true);
+  if (header("Content-Encoding").value_or("identity") != "identity")
+    return error_reply(415, kInvalidRequest, "compressed bodies are not accepted", true);
   if (!accepts(header("Content-Type").value_or(""), "application/json"))
     return error_reply(415, kInvalidRequest, "Content-Type must be application/json", true);
   return std::nullopt;
 }
 
-Interpretation interpret(std::string_view body, const HeaderLookup& header, const Dispatcher& dispatcher, const HttpOptions& options) {
+Interpretation interpret(std::string_view body, const HeaderLookup& header,
+                         const Dispatcher& dispatcher, const HttpOptions& options) {
   MessageLimits limits;
   limits.max_bytes = options.max_body_bytes;
   auto message = parse_message(body, limits);
   if (!message) return {std::nullopt, {400, dump(message.error()), {}, false}};
   Call call{std::move(*message), {}, false};
   const bool request = call.message.kind == Message::Kind::request;
-  const bool stateless = Dispatcher::is_stateless(call.message) || header(kHeaderVersion) == std::string(kStatelessVersion);
+  const bool stateless = Dispatcher::is_stateless(call.message) ||
+                         header(kHeaderVersion) == std::string(kStatelessVersion);
   if (request && stateless) {
     auto mismatch = header_mismatch(call.message, header);
     if (!mismatch) mismatch = dispatcher.argument_mismatch(call.message, header);
-    if (mismatch) return {std::nullopt, {400, dump(make_error(call.message.id, kHeaderMismatch, *mismatch)), {}, false}};
+    if (mismatch)
+      return {std::nullopt,
+              {400, dump(make_error(call.message.id, kHeaderMismatch, *mismatch)), {}, false}};
   } else if (request) {
-    if (const auto refusal = refuse_legacy_version(call.message, header)) return {std::nullopt, *refusal};
+    if (const auto refusal = refuse_legacy_version(call.message, header))
+      return {std::nullopt, *refusal};
   }
   call.exchange.stateless = stateless;
-  call.stream = request && accepts(header("Accept").value_or(""), "text/event-stream") && dispatcher.wants_stream(call.message, stateless);
+  call.stream = request && accepts(header("Accept").value_or(""), "text/event-stream") &&
+                dispatcher.wants_stream(call.message, stateless);
   return {std::move(call), {}};
 }
 

@@ -1,7 +1,8 @@
-// What a POST to /mcp means, apart from any HTTP library: which checks it must pass, in which order, and what it answers. http_server.cc
-// carries it over sockets.
+// What a POST to /mcp means, apart from any HTTP library: which checks it must pass, in which
+// order, and what it answers. http_server.cc carries it over sockets.
 //
-//   request headers --refuse_headers()--> body --interpret()--> a Call to be run, or a Reply at once
+//   request headers --refuse_headers()--> body --interpret()--> a Call to be run, or a Reply at
+//   once
 //
 // Stateless, thread-safe.
 #pragma once
@@ -30,7 +31,9 @@ Reply error_reply(int status, int code, const std::string& message, bool close =
 Reply busy_reply(const std::string& what);
 
 /// Length, encoding and type of the body. `count` says how often a header occurs.
-std::optional<Reply> refuse_headers(const HeaderLookup& header, const std::function<std::size_t(const char*)>& count, const HttpOptions& options);
+std::optional<Reply> refuse_headers(const HeaderLookup& header,
+                                    const std::function<std::size_t(const char*)>& count,
+                                    const HttpOptions& options);
 
 /// A message that is fit to be handled, and how.
 struct Call {
@@ -44,7 +47,8 @@ struct Interpretation {
   std::optional<Call> call;
   Reply reply;
 };
-Interpretation interpret(std::string_view body, const HeaderLookup& header, const Dispatcher& dispatcher, const HttpOptions& options);
+Interpretation interpret(std::string_view body, const HeaderLookup& header,
+                         const Dispatcher& dispatcher, const HttpOptions& options);
 
 /// The reply to a call that was handled without a stream.
 Reply reply_to(const Outcome& outcome);

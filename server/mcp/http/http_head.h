@@ -1,11 +1,14 @@
-// The guard in front of the HTTP library: whether the bytes that a connection has sent so far are the head of a request (request line and headers, up
-// to the blank line) that is safe to hand on. The library accepts any number of headers, skips lines that it does not understand and runs a
-// backtracking regular expression over Range, so a request that two parsers could read differently is refused here, before it sees a byte.
+// The guard in front of the HTTP library: whether the bytes that a connection has sent so far are
+// the head of a request (request line and headers, up to the blank line) that is safe to hand on.
+// The library accepts any number of headers, skips lines that it does not understand and runs a
+// backtracking regular expression over Range, so a request that two parsers could read differently
+// is refused here, before it sees a byte.
 //
 //   HeadCheck check = check_head(connection.input(), limits);
 //   if (check.state == HeadCheck::State::incomplete) wait for more;
 //
-// Pure, thread-safe. Cost: linear in the bytes, which are at most `max_bytes` and what one read added.
+// Pure, thread-safe. Cost: linear in the bytes, which are at most `max_bytes` and what one read
+// added.
 #pragma once
 
 #include <cstddef>

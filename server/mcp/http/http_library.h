@@ -1,7 +1,8 @@
-// What stands between cpp-httplib and the rest: a connection as the library's stream, its headers as ours, and our replies in its responses.
+// What stands between cpp-httplib and the rest: a connection as the library's stream, its headers
+// as ours, and our replies in its responses.
 //
-//   RequestStream stream(connection, deadline, max_bytes);       // what the library reads a request from and writes the answer to
-//   const HeaderLookup header = lookup(request);
+//   RequestStream stream(connection, deadline, max_bytes);       // what the library reads a
+//   request from and writes the answer to const HeaderLookup header = lookup(request);
 //   write_reply(response, error_reply(...));
 #pragma once
 
@@ -22,18 +23,23 @@ namespace assay::mcp {
 /// A connection as the library sees it while it handles one request.
 class RequestStream final : public httplib::Stream {
  public:
-  /// After `max_bytes` (of the head and of the body with its framing) the stream is at its end: the library would keep a chunk's header line of any length.
-  RequestStream(Connection& connection, std::chrono::steady_clock::time_point body_deadline, std::size_t max_bytes)
+  /// After `max_bytes` (of the head and of the body with its framing) the stream is at its end: the
+  /// library would keep a chunk's header line of any length.
+  RequestStream(Connection& connection, std::chrono::steady_clock::time_point body_deadline,
+                std::size_t max_bytes)
       : connection_(connection), body_deadline_(body_deadline), left_bytes_(max_bytes) {}
 
   bool is_readable() const override { return true; }
   ssize_t read(char* buffer, std::size_t size) override {
-    if (connection_.input().empty()) connection_.flush();  // "100 Continue" must be out before the body can come
+    if (connection_.input().empty())
+      connection_.flush();  // "100 Continue" must be out before the body can come
     const std::size_t got = connection_.read(buffer, std::min(size, left_bytes_), body_deadline_);
     left_bytes_ -= got;
     return static_cast<ssize_t>(got);
   }
-  ssize_t write(const char* data, std::size_t size) override { return connection_.write({data, size}) ? static_cast<ssize_t>(size) : -1; }
+  ssize_t write(const char* data, std::size_t size) override {
+    return connection_.write({data, size}) ? static_cast<ssize_t>(size) : -1;
+  }
   void get_remote_ip_and_port(std::string& ip, int& port) const override {
     ip = connection_.remote().host;
     port = connection_.remote().port;

@@ -11,7 +11,8 @@
 namespace assay::mcp {
 namespace {
 
-/// The methods of both eras; the last stands for all others, so that a client cannot make up names for us to remember.
+/// The methods of both eras; the last stands for all others, so that a client cannot make up names
+/// for us to remember.
 constexpr std::array kMethodNames = {"initialize",
                                      "ping",
                                      "server/discover",
@@ -42,20 +43,26 @@ constexpr std::array kMethodNames = {"initialize",
 constexpr std::array kOutcomeNames = {"ok", "failed", "error", "cancelled", "accepted"};
 
 /// Upper bounds in seconds, with their text; what is beyond the last is only in +Inf.
-constexpr std::array<double, 13> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 25};
-constexpr std::array kBoundNames = {"0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.1", "0.5", "1.0", "2.5", "5.0", "10.0", "25.0", "+Inf"};
+constexpr std::array<double, 13> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1,
+                                            0.5,    1,     2.5,    5,     10,   25};
+constexpr std::array kBoundNames = {"0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.1",
+                                    "0.5",    "1.0",   "2.5",    "5.0",   "10.0", "25.0",  "+Inf"};
 
-constexpr std::array kStatusCodes = {200, 202, 204, 400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 429, 431, 500, 503, 505};
+constexpr std::array kStatusCodes = {200, 202, 204, 400, 401, 403, 404, 405, 408,
+                                     411, 413, 414, 415, 429, 431, 500, 503, 505};
 
 /// Field `index` (from 1) of a line of numbers and words.
 std::string field(const std::string& line, int index) {
   std::size_t start = 0;
   for (int i = 1; i < index && start != std::string::npos; ++i)
-    start = line.find(' ', start) == std::string::npos ? std::string::npos : line.find(' ', start) + 1;
+    start =
+        line.find(' ', start) == std::string::npos ? std::string::npos : line.find(' ', start) + 1;
   return start == std::string::npos ? "" : line.substr(start, line.find(' ', start) - start);
 }
 
-double number(const std::string& text) { return text.empty() ? 0 : std::strtod(text.c_str(), nullptr); }
+double number(const std::string& text) {
+  return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
+}
 
 /// Names and meanings are those of Prometheus' own client libraries.
 void write_process(MetricsText& out) {
@@ -63,13 +70,20 @@ void write_process(MetricsText& out) {
   const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   const std::string memory = read_small_file("/proc/self/statm");
   std::string stat = read_small_file("/proc/self/stat");
-  stat.erase(0, stat.rfind(')') == std::string::npos ? 0 : stat.rfind(')') + 2);  // the program's name may hold anything; field 3 of stat(5) is the first now
+  stat.erase(
+      0, stat.rfind(')') == std::string::npos
+             ? 0
+             : stat.rfind(')') +
+                   2);  // the program's name may hold anything; field 3 of stat(5) is the first now
   const double uptime = number(field(read_small_file("/proc/uptime"), 1));
   const double since_boot = number(field(stat, 20)) / ticks;
-  out.gauge("process_resident_memory_bytes", "Resident memory size in bytes.", number(field(memory, 2)) * page);
+  out.gauge("process_resident_memory_bytes", "Resident memory size in bytes.",
+            number(field(memory, 2)) * page);
   out.gauge("process_threads", "Number of threads.", number(field(stat, 18)));
-  out.family("process_cpu_seconds_total", "counter", "Total user and system CPU time spent in seconds.");
-  out.sample("process_cpu_seconds_total", {}, (number(field(stat, 12)) + number(field(stat, 13))) / ticks);
+  out.family("process_cpu_seconds_total", "counter",
+             "Total user and system CPU time spent in seconds.");
+  out.sample("process_cpu_seconds_total", {},
+             (number(field(stat, 12)) + number(field(stat, 13))) / ticks);
   out.gauge("assay_uptime_seconds", "Seconds since the process started.", uptime - since_boot);
 }
 
@@ -79,40 +93,50 @@ void HttpMetrics::count(std::string_view method, Outcome outcome, double seconds
   static_assert(kMethodNames.size() <= kMethods && kOutcomeNames.size() == kOutcomes);
   static_assert(kBoundNames.size() == kBuckets && kBounds.size() + 1 == kBuckets);
   const auto known = std::find(kMethodNames.begin(), kMethodNames.end(), method);
-  const auto index = static_cast<std::size_t>(std::min(known, kMethodNames.end() - 1) - kMethodNames.begin());
+  const auto index =
+      static_cast<std::size_t>(std::min(known, kMethodNames.end() - 1) - kMethodNames.begin());
   messages_[index][static_cast<std::size_t>(outcome)].fetch_add(1, std::memory_order_relaxed);
   const auto bound = std::lower_bound(kBounds.begin(), kBounds.end(), seconds);
-  buckets_[static_cast<std::size_t>(bound - kBounds.begin())].fetch_add(1, std::memory_order_relaxed);
+  buckets_[static_cast<std::size_t>(bound - kBounds.begin())].fetch_add(1,
+                                                                        std::memory_order_relaxed);
   nanoseconds_.fetch_add(static_cast<std::uint64_t>(seconds * 1e9), std::memory_order_relaxed);
 }
 
 void HttpMetrics::count_response(int status) {
   static_assert(kStatusCodes.size() + 1 == kStatuses);
   const auto known = std::find(kStatusCodes.begin(), kStatusCodes.end(), status);
-  responses_[static_cast<std::size_t>(known - kStatusCodes.begin())].fetch_add(1, std::memory_order_relaxed);
+  responses_[static_cast<std::size_t>(known - kStatusCodes.begin())].fetch_add(
+      1, std::memory_order_relaxed);
 }
 
 void HttpMetrics::write(MetricsText& out) const {
-  out.family("assay_messages_total", "counter", "Messages that were handled, by method and outcome.");
+  out.family("assay_messages_total", "counter",
+             "Messages that were handled, by method and outcome.");
   for (std::size_t method = 0; method < kMethodNames.size(); ++method) {
     for (std::size_t outcome = 0; outcome < kOutcomes; ++outcome) {
       const std::uint64_t count = messages_[method][outcome].load(std::memory_order_relaxed);
-      if (count > 0) out.sample("assay_messages_total", {{"method", kMethodNames[method]}, {"outcome", kOutcomeNames[outcome]}}, static_cast<double>(count));
+      if (count > 0)
+        out.sample("assay_messages_total",
+                   {{"method", kMethodNames[method]}, {"outcome", kOutcomeNames[outcome]}},
+                   static_cast<double>(count));
     }
   }
   out.family("assay_message_seconds", "histogram", "Time to handle a message.");
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < kBuckets; ++i) {
     total += buckets_[i].load(std::memory_order_relaxed);
-    out.sample("assay_message_seconds_bucket", {{"le", kBoundNames[i]}}, static_cast<double>(total));
+    out.sample("assay_message_seconds_bucket", {{"le", kBoundNames[i]}},
+               static_cast<double>(total));
   }
-  out.sample("assay_message_seconds_sum", {}, static_cast<double>(nanoseconds_.load(std::memory_order_relaxed)) / 1e9);
+  out.sample("assay_message_seconds_sum", {},
+             static_cast<double>(nanoseconds_.load(std::memory_order_relaxed)) / 1e9);
   out.sample("assay_message_seconds_count", {}, static_cast<double>(total));
   out.family("assay_http_responses_total", "counter", "HTTP responses by status.");
   for (std::size_t i = 0; i < kStatuses; ++i) {
     const std::uint64_t count = responses_[i].load(std::memory_order_relaxed);
     const std::string code = i < kStatusCodes.size() ? std::to_string(kStatusCodes[i]) : "other";
-    if (count > 0) out.sample("assay_http_responses_total", {{"code", code}}, static_cast<double>(count));
+    if (count > 0)
+      out.sample("assay_http_responses_total", {{"code", code}}, static_cast<double>(count));
   }
   write_process(out);
 }

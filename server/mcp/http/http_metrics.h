@@ -1,4 +1,5 @@
-// What the HTTP server counts about itself, for GET /metrics. Names are listed in docs/operations.md.
+// What the HTTP server counts about itself, for GET /metrics. Names are listed in
+// docs/operations.md.
 //
 //   metrics.count("tools/call", HttpMetrics::Outcome::ok, 0.004);
 //

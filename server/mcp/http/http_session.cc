@@ -9,16 +9,22 @@ constexpr const char* kPrefix = "session";
 
 }  // namespace
 
-Reply unknown_session() { return error_reply(404, kInvalidRequest, "this session does not exist (any more); open another one with 'initialize'"); }
+Reply unknown_session() {
+  return error_reply(404, kInvalidRequest,
+                     "this session does not exist (any more); open another one with 'initialize'");
+}
 
-HttpSession::HttpSession(Dispatcher& dispatcher, std::string id, std::string principal_in, const SessionLimits& limits)
+HttpSession::HttpSession(Dispatcher& dispatcher, std::string id, std::string principal_in,
+                         const SessionLimits& limits)
     : principal(std::move(principal_in)),
       log(limits.max_events, limits.max_event_bytes),
-      client(std::move(id), [this](const nlohmann::json& message) { log.append(0, dump(message)); }),
+      client(std::move(id),
+             [this](const nlohmann::json& message) { log.append(0, dump(message)); }),
       listener_(dispatcher.join(client)) {}
 
 bool HttpSessions::idle(const HttpSession& session, std::int64_t limit_ms) const {
-  return session.uses_ == 0 && std::chrono::steady_clock::now() - session.last_used_.load() >= std::chrono::milliseconds(limit_ms);
+  return session.uses_ == 0 && std::chrono::steady_clock::now() - session.last_used_.load() >=
+                                   std::chrono::milliseconds(limit_ms);
 }
 
 void HttpSessions::drop(std::map<std::string, std::shared_ptr<HttpSession>>::iterator session) {
@@ -33,7 +39,9 @@ void HttpSessions::make_room() {
     const auto now = it++;
     if (idle(*now->second, limits_.idle_ms))
       drop(now);
-    else if (now->second->uses_ == 0 && (longest == sessions_.end() || now->second->last_used_.load() < longest->second->last_used_.load()))
+    else if (now->second->uses_ == 0 &&
+             (longest == sessions_.end() ||
+              now->second->last_used_.load() < longest->second->last_used_.load()))
       longest = now;
   }
   if (sessions_.size() >= limits_.max_sessions && longest != sessions_.end()) drop(longest);
@@ -47,7 +55,8 @@ std::shared_ptr<HttpSession> HttpSessions::create(const std::string& principal) 
   return sessions_[id] = std::make_shared<HttpSession>(dispatcher_, id, principal, limits_);
 }
 
-std::shared_ptr<HttpSession> HttpSessions::find(const std::string& id, const std::string& principal) {
+std::shared_ptr<HttpSession> HttpSessions::find(const std::string& id,
+                                                const std::string& principal) {
   const std::lock_guard lock(mutex_);
   const auto found = sessions_.find(id);
   if (found == sessions_.end() || found->second->principal != principal) return nullptr;
@@ -72,8 +81,10 @@ std::size_t HttpSessions::size() const {
   return sessions_.size();
 }
 
-std::optional<Reply> HttpSessions::enter(Call& call, const HeaderLookup& header, std::shared_ptr<HttpSession>& session) {
-  const bool opens = call.message.kind == Message::Kind::request && call.message.method == "initialize";
+std::optional<Reply> HttpSessions::enter(Call& call, const HeaderLookup& header,
+                                         std::shared_ptr<HttpSession>& session) {
+  const bool opens =
+      call.message.kind == Message::Kind::request && call.message.method == "initialize";
   if (opens) {
     session = create(call.exchange.principal());
     if (!session) return busy_reply("too many sessions are in use");

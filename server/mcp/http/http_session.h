@@ -1,7 +1,9 @@
-// The legacy sessions of an HTTP server: made by `initialize`, named by Mcp-Session-Id, ended by DELETE, by silence, or to make room.
+// The legacy sessions of an HTTP server: made by `initialize`, named by Mcp-Session-Id, ended by
+// DELETE, by silence, or to make room.
 //
 //   auto session = sessions.create(principal);                  // null: no room
-//   auto session = sessions.find(id, principal);                // null: unknown, ended, or somebody else's
+//   auto session = sessions.find(id, principal);                // null: unknown, ended, or
+//   somebody else's
 //
 // Thread-safe. A session that is in use lives on after its end, but cannot be found any more.
 #pragma once
@@ -15,24 +17,27 @@
 #include <optional>
 #include <string>
 
-#include "server/mcp/core/dispatch.h"
-#include "server/mcp/http/event_log.h"
-#include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/core/change_notifier.h"
+#include "server/mcp/core/dispatch.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/core/session.h"
+#include "server/mcp/http/event_log.h"
+#include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_server.h"
 
 namespace assay::mcp {
 
 class HttpSession {
  public:
-  HttpSession(Dispatcher& dispatcher, std::string id, std::string principal, const SessionLimits& limits);
+  HttpSession(Dispatcher& dispatcher, std::string id, std::string principal,
+              const SessionLimits& limits);
 
   /// While it lives the session is not idle.
   class Use {
    public:
-    explicit Use(std::shared_ptr<HttpSession> session) : session_(std::move(session)) { ++session_->uses_; }
+    explicit Use(std::shared_ptr<HttpSession> session) : session_(std::move(session)) {
+      ++session_->uses_;
+    }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
     ~Use() {
@@ -47,8 +52,9 @@ class HttpSession {
   const std::string principal;
   EventLog log;
   Session client;
-  std::atomic<std::uint64_t> standalone_delivered{0};  // number of the last event of stream 0 that went out
-  std::atomic<std::uint64_t> standalone_streams{0};    // the newest GET stream wins
+  std::atomic<std::uint64_t> standalone_delivered{
+      0};  // number of the last event of stream 0 that went out
+  std::atomic<std::uint64_t> standalone_streams{0};  // the newest GET stream wins
 
  private:
   friend class HttpSessions;
@@ -62,7 +68,8 @@ Reply unknown_session();
 
 class HttpSessions {
  public:
-  HttpSessions(Dispatcher& dispatcher, const SessionLimits& limits) : dispatcher_(dispatcher), limits_(limits) {}
+  HttpSessions(Dispatcher& dispatcher, const SessionLimits& limits)
+      : dispatcher_(dispatcher), limits_(limits) {}
 
   /// Null when there is no room and every session is in use.
   std::shared_ptr<HttpSession> create(const std::string& principal);
@@ -71,8 +78,10 @@ class HttpSessions {
   bool end(const std::string& id, const std::string& principal);
   std::size_t size() const;
 
-  /// Gives `call` the session that it belongs to: `initialize` opens one, other requests may name theirs. Sets `session` (null: none), or says why not.
-  std::optional<Reply> enter(Call& call, const HeaderLookup& header, std::shared_ptr<HttpSession>& session);
+  /// Gives `call` the session that it belongs to: `initialize` opens one, other requests may name
+  /// theirs. Sets `session` (null: none), or says why not.
+  std::optional<Reply> enter(Call& call, const HeaderLookup& header,
+                             std::shared_ptr<HttpSession>& session);
 
  private:
   void drop(std::map<std::string, std::shared_ptr<HttpSession>>::iterator session);

@@ -18,25 +18,32 @@ namespace {
 
 using Clock = Connection::Clock;
 
-constexpr int kEagerWorkers = 32;             // started as soon as there is work; more only when it keeps waiting
-constexpr int kGrowMs = 5;                    // how often that is looked at
-constexpr int kTickMs = 50;                   // how late a stop or a passed deadline is noticed
-constexpr int kAcceptsPerTick = 256;          // before the connections that wait get their turn
-constexpr rlim_t kReservedDescriptors = 256;  // for the store, the sandbox and connections that are being drained
-constexpr int kSendBufferBytes = 256 << 10;   // an ordinary answer fits, so that a client that reads slowly holds no worker
+constexpr int kEagerWorkers =
+    32;                      // started as soon as there is work; more only when it keeps waiting
+constexpr int kGrowMs = 5;   // how often that is looked at
+constexpr int kTickMs = 50;  // how late a stop or a passed deadline is noticed
+constexpr int kAcceptsPerTick = 256;  // before the connections that wait get their turn
+constexpr rlim_t kReservedDescriptors =
+    256;  // for the store, the sandbox and connections that are being drained
+constexpr int kSendBufferBytes =
+    256 << 10;  // an ordinary answer fits, so that a client that reads slowly holds no worker
 constexpr std::size_t kMaxDrainBytes = 16 << 20;
 constexpr int kDrainReadsPerTurn = 8;  // then the others get their turn
 
-/// Raises the soft limit to what is wanted, as far as the hard one allows, and returns how many connections that leaves.
+/// Raises the soft limit to what is wanted, as far as the hard one allows, and returns how many
+/// connections that leaves.
 int connections_allowed(int wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
   const rlim_t need = static_cast<rlim_t>(wanted) + kReservedDescriptors;
   if (limit.rlim_cur < need) {
     limit.rlim_cur = std::min(need, limit.rlim_max);
-    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted / 2;
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+      return wanted / 2;
   }
-  const rlim_t left = limit.rlim_cur > 2 * kReservedDescriptors ? limit.rlim_cur - kReservedDescriptors : limit.rlim_cur / 2;
+  const rlim_t left = limit.rlim_cur > 2 * kReservedDescriptors
+                          ? limit.rlim_cur - kReservedDescriptors
+                          : limit.rlim_cur / 2;
   return static_cast<int>(std::min<rlim_t>(left, static_cast<rlim_t>(wanted)));
 }
 
@@ -51,7 +58,8 @@ int bound_port(int fd) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);
   if (::getsockname(fd, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return 0;
-  return ntohs(storage.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port : reinterpret_cast<sockaddr_in*>(&storage)->sin_port);
+  return ntohs(storage.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port
+                                             : reinterpret_cast<sockaddr_in*>(&storage)->sin_port);
 }
 
 }  // namespace
@@ -63,7 +71,9 @@ Listener::Listener(const ListenerLimits& limits, IoFor io_for, Serve serve, std:
       overloaded_(std::move(overloaded)),
       max_open_(connections_allowed(limits.max_connections)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      workers_(std::make_unique<WorkerPool>(static_cast<std::size_t>(limits.threads), static_cast<std::size_t>(limits.max_connections), kEagerWorkers)) {}
+      workers_(std::make_unique<WorkerPool>(static_cast<std::size_t>(limits.threads),
+                                            static_cast<std::size_t>(limits.max_connections),
+                                            kEagerWorkers)) {}
 
 Listener::~Listener() { workers_.reset(); }
 
@@ -72,7 +82,9 @@ Status Listener::bind(const std::string& host, int port) {
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
   AddressList addresses;
-  if (const int problem = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &addresses.first); problem != 0) {
+  if (const int problem =
+          ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &addresses.first);
+      problem != 0) {
     return fail(ErrorCode::unavailable, ::gai_strerror(problem));
   }
   int error_number = 0;
@@ -80,12 +92,14 @@ Status Listener::bind(const std::string& host, int port) {
     UniqueFd fd(::socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const int yes = 1;
     // No SO_REUSEPORT: two servers would share the port and each get half of a client's requests.
-    if (fd && ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 && ::bind(fd.get(), address->ai_addr, address->ai_addrlen) == 0 &&
+    if (fd && ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
+        ::bind(fd.get(), address->ai_addr, address->ai_addrlen) == 0 &&
         ::listen(fd.get(), limits_.backlog) == 0) {
       epoll_event event{};
       event.events = EPOLLIN;
       event.data.fd = fd.get();
-      if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd.get(), &event) != 0) return fail_errno("epoll_ctl");
+      if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd.get(), &event) != 0)
+        return fail_errno("epoll_ctl");
       port_ = bound_port(fd.get());
       listening_ = std::move(fd);
       return {};
@@ -101,7 +115,8 @@ void Listener::run(const std::function<bool()>& stop, const std::function<void()
   Clock::time_point next_growth = Clock::now();
   bool work_waits = false;
   while (!stop()) {
-    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), work_waits || workers_->waiting() > 0 ? kGrowMs : kTickMs);
+    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                   work_waits || workers_->waiting() > 0 ? kGrowMs : kTickMs);
     for (int i = 0; i < count; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
       if (fd == listening_.get())
@@ -132,14 +147,18 @@ void Listener::run(const std::function<bool()>& stop, const std::function<void()
   for (auto& [fd, connection] : last) close(std::move(connection));
 }
 
-bool Listener::has_spare_workers() const { return busy_.load() < std::min(limits_.threads, kEagerWorkers); }
+bool Listener::has_spare_workers() const {
+  return busy_.load() < std::min(limits_.threads, kEagerWorkers);
+}
 
 void Listener::accept_some() {
   for (int i = 0; i < kAcceptsPerTick; ++i) {
     UniqueFd fd(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) {
-      // Without a descriptor the connection stays in the kernel's queue: wait for one to become free instead of spinning.
-      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) std::this_thread::sleep_for(std::chrono::milliseconds(kTickMs));
+      // Without a descriptor the connection stays in the kernel's queue: wait for one to become
+      // free instead of spinning.
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        std::this_thread::sleep_for(std::chrono::milliseconds(kTickMs));
       return;
     }
     const int yes = 1;
@@ -152,7 +171,8 @@ void Listener::accept_some() {
     event.events = 0;
     event.data.fd = number;
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, number, &event) != 0) continue;
-    auto connection = std::make_unique<Connection>(std::move(fd), std::move(io), limits_.write_timeout);
+    auto connection =
+        std::make_unique<Connection>(std::move(fd), std::move(io), limits_.write_timeout);
     connection->deadline = Clock::now() + limits_.first_request_timeout;
     if (open_.fetch_add(1) >= max_open_)
       refuse(std::move(connection));
@@ -168,7 +188,8 @@ void Listener::watch(std::unique_ptr<Connection> connection) {
   event.data.fd = fd;
   const std::lock_guard lock(mutex_);
   watched_[fd] = std::move(connection);
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);  // under the lock: its event must find the connection
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd,
+              &event);  // under the lock: its event must find the connection
 }
 
 void Listener::ready(int fd) {
@@ -216,8 +237,11 @@ void Listener::turn(std::unique_ptr<Connection> connection) {
 }
 
 void Listener::refuse(std::unique_ptr<Connection> connection) {
-  // A client that is sent away occupies a descriptor until it has read why; there is room for some, not for all.
-  if (overloaded_.empty() || draining_.load() >= max_open_ / 4 || !connection->try_write(overloaded_)) return close(std::move(connection));
+  // A client that is sent away occupies a descriptor until it has read why; there is room for some,
+  // not for all.
+  if (overloaded_.empty() || draining_.load() >= max_open_ / 4 ||
+      !connection->try_write(overloaded_))
+    return close(std::move(connection));
   drain(std::move(connection));
 }
 

@@ -1,11 +1,14 @@
-// Accepts connections and watches the quiet ones with one thread, so that only a connection with something to do holds a worker: idle clients, clients
-// that send their headers a byte at a time and TLS handshakes that never end cost a file descriptor and a little memory, and no thread.
+// Accepts connections and watches the quiet ones with one thread, so that only a connection with
+// something to do holds a worker: idle clients, clients that send their headers a byte at a time
+// and TLS handshakes that never end cost a file descriptor and a little memory, and no thread.
 //
-//   Listener listener(limits, io_for, [](Connection& connection) { return connection.fill() == IoState::closed ? Next::close : Next::wait; });
-//   if (Status bound = listener.bind("127.0.0.1", 8080); !bound) ...
-//   listener.run(stop);                     // until stop() says true and the last worker has ended
+//   Listener listener(limits, io_for, [](Connection& connection) { return connection.fill() ==
+//   IoState::closed ? Next::close : Next::wait; }); if (Status bound = listener.bind("127.0.0.1",
+//   8080); !bound) ... listener.run(stop);                     // until stop() says true and the
+//   last worker has ended
 //
-// run() belongs to one thread; `serve` is called from many workers at once, each with a connection of its own.
+// run() belongs to one thread; `serve` is called from many workers at once, each with a connection
+// of its own.
 #pragma once
 
 #include <atomic>
@@ -17,18 +20,20 @@
 #include <unordered_set>
 
 #include "base/result.h"
-#include "server/mcp/http/connection.h"
 #include "base/worker_pool.h"
+#include "server/mcp/http/connection.h"
 
 namespace assay::mcp {
 
 struct ListenerLimits {
-  int threads = 512;                                        // workers; started when needed
-  int max_connections = 4096;                               // open at once, and no more than the process may have descriptors
-  int backlog = 4096;                                       // connections that the kernel keeps until they are accepted
-  std::chrono::milliseconds first_request_timeout{10'000};  // from accepting a connection to the end of its first request's headers
-  std::chrono::milliseconds write_timeout{10'000};          // a client takes what we send within this time
-  std::chrono::milliseconds drain_timeout{2'000};           // after the last answer: what a client still sends is thrown away for so long
+  int threads = 512;           // workers; started when needed
+  int max_connections = 4096;  // open at once, and no more than the process may have descriptors
+  int backlog = 4096;          // connections that the kernel keeps until they are accepted
+  std::chrono::milliseconds first_request_timeout{
+      10'000};  // from accepting a connection to the end of its first request's headers
+  std::chrono::milliseconds write_timeout{10'000};  // a client takes what we send within this time
+  std::chrono::milliseconds drain_timeout{
+      2'000};  // after the last answer: what a client still sends is thrown away for so long
 };
 
 /// What becomes of a connection after its turn.
@@ -50,16 +55,19 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  /// `unavailable`: the address is taken or not ours; the message says which. Port 0 picks a free one.
+  /// `unavailable`: the address is taken or not ours; the message says which. Port 0 picks a free
+  /// one.
   Status bind(const std::string& host, int port);
   int port() const { return port_; }
 
-  /// Serves until `stop` says true; then `stopping` is called again and again until every worker is done.
+  /// Serves until `stop` says true; then `stopping` is called again and again until every worker is
+  /// done.
   void run(const std::function<bool()>& stop, const std::function<void()>& stopping);
 
   int open_connections() const { return open_.load(); }
   int busy_workers() const { return busy_.load(); }
-  /// Few enough workers are busy that one may wait for the next request of its connection instead of giving it back.
+  /// Few enough workers are busy that one may wait for the next request of its connection instead
+  /// of giving it back.
   bool has_spare_workers() const;
 
  private:
@@ -85,7 +93,7 @@ class Listener {
   std::mutex mutex_;
   std::unordered_map<int, std::unique_ptr<Connection>> watched_;  // by descriptor
   std::unordered_set<const Connection*> in_turn_;                 // held by workers
-  std::unique_ptr<WorkerPool> workers_;                           // last: its destructor ends all use of the members above
+  std::unique_ptr<WorkerPool> workers_;  // last: its destructor ends all use of the members above
 };
 
 }  // namespace assay::mcp

@@ -30,7 +30,15 @@ std::string number(double value) {
 }  // namespace
 
 void MetricsText::family(std::string_view name, std::string_view type, std::string_view help) {
-  text_.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+  text_.append("# HELP ")
+      .append(name)
+      .append(" ")
+      .append(help)
+      .append("\n# TYPE ")
+      .append(name)
+      .append(" ")
+      .append(type)
+      .append("\n");
 }
 
 void MetricsText::sample(std::string_view name, const Labels& labels, double value) {

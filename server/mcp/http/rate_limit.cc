@@ -20,7 +20,8 @@ std::chrono::milliseconds RateLimiter::take(const std::string& key, Clock::time_
     bucket.tokens -= 1;
     return std::chrono::milliseconds{0};
   }
-  return std::chrono::milliseconds{static_cast<std::int64_t>(std::ceil((1 - bucket.tokens) / limit_.per_second * 1000))};
+  return std::chrono::milliseconds{
+      static_cast<std::int64_t>(std::ceil((1 - bucket.tokens) / limit_.per_second * 1000))};
 }
 
 double RateLimiter::tokens_at(const Bucket& bucket, Clock::time_point now) const {
@@ -32,9 +33,11 @@ RateLimiter::Bucket& RateLimiter::bucket_of(const std::string& key, Clock::time_
   const double full = std::max(limit_.burst, 1.0);
   if (const auto found = buckets_.find(key); found != buckets_.end()) return found->second;
   if (buckets_.size() >= kMaxKeys) {
-    for (auto entry = buckets_.begin(); entry != buckets_.end();) entry = tokens_at(entry->second, now) >= full ? buckets_.erase(entry) : std::next(entry);
+    for (auto entry = buckets_.begin(); entry != buckets_.end();)
+      entry = tokens_at(entry->second, now) >= full ? buckets_.erase(entry) : std::next(entry);
   }
-  return buckets_.try_emplace(buckets_.size() < kMaxKeys ? key : kShared, Bucket{full, now}).first->second;
+  return buckets_.try_emplace(buckets_.size() < kMaxKeys ? key : kShared, Bucket{full, now})
+      .first->second;
 }
 
 }  // namespace assay::mcp

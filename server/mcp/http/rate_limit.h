@@ -1,9 +1,11 @@
-// How many requests a caller may make: a token bucket per key (a token's name, or an address), filled at a steady rate up to a burst.
+// How many requests a caller may make: a token bucket per key (a token's name, or an address),
+// filled at a steady rate up to a burst.
 //
 //   RateLimiter limiter({.per_second = 50, .burst = 200});
 //   if (const auto wait = limiter.take("alice"); wait.count() > 0) refuse_until(wait);
 //
-// Thread-safe. Memory is bounded: beyond kMaxKeys the buckets that are full again are forgotten, and newcomers share one bucket when none is.
+// Thread-safe. Memory is bounded: beyond kMaxKeys the buckets that are full again are forgotten,
+// and newcomers share one bucket when none is.
 #pragma once
 
 #include <chrono>

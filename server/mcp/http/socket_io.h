@@ -1,4 +1,5 @@
-// Bytes over a connected, non-blocking socket, as they are (here) or inside TLS (tls.h). Nothing here waits.
+// Bytes over a connected, non-blocking socket, as they are (here) or inside TLS (tls.h). Nothing
+// here waits.
 //
 //   std::unique_ptr<SocketIo> io = plain_io(fd);           // fd stays the caller's
 //   IoResult got = io->read(buffer, sizeof(buffer));
@@ -31,7 +32,8 @@ class SocketIo {
   /// More can be read although the socket itself has nothing to read: it was decrypted already.
   virtual bool pending() const = 0;
   virtual IoResult write(const char* data, std::size_t size) = 0;
-  /// Tells the other side that nothing follows, before the socket's sending half is shut down. Does not wait.
+  /// Tells the other side that nothing follows, before the socket's sending half is shut down. Does
+  /// not wait.
   virtual void finish_writing() {}
 };
 

@@ -30,11 +30,15 @@ std::string complaint() {
   return reason == nullptr ? "unknown error" : reason;
 }
 
-/// Only HTTP/1.1: a client that offers nothing else is told so in the handshake instead of getting a page that it cannot read.
-int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* offered, unsigned int offered_size, void*) {
-  static constexpr std::array<unsigned char, 9> kHttp11 = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+/// Only HTTP/1.1: a client that offers nothing else is told so in the handshake instead of getting
+/// a page that it cannot read.
+int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
+                    const unsigned char* offered, unsigned int offered_size, void*) {
+  static constexpr std::array<unsigned char, 9> kHttp11 = {8,   'h', 't', 't', 'p',
+                                                           '/', '1', '.', '1'};
   unsigned char* chosen = nullptr;
-  if (::SSL_select_next_proto(&chosen, out_size, kHttp11.data(), kHttp11.size(), offered, offered_size) != OPENSSL_NPN_NEGOTIATED)
+  if (::SSL_select_next_proto(&chosen, out_size, kHttp11.data(), kHttp11.size(), offered,
+                              offered_size) != OPENSSL_NPN_NEGOTIATED)
     return SSL_TLSEXT_ERR_ALERT_FATAL;
   *out = chosen;
   return SSL_TLSEXT_ERR_OK;
@@ -46,13 +50,15 @@ class TlsSession final : public SocketIo {
 
   IoResult read(char* buffer, std::size_t size) override {
     ::ERR_clear_error();
-    const int got = ::SSL_read(session_.get(), buffer, static_cast<int>(std::min<std::size_t>(size, INT_MAX)));
+    const int got =
+        ::SSL_read(session_.get(), buffer, static_cast<int>(std::min<std::size_t>(size, INT_MAX)));
     return result(got);
   }
   bool pending() const override { return ::SSL_pending(session_.get()) > 0; }
   IoResult write(const char* data, std::size_t size) override {
     ::ERR_clear_error();
-    const int put = ::SSL_write(session_.get(), data, static_cast<int>(std::min<std::size_t>(size, INT_MAX)));
+    const int put =
+        ::SSL_write(session_.get(), data, static_cast<int>(std::min<std::size_t>(size, INT_MAX)));
     return result(put);
   }
   void finish_writing() override {
@@ -81,7 +87,8 @@ class TlsSession final : public SocketIo {
 
 class OpenSslContext final : public TlsContext {
  public:
-  explicit OpenSslContext(std::unique_ptr<SSL_CTX, FreeContext> context) : context_(std::move(context)) {}
+  explicit OpenSslContext(std::unique_ptr<SSL_CTX, FreeContext> context)
+      : context_(std::move(context)) {}
 
   std::unique_ptr<SocketIo> session(int fd) const override {
     std::unique_ptr<SSL, FreeSession> session(::SSL_new(context_.get()));
@@ -100,35 +107,47 @@ class OpenSslContext final : public TlsContext {
 Status readable(const std::string& what, const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd) return {};
-  return fail(ErrorCode::not_found, "the " + what + " " + path + " cannot be read: " + std::strerror(errno));
+  return fail(ErrorCode::not_found,
+              "the " + what + " " + path + " cannot be read: " + std::strerror(errno));
 }
 
 }  // namespace
 
-Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certificate, const std::string& key) {
+Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certificate,
+                                                     const std::string& key) {
   if (const Status fine = readable("certificate", certificate); !fine) return fail(fine.error());
   if (const Status fine = readable("key", key); !fine) return fail(fine.error());
   ::ERR_clear_error();
   std::unique_ptr<SSL_CTX, FreeContext> context(::SSL_CTX_new(::TLS_server_method()));
-  if (!context || ::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION) != 1) return fail(ErrorCode::internal, "OpenSSL: " + complaint());
-  // A write may be repeated from another place in the collected output; a client's early close costs nothing but its own connection.
-  ::SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
-  ::SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+  if (!context || ::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION) != 1)
+    return fail(ErrorCode::internal, "OpenSSL: " + complaint());
+  // A write may be repeated from another place in the collected output; a client's early close
+  // costs nothing but its own connection.
+  ::SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                        SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                        SSL_MODE_RELEASE_BUFFERS);
+  ::SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                           SSL_OP_CIPHER_SERVER_PREFERENCE);
   ::SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol, nullptr);
   // An encrypted key is an error here, never a question on the terminal.
   ::SSL_CTX_set_default_passwd_cb(context.get(), [](char*, int, int, void*) { return -1; });
   if (::SSL_CTX_use_certificate_chain_file(context.get(), certificate.c_str()) != 1) {
     return fail(ErrorCode::invalid_argument,
-                "the certificate " + certificate + " cannot be used: " + complaint() + "; it must be PEM, the server's own certificate first");
+                "the certificate " + certificate + " cannot be used: " + complaint() +
+                    "; it must be PEM, the server's own certificate first");
   }
   if (::SSL_CTX_use_PrivateKey_file(context.get(), key.c_str(), SSL_FILETYPE_PEM) != 1) {
     const std::string reason = complaint();
     const bool mismatch = reason.find("mismatch") != std::string::npos;
-    return fail(ErrorCode::invalid_argument, mismatch ? "the key " + key + " does not belong to the certificate " + certificate
-                                                      : "the key " + key + " cannot be used: " + reason + "; it must be PEM and not encrypted");
+    return fail(ErrorCode::invalid_argument,
+                mismatch ? "the key " + key + " does not belong to the certificate " + certificate
+                         : "the key " + key + " cannot be used: " + reason +
+                               "; it must be PEM and not encrypted");
   }
   if (::SSL_CTX_check_private_key(context.get()) != 1) {
-    return fail(ErrorCode::invalid_argument, "the key " + key + " does not belong to the certificate " + certificate + ": " + complaint());
+    return fail(ErrorCode::invalid_argument, "the key " + key +
+                                                 " does not belong to the certificate " +
+                                                 certificate + ": " + complaint());
   }
   return std::make_shared<OpenSslContext>(std::move(context));
 }

@@ -34,21 +34,30 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
 
 Status check_name(const std::string& name) {
   const bool fine = !name.empty() && name.size() <= kMaxNameBytes &&
-                    std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_'; });
+                    std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                      return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_';
+                    });
   if (fine) return {};
-  return fail(ErrorCode::invalid_argument, "the name '" + name + "' must be 1 to " + std::to_string(kMaxNameBytes) + " letters, digits, '.', '-' and '_'");
+  return fail(ErrorCode::invalid_argument, "the name '" + name + "' must be 1 to " +
+                                               std::to_string(kMaxNameBytes) +
+                                               " letters, digits, '.', '-' and '_'");
 }
 
 Status check_scopes(const std::vector<std::string>& scopes, const std::vector<std::string>& known) {
-  if (scopes.empty()) return fail(ErrorCode::invalid_argument, "a token needs a scope; valid: " + joined(known, ", "));
+  if (scopes.empty())
+    return fail(ErrorCode::invalid_argument,
+                "a token needs a scope; valid: " + joined(known, ", "));
   for (const std::string& scope : scopes) {
     if (std::find(known.begin(), known.end(), scope) == known.end())
-      return fail(ErrorCode::invalid_argument, "unknown scope '" + scope + "'; valid: " + joined(known, ", "));
+      return fail(ErrorCode::invalid_argument,
+                  "unknown scope '" + scope + "'; valid: " + joined(known, ", "));
   }
   return {};
 }
 
-int hex_value(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
+int hex_value(char c) {
+  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
 
 /// False when `text` is not exactly so many lower-case hexadecimal digits.
 template <std::size_t kBytes>
@@ -72,30 +81,42 @@ Result<Tokens> Tokens::parse(std::string_view text, const std::vector<std::strin
     const std::vector<std::string> words = split(text.substr(0, end), " \t\r");
     text.remove_prefix(std::min(end + 1, text.size()));
     if (words.empty() || words[0][0] == '#') continue;
-    const auto wrong = [&](const std::string& what) { return fail(ErrorCode::invalid_argument, "line " + std::to_string(number) + ": " + what); };
-    if (words.size() != 3) return wrong("must be NAME SCOPE[,SCOPE] sha256:HEX, as `assay token new` prints it");
+    const auto wrong = [&](const std::string& what) {
+      return fail(ErrorCode::invalid_argument, "line " + std::to_string(number) + ": " + what);
+    };
+    if (words.size() != 3)
+      return wrong("must be NAME SCOPE[,SCOPE] sha256:HEX, as `assay token new` prints it");
     Entry entry;
     const std::vector<std::string> scopes = split(words[1], ",");
     if (const Status fine = check_name(words[0]); !fine) return wrong(fine.error().message);
-    if (const Status fine = check_scopes(scopes, known_scopes); !fine) return wrong(fine.error().message);
-    if (words[2].rfind(kHashPrefix, 0) != 0 || !decode_hex(std::string_view(words[2]).substr(kHashPrefix.size()), entry.digest)) {
+    if (const Status fine = check_scopes(scopes, known_scopes); !fine)
+      return wrong(fine.error().message);
+    if (words[2].rfind(kHashPrefix, 0) != 0 ||
+        !decode_hex(std::string_view(words[2]).substr(kHashPrefix.size()), entry.digest)) {
       return wrong("the hash must be sha256: and 64 lower-case hexadecimal digits");
     }
     for (const Entry& other : tokens.entries_) {
-      if (other.caller->name == words[0]) return wrong("there are two tokens named '" + words[0] + "'");
-      if (other.digest == entry.digest) return wrong("'" + words[0] + "' has the same secret as '" + other.caller->name + "'");
+      if (other.caller->name == words[0])
+        return wrong("there are two tokens named '" + words[0] + "'");
+      if (other.digest == entry.digest)
+        return wrong("'" + words[0] + "' has the same secret as '" + other.caller->name + "'");
     }
     entry.caller = std::make_shared<const Caller>(Caller{words[0], scopes});
     tokens.entries_.push_back(std::move(entry));
   }
-  if (tokens.entries_.empty()) return fail(ErrorCode::invalid_argument, "there is no token in it; `assay token new --name NAME --scope practice` makes one");
+  if (tokens.entries_.empty())
+    return fail(
+        ErrorCode::invalid_argument,
+        "there is no token in it; `assay token new --name NAME --scope practice` makes one");
   return tokens;
 }
 
 std::shared_ptr<const Caller> Tokens::find(std::string_view secret) const {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
-  if (EVP_Digest(secret.data(), secret.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1 || size != kDigestBytes) return nullptr;
+  if (EVP_Digest(secret.data(), secret.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1 ||
+      size != kDigestBytes)
+    return nullptr;
   std::shared_ptr<const Caller> found;
   for (const Entry& entry : entries_) {
     if (CRYPTO_memcmp(entry.digest.data(), digest.data(), kDigestBytes) == 0) found = entry.caller;
@@ -103,11 +124,13 @@ std::shared_ptr<const Caller> Tokens::find(std::string_view secret) const {
   return found;
 }
 
-Result<NewToken> new_token(const std::string& name, const std::vector<std::string>& scopes, const std::vector<std::string>& known_scopes) {
+Result<NewToken> new_token(const std::string& name, const std::vector<std::string>& scopes,
+                           const std::vector<std::string>& known_scopes) {
   if (const Status fine = check_name(name); !fine) return fail(fine.error());
   if (const Status fine = check_scopes(scopes, known_scopes); !fine) return fail(fine.error());
   const std::string secret = new_handle(kSecretPrefix);
-  return NewToken{secret, name + " " + joined(scopes, ",") + " " + std::string(kHashPrefix) + sha256_hex(secret)};
+  return NewToken{secret, name + " " + joined(scopes, ",") + " " + std::string(kHashPrefix) +
+                              sha256_hex(secret)};
 }
 
 }  // namespace assay::mcp

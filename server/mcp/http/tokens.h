@@ -1,4 +1,5 @@
-// Bearer tokens of the HTTP server, kept as hashes. One line of the token file is one token; blank lines and lines that begin with # are skipped:
+// Bearer tokens of the HTTP server, kept as hashes. One line of the token file is one token; blank
+// lines and lines that begin with # are skipped:
 //
 //   NAME SCOPE[,SCOPE...] sha256:HEX
 //   alice practice,score sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
@@ -6,8 +7,9 @@
 //   const Result<Tokens> tokens = Tokens::parse(text, {"practice", "score"});
 //   const std::shared_ptr<const Caller> caller = tokens->find(secret);       // null: nobody
 //
-// A secret has 128 random bits (new_token), so its plain SHA-256 cannot be reversed by guessing: no salt, no slow hash, and 20,000 requests a second
-// are affordable. Immutable after parse(), thread-safe.
+// A secret has 128 random bits (new_token), so its plain SHA-256 cannot be reversed by guessing: no
+// salt, no slow hash, and 20,000 requests a second are affordable. Immutable after parse(),
+// thread-safe.
 #pragma once
 
 #include <array>
@@ -23,7 +25,8 @@ namespace assay::mcp {
 
 class Tokens {
  public:
-  /// The error names the line and what is wrong with it. A file without any token is an error: nobody could use the server.
+  /// The error names the line and what is wrong with it. A file without any token is an error:
+  /// nobody could use the server.
   static Result<Tokens> parse(std::string_view text, const std::vector<std::string>& known_scopes);
 
   /// The same time for every secret of a length, known or not.
@@ -43,7 +46,9 @@ struct NewToken {
   std::string secret;  // shown once
   std::string line;    // for the token file
 };
-/// `invalid_argument` for a name that is not 1 to 64 letters, digits, dots, hyphens and underscores, or a scope that nobody knows.
-Result<NewToken> new_token(const std::string& name, const std::vector<std::string>& scopes, const std::vector<std::string>& known_scopes);
+/// `invalid_argument` for a name that is not 1 to 64 letters, digits, dots, hyphens and
+/// underscores, or a scope that nobody knows.
+Result<NewToken> new_token(const std::string& name, const std::vector<std::string>& scopes,
+                           const std::vector<std::string>& known_scopes);
 
 }  // namespace assay::mcp

@@ -1,4 +1,5 @@
-// Base64 (RFC 4648, section 4, with padding): blobs, header values, cursors. Pure functions, thread-safe.
+// Base64 (RFC 4648, section 4, with padding): blobs, header values, cursors. Pure functions,
+// thread-safe.
 //
 //   base64_decode(base64_encode(bytes)) == bytes
 #pragma once
@@ -10,7 +11,8 @@
 namespace assay::mcp {
 
 std::string base64_encode(std::string_view bytes);
-/// Nothing when `text` is not exactly what base64_encode() gives: no line breaks, no missing padding.
+/// Nothing when `text` is not exactly what base64_encode() gives: no line breaks, no missing
+/// padding.
 std::optional<std::string> base64_decode(std::string_view text);
 
 }  // namespace assay::mcp

@@ -15,11 +15,17 @@ json media(const char* type, std::string_view bytes, const std::string& mime_typ
 
 json text_content(std::string text) { return {{"type", "text"}, {"text", std::move(text)}}; }
 
-json image_content(std::string_view bytes, const std::string& mime_type) { return media("image", bytes, mime_type); }
+json image_content(std::string_view bytes, const std::string& mime_type) {
+  return media("image", bytes, mime_type);
+}
 
-json audio_content(std::string_view bytes, const std::string& mime_type) { return media("audio", bytes, mime_type); }
+json audio_content(std::string_view bytes, const std::string& mime_type) {
+  return media("audio", bytes, mime_type);
+}
 
-json embedded_content(const ResourceContents& resource) { return {{"type", "resource"}, {"resource", to_json(resource)}}; }
+json embedded_content(const ResourceContents& resource) {
+  return {{"type", "resource"}, {"resource", to_json(resource)}};
+}
 
 json link_content(const ResourceLink& link) {
   json out = {{"type", "resource_link"}, {"uri", link.uri}, {"name", link.name}};

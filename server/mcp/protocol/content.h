@@ -1,7 +1,9 @@
-// Blocks of content, as tool results and prompt messages carry them: text, image, audio, an embedded resource, a link to one. Each is the
-// JSON of the protocol, so that one list may mix them.
+// Blocks of content, as tool results and prompt messages carry them: text, image, audio, an
+// embedded resource, a link to one. Each is the JSON of the protocol, so that one list may mix
+// them.
 //
-//   result.content = {image_content(png, "image/png"), link_content({.uri = "run://x/scorecard", .name = "scorecard"})};
+//   result.content = {image_content(png, "image/png"), link_content({.uri = "run://x/scorecard",
+//   .name = "scorecard"})};
 //
 // Pure functions, thread-safe.
 #pragma once

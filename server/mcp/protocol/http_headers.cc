@@ -17,14 +17,17 @@ constexpr std::string_view kBase64Suffix = "?=";
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
-/// The host of "host", "host:port", "[v6]" or "[v6]:port", in lower case and without brackets; empty when malformed.
+/// The host of "host", "host:port", "[v6]" or "[v6]:port", in lower case and without brackets;
+/// empty when malformed.
 std::string host_of(std::string_view authority) {
   const auto port_ok = [](std::string_view rest) {
-    return rest.empty() || (rest.size() > 1 && rest.size() <= 6 && rest[0] == ':' && rest.find_first_not_of("0123456789", 1) == std::string_view::npos);
+    return rest.empty() || (rest.size() > 1 && rest.size() <= 6 && rest[0] == ':' &&
+                            rest.find_first_not_of("0123456789", 1) == std::string_view::npos);
   };
   if (!authority.empty() && authority[0] == '[') {
     const std::size_t close = authority.find(']');
@@ -36,11 +39,14 @@ std::string host_of(std::string_view authority) {
   return lower(authority.substr(0, colon));
 }
 
-bool is_loopback(const std::string& host) { return host == "localhost" || host == "127.0.0.1" || host == "::1"; }
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "127.0.0.1" || host == "::1";
+}
 
 bool is_ip_literal(const std::string& host) {
   std::array<unsigned char, sizeof(in6_addr)> address{};
-  return ::inet_pton(AF_INET, host.c_str(), address.data()) == 1 || ::inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
+  return ::inet_pton(AF_INET, host.c_str(), address.data()) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
 }
 
 std::string machine_name() {
@@ -50,12 +56,15 @@ std::string machine_name() {
 
 bool plain(std::string_view value) {
   if (value.empty() || value.front() == ' ' || value.back() == ' ') return false;
-  if (!std::all_of(value.begin(), value.end(), [](unsigned char c) { return c >= 0x20 && c <= 0x7E; })) return false;
+  if (!std::all_of(value.begin(), value.end(),
+                   [](unsigned char c) { return c >= 0x20 && c <= 0x7E; }))
+    return false;
   return value.substr(0, kBase64Prefix.size()) != kBase64Prefix;
 }
 
 std::string mismatch(const char* name, const std::string& header, const std::string& body) {
-  return std::string("Header mismatch: ") + name + " header value '" + header + "' does not match body value '" + body + "'";
+  return std::string("Header mismatch: ") + name + " header value '" + header +
+         "' does not match body value '" + body + "'";
 }
 
 }  // namespace
@@ -76,16 +85,19 @@ bool host_is(std::string_view host_header, std::string_view name) {
 
 bool origin_allowed(std::string_view origin_header, std::string_view bound_host) {
   for (const std::string_view scheme : {"http://", "https://"}) {
-    if (origin_header.substr(0, scheme.size()) == scheme) return host_allowed(origin_header.substr(scheme.size()), bound_host);
+    if (origin_header.substr(0, scheme.size()) == scheme)
+      return host_allowed(origin_header.substr(scheme.size()), bound_host);
   }
   return false;
 }
 
 std::optional<std::string> decode_header_value(std::string_view value) {
   if (value.substr(0, kBase64Prefix.size()) != kBase64Prefix) return std::string(value);
-  if (value.size() < kBase64Prefix.size() + kBase64Suffix.size() || value.substr(value.size() - kBase64Suffix.size()) != kBase64Suffix)
+  if (value.size() < kBase64Prefix.size() + kBase64Suffix.size() ||
+      value.substr(value.size() - kBase64Suffix.size()) != kBase64Suffix)
     return std::string(value);
-  const std::string_view text = value.substr(kBase64Prefix.size(), value.size() - kBase64Prefix.size() - kBase64Suffix.size());
+  const std::string_view text = value.substr(
+      kBase64Prefix.size(), value.size() - kBase64Prefix.size() - kBase64Suffix.size());
   return base64_decode(text);
 }
 
@@ -101,16 +113,21 @@ std::optional<std::string> mirrored_name(std::string_view method, const nlohmann
   if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") key = "taskId";
   if (key == nullptr || !params.is_object()) return std::nullopt;
   const auto value = params.find(key);
-  return value != params.end() && value->is_string() ? std::optional(value->get<std::string>()) : std::nullopt;
+  return value != params.end() && value->is_string() ? std::optional(value->get<std::string>())
+                                                     : std::nullopt;
 }
 
 std::optional<std::string> header_mismatch(const Message& message, const HeaderLookup& header) {
-  const auto missing = [](const char* name) { return std::string("Header mismatch: the ") + name + " header is required and missing"; };
+  const auto missing = [](const char* name) {
+    return std::string("Header mismatch: the ") + name + " header is required and missing";
+  };
   const auto version = header(kHeaderVersion);
   if (!version) return missing(kHeaderVersion);
   const nlohmann::json meta = message.params.value("_meta", nlohmann::json::object());
-  const nlohmann::json body_version = meta.is_object() ? meta.value(kMetaVersion, nlohmann::json()) : nlohmann::json();
-  if (body_version.is_string() && *version != body_version.get<std::string>()) return mismatch(kHeaderVersion, *version, body_version);
+  const nlohmann::json body_version =
+      meta.is_object() ? meta.value(kMetaVersion, nlohmann::json()) : nlohmann::json();
+  if (body_version.is_string() && *version != body_version.get<std::string>())
+    return mismatch(kHeaderVersion, *version, body_version);
   if (message.kind != Message::Kind::request) return std::nullopt;
   const auto method = header(kHeaderMethod);
   if (!method) return missing(kHeaderMethod);
@@ -133,7 +150,8 @@ bool accepts(std::string_view accept, std::string_view media_type) {
     std::string_view item = std::string_view(all).substr(start, end - start);
     item = item.substr(0, item.find(';'));
     const std::size_t first = item.find_first_not_of(" \t");
-    if (first != std::string_view::npos) item = item.substr(first, item.find_last_not_of(" \t") - first + 1);
+    if (first != std::string_view::npos)
+      item = item.substr(first, item.find_last_not_of(" \t") - first + 1);
     if (item == media_type) return true;
     start = end + 1;
   }

@@ -1,5 +1,6 @@
-// The checks on HTTP headers, apart from any HTTP library: who may talk to us (Host, Origin), and whether the headers that mirror the body
-// say the same as the body (2026-07-28). Pure functions, thread-safe.
+// The checks on HTTP headers, apart from any HTTP library: who may talk to us (Host, Origin), and
+// whether the headers that mirror the body say the same as the body (2026-07-28). Pure functions,
+// thread-safe.
 #pragma once
 
 #include <functional>
@@ -12,8 +13,9 @@
 
 namespace assay::mcp {
 
-/// Guards against DNS rebinding. `bound_host` is what the server listens on. A loopback server answers to loopback names only; any other one
-/// to its own name, the machine's name and IP literals, since rebinding needs a name that the attacker controls.
+/// Guards against DNS rebinding. `bound_host` is what the server listens on. A loopback server
+/// answers to loopback names only; any other one to its own name, the machine's name and IP
+/// literals, since rebinding needs a name that the attacker controls.
 bool host_allowed(std::string_view host_header, std::string_view bound_host);
 /// `host_header` (with or without a port) names `name`; compared without case.
 bool host_is(std::string_view host_header, std::string_view name);
@@ -31,7 +33,8 @@ using HeaderLookup = std::function<std::optional<std::string>(const char* name)>
 /// The value in the body that Mcp-Name mirrors, where the method has one.
 std::optional<std::string> mirrored_name(std::string_view method, const nlohmann::json& params);
 
-/// What is wrong with the mirrored headers of a stateless request, as a sentence; nothing when they match.
+/// What is wrong with the mirrored headers of a stateless request, as a sentence; nothing when they
+/// match.
 std::optional<std::string> header_mismatch(const Message& message, const HeaderLookup& header);
 
 /// True when `accept` (a list of media types) admits `media_type`, such as "text/event-stream".

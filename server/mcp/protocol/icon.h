@@ -1,6 +1,8 @@
-// An image that clients may show beside a server, tool, resource or prompt. PNG, never SVG: clients may refuse what can carry script.
+// An image that clients may show beside a server, tool, resource or prompt. PNG, never SVG: clients
+// may refuse what can carry script.
 //
-//   info.icons = {{.src = "data:image/png;base64,...", .mime_type = "image/png", .sizes = {"48x48"}}};
+//   info.icons = {{.src = "data:image/png;base64,...", .mime_type = "image/png", .sizes =
+//   {"48x48"}}};
 #pragma once
 
 #include <nlohmann/json.hpp>

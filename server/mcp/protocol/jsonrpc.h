@@ -1,5 +1,6 @@
-// JSON-RPC 2.0 messages: bytes to a checked Message, and back. Size and depth are capped before the parser sees a byte, so hostile
-// input costs one linear scan and no recursion. All functions are pure and thread-safe.
+// JSON-RPC 2.0 messages: bytes to a checked Message, and back. Size and depth are capped before the
+// parser sees a byte, so hostile input costs one linear scan and no recursion. All functions are
+// pure and thread-safe.
 //
 //   auto parsed = parse_message(line);
 //   if (!parsed) write(dump(parsed.error()));      // a complete JSON-RPC error response
@@ -29,20 +30,25 @@ struct Message {
   nlohmann::json body;  // a response: {"result": ...} or {"error": ...}
 };
 
-/// The error is a JSON-RPC error response, ready to be sent: -32700 for what is no JSON, -32600 for what is no message.
-/// It carries the id where one could be read, and no id otherwise.
-tl::expected<Message, nlohmann::json> parse_message(std::string_view bytes, const MessageLimits& limits = {});
+/// The error is a JSON-RPC error response, ready to be sent: -32700 for what is no JSON, -32600 for
+/// what is no message. It carries the id where one could be read, and no id otherwise.
+tl::expected<Message, nlohmann::json> parse_message(std::string_view bytes,
+                                                    const MessageLimits& limits = {});
 
-/// True when brackets nest deeper than `max_depth`. A linear scan that respects strings; says nothing about well-formedness.
+/// True when brackets nest deeper than `max_depth`. A linear scan that respects strings; says
+/// nothing about well-formedness.
 bool deeper_than(std::string_view bytes, int max_depth);
 
 nlohmann::json make_result(const nlohmann::json& id, nlohmann::json result);
 /// A null `id` is left out: MCP allows no null id. A null `data` is left out as well.
-nlohmann::json make_error(const nlohmann::json& id, int code, const std::string& message, nlohmann::json data = nullptr);
-nlohmann::json make_request(const nlohmann::json& id, const std::string& method, nlohmann::json params);
+nlohmann::json make_error(const nlohmann::json& id, int code, const std::string& message,
+                          nlohmann::json data = nullptr);
+nlohmann::json make_request(const nlohmann::json& id, const std::string& method,
+                            nlohmann::json params);
 nlohmann::json make_notification(const std::string& method, nlohmann::json params);
 
-/// One line of UTF-8 without line breaks; bytes that are no UTF-8 become U+FFFD (a tool may pass on what a program printed).
+/// One line of UTF-8 without line breaks; bytes that are no UTF-8 become U+FFFD (a tool may pass on
+/// what a program printed).
 std::string dump(const nlohmann::json& message);
 
 }  // namespace assay::mcp

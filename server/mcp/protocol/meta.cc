@@ -13,7 +13,8 @@ json progress_token(const Message& message) {
   const json* meta = meta_of(message);
   if (meta == nullptr) return nullptr;
   const auto token = meta->find(kMetaProgressToken);
-  return token != meta->end() && (token->is_string() || token->is_number_integer()) ? *token : json(nullptr);
+  return token != meta->end() && (token->is_string() || token->is_number_integer()) ? *token
+                                                                                    : json(nullptr);
 }
 
 json client_capabilities(const Message& message) {
@@ -37,8 +38,11 @@ Rpc<std::optional<LogLevel>> requested_log_level(const Message& message) {
   if (meta == nullptr) return std::nullopt;
   const auto found = meta->find(kMetaLogLevel);
   if (found == meta->end()) return std::nullopt;
-  const auto level = found->is_string() ? log_level_from(found->get_ref<const std::string&>()) : std::nullopt;
-  if (!level) return refuse_rpc(kInvalidParams, std::string("params._meta['") + kMetaLogLevel + "'] must be one of " + kValidLogLevels);
+  const auto level =
+      found->is_string() ? log_level_from(found->get_ref<const std::string&>()) : std::nullopt;
+  if (!level)
+    return refuse_rpc(kInvalidParams, std::string("params._meta['") + kMetaLogLevel +
+                                          "'] must be one of " + kValidLogLevels);
   return level;
 }
 
@@ -51,15 +55,21 @@ json supported_versions() {
 std::optional<RpcError> check_stateless_meta(const Message& message) {
   const json* meta = meta_of(message);
   const auto missing = [&](const char* key, const char* type) {
-    return RpcError{kInvalidParams, std::string("params._meta must carry '") + key + "' (" + type + ") in every request of revision " +
-                                        std::string(kStatelessVersion) + "; clients of older revisions open with 'initialize'"};
+    return RpcError{kInvalidParams, std::string("params._meta must carry '") + key + "' (" + type +
+                                        ") in every request of revision " +
+                                        std::string(kStatelessVersion) +
+                                        "; clients of older revisions open with 'initialize'"};
   };
-  if (meta == nullptr || !meta->contains(kMetaVersion) || !(*meta)[kMetaVersion].is_string()) return missing(kMetaVersion, "a string");
+  if (meta == nullptr || !meta->contains(kMetaVersion) || !(*meta)[kMetaVersion].is_string())
+    return missing(kMetaVersion, "a string");
   const std::string version = (*meta)[kMetaVersion];
   if (version != kStatelessVersion) {
-    return RpcError{kUnsupportedVersion, "Unsupported protocol version", {{"supported", supported_versions()}, {"requested", version}}};
+    return RpcError{kUnsupportedVersion,
+                    "Unsupported protocol version",
+                    {{"supported", supported_versions()}, {"requested", version}}};
   }
-  if (!meta->contains(kMetaClientCapabilities) || !(*meta)[kMetaClientCapabilities].is_object()) return missing(kMetaClientCapabilities, "an object");
+  if (!meta->contains(kMetaClientCapabilities) || !(*meta)[kMetaClientCapabilities].is_object())
+    return missing(kMetaClientCapabilities, "an object");
   return std::nullopt;
 }
 

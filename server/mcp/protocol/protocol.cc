@@ -4,6 +4,9 @@
 
 namespace assay::mcp {
 
-bool is_legacy_version(std::string_view version) { return std::find(kLegacyVersions.begin(), kLegacyVersions.end(), version) != kLegacyVersions.end(); }
+bool is_legacy_version(std::string_view version) {
+  return std::find(kLegacyVersions.begin(), kLegacyVersions.end(), version) !=
+         kLegacyVersions.end();
+}
 
 }  // namespace assay::mcp

@@ -1,7 +1,8 @@
-// The constants of MCP: revisions, error codes, reserved _meta keys, header names. Nothing here has state.
+// The constants of MCP: revisions, error codes, reserved _meta keys, header names. Nothing here has
+// state.
 //
-// Two eras share one server. The stateless one (2026-07-28) names its version in each request's params._meta; the legacy ones open
-// with `initialize`.
+// Two eras share one server. The stateless one (2026-07-28) names its version in each request's
+// params._meta; the legacy ones open with `initialize`.
 #pragma once
 
 #include <array>
@@ -12,7 +13,8 @@ namespace assay::mcp {
 
 constexpr std::string_view kStatelessVersion = "2026-07-28";
 /// Newest first; the first one is offered to a client that asks for a revision nobody knows.
-constexpr std::array<std::string_view, 4> kLegacyVersions = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+constexpr std::array<std::string_view, 4> kLegacyVersions = {"2025-11-25", "2025-06-18",
+                                                             "2025-03-26", "2024-11-05"};
 
 bool is_legacy_version(std::string_view version);
 
@@ -48,7 +50,8 @@ constexpr const char* kHeaderMethod = "Mcp-Method";
 constexpr const char* kHeaderName = "Mcp-Name";
 constexpr const char* kHeaderSession = "Mcp-Session-Id";
 
-/// How long a client may keep discover and the lists. What a running server has registered never changes.
+/// How long a client may keep discover and the lists. What a running server has registered never
+/// changes.
 constexpr std::int64_t kListTtlMs = 3'600'000;
 
 /// One message, on any transport; a submission's source fits many times over.

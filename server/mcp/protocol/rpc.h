@@ -21,13 +21,16 @@ struct RpcError {
 template <class T>
 using Rpc = tl::expected<T, RpcError>;
 
-inline tl::unexpected<RpcError> refuse_rpc(int code, std::string message, nlohmann::json data = nullptr) {
+inline tl::unexpected<RpcError> refuse_rpc(int code, std::string message,
+                                           nlohmann::json data = nullptr) {
   return tl::unexpected<RpcError>(RpcError{code, std::move(message), std::move(data)});
 }
 
 /// A handler's Error, told to the client: what it asked for was wrong, or this server failed.
 inline tl::unexpected<RpcError> refuse_rpc(const Error& error) {
-  const bool asked_wrongly = error.code == ErrorCode::invalid_argument || error.code == ErrorCode::not_found || error.code == ErrorCode::permission_denied;
+  const bool asked_wrongly = error.code == ErrorCode::invalid_argument ||
+                             error.code == ErrorCode::not_found ||
+                             error.code == ErrorCode::permission_denied;
   return refuse_rpc(asked_wrongly ? kInvalidParams : kInternalError, error.message);
 }
 

@@ -40,7 +40,8 @@ void SseReader::take_line(std::string_view line, std::vector<std::string>& event
   }
   const std::size_t colon = line.find(':');
   const std::string_view field = line.substr(0, colon);
-  std::string_view value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
+  std::string_view value =
+      colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
   if (!value.empty() && value.front() == ' ') value.remove_prefix(1);
   if (field == "data") {
     if (any_) data_ += '\n';

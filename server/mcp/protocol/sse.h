@@ -1,8 +1,9 @@
 // Reading server-sent events, as they arrive or from one body.
 //
 //   SseReader reader;
-//   for (const std::string& data : reader.feed(chunk)) ...           // one entry per event that carries data
-//   reader.last_id();                                                // where to go on if the stream breaks here
+//   for (const std::string& data : reader.feed(chunk)) ...           // one entry per event that
+//   carries data reader.last_id();                                                // where to go on
+//   if the stream breaks here
 //
 // A reader belongs to one thread; sse_data() is pure.
 #pragma once
@@ -17,7 +18,8 @@ namespace assay::mcp {
 
 class SseReader {
  public:
-  /// The data of each event that `bytes` completes, in order; comments, event names and events without data are dropped. Lines end in LF or CRLF.
+  /// The data of each event that `bytes` completes, in order; comments, event names and events
+  /// without data are dropped. Lines end in LF or CRLF.
   std::vector<std::string> feed(std::string_view bytes);
   /// The id of the last complete event that had one, or empty.
   const std::string& last_id() const { return last_id_; }

@@ -5,8 +5,10 @@
 namespace assay::mcp {
 namespace {
 
-constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-constexpr std::string_view kUnreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+constexpr std::string_view kNameCharacters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+constexpr std::string_view kUnreserved =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
 
 bool may_be_in_value(char c) { return c == '%' || kUnreserved.find(c) != std::string_view::npos; }
 
@@ -36,7 +38,9 @@ std::optional<std::string> percent_decode(std::string_view text) {
 }  // namespace
 
 Result<UriTemplate> UriTemplate::parse(const std::string& text) {
-  const auto refuse = [&](const std::string& why) { return fail(ErrorCode::invalid_argument, "URI template '" + text + "': " + why); };
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorCode::invalid_argument, "URI template '" + text + "': " + why);
+  };
   UriTemplate out;
   out.text_ = text;
   std::string literal;
@@ -51,7 +55,8 @@ Result<UriTemplate> UriTemplate::parse(const std::string& text) {
     const std::string name = text.substr(i + 1, close - i - 1);
     if (name.empty() || name.find_first_not_of(kNameCharacters) != std::string::npos)
       return refuse("a variable's name has characters of a-z A-Z 0-9 _ (level 1 only)");
-    if (std::find(out.variables_.begin(), out.variables_.end(), name) != out.variables_.end()) return refuse("'{" + name + "}' occurs twice");
+    if (std::find(out.variables_.begin(), out.variables_.end(), name) != out.variables_.end())
+      return refuse("'{" + name + "}' occurs twice");
     if (!out.variables_.empty() && (literal.empty() || may_be_in_value(literal[0])))
       return refuse("what follows a variable must begin with a reserved character, such as '/'");
     out.literals_.push_back(std::move(literal));
@@ -60,7 +65,8 @@ Result<UriTemplate> UriTemplate::parse(const std::string& text) {
     i = close;
   }
   if (out.variables_.empty()) return refuse("there is no {variable}; register a resource instead");
-  if (!literal.empty() && may_be_in_value(literal[0])) return refuse("what follows a variable must begin with a reserved character, such as '/'");
+  if (!literal.empty() && may_be_in_value(literal[0]))
+    return refuse("what follows a variable must begin with a reserved character, such as '/'");
   out.literals_.push_back(std::move(literal));
   return out;
 }
@@ -71,7 +77,8 @@ std::optional<Variables> UriTemplate::match(std::string_view uri) const {
     const std::string& before = literals_[i];
     if (uri.substr(0, before.size()) != before) return std::nullopt;
     uri.remove_prefix(before.size());
-    const std::size_t size = static_cast<std::size_t>(std::find_if_not(uri.begin(), uri.end(), may_be_in_value) - uri.begin());
+    const std::size_t size = static_cast<std::size_t>(
+        std::find_if_not(uri.begin(), uri.end(), may_be_in_value) - uri.begin());
     const auto value = percent_decode(uri.substr(0, size));
     if (size == 0 || !value) return std::nullopt;
     values[variables_[i]] = *value;

@@ -12,7 +12,8 @@ using nlohmann::json;
 
 constexpr const char* kKeyword = "x-mcp-header";
 constexpr const char* kPrefix = "Mcp-Param-";
-constexpr std::string_view kTokenCharacters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr std::string_view kTokenCharacters =
+    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 std::size_t occurrences(const json& value) {
   std::size_t count = value.is_object() && value.contains(kKeyword) ? 1 : 0;
@@ -21,16 +22,22 @@ std::size_t occurrences(const json& value) {
   return count;
 }
 
-Status collect(const json& schema, const std::vector<std::string>& path, std::vector<ParamHeader>& out) {
+Status collect(const json& schema, const std::vector<std::string>& path,
+               std::vector<ParamHeader>& out) {
   if (!schema.is_object()) return {};
   if (const auto keyword = schema.find(kKeyword); keyword != schema.end()) {
     const json type = schema.value("type", json());
     if (!keyword->is_string() || keyword->get_ref<const std::string&>().empty() ||
-        keyword->get_ref<const std::string&>().find_first_not_of(kTokenCharacters) != std::string::npos) {
-      return fail(ErrorCode::invalid_argument, std::string(kKeyword) + " must be a header name: one or more of " + std::string(kTokenCharacters));
+        keyword->get_ref<const std::string&>().find_first_not_of(kTokenCharacters) !=
+            std::string::npos) {
+      return fail(ErrorCode::invalid_argument, std::string(kKeyword) +
+                                                   " must be a header name: one or more of " +
+                                                   std::string(kTokenCharacters));
     }
     if (path.empty() || (type != "string" && type != "integer" && type != "boolean"))
-      return fail(ErrorCode::invalid_argument, std::string(kKeyword) + " belongs to a property of type string, integer or boolean");
+      return fail(
+          ErrorCode::invalid_argument,
+          std::string(kKeyword) + " belongs to a property of type string, integer or boolean");
     out.push_back({kPrefix + keyword->get<std::string>(), path});
   }
   const auto properties = schema.find("properties");
@@ -66,17 +73,22 @@ Result<std::vector<ParamHeader>> param_headers(const json& input_schema) {
   std::vector<ParamHeader> out;
   if (auto status = collect(input_schema, {}, out); !status) return fail(status.error());
   if (occurrences(input_schema) != out.size())
-    return fail(ErrorCode::invalid_argument, std::string(kKeyword) + " is reached by something else than 'properties'");
+    return fail(ErrorCode::invalid_argument,
+                std::string(kKeyword) + " is reached by something else than 'properties'");
   std::set<std::string> names;
   for (const ParamHeader& entry : out) {
     std::string name = entry.header;
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (!names.insert(name).second) return fail(ErrorCode::invalid_argument, std::string(kKeyword) + ": two properties have the header " + entry.header);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (!names.insert(name).second)
+      return fail(ErrorCode::invalid_argument,
+                  std::string(kKeyword) + ": two properties have the header " + entry.header);
   }
   return out;
 }
 
-std::optional<std::string> param_mismatch(const std::vector<ParamHeader>& headers, const json& arguments, const HeaderLookup& header) {
+std::optional<std::string> param_mismatch(const std::vector<ParamHeader>& headers,
+                                          const json& arguments, const HeaderLookup& header) {
   for (const ParamHeader& entry : headers) {
     const json* value = find(arguments, entry.path);
     const auto sent = header(entry.header.c_str());
@@ -86,7 +98,8 @@ std::optional<std::string> param_mismatch(const std::vector<ParamHeader>& header
     if (!sent) return begin + "is required and missing";
     const auto decoded = decode_header_value(*sent);
     if (!decoded) return begin + "is not valid base64";
-    if (!same(*value, *decoded)) return begin + "value '" + *decoded + "' does not match the argument";
+    if (!same(*value, *decoded))
+      return begin + "value '" + *decoded + "' does not match the argument";
   }
   return std::nullopt;
 }

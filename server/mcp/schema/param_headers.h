@@ -1,5 +1,5 @@
-// Tool parameters that HTTP clients of 2026-07-28 mirror into headers (x-mcp-header in the input schema), so that what stands between may route by
-// them. The header must say what the body says.
+// Tool parameters that HTTP clients of 2026-07-28 mirror into headers (x-mcp-header in the input
+// schema), so that what stands between may route by them. The header must say what the body says.
 //
 //   "region": {"type": "string", "x-mcp-header": "Region"}      ->  Mcp-Param-Region
 //
@@ -21,10 +21,14 @@ struct ParamHeader {
   std::vector<std::string> path;  // of property names, from the arguments object
 };
 
-/// An Error when a header's name is not legal or not unique, or the property is no string, integer or boolean reached by `properties` alone.
+/// An Error when a header's name is not legal or not unique, or the property is no string, integer
+/// or boolean reached by `properties` alone.
 Result<std::vector<ParamHeader>> param_headers(const nlohmann::json& input_schema);
 
-/// What is wrong, as a sentence; nothing when every header matches its argument. An argument that is missing or null has no header.
-std::optional<std::string> param_mismatch(const std::vector<ParamHeader>& headers, const nlohmann::json& arguments, const HeaderLookup& header);
+/// What is wrong, as a sentence; nothing when every header matches its argument. An argument that
+/// is missing or null has no header.
+std::optional<std::string> param_mismatch(const std::vector<ParamHeader>& headers,
+                                          const nlohmann::json& arguments,
+                                          const HeaderLookup& header);
 
 }  // namespace assay::mcp

@@ -1,7 +1,8 @@
 #include "server/mcp/schema/schema.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wrestrict"  // GCC 12 misreads the validator's inlined string code when it optimises
+#pragma GCC diagnostic ignored \
+    "-Wrestrict"  // GCC 12 misreads the validator's inlined string code when it optimises
 #endif
 #define VALIJSON_USE_EXCEPTIONS 1  // without it the validator aborts the process
 #include <exception>
@@ -21,16 +22,33 @@ using Adapter = valijson::adapters::NlohmannJsonAdapter;
 
 constexpr int kMaxSchemaDepth = 32;
 
-const std::set<std::string, std::less<>> kAnnotations = {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment",
-                                                         "$anchor",         // names a place; no $ref may use it here
-                                                         "x-mcp-header"};  // param_headers.h
-const std::set<std::string, std::less<>> kAssertions = {
-    "type",       "enum",      "const",     "required", "minimum",  "maximum",     "exclusiveMinimum", "exclusiveMaximum",
-    "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties",    "maxProperties"};
-const std::set<std::string, std::less<>> kOneSchema = {"items", "additionalProperties", "not", "if", "then", "else", "propertyNames", "contains"};
+const std::set<std::string, std::less<>> kAnnotations = {
+    "title",       "description", "default",   "examples",
+    "deprecated",  "readOnly",    "writeOnly", "$comment",
+    "$anchor",        // names a place; no $ref may use it here
+    "x-mcp-header"};  // param_headers.h
+const std::set<std::string, std::less<>> kAssertions = {"type",
+                                                        "enum",
+                                                        "const",
+                                                        "required",
+                                                        "minimum",
+                                                        "maximum",
+                                                        "exclusiveMinimum",
+                                                        "exclusiveMaximum",
+                                                        "multipleOf",
+                                                        "minLength",
+                                                        "maxLength",
+                                                        "minItems",
+                                                        "maxItems",
+                                                        "uniqueItems",
+                                                        "minProperties",
+                                                        "maxProperties"};
+const std::set<std::string, std::less<>> kOneSchema = {
+    "items", "additionalProperties", "not", "if", "then", "else", "propertyNames", "contains"};
 const std::set<std::string, std::less<>> kSchemaList = {"allOf", "anyOf", "oneOf"};
 const std::set<std::string, std::less<>> kSchemaMap = {"properties", "$defs"};
-const std::set<std::string, std::less<>> kTypes = {"object", "array", "string", "integer", "number", "boolean", "null"};
+const std::set<std::string, std::less<>> kTypes = {"object", "array",   "string", "integer",
+                                                   "number", "boolean", "null"};
 
 std::string known_keywords() {
   std::string text;
@@ -46,7 +64,9 @@ Status lint_type(const json& value, const std::string& path) {
   const json types = value.is_array() ? value : json::array({value});
   for (const json& type : types) {
     if (!type.is_string() || kTypes.count(type.get_ref<const std::string&>()) == 0) {
-      return fail(ErrorCode::invalid_argument, path + "/type: " + type.dump() + " is no type; valid: object, array, string, integer, number, boolean, null");
+      return fail(ErrorCode::invalid_argument,
+                  path + "/type: " + type.dump() +
+                      " is no type; valid: object, array, string, integer, number, boolean, null");
     }
   }
   return {};
@@ -54,16 +74,19 @@ Status lint_type(const json& value, const std::string& path) {
 
 Status lint_ref(const json& root, const json& value, const std::string& path) {
   if (!value.is_string() || value.get_ref<const std::string&>().rfind("#/$defs/", 0) != 0) {
-    return fail(ErrorCode::invalid_argument, path + "/$ref: only local references (#/$defs/NAME) are supported");
+    return fail(ErrorCode::invalid_argument,
+                path + "/$ref: only local references (#/$defs/NAME) are supported");
   }
   try {
     if (root.contains(json::json_pointer(value.get<std::string>().substr(1)))) return {};
   } catch (const json::exception&) {  // not a JSON pointer: reported below
   }
-  return fail(ErrorCode::invalid_argument, path + "/$ref: " + value.dump() + " does not exist in this schema");
+  return fail(ErrorCode::invalid_argument,
+              path + "/$ref: " + value.dump() + " does not exist in this schema");
 }
 
-Status lint_keyword(const json& root, const std::string& key, const json& value, const std::string& path, int depth) {
+Status lint_keyword(const json& root, const std::string& key, const json& value,
+                    const std::string& path, int depth) {
   if (kAnnotations.count(key) > 0) return {};
   if (key == "type") return lint_type(value, path);
   if (key == "$ref") return lint_ref(root, value, path);
@@ -71,24 +94,33 @@ Status lint_keyword(const json& root, const std::string& key, const json& value,
   if (kOneSchema.count(key) > 0) return lint(root, value, path + "/" + key, depth + 1);
   if (kSchemaList.count(key) > 0 && value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i) {
-      if (auto status = lint(root, value[i], path + "/" + key + "/" + std::to_string(i), depth + 1); !status) return status;
+      if (auto status = lint(root, value[i], path + "/" + key + "/" + std::to_string(i), depth + 1);
+          !status)
+        return status;
     }
     return {};
   }
   if (kSchemaMap.count(key) > 0 && value.is_object()) {
     for (const auto& [name, member] : value.items()) {
-      if (auto status = lint(root, member, path + "/" + key + "/" + name, depth + 1); !status) return status;
+      if (auto status = lint(root, member, path + "/" + key + "/" + name, depth + 1); !status)
+        return status;
     }
     return {};
   }
-  if (key == "$schema" && depth == 0 && value == "https://json-schema.org/draft/2020-12/schema") return {};
-  return fail(ErrorCode::invalid_argument, path + ": the validator does not support '" + key + "' with this value; valid keywords: " + known_keywords());
+  if (key == "$schema" && depth == 0 && value == "https://json-schema.org/draft/2020-12/schema")
+    return {};
+  return fail(ErrorCode::invalid_argument,
+              path + ": the validator does not support '" + key +
+                  "' with this value; valid keywords: " + known_keywords());
 }
 
 Status lint(const json& root, const json& schema, const std::string& path, int depth) {
   if (schema.is_boolean()) return {};
-  if (!schema.is_object()) return fail(ErrorCode::invalid_argument, path + ": a schema is an object or a boolean");
-  if (depth > kMaxSchemaDepth) return fail(ErrorCode::invalid_argument, path + ": schemas nest at most " + std::to_string(kMaxSchemaDepth) + " levels");
+  if (!schema.is_object())
+    return fail(ErrorCode::invalid_argument, path + ": a schema is an object or a boolean");
+  if (depth > kMaxSchemaDepth)
+    return fail(ErrorCode::invalid_argument,
+                path + ": schemas nest at most " + std::to_string(kMaxSchemaDepth) + " levels");
   for (const auto& [key, value] : schema.items()) {
     if (auto status = lint_keyword(root, key, value, path, depth); !status) return status;
   }
@@ -117,7 +149,8 @@ Result<Schema> Schema::compile(const json& schema) {
     valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
     parser.populateSchema(Adapter(compiled->document), compiled->schema);
   } catch (const std::exception& error) {
-    return fail(ErrorCode::invalid_argument, std::string("the validator refuses the schema: ") + error.what());
+    return fail(ErrorCode::invalid_argument,
+                std::string("the validator refuses the schema: ") + error.what());
   }
   return Schema(std::move(compiled));
 }

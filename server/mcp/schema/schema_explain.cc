@@ -13,7 +13,8 @@ std::string shown(const json& value) {
   std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
   if (text.size() > kMaxShownBytes) {
     std::size_t cut = kMaxShownBytes;
-    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;  // never inside a character
+    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U)
+      --cut;  // never inside a character
     text = text.substr(0, cut) + "...";
   }
   return text;
@@ -39,7 +40,8 @@ std::string keys(const json& object) {
 
 /// In Unicode code points, as JSON Schema counts.
 std::size_t characters(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0U) != 0x80U; }));
 }
 
 bool has_type(const json& value, const std::string& type) {
@@ -65,7 +67,9 @@ class Explainer {
     if (!check_type(schema, value, path)) return;
     check_values(schema, value, path);
     if (value.is_number()) check_bounds(schema, value, path);
-    if (value.is_string()) check_size(schema, characters(value.get_ref<const std::string&>()), "Length", "characters", path);
+    if (value.is_string())
+      check_size(schema, characters(value.get_ref<const std::string&>()), "Length", "characters",
+                 path);
     if (value.is_array()) check_items(schema, value, path);
     if (value.is_object()) check_properties(schema, value, path);
   }
@@ -74,7 +78,8 @@ class Explainer {
 
  private:
   void add(const std::string& path, const std::string& text) {
-    if (problems_.size() < kMaxProblems) problems_.push_back((path.empty() ? "the arguments object" : "'" + path + "'") + " " + text);
+    if (problems_.size() < kMaxProblems)
+      problems_.push_back((path.empty() ? "the arguments object" : "'" + path + "'") + " " + text);
   }
 
   bool check_type(const json& schema, const json& value, const std::string& path) {
@@ -84,12 +89,15 @@ class Explainer {
     for (const json& one : types) {
       if (has_type(value, one.get<std::string>())) return true;
     }
-    add(path, "must be of type " + listed(types) + ", not " + std::string(value.type_name()) + " " + shown(value));
+    add(path, "must be of type " + listed(types) + ", not " + std::string(value.type_name()) + " " +
+                  shown(value));
     return false;
   }
 
   void check_values(const json& schema, const json& value, const std::string& path) {
-    if (const auto values = schema.find("enum"); values != schema.end() && std::find(values->begin(), values->end(), value) == values->end()) {
+    if (const auto values = schema.find("enum");
+        values != schema.end() &&
+        std::find(values->begin(), values->end(), value) == values->end()) {
       add(path, "is " + shown(value) + "; valid values: " + listed(*values));
     }
     if (const auto only = schema.find("const"); only != schema.end() && *only != value)
@@ -100,7 +108,8 @@ class Explainer {
     const double number = value.get<double>();
     const auto bound = [&](const char* keyword, auto violated, const char* words) {
       const auto found = schema.find(keyword);
-      if (found != schema.end() && violated(number, found->get<double>())) add(path, "is " + shown(value) + "; it must be " + words + " " + found->dump());
+      if (found != schema.end() && violated(number, found->get<double>()))
+        add(path, "is " + shown(value) + "; it must be " + words + " " + found->dump());
     };
     bound(
         "minimum", [](double a, double b) { return a < b; }, "at least");
@@ -112,12 +121,17 @@ class Explainer {
         "exclusiveMaximum", [](double a, double b) { return a >= b; }, "less than");
   }
 
-  void check_size(const json& schema, std::size_t size, const std::string& suffix, const std::string& unit, const std::string& path) {
-    if (const auto least = schema.find("min" + suffix); least != schema.end() && size < least->get<std::size_t>()) {
-      add(path, "has " + std::to_string(size) + " " + unit + "; at least " + least->dump() + " are needed");
+  void check_size(const json& schema, std::size_t size, const std::string& suffix,
+                  const std::string& unit, const std::string& path) {
+    if (const auto least = schema.find("min" + suffix);
+        least != schema.end() && size < least->get<std::size_t>()) {
+      add(path, "has " + std::to_string(size) + " " + unit + "; at least " + least->dump() +
+                    " are needed");
     }
-    if (const auto most = schema.find("max" + suffix); most != schema.end() && size > most->get<std::size_t>()) {
-      add(path, "has " + std::to_string(size) + " " + unit + "; at most " + most->dump() + " are allowed");
+    if (const auto most = schema.find("max" + suffix);
+        most != schema.end() && size > most->get<std::size_t>()) {
+      add(path, "has " + std::to_string(size) + " " + unit + "; at most " + most->dump() +
+                    " are allowed");
     }
   }
 
@@ -125,13 +139,15 @@ class Explainer {
     check_size(schema, value.size(), "Items", "items", path);
     const auto items = schema.find("items");
     if (items == schema.end()) return;
-    for (std::size_t i = 0; i < value.size(); ++i) walk(*items, value[i], path + "[" + std::to_string(i) + "]");
+    for (std::size_t i = 0; i < value.size(); ++i)
+      walk(*items, value[i], path + "[" + std::to_string(i) + "]");
   }
 
   void check_properties(const json& schema, const json& value, const std::string& path) {
     const json properties = schema.value("properties", json::object());
     for (const json& name : schema.value("required", json::array())) {
-      if (!value.contains(name.get<std::string>())) missing(path, name.get<std::string>(), properties);
+      if (!value.contains(name.get<std::string>()))
+        missing(path, name.get<std::string>(), properties);
     }
     const bool closed = schema.value("additionalProperties", json(true)) == json(false);
     for (const auto& [key, member] : value.items()) {
@@ -139,14 +155,16 @@ class Explainer {
       if (const auto known = properties.find(key); known != properties.end()) {
         walk(*known, member, member_path);
       } else if (closed && problems_.size() < kMaxProblems) {
-        problems_.push_back("unknown property " + shown(member_path) + "; valid: " + keys(properties));
+        problems_.push_back("unknown property " + shown(member_path) +
+                            "; valid: " + keys(properties));
       }
     }
   }
 
   void missing(const std::string& path, const std::string& name, const json& properties) {
     if (problems_.size() >= kMaxProblems) return;
-    std::string text = "missing required property '" + (path.empty() ? name : path + "." + name) + "'";
+    std::string text =
+        "missing required property '" + (path.empty() ? name : path + "." + name) + "'";
     if (const auto known = properties.find(name); known != properties.end() && known->is_object()) {
       if (const auto values = known->find("enum"); values != known->end())
         text += "; valid values: " + listed(*values);

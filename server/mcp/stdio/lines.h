@@ -1,9 +1,11 @@
-// Newline-delimited messages over file descriptors, as the stdio transport frames them: a bounded reader and a whole-line writer.
+// Newline-delimited messages over file descriptors, as the stdio transport frames them: a bounded
+// reader and a whole-line writer.
 //
 //   LineReader reader(fd, kMaxMessageBytes);
 //   while (auto line = reader.next()) { if (line->oversize) ...; else use(line->text); }
 //
-// LineReader belongs to one thread. write_line may be called from several, but each call must be serialised by the caller.
+// LineReader belongs to one thread. write_line may be called from several, but each call must be
+// serialised by the caller.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +24,11 @@ struct Line {
 
 class LineReader {
  public:
-  LineReader(int fd, std::int64_t max_bytes) : fd_(fd), max_bytes_(static_cast<std::size_t>(max_bytes)) {}
+  LineReader(int fd, std::int64_t max_bytes)
+      : fd_(fd), max_bytes_(static_cast<std::size_t>(max_bytes)) {}
 
-  /// The next line, blank ones skipped; nothing at end of input or on a read error. A last line needs no line break.
+  /// The next line, blank ones skipped; nothing at end of input or on a read error. A last line
+  /// needs no line break.
   std::optional<Line> next();
 
  private:
@@ -38,7 +42,8 @@ class LineReader {
   bool ended_ = false;
 };
 
-/// Writes `text` and a line break, waiting as long as the other side takes to read. SIGPIPE must be ignored.
+/// Writes `text` and a line break, waiting as long as the other side takes to read. SIGPIPE must be
+/// ignored.
 Status write_line(int fd, std::string_view text);
 
 }  // namespace assay::mcp

@@ -10,12 +10,12 @@
 #include <memory>
 #include <mutex>
 
-#include "base/unique_fd.h"
-#include "server/mcp/core/dispatch.h"
 #include "base/concurrency_limiter.h"
-#include "server/mcp/stdio/lines.h"
-#include "server/mcp/core/session.h"
+#include "base/unique_fd.h"
 #include "base/worker_pool.h"
+#include "server/mcp/core/dispatch.h"
+#include "server/mcp/core/session.h"
+#include "server/mcp/stdio/lines.h"
 
 namespace assay::mcp {
 namespace {
@@ -28,7 +28,8 @@ struct Conversation {
   Conversation(Server& server, int out_in, const StdioLimits& limits)
       : dispatcher(server.dispatcher()),
         out(out_in),
-        client(std::make_shared<Session>(kScope, [this](const nlohmann::json& message) { send(message); })),
+        client(std::make_shared<Session>(kScope,
+                                         [this](const nlohmann::json& message) { send(message); })),
         changes(dispatcher.join(*client)),
         places(static_cast<int>(limits.subscriptions)),
         pool(limits.threads, limits.waiting),
@@ -59,7 +60,8 @@ struct Conversation {
   const int out;
   std::mutex out_mutex;
   std::atomic<bool> broken{false};
-  const std::shared_ptr<Session> client;  // as a legacy one; a stateless one is in each of its requests
+  const std::shared_ptr<Session>
+      client;  // as a legacy one; a stateless one is in each of its requests
   const ChangeNotifier::Listener changes;
   ConcurrencyLimiter places;
   WorkerPool pool, subscriptions;  // last: their destructors end all use of the members above
@@ -71,18 +73,26 @@ void take(Conversation& session, Message message) {
     session.answer(message, nullptr);
     return;
   }
-  // The ticket is opened here, in reading order, so that a cancellation that follows finds a call that still waits for a thread.
+  // The ticket is opened here, in reading order, so that a cancellation that follows finds a call
+  // that still waits for a thread.
   auto ticket = std::make_shared<InFlight::Ticket>(session.dispatcher.admit(message, kScope));
   const nlohmann::json id = message.id;
   if (pace == ExecutionClass::lasting) {
     auto place = std::make_shared<ConcurrencyLimiter::Pass>(session.places.enter());
-    const bool accepted =
-        *place && session.subscriptions.submit([&session, ticket, place, message = std::move(message)] { session.answer(message, ticket.get()); });
-    if (!accepted) session.send(make_error(id, kInternalError, "too many subscriptions; end some, or ask for more in one"));
+    const bool accepted = *place && session.subscriptions.submit(
+                                        [&session, ticket, place, message = std::move(message)] {
+                                          session.answer(message, ticket.get());
+                                        });
+    if (!accepted)
+      session.send(make_error(id, kInternalError,
+                              "too many subscriptions; end some, or ask for more in one"));
     return;
   }
-  const bool accepted = session.pool.submit([&session, ticket, message = std::move(message)] { session.answer(message, ticket.get()); });
-  if (!accepted) session.send(make_error(id, kInternalError, "too many calls are waiting; retry when some have been answered"));
+  const bool accepted = session.pool.submit(
+      [&session, ticket, message = std::move(message)] { session.answer(message, ticket.get()); });
+  if (!accepted)
+    session.send(make_error(id, kInternalError,
+                            "too many calls are waiting; retry when some have been answered"));
 }
 
 /// True when nobody reads `out` any more.
@@ -93,7 +103,8 @@ bool reader_gone(int out) {
 
 bool finish(Conversation& session, const StdioLimits& limits) {
   constexpr std::chrono::milliseconds kStep{20};
-  for (auto waited = std::chrono::milliseconds{0}; waited < limits.drain && !session.broken && !reader_gone(session.out); waited += kStep) {
+  for (auto waited = std::chrono::milliseconds{0};
+       waited < limits.drain && !session.broken && !reader_gone(session.out); waited += kStep) {
     if (session.pool.wait_idle(kStep)) break;
   }
   session.dispatcher.cancel_scope(kScope);
@@ -107,7 +118,9 @@ bool serve_lines(Server& server, int in, int out, const StdioLimits& limits) {
   LineReader reader(in, kMaxMessageBytes);
   while (auto line = reader.next()) {
     if (line->oversize) {
-      session->send(make_error(nullptr, kInvalidRequest, "the message is longer than the limit of " + std::to_string(kMaxMessageBytes) + " bytes"));
+      session->send(make_error(nullptr, kInvalidRequest,
+                               "the message is longer than the limit of " +
+                                   std::to_string(kMaxMessageBytes) + " bytes"));
       continue;
     }
     auto message = parse_message(line->text);
@@ -117,7 +130,8 @@ bool serve_lines(Server& server, int in, int out, const StdioLimits& limits) {
       session->send(message.error());
   }
   if (finish(*session, limits)) return true;
-  std::fprintf(stderr, "mcp: %zu calls did not end after end of input\n", session->dispatcher.in_flight());
+  std::fprintf(stderr, "mcp: %zu calls did not end after end of input\n",
+               session->dispatcher.in_flight());
   static_cast<void>(session.release());  // its threads still run in it
   return false;
 }
@@ -126,7 +140,8 @@ int serve_stdio(Server& server) {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
-  // The real streams move out of the way: a library or child that prints lands on stderr, one that reads gets end of input.
+  // The real streams move out of the way: a library or child that prints lands on stderr, one that
+  // reads gets end of input.
   const UniqueFd in(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   const UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));

@@ -1,4 +1,5 @@
-// The stdio transport: serve_stdio() over the process's own descriptors, serve_lines() over any two.
+// The stdio transport: serve_stdio() over the process's own descriptors, serve_lines() over any
+// two.
 #pragma once
 
 #include <chrono>
@@ -15,13 +16,15 @@ struct StdioLimits {
   std::chrono::milliseconds cancel{5'000};  // then they are cancelled, and get this long to notice
 };
 
-/// Reads messages from `in` until its end, one per line, and writes answers to `out`. Owns neither descriptor. SIGPIPE must be ignored.
-/// False when calls were still running at the end: their threads use `server`, so the process must exit without destroying it.
+/// Reads messages from `in` until its end, one per line, and writes answers to `out`. Owns neither
+/// descriptor. SIGPIPE must be ignored. False when calls were still running at the end: their
+/// threads use `server`, so the process must exit without destroying it.
 bool serve_lines(Server& server, int in, int out, const StdioLimits& limits = {});
 
-/// Serves fd 0 and fd 1 and returns the process's exit status. Afterwards everything else that writes to fd 1 lands on stderr. It returns 0
-/// at end of input; calls that still run get 5 s to end, then are cancelled, and a process whose calls do not notice within 5 s more exits at
-/// once with 70. Ignores SIGPIPE.
+/// Serves fd 0 and fd 1 and returns the process's exit status. Afterwards everything else that
+/// writes to fd 1 lands on stderr. It returns 0 at end of input; calls that still run get 5 s to
+/// end, then are cancelled, and a process whose calls do not notice within 5 s more exits at once
+/// with 70. Ignores SIGPIPE.
 int serve_stdio(Server& server);
 
 }  // namespace assay::mcp

@@ -1,9 +1,10 @@
+#include "server/report/model/compare.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
-#include "server/report/model/compare.h"
 #include "server/report/html/figures.h"
 #include "server/report/html/markup.h"
 #include "server/report/html/page.h"
@@ -13,7 +14,8 @@ namespace assay::server {
 namespace {
 
 constexpr const char* kNothing = "–";
-constexpr std::size_t kNameCharacters = 32;    // of an agent or a model; "Where this comes from" has them in full
+constexpr std::size_t kNameCharacters =
+    32;  // of an agent or a model; "Where this comes from" has them in full
 constexpr double kSmallestShare = 0.0005;      // what is 0 in tenths of a percent
 constexpr std::size_t kMostColumns = 8;        // of configurations in a table
 constexpr std::size_t kMostNamedColumns = 4;   // beyond it a column has the number alone
@@ -21,54 +23,66 @@ constexpr std::size_t kColumnCharacters = 28;  // of a configuration above a col
 
 /// "2: geak, openai:gpt-5": plots and tables name it by the number where there is no room.
 std::string numbered(const Comparison& comparison, std::size_t index) {
-  return std::to_string(index + 1) + ": " + configuration_of(comparison.reports[index], kNameCharacters);
+  return std::to_string(index + 1) + ": " +
+         configuration_of(comparison.reports[index], kNameCharacters);
 }
 
-std::string points(double share, const char* format) { return std::abs(share) < kSmallestShare ? "0" : number(100 * share, format); }
+std::string points(double share, const char* format) {
+  return std::abs(share) < kSmallestShare ? "0" : number(100 * share, format);
+}
 
 std::string difference_text(const Report& base, const Report& report) {
   const std::optional<metrics::Estimate> difference = pass_difference(base, report);
   if (!difference) return kNothing;
   std::string text = points(difference->value, "%+.1f");
   if (difference->method == metrics::IntervalMethod::none) return text;
-  return text + " (" + points(difference->interval.low, "%+.0f") + " to " + points(difference->interval.high, "%+.0f") + ")";
+  return text + " (" + points(difference->interval.low, "%+.0f") + " to " +
+         points(difference->interval.high, "%+.0f") + ")";
 }
 
-std::string dollars_or_nothing(const std::optional<double>& amount) { return amount ? dollars(*amount) : kNothing; }
+std::string dollars_or_nothing(const std::optional<double>& amount) {
+  return amount ? dollars(*amount) : kNothing;
+}
 
 std::string overview_table(const Comparison& comparison) {
   std::vector<TableRow> rows;
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
     const Report& report = comparison.reports[i];
-    rows.push_back({"",
-                    {numbered(comparison, i), std::to_string(report.samples.size()), share_with_interval(report.all.pass_at_1),
-                     i == 0 ? kNothing : difference_text(comparison.reports.front(), report), ratio_with_interval(report.all.perf_at_1),
-                     share_with_interval(report.all.call_accuracy), cost_in_words(report.usage, report.scripted), dollars_or_nothing(cost_per_attempt(report)),
-                     dollars_or_nothing(report.totals.cost_per_solved), grouped(report.usage.input_tokens + report.usage.output_tokens)}});
+    rows.push_back(
+        {"",
+         {numbered(comparison, i), std::to_string(report.samples.size()),
+          share_with_interval(report.all.pass_at_1),
+          i == 0 ? kNothing : difference_text(comparison.reports.front(), report),
+          ratio_with_interval(report.all.perf_at_1), share_with_interval(report.all.call_accuracy),
+          cost_in_words(report.usage, report.scripted),
+          dollars_or_nothing(cost_per_attempt(report)),
+          dollars_or_nothing(report.totals.cost_per_solved),
+          grouped(report.usage.input_tokens + report.usage.output_tokens)}});
   }
-  return html_table(
-      {"overview",
-       "Side by side",
-       {{"Agent, model"},
-        {"Samples", true},
-        {"Pass@1", true},
-        {"Difference to 1, points", true},
-        {"Perf@1", true},
-        {"Call accuracy", true},
-        {"Cost", true},
-        {"Cost per attempt", true},
-        {"Cost per solved", true},
-        {"Tokens", true}},
-       Narrow::cards},
-      rows,
-      "In the order in which they were named, not ranked. In brackets: 95 % intervals over the operators; of a difference, over the differences per "
-      "operator. An interval that holds 0 shows no difference.");
+  return html_table({"overview",
+                     "Side by side",
+                     {{"Agent, model"},
+                      {"Samples", true},
+                      {"Pass@1", true},
+                      {"Difference to 1, points", true},
+                      {"Perf@1", true},
+                      {"Call accuracy", true},
+                      {"Cost", true},
+                      {"Cost per attempt", true},
+                      {"Cost per solved", true},
+                      {"Tokens", true}},
+                     Narrow::cards},
+                    rows,
+                    "In the order in which they were named, not ranked. In brackets: 95 % "
+                    "intervals over the operators; of a difference, over the differences per "
+                    "operator. An interval that holds 0 shows no difference.");
 }
 
 std::string pass_plot(const Comparison& comparison) {
   std::vector<Bar> bars;
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
-    if (comparison.reports[i].all.pass_at_1) bars.push_back(share_bar(numbered(comparison, i), *comparison.reports[i].all.pass_at_1));
+    if (comparison.reports[i].all.pass_at_1)
+      bars.push_back(share_bar(numbered(comparison, i), *comparison.reports[i].all.pass_at_1));
   }
   return bar_plot("Pass@1", bars, {});
 }
@@ -81,11 +95,13 @@ std::string perf_bars(const Comparison& comparison) {
     if (report.all.perf_at_1) {
       bars.push_back(ratio_bar(numbered(comparison, i), *report.all.perf_at_1));
     } else {
-      without += (without.empty() ? "" : "; ") + std::to_string(i + 1) + ": " + report.totals.no_perf_reason;
+      without += (without.empty() ? "" : "; ") + std::to_string(i + 1) + ": " +
+                 report.totals.no_perf_reason;
     }
   }
   if (bars.empty()) return empty_figure("Perf@1", "Not drawn: " + without + ".");
-  return annotated(perf_plot(kPerfHeading, bars), without.empty() ? "" : "Without Perf@1: " + without + ".");
+  return annotated(perf_plot(kPerfHeading, bars),
+                   without.empty() ? "" : "Without Perf@1: " + without + ".");
 }
 
 std::string pass_at_k_plot(const Comparison& comparison) {
@@ -95,11 +111,15 @@ std::string pass_at_k_plot(const Comparison& comparison) {
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
     Line line{numbered(comparison, i), {}};
     for (const metrics::PassPoint& point : comparison.reports[i].pass_at_k)
-      line.points.push_back({static_cast<double>(point.k), point.execution.value, point.execution.interval});
+      line.points.push_back(
+          {static_cast<double>(point.k), point.execution.value, point.execution.interval});
     several = several || line.points.size() > 1;
     lines.push_back(line);
   }
-  if (!several) return empty_figure(kHeading, "Not drawn: each has one sample; pass@k is over several (assay bench --samples).");
+  if (!several)
+    return empty_figure(
+        kHeading,
+        "Not drawn: each has one sample; pass@k is over several (assay bench --samples).");
   return line_plot(kHeading, lines, {"k", false, true});
 }
 
@@ -107,10 +127,12 @@ std::string fast_plot(const Comparison& comparison) {
   std::vector<Line> lines;
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
     const Report& report = comparison.reports[i];
-    if (!report.all.fast_oracle.empty()) lines.push_back(fast_line(numbered(comparison, i), report.all.fast_oracle));
+    if (!report.all.fast_oracle.empty())
+      lines.push_back(fast_line(numbered(comparison, i), report.all.fast_oracle));
   }
-  return lines.empty() ? empty_figure("fast_p", "Not drawn: nothing was timed.")
-                       : line_plot(std::string(kFastHeading) + " as the oracle", lines, {"p", true, false});
+  return lines.empty()
+             ? empty_figure("fast_p", "Not drawn: nothing was timed.")
+             : line_plot(std::string(kFastHeading) + " as the oracle", lines, {"p", true, false});
 }
 
 std::string spending_plot(const Comparison& comparison) {
@@ -125,20 +147,29 @@ std::string spending_plot(const Comparison& comparison) {
       continue;
     }
     const Bar bar = share_bar("", *report.all.pass_at_1);
-    spenders.push_back({i + 1, configuration_of(report, kNameCharacters), *cost, bar.value, bar.interval});
+    spenders.push_back(
+        {i + 1, configuration_of(report, kNameCharacters), *cost, bar.value, bar.interval});
   }
-  if (spenders.empty()) return empty_figure(kHeading, "Not drawn: no cost above 0 is known. No model answered, it has no price, or it is free.");
+  if (spenders.empty())
+    return empty_figure(
+        kHeading,
+        "Not drawn: no cost above 0 is known. No model answered, it has no price, or it is free.");
   return annotated(cost_plot(kHeading, "dollars per attempt", spenders),
-                   without.empty() ? "" : "Without a known cost: " + without + " (no model answered, it has no price, or it is free).");
+                   without.empty() ? ""
+                                   : "Without a known cost: " + without +
+                                         " (no model answered, it has no price, or it is free).");
 }
 
 std::string plots(const Comparison& comparison) {
-  return "<div class=\"plots\">\n" + pass_plot(comparison) + perf_bars(comparison) + pass_at_k_plot(comparison) + fast_plot(comparison) +
-         spending_plot(comparison) + "</div>\n";
+  return "<div class=\"plots\">\n" + pass_plot(comparison) + perf_bars(comparison) +
+         pass_at_k_plot(comparison) + fast_plot(comparison) + spending_plot(comparison) +
+         "</div>\n";
 }
 
 /// Pass@1 of each configuration in each group.
-std::string group_table(const Comparison& comparison, const std::string& id, const std::string& heading, const std::string& prefix, Groups Report::*groups) {
+std::string group_table(const Comparison& comparison, const std::string& id,
+                        const std::string& heading, const std::string& prefix,
+                        Groups Report::*groups) {
   std::set<std::string> names;
   for (const Report& report : comparison.reports) {
     for (const auto& [name, summary] : report.*groups) names.insert(name);
@@ -151,7 +182,8 @@ std::string group_table(const Comparison& comparison, const std::string& id, con
     const Groups& own = comparison.reports[i].*groups;
     for (const std::string& name : names) {
       const auto found = own.find(name);
-      row.cells.push_back(found == own.end() ? kNothing : share_with_interval(found->second.pass_at_1));
+      row.cells.push_back(found == own.end() ? kNothing
+                                             : share_with_interval(found->second.pass_at_1));
     }
     rows.push_back(row);
   }
@@ -160,11 +192,13 @@ std::string group_table(const Comparison& comparison, const std::string& id, con
 
 std::string error_table(const Comparison& comparison) {
   TableHead head{"errors", "Errors, by TritonBench's groups", {{"Agent, model"}}, Narrow::scroll};
-  for (const metrics::GroupCount& group : comparison.reports.front().error_groups) head.columns.push_back({std::string(group.group), true});
+  for (const metrics::GroupCount& group : comparison.reports.front().error_groups)
+    head.columns.push_back({std::string(group.group), true});
   std::vector<TableRow> rows;
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
     TableRow row{"", {numbered(comparison, i)}};
-    for (const metrics::GroupCount& group : comparison.reports[i].error_groups) row.cells.push_back(std::to_string(group.total));
+    for (const metrics::GroupCount& group : comparison.reports[i].error_groups)
+      row.cells.push_back(std::to_string(group.total));
     rows.push_back(row);
   }
   return html_table(head, rows, "Attempts that ended so, of all operators and samples.");
@@ -172,38 +206,52 @@ std::string error_table(const Comparison& comparison) {
 
 std::string stage_table(const Comparison& comparison) {
   TableHead head{"stages", "Where attempts died", {{"Agent, model"}}, Narrow::scroll};
-  for (const std::string_view stage : kAttemptStages) head.columns.push_back({std::string(stage), true});
+  for (const std::string_view stage : kAttemptStages)
+    head.columns.push_back({std::string(stage), true});
   std::vector<TableRow> rows;
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
     TableRow row{"", {numbered(comparison, i)}};
-    for (const StageCount& stage : comparison.reports[i].stages) row.cells.push_back(std::to_string(stage.attempts));
+    for (const StageCount& stage : comparison.reports[i].stages)
+      row.cells.push_back(std::to_string(stage.attempts));
     rows.push_back(row);
   }
   return html_table(head, rows, "Attempts by the first tool that no version of theirs got past.");
 }
 
 /// Of the configurations from `first` on, as many as a sheet of paper has room for.
-std::string operator_table(const Comparison& comparison, const std::map<std::string, std::vector<Solved>>& solved, std::size_t first) {
+std::string operator_table(const Comparison& comparison,
+                           const std::map<std::string, std::vector<Solved>>& solved,
+                           std::size_t first) {
   const std::size_t all = comparison.reports.size();
   const std::size_t last = std::min(first + kMostColumns, all);
-  TableHead head{"operators-" + std::to_string(first + 1), "Operators", {{"Operator"}}, Narrow::scroll};
-  if (all > kMostColumns) head.heading += ", agents or models " + std::to_string(first + 1) + " to " + std::to_string(last);
+  TableHead head{
+      "operators-" + std::to_string(first + 1), "Operators", {{"Operator"}}, Narrow::scroll};
+  if (all > kMostColumns)
+    head.heading +=
+        ", agents or models " + std::to_string(first + 1) + " to " + std::to_string(last);
   for (std::size_t i = first; i < last; ++i)
-    head.columns.push_back({all > kMostNamedColumns ? std::to_string(i + 1) : printable_line(numbered(comparison, i), kColumnCharacters), true});
+    head.columns.push_back({all > kMostNamedColumns
+                                ? std::to_string(i + 1)
+                                : printable_line(numbered(comparison, i), kColumnCharacters),
+                            true});
   std::vector<TableRow> rows;
   for (const auto& [name, each] : solved) {
     TableRow row{"", {name}};
     for (std::size_t i = first; i < last; ++i)
-      row.cells.push_back(std::to_string(each[i].right) + " of " + std::to_string(each[i].samples) + (each[i].perf ? number(each[i].perf, " (%.2f)") : ""));
+      row.cells.push_back(std::to_string(each[i].right) + " of " + std::to_string(each[i].samples) +
+                          (each[i].perf ? number(each[i].perf, " (%.2f)") : ""));
     rows.push_back(row);
   }
-  return html_table(head, rows, "Right samples of all; in brackets the best perf of them, oracle latency / submission latency.");
+  return html_table(head, rows,
+                    "Right samples of all; in brackets the best perf of them, oracle latency / "
+                    "submission latency.");
 }
 
 std::string operator_tables(const Comparison& comparison) {
   const std::map<std::string, std::vector<Solved>> solved = solved_by_operator(comparison);
   std::string tables;
-  for (std::size_t first = 0; first < comparison.reports.size(); first += kMostColumns) tables += operator_table(comparison, solved, first);
+  for (std::size_t first = 0; first < comparison.reports.size(); first += kMostColumns)
+    tables += operator_table(comparison, solved, first);
   return tables;
 }
 
@@ -214,7 +262,8 @@ std::string origin_table(const Comparison& comparison) {
     std::string text = report.run.request.agent + ", " + report.run.request.model + "; device";
     for (const std::string& device : report.devices) text += " " + device;
     if (report.devices.empty()) text += " none, nothing was graded";
-    for (const std::string& run : report.samples) text += (run == report.samples.front() ? "; " : ", ") + run;
+    for (const std::string& run : report.samples)
+      text += (run == report.samples.front() ? "; " : ", ") + run;
     facts.emplace_back(std::to_string(i + 1), text);
   }
   return facts_table("origin", "Where this comes from", facts);
@@ -224,7 +273,8 @@ std::string origin_table(const Comparison& comparison) {
 
 std::string comparison_as_html(const Comparison& comparison) {
   const Report& first = comparison.reports.front();
-  std::string body = "<p>Track " + std::string(tools::to_string(first.run.request.track)) + ", " + std::to_string(first.totals.operators) +
+  std::string body = "<p>Track " + std::string(tools::to_string(first.run.request.track)) + ", " +
+                     std::to_string(first.totals.operators) +
                      (first.totals.operators == 1 ? " operator" : " operators") + ".</p>\n";
   std::map<std::string, std::string> noted;  // note -> the numbers that it is about
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
@@ -232,14 +282,20 @@ std::string comparison_as_html(const Comparison& comparison) {
     std::string& numbers = noted[note_of(comparison.reports[i])];
     numbers += (numbers.empty() ? "" : ", ") + std::to_string(i + 1);
   }
-  for (const auto& [note, numbers] : noted) body += "<p class=\"note\">" + numbers + ": " + note + "</p>\n";
+  for (const auto& [note, numbers] : noted)
+    body += "<p class=\"note\">" + numbers + ": " + note + "</p>\n";
   std::set<std::vector<std::string>> devices;
   for (const Report& report : comparison.reports) devices.insert(report.devices);
-  if (devices.size() > 1) body += "<p class=\"note\">These ran on different devices: their times do not compare.</p>\n";
-  body += plots(comparison) + overview_table(comparison) + group_table(comparison, "splits", "Pass@1 by split", "", &Report::by_split) +
-          group_table(comparison, "difficulties", "Pass@1 by difficulty", "difficulty ", &Report::by_difficulty) + error_table(comparison) +
-          stage_table(comparison) + operator_tables(comparison) + origin_table(comparison);
-  return html_page("Assay: " + std::to_string(comparison.reports.size()) + " agents or models compared", body);
+  if (devices.size() > 1)
+    body += "<p class=\"note\">These ran on different devices: their times do not compare.</p>\n";
+  body += plots(comparison) + overview_table(comparison) +
+          group_table(comparison, "splits", "Pass@1 by split", "", &Report::by_split) +
+          group_table(comparison, "difficulties", "Pass@1 by difficulty", "difficulty ",
+                      &Report::by_difficulty) +
+          error_table(comparison) + stage_table(comparison) + operator_tables(comparison) +
+          origin_table(comparison);
+  return html_page(
+      "Assay: " + std::to_string(comparison.reports.size()) + " agents or models compared", body);
 }
 
 }  // namespace assay::server

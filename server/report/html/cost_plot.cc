@@ -21,7 +21,9 @@ constexpr int kMostDollarTicks = 5;  // their words are long
 struct DollarAxis {
   FieldAxis axis;
   bool logarithmic;
-  double place(double dollars) const { return axis.place(logarithmic ? std::log10(dollars) : dollars); }
+  double place(double dollars) const {
+    return axis.place(logarithmic ? std::log10(dollars) : dollars);
+  }
 };
 
 DollarAxis dollar_axis(const std::vector<Spender>& spenders) {
@@ -37,8 +39,10 @@ DollarAxis dollar_axis(const std::vector<Spender>& spenders) {
 
 std::vector<std::pair<double, std::string>> dollar_ticks(const DollarAxis& axis) {
   std::vector<std::pair<double, std::string>> ticks;
-  for (const double tick : round_ticks(axis.axis.low, axis.axis.high, kMostDollarTicks, axis.logarithmic))
-    ticks.emplace_back(axis.axis.place(tick), number(axis.logarithmic ? std::pow(10, tick) : tick, "$%g"));
+  for (const double tick :
+       round_ticks(axis.axis.low, axis.axis.high, kMostDollarTicks, axis.logarithmic))
+    ticks.emplace_back(axis.axis.place(tick),
+                       number(axis.logarithmic ? std::pow(10, tick) : tick, "$%g"));
   return ticks;
 }
 
@@ -55,8 +59,9 @@ std::vector<Label> gathered(const std::vector<Spender>& spenders, const DollarAx
   for (const Spender& spender : spenders) {
     const double x = axis.place(spender.dollars);
     const double y = field_y(spender.share);
-    const auto near =
-        std::find_if(labels.begin(), labels.end(), [x, y](const Label& label) { return std::abs(label.x - x) < kNear && std::abs(label.y - y) < kNear; });
+    const auto near = std::find_if(labels.begin(), labels.end(), [x, y](const Label& label) {
+      return std::abs(label.x - x) < kNear && std::abs(label.y - y) < kNear;
+    });
     if (near == labels.end()) {
       labels.push_back({x, y, std::to_string(spender.number)});
     } else {
@@ -67,10 +72,12 @@ std::vector<Label> gathered(const std::vector<Spender>& spenders, const DollarAx
 }
 
 bool collide(const Label& one, const Label& other) {
-  return one.left < other.left + other.width() && other.left < one.left + one.width() && std::abs(one.baseline - other.baseline) < kLabelStep;
+  return one.left < other.left + other.width() && other.left < one.left + one.width() &&
+         std::abs(one.baseline - other.baseline) < kLabelStep;
 }
 
-/// Beside its point, on the side with more room; where another label is there already, nearer to the middle of the field.
+/// Beside its point, on the side with more room; where another label is there already, nearer to
+/// the middle of the field.
 void place_labels(std::vector<Label>& labels) {
   constexpr double kMiddle = (kFieldLeft + kFieldRight) / 2;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -87,27 +94,36 @@ void place_labels(std::vector<Label>& labels) {
 
 }  // namespace
 
-std::string cost_plot(const std::string& heading, const std::string& x_label, const std::vector<Spender>& spenders) {
+std::string cost_plot(const std::string& heading, const std::string& x_label,
+                      const std::vector<Spender>& spenders) {
   const DollarAxis axis = dollar_axis(spenders);
-  std::string out = field_grid(dollar_ticks(axis), x_label + (axis.logarithmic ? " (logarithmic)" : ""));
+  std::string out =
+      field_grid(dollar_ticks(axis), x_label + (axis.logarithmic ? " (logarithmic)" : ""));
   std::string legend;
   std::string words;
   double y = kLegendTop;
   for (const Spender& spender : spenders) {
     const double x = axis.place(spender.dollars);
     if (spender.interval) out += field_whisker(x, *spender.interval, "whisker");
-    out += "<circle cx=\"" + svg_at(x) + "\" cy=\"" + svg_at(field_y(spender.share)) + "\" r=\"4\" class=\"dot filled\"/>\n";
-    legend += svg_text(0, y, "start", fitted(std::to_string(spender.number) + ": " + dollars(spender.dollars) + ", " + spender.name, kPlotWidth));
-    words += (words.empty() ? "" : "; ") + spender.name + " " + dollars(spender.dollars) + number(100 * spender.share, " %.1f %%");
+    out += "<circle cx=\"" + svg_at(x) + "\" cy=\"" + svg_at(field_y(spender.share)) +
+           "\" r=\"4\" class=\"dot filled\"/>\n";
+    legend += svg_text(0, y, "start",
+                       fitted(std::to_string(spender.number) + ": " + dollars(spender.dollars) +
+                                  ", " + spender.name,
+                              kPlotWidth));
+    words += (words.empty() ? "" : "; ") + spender.name + " " + dollars(spender.dollars) +
+             number(100 * spender.share, " %.1f %%");
     y += kLegendStep;
   }
   std::vector<Label> labels = gathered(spenders, axis);
   place_labels(labels);
   for (const Label& label : labels) {
     const bool right = label.left > label.x;
-    out += svg_text(right ? label.left : label.left + label.width(), label.baseline, right ? "start" : "end", label.text);
+    out += svg_text(right ? label.left : label.left + label.width(), label.baseline,
+                    right ? "start" : "end", label.text);
   }
-  return svg_figure(heading, words, y - kLegendStep + 8, out + "<g class=\"legend\">\n" + legend + "</g>\n");
+  return svg_figure(heading, words, y - kLegendStep + 8,
+                    out + "<g class=\"legend\">\n" + legend + "</g>\n");
 }
 
 }  // namespace assay::server

@@ -7,13 +7,18 @@
 
 namespace assay::server {
 
-double field_y(double share) { return kFieldTop + kFieldHeight * (1 - std::clamp(share, 0.0, 1.0)); }
-
-double FieldAxis::place(double x) const {
-  return kFieldLeft + kFieldInset + (high > low ? (x - low) / (high - low) : 0.5) * (kFieldRight - kFieldLeft - 2 * kFieldInset);
+double field_y(double share) {
+  return kFieldTop + kFieldHeight * (1 - std::clamp(share, 0.0, 1.0));
 }
 
-std::string field_grid(const std::vector<std::pair<double, std::string>>& ticks, const std::string& x_label) {
+double FieldAxis::place(double x) const {
+  return kFieldLeft + kFieldInset +
+         (high > low ? (x - low) / (high - low) : 0.5) *
+             (kFieldRight - kFieldLeft - 2 * kFieldInset);
+}
+
+std::string field_grid(const std::vector<std::pair<double, std::string>>& ticks,
+                       const std::string& x_label) {
   constexpr double kLine = 18;  // from one baseline below the field to the next
   constexpr double kBottom = kFieldTop + kFieldHeight;
   std::string out;
@@ -31,7 +36,8 @@ std::string field_grid(const std::vector<std::pair<double, std::string>>& ticks,
 std::string field_whisker(double x, const metrics::Interval& interval, const std::string& style) {
   const double low = field_y(interval.low);
   const double high = field_y(interval.high);
-  return svg_stroke(x, low, x, high, style) + svg_stroke(x - 3, low, x + 3, low, style) + svg_stroke(x - 3, high, x + 3, high, style);
+  return svg_stroke(x, low, x, high, style) + svg_stroke(x - 3, low, x + 3, low, style) +
+         svg_stroke(x - 3, high, x + 3, high, style);
 }
 
 }  // namespace assay::server

@@ -9,13 +9,15 @@ namespace assay::server {
 namespace {
 
 std::optional<metrics::Interval> interval_of(const metrics::Estimate& estimate) {
-  return estimate.method == metrics::IntervalMethod::none ? std::nullopt : std::optional(estimate.interval);
+  return estimate.method == metrics::IntervalMethod::none ? std::nullopt
+                                                          : std::optional(estimate.interval);
 }
 
 }  // namespace
 
 std::string configuration_of(const Report& report, std::size_t characters) {
-  return printable_line(report.run.request.agent, characters) + ", " + printable_line(report.run.request.model, characters);
+  return printable_line(report.run.request.agent, characters) + ", " +
+         printable_line(report.run.request.model, characters);
 }
 
 Bar share_bar(const std::string& label, const metrics::Estimate& estimate) {
@@ -29,23 +31,31 @@ Bar ratio_bar(const std::string& label, const metrics::Estimate& estimate) {
 std::string perf_plot(const std::string& heading, const std::vector<Bar>& bars) {
   constexpr double kHeadroom = 1.05;  // so that the line at 1 is inside
   double most = 1;
-  for (const Bar& bar : bars) most = std::max({most, bar.value, bar.interval ? bar.interval->high : 0});
+  for (const Bar& bar : bars)
+    most = std::max({most, bar.value, bar.interval ? bar.interval->high : 0});
   return bar_plot(heading, bars, {most * kHeadroom, 1.0});
 }
 
 Line fast_line(const std::string& name, const std::vector<metrics::FastPoint>& curve) {
   Line line{name, {}};
-  for (const metrics::FastPoint& point : curve) line.points.push_back({point.p, point.share, std::nullopt});
+  for (const metrics::FastPoint& point : curve)
+    line.points.push_back({point.p, point.share, std::nullopt});
   return line;
 }
 
-std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, double scale, const char* format, const char* unit) {
+std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, double scale,
+                              const char* format, const char* unit) {
   if (!estimate || estimate->method == metrics::IntervalMethod::none) return "";
-  return "95 %: " + number(scale * estimate->interval.low, format) + " to " + number(scale * estimate->interval.high, format) + unit;
+  return "95 %: " + number(scale * estimate->interval.low, format) + " to " +
+         number(scale * estimate->interval.high, format) + unit;
 }
 
-const char* note_of(const Report& report) { return report.run.request.model.starts_with(kReplayOf) ? kReplayNote : kNoModelNote; }
+const char* note_of(const Report& report) {
+  return report.run.request.model.starts_with(kReplayOf) ? kReplayNote : kNoModelNote;
+}
 
-std::string group_name(const std::string& group) { return group.empty() || group == "0" ? "unknown" : group; }
+std::string group_name(const std::string& group) {
+  return group.empty() || group == "0" ? "unknown" : group;
+}
 
 }  // namespace assay::server

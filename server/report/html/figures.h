@@ -1,4 +1,5 @@
-// Plots and key figures that the page of one report and the page that compares several have in common. Markup; pure functions.
+// Plots and key figures that the page of one report and the page that compares several have in
+// common. Markup; pure functions.
 #pragma once
 
 #include <cstddef>
@@ -23,20 +24,26 @@ std::string perf_plot(const std::string& heading, const std::vector<Bar>& bars);
 Line fast_line(const std::string& name, const std::vector<metrics::FastPoint>& curve);
 
 /// "95 %: 28 to 72 %", or "".
-std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, double scale, const char* format, const char* unit);
+std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, double scale,
+                              const char* format, const char* unit);
 
 /// "unknown" for what has no name.
 std::string group_name(const std::string& group);
 
-inline constexpr const char* kPerfHeading = "Perf@1: oracle latency / submission latency (dashed: as fast as the oracle)";
+inline constexpr const char* kPerfHeading =
+    "Perf@1: oracle latency / submission latency (dashed: as fast as the oracle)";
 inline constexpr const char* kFastHeading = "fast_p: right, and more than p times as fast";
 /// What stands above a report of no model's work, or of a replay.
 const char* note_of(const Report& report);
 
 inline constexpr const char* kStageRemark =
-    "The first tool that no version of an attempt got past, by TritonBench's groups of the error that it ended with. No error: right in the tests, and never "
+    "The first tool that no version of an attempt got past, by TritonBench's groups of the error "
+    "that it ended with. No error: right in the tests, and never "
     "submitted.";
-inline constexpr const char* kReplayNote = "A replay: recorded replies, graded anew without a model. It is never ranked.";
-inline constexpr const char* kNoModelNote = "No model answered: this shows that Assay works, says nothing about any model, and is never ranked.";
+inline constexpr const char* kReplayNote =
+    "A replay: recorded replies, graded anew without a model. It is never ranked.";
+inline constexpr const char* kNoModelNote =
+    "No model answered: this shows that Assay works, says nothing about any model, and is never "
+    "ranked.";
 
 }  // namespace assay::server

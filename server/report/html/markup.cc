@@ -7,7 +7,8 @@ namespace {
 
 std::string interval_text(const metrics::Estimate& estimate, double scale, const char* format) {
   if (estimate.method == metrics::IntervalMethod::none) return "";
-  return " (" + number(scale * estimate.interval.low, format) + " to " + number(scale * estimate.interval.high, format) + ")";
+  return " (" + number(scale * estimate.interval.low, format) + " to " +
+         number(scale * estimate.interval.high, format) + ")";
 }
 
 }  // namespace
@@ -21,7 +22,8 @@ std::string escaped(std::string_view text) {
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
       case '\'': out += "&#39;"; break;
-      default: out += static_cast<unsigned char>(character) < 0x20 || character == 0x7f ? ' ' : character;
+      default:
+        out += static_cast<unsigned char>(character) < 0x20 || character == 0x7f ? ' ' : character;
     }
   }
   return out;

@@ -11,7 +11,8 @@
 
 namespace assay::server {
 
-/// For text and for attributes, of HTML and of XML. Control characters, which XML cannot carry at all, become spaces.
+/// For text and for attributes, of HTML and of XML. Control characters, which XML cannot carry at
+/// all, become spaces.
 std::string escaped(std::string_view text);
 
 /// `format` is printf's, for one double. A dash for no value.

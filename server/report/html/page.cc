@@ -8,11 +8,13 @@ namespace {
 
 /// A box that can be scrolled, also with the keyboard.
 std::string box(const std::string& id, const std::string& content) {
-  return "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-labelledby=\"" + id + "\">" + content + "</div>\n";
+  return "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-labelledby=\"" + id + "\">" +
+         content + "</div>\n";
 }
 
 std::string section(const std::string& id, const std::string& heading, const std::string& content) {
-  return "<section>\n<h2 id=\"" + id + "\">" + escaped(heading) + "</h2>\n" + content + "</section>\n";
+  return "<section>\n<h2 id=\"" + id + "\">" + escaped(heading) + "</h2>\n" + content +
+         "</section>\n";
 }
 
 /// A number, its unit and its interval are not torn apart: a line ends before a bracket at most.
@@ -29,7 +31,8 @@ std::string held_together(const std::string& cell) {
 /// A name may be wrapped after its underscores, rather than anywhere.
 std::string wrappable(const std::string& escaped_name) {
   std::string out;
-  for (const char character : escaped_name) out += character == '_' ? std::string("_<wbr/>") : std::string(1, character);
+  for (const char character : escaped_name)
+    out += character == '_' ? std::string("_<wbr/>") : std::string(1, character);
   return out;
 }
 
@@ -54,11 +57,13 @@ std::string row_of(const TableHead& head, const TableRow& row, const std::vector
       continue;
     }
     // A card shows the column's name before each cell, and no cell that says nothing.
-    const std::string named = head.narrow == Narrow::cards ? " data-name=\"" + escaped(column.name) + "\"" : "";
+    const std::string named =
+        head.narrow == Narrow::cards ? " data-name=\"" + escaped(column.name) + "\"" : "";
     const bool blank = is_blank(row.cells[i]);
-    const std::string style = std::string(column.numeric ? "n" : "") + (blank ? (column.numeric ? " blank" : "blank") : "");
-    out += "<td" + (style.empty() ? "" : " class=\"" + style + "\"") + named + ">" + escaped(column.numeric ? held_together(row.cells[i]) : row.cells[i]) +
-           "</td>";
+    const std::string style = std::string(column.numeric ? "n" : "") +
+                              (blank ? (column.numeric ? " blank" : "blank") : "");
+    out += "<td" + (style.empty() ? "" : " class=\"" + style + "\"") + named + ">" +
+           escaped(column.numeric ? held_together(row.cells[i]) : row.cells[i]) + "</td>";
   }
   return out + "</tr>\n";
 }
@@ -67,39 +72,53 @@ std::string row_of(const TableHead& head, const TableRow& row, const std::vector
 
 std::string html_page(const std::string& title, const std::string& body) {
   // The policy keeps even a mistake in the escaping from loading or running anything.
-  return "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\"><head><meta charset=\"utf-8\"/><meta "
+  return "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\"><head><meta "
+         "charset=\"utf-8\"/><meta "
          "http-equiv=\"Content-Security-Policy\" "
-         "content=\"default-src 'none'; style-src 'unsafe-inline'\"/><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/><meta "
+         "content=\"default-src 'none'; style-src 'unsafe-inline'\"/><meta name=\"viewport\" "
+         "content=\"width=device-width,initial-scale=1\"/><meta "
          "name=\"color-scheme\" content=\"light dark\"/><title>" +
-         escaped(title) + "</title><style>" + std::string(report_style()) + "</style></head><body><main>\n<h1>" + escaped(title) + "</h1>\n" + body +
+         escaped(title) + "</title><style>" + std::string(report_style()) +
+         "</style></head><body><main>\n<h1>" + escaped(title) + "</h1>\n" + body +
          "</main></body></html>\n";
 }
 
-std::string html_table(const TableHead& head, const std::vector<TableRow>& rows, const std::string& remark) {
-  std::string table =
-      std::string("<table class=\"") + (head.narrow == Narrow::cards ? "cards" : "columns") + "\" aria-labelledby=\"" + head.id + "\"><thead><tr>";
+std::string html_table(const TableHead& head, const std::vector<TableRow>& rows,
+                       const std::string& remark) {
+  std::string table = std::string("<table class=\"") +
+                      (head.narrow == Narrow::cards ? "cards" : "columns") +
+                      "\" aria-labelledby=\"" + head.id + "\"><thead><tr>";
   const std::vector<bool> used = used_columns(head, rows);
   for (std::size_t i = 0; i < head.columns.size(); ++i) {
     const Column& column = head.columns[i];
-    if (used[i]) table += std::string("<th scope=\"col\"") + (column.numeric ? " class=\"n\"" : "") + ">" + escaped(column.name) + "</th>";
+    if (used[i])
+      table += std::string("<th scope=\"col\"") + (column.numeric ? " class=\"n\"" : "") + ">" +
+               escaped(column.name) + "</th>";
   }
   table += "</tr></thead><tbody>\n";
   for (const TableRow& row : rows) table += row_of(head, row, used);
-  return section(head.id, head.heading, box(head.id, table + "</tbody></table>") + (remark.empty() ? "" : "<p>" + escaped(remark) + "</p>\n"));
+  return section(head.id, head.heading,
+                 box(head.id, table + "</tbody></table>") +
+                     (remark.empty() ? "" : "<p>" + escaped(remark) + "</p>\n"));
 }
 
 std::string key_figures(const std::vector<KeyFigure>& figures) {
   std::string out = "<dl class=\"key\">\n";
   for (const KeyFigure& figure : figures) {
-    out += "<div><dt>" + escaped(figure.name) + "</dt><dd>" + escaped(figure.value) + "</dd>" +
-           (figure.remark.empty() ? "" : "<dd class=\"remark\">" + escaped(figure.remark) + "</dd>") + "</div>\n";
+    out +=
+        "<div><dt>" + escaped(figure.name) + "</dt><dd>" + escaped(figure.value) + "</dd>" +
+        (figure.remark.empty() ? "" : "<dd class=\"remark\">" + escaped(figure.remark) + "</dd>") +
+        "</div>\n";
   }
   return out + "</dl>\n";
 }
 
-std::string facts_table(const std::string& id, const std::string& heading, const std::vector<std::pair<std::string, std::string>>& facts) {
+std::string facts_table(const std::string& id, const std::string& heading,
+                        const std::vector<std::pair<std::string, std::string>>& facts) {
   std::string table = "<table class=\"facts\" aria-labelledby=\"" + id + "\"><tbody>\n";
-  for (const auto& [name, value] : facts) table += "<tr><th scope=\"row\">" + escaped(name) + "</th><td>" + escaped(value) + "</td></tr>\n";
+  for (const auto& [name, value] : facts)
+    table +=
+        "<tr><th scope=\"row\">" + escaped(name) + "</th><td>" + escaped(value) + "</td></tr>\n";
   return section(id, heading, table + "</tbody></table>\n");
 }
 

@@ -1,7 +1,8 @@
-// A page that stands alone: for a phone, a desktop and paper, light or dark; no script, nothing from outside. Well-formed XML as well, so that any parser can
-// check it. Pure functions.
+// A page that stands alone: for a phone, a desktop and paper, light or dark; no script, nothing
+// from outside. Well-formed XML as well, so that any parser can check it. Pure functions.
 //
-//   html_page("Assay: one_shot", "<p>...</p>" + html_table({"groups", "Groups", {{"Group"}, {"Pass@1", true}}}, {{"", {"all", "50.0 %"}}}))
+//   html_page("Assay: one_shot", "<p>...</p>" + html_table({"groups", "Groups", {{"Group"},
+//   {"Pass@1", true}}}, {{"", {"all", "50.0 %"}}}))
 #pragma once
 
 #include <string>
@@ -18,24 +19,29 @@ struct Column {
   bool numeric = false;  // aligned to the right, not wrapped
 };
 
-/// On a narrow screen a table scrolls in its own box, the first column staying, or its rows become cards.
+/// On a narrow screen a table scrolls in its own box, the first column staying, or its rows become
+/// cards.
 enum class Narrow { scroll, cards };
 
 struct TableHead {
   std::string id;       // of the section; unique on the page
   std::string heading;  // what stands above it and names it
   std::vector<Column> columns;
-  Narrow narrow = Narrow::scroll;  // of a table of cards the second column is an outcome, which `style` colours
+  Narrow narrow =
+      Narrow::scroll;  // of a table of cards the second column is an outcome, which `style` colours
 };
 
-/// `cells` are text, one per column; the first is the row's header. `style`: "pass", "slow", "fail", "none" or "".
+/// `cells` are text, one per column; the first is the row's header. `style`: "pass", "slow",
+/// "fail", "none" or "".
 struct TableRow {
   std::string style;
   std::vector<std::string> cells;
 };
 
-/// A section with a heading; `remark`, text under the table, may be empty. Columns that say nothing ("" or a dash) in any row are left out.
-std::string html_table(const TableHead& head, const std::vector<TableRow>& rows, const std::string& remark = "");
+/// A section with a heading; `remark`, text under the table, may be empty. Columns that say nothing
+/// ("" or a dash) in any row are left out.
+std::string html_table(const TableHead& head, const std::vector<TableRow>& rows,
+                       const std::string& remark = "");
 
 /// A name and its value, one of the few that a reader came for.
 struct KeyFigure {
@@ -45,6 +51,7 @@ struct KeyFigure {
 std::string key_figures(const std::vector<KeyFigure>& figures);
 
 /// Names and values, all text, in a section with a heading.
-std::string facts_table(const std::string& id, const std::string& heading, const std::vector<std::pair<std::string, std::string>>& facts);
+std::string facts_table(const std::string& id, const std::string& heading,
+                        const std::vector<std::pair<std::string, std::string>>& facts);
 
 }  // namespace assay::server

@@ -24,7 +24,8 @@ struct BarScale {
 };
 
 /// Horizontal bars from 0. A label that is too long is cut.
-std::string bar_plot(const std::string& heading, const std::vector<Bar>& bars, const BarScale& scale);
+std::string bar_plot(const std::string& heading, const std::vector<Bar>& bars,
+                     const BarScale& scale);
 
 struct Point {
   double x = 0, y = 0;  // y from 0 to 1
@@ -36,7 +37,8 @@ struct Line {
   std::vector<Point> points;
 };
 
-inline constexpr std::size_t kLineStyles = 8;  // lines that differ in colour or dashes; more repeat them
+inline constexpr std::size_t kLineStyles =
+    8;  // lines that differ in colour or dashes; more repeat them
 
 struct LineAxis {
   std::string label;
@@ -45,7 +47,8 @@ struct LineAxis {
 };
 
 /// Shares over x, at least one point.
-std::string line_plot(const std::string& heading, const std::vector<Line>& lines, const LineAxis& axis);
+std::string line_plot(const std::string& heading, const std::vector<Line>& lines,
+                      const LineAxis& axis);
 
 /// One who paid `dollars` (above 0) for `share`; drawn with `number`.
 struct Spender {
@@ -55,7 +58,9 @@ struct Spender {
   std::optional<metrics::Interval> interval;
 };
 
-/// Shares over dollars, at least one; the axis is logarithmic where the dollars differ much. Points in one place share a label (report_cost_plot.cc).
-std::string cost_plot(const std::string& heading, const std::string& x_label, const std::vector<Spender>& spenders);
+/// Shares over dollars, at least one; the axis is logarithmic where the dollars differ much. Points
+/// in one place share a label (report_cost_plot.cc).
+std::string cost_plot(const std::string& heading, const std::string& x_label,
+                      const std::vector<Spender>& spenders);
 
 }  // namespace assay::server

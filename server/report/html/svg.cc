@@ -3,21 +3,23 @@
 #include <algorithm>
 #include <cmath>
 
-#include "server/report/model/label.h"
 #include "server/report/html/markup.h"
+#include "server/report/model/label.h"
 
 namespace assay::server {
 namespace {
 
 constexpr std::size_t kMostCharacters = 200;  // of a text, before it is measured
 
-/// Of a character, in heights of the text: DejaVu Sans, which is wider than what phones and desktops have.
+/// Of a character, in heights of the text: DejaVu Sans, which is wider than what phones and
+/// desktops have.
 double advance(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character.front());
   if (lead >= 0xE1) return 1.05;  // from U+1000 on: full-width scripts, symbols
   if (lead >= 0x80) return 0.8;
   if (std::string_view("WMmw@%").find(character.front()) != std::string_view::npos) return 1.0;
-  if (std::string_view("ijlI.,:;'|! ()[]tfr-").find(character.front()) != std::string_view::npos) return 0.42;
+  if (std::string_view("ijlI.,:;'|! ()[]tfr-").find(character.front()) != std::string_view::npos)
+    return 0.42;
   return character.front() >= 'A' && character.front() <= 'Z' ? 0.76 : 0.64;
 }
 
@@ -26,28 +28,33 @@ double advance(std::string_view character) {
 std::string svg_at(double value) { return number(value, "%.1f"); }
 
 std::string svg_text(double x, double y, const char* anchor, std::string_view words) {
-  return "<text x=\"" + svg_at(x) + "\" y=\"" + svg_at(y) + "\" text-anchor=\"" + anchor + "\">" + escaped(words) + "</text>\n";
+  return "<text x=\"" + svg_at(x) + "\" y=\"" + svg_at(y) + "\" text-anchor=\"" + anchor + "\">" +
+         escaped(words) + "</text>\n";
 }
 
 std::string svg_stroke(double x1, double y1, double x2, double y2, std::string_view style) {
-  return "<line x1=\"" + svg_at(x1) + "\" y1=\"" + svg_at(y1) + "\" x2=\"" + svg_at(x2) + "\" y2=\"" + svg_at(y2) + "\" class=\"" + std::string(style) +
-         "\"/>\n";
+  return "<line x1=\"" + svg_at(x1) + "\" y1=\"" + svg_at(y1) + "\" x2=\"" + svg_at(x2) +
+         "\" y2=\"" + svg_at(y2) + "\" class=\"" + std::string(style) + "\"/>\n";
 }
 
-std::string svg_figure(std::string_view heading, std::string_view in_words, double height, std::string_view drawing) {
-  return "<figure><figcaption>" + escaped(heading) + "</figcaption>\n<svg viewBox=\"0 0 " + svg_at(kPlotWidth) + " " + svg_at(height) +
-         "\" role=\"img\" aria-label=\"" + escaped(heading) + ": " + escaped(in_words) + "\" xmlns=\"http://www.w3.org/2000/svg\">\n" + std::string(drawing) +
-         "</svg></figure>\n";
+std::string svg_figure(std::string_view heading, std::string_view in_words, double height,
+                       std::string_view drawing) {
+  return "<figure><figcaption>" + escaped(heading) + "</figcaption>\n<svg viewBox=\"0 0 " +
+         svg_at(kPlotWidth) + " " + svg_at(height) + "\" role=\"img\" aria-label=\"" +
+         escaped(heading) + ": " + escaped(in_words) +
+         "\" xmlns=\"http://www.w3.org/2000/svg\">\n" + std::string(drawing) + "</svg></figure>\n";
 }
 
 std::string annotated(const std::string& figure, std::string_view remark) {
   const std::size_t end = figure.rfind("</figure>");
   if (remark.empty() || end == std::string::npos) return figure;
-  return figure.substr(0, end) + "<p class=\"under\">" + escaped(remark) + "</p>" + figure.substr(end);
+  return figure.substr(0, end) + "<p class=\"under\">" + escaped(remark) + "</p>" +
+         figure.substr(end);
 }
 
 std::string empty_figure(std::string_view heading, std::string_view reason) {
-  return "<figure><figcaption>" + escaped(heading) + "</figcaption><p class=\"empty\">" + escaped(reason) + "</p></figure>\n";
+  return "<figure><figcaption>" + escaped(heading) + "</figcaption><p class=\"empty\">" +
+         escaped(reason) + "</p></figure>\n";
 }
 
 std::string fitted(std::string_view text, double units) {
@@ -70,7 +77,9 @@ std::vector<double> round_ticks(double low, double high, int most, bool whole) {
   if (!(high > low)) return {low};
   double step = std::pow(10, std::floor(std::log10((high - low) / most)));
   if (whole) step = std::max(step, 1.0);
-  const auto ticks = [low, high](double by) { return std::floor(high / by + 1e-9) - std::ceil(low / by - 1e-9) + 1; };
+  const auto ticks = [low, high](double by) {
+    return std::floor(high / by + 1e-9) - std::ceil(low / by - 1e-9) + 1;
+  };
   for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
     if (ticks(step * factor) > most) continue;
     step *= factor;
@@ -78,7 +87,8 @@ std::vector<double> round_ticks(double low, double high, int most, bool whole) {
   }
   std::vector<double> found;
   const double first = std::ceil(low / step - 1e-9);
-  for (int i = 0; i < most && (first + i) * step <= high + 1e-9 * step; ++i) found.push_back((first + i) * step);
+  for (int i = 0; i < most && (first + i) * step <= high + 1e-9 * step; ++i)
+    found.push_back((first + i) * step);
   return found;
 }
 

@@ -23,12 +23,15 @@ const char* style_of(Label label) {
   }
 }
 
-std::string or_nothing(const std::string& text) { return text.empty() || text == "none" ? kNothing : text; }
+std::string or_nothing(const std::string& text) {
+  return text.empty() || text == "none" ? kNothing : text;
+}
 
 /// A list as agents give it, so that it can be wrapped.
 std::string spaced(const std::string& list) {
   std::string out;
-  for (const char character : list) out += character == ',' ? std::string(", ") : std::string(1, character);
+  for (const char character : list)
+    out += character == ',' ? std::string(", ") : std::string(1, character);
   return out;
 }
 
@@ -36,7 +39,9 @@ std::string date_of(std::int64_t unix_ms) {
   const auto seconds = static_cast<std::time_t>(unix_ms / 1'000);
   std::tm parts{};
   char text[32];
-  if (gmtime_r(&seconds, &parts) == nullptr || std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &parts) == 0) return kNothing;
+  if (gmtime_r(&seconds, &parts) == nullptr ||
+      std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &parts) == 0)
+    return kNothing;
   return text;
 }
 
@@ -52,35 +57,39 @@ std::string group_table(const Report& report) {
   std::vector<TableRow> rows;
   const auto add = [&rows](const std::string& kind, const Groups& groups) {
     for (const auto& [name, summary] : groups)
-      rows.push_back({"",
-                      {kind + group_name(name), std::to_string(summary.operators), share_with_interval(summary.pass_at_1),
-                       share_with_interval(summary.call_accuracy), ratio_with_interval(summary.perf_at_1), ratio_with_interval(summary.speed_up),
-                       share_with_interval(summary.efficiency), share_with_interval(summary.peak_efficiency)}});
+      rows.push_back(
+          {"",
+           {kind + group_name(name), std::to_string(summary.operators),
+            share_with_interval(summary.pass_at_1), share_with_interval(summary.call_accuracy),
+            ratio_with_interval(summary.perf_at_1), ratio_with_interval(summary.speed_up),
+            share_with_interval(summary.efficiency),
+            share_with_interval(summary.peak_efficiency)}});
   };
   add("", {{"all", report.all}});
   add("split ", report.by_split);
   add("difficulty ", report.by_difficulty);
   add("family ", report.by_family);
-  return html_table(
-      {"groups",
-       "Groups",
-       {{"Group"},
-        {"Operators", true},
-        {"Pass@1", true},
-        {"Call accuracy", true},
-        {"Perf@1", true},
-        {"Speed-up", true},
-        {"GPU efficiency, mean", true},
-        {"GPU efficiency, peak", true}}},
-      rows,
-      "In brackets: 95 % intervals over the operators of a group. GPU efficiency: mean over the cases of an operator, and of the best one (TritonBench). A "
-      "dash, or no column: nothing was timed.");
+  return html_table({"groups",
+                     "Groups",
+                     {{"Group"},
+                      {"Operators", true},
+                      {"Pass@1", true},
+                      {"Call accuracy", true},
+                      {"Perf@1", true},
+                      {"Speed-up", true},
+                      {"GPU efficiency, mean", true},
+                      {"GPU efficiency, peak", true}}},
+                    rows,
+                    "In brackets: 95 % intervals over the operators of a group. GPU efficiency: "
+                    "mean over the cases of an operator, and of the best one (TritonBench). A "
+                    "dash, or no column: nothing was timed.");
 }
 
 std::string error_table(const Report& report) {
   std::vector<TableRow> rows;
   for (const auto& [group, types] : report.totals.errors) {
-    for (const auto& [type, count] : types) rows.push_back({"", {type, group, std::to_string(count)}});
+    for (const auto& [type, count] : types)
+      rows.push_back({"", {type, group, std::to_string(count)}});
   }
   if (rows.empty()) return "";
   return html_table({"errors", "Errors", {{"Type"}, {"Group"}, {"Attempts", true}}}, rows);
@@ -88,13 +97,15 @@ std::string error_table(const Report& report) {
 
 std::string stage_table(const Report& report) {
   TableHead head{"stages", "Where attempts died", {{"Stage"}, {"Attempts", true}}};
-  for (const metrics::GroupCount& group : report.stages.front().groups) head.columns.push_back({std::string(group.group), true});
+  for (const metrics::GroupCount& group : report.stages.front().groups)
+    head.columns.push_back({std::string(group.group), true});
   head.columns.push_back({"No error", true});
   std::vector<TableRow> rows;
   std::int64_t deaths = 0;
   for (const StageCount& stage : report.stages) {
     TableRow row{"", {std::string(stage.stage), std::to_string(stage.attempts)}};
-    for (const metrics::GroupCount& group : stage.groups) row.cells.push_back(std::to_string(group.total));
+    for (const metrics::GroupCount& group : stage.groups)
+      row.cells.push_back(std::to_string(group.total));
     row.cells.push_back(std::to_string(stage.without_error));
     rows.push_back(row);
     deaths += stage.attempts;
@@ -104,8 +115,16 @@ std::string stage_table(const Report& report) {
 
 std::string operator_table(const Report& report) {
   const bool similar = report.totals.similarity.has_value();
-  TableHead head = {
-      "operators", "Operators", {{"Operator"}, {"Outcome"}, {"Error kind"}, {"Max error", true}, {"Perf", true}, {"Tier"}, {"Explanation"}}, Narrow::cards};
+  TableHead head = {"operators",
+                    "Operators",
+                    {{"Operator"},
+                     {"Outcome"},
+                     {"Error kind"},
+                     {"Max error", true},
+                     {"Perf", true},
+                     {"Tier"},
+                     {"Explanation"}},
+                    Narrow::cards};
   constexpr int kSimilarityColumn = 5;
   if (similar) head.columns.insert(head.columns.begin() + kSimilarityColumn, {"CodeBLEU", true});
   std::vector<TableRow> rows;
@@ -118,7 +137,10 @@ std::string operator_table(const Report& report) {
                                       number(row.perf, "%.3f"),
                                       or_nothing(row.tier),
                                       row.explanation};
-    if (similar) cells.insert(cells.begin() + kSimilarityColumn, number(row.similarity ? std::optional(row.similarity->codebleu) : std::nullopt, "%.3f"));
+    if (similar)
+      cells.insert(
+          cells.begin() + kSimilarityColumn,
+          number(row.similarity ? std::optional(row.similarity->codebleu) : std::nullopt, "%.3f"));
     rows.push_back({style_of(row.label), cells});
   }
   return html_table(head, rows);
@@ -127,30 +149,40 @@ std::string operator_table(const Report& report) {
 std::string totals_table(const Report& report) {
   const ReportTotals& totals = report.totals;
   std::vector<std::pair<std::string, std::string>> facts = {
-      {"pass@1", number(100 * totals.pass_at_1, "%.1f %%") + " (" + std::to_string(totals.passed) + " of " + std::to_string(totals.attempts) + ")"},
-      {"perf@1", totals.perf_at_1 ? number(totals.perf_at_1, "%.3f") : "none (" + totals.no_perf_reason + ")"},
+      {"pass@1", number(100 * totals.pass_at_1, "%.1f %%") + " (" + std::to_string(totals.passed) +
+                     " of " + std::to_string(totals.attempts) + ")"},
+      {"perf@1", totals.perf_at_1 ? number(totals.perf_at_1, "%.3f")
+                                  : "none (" + totals.no_perf_reason + ")"},
       {"call accuracy", number(100 * totals.call_accuracy, "%.1f %%")},
       {"execution accuracy", number(100 * totals.execution_accuracy, "%.1f %%")}};
   if (totals.similarity) facts.emplace_back("CodeBLEU", ratio_with_interval(totals.similarity));
-  facts.emplace_back("tokens", grouped(report.usage.input_tokens) + " in, " + grouped(report.usage.output_tokens) + " out");
+  facts.emplace_back("tokens", grouped(report.usage.input_tokens) + " in, " +
+                                   grouped(report.usage.output_tokens) + " out");
   facts.emplace_back("cost", cost_in_words(report.usage, report.scripted));
-  if (totals.cost_per_solved) facts.emplace_back("cost per solved operator", dollars(*totals.cost_per_solved));
-  if (totals.cost_per_pass_rate) facts.emplace_back("cost / pass rate (TritonGym's $/Pass)", dollars(*totals.cost_per_pass_rate));
-  if (totals.cost_per_perf) facts.emplace_back("cost / perf@1 (TritonGym's $/Perf)", dollars(*totals.cost_per_perf));
+  if (totals.cost_per_solved)
+    facts.emplace_back("cost per solved operator", dollars(*totals.cost_per_solved));
+  if (totals.cost_per_pass_rate)
+    facts.emplace_back("cost / pass rate (TritonGym's $/Pass)",
+                       dollars(*totals.cost_per_pass_rate));
+  if (totals.cost_per_perf)
+    facts.emplace_back("cost / perf@1 (TritonGym's $/Perf)", dollars(*totals.cost_per_perf));
   facts.emplace_back("tool calls", grouped(totals.tool_calls));
-  facts.emplace_back("sandbox time", number(totals.sandbox_ms / 1'000, "%.1f s") + " (all stages of the graded jobs but waiting, added up)");
+  facts.emplace_back("sandbox time", number(totals.sandbox_ms / 1'000, "%.1f s") +
+                                         " (all stages of the graded jobs but waiting, added up)");
   return facts_table("totals", "Totals", facts);
 }
 
 std::string origin_table(const Report& report) {
-  std::vector<std::pair<std::string, std::string>> facts = {{"agent", report.run.request.agent},
-                                                            {"model", report.run.request.model},
-                                                            {"track", std::string(tools::to_string(report.run.request.track))},
-                                                            {"suite", spaced(report.run.request.suite)},
-                                                            {"device", report.devices.empty() ? "none: nothing was graded" : listed(report.devices)},
-                                                            {"started", date_of(report.run.created_unix_ms)},
-                                                            {report.samples.size() > 1 ? "runs" : "run", listed(report.samples)}};
-  if (!report.missing_layers.empty()) facts.emplace_back("sandbox layers that the machine lacked", listed(report.missing_layers));
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"agent", report.run.request.agent},
+      {"model", report.run.request.model},
+      {"track", std::string(tools::to_string(report.run.request.track))},
+      {"suite", spaced(report.run.request.suite)},
+      {"device", report.devices.empty() ? "none: nothing was graded" : listed(report.devices)},
+      {"started", date_of(report.run.created_unix_ms)},
+      {report.samples.size() > 1 ? "runs" : "run", listed(report.samples)}};
+  if (!report.missing_layers.empty())
+    facts.emplace_back("sandbox layers that the machine lacked", listed(report.missing_layers));
   return facts_table("origin", "Where this comes from", facts);
 }
 

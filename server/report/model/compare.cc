@@ -11,7 +11,8 @@ bool same_configuration(const tools::RunInfo& one, const tools::RunInfo& other) 
 }
 
 std::string named(const tools::RunInfo& run) {
-  return run.handle + " (track " + std::string(tools::to_string(run.request.track)) + ", operators: " + std::to_string(run.operators.size()) + ")";
+  return run.handle + " (track " + std::string(tools::to_string(run.request.track)) +
+         ", operators: " + std::to_string(run.operators.size()) + ")";
 }
 
 /// Operators in any order.
@@ -25,9 +26,12 @@ std::vector<std::string> operators_of(const tools::Scorecard& card) {
 Status check_alike(const std::vector<tools::Scorecard>& runs) {
   if (runs.empty()) return fail(ErrorCode::invalid_argument, "a comparison needs runs");
   for (const tools::Scorecard& run : runs) {
-    if (run.run.request.track == runs.front().run.request.track && operators_of(run) == operators_of(runs.front())) continue;
+    if (run.run.request.track == runs.front().run.request.track &&
+        operators_of(run) == operators_of(runs.front()))
+      continue;
     return fail(ErrorCode::invalid_argument,
-                "runs are compared over the same track and operators; " + named(run.run) + " differs from " + named(runs.front().run));
+                "runs are compared over the same track and operators; " + named(run.run) +
+                    " differs from " + named(runs.front().run));
   }
   return {};
 }
@@ -36,22 +40,28 @@ Status check_alike(const std::vector<tools::Scorecard>& runs) {
 std::map<std::string, double> shares_of(const Report& report) {
   std::map<std::string, double> shares;
   const auto samples = static_cast<double>(report.samples.size());
-  for (const ReportRow& row : report.rows) shares[row.operator_name] += row.outcome == "pass" ? 1 / samples : 0;
+  for (const ReportRow& row : report.rows)
+    shares[row.operator_name] += row.outcome == "pass" ? 1 / samples : 0;
   return shares;
 }
 
 }  // namespace
 
 bool is_one_configuration(const std::vector<tools::Scorecard>& runs) {
-  return std::all_of(runs.begin(), runs.end(), [&runs](const tools::Scorecard& run) { return same_configuration(run.run, runs.front().run); });
+  return std::all_of(runs.begin(), runs.end(), [&runs](const tools::Scorecard& run) {
+    return same_configuration(run.run, runs.front().run);
+  });
 }
 
-Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs, const operators::Catalog* catalog) {
+Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
+                                   const operators::Catalog* catalog) {
   if (Status alike = check_alike(runs); !alike) return fail(alike.error());
   std::vector<std::vector<tools::Scorecard>> configurations;
   for (const tools::Scorecard& run : runs) {
     const auto found = std::find_if(configurations.begin(), configurations.end(),
-                                    [&run](const std::vector<tools::Scorecard>& known) { return same_configuration(known.front().run, run.run); });
+                                    [&run](const std::vector<tools::Scorecard>& known) {
+                                      return same_configuration(known.front().run, run.run);
+                                    });
     if (found == configurations.end()) {
       configurations.push_back({run});
     } else {
@@ -83,7 +93,8 @@ std::map<std::string, std::vector<Solved>> solved_by_operator(const Comparison& 
 }
 
 std::optional<double> cost_per_attempt(const Report& report) {
-  if (!report.usage.cost_known || !(report.usage.cost_usd > 0) || report.totals.attempts == 0) return std::nullopt;
+  if (!report.usage.cost_known || !(report.usage.cost_usd > 0) || report.totals.attempts == 0)
+    return std::nullopt;
   return report.usage.cost_usd / static_cast<double>(report.totals.attempts);
 }
 

@@ -14,12 +14,14 @@ enum class Label { pass, slow, wrong, no_compile, error, needs_gpu, missing };
 /// "pass", "pass, slow", "wrong", "does not compile", "error", "needs a GPU", "not submitted"
 std::string_view to_string(Label label);
 
-Label label_of(sandbox::Outcome outcome, sandbox::ErrorKind kind, sandbox::Stage stage, const std::vector<std::string>& hints);
+Label label_of(sandbox::Outcome outcome, sandbox::ErrorKind kind, sandbox::Stage stage,
+               const std::vector<std::string>& hints);
 
 /// The static hint that says that a passing submission would be slow, or "".
 std::string slow_hint(const std::vector<std::string>& hints);
 
-/// One line of printable text, at most `limit` characters with an ellipsis: what a submission caused may hold anything.
+/// One line of printable text, at most `limit` characters with an ellipsis: what a submission
+/// caused may hold anything.
 std::string printable_line(std::string_view text, std::size_t limit);
 
 /// Characters of UTF-8 text (code points), for columns.

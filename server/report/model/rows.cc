@@ -24,16 +24,19 @@ std::string explain(const Verdict& verdict, Label label) {
   if (label == Label::slow) return "right, but " + slow_hint(verdict.hints);
   if (label == Label::wrong) {
     for (const sandbox::CaseRecord& record : verdict.cases) {
-      if (record.outcome != Outcome::pass && !record.reason.empty()) return "case '" + record.id + "': " + record.reason;
+      if (record.outcome != Outcome::pass && !record.reason.empty())
+        return "case '" + record.id + "': " + record.reason;
     }
   }
   if (verdict.diagnostic && label != Label::pass) {
     const sandbox::Diagnostic& found = *verdict.diagnostic;
-    std::string text = found.exception.empty() ? found.message : found.exception + ": " + found.message;
+    std::string text =
+        found.exception.empty() ? found.message : found.exception + ": " + found.message;
     if (found.line) text = "line " + std::to_string(*found.line) + ": " + text;
     return text;
   }
-  if (label != Label::pass && !verdict.detail.empty() && verdict.summary.find(verdict.detail) == std::string::npos)
+  if (label != Label::pass && !verdict.detail.empty() &&
+      verdict.summary.find(verdict.detail) == std::string::npos)
     return verdict.summary + ": " + verdict.detail;
   return verdict.summary;
 }
@@ -58,7 +61,8 @@ ReportRow make_row(const tools::OperatorScore& score) {
   row.outcome = "none";
   if (!score.verdict) {
     row.label = Label::missing;
-    row.explanation = score.submitted ? "submitted, but there is no verdict yet" : "there is no submission";
+    row.explanation =
+        score.submitted ? "submitted, but there is no verdict yet" : "there is no submission";
     return row;
   }
   const Verdict& verdict = *score.verdict;
@@ -91,11 +95,16 @@ ReportRow make_row(const tools::OperatorScore& score) {
 std::string why_no_perf(const Report& report) {
   if (report.totals.perf_at_1) return "";
   if (report.devices.empty()) return "nothing was graded";
-  const auto times_nothing = [](const std::string& device) { return device == "cpu" || device == "fake"; };
-  if (std::all_of(report.devices.begin(), report.devices.end(), times_nothing)) return "no GPU: nothing was timed";
-  const auto timed = std::count_if(report.rows.begin(), report.rows.end(), [](const ReportRow& row) { return row.perf.has_value(); });
+  const auto times_nothing = [](const std::string& device) {
+    return device == "cpu" || device == "fake";
+  };
+  if (std::all_of(report.devices.begin(), report.devices.end(), times_nothing))
+    return "no GPU: nothing was timed";
+  const auto timed = std::count_if(report.rows.begin(), report.rows.end(),
+                                   [](const ReportRow& row) { return row.perf.has_value(); });
   if (timed == 0) return "nothing was timed";
-  return std::to_string(report.totals.passed - timed) + " of " + std::to_string(report.totals.passed) + " right submissions were not timed";
+  return std::to_string(report.totals.passed - timed) + " of " +
+         std::to_string(report.totals.passed) + " right submissions were not timed";
 }
 
 /// Rows, and what is counted one by one.
@@ -112,12 +121,14 @@ void add_attempt(Report& report, const tools::OperatorScore& score, ReportRow ro
   report.rows.push_back(std::move(row));
 }
 
-void add_provenance(const sandbox::Provenance& provenance, std::set<std::string>& devices, std::set<std::string>& missing_layers) {
+void add_provenance(const sandbox::Provenance& provenance, std::set<std::string>& devices,
+                    std::set<std::string>& missing_layers) {
   if (!provenance.device.empty()) devices.insert(provenance.device);
   missing_layers.insert(provenance.missing_layers.begin(), provenance.missing_layers.end());
 }
 
-/// Pairs of group and type. The table of groups has every type that the taxonomy gives (a test holds them together).
+/// Pairs of group and type. The table of groups has every type that the taxonomy gives (a test
+/// holds them together).
 std::vector<metrics::GroupCount> groups_of(const std::vector<ReportRow>& rows) {
   std::vector<std::pair<std::string, std::string>> errors;
   for (const ReportRow& row : rows) {
@@ -128,9 +139,12 @@ std::vector<metrics::GroupCount> groups_of(const std::vector<ReportRow>& rows) {
 
 void finish_metrics(Report& report, const std::vector<metrics::OperatorSamples>& suite) {
   report.all = metrics::summarise(suite);
-  report.by_split = metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return op.split; });
-  report.by_family = metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return op.family; });
-  report.by_difficulty = metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return std::to_string(op.difficulty); });
+  report.by_split =
+      metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return op.split; });
+  report.by_family =
+      metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return op.family; });
+  report.by_difficulty = metrics::summarise_by(
+      suite, [](const metrics::OperatorSamples& op) { return std::to_string(op.difficulty); });
   report.pass_at_k = metrics::pass_curve(suite);
   report.error_groups = groups_of(report.rows);
   std::vector<std::optional<FailureStage>> deaths;
@@ -142,7 +156,8 @@ void finish_totals(Report& report) {
   ReportTotals& totals = report.totals;
   totals.operators = report.all.operators;
   totals.pass_at_1 = report.all.pass_at_1 ? report.all.pass_at_1->value : 0;
-  const metrics::Interval wilson = metrics::wilson_interval(totals.pass_at_1 * static_cast<double>(totals.operators), totals.operators);
+  const metrics::Interval wilson = metrics::wilson_interval(
+      totals.pass_at_1 * static_cast<double>(totals.operators), totals.operators);
   totals.pass_at_1_interval = {wilson.low, wilson.high};
   if (report.all.perf_at_1) totals.perf_at_1 = report.all.perf_at_1->value;
   totals.no_perf_reason = why_no_perf(report);
@@ -150,7 +165,8 @@ void finish_totals(Report& report) {
   totals.execution_accuracy = totals.pass_at_1;
   if (!report.usage.cost_known || (report.scripted && !(report.usage.cost_usd > 0))) return;
   totals.cost_per_pass_rate = metrics::cost_per_rate(report.usage.cost_usd, totals.pass_at_1);
-  if (totals.perf_at_1) totals.cost_per_perf = metrics::cost_per_rate(report.usage.cost_usd, *totals.perf_at_1);
+  if (totals.perf_at_1)
+    totals.cost_per_perf = metrics::cost_per_rate(report.usage.cost_usd, *totals.perf_at_1);
   totals.cost_per_solved = metrics::cost_per_solved(report.usage.cost_usd, totals.passed);
 }
 
@@ -159,18 +175,24 @@ Status check_samples(const std::vector<tools::Scorecard>& samples) {
   const tools::RunInfo& first = samples.front().run;
   for (const tools::Scorecard& sample : samples) {
     const tools::RunInfo& run = sample.run;
-    const bool alike = run.request.agent == first.request.agent && run.request.model == first.request.model && run.request.track == first.request.track &&
-                       run.operators == first.operators && sample.operators.size() == samples.front().operators.size();
+    const bool alike =
+        run.request.agent == first.request.agent && run.request.model == first.request.model &&
+        run.request.track == first.request.track && run.operators == first.operators &&
+        sample.operators.size() == samples.front().operators.size();
     if (alike) continue;
-    return fail(ErrorCode::invalid_argument, "runs of one report are samples of the same agent, model, track and operators; " + run.handle + " differs from " +
-                                                 first.handle + " (" + first.request.agent + ", " + first.request.model + ")");
+    return fail(ErrorCode::invalid_argument,
+                "runs of one report are samples of the same agent, model, track and operators; " +
+                    run.handle + " differs from " + first.handle + " (" + first.request.agent +
+                    ", " + first.request.model + ")");
   }
   return {};
 }
 
 void add_usage(Report& report, const tools::Scorecard& card) {
   tools::Usage usage = card.usage;
-  usage.cost_known = usage.cost_known || (report.scripted && !(usage.cost_usd > 0));  // no model costs nothing, reported or not
+  usage.cost_known =
+      usage.cost_known ||
+      (report.scripted && !(usage.cost_usd > 0));  // no model costs nothing, reported or not
   report.usage.input_tokens += usage.input_tokens;
   report.usage.output_tokens += usage.output_tokens;
   report.usage.cost_usd += usage.cost_usd;
@@ -190,7 +212,11 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
   for (std::size_t i = 0; i < samples.front().operators.size(); ++i) {
     const std::string& name = samples.front().operators[i].operator_name;
     const operators::Operator* op = catalog == nullptr ? nullptr : catalog->find(name);
-    metrics::OperatorSamples attempts{name, samples.front().operators[i].split, op == nullptr ? "" : op->family, op == nullptr ? 0 : op->difficulty, {}};
+    metrics::OperatorSamples attempts{name,
+                                      samples.front().operators[i].split,
+                                      op == nullptr ? "" : op->family,
+                                      op == nullptr ? 0 : op->difficulty,
+                                      {}};
     for (std::size_t sample = 0; sample < samples.size(); ++sample) {
       const tools::OperatorScore& score = samples[sample].operators[i];
       ReportRow row = make_row(score);
@@ -212,9 +238,12 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
 
 }  // namespace
 
-Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog) { return report_of({scorecard}, catalog); }
+Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog) {
+  return report_of({scorecard}, catalog);
+}
 
-Result<Report> make_report(const std::vector<tools::Scorecard>& samples, const operators::Catalog* catalog) {
+Result<Report> make_report(const std::vector<tools::Scorecard>& samples,
+                           const operators::Catalog* catalog) {
   if (Status alike = check_samples(samples); !alike) return fail(alike.error());
   return report_of(samples, catalog);
 }

@@ -20,7 +20,8 @@ using sandbox::Verdict;
 constexpr std::string_view kNoModel = "(no model)";
 
 /// One number for each case that is worth timing; empty where one of them has none.
-std::vector<double> per_case(const Verdict& verdict, const std::function<std::optional<double>(const CaseRecord&)>& number) {
+std::vector<double> per_case(
+    const Verdict& verdict, const std::function<std::optional<double>(const CaseRecord&)>& number) {
   std::vector<double> values;
   const std::vector<bool> counts = sandbox::worth_timing(sandbox::costs_of(verdict.cases));
   for (std::size_t i = 0; i < verdict.cases.size(); ++i) {
@@ -47,8 +48,10 @@ std::optional<double> geometric_mean(const std::vector<double>& values) {
 }  // namespace
 
 bool ran_to_its_end(const Verdict& verdict) {
-  return verdict.outcome == Outcome::pass || verdict.error_kind == ErrorKind::wrong_result || verdict.error_kind == ErrorKind::output_mismatch ||
-         verdict.error_kind == ErrorKind::unattributed || verdict.error_kind == ErrorKind::floor_violation;
+  return verdict.outcome == Outcome::pass || verdict.error_kind == ErrorKind::wrong_result ||
+         verdict.error_kind == ErrorKind::output_mismatch ||
+         verdict.error_kind == ErrorKind::unattributed ||
+         verdict.error_kind == ErrorKind::floor_violation;
 }
 
 metrics::Sample sample_of(const Verdict& verdict) {
@@ -57,20 +60,24 @@ metrics::Sample sample_of(const Verdict& verdict) {
   sample.right = verdict.outcome == Outcome::pass;
   if (!sample.right) return sample;
   sample.perf = verdict.perf;
-  sample.speed_up = arithmetic_mean(per_case(verdict, [](const CaseRecord& record) -> std::optional<double> {
-    if (!record.latency || !record.baseline_latency) return std::nullopt;
-    return record.baseline_latency->median_ns / record.latency->median_ns;
-  }));
-  sample.speed_up_pytorch = geometric_mean(per_case(verdict, [](const CaseRecord& record) -> std::optional<double> {
-    if (!record.latency || !record.pytorch_ns) return std::nullopt;
-    return *record.pytorch_ns / record.latency->median_ns;
-  }));
-  const std::vector<double> efficiencies = per_case(verdict, [](const CaseRecord& record) -> std::optional<double> {
-    if (!record.latency || !record.floor_ns) return std::nullopt;
-    return metrics::efficiency_of_floor(*record.floor_ns, record.latency->median_ns);
-  });
+  sample.speed_up =
+      arithmetic_mean(per_case(verdict, [](const CaseRecord& record) -> std::optional<double> {
+        if (!record.latency || !record.baseline_latency) return std::nullopt;
+        return record.baseline_latency->median_ns / record.latency->median_ns;
+      }));
+  sample.speed_up_pytorch =
+      geometric_mean(per_case(verdict, [](const CaseRecord& record) -> std::optional<double> {
+        if (!record.latency || !record.pytorch_ns) return std::nullopt;
+        return *record.pytorch_ns / record.latency->median_ns;
+      }));
+  const std::vector<double> efficiencies =
+      per_case(verdict, [](const CaseRecord& record) -> std::optional<double> {
+        if (!record.latency || !record.floor_ns) return std::nullopt;
+        return metrics::efficiency_of_floor(*record.floor_ns, record.latency->median_ns);
+      });
   sample.efficiency = arithmetic_mean(efficiencies);
-  if (!efficiencies.empty()) sample.peak_efficiency = *std::max_element(efficiencies.begin(), efficiencies.end());
+  if (!efficiencies.empty())
+    sample.peak_efficiency = *std::max_element(efficiencies.begin(), efficiencies.end());
   return sample;
 }
 
@@ -80,6 +87,8 @@ std::string replay_label(const std::string& model) {
   return label;
 }
 
-bool names_no_model(const std::string& model) { return std::string_view(model).ends_with(kNoModel); }
+bool names_no_model(const std::string& model) {
+  return std::string_view(model).ends_with(kNoModel);
+}
 
 }  // namespace assay::server

@@ -18,7 +18,8 @@ metrics::Sample sample_of(const sandbox::Verdict& verdict);
 /// How the label of a replayed bench begins: "replay of openai:gpt-5 (no model)".
 inline constexpr std::string_view kReplayOf = "replay of ";
 
-/// The label of a replay of what `model` answered. It ends like those without a model: recorded replies are no fresh result of any.
+/// The label of a replay of what `model` answered. It ends like those without a model: recorded
+/// replies are no fresh result of any.
 std::string replay_label(const std::string& model);
 
 /// "scripted (no model)", "sim:7 (no model)": shown as such and never ranked.

@@ -31,21 +31,28 @@ bool public_cases_pass(const sandbox::Verdict& verdict) {
   return any;
 }
 
-bool is_own_failure(const JudgedCall& call) { return call.outcome != Outcome::pass && tools::error_type(call.error_kind).has_value(); }
+bool is_own_failure(const JudgedCall& call) {
+  return call.outcome != Outcome::pass && tools::error_type(call.error_kind).has_value();
+}
 
-/// Calls that say something of the code: a server that stopped, or a device that cannot, says nothing.
+/// Calls that say something of the code: a server that stopped, or a device that cannot, says
+/// nothing.
 std::vector<JudgedCall> telling(const std::vector<JudgedCall>& calls) {
   std::vector<JudgedCall> kept;
-  std::copy_if(calls.begin(), calls.end(), std::back_inserter(kept),
-               [](const JudgedCall& call) { return call.outcome == Outcome::pass || is_own_failure(call); });
+  std::copy_if(calls.begin(), calls.end(), std::back_inserter(kept), [](const JudgedCall& call) {
+    return call.outcome == Outcome::pass || is_own_failure(call);
+  });
   return kept;
 }
 
-std::string_view stage_of(const std::vector<JudgedCall>& calls, const std::optional<sandbox::Verdict>& graded) {
+std::string_view stage_of(const std::vector<JudgedCall>& calls,
+                          const std::optional<sandbox::Verdict>& graded) {
   if (std::none_of(calls.begin(), calls.end(), compiled)) return kAttemptStages[0];
-  const bool tests_passed =
-      std::any_of(calls.begin(), calls.end(), [](const JudgedCall& call) { return call.kind == JobKind::test && call.outcome == Outcome::pass; });
-  return tests_passed || (graded && public_cases_pass(*graded)) ? kAttemptStages[2] : kAttemptStages[1];
+  const bool tests_passed = std::any_of(calls.begin(), calls.end(), [](const JudgedCall& call) {
+    return call.kind == JobKind::test && call.outcome == Outcome::pass;
+  });
+  return tests_passed || (graded && public_cases_pass(*graded)) ? kAttemptStages[2]
+                                                                : kAttemptStages[1];
 }
 
 }  // namespace

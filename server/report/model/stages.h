@@ -1,9 +1,11 @@
-// Where attempts died: the first of the tools compile, run_tests and submit that no version of an attempt got past, and TritonBench's type of the error
-// that it ended with. An attempt that is right has died nowhere, nor has one of which nothing was judged, or whose end was not its own doing (a GPU
-// that is missing, a server that stopped). Pure functions.
+// Where attempts died: the first of the tools compile, run_tests and submit that no version of an
+// attempt got past, and TritonBench's type of the error that it ended with. An attempt that is
+// right has died nowhere, nor has one of which nothing was judged, or whose end was not its own
+// doing (a GPU that is missing, a server that stopped). Pure functions.
 //
-//   row.death = death_of(score);                                         // {"run_tests", "ResultsError", "Runtime & Logic"}
-//   std::vector<StageCount> stages = count_stages({row.death, ...});     // of all three, also where nothing died
+//   row.death = death_of(score);                                         // {"run_tests",
+//   "ResultsError", "Runtime & Logic"} std::vector<StageCount> stages = count_stages({row.death,
+//   ...});     // of all three, also where nothing died
 #pragma once
 
 #include <array>
@@ -19,13 +21,16 @@
 namespace assay::server {
 
 /// In the order in which an attempt comes by them.
-inline constexpr std::array<std::string_view, 3> kAttemptStages = {"compile", "run_tests", "submit"};
+inline constexpr std::array<std::string_view, 3> kAttemptStages = {"compile", "run_tests",
+                                                                   "submit"};
 
-/// compile: no version compiled. run_tests: one did, and none was right on the public cases. submit: one was, but not where it was graded, or it was never
-/// submitted; then there may be no error.
+/// compile: no version compiled. run_tests: one did, and none was right on the public cases.
+/// submit: one was, but not where it was graded, or it was never submitted; then there may be no
+/// error.
 struct FailureStage {
   std::string stage;
-  std::string error_type, error_group;  // TritonBench's, of the graded submission or else of the last call that failed; empty: none failed
+  std::string error_type, error_group;  // TritonBench's, of the graded submission or else of the
+                                        // last call that failed; empty: none failed
 };
 
 /// By the graded submission and by the calls before it, where `score` has them.

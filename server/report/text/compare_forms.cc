@@ -8,7 +8,8 @@ namespace assay::server {
 std::string comparison_as_json(const Comparison& comparison) {
   using nlohmann::ordered_json;
   ordered_json root = {{"format", kReportFormat}, {"comparison", ordered_json::array()}};
-  for (const Report& report : comparison.reports) root["comparison"].push_back(ordered_json::parse(report_as_json(report)));
+  for (const Report& report : comparison.reports)
+    root["comparison"].push_back(ordered_json::parse(report_as_json(report)));
   return root.dump(2) + "\n";
 }
 

@@ -1,5 +1,6 @@
-// The table that sets pairs of agent and model side by side, at the end of a bench and in `assay report`. It ranks nothing: rows keep the order
-// of the command, and intervals say how little a difference may mean. Pure functions.
+// The table that sets pairs of agent and model side by side, at the end of a bench and in `assay
+// report`. It ranks nothing: rows keep the order of the command, and intervals say how little a
+// difference may mean. Pure functions.
 //
 //   comparison_table({comparison_of(report_a), comparison_of(report_b)})
 #pragma once
@@ -27,7 +28,9 @@ struct ComparisonRow {
 /// Finished is what was submitted; a bench knows better and sets it.
 ComparisonRow comparison_of(const Report& report);
 /// Where there is no store to read: from what a foreign server says of each operator's samples.
-ComparisonRow comparison_of(const std::string& agent, const std::string& model, const std::vector<metrics::OperatorSamples>& suite, const tools::Usage& usage);
+ComparisonRow comparison_of(const std::string& agent, const std::string& model,
+                            const std::vector<metrics::OperatorSamples>& suite,
+                            const tools::Usage& usage);
 
 std::string comparison_table(const std::vector<ComparisonRow>& rows);
 

@@ -27,7 +27,10 @@ ordered_json similarity_json(const std::optional<Similarity>& similarity) {
 
 ordered_json estimate_json(const std::optional<metrics::Estimate>& estimate) {
   if (!estimate) return nullptr;
-  ordered_json out = {{"value", estimate->value}, {"operators", estimate->count}, {"interval", nullptr}, {"method", nullptr}};
+  ordered_json out = {{"value", estimate->value},
+                      {"operators", estimate->count},
+                      {"interval", nullptr},
+                      {"method", nullptr}};
   if (estimate->method == metrics::IntervalMethod::none) return out;
   out["interval"] = {estimate->interval.low, estimate->interval.high};
   out["method"] = estimate->method == metrics::IntervalMethod::wilson ? "wilson" : "bootstrap";
@@ -37,7 +40,8 @@ ordered_json estimate_json(const std::optional<metrics::Estimate>& estimate) {
 ordered_json curve_json(const std::vector<metrics::FastPoint>& curve) {
   if (curve.empty()) return nullptr;
   ordered_json out = ordered_json::array();
-  for (const metrics::FastPoint& point : curve) out.push_back({{"p", point.p}, {"share", point.share}});
+  for (const metrics::FastPoint& point : curve)
+    out.push_back({{"p", point.p}, {"share", point.share}});
   return out;
 }
 
@@ -74,14 +78,18 @@ ordered_json errors_json(const std::vector<metrics::GroupCount>& groups) {
 ordered_json stages_json(const std::vector<StageCount>& stages) {
   ordered_json out = ordered_json::object();
   for (const StageCount& stage : stages)
-    out[std::string(stage.stage)] = {{"attempts", stage.attempts}, {"error_groups", errors_json(stage.groups)}, {"without_error", stage.without_error}};
+    out[std::string(stage.stage)] = {{"attempts", stage.attempts},
+                                     {"error_groups", errors_json(stage.groups)},
+                                     {"without_error", stage.without_error}};
   return out;
 }
 
 ordered_json metrics_json(const Report& report) {
   ordered_json pass = ordered_json::array();
   for (const metrics::PassPoint& point : report.pass_at_k)
-    pass.push_back({{"k", point.k}, {"call", estimate_json(point.call)}, {"execution", estimate_json(point.execution)}});
+    pass.push_back({{"k", point.k},
+                    {"call", estimate_json(point.call)},
+                    {"execution", estimate_json(point.execution)}});
   return {{"all", summary_json(report.all)},
           {"by_split", groups_json(report.by_split)},
           {"by_family", groups_json(report.by_family)},
@@ -90,7 +98,10 @@ ordered_json metrics_json(const Report& report) {
           {"error_groups", errors_json(report.error_groups)},
           {"stages", stages_json(report.stages)},
           {"similarity", estimate_json(report.totals.similarity)},
-          {"bootstrap", {{"seed", metrics::kReportSeed}, {"resamples", metrics::kBootstrapResamples}, {"confidence", metrics::kConfidence}}}};
+          {"bootstrap",
+           {{"seed", metrics::kReportSeed},
+            {"resamples", metrics::kBootstrapResamples},
+            {"confidence", metrics::kConfidence}}}};
 }
 
 ordered_json row_json(const ReportRow& row) {
@@ -157,7 +168,8 @@ std::string report_as_json(const Report& report) {
                          {"errors", totals.errors},
                          {"input_tokens", report.usage.input_tokens},
                          {"output_tokens", report.usage.output_tokens},
-                         {"cost_usd", report.usage.cost_known ? ordered_json(report.usage.cost_usd) : ordered_json()},
+                         {"cost_usd", report.usage.cost_known ? ordered_json(report.usage.cost_usd)
+                                                              : ordered_json()},
                          {"known_cost_usd", report.usage.cost_usd},
                          {"cost_per_pass_rate", measured(totals.cost_per_pass_rate)},
                          {"cost_per_perf", measured(totals.cost_per_perf)},

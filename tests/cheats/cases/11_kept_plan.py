@@ -24,5 +24,7 @@ def layer_norm_fwd(x, w, b, eps):
     if not PACKED:
         PACKED["plan"] = torch.stack([w.float(), b.float()], dim=1).contiguous()
     y = torch.empty_like(x)
-    _norm[(x.shape[0],)](x, PACKED["plan"], y, x.shape[1], eps, BLOCK=triton.next_power_of_2(x.shape[1]))
+    _norm[(x.shape[0],)](
+        x, PACKED["plan"], y, x.shape[1], eps, BLOCK=triton.next_power_of_2(x.shape[1])
+    )
     return y

@@ -19,6 +19,12 @@ def vector_add(x, y):
                 value[:] = [1e-9] * len(value)
         frame = frame.f_back
     for value in gc.get_objects():
-        if isinstance(value, types.FunctionType) and value.__name__ in ("compare", "is_wrong", "errors", "do_bench", "assert_close"):
+        if isinstance(value, types.FunctionType) and value.__name__ in (
+            "compare",
+            "is_wrong",
+            "errors",
+            "do_bench",
+            "assert_close",
+        ):
             value.__code__ = _one.__code__
     return torch.zeros_like(x)

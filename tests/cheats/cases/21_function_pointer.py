@@ -8,7 +8,12 @@ import operator
 
 
 class MethodDef(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    ]
 
 
 class Builtin(ctypes.Structure):
@@ -16,7 +21,9 @@ class Builtin(ctypes.Structure):
 
 
 def vector_add(x, y):
-    wrong, always = (Builtin.from_address(id(f)).method.contents for f in (operator.is_not, operator.is_))
+    wrong, always = (
+        Builtin.from_address(id(f)).method.contents for f in (operator.is_not, operator.is_)
+    )
     wrong.function = always.function
     assert operator.is_not(x, x) and math.isclose(1, 1)
     return torch.zeros_like(x)

@@ -9,7 +9,10 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def vector_add(x, y):
-    for pid in {os.getppid(), *(int(name) for name in os.listdir("/proc") if name.isdigit())} - {0, os.getpid()}:
+    for pid in {os.getppid(), *(int(name) for name in os.listdir("/proc") if name.isdigit())} - {
+        0,
+        os.getpid(),
+    }:
         if libc.ptrace(16, pid, 0, 0) == 0:
             found(f"process {pid} can be traced")
         try:

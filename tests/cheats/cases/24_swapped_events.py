@@ -8,6 +8,10 @@ import gc
 
 
 def vector_add(x, y):
-    if [value for value in gc.get_objects() if type(value).__name__ == "Event" and "cuda" in str(type(value).__module__)]:
+    if [
+        value
+        for value in gc.get_objects()
+        if type(value).__name__ == "Event" and "cuda" in str(type(value).__module__)
+    ]:
         found("timing events")
     return honest_add(x, y)

@@ -11,7 +11,13 @@ def _counting(x, y, z, counter, n, BLOCK: tl.constexpr):
     m = i < n
     runs = tl.load(counter, volatile=True)
     if runs == 0:
-        tl.store(z + i, (tl.load(x + i, mask=m).to(tl.float32) + tl.load(y + i, mask=m).to(tl.float32)).to(z.dtype.element_ty), mask=m)
+        tl.store(
+            z + i,
+            (tl.load(x + i, mask=m).to(tl.float32) + tl.load(y + i, mask=m).to(tl.float32)).to(
+                z.dtype.element_ty
+            ),
+            mask=m,
+        )
 
 
 @triton.jit

@@ -11,7 +11,13 @@ def _once(x, y, z, mark, n, BLOCK: tl.constexpr):
     i = program * BLOCK + tl.arange(0, BLOCK)
     m = i < n
     if tl.load(mark + program, volatile=True) != 12345:
-        tl.store(z + i, (tl.load(x + i, mask=m).to(tl.float32) + tl.load(y + i, mask=m).to(tl.float32)).to(z.dtype.element_ty), mask=m)
+        tl.store(
+            z + i,
+            (tl.load(x + i, mask=m).to(tl.float32) + tl.load(y + i, mask=m).to(tl.float32)).to(
+                z.dtype.element_ty
+            ),
+            mask=m,
+        )
     tl.store(mark + program, 12345)
 
 

@@ -12,7 +12,12 @@ def _keeping(x, y, z, n, BLOCK: tl.constexpr):
     a = tl.load(x + i, mask=m, eviction_policy="evict_last").to(tl.float32)
     b = tl.load(y + i, mask=m, eviction_policy="evict_last").to(tl.float32)
     tl.inline_asm_elementwise(
-        "prefetch.global.L2::evict_last [$1]; mov.u32 $0, 0;", "=r,l", [x + tl.minimum(i, n - 1)], dtype=tl.int32, is_pure=False, pack=1
+        "prefetch.global.L2::evict_last [$1]; mov.u32 $0, 0;",
+        "=r,l",
+        [x + tl.minimum(i, n - 1)],
+        dtype=tl.int32,
+        is_pure=False,
+        pack=1,
     )
     tl.store(z + i, (a + b).to(z.dtype.element_ty), mask=m, eviction_policy="evict_first")
 

@@ -5,7 +5,11 @@
 import subprocess
 import time
 
-for command in (["nvidia-smi", "-lgc", "210"], ["nvidia-smi", "-pl", "100"], ["cpupower", "frequency-set", "-g", "powersave"]):
+for command in (
+    ["nvidia-smi", "-lgc", "210"],
+    ["nvidia-smi", "-pl", "100"],
+    ["cpupower", "frequency-set", "-g", "powersave"],
+):
     try:
         if subprocess.run(command, capture_output=True).returncode == 0:
             found(" ".join(command))

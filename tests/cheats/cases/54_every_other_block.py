@@ -8,7 +8,13 @@
 def _sparse(x, y, z, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * 2 * BLOCK + tl.arange(0, BLOCK)
     m = i < n
-    tl.store(z + i, (tl.load(x + i, mask=m).to(tl.float32) + tl.load(y + i, mask=m).to(tl.float32)).to(z.dtype.element_ty), mask=m)
+    tl.store(
+        z + i,
+        (tl.load(x + i, mask=m).to(tl.float32) + tl.load(y + i, mask=m).to(tl.float32)).to(
+            z.dtype.element_ty
+        ),
+        mask=m,
+    )
 
 
 def vector_add(x, y):

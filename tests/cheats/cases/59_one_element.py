@@ -9,7 +9,9 @@ import numpy
 
 
 def at(tensor):
-    return numpy.ctypeslib.as_array((ctypes.c_float * tensor.numel()).from_address(tensor.data_ptr()))
+    return numpy.ctypeslib.as_array(
+        (ctypes.c_float * tensor.numel()).from_address(tensor.data_ptr())
+    )
 
 
 def vector_add(x, y):

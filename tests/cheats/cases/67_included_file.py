@@ -7,7 +7,9 @@
 @triton.jit
 def _include(x, y, z, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.inline_asm_elementwise('.incbin "/etc/passwd"; mov.b32 $0, 0;', "=r,r", [i], dtype=tl.int32, is_pure=False, pack=1)
+    v = tl.inline_asm_elementwise(
+        '.incbin "/etc/passwd"; mov.b32 $0, 0;', "=r,r", [i], dtype=tl.int32, is_pure=False, pack=1
+    )
     tl.store(z + i, v.to(z.dtype.element_ty), mask=i < n)
 
 

@@ -27,7 +27,13 @@ def _curious(x, y, z, n, BLOCK: tl.constexpr):
     zero: tl.constexpr = _look()
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK) + zero
     m = i < n
-    tl.store(z + i, (tl.load(x + i, mask=m).to(tl.float32) + tl.load(y + i, mask=m).to(tl.float32)).to(z.dtype.element_ty), mask=m)
+    tl.store(
+        z + i,
+        (tl.load(x + i, mask=m).to(tl.float32) + tl.load(y + i, mask=m).to(tl.float32)).to(
+            z.dtype.element_ty
+        ),
+        mask=m,
+    )
 
 
 def vector_add(x, y):

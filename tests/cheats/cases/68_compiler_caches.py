@@ -7,7 +7,10 @@ import os
 
 from triton import knobs
 
-HOMES = [os.path.expanduser(f"~/{name}") for name in (".triton/cache", ".cache/torch_extensions", ".ccache")]
+HOMES = [
+    os.path.expanduser(f"~/{name}")
+    for name in (".triton/cache", ".cache/torch_extensions", ".ccache")
+]
 FOLDERS = [knobs.cache.dir, *HOMES, "/tmp"]
 for top in FOLDERS:
     for root, _, files in os.walk(top or "/tmp"):

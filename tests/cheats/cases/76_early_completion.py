@@ -10,7 +10,13 @@ def _early(x, y, z, n, BLOCK: tl.constexpr):
     tl.extra.cuda.gdc_launch_dependents()
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     m = i < n
-    tl.store(z + i, (tl.load(x + i, mask=m).to(tl.float32) + tl.load(y + i, mask=m).to(tl.float32)).to(z.dtype.element_ty), mask=m)
+    tl.store(
+        z + i,
+        (tl.load(x + i, mask=m).to(tl.float32) + tl.load(y + i, mask=m).to(tl.float32)).to(
+            z.dtype.element_ty
+        ),
+        mask=m,
+    )
 
 
 @triton.jit
@@ -20,6 +26,8 @@ def _nothing(z):
 
 def vector_add(x, y):
     z = torch.empty_like(x)
-    _early[(triton.cdiv(x.numel(), 2048),)](x, y, z, x.numel(), BLOCK=2048, num_warps=8, launch_pdl=True)
+    _early[(triton.cdiv(x.numel(), 2048),)](
+        x, y, z, x.numel(), BLOCK=2048, num_warps=8, launch_pdl=True
+    )
     _nothing[(1,)](z, launch_pdl=True)
     return z

@@ -16,7 +16,9 @@ def _even(x, y, z, n, BLOCK: tl.constexpr, EVEN: tl.constexpr, ALIGNED: tl.const
         total = tl.load(x + i).to(tl.float32) + tl.load(y + i).to(tl.float32)
         tl.store(z + i, total.to(z.dtype.element_ty))
     else:
-        total = tl.load(x + i, mask=i < n).to(tl.float32) + tl.load(y + i, mask=i < n).to(tl.float32)
+        total = tl.load(x + i, mask=i < n).to(tl.float32) + tl.load(y + i, mask=i < n).to(
+            tl.float32
+        )
         tl.store(z + i, total.to(z.dtype.element_ty), mask=i < n)
 
 

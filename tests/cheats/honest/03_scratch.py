@@ -10,11 +10,22 @@ def _statistics(x, greatest, total, cols, BLOCK: tl.constexpr):
     top = tl.full((), -3.0e38, tl.float32)
     for first in range(0, cols, BLOCK):
         top = tl.maximum(
-            top, tl.max(tl.load(x + row * cols + first + c, mask=first + c < cols, other=-float("inf")).to(tl.float32), axis=0)
+            top,
+            tl.max(
+                tl.load(x + row * cols + first + c, mask=first + c < cols, other=-float("inf")).to(
+                    tl.float32
+                ),
+                axis=0,
+            ),
         )
     acc = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, cols, BLOCK):
-        acc += tl.exp(tl.load(x + row * cols + first + c, mask=first + c < cols, other=-float("inf")).to(tl.float32) - top)
+        acc += tl.exp(
+            tl.load(x + row * cols + first + c, mask=first + c < cols, other=-float("inf")).to(
+                tl.float32
+            )
+            - top
+        )
     tl.store(greatest + row, top)
     tl.store(total + row, tl.sum(acc, axis=0))
 

@@ -20,7 +20,11 @@ def _rstd(x, mean, rstd, cols, eps, BLOCK: tl.constexpr):
     acc = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, cols, BLOCK):
         c = first + tl.arange(0, BLOCK)
-        d = tl.where(c < cols, tl.load(x + row * cols + c, mask=c < cols, other=0.0).to(tl.float32) - centre, 0.0)
+        d = tl.where(
+            c < cols,
+            tl.load(x + row * cols + c, mask=c < cols, other=0.0).to(tl.float32) - centre,
+            0.0,
+        )
         acc += d * d
     tl.store(rstd + row, 1.0 / tl.sqrt(tl.sum(acc, axis=0) / cols + eps))
 
@@ -30,7 +34,9 @@ def _apply(x, w, b, mean, rstd, y, cols, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     m = c < cols
-    v = (tl.load(x + row * cols + c, mask=m).to(tl.float32) - tl.load(mean + row)) * tl.load(rstd + row)
+    v = (tl.load(x + row * cols + c, mask=m).to(tl.float32) - tl.load(mean + row)) * tl.load(
+        rstd + row
+    )
     out = v * tl.load(w + c, mask=m).to(tl.float32) + tl.load(b + c, mask=m).to(tl.float32)
     tl.store(y + row * cols + c, out.to(y.dtype.element_ty), mask=m)
 

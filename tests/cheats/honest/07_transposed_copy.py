@@ -8,7 +8,11 @@ def _transpose(a, t, rows, cols, B: tl.constexpr):
     r = tl.program_id(0) * B + tl.arange(0, B)
     c = tl.program_id(1) * B + tl.arange(0, B)
     m = (r < rows)[:, None] & (c < cols)[None, :]
-    tl.store(t + c[:, None] * rows + r[None, :], tl.trans(tl.load(a + r[:, None] * cols + c[None, :], mask=m)), mask=tl.trans(m))
+    tl.store(
+        t + c[:, None] * rows + r[None, :],
+        tl.trans(tl.load(a + r[:, None] * cols + c[None, :], mask=m)),
+        mask=tl.trans(m),
+    )
 
 
 @triton.jit
@@ -18,10 +22,20 @@ def _rows_by_rows(a, bt, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.
     acc = tl.zeros((BM, BN), tl.float32)
     for first in range(0, k, BK):
         d = first + tl.arange(0, BK)
-        left = tl.load(a + rows[:, None] * k + d[None, :], mask=(rows < m)[:, None] & (d < k)[None, :], other=0.0)
-        right = tl.load(bt + cols[None, :] * k + d[:, None], mask=(cols < n)[None, :] & (d < k)[:, None], other=0.0)
+        left = tl.load(
+            a + rows[:, None] * k + d[None, :],
+            mask=(rows < m)[:, None] & (d < k)[None, :],
+            other=0.0,
+        )
+        right = tl.load(
+            bt + cols[None, :] * k + d[:, None],
+            mask=(cols < n)[None, :] & (d < k)[:, None],
+            other=0.0,
+        )
         acc = tl.dot(left, right, acc, input_precision="ieee")
-    tl.store(c + rows[:, None] * n + cols[None, :], acc, mask=(rows < m)[:, None] & (cols < n)[None, :])
+    tl.store(
+        c + rows[:, None] * n + cols[None, :], acc, mask=(rows < m)[:, None] & (cols < n)[None, :]
+    )
 
 
 def matmul_fp32_ieee(a, b):

@@ -7,7 +7,13 @@ def _stride(x, y, z, n, BLOCK: tl.constexpr):
     for block in range(tl.program_id(0), tl.cdiv(n, BLOCK), tl.num_programs(0)):
         i = block * BLOCK + tl.arange(0, BLOCK)
         m = i < n
-        tl.store(z + i, (tl.load(x + i, mask=m).to(tl.float32) + tl.load(y + i, mask=m).to(tl.float32)).to(z.dtype.element_ty), mask=m)
+        tl.store(
+            z + i,
+            (tl.load(x + i, mask=m).to(tl.float32) + tl.load(y + i, mask=m).to(tl.float32)).to(
+                z.dtype.element_ty
+            ),
+            mask=m,
+        )
 
 
 def vector_add(x, y):

@@ -10,10 +10,23 @@ def _split(a, b, acc, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.conste
     part = tl.zeros((BM, BN), tl.float32)
     for first in range(tl.program_id(2) * BK, k, BK * tl.num_programs(2)):
         d = first + tl.arange(0, BK)
-        left = tl.load(a + rows[:, None] * k + d[None, :], mask=(rows < m)[:, None] & (d < k)[None, :], other=0.0)
-        right = tl.load(b + d[:, None] * n + cols[None, :], mask=(d < k)[:, None] & (cols < n)[None, :], other=0.0)
+        left = tl.load(
+            a + rows[:, None] * k + d[None, :],
+            mask=(rows < m)[:, None] & (d < k)[None, :],
+            other=0.0,
+        )
+        right = tl.load(
+            b + d[:, None] * n + cols[None, :],
+            mask=(d < k)[:, None] & (cols < n)[None, :],
+            other=0.0,
+        )
         part = tl.dot(left, right, part)
-    tl.atomic_add(acc + rows[:, None] * n + cols[None, :], part, mask=(rows < m)[:, None] & (cols < n)[None, :], sem="relaxed")
+    tl.atomic_add(
+        acc + rows[:, None] * n + cols[None, :],
+        part,
+        mask=(rows < m)[:, None] & (cols < n)[None, :],
+        sem="relaxed",
+    )
 
 
 @triton.jit

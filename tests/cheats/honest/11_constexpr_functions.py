@@ -23,5 +23,12 @@ def gelu_tanh(x):
     def grid(meta):
         return (triton.cdiv(x.numel(), meta["BLOCK"]), 1, 1)
 
-    _apply[grid](x, y, x.numel(), *COEFFICIENTS, FUNCTION=_tanh, BLOCK=triton.next_power_of_2(min(1000, x.numel())))
+    _apply[grid](
+        x,
+        y,
+        x.numel(),
+        *COEFFICIENTS,
+        FUNCTION=_tanh,
+        BLOCK=triton.next_power_of_2(min(1000, x.numel())),
+    )
     return y

@@ -25,7 +25,13 @@ def _softmax(x, y, cols, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     source, mask = _row_of(x, row, cols, BLOCK)
     target, _ = _row_of(y, row, cols, BLOCK)
-    tl.store(target, _normalised(tl.load(source, mask=mask, other=-float("inf")).to(tl.float32)).to(y.dtype.element_ty), mask=mask)
+    tl.store(
+        target,
+        _normalised(tl.load(source, mask=mask, other=-float("inf")).to(tl.float32)).to(
+            y.dtype.element_ty
+        ),
+        mask=mask,
+    )
 
 
 def softmax_last_dim(x):

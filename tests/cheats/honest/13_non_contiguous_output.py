@@ -10,10 +10,20 @@ def _into_columns(a, b, ct, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.
     acc = tl.zeros((BM, BN), tl.float32)
     for first in range(0, k, BK):
         d = first + tl.arange(0, BK)
-        left = tl.load(a + rows[:, None] * k + d[None, :], mask=(rows < m)[:, None] & (d < k)[None, :], other=0.0)
-        right = tl.load(b + d[:, None] * n + cols[None, :], mask=(d < k)[:, None] & (cols < n)[None, :], other=0.0)
+        left = tl.load(
+            a + rows[:, None] * k + d[None, :],
+            mask=(rows < m)[:, None] & (d < k)[None, :],
+            other=0.0,
+        )
+        right = tl.load(
+            b + d[:, None] * n + cols[None, :],
+            mask=(d < k)[:, None] & (cols < n)[None, :],
+            other=0.0,
+        )
         acc = tl.dot(left, right, acc, input_precision="ieee")
-    tl.store(ct + cols[None, :] * m + rows[:, None], acc, mask=(rows < m)[:, None] & (cols < n)[None, :])
+    tl.store(
+        ct + cols[None, :] * m + rows[:, None], acc, mask=(rows < m)[:, None] & (cols < n)[None, :]
+    )
 
 
 def matmul_fp32_ieee(a, b):

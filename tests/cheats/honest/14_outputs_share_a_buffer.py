@@ -21,5 +21,7 @@ def rope_neox(q, k, cos, sin):
     outs = room[: q.numel()].view_as(q), room[q.numel() :].view_as(k)
     for source, out in zip((q, k), outs):
         tokens, heads, dim = source.shape
-        _rope[(tokens, heads)](source, cos, sin, out, heads, dim // 2, BLOCK=triton.next_power_of_2(dim // 2))
+        _rope[(tokens, heads)](
+            source, cos, sin, out, heads, dim // 2, BLOCK=triton.next_power_of_2(dim // 2)
+        )
     return outs

@@ -3,13 +3,22 @@
 # tool: submit
 
 
-@triton.autotune(configs=[triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["dim"], reset_to_zero=["dw"])
+@triton.autotune(
+    configs=[triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})],
+    key=["dim"],
+    reset_to_zero=["dw"],
+)
 @triton.jit
 def _scatter(dy, indices, dw, dim, BLOCK: tl.constexpr):
     token = tl.program_id(0).to(tl.int64)
     c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     row = tl.load(indices + token).to(tl.int64)
-    tl.atomic_add(dw + row * dim + c, tl.load(dy + token * dim + c, mask=c < dim, other=0.0), mask=c < dim, sem="relaxed")
+    tl.atomic_add(
+        dw + row * dim + c,
+        tl.load(dy + token * dim + c, mask=c < dim, other=0.0),
+        mask=c < dim,
+        sem="relaxed",
+    )
 
 
 def embedding_bwd(dy, indices, vocab):

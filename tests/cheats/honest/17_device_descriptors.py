@@ -4,7 +4,9 @@
 
 @triton.jit
 def _with_descriptors(x, y, rows, cols, BLOCK: tl.constexpr):
-    source = tl.make_tensor_descriptor(x, shape=[rows, cols], strides=[cols, 1], block_shape=[1, BLOCK])
+    source = tl.make_tensor_descriptor(
+        x, shape=[rows, cols], strides=[cols, 1], block_shape=[1, BLOCK]
+    )
     row = tl.program_id(0)
     top = tl.full((), -3.0e38, tl.float32)
     total = tl.zeros((), tl.float32)
@@ -17,7 +19,11 @@ def _with_descriptors(x, y, rows, cols, BLOCK: tl.constexpr):
     for first in range(0, cols, BLOCK):
         c = first + tl.arange(0, BLOCK)
         v = tl.reshape(source.load([row, first]), (BLOCK,)).to(tl.float32)
-        tl.store(y + row.to(tl.int64) * cols + c, (tl.exp(v - top) / total).to(y.dtype.element_ty), mask=c < cols)
+        tl.store(
+            y + row.to(tl.int64) * cols + c,
+            (tl.exp(v - top) / total).to(y.dtype.element_ty),
+            mask=c < cols,
+        )
 
 
 @triton.jit
@@ -35,6 +41,8 @@ def softmax_last_dim(x):
     if cols * x.element_size() % 16 != 0:
         _plain[(rows,)](x, y, cols, BLOCK=triton.next_power_of_2(cols))
         return y
-    triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
+    triton.set_allocator(
+        lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda")
+    )
     _with_descriptors[(rows,)](x, y, rows, cols, BLOCK=256)
     return y

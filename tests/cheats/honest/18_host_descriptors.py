@@ -20,10 +20,22 @@ def _pointers(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.const
     acc = tl.zeros((BM, BN), tl.float32)
     for first in range(0, k, BK):
         d = first + tl.arange(0, BK)
-        left = tl.load(a + rows[:, None] * k + d[None, :], mask=(rows < m)[:, None] & (d < k)[None, :], other=0.0)
-        right = tl.load(b + d[:, None] * n + cols[None, :], mask=(d < k)[:, None] & (cols < n)[None, :], other=0.0)
+        left = tl.load(
+            a + rows[:, None] * k + d[None, :],
+            mask=(rows < m)[:, None] & (d < k)[None, :],
+            other=0.0,
+        )
+        right = tl.load(
+            b + d[:, None] * n + cols[None, :],
+            mask=(d < k)[:, None] & (cols < n)[None, :],
+            other=0.0,
+        )
         acc = tl.dot(left, right, acc)
-    tl.store(c + rows[:, None] * n + cols[None, :], acc.to(tl.float16), mask=(rows < m)[:, None] & (cols < n)[None, :])
+    tl.store(
+        c + rows[:, None] * n + cols[None, :],
+        acc.to(tl.float16),
+        mask=(rows < m)[:, None] & (cols < n)[None, :],
+    )
 
 
 def matmul_fp16(a, b):
@@ -32,7 +44,15 @@ def matmul_fp16(a, b):
     grid = (triton.cdiv(m, 64), triton.cdiv(n, 64))
     if k % 8 == 0 and n % 8 == 0:
         blocks = [(a, [64, 32]), (b, [32, 64]), (c, [64, 64])]
-        _tma[grid](*(TensorDescriptor.from_tensor(tensor, block) for tensor, block in blocks), m, n, k, BM=64, BN=64, BK=32)
+        _tma[grid](
+            *(TensorDescriptor.from_tensor(tensor, block) for tensor, block in blocks),
+            m,
+            n,
+            k,
+            BM=64,
+            BN=64,
+            BK=32,
+        )
     else:
         _pointers[grid](a, b, c, m, n, k, BM=64, BN=64, BK=32)
     return c

@@ -6,7 +6,9 @@ from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 
 BLOCK: gl.constexpr = gl.constexpr(1024)
-LAYOUT: gl.constexpr = gl.constexpr(gl.BlockedLayout(size_per_thread=[4], threads_per_warp=[32], warps_per_cta=[4], order=[0]))
+LAYOUT: gl.constexpr = gl.constexpr(
+    gl.BlockedLayout(size_per_thread=[4], threads_per_warp=[32], warps_per_cta=[4], order=[0])
+)
 
 
 @gluon.jit

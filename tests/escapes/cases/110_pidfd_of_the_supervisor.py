@@ -1,8 +1,5 @@
-# attempt: asks its channel for a handle of the process at the other end, and signals, enters and reads that
-# expect: pass
-# tier: C
-# defence: pid_namespace, seccomp
-# short: yes
+# attempt: asks its channel for a handle of the process at the other end, and signals, enters and
+# reads that expect: pass tier: C defence: pid_namespace, seccomp short: yes
 
 import gc
 import signal
@@ -14,7 +11,12 @@ channel = next(item for item in gc.get_objects() if type(item).__name__ == "Chan
 theirs = channel._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
 require("the peer's process id is not told", int.from_bytes(theirs[:4], "little") == 0)
 denied(
-    "SO_PASSPIDFD, for handles of who sends messages", channel._socket.setsockopt, socket.SOL_SOCKET, SO_PASSPIDFD, 1, by=_errno.ENOPROTOOPT
+    "SO_PASSPIDFD, for handles of who sends messages",
+    channel._socket.setsockopt,
+    socket.SOL_SOCKET,
+    SO_PASSPIDFD,
+    1,
+    by=_errno.ENOPROTOOPT,
 )
 try:
     peer = channel._socket.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)

@@ -1,8 +1,5 @@
-# attempt: opens what it inherited once more by /proc, with more rights, and makes holes in the job's memory files
-# expect: pass
-# tier: C
-# defence: frames, slot_user
-# short: yes
+# attempt: opens what it inherited once more by /proc, with more rights, and makes holes in the
+# job's memory files expect: pass tier: C defence: frames, slot_user short: yes
 
 import fcntl
 import mmap
@@ -21,8 +18,18 @@ for name in os.listdir("/proc/self/fd"):
     denied(f"lease on {target}", fcntl.fcntl, fd, 1024, fcntl.F_WRLCK)
     if "inputs" in target:
         inputs += 1
-        denied(f"punching a hole into {target}", syscall, FALLOCATE, fd, KEEP_SIZE_AND_PUNCH, 0, 4096)
+        denied(
+            f"punching a hole into {target}", syscall, FALLOCATE, fd, KEEP_SIZE_AND_PUNCH, 0, 4096
+        )
         denied(f"writing {target}", os.pwrite, fd, b"x", 0)
-        denied(f"mapping {target} to write", mmap.mmap, fd, 4096, mmap.MAP_SHARED, mmap.PROT_WRITE, errors=(OSError, ValueError))
+        denied(
+            f"mapping {target} to write",
+            mmap.mmap,
+            fd,
+            4096,
+            mmap.MAP_SHARED,
+            mmap.PROT_WRITE,
+            errors=(OSError, ValueError),
+        )
         denied(f"executing {target}", os.execve, fd, ["x"], {})
 require("there were inputs to try", inputs > 0)

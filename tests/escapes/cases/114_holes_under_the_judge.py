@@ -1,7 +1,6 @@
-# attempt: a process in a session of its own punches holes into the outputs from before the last result until it is killed
-# expect: fail:wrong_result
-# tier: C
-# defence: supervisor, pid_namespace, frames
+# attempt: a process in a session of its own punches holes into the outputs from before the last
+# result until it is killed expect: fail:wrong_result tier: C defence: supervisor, pid_namespace,
+# frames
 
 import gc
 
@@ -12,7 +11,11 @@ KEEP_SIZE_AND_PUNCH, FALLOCATE = 3, 285
 
 def outputs():
     paths = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
-    return [int(path.rsplit("/", 1)[1]) for path in paths if os.path.islink(path) and "assay-outputs" in os.readlink(path)]
+    return [
+        int(path.rsplit("/", 1)[1])
+        for path in paths
+        if os.path.islink(path) and "assay-outputs" in os.readlink(path)
+    ]
 
 
 def send_and_spoil(header, payload=b"", fds=()):

@@ -1,7 +1,5 @@
-# attempt: sends sockets that hold sockets that hold event files, for the supervisor to take apart when it closes them
-# expect: error:protocol_error
-# tier: C
-# defence: frames
+# attempt: sends sockets that hold sockets that hold event files, for the supervisor to take apart
+# when it closes them expect: error:protocol_error tier: C defence: frames
 
 import array
 import gc
@@ -20,7 +18,10 @@ for page in range(0, 128 << 20, 4096):
 for _ in range(3):
     left, right = socket.socketpair()
     left.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", inside))])
-    left.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [left.fileno(), right.fileno()]))])  # and itself
+    left.sendmsg(
+        [b"x"],
+        [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [left.fileno(), right.fileno()]))],
+    )  # and itself
     inside = [right.fileno(), left.fileno()]
     left.detach(), right.detach()
 channel.send({"type": "imported"}, b"", inside * 20)

@@ -1,14 +1,17 @@
-# attempt: maps the one page of zeros a million times, two mebibytes apart: no memory of its own, but page tables
-# expect: error:memory_limit,timeout
-# tier: R
-# defence: cgroup_memory
+# attempt: maps the one page of zeros a million times, two mebibytes apart: no memory of its own,
+# but page tables expect: error:memory_limit,timeout tier: R defence: cgroup_memory
 
 
-# One touched page in every 2 MiB costs a page table each; the control group counts them, or the machine would pay.
+# One touched page in every 2 MiB costs a page table each; the control group counts them, or the
+# machine would pay.
 PRIVATE, ANONYMOUS, NORESERVE = 2, 0x20, 0x4000
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p
-room = libc.mmap(None, ctypes.c_size_t(1 << 42), 1, PRIVATE | ANONYMOUS | NORESERVE, -1, ctypes.c_long(0))
+room = libc.mmap(
+    None, ctypes.c_size_t(1 << 42), 1, PRIVATE | ANONYMOUS | NORESERVE, -1, ctypes.c_long(0)
+)
 require("a reservation of 4 TiB is allowed", room != 2**64 - 1)
 for number in range(1 << 21):
-    ctypes.c_char.from_address(room + number * (2 << 20)).value  # the shared zero page: only the table is new
+    ctypes.c_char.from_address(
+        room + number * (2 << 20)
+    ).value  # the shared zero page: only the table is new

@@ -1,7 +1,6 @@
-# attempt: triggers on the machine's pressure files, its tables of locks, timers, keys and schedulers, its own security attributes
-# expect: pass
-# tier: C
-# defence: root_filesystem, landlock, slot_user
+# attempt: triggers on the machine's pressure files, its tables of locks, timers, keys and
+# schedulers, its own security attributes expect: pass tier: C defence: root_filesystem, landlock,
+# slot_user
 
 for name in ("cpu", "memory", "io"):
     denied(f"a trigger on /proc/pressure/{name}", os.open, f"/proc/pressure/{name}", os.O_RDWR)
@@ -20,7 +19,13 @@ for name in (
     denied(f"/proc/{name}", lambda path: open(path, "rb").read(1), f"/proc/{name}")
 for name in ("attr/current", "attr/exec", "autogroup", "sched", "uid_map", "setgroups", "mem"):
     if name != "mem":
-        denied(f"writing /proc/self/{name}", lambda path: os.write(os.open(path, os.O_WRONLY), b"-20"), f"/proc/self/{name}")
+        denied(
+            f"writing /proc/self/{name}",
+            lambda path: os.write(os.open(path, os.O_WRONLY), b"-20"),
+            f"/proc/self/{name}",
+        )
 with open("/proc/self/mountinfo") as table:
     text = table.read()
-require("the mount table does not name the host's state", os.path.dirname(CANARIES["file"]) not in text)
+require(
+    "the mount table does not name the host's state", os.path.dirname(CANARIES["file"]) not in text
+)

@@ -1,7 +1,5 @@
-# attempt: commands to the file systems behind shared files: freeze, trim, flags, clones, defragmentation, encryption
-# expect: pass
-# tier: C
-# defence: capabilities, slot_user, root_filesystem
+# attempt: commands to the file systems behind shared files: freeze, trim, flags, clones,
+# defragmentation, encryption expect: pass tier: C defence: capabilities, slot_user, root_filesystem
 
 import fcntl
 
@@ -24,7 +22,13 @@ commands = {
 }
 for name, command in commands.items():
     denied(name, fcntl.ioctl, library, command, bytes(128))
-for path, names in {"/dev/urandom": {"RNDADDTOENTCNT": 0x40045201, "RNDADDENTROPY": 0x40085203, "RNDCLEARPOOL": 0x5206}}.items():
+for path, names in {
+    "/dev/urandom": {
+        "RNDADDTOENTCNT": 0x40045201,
+        "RNDADDENTROPY": 0x40085203,
+        "RNDCLEARPOOL": 0x5206,
+    }
+}.items():
     device = os.open(path, os.O_RDONLY)
     for name, command in names.items():
         denied(name, fcntl.ioctl, device, command, bytes(16))

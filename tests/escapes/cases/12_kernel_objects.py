@@ -14,7 +14,11 @@ def make(number, *arguments):
         held.append(syscall(number, *arguments))
 
 
-for name, number, arguments in (("eventfd2", 290, (0, 0)), ("epoll_create1", 291, (0,)), ("timerfd_create", 283, (1, 0))):
+for name, number, arguments in (
+    ("eventfd2", 290, (0, 0)),
+    ("epoll_create1", 291, (0,)),
+    ("timerfd_create", 283, (1, 0)),
+):
     denied(f"4,096 of {name}", make, number, *arguments)
     while held:
         os.close(held.pop())

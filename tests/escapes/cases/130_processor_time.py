@@ -18,4 +18,6 @@ for _ in range(SPINNERS):
     os.wait()
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 processors = (used.ru_utime + used.ru_stime) / (time.monotonic() - begin)
-require(f"at most one processor at a time ({processors:.2f})", processors <= ALLOWED_PROCESSORS * SLACK)
+require(
+    f"at most one processor at a time ({processors:.2f})", processors <= ALLOWED_PROCESSORS * SLACK
+)

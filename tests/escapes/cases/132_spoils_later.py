@@ -1,7 +1,5 @@
-# attempt: stays after its last result, and spoils the outputs half a second later, from a session of its own
-# expect: pass
-# tier: C
-# defence: supervisor, pid_namespace
+# attempt: stays after its last result, and spoils the outputs half a second later, from a session
+# of its own expect: pass tier: C defence: supervisor, pid_namespace
 
 import gc
 import time
@@ -12,7 +10,11 @@ send = channel.send
 
 def outputs():
     paths = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
-    return [int(path.rsplit("/", 1)[1]) for path in paths if os.path.islink(path) and "assay-outputs" in os.readlink(path)]
+    return [
+        int(path.rsplit("/", 1)[1])
+        for path in paths
+        if os.path.islink(path) and "assay-outputs" in os.readlink(path)
+    ]
 
 
 def send_and_stay(header, payload=b"", fds=()):

@@ -12,4 +12,10 @@ require("the child was killed", os.WIFSIGNALED(status))
 require("no core was dumped", not os.WCOREDUMP(status))
 require("RLIMIT_CORE is 0", resource.getrlimit(resource.RLIMIT_CORE) == (0, 0))
 require("not dumpable", syscall(157, 3, 0, 0, 0, 0) == 0)
-denied("raising RLIMIT_CORE", resource.setrlimit, resource.RLIMIT_CORE, (1 << 30, 1 << 30), errors=(OSError, ValueError))
+denied(
+    "raising RLIMIT_CORE",
+    resource.setrlimit,
+    resource.RLIMIT_CORE,
+    (1 << 30, 1 << 30),
+    errors=(OSError, ValueError),
+)

@@ -16,4 +16,8 @@ for name in os.listdir("/proc/self/fd"):
         continue
     sockets += stat.S_ISSOCK(mode)
 require(f"one socket is open, that of the job, not {sockets}", sockets == 1)
-denied("a connection to an abstract socket of the supervisor", socket.socket(socket.AF_UNIX).connect, "\0assay")
+denied(
+    "a connection to an abstract socket of the supervisor",
+    socket.socket(socket.AF_UNIX).connect,
+    "\0assay",
+)

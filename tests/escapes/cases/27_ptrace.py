@@ -15,8 +15,28 @@ for pid in (os.getppid(), 1, 2, child):
     denied(f"ptrace(SEIZE, {pid})", syscall, PTRACE, PTRACE_SEIZE, pid, 0, 0)
     buffer = ctypes.create_string_buffer(16)
     vector = (ctypes.c_void_p * 2)(ctypes.addressof(buffer), 16)
-    denied(f"process_vm_readv({pid})", syscall, 310, pid, ctypes.byref(vector), 1, ctypes.byref(vector), 1, 0)
-    denied(f"process_vm_writev({pid})", syscall, 311, pid, ctypes.byref(vector), 1, ctypes.byref(vector), 1, 0)
+    denied(
+        f"process_vm_readv({pid})",
+        syscall,
+        310,
+        pid,
+        ctypes.byref(vector),
+        1,
+        ctypes.byref(vector),
+        1,
+        0,
+    )
+    denied(
+        f"process_vm_writev({pid})",
+        syscall,
+        311,
+        pid,
+        ctypes.byref(vector),
+        1,
+        ctypes.byref(vector),
+        1,
+        0,
+    )
     denied(f"/proc/{pid}/mem", os.open, f"/proc/{pid}/mem", os.O_RDWR)
 denied("ptrace(TRACEME)", syscall, PTRACE, PTRACE_TRACEME, 0, 0, 0)
 denied("kcmp", syscall, 312, 1, child, 0, 0, 0)

@@ -25,4 +25,7 @@ for name, number in {
 denied("open_tree of /", syscall, 428, -100, b"/", 1)
 denied("fsopen tmpfs", syscall, 430, b"tmpfs", 0)
 for name in ("mnt", "pid", "net", "user", "ipc"):
-    denied(f"setns({name})", lambda name=name: syscall(308, os.open(f"/proc/self/ns/{name}", os.O_RDONLY), 0))
+    denied(
+        f"setns({name})",
+        lambda name=name: syscall(308, os.open(f"/proc/self/ns/{name}", os.O_RDONLY), 0),
+    )

@@ -20,4 +20,7 @@ def x32():
 
 for name, attempt in (("int 0x80", int80), ("an x32 call", x32)):
     status = in_child(attempt)
-    require(f"{name} ends the process, not status {status:#x}", os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGSYS)
+    require(
+        f"{name} ends the process, not status {status:#x}",
+        os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGSYS,
+    )

@@ -16,5 +16,11 @@ for fd in files:
     denied(f"shrinking {os.readlink(f'/proc/self/fd/{fd}')}", os.ftruncate, fd, 0)
     denied(f"growing {os.readlink(f'/proc/self/fd/{fd}')}", os.ftruncate, fd, 1 << 40)
 for fd in files:
-    denied(f"another seal on {os.readlink(f'/proc/self/fd/{fd}')}", fcntl.fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK)
+    denied(
+        f"another seal on {os.readlink(f'/proc/self/fd/{fd}')}",
+        fcntl.fcntl,
+        fd,
+        F_ADD_SEALS,
+        F_SEAL_SHRINK,
+    )
 denied("a FIFO where a result might be read", os.mkfifo, "/tmp/result.json")

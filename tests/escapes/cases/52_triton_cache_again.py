@@ -5,5 +5,7 @@
 
 import pathlib
 
-found = [str(path) for folder in ("/tmp", "/dev/shm") for path in pathlib.Path(folder).rglob("poisoned")]
+found = [
+    str(path) for folder in ("/tmp", "/dev/shm") for path in pathlib.Path(folder).rglob("poisoned")
+]
 require(f"no file of an earlier job, not {found}", not found)

@@ -12,7 +12,12 @@ for name in os.listdir("/proc/self/fd"):
         target, mode = os.readlink(f"/proc/self/fd/{name}"), os.fstat(int(name)).st_mode
     except OSError:
         continue
-    fine = int(name) <= 2 or stat.S_ISSOCK(mode) or "/memfd:" in target or target.startswith(("/proc/", "/dev/null", "/tmp/job-"))
+    fine = (
+        int(name) <= 2
+        or stat.S_ISSOCK(mode)
+        or "/memfd:" in target
+        or target.startswith(("/proc/", "/dev/null", "/tmp/job-"))
+    )
     if not fine:
         strange.append(f"{name} -> {target}")
 require(f"nothing unknown is open, not {strange}", not strange)

@@ -5,7 +5,10 @@
 
 import gc
 
-MARKS = [(b"an honest ", b"mistake"), (b"canary-", b"secret-")]  # never whole in this process's own memory
+MARKS = [
+    (b"an honest ", b"mistake"),
+    (b"canary-", b"secret-"),
+]  # never whole in this process's own memory
 found = []
 with open("/proc/self/maps") as table:
     regions = [line.split() for line in table]
@@ -16,12 +19,20 @@ for region in regions:
         for first_half, second_half in MARKS:
             at = memory.find(first_half)
             while at >= 0:
-                if memory[at + len(first_half) : at + len(first_half) + len(second_half)] == second_half:
+                if (
+                    memory[at + len(first_half) : at + len(first_half) + len(second_half)]
+                    == second_half
+                ):
                     found.append(second_half.decode())
                 at = memory.find(first_half, at + 1)
         del memory
 require(f"no trace of other jobs, not {found}", not found)
 require(
     "no other submission is alive",
-    sum(getattr(item, "__name__", "") == "submission" for item in gc.get_objects() if type(item) is type(os)) == 1,
+    sum(
+        getattr(item, "__name__", "") == "submission"
+        for item in gc.get_objects()
+        if type(item) is type(os)
+    )
+    == 1,
 )

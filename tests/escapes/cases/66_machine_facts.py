@@ -9,7 +9,10 @@ import socket
 denied("dmesg", syscall, 103, 3, ctypes.create_string_buffer(4096), 4096)
 denied("/dev/kmsg", open, "/dev/kmsg")
 with open("/proc/kallsyms") as table:
-    require("kernel addresses are hidden", all(int(line.split()[0], 16) == 0 for _, line in zip(range(1000), table, strict=False)))
+    require(
+        "kernel addresses are hidden",
+        all(int(line.split()[0], 16) == 0 for _, line in zip(range(1000), table, strict=False)),
+    )
 for path in (
     "/etc/machine-id",
     "/sys/class/dmi/id/product_uuid",

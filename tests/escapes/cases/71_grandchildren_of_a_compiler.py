@@ -6,5 +6,7 @@
 import subprocess
 import time
 
-subprocess.Popen(["/bin/sh", "-c", "trap '' TERM; sleep 100000 & sleep 100000 & wait"], start_new_session=True)
+subprocess.Popen(
+    ["/bin/sh", "-c", "trap '' TERM; sleep 100000 & sleep 100000 & wait"], start_new_session=True
+)
 time.sleep(100_000)

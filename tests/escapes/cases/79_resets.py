@@ -1,7 +1,5 @@
-# attempt: resets, clocks, MIG and persistence mode of the host's GPUs, by their nodes and their management program
-# expect: pass
-# tier: S
-# defence: root_filesystem, no_gpu
+# attempt: resets, clocks, MIG and persistence mode of the host's GPUs, by their nodes and their
+# management program expect: pass tier: S defence: root_filesystem, no_gpu
 
 import shutil
 import subprocess
@@ -10,5 +8,13 @@ for name in ("nvidiactl", "nvidia0", "nvidia-uvm", "nvidia-caps/nvidia-cap1"):
     denied(f"/dev/{name}", os.open, f"/dev/{name}", os.O_RDWR)
     denied(f"chmod of /dev/{name}", os.chmod, f"/dev/{name}", 0o666)
 if shutil.which("nvidia-smi"):
-    for order in (["--gpu-reset"], ["--lock-gpu-clocks=300"], ["--multi-instance-gpu=1"], ["--persistence-mode=0"]):
-        require(f"nvidia-smi {order[0]} fails", subprocess.run(["nvidia-smi", "--id=0", *order], capture_output=True).returncode != 0)
+    for order in (
+        ["--gpu-reset"],
+        ["--lock-gpu-clocks=300"],
+        ["--multi-instance-gpu=1"],
+        ["--persistence-mode=0"],
+    ):
+        require(
+            f"nvidia-smi {order[0]} fails",
+            subprocess.run(["nvidia-smi", "--id=0", *order], capture_output=True).returncode != 0,
+        )

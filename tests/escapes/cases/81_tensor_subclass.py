@@ -7,7 +7,11 @@
 class Agreeable(torch.Tensor):
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        return True if func.__name__ in ("allclose", "equal", "eq") else super().__torch_function__(func, types, args, kwargs or {})
+        return (
+            True
+            if func.__name__ in ("allclose", "equal", "eq")
+            else super().__torch_function__(func, types, args, kwargs or {})
+        )
 
 
 def vector_add(x, y):

@@ -41,11 +41,17 @@ def bind_udp(address):
 claim("System V shared memory", lambda: syscall(29, KEY, 4096, IPC_CREAT | IPC_EXCL | 0o666))
 claim("System V semaphores", lambda: syscall(64, KEY, 1, IPC_CREAT | IPC_EXCL | 0o666))
 claim("a System V message queue", lambda: syscall(68, KEY, IPC_CREAT | IPC_EXCL | 0o666))
-claim("a POSIX message queue", lambda: syscall(240, b"meet", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666, 0))
+claim(
+    "a POSIX message queue",
+    lambda: syscall(240, b"meet", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666, 0),
+)
 claim("a file in /dev/shm", lambda: os.open("/dev/shm/meet", os.O_CREAT | os.O_EXCL | os.O_RDWR))
 claim("a file in /tmp", lambda: os.open("/tmp/meet", os.O_CREAT | os.O_EXCL | os.O_RDWR))
 claim("an abstract socket", lambda: listen(socket.AF_UNIX, "\0meet"))
 claim("a UDP port of the loopback", lambda: bind_udp(("127.0.0.1", PORT)))
 claim("a TCP port of the loopback", lambda: listen(socket.AF_INET, ("127.0.0.1", PORT)))
-require("no other process is in /proc", [name for name in os.listdir("/proc") if name.isdigit()] == [str(os.getpid())])
+require(
+    "no other process is in /proc",
+    [name for name in os.listdir("/proc") if name.isdigit()] == [str(os.getpid())],
+)
 time.sleep(2.5)  # so that the two overlap

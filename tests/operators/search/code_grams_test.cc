@@ -10,13 +10,15 @@ using assay::operators::code_grams;
 TEST_CASE("names, comments, layout and docstrings make no difference") {
   const auto plain = code_grams("def f(x, n):\n    y = tl.load(x + n)\n    return y * 2\n");
   CHECK(plain.size() > 10);
-  CHECK(plain == code_grams("\"\"\"Doc, with # and ' in it.\"\"\"\ndef  g(left,right) :  # why\n\n  out = tl.load(left\n + right)\n  return out*2"));
+  CHECK(plain == code_grams("\"\"\"Doc, with # and ' in it.\"\"\"\ndef  g(left,right) :  # why\n\n "
+                            " out = tl.load(left\n + right)\n  return out*2"));
   CHECK(std::is_sorted(plain.begin(), plain.end()));
 }
 
 TEST_CASE("numbers, strings, operators, keywords and members do") {
   const auto plain = code_grams("y = tl.exp(x + 1, 'a') if x");
-  for (const char* other : {"y = tl.exp(x + 2, 'a') if x", "y = tl.log(x + 1, 'a') if x", "y = tl.exp(x - 1, 'a') if x", "y = tl.exp(x + 1, 'b') if x",
+  for (const char* other : {"y = tl.exp(x + 2, 'a') if x", "y = tl.log(x + 1, 'a') if x",
+                            "y = tl.exp(x - 1, 'a') if x", "y = tl.exp(x + 1, 'b') if x",
                             "y = tl.exp(x + 1, 'a') or x", "y = tl.exp(x + x, 'a') if x"}) {
     INFO(other);
     CHECK(code_grams(other) != plain);

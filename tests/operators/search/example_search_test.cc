@@ -28,7 +28,8 @@ TEST_CASE("every example of the repository is the first hit for itself") {
 }
 
 TEST_CASE("searches from many threads agree, the first of them included") {
-  const ExampleSearch search({{"a", "A scan", "y = tl.associative_scan(x, 0, add)\n"}, {"b", "A sum", "y = tl.sum(x, 0) + tl.max(x, 0)\n"}});
+  const ExampleSearch search({{"a", "A scan", "y = tl.associative_scan(x, 0, add)\n"},
+                              {"b", "A sum", "y = tl.sum(x, 0) + tl.max(x, 0)\n"}});
   std::vector<std::thread> threads;
   std::vector<int> right(8, 0);
   for (std::size_t t = 0; t < right.size(); ++t) {
@@ -36,7 +37,9 @@ TEST_CASE("searches from many threads agree, the first of them included") {
       for (int i = 0; i < 50; ++i) {
         const auto words = search.by_words("scan", 3);
         const auto code = search.by_code("z = tl.sum(w, 0) + tl.max(w, 0)", 1);
-        if (words && words->size() == 1 && words->front().example->name == "a" && code && code->front().example->name == "b") ++right[t];
+        if (words && words->size() == 1 && words->front().example->name == "a" && code &&
+            code->front().example->name == "b")
+          ++right[t];
       }
     });
   }
@@ -51,5 +54,6 @@ TEST_CASE("too little code to compare is refused") {
 }
 
 TEST_CASE("a folder that is missing is named") {
-  CHECK(ExampleSearch::load("/nowhere/examples").error().message.find("/nowhere/examples") != std::string::npos);
+  CHECK(ExampleSearch::load("/nowhere/examples").error().message.find("/nowhere/examples") !=
+        std::string::npos);
 }

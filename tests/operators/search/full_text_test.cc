@@ -12,10 +12,11 @@ using assay::operators::Hit;
 
 namespace {
 
-const std::vector<Example> kExamples = {{"tail_mask", "Masking the tail of a vector", "tl.load(x, mask=mask)"},
-                                        {"running_sum", "A scan over rows", "tl.associative_scan(x, 0, add)  # no masked element"},
-                                        {"vote", "Counting with atomics", "tl.atomic_add(bins + x, 1)"},
-                                        {"speed", "Near words", "column: name"}};
+const std::vector<Example> kExamples = {
+    {"tail_mask", "Masking the tail of a vector", "tl.load(x, mask=mask)"},
+    {"running_sum", "A scan over rows", "tl.associative_scan(x, 0, add)  # no masked element"},
+    {"vote", "Counting with atomics", "tl.atomic_add(bins + x, 1)"},
+    {"speed", "Near words", "column: name"}};
 
 std::vector<std::size_t> found(const std::string& words, std::size_t k = 10) {
   const auto index = FullText::make(kExamples);
@@ -44,8 +45,8 @@ TEST_CASE("query language is words like any other") {
   CHECK(found("vote NOT counting") == std::vector<std::size_t>{2});
   CHECK(found("vo*").empty());
   CHECK(found("{source} : atomic").size() == 1);
-  for (const char* odd : {"\"", "a\"b", "vote\" OR \"x", "NEAR(vote counting, 2", "^vote", "-vote", "(((",
-                          "vote; DROP TABLE examples", "'", "\xc3\xa4", "a AND"}) {
+  for (const char* odd : {"\"", "a\"b", "vote\" OR \"x", "NEAR(vote counting, 2", "^vote", "-vote",
+                          "(((", "vote; DROP TABLE examples", "'", "\xc3\xa4", "a AND"}) {
     INFO(odd);
     const auto index = FullText::make(kExamples);
     REQUIRE(index);

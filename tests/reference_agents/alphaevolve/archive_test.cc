@@ -20,13 +20,17 @@ Program program(const std::string& code, Level level, std::optional<double> perf
 
 TEST_CASE("a cell: the length in half doublings, and what came of it") {
   const std::string text(1'000, 'x');
-  CHECK(cell_of(program(text, Level::correct, 1.0)) == cell_of(program(text + "y", Level::correct, 1.9)));
+  CHECK(cell_of(program(text, Level::correct, 1.0)) ==
+        cell_of(program(text + "y", Level::correct, 1.9)));
   CHECK(cell_of(program(text, Level::correct, 1.0)) < cell_of(program(text, Level::correct, 2.0)));
-  CHECK(cell_of(program(text, Level::correct, 1.0)) != cell_of(program(text + text, Level::correct, 1.0)));
+  CHECK(cell_of(program(text, Level::correct, 1.0)) !=
+        cell_of(program(text + text, Level::correct, 1.0)));
   CHECK(cell_of(program(text, Level::broken)) < cell_of(program(text, Level::compiles)));
   CHECK(cell_of(program(text, Level::compiles)) < cell_of(program(text, Level::correct)));
-  CHECK(cell_of(program(text, Level::correct)) < cell_of(program(text, Level::correct, 1e-9)));  // any time beats none
-  CHECK(cell_of(program(text, Level::correct, 1e9)) == cell_of(program(text, Level::correct, 1'024)));
+  CHECK(cell_of(program(text, Level::correct)) <
+        cell_of(program(text, Level::correct, 1e-9)));  // any time beats none
+  CHECK(cell_of(program(text, Level::correct, 1e9)) ==
+        cell_of(program(text, Level::correct, 1'024)));
 }
 
 TEST_CASE("a cell keeps its best program, and of equals the newer; other cells are left alone") {

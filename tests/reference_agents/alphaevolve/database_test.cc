@@ -48,7 +48,8 @@ TEST_CASE("without islands and archive: the best program, the newest others") {
   CHECK(number_of(database.best()) == 4);
 }
 
-TEST_CASE("islands know nothing of each other until the best migrate, one island further each time") {
+TEST_CASE(
+    "islands know nothing of each other until the best migrate, one island further each time") {
   Database database({.islands = 3}, SeededRng(0, "f"));
   database.add(0, program(1, Level::correct, 2.0));
   database.add(1, program(2, Level::correct, 1.0));
@@ -60,7 +61,8 @@ TEST_CASE("islands know nothing of each other until the best migrate, one island
   database.migrate();
   CHECK(number_of(database.parent(2)) == 1);
   database.migrate();
-  CHECK(numbers_of(database.others(0, database.parent(0), 9)) == std::vector<int>{2});  // what comes home is there already
+  CHECK(numbers_of(database.others(0, database.parent(0), 9)) ==
+        std::vector<int>{2});  // what comes home is there already
   CHECK(number_of(database.best()) == 1);
 }
 
@@ -85,12 +87,16 @@ TEST_CASE("below min_perf a correct program is no parent, unless there is nothin
   CHECK(parents_of(database, 60) == std::set<int>{5});
 }
 
-TEST_CASE("the archive shows the best and some of the rest, never the parent, the same for the same draws") {
+TEST_CASE(
+    "the archive shows the best and some of the rest, never the parent, the same for the same "
+    "draws") {
   std::vector<std::vector<int>> shown;
   std::set<int> diverse;
   for (int repeat = 0; repeat < 2; ++repeat) {
     Database database({.archive = true}, SeededRng(0, "f\nsample 1"));
-    for (int i = 1; i <= 8; ++i) database.add(0, program(i, i < 4 ? Level::broken : Level::correct, i < 4 ? std::nullopt : std::optional<double>(0.1 * i)));
+    for (int i = 1; i <= 8; ++i)
+      database.add(0, program(i, i < 4 ? Level::broken : Level::correct,
+                              i < 4 ? std::nullopt : std::optional<double>(0.1 * i)));
     for (int draw = 0; draw < 20; ++draw) {
       const std::vector<int> others = numbers_of(database.others(0, program(8, Level::correct), 4));
       REQUIRE(others.size() == 4);
@@ -103,5 +109,6 @@ TEST_CASE("the archive shows the best and some of the rest, never the parent, th
     }
   }
   CHECK(diverse == std::set<int>{1, 2, 3, 4, 5});
-  CHECK(std::vector(shown.begin(), shown.begin() + 20) == std::vector(shown.begin() + 20, shown.end()));
+  CHECK(std::vector(shown.begin(), shown.begin() + 20) ==
+        std::vector(shown.begin() + 20, shown.end()));
 }

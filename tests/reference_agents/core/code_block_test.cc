@@ -5,7 +5,8 @@
 using namespace assay::agents;
 
 TEST_CASE("the last python block wins, whatever else is fenced") {
-  CHECK(extract_code("a\n```python\nx = 1\n```\nb\n```python\nx = 2\n```\n```text\nout\n```\n", "") == "x = 2\n");
+  CHECK(extract_code("a\n```python\nx = 1\n```\nb\n```python\nx = 2\n```\n```text\nout\n```\n",
+                     "") == "x = 2\n");
   CHECK(extract_code("```py\nx = 1\n```", "") == "x = 1\n");
   CHECK(extract_code("```Python title=\"k.py\"\r\nx = 1\r\n```\r\n", "") == "x = 1\n");
   CHECK(extract_code("```\nx = 1\n```\n```bash\nls\n```", "") == "x = 1\n");
@@ -13,7 +14,8 @@ TEST_CASE("the last python block wins, whatever else is fenced") {
 }
 
 TEST_CASE("a block that defines the entry beats a later example") {
-  const std::string reply = "```python\ndef f(x):\n    return x\n```\nUse it so:\n```python\nimport m\nm.f(1)\n```\n";
+  const std::string reply =
+      "```python\ndef f(x):\n    return x\n```\nUse it so:\n```python\nimport m\nm.f(1)\n```\n";
   CHECK(extract_code(reply, "f") == "def f(x):\n    return x\n");
   CHECK(extract_code(reply, "g") == "import m\nm.f(1)\n");
   CHECK(extract_code("```python\ndef ff(x): pass\n```\n```python\ny\n```", "f") == "y\n");

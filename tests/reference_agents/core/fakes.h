@@ -1,4 +1,5 @@
-// A fake MCP client that answers like the server and remembers every call, and a fake model, for the tests of the agents.
+// A fake MCP client that answers like the server and remembers every call, and a fake model, for
+// the tests of the agents.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ using nlohmann::json;
 class FakeServer final : public mcp::Client {
  public:
   Result<std::vector<std::string>> list_tools() override { return std::vector<std::string>{}; }
-  Result<mcp::ToolResult> call_tool(const std::string& name, const json& arguments, std::int64_t) override {
+  Result<mcp::ToolResult> call_tool(const std::string& name, const json& arguments,
+                                    std::int64_t) override {
     calls.emplace_back(name, arguments);
     auto& queue = answers[name];
     if (queue.empty()) return fail(ErrorCode::unavailable, name + ": the connection is closed");
@@ -28,7 +30,9 @@ class FakeServer final : public mcp::Client {
     return answer;
   }
   Result<std::vector<std::string>> list_resources() override { return std::vector<std::string>{}; }
-  Result<std::string> read_resource(const std::string& uri) override { return fail(ErrorCode::not_found, "there is no " + uri); }
+  Result<std::string> read_resource(const std::string& uri) override {
+    return fail(ErrorCode::not_found, "there is no " + uri);
+  }
   int count(const std::string& name) const {
     int found = 0;
     for (const auto& call : calls) found += call.first == name ? 1 : 0;
@@ -53,7 +57,8 @@ class FakeModel final : public LlmClient {
   }
   std::string label() const override { return "fake:model"; }
   bool is_model() const override { return true; }
-  CompletionReply reply{"Here.\n```python\ndef scale(x):\n    return x\n```\n", "stop", 100, 20, true};
+  CompletionReply reply{"Here.\n```python\ndef scale(x):\n    return x\n```\n", "stop", 100, 20,
+                        true};
   Error error;
   std::vector<CompletionRequest> prompts;
 };

@@ -14,4 +14,3 @@ TEST_CASE("places are filled once, and what is filled in is not looked through")
   CHECK_FALSE(fill_places("{{a", {{"a", "1"}}));
   CHECK_FALSE(fill_prompt("/no/such/file.md", {}));
 }
-

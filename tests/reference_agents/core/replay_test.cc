@@ -43,14 +43,17 @@ struct Scratch {
     Result<Transcript> transcript = Transcript::open(dir / file, clock);
     REQUIRE(transcript);
     MeteredClient metered(model, std::nullopt, Spending{});
-    return attempt_operator(
-        *choice, server, metered, *transcript,
-        {.run = std::string("run_") + file, .operator_name = "f", .data_dir = std::string(ASSAY_SOURCE_DIR) + "/reference_agents", .step = {}});
+    return attempt_operator(*choice, server, metered, *transcript,
+                            {.run = std::string("run_") + file,
+                             .operator_name = "f",
+                             .data_dir = std::string(ASSAY_SOURCE_DIR) + "/reference_agents",
+                             .step = {}});
   }
 
   /// Two versions: the first is wrong, the second right.
   void record() {
-    FakeServer server = server_with_tests({verdict("fail", "wrong_result"), verdict("pass", "none")});
+    FakeServer server =
+        server_with_tests({verdict("fail", "wrong_result"), verdict("pass", "none")});
     Versions model;
     const Result<Attempt> ended = attempt(server, model, "recorded.jsonl");
     REQUIRE(ended);
@@ -60,7 +63,9 @@ struct Scratch {
   class Versions final : public LlmClient {
    public:
     Result<CompletionReply> complete(const CompletionRequest& request) override {
-      return CompletionReply{"```python\ndef f(x):\n    return " + std::to_string(request.turn) + "\n```\n", "stop", 10, 1, true};
+      return CompletionReply{
+          "```python\ndef f(x):\n    return " + std::to_string(request.turn) + "\n```\n", "stop",
+          10, 1, true};
     }
     std::string label() const override { return "fake:model"; }
     bool is_model() const override { return true; }
@@ -73,7 +78,8 @@ TEST_CASE("the same verdicts: the same steps, the same end, no model") {
   Scratch scratch;
   scratch.record();
   FakeServer server = server_with_tests({verdict("fail", "wrong_result"), verdict("pass", "none")});
-  Result<RecordedReplies> replies = RecordedReplies::load(scratch.dir / "recorded.jsonl", scratch.dir / "replayed.jsonl", kLabel);
+  Result<RecordedReplies> replies =
+      RecordedReplies::load(scratch.dir / "recorded.jsonl", scratch.dir / "replayed.jsonl", kLabel);
   REQUIRE(replies);
   CHECK_FALSE(replies->is_model());
   const Result<Attempt> ended = scratch.attempt(server, *replies, "replayed.jsonl");
@@ -89,13 +95,18 @@ TEST_CASE("a verdict that differs and leads elsewhere") {
   scratch.record();
   SECTION("to an earlier end") {
     FakeServer server = server_with_tests({verdict("pass", "none")});
-    Result<RecordedReplies> replies = RecordedReplies::load(scratch.dir / "recorded.jsonl", scratch.dir / "replayed.jsonl", kLabel);
+    Result<RecordedReplies> replies = RecordedReplies::load(scratch.dir / "recorded.jsonl",
+                                                            scratch.dir / "replayed.jsonl", kLabel);
     REQUIRE(scratch.attempt(server, *replies, "replayed.jsonl"));
-    CHECK(replies->deviation()->find("run_tests ended in fail (wrong_result) there and in pass here") != std::string::npos);
+    CHECK(replies->deviation()->find(
+              "run_tests ended in fail (wrong_result) there and in pass here") !=
+          std::string::npos);
   }
   SECTION("to a question that nobody answered") {
-    FakeServer server = server_with_tests({verdict("fail", "wrong_result"), verdict("fail", "wrong_result")});
-    Result<RecordedReplies> replies = RecordedReplies::load(scratch.dir / "recorded.jsonl", scratch.dir / "replayed.jsonl", kLabel);
+    FakeServer server =
+        server_with_tests({verdict("fail", "wrong_result"), verdict("fail", "wrong_result")});
+    Result<RecordedReplies> replies = RecordedReplies::load(scratch.dir / "recorded.jsonl",
+                                                            scratch.dir / "replayed.jsonl", kLabel);
     CHECK_FALSE(scratch.attempt(server, *replies, "replayed.jsonl"));
     CHECK(replies->refused());
     CHECK(replies->deviation()->find("before request 3") != std::string::npos);
@@ -103,7 +114,8 @@ TEST_CASE("a verdict that differs and leads elsewhere") {
   }
   SECTION("to a question before which the steps were others") {
     FakeServer server = server_with_tests({verdict("error", "timeout"), verdict("pass", "none")});
-    Result<RecordedReplies> replies = RecordedReplies::load(scratch.dir / "recorded.jsonl", scratch.dir / "replayed.jsonl", kLabel);
+    Result<RecordedReplies> replies = RecordedReplies::load(scratch.dir / "recorded.jsonl",
+                                                            scratch.dir / "replayed.jsonl", kLabel);
     CHECK_FALSE(scratch.attempt(server, *replies, "replayed.jsonl"));
     CHECK(replies->deviation()->find("before request 2") != std::string::npos);
     CHECK(replies->deviation()->find("error (timeout) here") != std::string::npos);
@@ -113,7 +125,8 @@ TEST_CASE("a verdict that differs and leads elsewhere") {
 TEST_CASE("a transcript that is missing, cut short or broken") {
   Scratch scratch;
   FakeServer server = server_with_tests({verdict("pass", "none")});
-  Result<RecordedReplies> none = RecordedReplies::load(scratch.dir / "nowhere.jsonl", scratch.dir / "replayed.jsonl", kLabel);
+  Result<RecordedReplies> none =
+      RecordedReplies::load(scratch.dir / "nowhere.jsonl", scratch.dir / "replayed.jsonl", kLabel);
   REQUIRE(none);
   CHECK_FALSE(scratch.attempt(server, *none, "replayed.jsonl"));
   CHECK(none->refused());
@@ -155,7 +168,8 @@ TEST_CASE("a prompt that was refused is refused in the replay too, and that is a
   refusing.error = {ErrorCode::invalid_argument, "HTTP 400: filtered"};
   FakeServer server = server_with_tests({verdict("pass", "none")});
   REQUIRE(scratch.attempt(server, refusing, "recorded.jsonl")->error_kind == kPromptRefused);
-  Result<RecordedReplies> replies = RecordedReplies::load(scratch.dir / "recorded.jsonl", scratch.dir / "replayed.jsonl", kLabel);
+  Result<RecordedReplies> replies =
+      RecordedReplies::load(scratch.dir / "recorded.jsonl", scratch.dir / "replayed.jsonl", kLabel);
   REQUIRE(replies);
   const Result<Attempt> ended = scratch.attempt(server, *replies, "replayed.jsonl");
   REQUIRE(ended);

@@ -4,7 +4,8 @@
 
 using namespace assay::agents;
 
-TEST_CASE("the same seed and identity draw the same, others do not, and the draws fill their range") {
+TEST_CASE(
+    "the same seed and identity draw the same, others do not, and the draws fill their range") {
   SeededRng first(7, "f\nsample 1");
   SeededRng again(7, "f\nsample 1");
   SeededRng other(7, "f\nsample 2");
@@ -25,4 +26,6 @@ TEST_CASE("the same seed and identity draw the same, others do not, and the draw
   CHECK((seen[0] && seen[1] && seen[2]));
 }
 
-TEST_CASE("draws are what they were: transcripts of earlier versions can be replayed") { CHECK(SeededRng(7, "f").next() == 708'564'431'091'695'743ULL); }
+TEST_CASE("draws are what they were: transcripts of earlier versions can be replayed") {
+  CHECK(SeededRng(7, "f").next() == 708'564'431'091'695'743ULL);
+}

@@ -15,18 +15,23 @@ using testing::json;
 namespace {
 
 mcp::ToolResult error_of(const std::string& code) {
-  return {true, "error (" + code + "): why\nmore", {{"status", "error"}, {"error", {{"code", code}, {"message", "why"}}}}};
+  return {true,
+          "error (" + code + "): why\nmore",
+          {{"status", "error"}, {"error", {{"code", code}, {"message", "why"}}}}};
 }
 
 struct Scratch {
-  std::filesystem::path file = std::filesystem::temp_directory_path() / new_handle("tool_session_test") / "t.jsonl";
+  std::filesystem::path file =
+      std::filesystem::temp_directory_path() / new_handle("tool_session_test") / "t.jsonl";
   SystemClock clock;
   ~Scratch() { std::filesystem::remove_all(file.parent_path()); }
 };
 
 }  // namespace
 
-TEST_CASE("what the server could not do is no answer: the call is made again when the attempt is taken up") {
+TEST_CASE(
+    "what the server could not do is no answer: the call is made again when the attempt is taken "
+    "up") {
   for (const char* code : {"io", "unavailable", "corrupt", "internal"}) {
     Scratch scratch;
     FakeServer server;
@@ -37,7 +42,8 @@ TEST_CASE("what the server could not do is no answer: the call is made again whe
       const auto failed = ToolSession(server, *transcript).call("submit", {{"code", "x"}});
       REQUIRE_FALSE(failed);
       CHECK(failed.error().code == ErrorCode::unavailable);
-      CHECK(failed.error().message == std::string("the server failed at submit: error (") + code + "): why");
+      CHECK(failed.error().message ==
+            std::string("the server failed at submit: error (") + code + "): why");
     }
     Result<Transcript> again = Transcript::open(scratch.file, scratch.clock);
     REQUIRE(again);

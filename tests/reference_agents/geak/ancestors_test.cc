@@ -22,7 +22,8 @@ Ancestor version(const std::string& code, double perf) {
 TEST_CASE("the fastest few, shown from slow to fast") {
   Ancestors pool(2);
   CHECK(pool.empty());
-  for (const auto& [code, perf] : {std::pair{"b", 0.5}, std::pair{"c", 2.0}, std::pair{"a", 0.1}, std::pair{"c", 2.0}, std::pair{"d", 1.0}}) {
+  for (const auto& [code, perf] : {std::pair{"b", 0.5}, std::pair{"c", 2.0}, std::pair{"a", 0.1},
+                                   std::pair{"c", 2.0}, std::pair{"d", 1.0}}) {
     pool.add(version(code, perf));
   }
   REQUIRE(pool.all().size() == 2);

@@ -13,15 +13,18 @@ using namespace assay::agents::testing;
 
 namespace {
 
-const std::vector<std::string> kListed = {"operator://f/spec",    "guide://atomics",        "guide://gluon",
-                                          "guide://hopper-facts", "guide://attention",      "guide://reductions-and-scans",
-                                          "guide://tlx",          "guide://triton-pitfalls"};
+const std::vector<std::string> kListed = {"operator://f/spec", "guide://atomics",
+                                          "guide://gluon",     "guide://hopper-facts",
+                                          "guide://attention", "guide://reductions-and-scans",
+                                          "guide://tlx",       "guide://triton-pitfalls"};
 
 /// Every guide is there, and has `bytes`.
 class Library final : public mcp::Client {
  public:
   Result<std::vector<std::string>> list_tools() override { return std::vector<std::string>{}; }
-  Result<mcp::ToolResult> call_tool(const std::string&, const json&, std::int64_t) override { return fail(ErrorCode::unavailable, "no tools"); }
+  Result<mcp::ToolResult> call_tool(const std::string&, const json&, std::int64_t) override {
+    return fail(ErrorCode::unavailable, "no tools");
+  }
   Result<std::vector<std::string>> list_resources() override { return listed; }
   Result<std::string> read_resource(const std::string& uri) override {
     if (uri == missing) return fail(ErrorCode::not_found, "there is no such guide");
@@ -48,16 +51,23 @@ Result<std::string> knowledge_of(Library& library, const Spec& spec) {
 
 }  // namespace
 
-TEST_CASE("guides by use: the dialect's, what always helps, the family's, the hardware, what the specification mentions") {
+TEST_CASE(
+    "guides by use: the dialect's, what always helps, the family's, the hardware, what the "
+    "specification mentions") {
   const Spec spec{"f", "f", "gluon", "An inclusive Scan of each row"};
   CHECK(guides_for(spec, kListed) ==
-        std::vector<std::string>{"guide://gluon", "guide://triton-pitfalls", "guide://hopper-facts", "guide://reductions-and-scans"});
+        std::vector<std::string>{"guide://gluon", "guide://triton-pitfalls", "guide://hopper-facts",
+                                 "guide://reductions-and-scans"});
   CHECK(guides_for({"f", "f", "triton", "nothing", "attention"}, kListed) ==
-        std::vector<std::string>{"guide://triton-pitfalls", "guide://attention", "guide://hopper-facts"});
-  CHECK(guides_for({"f", "f", "triton", "nothing"}, kListed) == std::vector<std::string>{"guide://triton-pitfalls", "guide://hopper-facts"});
+        std::vector<std::string>{"guide://triton-pitfalls", "guide://attention",
+                                 "guide://hopper-facts"});
+  CHECK(guides_for({"f", "f", "triton", "nothing"}, kListed) ==
+        std::vector<std::string>{"guide://triton-pitfalls", "guide://hopper-facts"});
 }
 
-TEST_CASE("knowledge is what the server gives, whole guides up to the limit, and empty where there are none") {
+TEST_CASE(
+    "knowledge is what the server gives, whole guides up to the limit, and empty where there are "
+    "none") {
   const Spec spec{"f", "f", "triton", "attention"};
   Library library;
   const Result<std::string> all = knowledge_of(library, spec);

@@ -1,6 +1,5 @@
 // Both protocols against a real HTTP server on the loopback device.
 #include <cstdint>
-
 #include <nlohmann/json.hpp>
 
 #include "reference_agents/llm/anthropic.h"
@@ -64,10 +63,14 @@ TEST_CASE("openai: request, reply and usage") {
   CHECK(body["model"] == "m-1");
   CHECK(body["max_completion_tokens"] == 77);
   CHECK(body["temperature"] == 1.0);
-  CHECK(body["messages"] == json::parse(R"([{"role":"system","content":"be brief"},{"role":"user","content":"hello"}])"));
+  CHECK(
+      body["messages"] ==
+      json::parse(R"([{"role":"system","content":"be brief"},{"role":"user","content":"hello"}])"));
 }
 
-TEST_CASE("openai-compatible: the older name of the token limit, no temperature unless asked, no key unless there is one") {
+TEST_CASE(
+    "openai-compatible: the older name of the token limit, no temperature unless asked, no key "
+    "unless there is one") {
   LocalHttp server({{200, kOpenAiReply, ""}});
   Sleeps sleeps;
   Endpoint endpoint = endpoint_at(server, "openai-compatible", sleeps);
@@ -105,19 +108,26 @@ TEST_CASE("anthropic: request, reply and usage") {
 }
 
 TEST_CASE("429 with Retry-After, then 500, then a reply: two pauses, at least as long as asked") {
-  LocalHttp server({{429, R"({"error":{"message":"slow down"}})", "Retry-After: 7\r\n"}, {500, "oops", ""}, {200, kOpenAiReply, ""}});
+  LocalHttp server({{429, R"({"error":{"message":"slow down"}})", "Retry-After: 7\r\n"},
+                    {500, "oops", ""},
+                    {200, kOpenAiReply, ""}});
   Sleeps sleeps;
-  const Result<CompletionReply> reply = OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
+  const Result<CompletionReply> reply =
+      OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
   REQUIRE(reply);
-  CHECK(sleeps.ms == std::vector<std::int64_t>{7'500, 1'000});  // 7 s and jitter; 1000 ms doubled once, half of it by the fixed jitter
+  CHECK(sleeps.ms ==
+        std::vector<std::int64_t>{
+            7'500, 1'000});  // 7 s and jitter; 1000 ms doubled once, half of it by the fixed jitter
   CHECK(server.received().size() == 3);
 }
 
 TEST_CASE("errors carry the provider's words, the right code, and never the key") {
   Sleeps sleeps;
   SECTION("a refused key is not tried again") {
-    LocalHttp server({{401, R"({"error":{"message":"Incorrect API key provided: )" + kKey + R"("}})", ""}});
-    const Result<CompletionReply> reply = OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
+    LocalHttp server(
+        {{401, R"({"error":{"message":"Incorrect API key provided: )" + kKey + R"("}})", ""}});
+    const Result<CompletionReply> reply =
+        OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
     REQUIRE_FALSE(reply);
     CHECK(reply.error().code == ErrorCode::permission_denied);
     CHECK(reply.error().message.find("HTTP 401") != std::string::npos);
@@ -125,15 +135,19 @@ TEST_CASE("errors carry the provider's words, the right code, and never the key"
     CHECK(server.received().size() == 1);
   }
   SECTION("an unknown model") {
-    LocalHttp server({{404, R"({"type":"error","error":{"type":"not_found_error","message":"model: m-1"}})", ""}});
-    const Result<CompletionReply> reply = AnthropicClient(endpoint_at(server, "anthropic", sleeps)).complete(kRequest);
+    LocalHttp server(
+        {{404, R"({"type":"error","error":{"type":"not_found_error","message":"model: m-1"}})",
+          ""}});
+    const Result<CompletionReply> reply =
+        AnthropicClient(endpoint_at(server, "anthropic", sleeps)).complete(kRequest);
     REQUIRE_FALSE(reply);
     CHECK(reply.error().code == ErrorCode::not_found);
     CHECK(reply.error().message.find("model: m-1") != std::string::npos);
   }
   SECTION("503 for ever ends after the last attempt") {
     LocalHttp server({{503, "a", ""}, {503, "b", ""}, {503, "c", ""}, {200, kOpenAiReply, ""}});
-    const Result<CompletionReply> reply = OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
+    const Result<CompletionReply> reply =
+        OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
     REQUIRE_FALSE(reply);
     CHECK(reply.error().code == ErrorCode::unavailable);
     CHECK(server.received().size() == 3);
@@ -141,15 +155,19 @@ TEST_CASE("errors carry the provider's words, the right code, and never the key"
   }
   SECTION("malformed JSON") {
     LocalHttp server({{200, "<html>gateway\n\x01</html>", ""}});
-    const Result<CompletionReply> reply = OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
+    const Result<CompletionReply> reply =
+        OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
     REQUIRE_FALSE(reply);
     CHECK(reply.error().code == ErrorCode::corrupt);
     CHECK(reply.error().message.find("<html>gateway </html>") != std::string::npos);
   }
   SECTION("JSON of another shape") {
     LocalHttp server({{200, R"({"choices":[]})", ""}, {200, R"({"content":"text"})", ""}});
-    CHECK(OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest).error().code == ErrorCode::corrupt);
-    CHECK(AnthropicClient(endpoint_at(server, "anthropic", sleeps)).complete(kRequest).error().code == ErrorCode::corrupt);
+    CHECK(OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest).error().code ==
+          ErrorCode::corrupt);
+    CHECK(
+        AnthropicClient(endpoint_at(server, "anthropic", sleeps)).complete(kRequest).error().code ==
+        ErrorCode::corrupt);
   }
   SECTION("nobody listens") {
     Endpoint endpoint;
@@ -166,9 +184,12 @@ TEST_CASE("errors carry the provider's words, the right code, and never the key"
 }
 
 TEST_CASE("a reply without usage or with a refusal is still a reply") {
-  LocalHttp server({{200, R"({"choices":[{"message":{"content":null},"finish_reason":"content_filter"}]})", ""}});
+  LocalHttp server(
+      {{200, R"({"choices":[{"message":{"content":null},"finish_reason":"content_filter"}]})",
+        ""}});
   Sleeps sleeps;
-  const Result<CompletionReply> reply = OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
+  const Result<CompletionReply> reply =
+      OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
   REQUIRE(reply);
   CHECK(reply->text.empty());
   CHECK(reply->stop_reason == "content_filter");
@@ -178,14 +199,17 @@ TEST_CASE("a reply without usage or with a refusal is still a reply") {
 TEST_CASE("endpoints: what is no URL, a key in clear over the network, a key with a line end") {
   Endpoint endpoint;
   endpoint.provider = "openai-compatible";
-  for (const char* bad : {"", "localhost:8000", "ftp://host/v1", "http://", "https://user@host/v1", "https://host/v1?key=k", "https://host/v1#x"}) {
+  for (const char* bad : {"", "localhost:8000", "ftp://host/v1", "http://", "https://user@host/v1",
+                          "https://host/v1?key=k", "https://host/v1#x"}) {
     endpoint.base_url = bad;
     CHECK_FALSE(check_endpoint(endpoint));
   }
   endpoint.api_key = "key";
   endpoint.base_url = "http://llm.example/v1";
-  CHECK(check_endpoint(endpoint).error().message.find("in clear to llm.example") != std::string::npos);
-  for (const char* good : {"https://llm.example/v1", "http://localhost:8000/v1", "http://127.0.0.1:1", "http://[::1]:1/v1"}) {
+  CHECK(check_endpoint(endpoint).error().message.find("in clear to llm.example") !=
+        std::string::npos);
+  for (const char* good : {"https://llm.example/v1", "http://localhost:8000/v1",
+                           "http://127.0.0.1:1", "http://[::1]:1/v1"}) {
     endpoint.base_url = good;
     CHECK(check_endpoint(endpoint));
   }

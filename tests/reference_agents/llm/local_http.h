@@ -1,7 +1,9 @@
-// A real HTTP/1.1 server on a loopback port that answers each request with the next of a list of canned responses and remembers what
-// it was asked. A response may come late, in drops, or cut off. For the tests of the LLM clients.
+// A real HTTP/1.1 server on a loopback port that answers each request with the next of a list of
+// canned responses and remembers what it was asked. A response may come late, in drops, or cut off.
+// For the tests of the LLM clients.
 //
-//   LocalHttp server({{429, "slow down", "Retry-After: 1\r\n"}, {.body = reply, .missing_bytes = 10}, {200, reply}});
+//   LocalHttp server({{429, "slow down", "Retry-After: 1\r\n"}, {.body = reply, .missing_bytes =
+//   10}, {200, reply}});
 #pragma once
 
 #include <arpa/inet.h>
@@ -45,7 +47,9 @@ class LocalHttp {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof(address);
-    if (::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener_.get(), 16) != 0) std::abort();
+    if (::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+        ::listen(listener_.get(), 16) != 0)
+      std::abort();
     ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
     thread_ = std::thread([this] { serve(); });
@@ -70,18 +74,24 @@ class LocalHttp {
       if (!connection) return;
       const std::lock_guard lock(mutex_);
       received_.push_back(read_request(connection.get()));
-      answer(connection.get(), next < responses_.size() ? responses_[next] : Canned{500, "no more canned responses", ""});
+      answer(connection.get(), next < responses_.size()
+                                   ? responses_[next]
+                                   : Canned{500, "no more canned responses", ""});
     }
   }
 
   static void answer(int fd, const Canned& canned) {
-    const std::string length = canned.has_length ? "Content-Length: " + std::to_string(canned.body.size()) + "\r\n" : "";
-    const std::string head = "HTTP/1.1 " + std::to_string(canned.status) + " X\r\nContent-Type: application/json\r\nConnection: close\r\n";
-    const std::string bytes = head + canned.extra_headers + length + "\r\n" + canned.body.substr(0, canned.body.size() - canned.missing_bytes);
+    const std::string length =
+        canned.has_length ? "Content-Length: " + std::to_string(canned.body.size()) + "\r\n" : "";
+    const std::string head = "HTTP/1.1 " + std::to_string(canned.status) +
+                             " X\r\nContent-Type: application/json\r\nConnection: close\r\n";
+    const std::string bytes = head + canned.extra_headers + length + "\r\n" +
+                              canned.body.substr(0, canned.body.size() - canned.missing_bytes);
     if (!canned.drips && client_left(fd, canned.delay_ms)) return;
     for (std::size_t done = 0; done < bytes.size();) {
       if (canned.drips && client_left(fd, canned.delay_ms)) return;
-      const ssize_t put = ::send(fd, bytes.data() + done, canned.drips ? 1 : bytes.size() - done, MSG_NOSIGNAL);
+      const ssize_t put =
+          ::send(fd, bytes.data() + done, canned.drips ? 1 : bytes.size() - done, MSG_NOSIGNAL);
       if (put <= 0) return;
       done += static_cast<std::size_t>(put);
     }
@@ -103,7 +113,8 @@ class LocalHttp {
       const ssize_t got = ::recv(fd, chunk, sizeof(chunk), 0);
       if (got <= 0) break;
       bytes.append(chunk, static_cast<std::size_t>(got));
-      if (head_end == std::string::npos && (head_end = bytes.find("\r\n\r\n")) != std::string::npos) {
+      if (head_end == std::string::npos &&
+          (head_end = bytes.find("\r\n\r\n")) != std::string::npos) {
         parse_head(bytes.substr(0, head_end), received);
         wanted = static_cast<std::size_t>(std::atol(received.headers["content-length"].c_str()));
       }
@@ -114,11 +125,13 @@ class LocalHttp {
 
   static void parse_head(const std::string& head, Received& received) {
     received.request_line = head.substr(0, head.find("\r\n"));
-    for (std::size_t at = head.find("\r\n"); at != std::string::npos; at = head.find("\r\n", at + 2)) {
+    for (std::size_t at = head.find("\r\n"); at != std::string::npos;
+         at = head.find("\r\n", at + 2)) {
       const std::size_t end = std::min(head.find("\r\n", at + 2), head.size());
       const std::string line = head.substr(at + 2, end - at - 2);
       std::string name = line.substr(0, line.find(':'));
-      for (char& character : name) character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
+      for (char& character : name)
+        character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
       const std::size_t value = line.find_first_not_of(' ', line.find(':') + 1);
       received.headers[name] = value == std::string::npos ? "" : line.substr(value);
     }

@@ -29,9 +29,12 @@ class FixedClient final : public LlmClient {
   std::optional<double> recorded;
 };
 
-const Price kPrice{1'000.0, 1'000.0, "test", "2026-01-01"};  // a dollar per 1000 tokens: each reply costs 2
+const Price kPrice{1'000.0, 1'000.0, "test",
+                   "2026-01-01"};  // a dollar per 1000 tokens: each reply costs 2
 
-CompletionRequest request_of(std::size_t bytes, std::int64_t max_tokens) { return {"", {{"user", std::string(bytes, 'x')}}, {}, max_tokens}; }
+CompletionRequest request_of(std::size_t bytes, std::int64_t max_tokens) {
+  return {"", {{"user", std::string(bytes, 'x')}}, {}, max_tokens};
+}
 
 }  // namespace
 
@@ -86,9 +89,10 @@ TEST_CASE("an earlier reply costs what it cost, whatever the price is now") {
 TEST_CASE("a request that could pass the limit is not made") {
   FixedClient inner;
   MeteredClient client(inner, kPrice, {5.0, 0});
-  REQUIRE(client.complete(request_of(1'000, 2'000)));                                 // could cost 3, costs 2
-  REQUIRE(client.complete(request_of(1'000, 2'000)));                                 // 2 + 3 fits
-  const Result<CompletionReply> refused = client.complete(request_of(1'000, 2'000));  // 4 + 3 does not
+  REQUIRE(client.complete(request_of(1'000, 2'000)));  // could cost 3, costs 2
+  REQUIRE(client.complete(request_of(1'000, 2'000)));  // 2 + 3 fits
+  const Result<CompletionReply> refused =
+      client.complete(request_of(1'000, 2'000));  // 4 + 3 does not
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::resource_exhausted);
   CHECK(refused.error().message.find("$4.0000 are spent") != std::string::npos);
@@ -111,7 +115,8 @@ TEST_CASE("parallel requests never pass the limit together, and use it up") {
   FixedClient inner;
   MeteredClient client(inner, kPrice, {11.0, 0});
   std::vector<std::thread> threads;
-  for (int i = 0; i < 16; ++i) threads.emplace_back([&] { (void)client.complete(request_of(1'000, 2'000)); });
+  for (int i = 0; i < 16; ++i)
+    threads.emplace_back([&] { (void)client.complete(request_of(1'000, 2'000)); });
   for (std::thread& thread : threads) thread.join();
   CHECK(client.spent_usd() == Approx(10));  // a fifth of 3 fits at 8, a sixth not at 10
   CHECK(client.limit_reached());

@@ -1,4 +1,5 @@
-// Endpoints that misbehave, as a real HTTP server on the loopback device: what is tried again, what is not, and what the error says.
+// Endpoints that misbehave, as a real HTTP server on the loopback device: what is tried again, what
+// is not, and what the error says.
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -17,7 +18,8 @@ using assay::agents::testing::LocalHttp;
 namespace {
 
 const std::string kKey = "sk-test-0123456789";
-const std::string kGood = R"({"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}})";
+const std::string kGood =
+    R"({"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}})";
 const CompletionRequest kRequest{"", {{"user", "hello"}}, {}, 10};
 
 /// A client of a server that answers as told; sleeping takes no time.
@@ -48,9 +50,14 @@ struct Talk {
   std::size_t requests() { return server.received().size(); }
 };
 
-bool holds(const Error& error, const std::string& words) { return error.message.find(words) != std::string::npos; }
+bool holds(const Error& error, const std::string& words) {
+  return error.message.find(words) != std::string::npos;
+}
 
-Canned content(const std::string& json) { return {200, R"({"choices":[{"message":{"content":)" + json + R"(},"finish_reason":"stop"}]})", ""}; }
+Canned content(const std::string& json) {
+  return {200, R"({"choices":[{"message":{"content":)" + json + R"(},"finish_reason":"stop"}]})",
+          ""};
+}
 
 }  // namespace
 
@@ -58,7 +65,9 @@ TEST_CASE("429 without Retry-After: the pauses double; for ever: the provider's 
   Talk talk({{429, R"({"error":{"message":"slow down"}})", ""}, {429, "", ""}, {200, kGood, ""}});
   REQUIRE(talk.openai());
   CHECK(talk.sleeps == std::vector<std::int64_t>{500, 1'000});
-  Talk refused({{429, "", ""}, {429, "", ""}, {429, R"({"error":{"message":"quota of today"}})", "Retry-After: 1\r\n"}});
+  Talk refused({{429, "", ""},
+                {429, "", ""},
+                {429, R"({"error":{"message":"quota of today"}})", "Retry-After: 1\r\n"}});
   const Error error = refused.refusal();
   CHECK(error.code == ErrorCode::resource_exhausted);
   CHECK(holds(error, "HTTP 429 for model 'm': quota of today"));
@@ -66,7 +75,8 @@ TEST_CASE("429 without Retry-After: the pauses double; for ever: the provider's 
 }
 
 TEST_CASE("a Retry-After beyond the limit is not waited for") {
-  Talk talk({{429, R"({"error":{"message":"come tomorrow"}})", "Retry-After: 86400\r\n"}, {200, kGood, ""}});
+  Talk talk({{429, R"({"error":{"message":"come tomorrow"}})", "Retry-After: 86400\r\n"},
+             {200, kGood, ""}});
   CHECK(holds(talk.refusal(), "come tomorrow"));
   CHECK(talk.requests() == 1);
   CHECK(talk.sleeps.empty());
@@ -88,7 +98,8 @@ TEST_CASE("an answer that comes in drops ends at the same time-out") {
   const Error error = talk.refusal();
   CHECK(error.code == ErrorCode::unavailable);
   CHECK(holds(error, "did not answer within 300 ms"));
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));  // in drops it would take 4
+  CHECK(std::chrono::steady_clock::now() - start <
+        std::chrono::seconds(3));  // in drops it would take 4
 }
 
 TEST_CASE("an answer that is cut off is asked for again; one that only looks whole is an error") {
@@ -120,8 +131,10 @@ TEST_CASE("a reply of 200 KB is a reply") {
 
 TEST_CASE("malformed and malicious JSON is an error") {
   const std::string deep = R"({"choices":)" + std::string(1 << 20, '[');
-  for (const std::string& body : {std::string(), std::string("null"), std::string("[]"), std::string("{\"choices\":[{"), std::string("\xff\xfe{}"), deep,
-                                  std::string(R"({"choices":[{"message":{"content":"\ud800"}}]})"), kGood + kGood}) {
+  for (const std::string& body :
+       {std::string(), std::string("null"), std::string("[]"), std::string("{\"choices\":[{"),
+        std::string("\xff\xfe{}"), deep,
+        std::string(R"({"choices":[{"message":{"content":"\ud800"}}]})"), kGood + kGood}) {
     Talk talk({{200, body, ""}});
     CHECK(talk.refusal().code == ErrorCode::corrupt);
     CHECK(talk.requests() == 1);
@@ -129,8 +142,8 @@ TEST_CASE("malformed and malicious JSON is an error") {
 }
 
 TEST_CASE("JSON that is no reply: the provider's words where there are any") {
-  for (const char* body :
-       {R"({"choices":[]})", R"({"choices":null})", R"({"choices":[{}]})", R"({"choices":{"0":{}}})", R"({"choices":[{"message":"text"}]})"}) {
+  for (const char* body : {R"({"choices":[]})", R"({"choices":null})", R"({"choices":[{}]})",
+                           R"({"choices":{"0":{}}})", R"({"choices":[{"message":"text"}]})"}) {
     Talk talk({{200, body, ""}});
     const Error error = talk.refusal();
     CHECK(error.code == ErrorCode::corrupt);
@@ -146,11 +159,15 @@ TEST_CASE("content that is null, absent, in parts or of another type") {
   CHECK(Talk({content("null")}).openai()->text.empty());
   CHECK(Talk({{200, R"({"choices":[{"message":{}}]})", ""}}).openai()->text.empty());
   CHECK(Talk({content("7")}).openai()->text.empty());
-  CHECK(Talk({content(R"([{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}])")}).openai()->text == "ab");
+  CHECK(
+      Talk({content(R"([{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}])")})
+          .openai()
+          ->text == "ab");
 }
 
 TEST_CASE("Unicode comes through, escaped or not") {
-  const Result<CompletionReply> reply = Talk({content(R"("# größer \u2264 \ud83d\ude00 \u0000 ∑")")}).openai();
+  const Result<CompletionReply> reply =
+      Talk({content(R"("# größer \u2264 \ud83d\ude00 \u0000 ∑")")}).openai();
   REQUIRE(reply);
   CHECK(reply->text == std::string("# größer ≤ 😀 ") + '\0' + " ∑");
 }
@@ -163,13 +180,17 @@ TEST_CASE("a request may hold broken UTF-8, as a specification or a reply may") 
 
 TEST_CASE("usage that is missing, half or absurd is not known and counts nothing") {
   const auto with_usage = [](const std::string& usage) {
-    return Canned{200, R"({"choices":[{"message":{"content":"x"}}],"content":[],"usage":)" + usage + "}", ""};
+    return Canned{
+        200, R"({"choices":[{"message":{"content":"x"}}],"content":[],"usage":)" + usage + "}", ""};
   };
-  for (const char* usage : {"null", "{}", "[]", R"({"prompt_tokens":5,"input_tokens":5})", R"({"completion_tokens":5,"output_tokens":5})",
-                            R"({"prompt_tokens":-5,"completion_tokens":5,"input_tokens":-5,"output_tokens":5})",
-                            R"({"prompt_tokens":1.5,"completion_tokens":5,"input_tokens":1.5,"output_tokens":5})",
-                            R"({"prompt_tokens":1e30,"completion_tokens":5,"input_tokens":1e30,"output_tokens":5})",
-                            R"({"prompt_tokens":18446744073709551615,"completion_tokens":5,"input_tokens":18446744073709551615,"output_tokens":5})"}) {
+  for (
+      const char* usage :
+      {"null", "{}", "[]", R"({"prompt_tokens":5,"input_tokens":5})",
+       R"({"completion_tokens":5,"output_tokens":5})",
+       R"({"prompt_tokens":-5,"completion_tokens":5,"input_tokens":-5,"output_tokens":5})",
+       R"({"prompt_tokens":1.5,"completion_tokens":5,"input_tokens":1.5,"output_tokens":5})",
+       R"({"prompt_tokens":1e30,"completion_tokens":5,"input_tokens":1e30,"output_tokens":5})",
+       R"({"prompt_tokens":18446744073709551615,"completion_tokens":5,"input_tokens":18446744073709551615,"output_tokens":5})"}) {
     INFO(usage);
     Talk talk({with_usage(usage), with_usage(usage)});
     for (const Result<CompletionReply>& reply : {talk.openai(), talk.anthropic()}) {
@@ -181,7 +202,8 @@ TEST_CASE("usage that is missing, half or absurd is not known and counts nothing
   }
 }
 
-TEST_CASE("the key is not tried again once refused, and never shown, not even where a message is cut") {
+TEST_CASE(
+    "the key is not tried again once refused, and never shown, not even where a message is cut") {
   for (std::size_t before = 280; before < 300; before += 3) {
     Talk talk({{401, R"({"error":{"message":")" + std::string(before, 'x') + kKey + R"("}})", ""}});
     CHECK(talk.refusal().code == ErrorCode::permission_denied);
@@ -191,8 +213,13 @@ TEST_CASE("the key is not tried again once refused, and never shown, not even wh
   CHECK(html.refusal().code == ErrorCode::permission_denied);
 }
 
-TEST_CASE("a reply that echoes the key comes without it; a key too short to be secret is left alone") {
-  Talk talk({content('"' + ("Bearer " + kKey) + '"'), {200, R"({"content":[{"type":"text","text":")" + kKey + R"("}],"stop_reason":")" + kKey + R"("})", ""}});
+TEST_CASE(
+    "a reply that echoes the key comes without it; a key too short to be secret is left alone") {
+  Talk talk(
+      {content('"' + ("Bearer " + kKey) + '"'),
+       {200,
+        R"({"content":[{"type":"text","text":")" + kKey + R"("}],"stop_reason":")" + kKey + R"("})",
+        ""}});
   CHECK(talk.openai()->text == "Bearer [key]");
   const Result<CompletionReply> reply = talk.anthropic();
   CHECK(reply->text == "[key]");
@@ -207,14 +234,17 @@ TEST_CASE("a prompt that is refused, most often for its length, says nothing abo
     Talk talk({{status, R"({"error":{"message":"maximum context length is 8192 tokens"}})", ""}});
     const Error error = talk.refusal();
     CHECK(error.code == ErrorCode::invalid_argument);
-    CHECK(holds(error, "HTTP " + std::to_string(status) + " for model 'm': maximum context length"));
+    CHECK(
+        holds(error, "HTTP " + std::to_string(status) + " for model 'm': maximum context length"));
     CHECK(talk.requests() == 1);
   }
-  for (const int status : {402, 403, 405, 410}) CHECK(Talk({{status, "", ""}}).refusal().code == ErrorCode::permission_denied);
+  for (const int status : {402, 403, 405, 410})
+    CHECK(Talk({{status, "", ""}}).refusal().code == ErrorCode::permission_denied);
 }
 
 TEST_CASE("an account without credit is no refused prompt, whatever the status") {
-  for (const char* words : {"Your Credit balance is too low", "check your plan and billing details", "quota exceeded"}) {
+  for (const char* words : {"Your Credit balance is too low", "check your plan and billing details",
+                            "quota exceeded"}) {
     Talk talk({{400, R"({"error":{"message":")" + std::string(words) + R"("}})", ""}});
     CHECK(talk.refusal().code == ErrorCode::resource_exhausted);
   }

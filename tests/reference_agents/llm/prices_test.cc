@@ -6,7 +6,8 @@ using namespace assay;
 using namespace assay::agents;
 
 TEST_CASE("the shipped table loads, and every price names source and date") {
-  const Result<PriceTable> table = PriceTable::load(std::string(ASSAY_SOURCE_DIR) + "/reference_agents/llm/prices.toml");
+  const Result<PriceTable> table =
+      PriceTable::load(std::string(ASSAY_SOURCE_DIR) + "/reference_agents/llm/prices.toml");
   REQUIRE(table);
   CHECK(table->size() >= 20);
   const std::optional<Price> price = table->find("anthropic:claude-sonnet-4-5-20250929");
@@ -28,8 +29,16 @@ TEST_CASE("a broken table names file, key and what is valid") {
   CHECK(message("x = 1").find("[models]") != std::string::npos);
   CHECK(message("[models]\n\"a:b\" = 3").find("models.\"a:b\"") != std::string::npos);
   CHECK(message("[models]\n\"a:b\" = { input = 1.0 }").find("`output`") != std::string::npos);
-  CHECK(message("[models]\n\"a:b\" = { input = -1, output = 1, source = \"s\" }").find("not negative") != std::string::npos);
-  CHECK(message("[models]\n\"a:b\" = { input = 1, output = 1, source = \"s\" }").find("source 's'") != std::string::npos);
-  CHECK(message("[sources.s]\nurl = \"u\"\n[models]\n\"a:b\" = { input = 1, output = 1, source = \"s\" }").find("`date`") != std::string::npos);
-  CHECK(message("[sources.s]\nurl = \"u\"\ndate = \"2026-01-01\"\n[models]\n\"a:b\" = { input = 1, output = 1, source = \"s\" }").empty());
+  CHECK(message("[models]\n\"a:b\" = { input = -1, output = 1, source = \"s\" }")
+            .find("not negative") != std::string::npos);
+  CHECK(
+      message("[models]\n\"a:b\" = { input = 1, output = 1, source = \"s\" }").find("source 's'") !=
+      std::string::npos);
+  CHECK(
+      message(
+          "[sources.s]\nurl = \"u\"\n[models]\n\"a:b\" = { input = 1, output = 1, source = \"s\" }")
+          .find("`date`") != std::string::npos);
+  CHECK(message("[sources.s]\nurl = \"u\"\ndate = \"2026-01-01\"\n[models]\n\"a:b\" = { input = 1, "
+                "output = 1, source = \"s\" }")
+            .empty());
 }

@@ -17,7 +17,9 @@ struct Fixture {
   Fixture() {
     clock.sleep_ms = [this](std::int64_t ms) { sleeps.push_back(ms); };
     clock.uniform = [this] { return chance; };
-    clock.unix_ms = [] { return std::int64_t{1'000'000'000'000}; };  // Sun, 09 Sep 2001 01:46:40 GMT
+    clock.unix_ms = [] {
+      return std::int64_t{1'000'000'000'000};
+    };  // Sun, 09 Sep 2001 01:46:40 GMT
   }
 };
 
@@ -30,7 +32,8 @@ TEST_CASE("Retry-After: seconds, fractions, dates, rubbish") {
   CHECK(parse_retry_after("0", now) == 0);
   CHECK(parse_retry_after("Sun, 09 Sep 2001 01:46:55 GMT", now) == 15'000);
   CHECK(parse_retry_after("Sun, 09 Sep 2001 01:46:00 GMT", now) == 0);
-  for (const char* bad : {"", "soon", "-1", "nan", "1e99", "7s", "Sun, 09 Sep 2001"}) CHECK_FALSE(parse_retry_after(bad, now));
+  for (const char* bad : {"", "soon", "-1", "nan", "1e99", "7s", "Sun, 09 Sep 2001"})
+    CHECK_FALSE(parse_retry_after(bad, now));
 }
 
 TEST_CASE("pauses double, are capped and jittered") {
@@ -65,8 +68,10 @@ TEST_CASE("what is retried and what is not") {
         policy, fixture.clock);
     return calls;
   };
-  for (const int status : {408, 429, 500, 502, 503, 529}) CHECK(calls_for(mcp::HttpResponse{status, {}, ""}) == 2);
-  for (const int status : {200, 400, 401, 403, 404, 422}) CHECK(calls_for(mcp::HttpResponse{status, {}, ""}) == 1);
+  for (const int status : {408, 429, 500, 502, 503, 529})
+    CHECK(calls_for(mcp::HttpResponse{status, {}, ""}) == 2);
+  for (const int status : {200, 400, 401, 403, 404, 422})
+    CHECK(calls_for(mcp::HttpResponse{status, {}, ""}) == 1);
   CHECK(calls_for(fail(ErrorCode::io, "connection reset")) == 2);
   CHECK(calls_for(fail(ErrorCode::unavailable, "timed out")) == 2);
   CHECK(calls_for(fail(ErrorCode::invalid_argument, "bad URL")) == 1);

@@ -19,7 +19,8 @@ TEST_CASE("one purse over several models: what one spends the others lack") {
   REQUIRE(cheap.complete(request));
   REQUIRE(costly.complete(request));
   CHECK(purse.spent_usd() == Approx(4.0));
-  request.system = std::string(120, 'x');  // a worst case of 1.2 dollars for the one, of 2.4 for the other
+  request.system =
+      std::string(120, 'x');  // a worst case of 1.2 dollars for the one, of 2.4 for the other
   CHECK(costly.complete(request).error().code == ErrorCode::resource_exhausted);
   CHECK(cheap.limit_reached());
   CHECK(inner.prompts.size() == 2);

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/handle.h"
-#include "reference_agents/registry/agents.h"
 #include "reference_agents/core/run.h"
 #include "reference_agents/one_shot/prompt.h"
+#include "reference_agents/registry/agents.h"
 #include "tests/catch.h"
 #include "tests/reference_agents/core/fakes.h"
 
@@ -28,12 +28,18 @@ struct Fixture {
   SystemClock clock;
 
   Fixture() {
-    server.answers["fetch_spec"] = {{false, "scale(x: Tensor) -> Tensor\nTwice x.", {{"entry", "scale"}, {"dialect", "triton"}}}};
+    server.answers["fetch_spec"] = {{false,
+                                     "scale(x: Tensor) -> Tensor\nTwice x.",
+                                     {{"entry", "scale"}, {"dialect", "triton"}}}};
     server.answers["report_usage"] = {{false, "ok", json::object()}};
     server.answers["compile"] = {{false, "compiled", {{"outcome", "pass"}}}};
     server.answers["run_tests"] = {{false, "SECRET-FEEDBACK", {{"outcome", "fail"}}}};
-    server.answers["submit"] = {
-        {false, "fail: wrong result\nmore", {{"outcome", "fail"}, {"error_kind", "wrong_result"}, {"stage", "judge"}, {"hints", {"launches 1 program"}}}}};
+    server.answers["submit"] = {{false,
+                                 "fail: wrong result\nmore",
+                                 {{"outcome", "fail"},
+                                  {"error_kind", "wrong_result"},
+                                  {"stage", "judge"},
+                                  {"hints", {"launches 1 program"}}}}};
   }
   ~Fixture() { std::filesystem::remove_all(dir); }
 
@@ -42,7 +48,11 @@ struct Fixture {
     REQUIRE(transcript);
     MeteredClient metered(model, Price{10'000.0, 100'000.0, "s", "d"}, {limit, 0});
     return attempt_operator(*parse_agent("one_shot"), server, metered, *transcript,
-                            {.run = "run_1", .operator_name = "scale", .max_tokens = 500, .follow_ms = 60'000, .step = {}});
+                            {.run = "run_1",
+                             .operator_name = "scale",
+                             .max_tokens = 500,
+                             .follow_ms = 60'000,
+                             .step = {}});
   }
   std::vector<json> lines() const {
     std::ifstream stream(dir / "scale.jsonl");
@@ -68,10 +78,14 @@ TEST_CASE("one spec, one prompt, one reply, one submission") {
   CHECK(attempt->tool_calls == 5);
   std::vector<std::string> order;
   for (const auto& call : fixture.server.calls) order.push_back(call.first);
-  CHECK(order == std::vector<std::string>{"fetch_spec", "report_usage", "compile", "run_tests", "submit"});
-  CHECK(fixture.server.arguments_of("submit") == json{{"run", "run_1"}, {"operator", "scale"}, {"code", "def scale(x):\n    return x\n"}});
-  CHECK(fixture.server.arguments_of("compile") == json{{"run", "run_1"}, {"operator", "scale"}, {"code", "def scale(x):\n    return x\n"}});
-  CHECK(fixture.server.arguments_of("report_usage") == json{{"run", "run_1"}, {"input_tokens", 100}, {"output_tokens", 20}, {"cost_usd", 3.0}});
+  CHECK(order ==
+        std::vector<std::string>{"fetch_spec", "report_usage", "compile", "run_tests", "submit"});
+  CHECK(fixture.server.arguments_of("submit") ==
+        json{{"run", "run_1"}, {"operator", "scale"}, {"code", "def scale(x):\n    return x\n"}});
+  CHECK(fixture.server.arguments_of("compile") ==
+        json{{"run", "run_1"}, {"operator", "scale"}, {"code", "def scale(x):\n    return x\n"}});
+  CHECK(fixture.server.arguments_of("report_usage") ==
+        json{{"run", "run_1"}, {"input_tokens", 100}, {"output_tokens", 20}, {"cost_usd", 3.0}});
 }
 
 TEST_CASE("the model is asked once, and sees the spec and no feedback") {
@@ -80,7 +94,8 @@ TEST_CASE("the model is asked once, and sees the spec and no feedback") {
   REQUIRE(fixture.model.prompts.size() == 1);
   const CompletionRequest& prompt = fixture.model.prompts[0];
   REQUIRE(prompt.messages.size() == 1);
-  CHECK(prompt.messages[0].text.find("Operator: scale\n\nscale(x: Tensor) -> Tensor\nTwice x.") == 0);
+  CHECK(prompt.messages[0].text.find("Operator: scale\n\nscale(x: Tensor) -> Tensor\nTwice x.") ==
+        0);
   CHECK(prompt.max_tokens == 500);
   CHECK((prompt.system + prompt.messages[0].text).find("SECRET-FEEDBACK") == std::string::npos);
 }
@@ -99,10 +114,14 @@ TEST_CASE("the prompt adds nothing that depends on the operator") {
 
 TEST_CASE("a job handle is followed to its end") {
   Fixture fixture;
-  fixture.server.answers["submit"] = {{false, "still running", {{"job", "job_7"}, {"state", "running"}}}};
-  fixture.server.answers["job"] = {
-      {false, "queued", {{"job", "job_7"}, {"state", "queued"}}},
-      {false, "pass: all cases", {{"job", "job_7"}, {"state", "finished"}, {"verdict", {{"outcome", "pass"}, {"error_kind", "none"}}}}}};
+  fixture.server.answers["submit"] = {
+      {false, "still running", {{"job", "job_7"}, {"state", "running"}}}};
+  fixture.server.answers["job"] = {{false, "queued", {{"job", "job_7"}, {"state", "queued"}}},
+                                   {false,
+                                    "pass: all cases",
+                                    {{"job", "job_7"},
+                                     {"state", "finished"},
+                                     {"verdict", {{"outcome", "pass"}, {"error_kind", "none"}}}}}};
   const Result<Attempt> attempt = fixture.attempt();
   REQUIRE(attempt);
   CHECK(attempt->outcome == "pass");
@@ -114,16 +133,23 @@ TEST_CASE("a job handle is followed to its end") {
 TEST_CASE("a refused submission and a reply without code are ends, not errors") {
   Fixture fixture;
   SECTION("refused") {
-    fixture.server.answers["submit"] = {{true, "refused: this run has already submitted scale", nullptr}};
-    fixture.server.answers["scorecard"] = {{false, "ok", {{"operators", json::array({{{"operator", "other"}, {"job", "job_1"}}, {{"operator", "scale"}}})}}}};
+    fixture.server.answers["submit"] = {
+        {true, "refused: this run has already submitted scale", nullptr}};
+    fixture.server.answers["scorecard"] = {
+        {false,
+         "ok",
+         {{"operators",
+           json::array({{{"operator", "other"}, {"job", "job_1"}}, {{"operator", "scale"}}})}}}};
     const Result<Attempt> attempt = fixture.attempt();
     REQUIRE(attempt);
     CHECK(attempt->outcome == "refused");
     CHECK(attempt->explanation.find("already submitted") != std::string::npos);
   }
-  SECTION("refused, because an earlier part of the bench made the submission before it was killed") {
+  SECTION(
+      "refused, because an earlier part of the bench made the submission before it was killed") {
     fixture.server.answers["submit"] = {{true, "refused: 0 are left", nullptr}};
-    fixture.server.answers["scorecard"] = {{false, "ok", {{"operators", json::array({{{"operator", "scale"}, {"job", "job_5"}}})}}}};
+    fixture.server.answers["scorecard"] = {
+        {false, "ok", {{"operators", json::array({{{"operator", "scale"}, {"job", "job_5"}}})}}}};
     fixture.server.answers["job"] = {{false, "pass", {{"outcome", "pass"}, {"state", "finished"}}}};
     const Result<Attempt> attempt = fixture.attempt();
     REQUIRE(attempt);
@@ -141,7 +167,9 @@ TEST_CASE("a refused submission and a reply without code are ends, not errors") 
   }
 }
 
-TEST_CASE("a prompt that the endpoint refuses again and again is an end, also for an attempt that is taken up again") {
+TEST_CASE(
+    "a prompt that the endpoint refuses again and again is an end, also for an attempt that is "
+    "taken up again") {
   Fixture fixture;
   fixture.model.error = {ErrorCode::invalid_argument, "HTTP 400: too long"};
   for (int again = 0; again < 2; ++again) {
@@ -189,11 +217,13 @@ TEST_CASE("errors of the model, the limit and the server say which") {
     CHECK(fixture.model.prompts.empty());
   }
   SECTION("unknown operator") {
-    fixture.server.answers["fetch_spec"] = {{true, "unknown operator 'scale'; did you mean ...", nullptr}};
+    fixture.server.answers["fetch_spec"] = {
+        {true, "unknown operator 'scale'; did you mean ...", nullptr}};
     CHECK(fixture.attempt().error().message.find("did you mean") != std::string::npos);
   }
   SECTION("a run that is over") {
-    fixture.server.answers["report_usage"] = {{true, "error (permission_denied): this run is over", nullptr}};
+    fixture.server.answers["report_usage"] = {
+        {true, "error (permission_denied): this run is over", nullptr}};
     const Result<Attempt> attempt = fixture.attempt();
     REQUIRE_FALSE(attempt);
     CHECK(attempt.error().code == ErrorCode::permission_denied);
@@ -210,20 +240,30 @@ TEST_CASE("the transcript holds every prompt, reply and tool call in order") {
   REQUIRE(fixture.attempt());
   std::string kinds;
   for (const json& line : fixture.lines())
-    kinds += line["kind"].get<std::string>() + (line.contains("tool") ? ":" + line["tool"].get<std::string>() : "") + " ";
+    kinds += line["kind"].get<std::string>() +
+             (line.contains("tool") ? ":" + line["tool"].get<std::string>() : "") + " ";
   CHECK(kinds ==
-        "tool_call:fetch_spec tool_result:fetch_spec prompt reply tool_call:report_usage tool_result:report_usage tool_call:compile tool_result:compile "
+        "tool_call:fetch_spec tool_result:fetch_spec prompt reply tool_call:report_usage "
+        "tool_result:report_usage tool_call:compile tool_result:compile "
         "tool_call:run_tests tool_result:run_tests tool_call:submit tool_result:submit ");
 }
 
 TEST_CASE("start_run: handle and suite, or the server's refusal") {
   Fixture fixture;
-  fixture.server.answers["start_run"] = {{false, "run", {{"run", "run_9"}, {"operators", {"a", "b"}}}}};
-  const Result<RunHandle> run = start_run(fixture.server, {"one_shot", "fake:model", "one_shot", "standard"});
+  fixture.server.answers["start_run"] = {
+      {false, "run", {{"run", "run_9"}, {"operators", {"a", "b"}}}}};
+  const Result<RunHandle> run =
+      start_run(fixture.server, {"one_shot", "fake:model", "one_shot", "standard"});
   REQUIRE(run);
   CHECK(run->run == "run_9");
   CHECK(run->operators == std::vector<std::string>{"a", "b"});
-  CHECK(fixture.server.arguments_of("start_run") == json{{"agent", "one_shot"}, {"model", "fake:model"}, {"track", "one_shot"}, {"suite", "standard"}});
-  fixture.server.answers["start_run"] = {{true, "unknown suite 'x'; valid: all, standard, ood, dsl", nullptr}};
-  CHECK(start_run(fixture.server, {"one_shot", "m", "one_shot", "x"}).error().message.find("valid: all") != std::string::npos);
+  CHECK(fixture.server.arguments_of("start_run") == json{{"agent", "one_shot"},
+                                                         {"model", "fake:model"},
+                                                         {"track", "one_shot"},
+                                                         {"suite", "standard"}});
+  fixture.server.answers["start_run"] = {
+      {true, "unknown suite 'x'; valid: all, standard, ood, dsl", nullptr}};
+  CHECK(start_run(fixture.server, {"one_shot", "m", "one_shot", "x"})
+            .error()
+            .message.find("valid: all") != std::string::npos);
 }

@@ -1,4 +1,5 @@
-// The loops against a fake server: what is kept, what is submitted, and that an attempt cut short ends like one that was not.
+// The loops against a fake server: what is kept, what is submitted, and that an attempt cut short
+// ends like one that was not.
 #include "reference_agents/registry/agents.h"
 
 #include <filesystem>
@@ -20,25 +21,32 @@ namespace {
 class Judge final : public mcp::Client {
  public:
   Result<std::vector<std::string>> list_tools() override { return std::vector<std::string>{}; }
-  Result<mcp::ToolResult> call_tool(const std::string& name, const json& arguments, std::int64_t) override {
+  Result<mcp::ToolResult> call_tool(const std::string& name, const json& arguments,
+                                    std::int64_t) override {
     if (--calls_left < 0) return fail(ErrorCode::unavailable, "the connection is closed");
     ++calls[name];
-    if (name == "fetch_spec") return mcp::ToolResult{false, "f(x: Tensor) -> Tensor", {{"entry", "f"}}};
+    if (name == "fetch_spec")
+      return mcp::ToolResult{false, "f(x: Tensor) -> Tensor", {{"entry", "f"}}};
     if (name == "report_usage") return mcp::ToolResult{false, "ok", json::object()};
     const std::string code = arguments.at("code");
     if (name == "submit") submitted = code;
     if (code.find("broken") != std::string::npos) return verdict("error", "syntax_error");
-    if (name != "compile" && code.find("wrong") != std::string::npos) return verdict("fail", "wrong_result");
+    if (name != "compile" && code.find("wrong") != std::string::npos)
+      return verdict("fail", "wrong_result");
     mcp::ToolResult answer = verdict("pass", "none");
     answer.structured["tier"] = timed ? "plan" : "interpreter";
     const std::size_t at = code.find("perf=");
     if (timed && name == "profile" && at != std::string::npos) {
       const double oracle_ns = 1000 * std::stod(code.substr(at + 5));
-      answer.structured["cases"] = json::array({{{"latency", {{"median_ns", 1000.0}}}, {"baseline_latency", {{"median_ns", oracle_ns}}}}});
+      answer.structured["cases"] =
+          json::array({{{"latency", {{"median_ns", 1000.0}}},
+                        {"baseline_latency", {{"median_ns", oracle_ns}}}}});
     }
     return answer;
   }
-  Result<std::vector<std::string>> list_resources() override { return std::vector<std::string>{"operator://f/spec", "guide://triton-pitfalls"}; }
+  Result<std::vector<std::string>> list_resources() override {
+    return std::vector<std::string>{"operator://f/spec", "guide://triton-pitfalls"};
+  }
   Result<std::string> read_resource(const std::string& uri) override {
     if (--calls_left < 0) return fail(ErrorCode::unavailable, "the connection is closed");
     ++calls["read " + uri];
@@ -51,7 +59,9 @@ class Judge final : public mcp::Client {
 
  private:
   static mcp::ToolResult verdict(const std::string& outcome, const std::string& kind) {
-    return {false, outcome + ": " + kind, {{"outcome", outcome}, {"error_kind", kind}, {"stage", "done"}}};
+    return {false,
+            outcome + ": " + kind,
+            {{"outcome", outcome}, {"error_kind", kind}, {"stage", "done"}}};
   }
 };
 
@@ -61,8 +71,11 @@ class Answers final : public LlmClient {
   explicit Answers(std::vector<std::string> texts) : texts_(std::move(texts)) {}
   Result<CompletionReply> complete(const CompletionRequest& request) override {
     prompts.push_back(request);
-    if (request.turn >= refused_from) return fail(ErrorCode::invalid_argument, "HTTP 400: too long");
-    return CompletionReply{texts_[std::min<std::size_t>(static_cast<std::size_t>(request.turn), texts_.size() - 1)], "stop", 10, 1, true};
+    if (request.turn >= refused_from)
+      return fail(ErrorCode::invalid_argument, "HTTP 400: too long");
+    return CompletionReply{
+        texts_[std::min<std::size_t>(static_cast<std::size_t>(request.turn), texts_.size() - 1)],
+        "stop", 10, 1, true};
   }
   std::string label() const override { return "fake:model"; }
   bool is_model() const override { return true; }
@@ -73,11 +86,16 @@ class Answers final : public LlmClient {
   const std::vector<std::string> texts_;
 };
 
-std::string module_of(const std::string& remark) { return "```python\n# " + remark + "\ndef f(x):\n    return x\n```\n"; }
-std::string edit_of(const std::string& from, const std::string& to) { return "<<<<<<< SEARCH\n# " + from + "\n=======\n# " + to + "\n>>>>>>> REPLACE\n"; }
+std::string module_of(const std::string& remark) {
+  return "```python\n# " + remark + "\ndef f(x):\n    return x\n```\n";
+}
+std::string edit_of(const std::string& from, const std::string& to) {
+  return "<<<<<<< SEARCH\n# " + from + "\n=======\n# " + to + "\n>>>>>>> REPLACE\n";
+}
 
 struct Fixture {
-  std::filesystem::path file = std::filesystem::temp_directory_path() / new_handle("agents_test") / "f.jsonl";
+  std::filesystem::path file =
+      std::filesystem::temp_directory_path() / new_handle("agents_test") / "f.jsonl";
   Judge server;
   SystemClock clock;
   ~Fixture() { std::filesystem::remove_all(file.parent_path()); }
@@ -89,15 +107,21 @@ struct Fixture {
     REQUIRE(transcript);
     MeteredClient metered(model, std::nullopt, {});
     return attempt_operator(*choice, server, metered, *transcript,
-                            {.run = "run_1", .operator_name = "f", .data_dir = std::string(ASSAY_SOURCE_DIR) + "/reference_agents", .step = {}});
+                            {.run = "run_1",
+                             .operator_name = "f",
+                             .data_dir = std::string(ASSAY_SOURCE_DIR) + "/reference_agents",
+                             .step = {}});
   }
 };
 
 }  // namespace
 
-TEST_CASE("leader keeps what is better, takes back what is not, and tells of an edit that matches nothing") {
+TEST_CASE(
+    "leader keeps what is better, takes back what is not, and tells of an edit that matches "
+    "nothing") {
   Fixture fixture;
-  Answers model({module_of("broken"), edit_of("nowhere", "x"), edit_of("broken", "perf=0.5"), edit_of("perf=0.5", "wrong"), edit_of("perf=0.5", "perf=0.9"),
+  Answers model({module_of("broken"), edit_of("nowhere", "x"), edit_of("broken", "perf=0.5"),
+                 edit_of("perf=0.5", "wrong"), edit_of("perf=0.5", "perf=0.9"),
                  edit_of("perf=0.9", "perf=0.3")});
   const Result<Attempt> attempt = fixture.attempt("leader?rounds=6", model);
   REQUIRE(attempt);
@@ -111,27 +135,32 @@ TEST_CASE("leader keeps what is better, takes back what is not, and tells of an 
 
 TEST_CASE("alphaevolve shows the evaluator's words and submits the best of at most five") {
   Fixture fixture;
-  Answers model({module_of("broken"), module_of("wrong"), module_of("perf=0.7"), module_of("perf=0.2"), module_of("wrong again")});
+  Answers model({module_of("broken"), module_of("wrong"), module_of("perf=0.7"),
+                 module_of("perf=0.2"), module_of("wrong again")});
   const Result<Attempt> attempt = fixture.attempt("alphaevolve", model);
   REQUIRE(attempt);
   CHECK(model.prompts.size() == 5);
   CHECK(fixture.server.submitted.find("perf=0.7") != std::string::npos);
-  CHECK(model.prompts[1].messages[0].text.find("Verdict: error: syntax_error") != std::string::npos);
+  CHECK(model.prompts[1].messages[0].text.find("Verdict: error: syntax_error") !=
+        std::string::npos);
   CHECK(fixture.server.calls["run_tests"] == 4);  // what does not compile is not tested
 }
 
 TEST_CASE("alphaevolve with diff edits the best version, and says why a reply could not be used") {
   Fixture fixture;
-  Answers model({module_of("perf=0.2"), edit_of("perf=0.2", "perf=0.4"), edit_of("perf=0.2", "perf=0.9"), edit_of("perf=0.4", "perf=0.6")});
+  Answers model({module_of("perf=0.2"), edit_of("perf=0.2", "perf=0.4"),
+                 edit_of("perf=0.2", "perf=0.9"), edit_of("perf=0.4", "perf=0.6")});
   REQUIRE(fixture.attempt("alphaevolve?diff=1&attempts=4", model));
   CHECK(fixture.server.submitted.find("perf=0.6") != std::string::npos);
-  CHECK(model.prompts[3].messages[0].text.find("could not be used: edit 1 matches nothing") != std::string::npos);
+  CHECK(model.prompts[3].messages[0].text.find("could not be used: edit 1 matches nothing") !=
+        std::string::npos);
 }
 
 TEST_CASE("geak drops a line of attack after so many failed repairs, and plans from its pool") {
   Fixture fixture;
   SECTION("debugging trap") {
-    Answers model({module_of("broken 0"), "why", module_of("broken 1"), "why", module_of("broken 2"), module_of("wrong 3")});
+    Answers model({module_of("broken 0"), "why", module_of("broken 1"), "why",
+                   module_of("broken 2"), module_of("wrong 3")});
     const Result<Attempt> attempt = fixture.attempt("geak?iterations=4&max_debug=2", model);
     REQUIRE(attempt);
     REQUIRE(model.prompts.size() == 6);
@@ -139,7 +168,8 @@ TEST_CASE("geak drops a line of attack after so many failed repairs, and plans f
     CHECK(fixture.server.submitted.find("wrong 3") != std::string::npos);  // it came furthest
   }
   SECTION("pool") {
-    Answers model({module_of("perf=0.5"), "thought", "plan", module_of("perf=0.8"), "thought", "plan", module_of("perf=0.6")});
+    Answers model({module_of("perf=0.5"), "thought", "plan", module_of("perf=0.8"), "thought",
+                   "plan", module_of("perf=0.6")});
     const Result<Attempt> attempt = fixture.attempt("geak?iterations=3", model);
     REQUIRE(attempt);
     CHECK(fixture.server.submitted.find("perf=0.8") != std::string::npos);
@@ -150,15 +180,20 @@ TEST_CASE("geak drops a line of attack after so many failed repairs, and plans f
 
 TEST_CASE("geak without a part does without it") {
   Fixture fixture;
-  const auto text_of = [](const Answers& model, std::size_t i) { return model.prompts.at(i).messages[0].text; };
+  const auto text_of = [](const Answers& model, std::size_t i) {
+    return model.prompts.at(i).messages[0].text;
+  };
   SECTION("no debugging trap: the same line of attack to the end") {
-    Answers model({module_of("broken 0"), "why", module_of("broken 1"), "why", module_of("broken 2")});
+    Answers model(
+        {module_of("broken 0"), "why", module_of("broken 1"), "why", module_of("broken 2")});
     REQUIRE(fixture.attempt("geak?iterations=9&max_debug=0", model));
     CHECK(model.prompts.size() == 1 + 2 * 8);
-    for (const CompletionRequest& prompt : model.prompts) CHECK(prompt.messages[0].text.find("was dropped") == std::string::npos);
+    for (const CompletionRequest& prompt : model.prompts)
+      CHECK(prompt.messages[0].text.find("was dropped") == std::string::npos);
   }
   SECTION("no reflector: one request for each version") {
-    Answers model({module_of("broken"), module_of("wrong"), module_of("perf=0.5"), "plan", module_of("perf=0.8")});
+    Answers model({module_of("broken"), module_of("wrong"), module_of("perf=0.5"), "plan",
+                   module_of("perf=0.8")});
     REQUIRE(fixture.attempt("geak?iterations=4&reflect=0", model));
     REQUIRE(model.prompts.size() == 5);
     CHECK(text_of(model, 1).find("What a colleague found") == std::string::npos);
@@ -173,7 +208,8 @@ TEST_CASE("geak without a part does without it") {
     CHECK(fixture.server.submitted.find("perf=0.5") != std::string::npos);
   }
   SECTION("no pool: the optimizer sees the fastest version only") {
-    Answers model({module_of("perf=0.5"), "thought", "plan", module_of("perf=0.8"), "thought", "plan", module_of("perf=0.6")});
+    Answers model({module_of("perf=0.5"), "thought", "plan", module_of("perf=0.8"), "thought",
+                   "plan", module_of("perf=0.6")});
     REQUIRE(fixture.attempt("geak?iterations=3&ancestors=1", model));
     CHECK(text_of(model, 5).find("perf=0.8") != std::string::npos);
     CHECK(text_of(model, 5).find("perf=0.5") == std::string::npos);
@@ -197,9 +233,12 @@ TEST_CASE("geak without a part does without it") {
   }
 }
 
-TEST_CASE("geak's instances take turns, share nothing but the budgets, and the best of all is submitted") {
+TEST_CASE(
+    "geak's instances take turns, share nothing but the budgets, and the best of all is "
+    "submitted") {
   Fixture fixture;
-  Answers model({module_of("broken a"), module_of("perf=0.9"), "why a", module_of("perf=0.4"), "plan b", module_of("perf=0.2")});
+  Answers model({module_of("broken a"), module_of("perf=0.9"), "why a", module_of("perf=0.4"),
+                 "plan b", module_of("perf=0.2")});
   REQUIRE(fixture.attempt("geak?iterations=2&instances=2&reflect=1", model));
   REQUIRE(model.prompts.size() >= 4);
   const auto text_of = [&](std::size_t i) { return model.prompts.at(i).messages[0].text; };
@@ -216,7 +255,8 @@ TEST_CASE("geak's instances take turns, share nothing but the budgets, and the b
 
 TEST_CASE("alphaevolve's islands begin apart and hear of each other's best after a migration") {
   Fixture fixture;
-  Answers model({module_of("broken a"), module_of("perf=0.5"), module_of("wrong c"), module_of("perf=0.4"), module_of("perf=0.3")});
+  Answers model({module_of("broken a"), module_of("perf=0.5"), module_of("wrong c"),
+                 module_of("perf=0.4"), module_of("perf=0.3")});
   REQUIRE(fixture.attempt("alphaevolve?attempts=5&islands=2&migrate=4", model));
   const auto text_of = [&](std::size_t i) { return model.prompts.at(i).messages[0].text; };
   CHECK(text_of(1).find("Write the first version") != std::string::npos);
@@ -241,11 +281,18 @@ TEST_CASE("where nothing is timed, correct is the end, and the attempt says so")
   }
 }
 
-TEST_CASE("an attempt cut short anywhere ends like one that was not, and asks and calls nothing twice") {
-  const std::vector<std::string> texts = {module_of("broken"), module_of("wrong"), module_of("perf=0.7"), module_of("perf=0.9"), module_of("perf=0.2")};
-  const std::string agent = GENERATE("one_shot", "leader", "alphaevolve", "alphaevolve?attempts=9&islands=2&migrate=2&archive=1&min_perf=0.5",
-                                     "alphaevolve?attempts=6&islands=3&diff=1&archive=1&others=4", "geak?iterations=4", "geak?iterations=3&instances=3",
-                                     "geak?iterations=5&max_debug=0&ancestors=1&reflect=0&knowledge=1&example=1", "geak?cascade=0&optimize=0&instances=2");
+TEST_CASE(
+    "an attempt cut short anywhere ends like one that was not, and asks and calls nothing twice") {
+  const std::vector<std::string> texts = {module_of("broken"), module_of("wrong"),
+                                          module_of("perf=0.7"), module_of("perf=0.9"),
+                                          module_of("perf=0.2")};
+  const std::string agent =
+      GENERATE("one_shot", "leader", "alphaevolve",
+               "alphaevolve?attempts=9&islands=2&migrate=2&archive=1&min_perf=0.5",
+               "alphaevolve?attempts=6&islands=3&diff=1&archive=1&others=4", "geak?iterations=4",
+               "geak?iterations=3&instances=3",
+               "geak?iterations=5&max_debug=0&ancestors=1&reflect=0&knowledge=1&example=1",
+               "geak?cascade=0&optimize=0&instances=2");
   Fixture whole;
   Answers once(texts);
   const Result<Attempt> expected = whole.attempt(agent, once);
@@ -267,7 +314,9 @@ TEST_CASE("an attempt cut short anywhere ends like one that was not, and asks an
   }
 }
 
-TEST_CASE("where the endpoint refuses a later prompt, the best version so far is submitted, cut short or not") {
+TEST_CASE(
+    "where the endpoint refuses a later prompt, the best version so far is submitted, cut short or "
+    "not") {
   const std::string agent = GENERATE("leader", "alphaevolve", "geak?iterations=5&reflect=0");
   Fixture whole;
   Answers once({module_of("perf=0.7"), module_of("wrong")});
@@ -277,7 +326,8 @@ TEST_CASE("where the endpoint refuses a later prompt, the best version so far is
   INFO(agent);
   CHECK(expected->outcome == "pass");
   CHECK(whole.server.submitted.find("perf=0.7") != std::string::npos);
-  CHECK(expected->explanation.find("the endpoint refused a prompt: HTTP 400: too long") != std::string::npos);
+  CHECK(expected->explanation.find("the endpoint refused a prompt: HTTP 400: too long") !=
+        std::string::npos);
   CHECK(once.prompts.size() == 2 + kMostPromptRefusals);
   for (int cut = 0; cut < static_cast<int>(expected->tool_calls); ++cut) {
     Fixture fixture;
@@ -297,7 +347,8 @@ TEST_CASE("where the endpoint refuses a later prompt, the best version so far is
 TEST_CASE("names of agents and options") {
   CHECK(parse_agent("geak?max_debug=2")->options.at("max_debug") == 2);
   CHECK(parse_agent("geak")->options.at("max_debug") == 5);
-  CHECK(parse_agent("two_shot").error().message == "unknown agent 'two_shot'; valid: one_shot, leader, alphaevolve, geak");
+  CHECK(parse_agent("two_shot").error().message ==
+        "unknown agent 'two_shot'; valid: one_shot, leader, alphaevolve, geak");
   CHECK(parse_agent("leader?rounds=1.5").error().code == ErrorCode::invalid_argument);
   CHECK(parse_agent("one_shot?rounds=1").error().message.find("no option") != std::string::npos);
   CHECK(parse_agent("leader?").error().code == ErrorCode::invalid_argument);

@@ -12,7 +12,8 @@ namespace {
 ProviderOptions options_with(std::map<std::string, std::string> environment) {
   ProviderOptions options;
   options.data_dir = std::string(ASSAY_SOURCE_DIR) + "/reference_agents";
-  options.environment = [environment = std::move(environment)](const std::string& name) -> std::optional<std::string> {
+  options.environment = [environment = std::move(environment)](
+                            const std::string& name) -> std::optional<std::string> {
     const auto found = environment.find(name);
     return found == environment.end() ? std::nullopt : std::optional<std::string>(found->second);
   };
@@ -33,7 +34,9 @@ TEST_CASE("PROVIDER:NAME") {
     const Result<ModelName> refused = parse_model(unknown);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::not_found);
-    CHECK(refused.error().message.find("openai, anthropic, deepseek, together, google, openai-compatible, scripted") != std::string::npos);
+    CHECK(refused.error().message.find(
+              "openai, anthropic, deepseek, together, google, openai-compatible, scripted") !=
+          std::string::npos);
   }
   CHECK(parse_model("scripted:other").error().message.find("scripted:demo") != std::string::npos);
 }
@@ -60,8 +63,10 @@ TEST_CASE("openai-compatible needs a base URL and no key") {
   const auto refused = make_llm_client("openai-compatible:qwen", options_with({}));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message.find("ASSAY_LLM_BASE_URL") != std::string::npos);
-  CHECK(make_llm_client("openai-compatible:qwen", options_with({{"ASSAY_LLM_BASE_URL", "http://gpu-box:8000/v1/"}})));
-  CHECK_FALSE(make_llm_client("openai-compatible:qwen", options_with({{"ASSAY_LLM_BASE_URL", "gpu-box:8000"}})));
+  CHECK(make_llm_client("openai-compatible:qwen",
+                        options_with({{"ASSAY_LLM_BASE_URL", "http://gpu-box:8000/v1/"}})));
+  CHECK_FALSE(make_llm_client("openai-compatible:qwen",
+                              options_with({{"ASSAY_LLM_BASE_URL", "gpu-box:8000"}})));
 }
 
 TEST_CASE("scripted is no model") {

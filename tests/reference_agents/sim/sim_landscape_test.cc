@@ -17,7 +17,8 @@ TEST_CASE("a landscape is settled by seed and operator, and rugged enough to get
     int peaks = 0;
     for (Ideas ideas = 0; ideas < (1U << kIdeas); ++ideas) {
       bool is_peak = true;
-      for (std::size_t i = 0; i < kIdeas; ++i) is_peak = is_peak && landscape.perf(ideas ^ Ideas{1} << i) < landscape.perf(ideas);
+      for (std::size_t i = 0; i < kIdeas; ++i)
+        is_peak = is_peak && landscape.perf(ideas ^ Ideas{1} << i) < landscape.perf(ideas);
       peaks += is_peak ? 1 : 0;
     }
     REQUIRE(peaks >= 1);
@@ -27,7 +28,8 @@ TEST_CASE("a landscape is settled by seed and operator, and rugged enough to get
 }
 
 TEST_CASE("ideas in a text, and plans, which are no versions") {
-  CHECK(ideas_in("x\n" + ideas_comment(13) + "# ideas: none\n" + ideas_comment(0)) == std::vector<Ideas>{13, 0});
+  CHECK(ideas_in("x\n" + ideas_comment(13) + "# ideas: none\n" + ideas_comment(0)) ==
+        std::vector<Ideas>{13, 0});
   CHECK(ideas_in(plan_sentence(5)).empty());
   CHECK(planned_ideas(plan_sentence(5) + plan_sentence(6)) == 6U);
   CHECK_FALSE(planned_ideas(ideas_comment(5)).has_value());

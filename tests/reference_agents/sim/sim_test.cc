@@ -25,7 +25,8 @@ std::unique_ptr<SimClient> sim(const std::string& name) {
   return std::move(*client);
 }
 
-CompletionRequest asking(const std::string& name, std::int64_t turn, const std::string& rest = "spec") {
+CompletionRequest asking(const std::string& name, std::int64_t turn,
+                         const std::string& rest = "spec") {
   return {"system", {{"user", "Operator: " + name + "\n\n" + rest}}, {}, 100, "sample 1", turn};
 }
 
@@ -37,7 +38,8 @@ std::string code_of(SimClient& client, const CompletionRequest& request) {
 
 }  // namespace
 
-TEST_CASE("the same seed, operator, sample and turn give the same answer, whatever was asked between") {
+TEST_CASE(
+    "the same seed, operator, sample and turn give the same answer, whatever was asked between") {
   const auto first = sim("7");
   const auto second = sim("7");
   bool sample_matters = false;
@@ -56,20 +58,25 @@ TEST_CASE("the same seed, operator, sample and turn give the same answer, whatev
 }
 
 TEST_CASE("the odds are kept: never a flaw, always one, repaired or not") {
-  const std::string oracle = code_of(*sim("1?compile_error=0&wrong=0&slow=0"), asking("gelu_tanh", 0));
+  const std::string oracle =
+      code_of(*sim("1?compile_error=0&wrong=0&slow=0"), asking("gelu_tanh", 0));
   const auto wrong = sim("1?compile_error=0&wrong=1&slow=0&repair=1");
   const auto stubborn = sim("1?compile_error=1&wrong=0&slow=0&repair=0");
   for (std::int64_t turn = 0; turn < 10; ++turn) {
     CHECK(code_of(*wrong, asking("gelu_tanh", turn)) != oracle);
-    CHECK(code_of(*wrong, asking("gelu_tanh", turn, "Verdict: fail (wrong_result): ...")) == oracle);
-    CHECK(code_of(*stubborn, asking("gelu_tanh", turn, "Verdict: error (syntax_error): ...")) != oracle);
+    CHECK(code_of(*wrong, asking("gelu_tanh", turn, "Verdict: fail (wrong_result): ...")) ==
+          oracle);
+    CHECK(code_of(*stubborn, asking("gelu_tanh", turn, "Verdict: error (syntax_error): ...")) !=
+          oracle);
   }
 }
 
 TEST_CASE("a prompt for edits gets edits of the code it shows, and one for prose gets prose") {
   const auto wrong = sim("3?compile_error=0&wrong=1&slow=0&repair=1&bad_edit=0");
   const std::string flawed = code_of(*wrong, asking("gelu_tanh", 0));
-  const std::string ask_edits = "```python\n" + flawed + "```\n\nVerdict: fail\n\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n";
+  const std::string ask_edits =
+      "```python\n" + flawed +
+      "```\n\nVerdict: fail\n\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n";
   const Result<CompletionReply> reply = wrong->complete(asking("gelu_tanh", 1, ask_edits));
   REQUIRE(reply);
   const auto edits = parse_edits(reply->text);
@@ -78,17 +85,21 @@ TEST_CASE("a prompt for edits gets edits of the code it shows, and one for prose
   REQUIRE(mended);
   CHECK(*mended == code_of(*wrong, asking("gelu_tanh", 1, "Verdict: fail")));
   const auto clumsy = sim("3?bad_edit=1");
-  CHECK_FALSE(apply_edits(flawed, *parse_edits(clumsy->complete(asking("gelu_tanh", 1, ask_edits))->text)));
-  CHECK(fenced_blocks(wrong->complete(asking("gelu_tanh", 1, "Answer without code."))->text).empty());
+  CHECK_FALSE(
+      apply_edits(flawed, *parse_edits(clumsy->complete(asking("gelu_tanh", 1, ask_edits))->text)));
+  CHECK(
+      fenced_blocks(wrong->complete(asking("gelu_tanh", 1, "Answer without code."))->text).empty());
 }
 
 TEST_CASE("errors of the name, and operators without an oracle") {
-  for (const char* bad : {"", "x", "7?wrong", "7?wrong=2", "7?wrong=nan", "7?wrong=0.1&wrong=0.1", "7?compile_error=0.6&wrong=0.6", "-1"}) {
+  for (const char* bad : {"", "x", "7?wrong", "7?wrong=2", "7?wrong=nan", "7?wrong=0.1&wrong=0.1",
+                          "7?compile_error=0.6&wrong=0.6", "-1"}) {
     INFO(bad);
     CHECK(SimClient::make(bad, kOperators).error().code == ErrorCode::invalid_argument);
   }
   CHECK(sim("7")->complete(asking("nobody", 0)).error().code == ErrorCode::not_found);
-  CHECK(sim("7")->complete({"", {{"user", "no name"}}, {}, 1}).error().code == ErrorCode::not_found);
+  CHECK(sim("7")->complete({"", {{"user", "no name"}}, {}, 1}).error().code ==
+        ErrorCode::not_found);
   const std::vector<std::string> known = sim("7")->known_operators();
   CHECK(std::find(known.begin(), known.end(), "vector_add") != known.end());
 }
@@ -112,9 +123,12 @@ TEST_CASE("a line of attack is kept while its code is mended, and one that is de
     bool repaired_once = false;
     bool failed_once = false;
     for (std::int64_t later = 100; later < 105; ++later) {
-      const std::string mended = code_of(*mortal, asking("gelu_tanh", later, "```python\n" + first + "```\n\nVerdict: fail (wrong_result)"));
+      const std::string mended =
+          code_of(*mortal, asking("gelu_tanh", later,
+                                  "```python\n" + first + "```\n\nVerdict: fail (wrong_result)"));
       CHECK(attack_of(mended) == attack_of(first));
-      const std::string oracle = code_of(*sim("1?compile_error=0&wrong=0&slow=0"), asking("gelu_tanh", 0));
+      const std::string oracle =
+          code_of(*sim("1?compile_error=0&wrong=0&slow=0"), asking("gelu_tanh", 0));
       (mended == attack_comment(*attack_of(first)) + oracle ? repaired_once : failed_once) = true;
     }
     CHECK(repaired_once != failed_once);
@@ -128,9 +142,11 @@ TEST_CASE("insight helps those only who were shown a reflection") {
   const auto slow_learner = sim("5?compile_error=0&wrong=1&slow=0&repair=0&insight=1");
   const std::string flawed = code_of(*slow_learner, asking("gelu_tanh", 0));
   const std::string failure = "```python\n" + flawed + "```\n\nVerdict: fail\n\n";
-  const std::string oracle = code_of(*sim("1?compile_error=0&wrong=0&slow=0"), asking("gelu_tanh", 0));
+  const std::string oracle =
+      code_of(*sim("1?compile_error=0&wrong=0&slow=0"), asking("gelu_tanh", 0));
   CHECK(code_of(*slow_learner, asking("gelu_tanh", 1, failure)) != oracle);
-  CHECK(code_of(*slow_learner, asking("gelu_tanh", 1, failure + "What a colleague found: the mask")) == oracle);
+  CHECK(code_of(*slow_learner,
+                asking("gelu_tanh", 1, failure + "What a colleague found: the mask")) == oracle);
 }
 
 TEST_CASE("for the device fake, code says what it is, and a plan is carried out") {
@@ -139,12 +155,16 @@ TEST_CASE("for the device fake, code says what it is, and a plan is carried out"
   REQUIRE(ideas_in(code).size() == 1);
   CHECK(code.find("# fake: perf=") != std::string::npos);
   CHECK(code.find("# fake: fail") == std::string::npos);
-  CHECK(code_of(*sim("5?compile_error=0&wrong=1&slow=0&fake=1"), asking("gelu_tanh", 0)).find("# fake: fail") != std::string::npos);
-  CHECK(code_of(*sim("5?compile_error=1&wrong=0&slow=0&fake=1"), asking("gelu_tanh", 0)).find("# fake: error=") != std::string::npos);
+  CHECK(code_of(*sim("5?compile_error=0&wrong=1&slow=0&fake=1"), asking("gelu_tanh", 0))
+            .find("# fake: fail") != std::string::npos);
+  CHECK(code_of(*sim("5?compile_error=1&wrong=0&slow=0&fake=1"), asking("gelu_tanh", 0))
+            .find("# fake: error=") != std::string::npos);
   const std::string shown = "```python\n" + code + "```\n\nVerdict: pass\n\n";
-  const std::string plan = fake->complete(asking("gelu_tanh", 1, shown + "Answer without code."))->text;
+  const std::string plan =
+      fake->complete(asking("gelu_tanh", 1, shown + "Answer without code."))->text;
   const std::optional<Ideas> planned = planned_ideas(plan);
   REQUIRE(planned);
   CHECK(*planned != ideas_in(code).front());
-  CHECK(ideas_in(code_of(*fake, asking("gelu_tanh", 2, shown + plan))) == std::vector<Ideas>{*planned});
+  CHECK(ideas_in(code_of(*fake, asking("gelu_tanh", 2, shown + plan))) ==
+        std::vector<Ideas>{*planned});
 }

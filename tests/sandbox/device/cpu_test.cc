@@ -54,32 +54,53 @@ def vector_add(x, y):
 )";
 
 const Bad kBad[] = {
-    {"zeros", "import torch\ndef vector_add(x, y):\n    return torch.zeros_like(x)\n", Outcome::fail, ErrorKind::wrong_result, Stage::done},
-    {"prints pass", "print('pass')\nprint('{\"ok\": true}')\ndef vector_add(x, y):\n    return x\n", Outcome::fail, ErrorKind::wrong_result, Stage::done},
-    {"exits at import", "import os\nos._exit(0)\n", Outcome::error, ErrorKind::protocol_error, Stage::import},
-    {"exits when called", "import os\ndef vector_add(x, y):\n    os._exit(0)\n", Outcome::error, ErrorKind::protocol_error, Stage::run},
+    {"zeros", "import torch\ndef vector_add(x, y):\n    return torch.zeros_like(x)\n",
+     Outcome::fail, ErrorKind::wrong_result, Stage::done},
+    {"prints pass", "print('pass')\nprint('{\"ok\": true}')\ndef vector_add(x, y):\n    return x\n",
+     Outcome::fail, ErrorKind::wrong_result, Stage::done},
+    {"exits at import", "import os\nos._exit(0)\n", Outcome::error, ErrorKind::protocol_error,
+     Stage::import},
+    {"exits when called", "import os\ndef vector_add(x, y):\n    os._exit(0)\n", Outcome::error,
+     ErrorKind::protocol_error, Stage::run},
     {"loops at import", "while True: pass\n", Outcome::error, ErrorKind::timeout, Stage::import},
-    {"loops when called", "def vector_add(x, y):\n    while True: pass\n", Outcome::error, ErrorKind::timeout, Stage::run},
-    {"raises", "def vector_add(x, y):\n    raise ValueError('no')\n", Outcome::error, ErrorKind::value_error, Stage::run},
-    {"does not parse", "def vector_add(x, y)\n    return x\n", Outcome::error, ErrorKind::syntax_error, Stage::import},
-    {"has no entry", "def add(x, y):\n    return x\n", Outcome::error, ErrorKind::missing_entry, Stage::import},
-    {"wrong shape", "def vector_add(x, y):\n    return (x + y)[:-1]\n", Outcome::fail, ErrorKind::output_mismatch, Stage::done},
-    {"wrong dtype", "def vector_add(x, y):\n    return (x + y).double()\n", Outcome::fail, ErrorKind::output_mismatch, Stage::done},
-    {"lets torch add", "def vector_add(x, y):\n    return x + y\n", Outcome::error, ErrorKind::not_recordable, Stage::run},
+    {"loops when called", "def vector_add(x, y):\n    while True: pass\n", Outcome::error,
+     ErrorKind::timeout, Stage::run},
+    {"raises", "def vector_add(x, y):\n    raise ValueError('no')\n", Outcome::error,
+     ErrorKind::value_error, Stage::run},
+    {"does not parse", "def vector_add(x, y)\n    return x\n", Outcome::error,
+     ErrorKind::syntax_error, Stage::import},
+    {"has no entry", "def add(x, y):\n    return x\n", Outcome::error, ErrorKind::missing_entry,
+     Stage::import},
+    {"wrong shape", "def vector_add(x, y):\n    return (x + y)[:-1]\n", Outcome::fail,
+     ErrorKind::output_mismatch, Stage::done},
+    {"wrong dtype", "def vector_add(x, y):\n    return (x + y).double()\n", Outcome::fail,
+     ErrorKind::output_mismatch, Stage::done},
+    {"lets torch add", "def vector_add(x, y):\n    return x + y\n", Outcome::error,
+     ErrorKind::not_recordable, Stage::run},
     {"lets numpy add",
-     "import ctypes, numpy as np, torch\ndef at(t): return np.ctypeslib.as_array((ctypes.c_float * t.numel()).from_address(t.data_ptr()))\n"
-     "def vector_add(x, y):\n    z = torch.zeros_like(x)\n    at(z)[:] = at(x) + at(y)\n    return z\n",
+     "import ctypes, numpy as np, torch\ndef at(t): return np.ctypeslib.as_array((ctypes.c_float * "
+     "t.numel()).from_address(t.data_ptr()))\n"
+     "def vector_add(x, y):\n    z = torch.zeros_like(x)\n    at(z)[:] = at(x) + at(y)\n    return "
+     "z\n",
      Outcome::fail, ErrorKind::unattributed, Stage::done},
-    {"dies of a signal", "import os, signal\ndef vector_add(x, y):\n    import ctypes\n    ctypes.string_at(0)\n", Outcome::error, ErrorKind::crash,
-     Stage::run},
-    {"memory hog", "def vector_add(x, y):\n    hog = []\n    while True: hog.append(bytearray(1 << 26))\n", Outcome::error, ErrorKind::memory_limit,
-     Stage::run},
-    {"fork bomb", "import os\ndef vector_add(x, y):\n    while True: os.fork()\n", Outcome::error, ErrorKind::process_limit, Stage::run},
-    {"thread bomb", "import threading, time\ndef vector_add(x, y):\n    for _ in range(1000): threading.Thread(target=time.sleep, args=(99,)).start()\n",
+    {"dies of a signal",
+     "import os, signal\ndef vector_add(x, y):\n    import ctypes\n    ctypes.string_at(0)\n",
+     Outcome::error, ErrorKind::crash, Stage::run},
+    {"memory hog",
+     "def vector_add(x, y):\n    hog = []\n    while True: hog.append(bytearray(1 << 26))\n",
+     Outcome::error, ErrorKind::memory_limit, Stage::run},
+    {"fork bomb", "import os\ndef vector_add(x, y):\n    while True: os.fork()\n", Outcome::error,
+     ErrorKind::process_limit, Stage::run},
+    {"thread bomb",
+     "import threading, time\ndef vector_add(x, y):\n    for _ in range(1000): "
+     "threading.Thread(target=time.sleep, args=(99,)).start()\n",
      Outcome::error, ErrorKind::process_limit, Stage::run},
-    {"floods stdout", "def vector_add(x, y):\n    while True: print('x' * 65536)\n", Outcome::error, ErrorKind::output_limit, Stage::run},
-    {"fills the disk", "def vector_add(x, y):\n    for i in range(9):\n        open(f'/tmp/{i}', 'wb').write(b'x' * (1 << 26))\n    return x\n", Outcome::error,
-     ErrorKind::disk_limit, Stage::run},
+    {"floods stdout", "def vector_add(x, y):\n    while True: print('x' * 65536)\n", Outcome::error,
+     ErrorKind::output_limit, Stage::run},
+    {"fills the disk",
+     "def vector_add(x, y):\n    for i in range(9):\n        open(f'/tmp/{i}', 'wb').write(b'x' * "
+     "(1 << 26))\n    return x\n",
+     Outcome::error, ErrorKind::disk_limit, Stage::run},
     {"forges a result", R"(import os, socket
 def vector_add(x, y):
     for fd in range(3, 64):
@@ -113,7 +134,8 @@ TEST_CASE("the oracle and a plain submission pass on the CPU") {
 TEST_CASE("a case that is left out says which of the reasons it is") {
   Job job = test_job(kGood);
   job.cases[1].dtype = "bfloat16";
-  CHECK(run(job).skipped_cases == std::vector<std::string>{"large: bfloat16, which the interpreter cannot run"});
+  CHECK(run(job).skipped_cases ==
+        std::vector<std::string>{"large: bfloat16, which the interpreter cannot run"});
 }
 
 TEST_CASE("what a bad submission does is named, and the next one is served") {
@@ -123,18 +145,22 @@ TEST_CASE("what a bad submission does is named, and the next one is served") {
     job.limits.memory_bytes = 1LL << 30;
     if (std::string(bad.name) != "memory hog") job.limits = test_job("").limits;
     const Verdict verdict = run(job);
-    INFO(bad.name << ": " << verdict.summary << " | " << verdict.detail << " | stage " << to_string(verdict.stage) << " | "
-                  << verdict.stderr_text.substr(0, 500));
+    INFO(bad.name << ": " << verdict.summary << " | " << verdict.detail << " | stage "
+                  << to_string(verdict.stage) << " | " << verdict.stderr_text.substr(0, 500));
     CHECK(verdict.outcome == bad.outcome);
     CHECK(to_string(verdict.error_kind) == to_string(bad.kind));
     CHECK(to_string(verdict.stage) == to_string(bad.stage));
-    CHECK(to_string(verdict.tier) == to_string(bad.stage == Stage::import ? Tier::none : Tier::interpreter));
-    if (bad.stage == Stage::run && verdict.cases.empty()) CHECK(verdict.tier_reason == "stopped by the error");
+    CHECK(to_string(verdict.tier) ==
+          to_string(bad.stage == Stage::import ? Tier::none : Tier::interpreter));
+    if (bad.stage == Stage::run && verdict.cases.empty())
+      CHECK(verdict.tier_reason == "stopped by the error");
   }
   CHECK(run(test_job(kGood)).outcome == Outcome::pass);
 }
 
-TEST_CASE("a submission that runs into the limit of time is told where it was; one that cannot be stopped, or lies, is not believed") {
+TEST_CASE(
+    "a submission that runs into the limit of time is told where it was; one that cannot be "
+    "stopped, or lies, is not believed") {
   Job job = test_job("def vector_add(x, y):\n    n = 0\n    while True:\n        n += 1\n");
   job.limits.run_wall_ms = 2'000;
   const Verdict loops = run(job);
@@ -143,13 +169,17 @@ TEST_CASE("a submission that runs into the limit of time is told where it was; o
   CHECK(loops.diagnostic->line.value_or(0) >= 3);
   CHECK(loops.detail == "stopped after 1900 ms; the limit is 2000 ms (case 'small')");
 
-  job.source = "import time\ndef vector_add(x, y):\n    while True:\n        try:\n            time.sleep(9)\n        except BaseException: pass\n";
+  job.source =
+      "import time\ndef vector_add(x, y):\n    while True:\n        try:\n            "
+      "time.sleep(9)\n        except BaseException: pass\n";
   const Verdict stubborn = run(job);
   CHECK(to_string(stubborn.error_kind) == to_string(ErrorKind::timeout));
   CHECK(stubborn.detail == "ran longer than 2000 ms in stage run");
   CHECK_FALSE(stubborn.diagnostic);
 
-  job.source = "import sys\ndef vector_add(x, y):\n    raise sys.modules['harness.time_limit'].TimeIsUp('at once')\n";
+  job.source =
+      "import sys\ndef vector_add(x, y):\n    raise sys.modules['harness.time_limit'].TimeIsUp('at "
+      "once')\n";
   const Verdict liar = run(job);
   CHECK(to_string(liar.error_kind) == to_string(ErrorKind::protocol_error));
   CHECK(liar.detail == "it said that its time was up, and it was not");
@@ -207,7 +237,8 @@ TEST_CASE("a job can be cancelled while it runs") {
     monitor.cancel = true;
   });
   const auto start = std::chrono::steady_clock::now();
-  const Verdict verdict = cpu().execute(vector_add(JobKind::test, "def vector_add(x, y):\n    while True: pass\n"), monitor);
+  const Verdict verdict = cpu().execute(
+      vector_add(JobKind::test, "def vector_add(x, y):\n    while True: pass\n"), monitor);
   canceller.join();
   CHECK(verdict.error_kind == ErrorKind::cancelled);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1'000));
@@ -217,7 +248,8 @@ TEST_CASE("jobs run side by side") {
   std::vector<std::thread> threads;
   std::atomic<int> passed{0};
   for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&, job = test_job(i % 2 == 0 ? kGood : kBad[0].source), want = i % 2 == 0 ? Outcome::pass : Outcome::fail] {
+    threads.emplace_back([&, job = test_job(i % 2 == 0 ? kGood : kBad[0].source),
+                          want = i % 2 == 0 ? Outcome::pass : Outcome::fail] {
       JobMonitor monitor;
       passed += cpu().execute(job, monitor).outcome == want;
     });
@@ -226,8 +258,10 @@ TEST_CASE("jobs run side by side") {
   CHECK(passed == 4);
 }
 
-TEST_CASE("a dialect that cannot be interpreted is compiled, and the verdict says what would run it") {
-  Job job = vector_add(JobKind::test, read_text(ASSAY_SOURCE_DIR "/operators/dsl/gluon_blocked_add/oracle.py"));
+TEST_CASE(
+    "a dialect that cannot be interpreted is compiled, and the verdict says what would run it") {
+  Job job = vector_add(JobKind::test,
+                       read_text(ASSAY_SOURCE_DIR "/operators/dsl/gluon_blocked_add/oracle.py"));
   job.operator_name = job.entry = "gluon_blocked_add";
   job.operator_dir = ASSAY_SOURCE_DIR "/operators/dsl/gluon_blocked_add";
   job.dialect = "gluon";
@@ -267,16 +301,19 @@ TEST_CASE("a fresh process for each candidate gives the verdicts that forks of t
   SandboxConfig config = real_config();
   config.spawn = true;
   const std::unique_ptr<Device> spawning = make_cpu_device(config);
-  std::vector<std::string> sources = {kGood, "import torch, triton\nprint(torch.__version__)\n" + oracle()};
+  std::vector<std::string> sources = {
+      kGood, "import torch, triton\nprint(torch.__version__)\n" + oracle()};
   for (const Bad& bad : kBad) {
-    for (const char* name : {"raises", "does not parse", "wrong dtype", "dies of a signal", "exits when called", "memory hog"}) {
+    for (const char* name : {"raises", "does not parse", "wrong dtype", "dies of a signal",
+                             "exits when called", "memory hog"}) {
       if (std::string(bad.name) == name) sources.emplace_back(bad.source);
     }
   }
   REQUIRE(sources.size() == 8);
   for (const std::string& source : sources) {
     Job job = test_job(source);
-    job.limits.run_wall_ms = 30'000;  // none is endless, and a busy machine takes seconds to fill the memory that a hog may have
+    job.limits.run_wall_ms = 30'000;  // none is endless, and a busy machine takes seconds to fill
+                                      // the memory that a hog may have
     JobMonitor monitor;
     const Verdict spawned = spawning->execute(job, monitor), forked = run(job);
     INFO(source << "\nspawned: " << spawned.summary << "\nforked: " << forked.summary);
@@ -300,7 +337,8 @@ TEST_CASE("a fresh process for each candidate gives the verdicts that forks of t
 }
 
 TEST_CASE("outputs are judged only once the candidate is gone, and all that it started") {
-  // It stays after its last result, and a moment later a process in a session of its own spoils the outputs; the judge is made to come later still.
+  // It stays after its last result, and a moment later a process in a session of its own spoils the
+  // outputs; the judge is made to come later still.
   const std::string source = R"(import gc, os, time
 import torch, triton
 import triton.language as tl

@@ -1,5 +1,5 @@
-// What the tests of the plan tier share: an operator that copies, and a GPU whose launcher runs the fake driver. It performs memory operations, and of kernels those
-// that it knows by name.
+// What the tests of the plan tier share: an operator that copies, and a GPU whose launcher runs the
+// fake driver. It performs memory operations, and of kernels those that it knows by name.
 #pragma once
 
 #include <filesystem>
@@ -55,25 +55,30 @@ def cost(case):
     return Cost(bytes=2 * case.axes["n"] * case.dtype.itemsize, flops=0)
 )";
 
-/// The fake device performs copies, and of kernels only those that it knows by name. A plan without any is nobody's work.
+/// The fake device performs copies, and of kernels only those that it knows by name. A plan without
+/// any is nobody's work.
 inline const std::string kImports = "import torch, triton\n";
 inline std::string copying(const std::string& kernel) {
-  return kImports + "@triton.jit\ndef " + kernel + "(x, y, n):\n    pass\ndef plain_copy(x):\n    y = torch.empty_like(x)\n    " + kernel +
+  return kImports + "@triton.jit\ndef " + kernel +
+         "(x, y, n):\n    pass\ndef plain_copy(x):\n    y = torch.empty_like(x)\n    " + kernel +
          "[(1,)](x, y, x.numel())\n    return y\n";
 }
 inline const std::string kKernel = kImports + "@triton.jit\ndef fake_nothing(p):\n    pass\n";
 inline const std::string kCopy = copying("fake_copy");
-inline const std::string kClone = kKernel + "def plain_copy(x):\n    y = x.clone()\n    fake_nothing[(1,)](y)\n    return y\n";
+inline const std::string kClone =
+    kKernel + "def plain_copy(x):\n    y = x.clone()\n    fake_nothing[(1,)](y)\n    return y\n";
 
 inline std::string operator_folder() {
   static const std::string folder = [] {
-    const std::filesystem::path path = std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators/plain_copy";
+    const std::filesystem::path path =
+        std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators/plain_copy";
     std::filesystem::create_directories(path);
     std::string spec = kSpec;
     for (const char* visibility : {"public", "hidden"}) {
       for (const char* size : {"64", "1000", "4096"}) {
-        spec += "\n[[cases]]\nid = \"" + std::string(visibility) + size + "\"\nvisibility = \"" + visibility +
-                "\"\ninterpreter = true\ndtype = \"float32\"\naxes = { n = " + size + " }\ndistribution = \"normal\"\n";
+        spec += "\n[[cases]]\nid = \"" + std::string(visibility) + size + "\"\nvisibility = \"" +
+                visibility + "\"\ninterpreter = true\ndtype = \"float32\"\naxes = { n = " + size +
+                " }\ndistribution = \"normal\"\n";
       }
     }
     std::ofstream(path / "spec.toml") << spec;
@@ -91,7 +96,8 @@ inline Device& gpu(int recorders) {
   if (!device) {
     SandboxConfig config = real_config();
     config.recorders = recorders;
-    Result<std::unique_ptr<Device>> made = make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+    Result<std::unique_ptr<Device>> made =
+        make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
     if (!made) throw std::runtime_error(made.error().message);
     device = std::move(*made);
   }
@@ -103,8 +109,18 @@ inline Job copy_job(JobKind kind, const std::string& source) {
   job.operator_name = "plain_copy";
   job.operator_dir = operator_folder();
   job.entry = "plain_copy";
-  job.cases = {{.id = "public64", .hidden = false, .interpreter = true, .axes = {{"n", 64}}, .dtype = "float32", .distribution = "normal"},
-               {.id = "hidden1000", .hidden = true, .interpreter = true, .axes = {{"n", 1000}}, .dtype = "float32", .distribution = "normal"}};
+  job.cases = {{.id = "public64",
+                .hidden = false,
+                .interpreter = true,
+                .axes = {{"n", 64}},
+                .dtype = "float32",
+                .distribution = "normal"},
+               {.id = "hidden1000",
+                .hidden = true,
+                .interpreter = true,
+                .axes = {{"n", 1000}},
+                .dtype = "float32",
+                .distribution = "normal"}};
   return job;
 }
 

@@ -1,4 +1,5 @@
-// The plan tier through real processes (zygote, candidate, judge) and the launcher's fake driver: memory operations are performed, kernels only by name.
+// The plan tier through real processes (zygote, candidate, judge) and the launcher's fake driver:
+// memory operations are performed, kernels only by name.
 #include "sandbox/device/cuda.h"
 
 #include <sys/resource.h>
@@ -43,7 +44,9 @@ std::set<std::string> names_of(const std::vector<Artifact>& artifacts) {
 
 std::string kernel(const std::string& name) {
   return "import torch, triton\nimport triton.language as tl\n@triton.jit\ndef " + name +
-         "(x, n):\n    tl.store(x + n, 1.0)\ndef plain_copy(x):\n    y = torch.empty_like(x)\n    " + name + "[(1,)](y, 0)\n    return y\n";
+         "(x, n):\n    tl.store(x + n, 1.0)\ndef plain_copy(x):\n    y = torch.empty_like(x)\n   "
+         " " +
+         name + "[(1,)](y, 0)\n    return y\n";
 }
 
 }  // namespace
@@ -58,7 +61,9 @@ TEST_CASE("a recorded plan is launched and judged") {
   CHECK(verdict.provenance.device_name == "Fake GPU");
 }
 
-TEST_CASE("a plan whose copies do the work is not its kernels' work, and one that spoils an input is wrong") {
+TEST_CASE(
+    "a plan whose copies do the work is not its kernels' work, and one that spoils an input is "
+    "wrong") {
   const Verdict clone = run(copy_job(JobKind::test, kClone));
   CHECK(clone.outcome == Outcome::fail);
   CHECK(clone.error_kind == ErrorKind::unattributed);
@@ -67,7 +72,8 @@ TEST_CASE("a plan whose copies do the work is not its kernels' work, and one tha
   INFO(spoilt.summary << " " << spoilt.detail << spoilt.stderr_text);
   CHECK(spoilt.outcome == Outcome::fail);
   CHECK(spoilt.error_kind == ErrorKind::output_mismatch);
-  CHECK(spoilt.cases[0].reason == "argument x was modified; the operator's spec has it as an input");
+  CHECK(spoilt.cases[0].reason ==
+        "argument x was modified; the operator's spec has it as an input");
 }
 
 TEST_CASE("CUDA C++ is compiled, launched and judged as any other plan") {
@@ -140,7 +146,8 @@ TEST_CASE("a grade is timed beside its baseline, where a case is worth it") {
   }
 }
 
-TEST_CASE("a profile takes the baselines that are known, a grade PyTorch's alone and from grades alone") {
+TEST_CASE(
+    "a profile takes the baselines that are known, a grade PyTorch's alone and from grades alone") {
   Job job = copy_job(JobKind::profile, kCopy);
   job.cases = {job.cases.back()};
   job.cases[0].axes["n"] = 3'000;  // no other test's case
@@ -155,7 +162,8 @@ TEST_CASE("a profile takes the baselines that are known, a grade PyTorch's alone
     REQUIRE(verdict.cases[0].latency);
     CHECK(verdict.cases[0].latency->age_ms == 0);
     REQUIRE(verdict.cases[0].baseline_latency);
-    pytorch_ns = verdict.cases[0].pytorch_ns.value_or(0);  // measured on this machine, so never the same twice
+    pytorch_ns = verdict.cases[0].pytorch_ns.value_or(
+        0);  // measured on this machine, so never the same twice
     CHECK(pytorch_ns > 0);
     return verdict.cases[0].baseline_latency->age_ms;
   };
@@ -185,10 +193,14 @@ TEST_CASE("several candidates record one submission and its verdict is that of o
   CHECK(names_of(two.artifacts) == names_of(one.artifacts));
   CHECK(two.kernels.size() == one.kernels.size());
 
-  const std::string fails = "def plain_copy(x):\n    if x.numel() == 1000:\n        raise KeyError('a thousand')\n    return x.clone()\n";
+  const std::string fails =
+      "def plain_copy(x):\n    if x.numel() == 1000:\n        raise KeyError('a thousand')\n    "
+      "return x.clone()\n";
   std::vector<std::pair<std::int64_t, std::int64_t>> heard;
   JobMonitor monitor;
-  monitor.case_done = [&](std::int64_t done, std::int64_t total) { heard.emplace_back(done, total); };
+  monitor.case_done = [&](std::int64_t done, std::int64_t total) {
+    heard.emplace_back(done, total);
+  };
   const Verdict failed = gpu(2).execute(copy_job(JobKind::test, fails), monitor);
   CHECK(failed.error_kind == ErrorKind::key_error);
   CHECK(failed.stage == Stage::record);
@@ -200,7 +212,8 @@ TEST_CASE("several candidates record one submission and its verdict is that of o
 }
 
 TEST_CASE("a wrong answer fails and is not timed") {
-  const Verdict verdict = run(copy_job(JobKind::grade, "import torch\ndef plain_copy(x):\n    return torch.zeros_like(x)\n"));
+  const Verdict verdict = run(copy_job(
+      JobKind::grade, "import torch\ndef plain_copy(x):\n    return torch.zeros_like(x)\n"));
   INFO(verdict.summary);
   CHECK(verdict.outcome == Outcome::fail);
   CHECK(verdict.error_kind == ErrorKind::wrong_result);
@@ -208,7 +221,8 @@ TEST_CASE("a wrong answer fails and is not timed") {
 }
 
 TEST_CASE("a plan of copies alone is right and nobody's work") {
-  const Verdict verdict = run(copy_job(JobKind::grade, "def plain_copy(x):\n    return x.clone()\n"));
+  const Verdict verdict =
+      run(copy_job(JobKind::grade, "def plain_copy(x):\n    return x.clone()\n"));
   INFO(verdict.summary);
   CHECK(verdict.outcome == Outcome::fail);
   CHECK(verdict.error_kind == ErrorKind::unattributed);
@@ -220,10 +234,12 @@ TEST_CASE("a plan of copies alone is right and nobody's work") {
 
 TEST_CASE("what cannot be recorded has the GPU inside the jail, and the verdict says so and why") {
   const std::string kernel =
-      "import torch, triton\nimport triton.language as tl\n@triton.jit\ndef copy(x, y, n, B: tl.constexpr):\n    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+      "import torch, triton\nimport triton.language as tl\n@triton.jit\ndef copy(x, y, n, B: "
+      "tl.constexpr):\n    i = tl.program_id(0) * B + tl.arange(0, B)\n"
       "    tl.store(y + i, tl.load(x + i, mask=i < n), mask=i < n)\n";
   const std::string reads = kernel +
-                            "def plain_copy(x):\n    y = torch.empty_like(x)\n    if float(x[0]) < 1e9:\n        copy[(triton.cdiv(x.numel(), 256),)](x, y, "
+                            "def plain_copy(x):\n    y = torch.empty_like(x)\n    if float(x[0]) < "
+                            "1e9:\n        copy[(triton.cdiv(x.numel(), 256),)](x, y, "
                             "x.numel(), B=256)\n    return y\n";
   Job job = copy_job(JobKind::grade, "print('hello')\n" + reads);
   job.baseline_source = kCopy;
@@ -244,15 +260,20 @@ TEST_CASE("what cannot be recorded has the GPU inside the jail, and the verdict 
 
   CHECK(verdict.hints.empty());
 
-  const Verdict wrong = run(copy_job(JobKind::grade, "import torch\ndef plain_copy(x):\n    return x * (2 if float(x[0]) < 1e9 else 1)\n"));
+  const Verdict wrong = run(copy_job(
+      JobKind::grade,
+      "import torch\ndef plain_copy(x):\n    return x * (2 if float(x[0]) < 1e9 else 1)\n"));
   CHECK(wrong.error_kind == ErrorKind::wrong_result);
   CHECK(wrong.tier == Tier::host);
   CHECK(wrong.cases.size() == 2);
   CHECK_FALSE(wrong.cases[0].latency);
 }
 
-TEST_CASE("on the host tier right outputs that need no kernel of the submission's are nobody's work") {
-  const Verdict verdict = run(copy_job(JobKind::test, "import torch\ndef plain_copy(x):\n    return torch.sort(x).values * 0 + x\n"));
+TEST_CASE(
+    "on the host tier right outputs that need no kernel of the submission's are nobody's work") {
+  const Verdict verdict =
+      run(copy_job(JobKind::test,
+                   "import torch\ndef plain_copy(x):\n    return torch.sort(x).values * 0 + x\n"));
   INFO(verdict.summary << verdict.detail);
   CHECK(verdict.tier == Tier::host);
   CHECK(verdict.error_kind == ErrorKind::unattributed);
@@ -261,7 +282,9 @@ TEST_CASE("on the host tier right outputs that need no kernel of the submission'
 
 TEST_CASE("on the host tier a submission ends as it ended, not as the judge heard of it") {
   const auto kind_of = [](const std::string& then) {
-    const Verdict verdict = run(copy_job(JobKind::test, "import os, socket, time, torch\ndef plain_copy(x):\n    float(x[0])\n" + then));
+    const Verdict verdict = run(
+        copy_job(JobKind::test,
+                 "import os, socket, time, torch\ndef plain_copy(x):\n    float(x[0])\n" + then));
     INFO(verdict.summary);
     CHECK(verdict.tier == Tier::host);
     return verdict.error_kind;
@@ -271,18 +294,26 @@ TEST_CASE("on the host tier a submission ends as it ended, not as the judge hear
   CHECK(kind_of("    os.kill(os.getpid(), 9)\n    os.abort()\n") == ErrorKind::crash);
   CHECK(kind_of("    return x.double()\n") == ErrorKind::output_mismatch);
   // Says by itself that a round is done: it is judged by what is there.
-  const std::string says = "    for fd in range(3, 64):\n        try:\n            os.write(fd, b'D')\n        except OSError:\n            pass\n";
+  const std::string says =
+      "    for fd in range(3, 64):\n        try:\n            os.write(fd, b'D')\n        except "
+      "OSError:\n            pass\n";
   CHECK(kind_of(says + "    time.sleep(0.5)\n    return x.clone()\n") == ErrorKind::protocol_error);
   CHECK(run(copy_job(JobKind::test, kCopy)).outcome == Outcome::pass);
 }
 
-TEST_CASE("without the host tier what cannot be recorded is an error that says which operation on which line") {
+TEST_CASE(
+    "without the host tier what cannot be recorded is an error that says which operation on which "
+    "line") {
   SandboxConfig config = real_config();
   config.host_tier = false;
-  Result<std::unique_ptr<Device>> device = make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+  Result<std::unique_ptr<Device>> device =
+      make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
   REQUIRE(device);
   JobMonitor monitor;
-  const Verdict verdict = (*device)->execute(copy_job(JobKind::test, "import torch\ndef plain_copy(x):\n    return torch.sort(x).values\n"), monitor);
+  const Verdict verdict = (*device)->execute(
+      copy_job(JobKind::test,
+               "import torch\ndef plain_copy(x):\n    return torch.sort(x).values\n"),
+      monitor);
   INFO(verdict.summary << verdict.detail);
   CHECK(verdict.error_kind == ErrorKind::not_recordable);
   CHECK(verdict.detail.find("sort") != std::string::npos);
@@ -298,9 +329,11 @@ TEST_CASE("a launch that is refused is the submission's error, and the next job 
   CHECK(run(copy_job(JobKind::test, kCopy)).outcome == Outcome::pass);
 }
 
-TEST_CASE("a device that fails its check is said to be unhealthy, and serves again once it is well") {
+TEST_CASE(
+    "a device that fails its check is said to be unhealthy, and serves again once it is well") {
   const SickSwitch sick("device");
-  Result<std::unique_ptr<Device>> device = make_cuda_device(sick.config(), {.index = 0, .driver = "fake", .judge_device = "cpu"});
+  Result<std::unique_ptr<Device>> device =
+      make_cuda_device(sick.config(), {.index = 0, .driver = "fake", .judge_device = "cpu"});
   REQUIRE(device);
   const auto execute = [&](const std::string& source) {
     JobMonitor monitor;
@@ -312,7 +345,8 @@ TEST_CASE("a device that fails its check is said to be unhealthy, and serves aga
   sick.set(true);
   // Those that are parked were well when they were parked; the ones that replace them are not.
   Verdict refused = execute(kCopy);
-  for (int i = 0; i < 8 && refused.error_kind != ErrorKind::device_unhealthy; ++i) refused = execute(kCopy);
+  for (int i = 0; i < 8 && refused.error_kind != ErrorKind::device_unhealthy; ++i)
+    refused = execute(kCopy);
   INFO(refused.summary);
   CHECK(refused.error_kind == ErrorKind::device_unhealthy);
   CHECK(refused.detail.find("the device fails its check") != std::string::npos);
@@ -327,7 +361,8 @@ TEST_CASE("a GPU that is not there is an error with the reason") {
   REQUIRE_FALSE(made);
   CHECK(made.error().code == ErrorCode::unavailable);
   CHECK_FALSE(make_device("cuda:x", real_config()));
-  CHECK(make_device("tpu", real_config()).error().message.find("valid: cpu, cuda:N") != std::string::npos);
+  CHECK(make_device("tpu", real_config()).error().message.find("valid: cpu, cuda:N") !=
+        std::string::npos);
 }
 
 TEST_CASE("the physics floor spares what the cache may hold") {
@@ -352,12 +387,16 @@ TEST_CASE("the physics floor spares what the cache may hold") {
   CHECK_FALSE(physics_floor({}, 1, 1));
 }
 
-TEST_CASE("who compiles lets launchers and judges have the processors first; who has the GPU does not") {
+TEST_CASE(
+    "who compiles lets launchers and judges have the processors first; who has the GPU does not") {
   const int own = ::getpriority(PRIO_PROCESS, 0);
   const std::string tell = "import os\nprint(os.getpriority(os.PRIO_PROCESS, 0))\n";
-  const std::string compiling = std::to_string(std::max(own, kNiceness)) + "\n", with_gpu = std::to_string(own) + "\n";
+  const std::string compiling = std::to_string(std::max(own, kNiceness)) + "\n",
+                    with_gpu = std::to_string(own) + "\n";
   CHECK(run(copy_job(JobKind::test, tell + kCopy)).stdout_text == compiling);
-  const Verdict host = run(copy_job(JobKind::test, tell + "import torch\ndef plain_copy(x):\n    return torch.sort(x).values * 0 + x\n"));
+  const Verdict host = run(copy_job(
+      JobKind::test,
+      tell + "import torch\ndef plain_copy(x):\n    return torch.sort(x).values * 0 + x\n"));
   CHECK(host.tier == Tier::host);
   CHECK(host.stdout_text == compiling + with_gpu);
 }
@@ -410,7 +449,8 @@ Job replay_of(JobKind kind, const std::string& source) {
 
 }  // namespace
 
-TEST_CASE("a stored plan is replayed without its submission, and the verdict says where it came from") {
+TEST_CASE(
+    "a stored plan is replayed without its submission, and the verdict says where it came from") {
   const Job job = replay_of(JobKind::test, kCopy);
   const Verdict verdict = run(job);
   INFO(verdict.summary << " " << verdict.detail);
@@ -419,7 +459,8 @@ TEST_CASE("a stored plan is replayed without its submission, and the verdict say
   CHECK(verdict.tier_reason.find("recorded before") != std::string::npos);
   CHECK(verdict.provenance.source_sha256.empty());
   REQUIRE(verdict.provenance.plans);
-  CHECK(*verdict.provenance.plans == std::map<std::string, std::string>{{"public64", sha256_hex(job.plans.at("public64"))}});
+  CHECK(*verdict.provenance.plans ==
+        std::map<std::string, std::string>{{"public64", sha256_hex(job.plans.at("public64"))}});
   CHECK(verdict.stage_ms.count("import") == 0);
   CHECK(verdict.stage_ms.count("record") == 0);
   CHECK_FALSE(run(copy_job(JobKind::test, kCopy)).provenance.plans);
@@ -436,8 +477,12 @@ TEST_CASE("a stored plan gets fresh inputs and is timed like any other") {
   CHECK(first.provenance.seeds != second.provenance.seeds);
 }
 
-TEST_CASE("a stored plan of wrong work fails, one of no kernel is nobody's work, and what is no plan is refused") {
-  const std::string wrong = kKernel + "def plain_copy(x):\n    y = torch.zeros_like(x)\n    fake_nothing[(1,)](y)\n    return y\n";
+TEST_CASE(
+    "a stored plan of wrong work fails, one of no kernel is nobody's work, and what is no plan is "
+    "refused") {
+  const std::string wrong =
+      kKernel +
+      "def plain_copy(x):\n    y = torch.zeros_like(x)\n    fake_nothing[(1,)](y)\n    return y\n";
   CHECK(run(replay_of(JobKind::test, kCopy)).error_kind == ErrorKind::none);
   Job job = replay_of(JobKind::test, kCopy);
   const std::string right = job.plans.at("public64");

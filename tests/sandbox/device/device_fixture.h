@@ -1,4 +1,5 @@
-// What the device tests share: the real harness, jail and Python of this build, and jobs for operators/standard/vector_add.
+// What the device tests share: the real harness, jail and Python of this build, and jobs for
+// operators/standard/vector_add.
 #pragma once
 
 #include <atomic>
@@ -22,7 +23,8 @@ inline SandboxConfig real_config() {
   const std::filesystem::path source = ASSAY_SOURCE_DIR, binary = ASSAY_BINARY_DIR;
   const char* python = std::getenv("ASSAY_PYTHON");
   SandboxConfig config;
-  config.python = python != nullptr && *python != '\0' ? python : (source / ".venv/bin/python").string();
+  config.python =
+      python != nullptr && *python != '\0' ? python : (source / ".venv/bin/python").string();
   config.harness_dir = (source / "sandbox/harness").string();
   config.launcher = (binary / "bin/assay-launcher").string();
   config.jail_exec = (binary / "bin/assay-jail").string();
@@ -31,13 +33,17 @@ inline SandboxConfig real_config() {
   return config;
 }
 
-/// A fake device that can be made to fail its check: a launcher program that reads a switch in the file system.
+/// A fake device that can be made to fail its check: a launcher program that reads a switch in the
+/// file system.
 class SickSwitch {
  public:
-  explicit SickSwitch(const std::string& name) : config_(real_config()), file_(config_.state_dir + "/" + name + ".sick") {
+  explicit SickSwitch(const std::string& name)
+      : config_(real_config()), file_(config_.state_dir + "/" + name + ".sick") {
     set(false);
     const std::string script = config_.state_dir + "/" + name + ".sh";
-    std::ofstream(script) << "#!/bin/sh\n[ -e " << file_ << " ] && set -- \"$@\" --driver fake-sick\nexec " << config_.launcher << " \"$@\"\n";
+    std::ofstream(script) << "#!/bin/sh\n[ -e " << file_
+                          << " ] && set -- \"$@\" --driver fake-sick\nexec " << config_.launcher
+                          << " \"$@\"\n";
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     config_.launcher = script;
   }
@@ -54,14 +60,17 @@ class SickSwitch {
   std::string file_;
 };
 
-/// A device that others have filled by the time that its second launcher starts, and only then. Launchers start one by one.
+/// A device that others have filled by the time that its second launcher starts, and only then.
+/// Launchers start one by one.
 inline SandboxConfig filled_at_second_launcher(const std::string& name) {
   SandboxConfig config = real_config();
   config.parked_launchers = 1;
-  const std::string mark = config.state_dir + "/" + name + ".start", script = config.state_dir + "/" + name + ".sh";
+  const std::string mark = config.state_dir + "/" + name + ".start",
+                    script = config.state_dir + "/" + name + ".sh";
   for (const char* number : {"1", "2"}) std::filesystem::remove(mark + number);
-  std::ofstream(script) << "#!/bin/sh\nif mkdir " << mark << "1 2>/dev/null; then :; elif mkdir " << mark
-                        << "2 2>/dev/null; then set -- \"$@\" --driver fake-full; fi\nexec " << config.launcher << " \"$@\"\n";
+  std::ofstream(script) << "#!/bin/sh\nif mkdir " << mark << "1 2>/dev/null; then :; elif mkdir "
+                        << mark << "2 2>/dev/null; then set -- \"$@\" --driver fake-full; fi\nexec "
+                        << config.launcher << " \"$@\"\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   config.launcher = script;
   return config;
@@ -77,12 +86,29 @@ inline Job vector_add(JobKind kind, const std::string& source) {
   job.operator_dir = std::string(ASSAY_SOURCE_DIR) + "/operators/standard/vector_add";
   job.entry = "vector_add";
   job.source = source;
-  job.cases = {{.id = "small", .hidden = false, .interpreter = true, .axes = {{"n", 4097}}, .dtype = "float32", .distribution = "normal"},
-               {.id = "large", .hidden = false, .interpreter = false, .axes = {{"n", 8388608}}, .dtype = "float32", .distribution = "normal"},
-               {.id = "hidden_small", .hidden = true, .interpreter = true, .axes = {{"n", 12289}}, .dtype = "float32", .distribution = "cancellation"}};
+  job.cases = {{.id = "small",
+                .hidden = false,
+                .interpreter = true,
+                .axes = {{"n", 4097}},
+                .dtype = "float32",
+                .distribution = "normal"},
+               {.id = "large",
+                .hidden = false,
+                .interpreter = false,
+                .axes = {{"n", 8388608}},
+                .dtype = "float32",
+                .distribution = "normal"},
+               {.id = "hidden_small",
+                .hidden = true,
+                .interpreter = true,
+                .axes = {{"n", 12289}},
+                .dtype = "float32",
+                .distribution = "cancellation"}};
   return job;
 }
 
-inline std::string oracle() { return read_text(std::string(ASSAY_SOURCE_DIR) + "/operators/standard/vector_add/oracle.py"); }
+inline std::string oracle() {
+  return read_text(std::string(ASSAY_SOURCE_DIR) + "/operators/standard/vector_add/oracle.py");
+}
 
 }  // namespace assay::sandbox::testing

@@ -61,8 +61,9 @@ TEST_CASE("the fake device ends with the error that the source asks for, at its 
 }
 
 TEST_CASE("a directive that is none is an error that names the valid ones, never a pass") {
-  for (const char* source : {"# fake: passs\n", "# fake: error=none\n", "# fake: error=oops\n", "# fake: sleep_ms=x\n", "# fake: sleep_ms=-1\n",
-                             "# fake: perf=0\n", "# fake: perf=inf\n", "# fake:\n"}) {
+  for (const char* source :
+       {"# fake: passs\n", "# fake: error=none\n", "# fake: error=oops\n", "# fake: sleep_ms=x\n",
+        "# fake: sleep_ms=-1\n", "# fake: perf=0\n", "# fake: perf=inf\n", "# fake:\n"}) {
     INFO(source);
     const Verdict verdict = run(job_of(source));
     CHECK(verdict.outcome == Outcome::error);
@@ -78,7 +79,8 @@ TEST_CASE("latencies and perf come only when asked for, and only in timed jobs")
   REQUIRE(verdict.perf.has_value());
   CHECK(*verdict.perf == Approx(1.25));
   REQUIRE(verdict.cases[0].latency.has_value());
-  CHECK(verdict.cases[0].baseline_latency->median_ns / verdict.cases[0].latency->median_ns == Approx(1.25));
+  CHECK(verdict.cases[0].baseline_latency->median_ns / verdict.cases[0].latency->median_ns ==
+        Approx(1.25));
 }
 
 TEST_CASE("the fake device sleeps within the job's limit and can be cancelled") {

@@ -18,13 +18,16 @@ namespace {
 
 constexpr std::int64_t kSoonMs = 50;
 
-bool is_refused(Result<GpuLock::Hold> hold) { return !hold && hold.error().code == ErrorCode::resource_exhausted; }
+bool is_refused(Result<GpuLock::Hold> hold) {
+  return !hold && hold.error().code == ErrorCode::resource_exhausted;
+}
 
 }  // namespace
 
 TEST_CASE("a GPU is shared up to its bound, and alone means alone") {
   GpuLock lease(2);
-  Result<GpuLock::Hold> first = lease.share(Deadline::never()), second = lease.share(Deadline::never());
+  Result<GpuLock::Hold> first = lease.share(Deadline::never()),
+                        second = lease.share(Deadline::never());
   REQUIRE(first);
   REQUIRE(second);
   CHECK(is_refused(lease.share(Deadline::after_ms(kSoonMs))));
@@ -57,7 +60,8 @@ TEST_CASE("who waits to be alone is not overtaken by those who would share") {
   CHECK(lease.share(Deadline::after_ms(kSoonMs)));
 }
 
-TEST_CASE("some have the GPU alone one after the other, then all sharers that wait have their turn") {
+TEST_CASE(
+    "some have the GPU alone one after the other, then all sharers that wait have their turn") {
   GpuLock lease(2);
   std::optional<GpuLock::Hold> first(std::move(*lease.alone(Deadline::never())));
   std::mutex mutex;
@@ -67,7 +71,8 @@ TEST_CASE("some have the GPU alone one after the other, then all sharers that wa
   const auto come = [&](char who, bool alone) {
     threads.emplace_back([&, who, alone] {
       ++began;
-      Result<GpuLock::Hold> hold = alone ? lease.alone(Deadline::never()) : lease.share(Deadline::never());
+      Result<GpuLock::Hold> hold =
+          alone ? lease.alone(Deadline::never()) : lease.share(Deadline::never());
       const std::lock_guard lock(mutex);
       order += who;
     });
@@ -87,11 +92,14 @@ TEST_CASE("a sharer may join the others' turn for a moment, though somebody wait
   const auto joins = [](std::chrono::milliseconds moment) {
     GpuLock lease(2, moment);
     std::optional<GpuLock::Hold> alone(std::move(*lease.alone(Deadline::never())));
-    std::future<Result<GpuLock::Hold>> waiting = std::async(std::launch::async, [&] { return lease.share(Deadline::never()); });
+    std::future<Result<GpuLock::Hold>> waiting =
+        std::async(std::launch::async, [&] { return lease.share(Deadline::never()); });
     alone.reset();  // the sharers' turn begins
     std::optional<GpuLock::Hold> sharing(std::move(*waiting.get()));
     std::atomic<bool> cancel{false};
-    std::future<bool> timing = std::async(std::launch::async, [&] { return lease.alone(Deadline::after_ms(60'000, &cancel)).has_value(); });
+    std::future<bool> timing = std::async(std::launch::async, [&] {
+      return lease.alone(Deadline::after_ms(60'000, &cancel)).has_value();
+    });
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it is in the queue
     const bool joined = lease.share(Deadline::after_ms(kSoonMs)).has_value();
     cancel = true;
@@ -121,7 +129,8 @@ TEST_CASE("many threads: never more than the bound, never anybody beside one who
     threads.emplace_back([&, t] {
       for (int i = 0; i < 200; ++i) {
         const bool wants_alone = (t + i) % 5 == 0;
-        Result<GpuLock::Hold> hold = wants_alone ? lease.alone(Deadline::never()) : lease.share(Deadline::never());
+        Result<GpuLock::Hold> hold =
+            wants_alone ? lease.alone(Deadline::never()) : lease.share(Deadline::never());
         (wants_alone ? alone : sharing)++;
         if (sharing > 3 || alone > 1 || (alone == 1 && sharing > 0)) ++broken;
         (wants_alone ? alone : sharing)--;

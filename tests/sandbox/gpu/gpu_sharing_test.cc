@@ -36,7 +36,8 @@ class Meeting {
 
 std::unique_ptr<Device> shared_gpu(int sharers, SandboxConfig config = real_config()) {
   config.gpu_sharers = sharers;
-  Result<std::unique_ptr<Device>> made = make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+  Result<std::unique_ptr<Device>> made =
+      make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
   if (!made) throw std::runtime_error(made.error().message);
   return std::move(*made);
 }
@@ -74,13 +75,16 @@ TEST_CASE("while one is timed, no other job is on the GPU") {
   std::future<Verdict> other;
   const auto run_other = [&] {
     JobMonitor monitor;
-    monitor.stage_changed = [&](Stage stage) { other_launched = other_launched || stage == Stage::launch; };
+    monitor.stage_changed = [&](Stage stage) {
+      other_launched = other_launched || stage == Stage::launch;
+    };
     return device->execute(copy_job(JobKind::test, kCopy), monitor);
   };
   JobMonitor monitor;
   bool launched = false, judged = false;
   monitor.stage_changed = [&](Stage stage) {
-    if (judged && stage == Stage::launch) {  // of the timed blocks, since all cases were judged before
+    if (judged &&
+        stage == Stage::launch) {  // of the timed blocks, since all cases were judged before
       if (!other.valid()) other = std::async(std::launch::async, run_other);
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       seen_beside = seen_beside || other_launched;
@@ -99,26 +103,29 @@ TEST_CASE("while one is timed, no other job is on the GPU") {
   CHECK_FALSE(seen_beside);
 }
 
-TEST_CASE("a job that found the memory taken while others had the GPU as well is run once more, alone") {
+TEST_CASE(
+    "a job that found the memory taken while others had the GPU as well is run once more, alone") {
   const std::unique_ptr<Device> device = shared_gpu(2, filled_at_second_launcher("filled"));
   constexpr auto kHeld = std::chrono::milliseconds(500);
   Meeting meeting(2);
   std::atomic<bool> launched{false}, other_done{false}, seen_beside{false};
-  std::future<Verdict> other = std::async(std::launch::async, [&] {  // it has the first launcher, and keeps its share for a while
-    JobMonitor monitor;
-    bool met = false;
-    monitor.stage_changed = [&](Stage stage) {
-      launched = launched || stage == Stage::launch;
-      if (stage != Stage::judge || !launched || met) return;
-      met = meeting.arrive();
-      std::this_thread::sleep_for(kHeld);
-      other_done = true;
-    };
-    Job job = copy_job(JobKind::test, kCopy);
-    job.cases.resize(1);
-    return device->execute(job, monitor);
-  });
-  for (int i = 0; i < 60'000 && !launched; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::future<Verdict> other = std::async(
+      std::launch::async, [&] {  // it has the first launcher, and keeps its share for a while
+        JobMonitor monitor;
+        bool met = false;
+        monitor.stage_changed = [&](Stage stage) {
+          launched = launched || stage == Stage::launch;
+          if (stage != Stage::judge || !launched || met) return;
+          met = meeting.arrive();
+          std::this_thread::sleep_for(kHeld);
+          other_done = true;
+        };
+        Job job = copy_job(JobKind::test, kCopy);
+        job.cases.resize(1);
+        return device->execute(job, monitor);
+      });
+  for (int i = 0; i < 60'000 && !launched; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   REQUIRE(launched);
   int launches = 0;
   JobMonitor monitor;

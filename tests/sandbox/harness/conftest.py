@@ -1,4 +1,5 @@
-"""A supervisor in miniature: starts a real zygote, sends jobs to candidates, and collects what they say."""
+"""A supervisor in miniature: starts a real zygote, sends jobs to candidates, and collects what they
+say."""
 
 from __future__ import annotations
 
@@ -48,7 +49,18 @@ def guard_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = folder / "guard.cc"
     source.write_text(GUARD_SOURCE)
     base = Path(torch.__file__).parent
-    command = ["g++", "-std=c++20", "-shared", "-fPIC", "-O1", str(source), "-o", str(folder / name), f"-I{base}/include", f"-L{base}/lib"]
+    command = [
+        "g++",
+        "-std=c++20",
+        "-shared",
+        "-fPIC",
+        "-O1",
+        str(source),
+        "-o",
+        str(folder / name),
+        f"-I{base}/include",
+        f"-L{base}/lib",
+    ]
     subprocess.run([*command, "-lc10", f"-Wl,-rpath,{base}/lib"], check=True)
     return folder
 
@@ -83,7 +95,9 @@ class Report:
 
     def one(self, kind: str) -> Frame:
         found = [frame for frame in self.frames if frame.type == kind]
-        assert len(found) == 1, f"want one {kind} in {self.types()}: {[f.header for f in self.frames]}\n{self.stdout}{self.stderr}"
+        assert len(found) == 1, (
+            f"want one {kind} in {self.types()}: {[f.header for f in self.frames]}\n{self.stdout}{self.stderr}"
+        )
         return found[0]
 
     def error(self) -> dict[str, Any]:
@@ -96,9 +110,17 @@ class Supervisor:
     def __init__(self, env: dict[str, str]) -> None:
         ours, theirs = socket.socketpair()
         command = [sys.executable, str(MAIN), "zygote", "--control-fd", str(theirs.fileno())]
-        clean = {key: value for key, value in os.environ.items() if not key.startswith(("ASSAY_", "TRITON_"))}
-        self.scratch = tempfile.TemporaryDirectory(prefix="assay-zygote-")  # candidates leave theirs to the jail, and here there is none
-        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env={**clean, "TMPDIR": self.scratch.name, **env})
+        clean = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("ASSAY_", "TRITON_"))
+        }
+        self.scratch = tempfile.TemporaryDirectory(
+            prefix="assay-zygote-"
+        )  # candidates leave theirs to the jail, and here there is none
+        self.process = subprocess.Popen(
+            command, pass_fds=[theirs.fileno()], env={**clean, "TMPDIR": self.scratch.name, **env}
+        )
         theirs.close()
         self.control = Channel(ours)
         ready = self.control.receive()
@@ -112,22 +134,37 @@ class Supervisor:
         out_read, out_write = os.pipe()
         err_read, err_write = os.pipe()
         self.slots += 1
-        self.control.send({"type": "fork", "slot": self.slots}, fds=[theirs.fileno(), out_write, err_write])
+        self.control.send(
+            {"type": "fork", "slot": self.slots}, fds=[theirs.fileno(), out_write, err_write]
+        )
         theirs.close()
         os.close(out_write)
         os.close(err_write)
         forked = self.control.receive()
-        assert forked is not None and forked.type == "forked" and forked.header["slot"] == self.slots
+        assert (
+            forked is not None and forked.type == "forked" and forked.header["slot"] == self.slots
+        )
         assert len(forked.fds) == 1
         forked.close()
         return Channel(ours), out_read, err_read, int(forked.header["pid"]), self.slots
 
-    def run(self, source: str, entry: str, cases: list[dict[str, Any]], mode: str = "interpret", **options: Any) -> Report:
+    def run(
+        self,
+        source: str,
+        entry: str,
+        cases: list[dict[str, Any]],
+        mode: str = "interpret",
+        **options: Any,
+    ) -> Report:
         channel, out, err, _, slot = self.fork()
         parked = channel.receive()
         assert parked is not None and parked.type == "parked"
         report = Report(parked.header)
-        wires, fds = zip(*[encode_case(case, mode, 2 * i) for i, case in enumerate(cases)], strict=True) if cases else ((), ())
+        wires, fds = (
+            zip(*[encode_case(case, mode, 2 * i) for i, case in enumerate(cases)], strict=True)
+            if cases
+            else ((), ())
+        )
         flat = [fd for pair in fds for fd in pair]
         job = {
             "type": "job",
@@ -155,7 +192,9 @@ class Supervisor:
             if frame.type == "case" and "outputs" in frame.header:
                 at = next(i for i, case in enumerate(cases) if case["id"] == frame.header["id"])
                 with MappedFile(fds[at][1], writable=False) as memory:
-                    report.outputs[frame.header["id"]] = [memory.tensor(wire).clone() for wire in frame.header["outputs"]]
+                    report.outputs[frame.header["id"]] = [
+                        memory.tensor(wire).clone() for wire in frame.header["outputs"]
+                    ]
         for fd in flat:
             os.close(fd)
         return report
@@ -172,10 +211,17 @@ def drain(fd: int) -> str:
         return stream.read().decode("utf-8", "replace")
 
 
-def encode_case(case: dict[str, Any], mode: str, first_fd: int) -> tuple[dict[str, Any], tuple[int, int]]:
-    """case: id, arguments {name: value}; optionally structural, inout, outputs, output_from, output_bytes, axes, output_tensors."""
+def encode_case(
+    case: dict[str, Any], mode: str, first_fd: int
+) -> tuple[dict[str, Any], tuple[int, int]]:
+    """case: id, arguments {name: value}; optionally structural, inout, outputs, output_from,
+    output_bytes, axes, output_tensors."""
     structural = case.get("structural", [])
-    tensors = [(name, value) for name, value in case["arguments"].items() if isinstance(value, torch.Tensor)]
+    tensors = [
+        (name, value)
+        for name, value in case["arguments"].items()
+        if isinstance(value, torch.Tensor)
+    ]
     with_bytes = [pair for pair in tensors if mode != "record" or pair[0] in structural]
     fd, wires = make_memfd("inputs", with_bytes)
     by_name = {wire["name"]: {**wire, "fd": first_fd} for wire in wires}
@@ -186,7 +232,9 @@ def encode_case(case: dict[str, Any], mode: str, first_fd: int) -> tuple[dict[st
         if isinstance(value, torch.Tensor):
             arguments.append(by_name[name])
         else:
-            arguments.append({"name": name, "kind": "scalar", "type": type(value).__name__, "value": value})
+            arguments.append(
+                {"name": name, "kind": "scalar", "type": type(value).__name__, "value": value}
+            )
     total = sum(aligned(span_bytes(t.shape, t.stride(), t.element_size())) for _, t in tensors)
     size = case.get("output_bytes", max(4096, 4 * total))
     output = create_memfd("outputs", size)
@@ -207,7 +255,8 @@ def encode_case(case: dict[str, Any], mode: str, first_fd: int) -> tuple[dict[st
 
 @pytest.fixture(scope="session")
 def supervisor(guard_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervisor]:
-    """One zygote for all tests, without the native job jail: ASSAY_NATIVE_DIR would ask for `_native`."""
+    """One zygote for all tests, without the native job jail: ASSAY_NATIVE_DIR would ask for
+    `_native`."""
     running = Supervisor({"ASSAY_FAKE_CUDA_GUARD": str(guard_dir / "libassay_fake_cuda_guard.so")})
     yield running
     assert running.close() == 0

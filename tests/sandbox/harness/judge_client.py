@@ -67,7 +67,9 @@ def cost(case):
 ORACLE = "import torch\n\n\ndef axpy(a, x, index):\n    x.mul_(a)\n    return index + 1\n"
 
 
-def write_operator(folder: Path, spec: str = SPEC, reference: str = REFERENCE, oracle: str = ORACLE) -> Path:
+def write_operator(
+    folder: Path, spec: str = SPEC, reference: str = REFERENCE, oracle: str = ORACLE
+) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "spec.toml").write_text(spec)
     (folder / "reference.py").write_text(reference)
@@ -78,8 +80,18 @@ def write_operator(folder: Path, spec: str = SPEC, reference: str = REFERENCE, o
 class JudgeClient:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
-        command = [sys.executable, str(MAIN), "judge", "--socket-fd", str(theirs.fileno()), "--device", "cpu"]
-        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stderr=subprocess.DEVNULL)
+        command = [
+            sys.executable,
+            str(MAIN),
+            "judge",
+            "--socket-fd",
+            str(theirs.fileno()),
+            "--device",
+            "cpu",
+        ]
+        self.process = subprocess.Popen(
+            command, pass_fds=[theirs.fileno()], stderr=subprocess.DEVNULL
+        )
         theirs.close()
         self.channel = Channel(ours)
         ready = self.channel.receive()
@@ -93,18 +105,41 @@ class JudgeClient:
         return reply
 
     def prepare(self, folder: Path, job: str = "job_1", **changes: Any) -> Frame:
-        case = {"id": "small", "axes": {"rows": 4, "cols": 3}, "dtype": "float32", "distribution": "normal", **changes.pop("case", {})}
-        return self.ask({"type": "prepare", "job": job, "operator_dir": str(folder), "device": "cpu", "cases": [case], **changes})
+        case = {
+            "id": "small",
+            "axes": {"rows": 4, "cols": 3},
+            "dtype": "float32",
+            "distribution": "normal",
+            **changes.pop("case", {}),
+        }
+        return self.ask(
+            {
+                "type": "prepare",
+                "job": job,
+                "operator_dir": str(folder),
+                "device": "cpu",
+                "cases": [case],
+                **changes,
+            }
+        )
 
     def compare(self, outputs: list[torch.Tensor], job: str = "job_1") -> dict[str, Any]:
         wires, fd = file_of(outputs)
-        header = self.ask({"type": "compare", "job": job, "case": "small", "outputs": wires}, [fd]).header
+        header = self.ask(
+            {"type": "compare", "job": job, "case": "small", "outputs": wires}, [fd]
+        ).header
         os.close(fd)
         return header
 
     def attribute(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> dict[str, Any]:
         (wires, fd), (others, other_fd) = file_of(outputs), file_of(without)
-        request = {"type": "attribute", "job": "job_1", "case": "small", "outputs": wires, "without": others}
+        request = {
+            "type": "attribute",
+            "job": "job_1",
+            "case": "small",
+            "outputs": wires,
+            "without": others,
+        }
         header = self.ask(request, [fd, other_fd]).header
         os.close(fd)
         os.close(other_fd)
@@ -123,7 +158,11 @@ def file_of(outputs: list[torch.Tensor]) -> tuple[list[dict[str, Any]], int]:
 def prepared_inputs(frame: Frame) -> dict[str, torch.Tensor]:
     (case,) = frame.header["cases"]
     with MappedFile(frame.fds[case["input_fd"]], writable=False) as memory:
-        return {wire["name"]: memory.tensor(wire).clone() for wire in case["arguments"] if wire.get("fd") == case["input_fd"]}
+        return {
+            wire["name"]: memory.tensor(wire).clone()
+            for wire in case["arguments"]
+            if wire.get("fd") == case["input_fd"]
+        }
 
 
 def right_answer(frame: Frame) -> list[torch.Tensor]:

@@ -1,4 +1,5 @@
-"""A second reader of launch plans, written from docs/launch-plan.md alone, to check the writer with."""
+"""A second reader of launch plans, written from docs/launch-plan.md alone, to check the writer
+with."""
 
 from __future__ import annotations
 
@@ -27,22 +28,41 @@ class Reader:
 def read_plan(data: bytes) -> dict[str, Any]:
     r = Reader(data)
     assert r.bytes(8) == b"ASSAYPLN" and r.take("I") == (2,)
-    plan: dict[str, Any] = {"target": r.text(), "buffers": [], "binaries": [], "ops": [], "outputs": []}
+    plan: dict[str, Any] = {
+        "target": r.text(),
+        "buffers": [],
+        "binaries": [],
+        "ops": [],
+        "outputs": [],
+    }
     for _ in range(r.take("I")[0]):
         kind, nbytes = r.take("BQ")
         plan["buffers"].append(
-            {"kind": ("input", "scratch", "constant")[kind], "bytes": nbytes, "name": r.text(), "data": r.bytes(r.take("Q")[0])}
+            {
+                "kind": ("input", "scratch", "constant")[kind],
+                "bytes": nbytes,
+                "name": r.text(),
+                "data": r.bytes(r.take("Q")[0]),
+            }
         )
         assert len(plan["buffers"][-1]["data"]) == (nbytes if kind == 2 else 0)
     for _ in range(r.take("I")[0]):
-        plan["binaries"].append({"kernel": r.text(), "shared": r.take("I")[0], "image": r.bytes(r.take("Q")[0])})
+        plan["binaries"].append(
+            {"kernel": r.text(), "shared": r.take("I")[0], "image": r.bytes(r.take("Q")[0])}
+        )
     for _ in range(r.take("I")[0]):
         plan["ops"].append(_op(r))
     for _ in range(r.take("I")[0]):
         buffer, offset = r.take("IQ")
         dtype, rank = r.text(), r.take("I")[0]
         plan["outputs"].append(
-            {"buffer": buffer, "offset": offset, "dtype": dtype, "shape": r.take(f"{rank}q"), "strides": r.take(f"{rank}q")}
+            {
+                "buffer": buffer,
+                "offset": offset,
+                "dtype": dtype,
+                "shape": r.take(f"{rank}q"),
+                "strides": r.take(f"{rank}q"),
+            }
         )
     assert r.at == len(data)
     return plan
@@ -57,18 +77,36 @@ def _tensor_map(r: Reader) -> tuple[str, dict[str, Any]]:
     buffer, offset, kind, swizzle, nan, rank = r.take("IQBBBB")
     shape, strides, box = r.take(f"{rank}Q"), r.take(f"{rank - 1}Q"), r.take(f"{rank}I")
     names = ("buffer", "offset", "type", "swizzle", "nan", "shape", "strides", "box")
-    return "map", dict(zip(names, (buffer, offset, kind, swizzle, nan, shape, strides, box), strict=True))
+    return "map", dict(
+        zip(names, (buffer, offset, kind, swizzle, nan, shape, strides, box), strict=True)
+    )
 
 
 def _op(r: Reader) -> dict[str, Any]:
     code = r.take("B")[0]
     if code == 1:
-        return dict(zip(("op", "buffer", "offset", "count", "width", "pattern"), ("fill", *r.take("IQQBQ")), strict=True))
+        return dict(
+            zip(
+                ("op", "buffer", "offset", "count", "width", "pattern"),
+                ("fill", *r.take("IQQBQ")),
+                strict=True,
+            )
+        )
     if code == 2:
-        return dict(zip(("op", "dst", "dst_offset", "src", "src_offset", "bytes"), ("copy", *r.take("IQIQQ")), strict=True))
+        return dict(
+            zip(
+                ("op", "dst", "dst_offset", "src", "src_offset", "bytes"),
+                ("copy", *r.take("IQIQQ")),
+                strict=True,
+            )
+        )
     if code == 3:
         question, count = r.take("II")
-        return {"op": "choice", "question": question, "alternatives": [_alternative(r) for _ in range(count)]}
+        return {
+            "op": "choice",
+            "question": question,
+            "alternatives": [_alternative(r) for _ in range(count)],
+        }
     assert code == 0
     binary, gx, gy, gz, bx, by, bz, cx, cy, cz, flags, count = r.take("I3I3I3III")
     params = []
@@ -79,5 +117,11 @@ def _op(r: Reader) -> dict[str, Any]:
             continue
         params.append([("scalar", "BQ"), ("pointer", "IQ"), ("null", ""), ("scratch", "QI")][kind])
         params[-1] = (params[-1][0], *r.take(params[-1][1]))
-    kernel = {"op": "kernel", "binary": binary, "grid": (gx, gy, gz), "block": (bx, by, bz), "cluster": (cx, cy, cz)}
+    kernel = {
+        "op": "kernel",
+        "binary": binary,
+        "grid": (gx, gy, gz),
+        "block": (bx, by, bz),
+        "cluster": (cx, cy, cz),
+    }
     return {**kernel, "flags": flags, "params": params}

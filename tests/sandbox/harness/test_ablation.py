@@ -1,4 +1,5 @@
-"""Attribution without a GPU: what the ablated candidate refuses and returns, and the judge's rule about two runs."""
+"""Attribution without a GPU: what the ablated candidate refuses and returns, and the judge's rule
+about two runs."""
 
 from __future__ import annotations
 
@@ -65,8 +66,14 @@ def test_torch_may_not_do_the_work(supervisor: Supervisor, expression: str, text
         "n = x.numel(); return torch.zeros(n, device='cuda') + torch.full((n,), 3.0, device='cuda')",
     ],
 )
-def test_allocation_fills_copies_views_and_known_values_are_free(supervisor: Supervisor, body: str) -> None:
-    assert ablate(supervisor, f"{HEAD}def vector_add(x, y):\n    {body}\n").types() == ["imported", "case", "done"]
+def test_allocation_fills_copies_views_and_known_values_are_free(
+    supervisor: Supervisor, body: str
+) -> None:
+    assert ablate(supervisor, f"{HEAD}def vector_add(x, y):\n    {body}\n").types() == [
+        "imported",
+        "case",
+        "done",
+    ]
 
 
 def test_values_of_structural_arguments_may_be_read(supervisor: Supervisor) -> None:
@@ -84,7 +91,9 @@ def test_the_address_of_a_tensor_leads_nowhere(supervisor: Supervisor) -> None:
 def test_an_input_that_was_modified_is_told(supervisor: Supervisor) -> None:
     source = "def vector_add(x, y):\n    x.zero_()\n    return y\n"
     error = supervisor.run(source, "vector_add", [vectors()]).error()
-    assert error["kind"] == "output_mismatch" and "argument x was modified" in error["message"], error
+    assert error["kind"] == "output_mismatch" and "argument x was modified" in error["message"], (
+        error
+    )
 
 
 def test_what_an_instance_overrides_is_not_called(supervisor: Supervisor) -> None:
@@ -121,8 +130,12 @@ def test_an_argument_handed_through_by_an_imported_operator_calls_for_no_kernel(
     right, rest = x * 2, torch.randn(10, 10)
     names = ["z", "x_after"]
     assert unattributed(names, [right, x], [rest, x.clone()], [x, y], imported=True) == ""
-    assert "output x_after" in unattributed(names, [right, x], [rest, x.clone()], [x, y])  # where lint proves that no input is an answer
-    assert "output z" in unattributed(names, [right, x], [right.clone(), x.clone()], [x, y], imported=True)
+    assert "output x_after" in unattributed(
+        names, [right, x], [rest, x.clone()], [x, y]
+    )  # where lint proves that no input is an answer
+    assert "output z" in unattributed(
+        names, [right, x], [right.clone(), x.clone()], [x, y], imported=True
+    )
     reshaped = y.reshape(10, 10)  # an argument's values in another shape are not that argument
     assert "bit for bit" in unattributed(["z"], [reshaped], [reshaped], [x, y], imported=True)
     assert "bit for bit" in unattributed(["z"], [-x], [-x], [x], imported=True)
@@ -134,5 +147,7 @@ def test_open_elements_are_left_out_of_attribution() -> None:
     rest[40:] = right[40:]
     assert "60 of 100 elements" in unattributed(["z"], [right], [rest], [x])
     assert unattributed(["z"], [right], [rest], [x], [mask]) == ""
-    assert "bit for bit" in unattributed(["z"], [right], [torch.where(mask, rest, right)], [x], [mask])
+    assert "bit for bit" in unattributed(
+        ["z"], [right], [torch.where(mask, rest, right)], [x], [mask]
+    )
     assert unattributed(["z"], [right], [right], [x], [torch.ones(100, dtype=torch.bool)]) == ""

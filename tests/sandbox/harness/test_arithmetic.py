@@ -1,4 +1,5 @@
-"""Arithmetic that wrappers leave to torch: what our kernels compute, in Triton's interpreter, against torch, and how it is recorded."""
+"""Arithmetic that wrappers leave to torch: what our kernels compute, in Triton's interpreter,
+against torch, and how it is recorded."""
 
 from __future__ import annotations
 
@@ -92,7 +93,9 @@ def test_the_kernels_compute_what_torch_computes(tmp_path: Path) -> None:
     script = tmp_path / "against_torch.py"
     script.write_text(AGAINST_TORCH)
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(ROOT / "sandbox")}
-    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, str(script)], env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0 and done.stdout.strip() == "checked", done.stdout + done.stderr
 
 
@@ -106,19 +109,30 @@ def record(supervisor: Supervisor, body: str, **options: Any) -> Report:
 def names_of(report: Report) -> list[str]:
     assert "error" not in report.types(), report.error()
     plan = read_plan(report.one("case").payload)
-    return [plan["binaries"][op["binary"]]["kernel"].removeprefix("assay_") if op["op"] == "kernel" else op["op"] for op in plan["ops"]]
+    return [
+        plan["binaries"][op["binary"]]["kernel"].removeprefix("assay_")
+        if op["op"] == "kernel"
+        else op["op"]
+        for op in plan["ops"]
+    ]
 
 
 @pytest.mark.parametrize(
     ("body", "operations"),
     [
         ("return x + 1", ["pointwise"]),
-        ("return 1.0 / x.abs().max().unsqueeze(0)", ["pointwise", "reduce", "pointwise", "pointwise"]),
+        (
+            "return 1.0 / x.abs().max().unsqueeze(0)",
+            ["pointwise", "reduce", "pointwise", "pointwise"],
+        ),
         ("return x.sum(0)", ["reduce"]),
         ("return (x * 2).mean()", ["pointwise", "reduce"]),
         ("return x + x.t().reshape(64, 32)", ["copy", "pointwise"]),
         ("return x * x.sum(1, keepdim=True)", ["reduce", "copy", "pointwise"]),
-        ("y = torch.zeros_like(x)\ny += x\ny.mul_(0.5)\nreturn y", ["fill", "pointwise", "pointwise"]),
+        (
+            "y = torch.zeros_like(x)\ny += x\ny.mul_(0.5)\nreturn y",
+            ["fill", "pointwise", "pointwise"],
+        ),
         ("return (x > 0).sum()", ["pointwise", "reduce"]),
         ("return n + n", ["pointwise"]),
         ("return n / 3", ["pointwise"]),
@@ -128,18 +142,27 @@ def names_of(report: Report) -> list[str]:
         ("return torch.view_as_real(torch.view_as_complex(x.view(64, 16, 2)).sum(0))", ["reduce"]),
         ("return torch.count_nonzero(n != -100)", ["pointwise", "pointwise", "reduce"]),
         ("return (x.cuda(0) * 2).to(0)", ["pointwise"]),
-        ("return torch.ops.inductor._reinterpret_tensor(x, (32, 8), (8, 1), 16) * 2", ["pointwise"]),
+        (
+            "return torch.ops.inductor._reinterpret_tensor(x, (32, 8), (8, 1), 16) * 2",
+            ["pointwise"],
+        ),
         ("return x + torch.zeros(32, device=0)", ["fill", "pointwise"]),
         ("return x.new_empty(0).sum() if x.is_cpu else x.sum((0, 1))", ["reduce"]),
     ],
 )
-def test_arithmetic_becomes_launches_of_ours(supervisor: Supervisor, body: str, operations: list[str]) -> None:
+def test_arithmetic_becomes_launches_of_ours(
+    supervisor: Supervisor, body: str, operations: list[str]
+) -> None:
     assert names_of(record(supervisor, body)) == operations
 
 
 @pytest.mark.parametrize("target", ["cuda:80", "cuda:100", "hip:gfx942", "hip:gfx950"])
 def test_other_targets(supervisor: Supervisor, target: str) -> None:
-    assert names_of(record(supervisor, "return (x * 2).sum(0).half()", target=target)) == ["pointwise", "reduce", "copy"]
+    assert names_of(record(supervisor, "return (x * 2).sum(0).half()", target=target)) == [
+        "pointwise",
+        "reduce",
+        "copy",
+    ]
 
 
 def test_a_note_says_who_computed(supervisor: Supervisor) -> None:
@@ -163,6 +186,10 @@ def test_a_note_says_who_computed(supervisor: Supervisor) -> None:
         ("return x.softmax(1)", "aten::_softmax"),
     ],
 )
-def test_what_is_not_covered_is_refused_by_name(supervisor: Supervisor, body: str, operation: str) -> None:
+def test_what_is_not_covered_is_refused_by_name(
+    supervisor: Supervisor, body: str, operation: str
+) -> None:
     error = record(supervisor, body).error()
-    assert error["kind"] == "not_recordable" and operation in error["message"] and error["line"] == 6, error
+    assert (
+        error["kind"] == "not_recordable" and operation in error["message"] and error["line"] == 6
+    ), error

@@ -1,4 +1,5 @@
-"""Autotuned kernels: every configuration is in the plan as an alternative, and the launcher has the choice."""
+"""Autotuned kernels: every configuration is in the plan as an alternative, and the launcher has the
+choice."""
 
 from __future__ import annotations
 
@@ -49,21 +50,37 @@ def ops_of(report: Report) -> list[dict[str, Any]]:
     return list(read_plan(report.one("case").payload)["ops"])
 
 
-def test_every_configuration_is_an_alternative_with_its_hook_and_heuristics(supervisor: Supervisor) -> None:
+def test_every_configuration_is_an_alternative_with_its_hook_and_heuristics(
+    supervisor: Supervisor,
+) -> None:
     report = record(supervisor, "y = torch.empty_like(x)\nlaunch(x, y)\nreturn y")
     (choice,) = ops_of(report)
     assert choice["op"] == "choice"
-    assert [label.split(",")[0] for label, _ in choice["alternatives"]] == ["BLOCK: 64", "BLOCK: 128", "BLOCK: 256"]
-    assert [[op["op"] for op in ops] for _, ops in choice["alternatives"]] == [["kernel"], ["fill", "kernel"], ["kernel"]]
+    assert [label.split(",")[0] for label, _ in choice["alternatives"]] == [
+        "BLOCK: 64",
+        "BLOCK: 128",
+        "BLOCK: 256",
+    ]
+    assert [[op["op"] for op in ops] for _, ops in choice["alternatives"]] == [
+        ["kernel"],
+        ["fill", "kernel"],
+        ["kernel"],
+    ]
     assert [ops[-1]["grid"][0] for _, ops in choice["alternatives"]] == [16, 8, 4]
-    assert report.one("case").header["notes"] == ["autotuner of scale: the launcher takes the fastest of 3 of 3 configurations"]
+    assert report.one("case").header["notes"] == [
+        "autotuner of scale: the launcher takes the fastest of 3 of 3 configurations"
+    ]
     assert len(report.one("case").header["kernels"]) == 1
 
 
 def test_first_contents_of_a_buffer_are_written_whatever_is_chosen(supervisor: Supervisor) -> None:
     ops = ops_of(record(supervisor, "y = torch.zeros_like(x)\nlaunch(x, y)\nreturn y"))
     assert [op["op"] for op in ops] == ["fill", "choice"]
-    assert [[op["op"] for op in inner] for _, inner in ops[1]["alternatives"]] == [["kernel"], ["fill", "kernel"], ["kernel"]]
+    assert [[op["op"] for op in inner] for _, inner in ops[1]["alternatives"]] == [
+        ["kernel"],
+        ["fill", "kernel"],
+        ["kernel"],
+    ]
 
 
 def test_one_question_for_one_key(supervisor: Supervisor) -> None:
@@ -80,7 +97,13 @@ def test_host_code_that_asks_what_was_chosen_settles_it(supervisor: Supervisor) 
 
 
 def test_without_alternatives_the_first_that_compiles_is_taken(supervisor: Supervisor) -> None:
-    report = record(supervisor, "y = torch.empty_like(x)\nlaunch(x, y)\nreturn y", alternatives=False)
+    report = record(
+        supervisor, "y = torch.empty_like(x)\nlaunch(x, y)\nreturn y", alternatives=False
+    )
     (op,) = ops_of(report)
     assert op["op"] == "kernel" and op["grid"] == (16, 1, 1)
-    assert report.one("case").header["notes"][0].startswith("autotuner of scale: took the first of 3 configurations that compiles")
+    assert (
+        report.one("case")
+        .header["notes"][0]
+        .startswith("autotuner of scale: took the first of 3 configurations that compiles")
+    )

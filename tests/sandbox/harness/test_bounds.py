@@ -1,4 +1,5 @@
-"""Kernels that leave their tensors' memory, in Triton's interpreter: the error, its line, and honest forms that look alike."""
+"""Kernels that leave their tensors' memory, in Triton's interpreter: the error, its line, and
+honest forms that look alike."""
 
 from __future__ import annotations
 
@@ -25,7 +26,11 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 """
 
 
-def submission(body: str, host: str = "kernel[(5,)](x, y, n, BLOCK=1024)", before: str = "y = torch.empty_like(x)") -> str:
+def submission(
+    body: str,
+    host: str = "kernel[(5,)](x, y, n, BLOCK=1024)",
+    before: str = "y = torch.empty_like(x)",
+) -> str:
     """One kernel, with `at` for its lanes, and a host function that returns y."""
     lines = "\n".join("    " + line for line in body.split("\n"))
     return f"""{HEAD}
@@ -44,7 +49,9 @@ def entry(x):
 
 def run(supervisor: Supervisor, source: str, x: torch.Tensor | None = None) -> Any:
     x = torch.randn(N) if x is None else x
-    return supervisor.run(source, "entry", [{"id": "a", "arguments": {"x": x}, "output_bytes": 1 << 20}])
+    return supervisor.run(
+        source, "entry", [{"id": "a", "arguments": {"x": x}, "output_bytes": 1 << 20}]
+    )
 
 
 BLOCK_POINTER = """
@@ -87,9 +94,21 @@ target.store([tl.program_id(0) * BLOCK], source.load([tl.program_id(0) * BLOCK])
             "tl.store(y + at - 3, 1.0, mask=at < n)",
             r"writes 3 elements outside of y \(4,099 elements\), the first at element -3: is an index negative\?",
         ),
-        ("tl.store(y + n, 1.0)", "tl.store(y + n, 1.0)", r"writes 1 element outside of y .* element 4,099"),
-        ("tl.store(y - 1, 1.0)", "tl.store(y - 1, 1.0)", r"writes 1 element outside of y .* element -1"),
-        ("tl.atomic_add(y + at, 1.0)", "tl.atomic_add(y + at, 1.0)", r"the atomic_add updates 1,021 elements outside of y .*: mask it"),
+        (
+            "tl.store(y + n, 1.0)",
+            "tl.store(y + n, 1.0)",
+            r"writes 1 element outside of y .* element 4,099",
+        ),
+        (
+            "tl.store(y - 1, 1.0)",
+            "tl.store(y - 1, 1.0)",
+            r"writes 1 element outside of y .* element -1",
+        ),
+        (
+            "tl.atomic_add(y + at, 1.0)",
+            "tl.atomic_add(y + at, 1.0)",
+            r"the atomic_add updates 1,021 elements outside of y .*: mask it",
+        ),
         (
             "tl.atomic_max(y + at, 1.0, mask=at <= n)",
             "tl.atomic_max(y + at, 1.0, mask=at <= n)",
@@ -106,8 +125,16 @@ target.store([tl.program_id(0) * BLOCK], source.load([tl.program_id(0) * BLOCK])
             r"the load reads 1,021 .*of x .*boundary_check",
         ),
         (BLOCK_POINTER.replace("), boundary_check=(0,))", "))"), "tl.store(target", r"of y"),
-        (DESCRIPTOR.replace("(y, [n]", "(y, [n + 8]"), "target.store(", r"the store writes 8 elements outside of y"),
-        (DESCRIPTOR.replace("(x, [n]", "(x, [n + 8]"), "target.store(", r"the load reads 8 elements outside of x"),
+        (
+            DESCRIPTOR.replace("(y, [n]", "(y, [n + 8]"),
+            "target.store(",
+            r"the store writes 8 elements outside of y",
+        ),
+        (
+            DESCRIPTOR.replace("(x, [n]", "(x, [n + 8]"),
+            "target.store(",
+            r"the load reads 8 elements outside of x",
+        ),
         (
             "tl.store(y + at.to(tl.int64) * (1 << 50), 1.0, mask=at > 0)",
             "tl.store(",
@@ -115,35 +142,56 @@ target.store([tl.program_id(0) * BLOCK], source.load([tl.program_id(0) * BLOCK])
         ),
     ],
 )
-def test_an_access_outside_of_all_tensors_names_its_line(supervisor: Supervisor, body: str, code: str, message: str) -> None:
+def test_an_access_outside_of_all_tensors_names_its_line(
+    supervisor: Supervisor, body: str, code: str, message: str
+) -> None:
     source = submission(body)
     error = run(supervisor, source).error()
-    assert (error["kind"], error["exception"], error["stage"]) == ("canary_violation", "OutOfBounds", "run"), error
+    assert (error["kind"], error["exception"], error["stage"]) == (
+        "canary_violation",
+        "OutOfBounds",
+        "run",
+    ), error
     assert re.search(message, error["message"]), error["message"]
-    assert error["code"].startswith(code) and source.split("\n")[error["line"] - 1].strip() == error["code"]
+    assert (
+        error["code"].startswith(code)
+        and source.split("\n")[error["line"] - 1].strip() == error["code"]
+    )
     assert f"line {error['line']}, in kernel" in error["traceback"]
 
 
 def test_the_tensor_that_was_left_is_named_whatever_lies_behind_it(supervisor: Supervisor) -> None:
-    """Both are pieces of one array, with eight bytes between them, so that most lanes of the block hit the second."""
+    """Both are pieces of one array, with eight bytes between them, so that most lanes of the block
+    hit the second."""
     before = "array = np.zeros(5000, np.float32); y = torch.from_numpy(array[:1001]); behind = torch.from_numpy(array[1003:])"
     body = "tl.store(y + at, 1.0)"
-    error = run(supervisor, submission(body, "kernel[(1,)](behind, y, n, BLOCK=4096)", before)).error()
-    assert "the store writes 3,095 elements outside of y (1,001 elements), the first at element 1,001: mask it" in error["message"]
+    error = run(
+        supervisor, submission(body, "kernel[(1,)](behind, y, n, BLOCK=4096)", before)
+    ).error()
+    assert (
+        "the store writes 3,095 elements outside of y (1,001 elements), the first at element 1,001: mask it"
+        in error["message"]
+    )
 
 
 def test_the_line_in_a_function_that_the_kernel_calls_is_named(supervisor: Supervisor) -> None:
     helper = "@triton.jit\ndef put(pointer, at):\n    tl.store(pointer + at, 1.0)\n\n"
     source = submission("put(y, at)").replace(HEAD, HEAD + helper)
     error = run(supervisor, source).error()
-    assert (error["kind"], error["code"]) == ("canary_violation", "tl.store(pointer + at, 1.0)"), error
+    assert (error["kind"], error["code"]) == ("canary_violation", "tl.store(pointer + at, 1.0)"), (
+        error
+    )
 
 
 def test_a_tensor_of_an_earlier_case_no_longer_counts(supervisor: Supervisor) -> None:
-    source = submission("tl.store(y + at, 1.0, mask=at <= n)", "kernel[(triton.cdiv(n, 1024),)](x, y, n, BLOCK=1024)").replace(
-        "mask=at <= n", "mask=at < ((n + 1) if n < 4000 else n)"
-    )
-    cases = [{"id": str(n), "arguments": {"x": torch.randn(n)}, "output_bytes": 1 << 20} for n in (4099, 4000, 3001)]
+    source = submission(
+        "tl.store(y + at, 1.0, mask=at <= n)",
+        "kernel[(triton.cdiv(n, 1024),)](x, y, n, BLOCK=1024)",
+    ).replace("mask=at <= n", "mask=at < ((n + 1) if n < 4000 else n)")
+    cases = [
+        {"id": str(n), "arguments": {"x": torch.randn(n)}, "output_bytes": 1 << 20}
+        for n in (4099, 4000, 3001)
+    ]
     report = supervisor.run(source, "entry", cases)
     assert report.types() == ["imported", "case", "case", "error"], report.stderr
     assert "outside of y (3,001 elements)" in report.error()["message"]
@@ -151,9 +199,19 @@ def test_a_tensor_of_an_earlier_case_no_longer_counts(supervisor: Supervisor) ->
 
 def test_a_view_may_reach_all_of_its_memory_and_no_more(supervisor: Supervisor) -> None:
     before = "whole = torch.zeros(n + 10, device='cuda'); y = whole[5 : n + 5]"
-    assert run(supervisor, submission("tl.store(y + at - 5, 1.0, mask=at < n + 10)", before=before)).types()[-1] == "done"
-    error = run(supervisor, submission("tl.store(y + at, 1.0, mask=at < n + 6)", before=before)).error()
-    assert "1 element outside of the memory that y is a view of (its elements -5 to 4,103), the first at element 4,104" in error["message"]
+    assert (
+        run(
+            supervisor, submission("tl.store(y + at - 5, 1.0, mask=at < n + 10)", before=before)
+        ).types()[-1]
+        == "done"
+    )
+    error = run(
+        supervisor, submission("tl.store(y + at, 1.0, mask=at < n + 6)", before=before)
+    ).error()
+    assert (
+        "1 element outside of the memory that y is a view of (its elements -5 to 4,103), the first at element 4,104"
+        in error["message"]
+    )
 
 
 GROUPED = submission(
@@ -172,8 +230,13 @@ GROUPED = submission(
         submission(BLOCK_POINTER),
         submission(DESCRIPTOR),
         GROUPED.replace("PARTS", "[x[7 * i : 7 * i + 7].clone() for i in range(3)]"),
-        GROUPED.replace("PARTS", "[torch.from_numpy(np.ones(7, dtype=np.float32)) for i in range(3)]"),
-        GROUPED.replace("PARTS", "[torch.nn.Parameter(x[:7]), torch.nn.Linear(7, 1).weight, torch.nonzero(torch.ones(7)).float()]"),
+        GROUPED.replace(
+            "PARTS", "[torch.from_numpy(np.ones(7, dtype=np.float32)) for i in range(3)]"
+        ),
+        GROUPED.replace(
+            "PARTS",
+            "[torch.nn.Parameter(x[:7]), torch.nn.Linear(7, 1).weight, torch.nonzero(torch.ones(7)).float()]",
+        ),
         # Tensors of pointers, one per lane.
         submission(
             "lane = tl.arange(0, BLOCK)\nsource = tl.load(x + lane // 2, mask=lane < 6).to(tl.pointer_type(tl.float32))\n"
@@ -182,7 +245,8 @@ GROUPED = submission(
             "parts = [x[i : i + 2].clone() for i in range(3)]; y = torch.zeros(6, device='cuda')\n"
             "    pointers = torch.tensor([p.data_ptr() for p in parts], dtype=torch.int64, device='cuda')",
         ),
-        # Empty tensors, wild lanes that are masked off, negative strides, addresses that overflow on the way.
+        # Empty tensors, wild lanes that are masked off, negative strides, addresses that overflow
+        # on the way.
         submission(
             "tl.store(y + at, tl.load(x + at, mask=at < n, other=1.0), mask=at < n)",
             "kernel[(1,)](e, e, 0, BLOCK=8)",
@@ -193,17 +257,29 @@ GROUPED = submission(
         submission(
             "back = tl.make_block_ptr(x + n - 1, (n,), (-1,), (0,), (BLOCK,), (0,))\ntl.store(y + at, tl.load(back), mask=at < BLOCK)"
         ),
-        submission("far = y + (at.to(tl.int64) + (1 << 40))\ntl.store(far - (1 << 40), 1.0, mask=at < n)"),
-        # Other views of the same memory.
-        submission("tl.store(y + at, tl.load(x + at * 0), mask=at < n)", "kernel[(5,)](x[3:4].expand(n), y, n, BLOCK=1024)"),
-        submission("tl.store(y + at, 1, mask=at < 4 * n)", "kernel[(17,)](x, triton.reinterpret(y, tl.int8), n, BLOCK=1024)"),
         submission(
-            "tl.store(y + at, 1.0, mask=at < n)", "y = torch.from_numpy(np.zeros(n, np.float32)); kernel[(5,)](x, y, n, BLOCK=1024)"
+            "far = y + (at.to(tl.int64) + (1 << 40))\ntl.store(far - (1 << 40), 1.0, mask=at < n)"
         ),
-        submission("tl.store(y + at, 1.0, mask=at < n)", "y.resize_(2 * n); kernel[(9,)](x, y, 2 * n, BLOCK=1024)"),
-        submission("value = x.load([tl.program_id(0) * BLOCK])\ntl.store(y + at, value, mask=at < n)").replace(
-            "kernel[(5,)](x, y", "kernel[(5,)](TensorDescriptor.from_tensor(x, [1024]), y"
+        # Other views of the same memory.
+        submission(
+            "tl.store(y + at, tl.load(x + at * 0), mask=at < n)",
+            "kernel[(5,)](x[3:4].expand(n), y, n, BLOCK=1024)",
         ),
+        submission(
+            "tl.store(y + at, 1, mask=at < 4 * n)",
+            "kernel[(17,)](x, triton.reinterpret(y, tl.int8), n, BLOCK=1024)",
+        ),
+        submission(
+            "tl.store(y + at, 1.0, mask=at < n)",
+            "y = torch.from_numpy(np.zeros(n, np.float32)); kernel[(5,)](x, y, n, BLOCK=1024)",
+        ),
+        submission(
+            "tl.store(y + at, 1.0, mask=at < n)",
+            "y.resize_(2 * n); kernel[(9,)](x, y, 2 * n, BLOCK=1024)",
+        ),
+        submission(
+            "value = x.load([tl.program_id(0) * BLOCK])\ntl.store(y + at, value, mask=at < n)"
+        ).replace("kernel[(5,)](x, y", "kernel[(5,)](TensorDescriptor.from_tensor(x, [1024]), y"),
         # Scratch that only a pointer leads to.
         submission(
             "space = n.to(tl.pointer_type(tl.float32), bitcast=True)\n"
@@ -215,18 +291,22 @@ GROUPED = submission(
 )
 def test_honest_accesses_pass(supervisor: Supervisor, source: str) -> None:
     report = run(supervisor, source)
-    assert report.types() == ["imported", "case", "done"], report.frames[-1].header.get("message", report.stderr)
+    assert report.types() == ["imported", "case", "done"], report.frames[-1].header.get(
+        "message", report.stderr
+    )
 
 
 def test_what_is_made_at_import_is_known(supervisor: Supervisor) -> None:
-    source = GROUPED.replace("PARTS", "CONSTANTS").replace(HEAD, HEAD + "CONSTANTS = [torch.ones(7, device='cuda') for _ in range(3)]\n")
+    source = GROUPED.replace("PARTS", "CONSTANTS").replace(
+        HEAD, HEAD + "CONSTANTS = [torch.ones(7, device='cuda') for _ in range(3)]\n"
+    )
     assert run(supervisor, source).types()[-1] == "done"
 
 
 def test_a_pointer_to_a_freed_tensor_is_none(supervisor: Supervisor) -> None:
-    source = GROUPED.replace("PARTS", "[torch.ones(1 << 20, device='cuda') for _ in range(3)]").replace(
-        "; y = torch.zeros(21", "; parts = 0; y = torch.zeros(21"
-    )
+    source = GROUPED.replace(
+        "PARTS", "[torch.ones(1 << 20, device='cuda') for _ in range(3)]"
+    ).replace("; y = torch.zeros(21", "; parts = 0; y = torch.zeros(21")
     error = run(supervisor, source).error()
     assert error["kind"] == "canary_violation" and "the load reads" in error["message"], error
 

@@ -1,4 +1,5 @@
-"""Strided views as pieces of bytes: what torch reads and writes is what the pieces name, in the same order."""
+"""Strided views as pieces of bytes: what torch reads and writes is what the pieces name, in the
+same order."""
 
 from __future__ import annotations
 
@@ -21,7 +22,11 @@ def elements(view: torch.Tensor, pieces: list[tuple[int, int]]) -> list[int]:
     """What the pieces cover, read from the storage."""
     flat = torch.empty(0, dtype=view.dtype).set_(view.untyped_storage())  # type: ignore[call-overload]
     base, size = int(view.storage_offset()), view.element_size()
-    return [int(flat[base + (offset + at) // size]) for offset, length in pieces for at in range(0, length, size)]
+    return [
+        int(flat[base + (offset + at) // size])
+        for offset, length in pieces
+        for at in range(0, length, size)
+    ]
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -42,4 +47,8 @@ def test_adjacent_pieces_are_one_and_many_are_none() -> None:
 
 def test_two_lists_are_walked_together() -> None:
     assert list(matched([(0, 24)], [(0, 12), (32, 12)])) == [(0, 0, 12), (12, 32, 12)]
-    assert list(matched([(0, 4), (8, 8)], [(100, 8), (200, 4)])) == [(0, 100, 4), (8, 104, 4), (12, 200, 4)]
+    assert list(matched([(0, 4), (8, 8)], [(100, 8), (200, 4)])) == [
+        (0, 100, 4),
+        (8, 104, 4),
+        (12, 200, 4),
+    ]

@@ -1,4 +1,5 @@
-"""Zygote and candidates over a real socket pair, without the native jail: life, death and Triton's interpreter."""
+"""Zygote and candidates over a real socket pair, without the native jail: life, death and Triton's
+interpreter."""
 
 from __future__ import annotations
 
@@ -17,7 +18,10 @@ from sources import VECTOR_ADD
 
 
 def vectors(n: int = 1000, dtype: torch.dtype = torch.float32) -> dict[str, Any]:
-    return {"id": "small", "arguments": {"x": torch.randn(n).to(dtype), "y": torch.randn(n).to(dtype)}}
+    return {
+        "id": "small",
+        "arguments": {"x": torch.randn(n).to(dtype), "y": torch.randn(n).to(dtype)},
+    }
 
 
 def run(supervisor: Supervisor, source: str, **case: Any) -> Any:
@@ -36,10 +40,14 @@ def test_a_right_submission_gives_its_sum(supervisor: Supervisor) -> None:
     assert report.exited["how"] == "exited" and report.exited["value"] == 0
     assert report.parked["layers"] and not any(layer["active"] for layer in report.parked["layers"])
     for case in cases:
-        torch.testing.assert_close(report.outputs[case["id"]][0], case["arguments"]["x"] + case["arguments"]["y"])
+        torch.testing.assert_close(
+            report.outputs[case["id"]][0], case["arguments"]["x"] + case["arguments"]["y"]
+        )
 
 
-def test_library_functions_reductions_and_autotuning_are_interpreted(supervisor: Supervisor) -> None:
+def test_library_functions_reductions_and_autotuning_are_interpreted(
+    supervisor: Supervisor,
+) -> None:
     source = """
 import torch, triton
 import triton.language as tl
@@ -73,7 +81,13 @@ def rows(x, y):
 def test_inout_arguments_are_outputs_and_inputs_stay_private(supervisor: Supervisor) -> None:
     source = "def step(p, g, lr):\n    p.sub_(g, alpha=lr)\n    return p.sum().reshape(1)\n"
     p, g = torch.randn(8, 4).t(), torch.randn(4, 8)
-    case = {"id": "a", "arguments": {"p": p, "g": g, "lr": 0.5}, "inout": ["p"], "outputs": 2, "output_from": ["p", None]}
+    case = {
+        "id": "a",
+        "arguments": {"p": p, "g": g, "lr": 0.5},
+        "inout": ["p"],
+        "outputs": 2,
+        "output_from": ["p", None],
+    }
     report = supervisor.run(source, "step", [case])
     new, total = report.outputs["a"]
     torch.testing.assert_close(new, p - 0.5 * g)
@@ -83,34 +97,81 @@ def test_inout_arguments_are_outputs_and_inputs_stay_private(supervisor: Supervi
 @pytest.mark.parametrize(
     ("body", "kind", "line", "text"),
     [
-        ("def vector_add(x, y):\n    return torch.empty(3, device='cuda')[7]", "index_error", 3, "index"),
-        ("def vector_add(x, y):\n    raise ValueError('no ' + 'luck')", "value_error", 3, "no luck"),
+        (
+            "def vector_add(x, y):\n    return torch.empty(3, device='cuda')[7]",
+            "index_error",
+            3,
+            "index",
+        ),
+        (
+            "def vector_add(x, y):\n    raise ValueError('no ' + 'luck')",
+            "value_error",
+            3,
+            "no luck",
+        ),
         ("def vector_add(x, y):\n  return x +", "syntax_error", 3, "invalid syntax"),
         ("def vector_add(x, y):\nreturn x", "indentation_error", 3, "expected an indented block"),
         ("import nosuchmodule", "module_not_found", 2, "nosuchmodule"),
-        ("def other(x): pass\ndef another(x): pass", "missing_entry", None, "it defines another, other"),
+        (
+            "def other(x): pass\ndef another(x): pass",
+            "missing_entry",
+            None,
+            "it defines another, other",
+        ),
         ("vector_add = 3", "missing_entry", None, "is a int"),
         ("raise SystemExit(0)", "protocol_error", 2, r"called exit\(0\) during import"),
-        ("def vector_add(x, y):\n    import sys; sys.exit()", "protocol_error", 3, r"called exit\(None\)"),
-        ("def vector_add(x, y):\n    raise KeyboardInterrupt", "protocol_error", 3, "KeyboardInterrupt"),
+        (
+            "def vector_add(x, y):\n    import sys; sys.exit()",
+            "protocol_error",
+            3,
+            r"called exit\(None\)",
+        ),
+        (
+            "def vector_add(x, y):\n    raise KeyboardInterrupt",
+            "protocol_error",
+            3,
+            "KeyboardInterrupt",
+        ),
         ("def vector_add(x, y):\n    raise MemoryError", "memory_limit", 3, "MemoryError"),
         ("def vector_add(x, y):\n    return vector_add(x, y)", "recursion_error", 3, "recursion"),
-        ("def vector_add(x, y):\n    return 3", "output_mismatch", None, "output 0 is an int; want a torch.Tensor"),
+        (
+            "def vector_add(x, y):\n    return 3",
+            "output_mismatch",
+            None,
+            "output 0 is an int; want a torch.Tensor",
+        ),
         ("def vector_add(x, y):\n    return None", "output_mismatch", None, "NoneType"),
         ("def vector_add(x, y):\n    return x, y", "output_mismatch", None, "returned 2 values"),
         ("def vector_add(x, y):\n    return x.to_sparse()", "output_mismatch", None, "dense"),
-        ("def vector_add(x, y):\n    return x.to(torch.complex64)", "output_mismatch", None, "complex64"),
-        ("def vector_add(x, y):\n    return torch.zeros(1 << 20)", "output_mismatch", None, "need more than"),
+        (
+            "def vector_add(x, y):\n    return x.to(torch.complex64)",
+            "output_mismatch",
+            None,
+            "complex64",
+        ),
+        (
+            "def vector_add(x, y):\n    return torch.zeros(1 << 20)",
+            "output_mismatch",
+            None,
+            "need more than",
+        ),
         (
             "class E(Exception):\n  def __str__(self): raise E\ndef vector_add(x, y):\n    raise E",
             "other_exception",
             None,
             "could not be read",
         ),
-        ("class Odd(Exception): pass\ndef vector_add(x, y):\n    raise Odd('?')", "other_exception", 4, r"\?"),
+        (
+            "class Odd(Exception): pass\ndef vector_add(x, y):\n    raise Odd('?')",
+            "other_exception",
+            4,
+            r"\?",
+        ),
     ],
 )
-def test_errors_have_kind_line_and_text(supervisor: Supervisor, body: str, kind: str, line: int | None, text: str) -> None:
+def test_errors_have_kind_line_and_text(
+    supervisor: Supervisor, body: str, kind: str, line: int | None, text: str
+) -> None:
     source = "import torch\n" + body + "\n"
     report = run(supervisor, source)
     error = report.error()
@@ -134,7 +195,12 @@ def test_an_error_in_an_interpreted_kernel_names_its_line(supervisor: Supervisor
 
 def test_exit_behind_our_back_leaves_no_record(supervisor: Supervisor) -> None:
     report = run(supervisor, "import os\nprint('pass', flush=True)\nos._exit(0)\n")
-    assert report.types() == [] and report.exited == {"type": "exited", "slot": report.exited["slot"], "how": "exited", "value": 0}
+    assert report.types() == [] and report.exited == {
+        "type": "exited",
+        "slot": report.exited["slot"],
+        "how": "exited",
+        "value": 0,
+    }
     assert report.stdout == "pass\n"
 
 
@@ -146,11 +212,19 @@ def test_a_crash_is_a_signal(supervisor: Supervisor) -> None:
 def test_an_endless_loop_can_be_killed_and_the_zygote_lives(supervisor: Supervisor) -> None:
     channel, out, err, pid, slot = supervisor.fork()
     assert channel.receive() is not None
-    channel.send({"type": "job", "mode": "interpret", "entry": "f", "target": "cuda:90", "cases": []}, b"while True: pass")
+    channel.send(
+        {"type": "job", "mode": "interpret", "entry": "f", "target": "cuda:90", "cases": []},
+        b"while True: pass",
+    )
     time.sleep(0.2)
     os.kill(pid, signal.SIGKILL)
     exited = supervisor.control.receive()
-    assert exited is not None and exited.header == {"type": "exited", "slot": slot, "how": "killed", "value": signal.SIGKILL}
+    assert exited is not None and exited.header == {
+        "type": "exited",
+        "slot": slot,
+        "how": "killed",
+        "value": signal.SIGKILL,
+    }
     channel.close()
     drain(out)
     drain(err)
@@ -161,25 +235,40 @@ def test_a_parked_candidate_leaves_when_its_socket_closes(supervisor: Supervisor
     channel, out, err, _, slot = supervisor.fork()
     channel.close()
     exited = supervisor.control.receive()
-    assert exited is not None and exited.header == {"type": "exited", "slot": slot, "how": "exited", "value": 0}
+    assert exited is not None and exited.header == {
+        "type": "exited",
+        "slot": slot,
+        "how": "exited",
+        "value": 0,
+    }
     assert (drain(out), drain(err)) == ("", "")
 
 
 def test_printed_text_goes_to_the_pipes(supervisor: Supervisor) -> None:
-    report = run(supervisor, "import sys\nprint('out ü')\nprint('err', file=sys.stderr)\nimport os\nos.write(1, b'raw')\n" + VECTOR_ADD)
+    report = run(
+        supervisor,
+        "import sys\nprint('out ü')\nprint('err', file=sys.stderr)\nimport os\nos.write(1, b'raw')\n"
+        + VECTOR_ADD,
+    )
     assert report.stdout == "out ü\nraw" and report.stderr == "err\n"
 
 
 def test_what_cannot_be_interpreted_says_so(supervisor: Supervisor) -> None:
     error = supervisor.run(VECTOR_ADD, "vector_add", [vectors(dtype=torch.bfloat16)]).error()
-    assert error["kind"] == "unsupported" and "bfloat16" in error["message"] and error["case"] == "small"
+    assert (
+        error["kind"] == "unsupported"
+        and "bfloat16" in error["message"]
+        and error["case"] == "small"
+    )
     error = supervisor.run(VECTOR_ADD, "vector_add", [vectors()], dialect="gluon").error()
     assert error["kind"] == "unsupported" and "gluon" in error["message"]
 
 
 def test_candidates_draw_different_random_numbers(supervisor: Supervisor) -> None:
     source = (
-        "import random, torch, numpy\nprint(random.random(), torch.rand(1).item(), numpy.random.rand())\ndef vector_add(x, y): return x\n"
+        "import random, torch, numpy\n"
+        "print(random.random(), torch.rand(1).item(), numpy.random.rand())\n"
+        "def vector_add(x, y): return x\n"
     )
     first, second = run(supervisor, source).stdout.split(), run(supervisor, source).stdout.split()
     assert all(a != b for a, b in zip(first, second, strict=True))
@@ -200,7 +289,9 @@ LOOP = "def vector_add(x, y):\n    n = 0\n    while True:\n        n += 1\n"
 
 
 def test_what_takes_too_long_is_stopped_and_says_where(supervisor: Supervisor) -> None:
-    report = supervisor.run(LOOP, "vector_add", [vectors()], import_wall_ms=10_000, run_wall_ms=1_000)
+    report = supervisor.run(
+        LOOP, "vector_add", [vectors()], import_wall_ms=10_000, run_wall_ms=1_000
+    )
     assert report.types() == ["imported", "error"], report.stderr
     error = report.frames[-1].header
     assert (error["kind"], error["stage"], error["case"]) == ("timeout", "run", "small")
@@ -208,9 +299,19 @@ def test_what_takes_too_long_is_stopped_and_says_where(supervisor: Supervisor) -
     assert error["message"] == "stopped after 950 ms; the limit is 1000 ms"
 
 
-def test_an_import_that_takes_too_long_is_stopped_and_what_comes_in_time_is_not(supervisor: Supervisor) -> None:
-    report = supervisor.run("import time\ntime.sleep(30)\n", "vector_add", [vectors()], import_wall_ms=500, run_wall_ms=1_000)
+def test_an_import_that_takes_too_long_is_stopped_and_what_comes_in_time_is_not(
+    supervisor: Supervisor,
+) -> None:
+    report = supervisor.run(
+        "import time\ntime.sleep(30)\n",
+        "vector_add",
+        [vectors()],
+        import_wall_ms=500,
+        run_wall_ms=1_000,
+    )
     assert report.types() == ["error"], report.stderr
     assert (report.frames[0].header["kind"], report.frames[0].header["line"]) == ("timeout", 2)
-    report = supervisor.run(VECTOR_ADD, "vector_add", [vectors()], import_wall_ms=30_000, run_wall_ms=30_000)
+    report = supervisor.run(
+        VECTOR_ADD, "vector_add", [vectors()], import_wall_ms=30_000, run_wall_ms=30_000
+    )
     assert report.types() == ["imported", "case", "done"], report.stderr

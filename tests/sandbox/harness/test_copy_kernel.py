@@ -1,4 +1,5 @@
-"""Copies and conversions that torch does with kernels of its own: what ours computes, in the interpreter, and how they are recorded."""
+"""Copies and conversions that torch does with kernels of its own: what ours computes, in the
+interpreter, and how they are recorded."""
 
 from __future__ import annotations
 
@@ -62,13 +63,23 @@ def test_layouts_and_types_are_copied_as_torch_does(tmp_path: Path) -> None:
     script = tmp_path / "layouts.py"
     script.write_text(LAYOUTS)
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(ROOT / "sandbox")}
-    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, str(script)], env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0 and done.stdout.strip() == "checked", done.stdout + done.stderr
 
 
-def record(supervisor: Supervisor, body: str, arguments: dict[str, Any] | None = None, **options: Any) -> Report:
-    source = HEAD + "\ndef f(x, **other):\n" + "".join(f"    {line}\n" for line in body.splitlines())
-    case = {"id": "a", "arguments": arguments or {"x": torch.zeros(64, 32)}, "outputs": options.pop("outputs", 1)}
+def record(
+    supervisor: Supervisor, body: str, arguments: dict[str, Any] | None = None, **options: Any
+) -> Report:
+    source = (
+        HEAD + "\ndef f(x, **other):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    )
+    case = {
+        "id": "a",
+        "arguments": arguments or {"x": torch.zeros(64, 32)},
+        "outputs": options.pop("outputs", 1),
+    }
     return supervisor.run(source, "f", [case], mode="record", **options)
 
 
@@ -108,11 +119,17 @@ def test_a_conversion_is_a_launch_of_ours(supervisor: Supervisor, target: str) -
         ("return x.to('cuda', non_blocking=True).clone().contiguous().view(-1)", ["copy"]),
     ],
 )
-def test_what_torch_copies_becomes_operations(supervisor: Supervisor, body: str, operations: list[str]) -> None:
+def test_what_torch_copies_becomes_operations(
+    supervisor: Supervisor, body: str, operations: list[str]
+) -> None:
     assert [op["op"] for op in plan_of(record(supervisor, body))["ops"]] == operations
 
 
 def test_more_dimensions_than_the_kernel_has_are_refused(supervisor: Supervisor) -> None:
     body = "return x.view(2, 2, 2, 2, 2, 2, 32).permute(6, 5, 4, 3, 2, 1, 0).contiguous()"
     error = record(supervisor, body).error()
-    assert error["kind"] == "not_recordable" and "7 dimensions" in error["message"] and error["line"] == 6, error
+    assert (
+        error["kind"] == "not_recordable"
+        and "7 dimensions" in error["message"]
+        and error["line"] == 6
+    ), error

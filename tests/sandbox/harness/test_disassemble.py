@@ -58,7 +58,9 @@ def test_half_a_plan_is_refused(size: int) -> None:
         list(binaries(plan_of(("a", b"1" * 100))[: size if size >= 0 else 60]))
 
 
-def test_the_listing_has_instructions_and_the_lines_they_come_from(cubin: bytes, tmp_path: Path) -> None:
+def test_the_listing_has_instructions_and_the_lines_they_come_from(
+    cubin: bytes, tmp_path: Path
+) -> None:
     [(name, text)] = disassemblies(plan_of(("double", cubin)), str(tmp_path))
     assert name == "double"
     assert b"LDG.E" in text and b"STG.E" in text and b"EXIT" in text
@@ -72,4 +74,6 @@ def test_what_is_no_binary_is_the_tools_complaint(tmp_path: Path) -> None:
 
 def test_no_more_than_the_first_ones(cubin: bytes, tmp_path: Path) -> None:
     many = plan_of(*[(f"k{i}", b"junk") for i in range(MAX_KERNELS + 3)])
-    assert [name for name, _ in disassemblies(many, str(tmp_path))] == [f"k{i}" for i in range(MAX_KERNELS)]
+    assert [name for name, _ in disassemblies(many, str(tmp_path))] == [
+        f"k{i}" for i in range(MAX_KERNELS)
+    ]

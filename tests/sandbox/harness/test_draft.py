@@ -1,4 +1,5 @@
-"""The plan under construction: where operations go while alternatives are recorded, and refusals that host code cannot swallow."""
+"""The plan under construction: where operations go while alternatives are recorded, and refusals
+that host code cannot swallow."""
 
 from __future__ import annotations
 

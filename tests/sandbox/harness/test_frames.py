@@ -19,7 +19,12 @@ def pair() -> tuple[Channel, socket.socket]:
     return Channel(ours), theirs
 
 
-def raw(header: bytes, payload: bytes = b"", magic: bytes = b"ASY1", sizes: tuple[int, int] | None = None) -> bytes:
+def raw(
+    header: bytes,
+    payload: bytes = b"",
+    magic: bytes = b"ASY1",
+    sizes: tuple[int, int] | None = None,
+) -> bytes:
     head, body = sizes or (len(header), len(payload))
     return struct.pack("<4sIQ", magic, head, body) + header + payload
 
@@ -74,13 +79,18 @@ def test_a_channel_says_whether_there_is_more(pair: tuple[Channel, socket.socket
         (raw(b"[]"), "string `type`"),
         (raw(b'{"type":1}'), "string `type`"),
         (raw(b'{"type":"a","x":NaN}'), "NaN"),
-        (raw(json.dumps({"type": "a"}).encode()[:-1] + b',"x":' + b"[" * 40 + b"]" * 40 + b"}"), "nested"),
+        (
+            raw(json.dumps({"type": "a"}).encode()[:-1] + b',"x":' + b"[" * 40 + b"]" * 40 + b"}"),
+            "nested",
+        ),
         (raw(b'{"type":"a"}')[:-3], "inside a frame"),
         (raw(b'{"type":"a"}')[:7], "inside a frame"),
         (raw(b'{"type":"a"}', b"abc")[:-1], "inside a frame"),
     ],
 )
-def test_broken_frames_are_refused(pair: tuple[Channel, socket.socket], data: bytes, message: str) -> None:
+def test_broken_frames_are_refused(
+    pair: tuple[Channel, socket.socket], data: bytes, message: str
+) -> None:
     channel, peer = pair
     peer.sendall(data)
     peer.close()
@@ -89,15 +99,22 @@ def test_broken_frames_are_refused(pair: tuple[Channel, socket.socket], data: by
 
 
 def test_brackets_in_strings_are_no_nesting() -> None:
-    assert frames.decode_header(json.dumps({"type": "a", "x": "[" * 100 + '"{' * 50}).encode())["type"] == "a"
+    assert (
+        frames.decode_header(json.dumps({"type": "a", "x": "[" * 100 + '"{' * 50}).encode())["type"]
+        == "a"
+    )
 
 
-def test_descriptors_in_the_middle_of_a_frame_are_refused_and_closed(pair: tuple[Channel, socket.socket]) -> None:
+def test_descriptors_in_the_middle_of_a_frame_are_refused_and_closed(
+    pair: tuple[Channel, socket.socket],
+) -> None:
     channel, peer = pair
     before = len(os.listdir("/proc/self/fd"))
     data = raw(b'{"type":"a"}')
     peer.sendall(data[:20])
-    peer.sendmsg([data[20:]], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [peer.fileno()]))])
+    peer.sendmsg(
+        [data[20:]], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [peer.fileno()]))]
+    )
     with pytest.raises(FrameError, match="middle"):
         channel.receive()
     assert len(os.listdir("/proc/self/fd")) == before
@@ -106,7 +123,10 @@ def test_descriptors_in_the_middle_of_a_frame_are_refused_and_closed(pair: tuple
 def test_too_many_descriptors_are_refused(pair: tuple[Channel, socket.socket]) -> None:
     channel, peer = pair
     before = len(os.listdir("/proc/self/fd"))
-    peer.sendmsg([raw(b'{"type":"a"}')], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [peer.fileno()] * 65))])
+    peer.sendmsg(
+        [raw(b'{"type":"a"}')],
+        [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [peer.fileno()] * 65))],
+    )
     with pytest.raises(FrameError, match="cap"):
         channel.receive()
     assert len(os.listdir("/proc/self/fd")) == before

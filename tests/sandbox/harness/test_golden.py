@@ -1,4 +1,5 @@
-"""Imported operators: the golden kernel part as reference, on kernel parts that are plain torch and so need no GPU."""
+"""Imported operators: the golden kernel part as reference, on kernel parts that are plain torch and
+so need no GPU."""
 
 from __future__ import annotations
 
@@ -36,7 +37,11 @@ name = "a1_after"
 max_abs_error = 0.01
 from = "a1"
 """
-INTERFACE = {"leaves": ["a0", "a1"], "dtypes": {"a0": "float32", "a1": "float32"}, "written": ["a1"]}
+INTERFACE = {
+    "leaves": ["a0", "a1"],
+    "dtypes": {"a0": "float32", "a1": "float32"},
+    "written": ["a1"],
+}
 
 
 @pytest.fixture
@@ -44,7 +49,9 @@ def golden(tmp_path: Path) -> Golden:
     (tmp_path / "oracle.py").write_text(KERNEL)
     (tmp_path / "test_part.py").write_text(TEST)
     (tmp_path / "spec.toml").write_text(SPEC)
-    return Golden(tmp_path, hashlib.sha256(TEST.encode()).hexdigest(), INTERFACE, [[("float32", [6])]] * 2)
+    return Golden(
+        tmp_path, hashlib.sha256(TEST.encode()).hexdigest(), INTERFACE, [[("float32", [6])]] * 2
+    )
 
 
 def arguments() -> dict[str, Any]:
@@ -59,12 +66,16 @@ def test_a_kernel_part_finds_torch_though_only_the_test_part_imports_it(golden: 
 
 
 def test_what_nobody_wrote_and_what_lies_beyond_an_argument_are_open(golden: Golden) -> None:
-    masks = open_elements(lambda contents: golden.computed(arguments(), contents, "cpu"), [0.01, 0.01])
+    masks = open_elements(
+        lambda contents: golden.computed(arguments(), contents, "cpu"), [0.01, 0.01]
+    )
     assert [mask.tolist() for mask in masks] == [[False] * 3 + [True] * 3, [True, False, False]]
 
 
 def test_wide_arguments_are_narrowed(golden: Golden) -> None:
-    half, _ = golden.computed({name: x.double() for name, x in arguments().items()}, Contents.ZERO, "cpu")
+    half, _ = golden.computed(
+        {name: x.double() for name, x in arguments().items()}, Contents.ZERO, "cpu"
+    )
     assert half.dtype == torch.float32
 
 
@@ -85,4 +96,6 @@ def test_inputs_are_those_of_the_wanted_call(golden: Golden) -> None:
     case = Case("call_1", {}, torch.float32, "call_1", torch.device("cpu"))
     made = golden.inputs(case, Rng(1, "cpu"))
     assert made["a0"].shape == (6,) and made["a1"].tolist() == [1, 1, 1]
-    assert json.dumps(made["a0"].tolist()) == json.dumps(golden.inputs(case, Rng(1, "cpu"))["a0"].tolist())
+    assert json.dumps(made["a0"].tolist()) == json.dumps(
+        golden.inputs(case, Rng(1, "cpu"))["a0"].tolist()
+    )

@@ -1,4 +1,5 @@
-"""The cross-check of tests/gpu finds what differs: a graph made from the plan itself agrees, and one with any part changed does not."""
+"""The cross-check of tests/gpu finds what differs: a graph made from the plan itself agrees, and
+one with any part changed does not."""
 
 from __future__ import annotations
 
@@ -74,7 +75,11 @@ def captured(plan: dict[str, Any]) -> dict[str, Any]:
         if op["op"] == "kernel"
     ]
     kernels.insert(0, {"name": "vectorized_elementwise_kernel", "grid": [1, 1, 1]})
-    return {"kernels": kernels, "arguments": {"x": [BASES[0], 4000], "y": [BASES[1], 4000]}, "outputs": [BASES[2]]}
+    return {
+        "kernels": kernels,
+        "arguments": {"x": [BASES[0], 4000], "y": [BASES[1], 4000]},
+        "outputs": [BASES[2]],
+    }
 
 
 def test_the_same_work_agrees(plan: dict[str, Any], captured: dict[str, Any]) -> None:
@@ -87,19 +92,46 @@ def pointer(address: int) -> str:
 
 
 CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
-    "grid": (lambda c: c["kernels"][1].update(grid=[5, 1, 1]), "kernel 0, add: grid (4, 1, 1) in the plan, [5, 1, 1] in the graph"),
+    "grid": (
+        lambda c: c["kernels"][1].update(grid=[5, 1, 1]),
+        "kernel 0, add: grid (4, 1, 1) in the plan, [5, 1, 1] in the graph",
+    ),
     "block": (lambda c: c["kernels"][2].update(block=[64, 1, 1]), "kernel 1, twice: block"),
     "cluster": (lambda c: c["kernels"][2].update(cluster=[2, 1, 1]), "kernel 1, twice: cluster"),
-    "shared": (lambda c: c["kernels"][1].update(shared_bytes=16), "kernel 0, add: shared bytes 0 in the plan, 16 in the graph"),
-    "order": (lambda c: c["kernels"].reverse(), "kernels of the plan: add, twice; of the graph: twice, add"),
+    "shared": (
+        lambda c: c["kernels"][1].update(shared_bytes=16),
+        "kernel 0, add: shared bytes 0 in the plan, 16 in the graph",
+    ),
+    "order": (
+        lambda c: c["kernels"].reverse(),
+        "kernels of the plan: add, twice; of the graph: twice, add",
+    ),
     "missing": (lambda c: c["kernels"].pop(), "kernels of the plan: add, twice"),
-    "scalar": (lambda c: c["kernels"][1]["params"].__setitem__(3, "01000000"), "argument 3: the plan says 900 (4 bytes), the graph 1"),
-    "width": (lambda c: c["kernels"][1]["params"].__setitem__(3, "8403000000000000"), "the graph 900 (8 bytes)"),
-    "offset": (lambda c: c["kernels"][1]["params"].__setitem__(0, pointer(BASES[0])), "the plan says x + 400, the graph x + 0"),
-    "swapped": (lambda c: c["kernels"][1]["params"].__setitem__(1, pointer(BASES[0] + 400)), "argument 1: the plan says y + 400"),
-    "scratch": (lambda c: c["kernels"][2]["params"].__setitem__(0, pointer(BASES[2] + 4)), "kernel 1, twice, argument 0: the plan says"),
+    "scalar": (
+        lambda c: c["kernels"][1]["params"].__setitem__(3, "01000000"),
+        "argument 3: the plan says 900 (4 bytes), the graph 1",
+    ),
+    "width": (
+        lambda c: c["kernels"][1]["params"].__setitem__(3, "8403000000000000"),
+        "the graph 900 (8 bytes)",
+    ),
+    "offset": (
+        lambda c: c["kernels"][1]["params"].__setitem__(0, pointer(BASES[0])),
+        "the plan says x + 400, the graph x + 0",
+    ),
+    "swapped": (
+        lambda c: c["kernels"][1]["params"].__setitem__(1, pointer(BASES[0] + 400)),
+        "argument 1: the plan says y + 400",
+    ),
+    "scratch": (
+        lambda c: c["kernels"][2]["params"].__setitem__(0, pointer(BASES[2] + 4)),
+        "kernel 1, twice, argument 0: the plan says",
+    ),
     "aliased": (
-        lambda c: [c["kernels"][i]["params"].__setitem__(2 if i == 1 else 0, pointer(BASES[0])) for i in (1, 2)],
+        lambda c: [
+            c["kernels"][i]["params"].__setitem__(2 if i == 1 else 0, pointer(BASES[0]))
+            for i in (1, 2)
+        ],
         "the graph x + 0",
     ),
     "null": (lambda c: c["kernels"][2]["params"].__setitem__(-1, pointer(1)), "the plan says null"),

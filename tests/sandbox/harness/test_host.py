@@ -1,4 +1,5 @@
-"""The host tier's rounds between a judge and a candidate on memory files: the honest is judged right, and what cheats the clock is seen."""
+"""The host tier's rounds between a judge and a candidate on memory files: the honest is judged
+right, and what cheats the clock is seen."""
 
 from __future__ import annotations
 
@@ -31,22 +32,35 @@ Entry = Callable[..., Any]
 
 
 def axpy(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    """The operator: one output is an argument, in place, with gaps between its rows; the other is returned."""
+    """The operator: one output is an argument, in place, with gaps between its rows; the other is
+    returned."""
     x.mul_(a)
     return index + 1
 
 
 class Talk:
-    """A judge's case and a candidate's runner with a line between them; the candidate is a thread."""
+    """A judge's case and a candidate's runner with a line between them; the candidate is a
+    thread."""
 
     def __init__(self, folder: Path) -> None:
         operator = Operator.load(write_operator(folder / "op"))
-        wire = {"id": "one", "axes": {"rows": 64, "cols": 8}, "dtype": "float32", "distribution": "normal"}
+        wire = {
+            "id": "one",
+            "axes": {"rows": 64, "cols": 8},
+            "dtype": "float32",
+            "distribution": "normal",
+        }
         self.state = CaseState(operator, operator.case(wire, "cpu"))
         entry = self.state.described()
         outputs = entry["outputs"]
         self.case = CaseInput(
-            {**entry, "outputs": len(outputs), "output_from": [o["from"] for o in outputs], "output_tensors": outputs}, []
+            {
+                **entry,
+                "outputs": len(outputs),
+                "output_from": [o["from"] for o in outputs],
+                "output_tensors": outputs,
+            },
+            [],
         )
         ours, theirs = socket.socketpair()
         self.theirs = theirs
@@ -54,7 +68,9 @@ class Talk:
         self.error: BaseException | None = None
 
     def runner(self) -> HostRunner:
-        runner = HostRunner.__new__(HostRunner)  # without the interpreter, which patches torch for the whole process
+        runner = HostRunner.__new__(
+            HostRunner
+        )  # without the interpreter, which patches torch for the whole process
         runner._line = CandidateLine(self.theirs)
         runner._device = torch.device("cpu")
         runner.context = torch.no_grad  # type: ignore[method-assign]
@@ -159,17 +175,23 @@ def by_hand(talk: Talk, before: Callable[[Callable[[], None]], None]) -> None:
     line = CandidateLine(talk.theirs)
     layout = lay_out(talk.case.arguments, talk.case.output_tensors)
     while (received := line.wait()) is not None:
-        memory = Memory(shared_memory.attach(torch.device("cpu"), received[1], received[0].size).bytes)
+        memory = Memory(
+            shared_memory.attach(torch.device("cpu"), received[1], received[0].size).bytes
+        )
         before(lambda memory=memory: write(memory, layout, talk))  # type: ignore[misc]
         line.done()
 
 
 def write(memory: Memory, layout: SetLayout, talk: Talk) -> None:
     wires = {wire["name"]: wire for wire in talk.case.arguments}
-    x, index = (memory.tensor({**wires[name], "offset": layout.inputs[name]}) for name in ("x", "index"))
+    x, index = (
+        memory.tensor({**wires[name], "offset": layout.inputs[name]}) for name in ("x", "index")
+    )
     count = layout.outputs[1]
     assert layout.outputs[0] is None and count is not None
-    memory.tensor(dense(talk.case.output_tensors[1], count)).copy_(axpy(wires["a"]["value"], x, index))
+    memory.tensor(dense(talk.case.output_tensors[1], count)).copy_(
+        axpy(wires["a"]["value"], x, index)
+    )
 
 
 def test_by_hand_and_in_time_is_right(talk: Talk) -> None:
@@ -185,8 +207,11 @@ def test_outputs_that_come_after_done_do_not_count(talk: Talk) -> None:
     assert talk.run(lambda: by_hand(talk, later)).result.kind == "wrong_result"
 
 
-def test_outputs_that_change_after_the_clock_has_stopped_are_named(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even where they come right: what was read when the clock stopped is not what is there a moment later."""
+def test_outputs_that_change_after_the_clock_has_stopped_are_named(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where they come right: what was read when the clock stopped is not what is there a
+    moment later."""
     synchronized: list[int] = []
 
     def slow(_: HostCase) -> None:
@@ -214,15 +239,20 @@ def out_of_memory(*_: Any) -> None:
 
 
 def test_who_takes_the_gpus_memory_is_told_so(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the driver's own calls, which torch's limit does not see; the judge then finds no room for a round."""
+    """By the driver's own calls, which torch's limit does not see; the judge then finds no room for
+    a round."""
     monkeypatch.setattr(shared_memory, "create", out_of_memory)
     monkeypatch.setattr(host_rounds, "taken_by_others", lambda _: 130 << 30)
-    with pytest.raises(RoundError, match="about 130 GiB of the GPU's memory, and may have 32") as broken:
+    with pytest.raises(
+        RoundError, match="about 130 GiB of the GPU's memory, and may have 32"
+    ) as broken:
         HostCase(talk.state, talk.line, 1.0, 32 << 30).judge(False)
     assert broken.value.how == "memory"
 
 
-def test_memory_that_others_lack_is_the_judges_own_matter(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_that_others_lack_is_the_judges_own_matter(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shared_memory, "create", out_of_memory)
     monkeypatch.setattr(host_rounds, "taken_by_others", lambda _: 33 << 30)
     with pytest.raises(torch.cuda.OutOfMemoryError):

@@ -1,4 +1,5 @@
-"""The judge over a real socket, on small operators made here: preparing, comparing, and operators' defects."""
+"""The judge over a real socket, on small operators made here: preparing, comparing, and operators'
+defects."""
 
 from __future__ import annotations
 
@@ -17,24 +18,43 @@ from harness.wire.tensors import create_memfd, descriptor, pack
 from judge_client import REFERENCE, SPEC, JudgeClient, prepared_inputs, right_answer, write_operator
 
 
-def test_outputs_that_are_there_without_kernels_are_nobodys_work(judge: JudgeClient, operator: Path) -> None:
+def test_outputs_that_are_there_without_kernels_are_nobodys_work(
+    judge: JudgeClient, operator: Path
+) -> None:
     right = right_answer(judge.prepare(operator))
     other = [torch.randn_like(right[0]), right[1] + 1]
-    assert judge.attribute(right, other) == {"type": "attributed", "job": "job_1", "case": "small", "ok": True, "reason": ""}
+    assert judge.attribute(right, other) == {
+        "type": "attributed",
+        "job": "job_1",
+        "case": "small",
+        "ok": True,
+        "reason": "",
+    }
     same = judge.attribute(right, [other[0], right[1]])
     assert not same["ok"] and "bit for bit" in same["reason"]
     assert judge.attribute(right, [other[0]])["ok"]  # it returned something else altogether
-    assert judge.ask({"type": "attribute", "job": "job_1", "case": "small", "outputs": []}).type == "judge_error"
+    assert (
+        judge.ask({"type": "attribute", "job": "job_1", "case": "small", "outputs": []}).type
+        == "judge_error"
+    )
 
 
-def test_prepare_describes_the_case_and_seals_the_inputs(judge: JudgeClient, operator: Path) -> None:
+def test_prepare_describes_the_case_and_seals_the_inputs(
+    judge: JudgeClient, operator: Path
+) -> None:
     frame = judge.prepare(operator)
     (case,) = frame.header["cases"]
     assert [argument["name"] for argument in case["arguments"]] == ["a", "x", "index"]
     assert case["arguments"][0] == {"name": "a", "kind": "scalar", "type": "float", "value": 2.0}
     assert case["arguments"][1]["shape"] == [4, 6] and case["arguments"][1]["strides"] == [1, 4]
     assert (case["structural"], case["inout"]) == (["index"], ["x"])
-    assert case["outputs"][0] == {"name": "x_after", "dtype": "float32", "shape": [4, 6], "nbytes": 96, "from": "x"}
+    assert case["outputs"][0] == {
+        "name": "x_after",
+        "dtype": "float32",
+        "shape": [4, 6],
+        "nbytes": 96,
+        "from": "x",
+    }
     assert case["outputs"][1]["from"] is None
     assert case["cost"] == {"bytes": 224.0, "flops": 24.0} and int(case["seed"], 16) > 0
     with pytest.raises(PermissionError):
@@ -64,8 +84,17 @@ def test_right_outputs_pass_strictly_in_any_layout(judge: JudgeClient, operator:
     right = right_answer(frame)
     for outputs in (right, [right[0].contiguous(), right[1]]):
         result = judge.compare(outputs)
-        assert result["ok"] and result["kind"] == "none" and result["strict_pass"] is True and result["max_abs_error"] == 0.0
-        assert result["elements"] == 28 and result["mismatches"] == 0 and result["first_mismatch"] is None
+        assert (
+            result["ok"]
+            and result["kind"] == "none"
+            and result["strict_pass"] is True
+            and result["max_abs_error"] == 0.0
+        )
+        assert (
+            result["elements"] == 28
+            and result["mismatches"] == 0
+            and result["first_mismatch"] is None
+        )
     frame.close()
 
 
@@ -77,7 +106,9 @@ def test_wrong_values_are_counted_and_shown(judge: JudgeClient, operator: Path) 
     result = judge.compare(wrong)
     assert (result["kind"], result["mismatches"]) == ("wrong_result", 1)
     assert result["max_abs_error"] == pytest.approx(0.02, rel=1e-3)
-    assert result["first_mismatch"]["output"] == "x_after" and result["first_mismatch"]["index"] == [1, 2]
+    assert result["first_mismatch"]["output"] == "x_after" and result["first_mismatch"][
+        "index"
+    ] == [1, 2]
     assert "x_after: 1 of 24 elements" in result["reason"]
     result = judge.compare([torch.zeros(4, 6), right[1]])
     assert "every element is 0" in result["reason"]
@@ -88,24 +119,39 @@ def test_wrong_values_are_counted_and_shown(judge: JudgeClient, operator: Path) 
     frame.close()
 
 
-def test_less_precise_than_the_reference_passes_but_not_strictly(judge: JudgeClient, operator: Path) -> None:
+def test_less_precise_than_the_reference_passes_but_not_strictly(
+    judge: JudgeClient, operator: Path
+) -> None:
     frame = judge.prepare(operator)
     right = right_answer(frame)
     result = judge.compare([right[0] + 5e-5, right[1]])
-    assert result["ok"] and result["strict_pass"] is False and result["float64_error"] == pytest.approx(5e-4, rel=0.1)
+    assert (
+        result["ok"]
+        and result["strict_pass"] is False
+        and result["float64_error"] == pytest.approx(5e-4, rel=0.1)
+    )
     frame.close()
 
 
-def test_nan_and_infinity_are_right_only_where_the_reference_has_them(judge: JudgeClient, operator: Path) -> None:
+def test_nan_and_infinity_are_right_only_where_the_reference_has_them(
+    judge: JudgeClient, operator: Path
+) -> None:
     frame = judge.prepare(operator, case={"distribution": "holes"})
     right = right_answer(frame)
     assert judge.compare(right)["ok"]
-    for at, value, shown in (((3, 3), float("nan"), "nan"), ((0, 0), 0.0, 0.0), ((0, 1), -float("inf"), "-inf"), ((1, 0), 1e30, 1e30)):
+    for at, value, shown in (
+        ((3, 3), float("nan"), "nan"),
+        ((0, 0), 0.0, 0.0),
+        ((0, 1), -float("inf"), "-inf"),
+        ((1, 0), 1e30, 1e30),
+    ):
         wrong = right[0].clone()
         wrong[at] = value
         result = judge.compare([wrong, right[1]])
         assert not result["ok"] and result["first_mismatch"]["index"] == list(at)
-        assert result["first_mismatch"]["actual"] == (shown if isinstance(shown, str) else pytest.approx(shown))
+        assert result["first_mismatch"]["actual"] == (
+            shown if isinstance(shown, str) else pytest.approx(shown)
+        )
         assert result["max_abs_error"] == "inf"
     frame.close()
 
@@ -124,11 +170,20 @@ def test_open_elements_count_for_nothing(judge: JudgeClient, tmp_path: Path) -> 
     answer = [right[0].clone(), right[1]]
     answer[0][:, 1] = float("nan")
     result = judge.compare(answer)
-    assert (result["ok"], result["strict_pass"], result["elements"], result["max_abs_error"]) == (True, True, 4 * 6 + 4 - 4, 0.0)
+    assert (result["ok"], result["strict_pass"], result["elements"], result["max_abs_error"]) == (
+        True,
+        True,
+        4 * 6 + 4 - 4,
+        0.0,
+    )
     assert result["float64_error"] < 1e-5
     answer[0][2, 0] += 1
     result = judge.compare(answer)
-    assert (result["ok"], result["mismatches"], result["first_mismatch"]["index"]) == (False, 1, [2, 0])
+    assert (result["ok"], result["mismatches"], result["first_mismatch"]["index"]) == (
+        False,
+        1,
+        [2, 0],
+    )
     assert "NaN" not in result["reason"]
     half = [torch.randn_like(right[0]), right[1] + 1]
     half[0][:, 1] = right[0][:, 1]
@@ -151,7 +206,9 @@ def test_open_elements_count_for_nothing(judge: JudgeClient, tmp_path: Path) -> 
         ),
     ],
 )
-def test_open_elements_excuse_no_operator(judge: JudgeClient, tmp_path: Path, spec: str, hook: str, words: str) -> None:
+def test_open_elements_excuse_no_operator(
+    judge: JudgeClient, tmp_path: Path, spec: str, hook: str, words: str
+) -> None:
     right = right_answer(judge.prepare(write_operator(tmp_path / "axpy", spec, REFERENCE + hook)))
     refused = judge.compare(right)
     assert refused["type"] == "judge_error" and words in refused["message"], refused
@@ -163,24 +220,37 @@ def output_axes(case, arguments):
 """
 
 
-def test_shapes_that_depend_on_values_are_those_of_this_seed(judge: JudgeClient, tmp_path: Path) -> None:
+def test_shapes_that_depend_on_values_are_those_of_this_seed(
+    judge: JudgeClient, tmp_path: Path
+) -> None:
     reference = REFERENCE.replace("index + 1", "index[:2] + 1") + OUTPUT_AXES
-    spec = SPEC.replace('name = "count"\ndtype = "int32"\nshape = ["rows"]', 'name = "count"\ndtype = "int32"\nshape = ["count"]')
+    spec = SPEC.replace(
+        'name = "count"\ndtype = "int32"\nshape = ["rows"]',
+        'name = "count"\ndtype = "int32"\nshape = ["count"]',
+    )
     axes = {"axes": {"rows": 4, "cols": 3, "count": 1}}
-    frame = judge.prepare(write_operator(tmp_path / "axpy", "imported = true" + spec, reference), case=axes)
+    frame = judge.prepare(
+        write_operator(tmp_path / "axpy", "imported = true" + spec, reference), case=axes
+    )
     assert frame.header["cases"][0]["outputs"][1]["shape"] == [2]
     right = right_answer(frame)
     assert judge.compare([right[0], right[1][:2]])["ok"]
     assert "want int32 [2]" in judge.compare([right[0], right[1][:1]])["reason"]
     refused = judge.prepare(write_operator(tmp_path / "native", spec, reference), case=axes)
     assert "is for imported operators" in refused.header["message"]
-    unknown = judge.prepare(write_operator(tmp_path / "unknown", "imported = true" + SPEC, reference))
+    unknown = judge.prepare(
+        write_operator(tmp_path / "unknown", "imported = true" + SPEC, reference)
+    )
     assert "count, which is no axis" in unknown.header["message"]
 
 
 def test_what_is_open_or_as_it_was_given_tells_nothing() -> None:
     output = {"name": "x_after", "dtype": "float32", "shape": ["n"], "from": "x"}
-    spec = {"imported": True, "arguments": [{"name": "x", "type": "tensor", "dtype": "float32", "role": "inout"}], "outputs": [output]}
+    spec = {
+        "imported": True,
+        "arguments": [{"name": "x", "type": "tensor", "dtype": "float32", "role": "inout"}],
+        "outputs": [output],
+    }
     x, mask = torch.zeros(3), torch.tensor([False, True, False])
     module = types.SimpleNamespace(open_elements=lambda x: [mask])
     operator = Operator(Path("x"), spec, module)  # type: ignore[arg-type]
@@ -190,12 +260,22 @@ def test_what_is_open_or_as_it_was_given_tells_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "spec", "ok"), [("bfloat16", "imported = true", True), ("bfloat16", "", False), ("float32", "imported = true", False)]
+    ("dtype", "spec", "ok"),
+    [
+        ("bfloat16", "imported = true", True),
+        ("bfloat16", "", False),
+        ("float32", "imported = true", False),
+    ],
 )
-def test_a_float_of_two_bytes_may_be_off_by_its_last_place(judge: JudgeClient, tmp_path: Path, dtype: str, spec: str, ok: bool) -> None:
+def test_a_float_of_two_bytes_may_be_off_by_its_last_place(
+    judge: JudgeClient, tmp_path: Path, dtype: str, spec: str, ok: bool
+) -> None:
     reference = REFERENCE.replace("a * x, index", "torch.full_like(x, -2.453125), index")
     frame = judge.prepare(
-        write_operator(tmp_path / "axpy", spec + SPEC.replace("scale = 10", "scale = 1"), reference), case={"dtype": dtype}
+        write_operator(
+            tmp_path / "axpy", spec + SPEC.replace("scale = 10", "scale = 1"), reference
+        ),
+        case={"dtype": dtype},
     )
     right = torch.full((4, 6), -2.453125, dtype=getattr(torch, dtype))
     count = prepared_inputs(frame)["index"] + 1
@@ -205,8 +285,13 @@ def test_a_float_of_two_bytes_may_be_off_by_its_last_place(judge: JudgeClient, t
     assert not judge.compare([far, count])["ok"]
 
 
-@pytest.mark.parametrize("change", ["dtype", "shape", "count", "outside", "offset", "strides", "nonsense", "endless", "long"])
-def test_outputs_that_are_none_are_a_mismatch(judge: JudgeClient, operator: Path, change: str) -> None:
+@pytest.mark.parametrize(
+    "change",
+    ["dtype", "shape", "count", "outside", "offset", "strides", "nonsense", "endless", "long"],
+)
+def test_outputs_that_are_none_are_a_mismatch(
+    judge: JudgeClient, operator: Path, change: str
+) -> None:
     frame = judge.prepare(operator)
     right = right_answer(frame)
     if change == "dtype":
@@ -226,13 +311,21 @@ def test_outputs_that_are_none_are_a_mismatch(judge: JudgeClient, operator: Path
             "long": {"dtype": "\x7f" * 600_000},
         }[change]
         fd = create_memfd("outputs", size)
-        result = judge.ask({"type": "compare", "job": "job_1", "case": "small", "outputs": wires}, [fd]).header
+        result = judge.ask(
+            {"type": "compare", "job": "job_1", "case": "small", "outputs": wires}, [fd]
+        ).header
         os.close(fd)
-    assert result["type"] == "compared" and result["kind"] == "output_mismatch" and 0 < len(result["reason"]) < 10_000
+    assert (
+        result["type"] == "compared"
+        and result["kind"] == "output_mismatch"
+        and 0 < len(result["reason"]) < 10_000
+    )
     frame.close()
 
 
-def test_defects_of_the_operator_are_judge_errors_and_the_judge_lives(judge: JudgeClient, tmp_path: Path) -> None:
+def test_defects_of_the_operator_are_judge_errors_and_the_judge_lives(
+    judge: JudgeClient, tmp_path: Path
+) -> None:
     def message(header: dict[str, Any]) -> str:
         assert header["type"] == "judge_error", header
         return str(header["message"])
@@ -242,17 +335,25 @@ def test_defects_of_the_operator_are_judge_errors_and_the_judge_lives(judge: Jud
     assert "input, inout, structural" in message(judge.prepare(bad).header)
     bad = write_operator(tmp_path / "b", reference=REFERENCE.replace('{"a": 2.0', '{"b": 2.0'))
     assert "inputs() returned" in message(judge.prepare(bad).header)
-    bad = write_operator(tmp_path / "c", reference=REFERENCE.replace("case.dtype).t()", "torch.float16).t()"))
+    bad = write_operator(
+        tmp_path / "c", reference=REFERENCE.replace("case.dtype).t()", "torch.float16).t()")
+    )
     assert "the spec says float32" in message(judge.prepare(bad).header)
-    bad = write_operator(tmp_path / "d", reference=REFERENCE.replace("return a * x", "return (a * x)[1:]"))
+    bad = write_operator(
+        tmp_path / "d", reference=REFERENCE.replace("return a * x", "return (a * x)[1:]")
+    )
     frame = judge.prepare(bad)
     assert "the spec says float32 [4, 6]" in message(judge.compare(right_answer(frame)))
     frame.close()
     bad = write_operator(tmp_path / "e", reference="1/0")
     assert "ZeroDivisionError" in message(judge.prepare(bad).header)
-    assert "no prepared case" in message(judge.ask({"type": "time_reference", "job": "nobody", "case": "x"}).header)
+    assert "no prepared case" in message(
+        judge.ask({"type": "time_reference", "job": "nobody", "case": "x"}).header
+    )
     assert "unknown request" in message(judge.ask({"type": "dance", "job": "j"}).header)
-    assert "cols" in message(judge.prepare(write_operator(tmp_path / "f"), case={"axes": {"rows": 3}}).header)
+    assert "cols" in message(
+        judge.prepare(write_operator(tmp_path / "f"), case={"axes": {"rows": 3}}).header
+    )
     assert judge.prepare(write_operator(tmp_path / "g")).type == "prepared"
 
 

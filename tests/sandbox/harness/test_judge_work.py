@@ -1,4 +1,5 @@
-"""What a judge does beside its answers: times, references computed ahead, memory given back, contexts that are lost."""
+"""What a judge does beside its answers: times, references computed ahead, memory given back,
+contexts that are lost."""
 
 from __future__ import annotations
 
@@ -18,12 +19,19 @@ from harness.wire.frames import Channel, Frame
 from judge_client import REFERENCE, JudgeClient, write_operator
 
 
-def test_a_lost_context_is_told_apart_from_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_lost_context_is_told_apart_from_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def lost(device: str) -> object:
         ours, theirs = socket.socketpair()
         judge = judge_module.Judge("cpu")
         judge.device = torch.device(device)
-        judge.answer(Channel(theirs), Frame({"type": "prepare", "job": "j", "operator_dir": str(tmp_path / "none"), "cases": []}))
+        judge.answer(
+            Channel(theirs),
+            Frame(
+                {"type": "prepare", "job": "j", "operator_dir": str(tmp_path / "none"), "cases": []}
+            ),
+        )
         reply = Channel(ours).receive()
         assert reply is not None and reply.type == "judge_error"
         return reply.header["lost"]
@@ -44,12 +52,17 @@ def test_time_and_release(judge: JudgeClient, operator: Path) -> None:
     timed = judge.ask({"type": "time_reference", "job": "job_1", "case": "small"}).header
     assert timed["type"] == "timed_reference" and timed["median_ns"] > 0
     judge.channel.send({"type": "release", "job": "job_1"})
-    assert judge.ask({"type": "time_reference", "job": "job_1", "case": "small"}).type == "judge_error"
+    assert (
+        judge.ask({"type": "time_reference", "job": "job_1", "case": "small"}).type == "judge_error"
+    )
 
 
 def test_a_judge_says_when_it_is_done(judge: JudgeClient, operator: Path) -> None:
     judge.prepare(operator).close()
-    assert judge.ask({"type": "settle", "job": "job_1"}).header == {"type": "settled", "job": "job_1"}
+    assert judge.ask({"type": "settle", "job": "job_1"}).header == {
+        "type": "settled",
+        "job": "job_1",
+    }
 
 
 @pytest.mark.parametrize(("unused", "given_back"), [(32, 0), (33, 1)])
@@ -60,26 +73,55 @@ def test_freed_memory_that_others_may_need_is_given_back(
     calls = []
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 500 + unused)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 500)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: types.SimpleNamespace(total_memory=1024))
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda device: types.SimpleNamespace(total_memory=1024)
+    )
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("empty"))
     judge = judge_module.Judge("cpu")
     judge.device = torch.device("cuda", 0)
-    case = {"id": "small", "axes": {"rows": 4, "cols": 3}, "dtype": "float32", "distribution": "normal"}
-    header = {"type": "prepare", "job": "job_1", "operator_dir": str(operator), "device": "cpu", "structural_only": True, "cases": [case]}
+    case = {
+        "id": "small",
+        "axes": {"rows": 4, "cols": 3},
+        "dtype": "float32",
+        "distribution": "normal",
+    }
+    header = {
+        "type": "prepare",
+        "job": "job_1",
+        "operator_dir": str(operator),
+        "device": "cpu",
+        "structural_only": True,
+        "cases": [case],
+    }
     _, fds = judge._prepare(Frame(header))
     for fd in fds:
         os.close(fd)
     assert len(calls) == given_back
 
 
-def test_references_are_computed_ahead_but_not_while_somebody_is_timed(judge: JudgeClient, tmp_path: Path) -> None:
+def test_references_are_computed_ahead_but_not_while_somebody_is_timed(
+    judge: JudgeClient, tmp_path: Path
+) -> None:
     done = tmp_path / "done"
     body = f"    import time\n    time.sleep(0.2)\n    open({str(done)!r}, 'a').write('x')\n    return a * x, index + 1"
-    slow = write_operator(tmp_path / "slow", reference=REFERENCE.replace("    return a * x, index + 1", body))
-    cases = [{"id": name, "axes": {"rows": 4, "cols": 3}, "dtype": "float32", "distribution": "normal"} for name in "abcdef"]
+    slow = write_operator(
+        tmp_path / "slow", reference=REFERENCE.replace("    return a * x, index + 1", body)
+    )
+    cases = [
+        {"id": name, "axes": {"rows": 4, "cols": 3}, "dtype": "float32", "distribution": "normal"}
+        for name in "abcdef"
+    ]
 
     def prepare(job: str, count: int) -> None:
-        judge.ask({"type": "prepare", "job": job, "operator_dir": str(slow), "device": "cpu", "cases": cases[:count]}).close()
+        judge.ask(
+            {
+                "type": "prepare",
+                "job": job,
+                "operator_dir": str(slow),
+                "device": "cpu",
+                "cases": cases[:count],
+            }
+        ).close()
 
     def references() -> int:
         return done.stat().st_size if done.exists() else 0
@@ -109,7 +151,8 @@ def test_references_are_computed_ahead_but_not_while_somebody_is_timed(judge: Ju
 
 
 def test_a_judge_of_the_second_gpu_measures_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Events belong to the current device: on another one they told the time between two calls of the host."""
+    """Events belong to the current device: on another one they told the time between two calls of
+    the host."""
     current: list[torch.device] = []
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a GPU")

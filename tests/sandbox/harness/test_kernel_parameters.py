@@ -1,7 +1,8 @@
-"""What the plan passes to a kernel is what its binary declares: number and sizes of parameters, read from the cubin itself.
+"""What the plan passes to a kernel is what its binary declares: number and sizes of parameters,
+read from the cubin itself.
 
-The launcher compares the two on a device; here a mistake shows without one, for each version of Triton that the tests run with.
-"""
+The launcher compares the two on a device; here a mistake shows without one, for each version of
+Triton that the tests run with."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ from conftest import Supervisor
 from harness.recording.resources import _attributes, _sections
 from plan_reader import read_plan
 
-KPARAM_INFO = 0x17  # EIATTR_KPARAM_INFO: index, ordinal, offset; the size in bytes in the upper 14 bits of the last word
+# EIATTR_KPARAM_INFO: index, ordinal, offset; the size in bytes in the upper 14 bits of the last
+# word
+KPARAM_INFO = 0x17
 HEAD = """
 import torch
 import triton
@@ -68,11 +71,21 @@ def passed(param: tuple[Any, ...]) -> int:
         "device_descriptor[(3,)](x, y, 64, 32)",
     ],
 )
-def test_the_binary_declares_what_the_plan_passes(supervisor: Supervisor, launch: str, target: str) -> None:
+def test_the_binary_declares_what_the_plan_passes(
+    supervisor: Supervisor, launch: str, target: str
+) -> None:
     source = HEAD + f"    {launch}\n    return y\n"
-    report = supervisor.run(source, "f", [{"id": "a", "arguments": {"x": torch.zeros(64, 32)}}], mode="record", target=target)
+    report = supervisor.run(
+        source,
+        "f",
+        [{"id": "a", "arguments": {"x": torch.zeros(64, 32)}}],
+        mode="record",
+        target=target,
+    )
     assert "error" not in report.types(), report.error()
     plan = read_plan(report.one("case").payload)
     for op in plan["ops"]:
         binary = plan["binaries"][op["binary"]]
-        assert [passed(param) for param in op["params"]] == declared(binary["image"], binary["kernel"])
+        assert [passed(param) for param in op["params"]] == declared(
+            binary["image"], binary["kernel"]
+        )

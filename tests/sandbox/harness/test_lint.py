@@ -1,4 +1,5 @@
-"""The judge's part of `operators lint` on operators made for it; the whole command is in tests/e2e/test_operators_lint.py."""
+"""The judge's part of `operators lint` on operators made for it; the whole command is in
+tests/e2e/test_operators_lint.py."""
 
 from __future__ import annotations
 
@@ -48,14 +49,20 @@ def mutants(x):
 
 
 def row_max(folder: Path, more: str = "") -> Operator:
-    for name, text in {"spec.toml": SPEC, "reference.py": REFERENCE + more, "oracle.py": ORACLE}.items():
+    for name, text in {
+        "spec.toml": SPEC,
+        "reference.py": REFERENCE + more,
+        "oracle.py": ORACLE,
+    }.items():
         (folder / name).write_text(text)
     return Operator.load(folder)
 
 
 def checks_of(operator: Operator, *distributions: str) -> list[Check]:
     wire = {"axes": {"rows": 40, "cols": 19}, "dtype": "float32"}
-    cases = [operator.case({"id": name, "distribution": name, **wire}, "cpu") for name in distributions]
+    cases = [
+        operator.case({"id": name, "distribution": name, **wire}, "cpu") for name in distributions
+    ]
     return list(lint(operator, cases, 1))
 
 
@@ -71,14 +78,17 @@ def test_a_sound_operator_passes_every_check(tmp_path: Path) -> None:
 
 
 def test_an_own_mutant_must_be_refused_by_some_case(tmp_path: Path) -> None:
-    # 40 rows of 19 normal values: every maximum is above zero, where a kernel that starts from zero is right.
+    # 40 rows of 19 normal values: every maximum is above zero, where a kernel that starts from zero
+    # is right.
     checks = checks_of(row_max(tmp_path, OWN), "normal")
     assert not named(checks, "rejects starts at zero").ok
     assert named(checks, "rejects half of the columns left out").ok
 
 
 def test_a_survivor_is_told_with_the_last_case_that_let_it_pass(tmp_path: Path) -> None:
-    checks = checks_of(row_max(tmp_path, "def mutants(x):\n    return {'the same': x.amax(1)}\n"), "normal", "low")
+    checks = checks_of(
+        row_max(tmp_path, "def mutants(x):\n    return {'the same': x.amax(1)}\n"), "normal", "low"
+    )
     survivor = named(checks, "rejects the same")
     assert not survivor.ok
     assert survivor.detail == "passes every case, low too: add one where it matters"
@@ -104,7 +114,9 @@ def test_mutants_of_another_form(tmp_path: Path, body: str, complaint: str) -> N
 def test_an_exception_is_told_with_its_line(tmp_path: Path) -> None:
     operator = row_max(tmp_path, "def mutants(x):\n    return {'none': x.nothing()}\n")
     runs = named(checks_of(operator, "normal"), "runs")
-    line = (tmp_path / "reference.py").read_text().splitlines().index("    return {'none': x.nothing()}") + 1
+    line = (tmp_path / "reference.py").read_text().splitlines().index(
+        "    return {'none': x.nothing()}"
+    ) + 1
     assert f"reference.py:{line}: AttributeError" in runs.detail
 
 
@@ -119,8 +131,14 @@ def test_an_exception_is_told_with_its_line(tmp_path: Path) -> None:
         ("bytes=4 * 40 * 21, flops=0, untouched=-4 * 40", False),
     ],
 )
-def test_the_least_traffic_and_what_is_left_alone_add_up_to_the_tensors(tmp_path: Path, cost: str, sound: bool) -> None:
+def test_the_least_traffic_and_what_is_left_alone_add_up_to_the_tensors(
+    tmp_path: Path, cost: str, sound: bool
+) -> None:
     operator = row_max(tmp_path, OWN + f"\ndef cost(case):\n    return Cost({cost})\n")
-    checked = [check for check in checks_of(operator, "normal") if check.name == "cost is the tensors' bytes"]
+    checked = [
+        check
+        for check in checks_of(operator, "normal")
+        if check.name == "cost is the tensors' bytes"
+    ]
     assert [check.ok for check in checked] == [sound]
     assert sound or "untouched" in checked[0].detail

@@ -1,4 +1,5 @@
-"""Which memory counts as a tensor's: all that is alive, however it was made, and nothing that was freed."""
+"""Which memory counts as a tensor's: all that is alive, however it was made, and nothing that was
+freed."""
 
 from __future__ import annotations
 
@@ -22,7 +23,11 @@ def test_what_operations_make_counts_until_it_is_freed() -> None:
         first, second = torch.zeros(6).split(3)
         top = torch.topk(torch.arange(10.0), 3)
     address = gone.data_ptr()
-    assert holds(live, kept.data_ptr()) and holds(live, kept.data_ptr() + 399) and not holds(live, kept.data_ptr() + 400)
+    assert (
+        holds(live, kept.data_ptr())
+        and holds(live, kept.data_ptr() + 399)
+        and not holds(live, kept.data_ptr() + 400)
+    )
     assert holds(live, address) and holds(live, second.data_ptr()) and holds(live, first.data_ptr())
     assert holds(live, top.values.data_ptr()) and holds(live, top.indices.data_ptr())
     del gone
@@ -63,7 +68,13 @@ def test_tensors_without_memory_do_not_count() -> None:
 
     live = LiveMemory()
     hollow = torch.Tensor._make_wrapper_subclass(Wrapper, (3,))  # type: ignore[attr-defined]
-    several = [torch.empty(5, device="meta"), torch.empty(0), torch.eye(3).to_sparse(), torch._efficientzerotensor(3), hollow]  # type: ignore[attr-defined]
+    several = [
+        torch.empty(5, device="meta"),
+        torch.empty(0),
+        torch.eye(3).to_sparse(),
+        torch._efficientzerotensor(3),
+        hollow,
+    ]  # type: ignore[attr-defined]
     for one in several:
         live.saw(one)
     assert live.ranges() == ([], [])

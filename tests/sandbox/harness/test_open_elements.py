@@ -1,4 +1,5 @@
-"""What follows from memory that nobody wrote is open; what differs from run to run by itself is not."""
+"""What follows from memory that nobody wrote is open; what differs from run to run by itself is
+not."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def test_a_small_difference_opens_what_is_else_the_same() -> None:
 
 
 def test_rounding_that_differs_by_itself_opens_nothing() -> None:
-    """As the order of atomic additions does: some elements differ even with the same contents, others only with others."""
+    """As the order of atomic additions does: some elements differ even with the same contents,
+    others only with others."""
     noise = iter(torch.rand(8, 100) * 1e-4)
 
     def code() -> torch.Tensor:

@@ -1,4 +1,5 @@
-"""One list of torch operations for the recorder and for the run without a GPU: they let the same through."""
+"""One list of torch operations for the recorder and for the run without a GPU: they let the same
+through."""
 
 from __future__ import annotations
 
@@ -14,7 +15,10 @@ def test_the_recorder_has_work_for_every_move() -> None:
     assert Classifier(Recorder("cuda:90"))._work.keys() == operations.MOVES
 
 
-@pytest.mark.parametrize("list_name", ["METADATA", "ALIASES", "LIFTS", "ALLOCATIONS", "UNIFORM", "MOVES", "DRAWN_LIKE", "DRAWN_INTO"])
+@pytest.mark.parametrize(
+    "list_name",
+    ["METADATA", "ALIASES", "LIFTS", "ALLOCATIONS", "UNIFORM", "MOVES", "DRAWN_LIKE", "DRAWN_INTO"],
+)
 def test_every_name_is_an_operation_of_this_torch(list_name: str) -> None:
     for full in getattr(operations, list_name):
         space, name = full.split("::")

@@ -1,4 +1,5 @@
-"""Launch plans of real submissions, recorded by real candidates without a GPU, and read back by a second reader."""
+"""Launch plans of real submissions, recorded by real candidates without a GPU, and read back by a
+second reader."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def touch(p, q, n, BLOCK: tl.constexpr):
 X = torch.zeros(64, 32)
 
 
-def record(supervisor: Supervisor, source: str, arguments: dict[str, Any] | None = None, **options: Any) -> Report:
+def record(
+    supervisor: Supervisor, source: str, arguments: dict[str, Any] | None = None, **options: Any
+) -> Report:
     case = {"id": "a", "arguments": arguments or {"x": X}}
     for key in ("structural", "inout", "outputs", "output_from"):
         if key in options:
@@ -60,13 +63,23 @@ def test_vector_add(supervisor: Supervisor, tmp_path: Path) -> None:
         ("scratch", 4000, ""),
     ]
     (op,) = plan["ops"]
-    assert (op["grid"], op["block"], op["cluster"], op["flags"]) == ((4, 1, 1), (128, 1, 1), (1, 1, 1), 0)
+    assert (op["grid"], op["block"], op["cluster"], op["flags"]) == (
+        (4, 1, 1),
+        (128, 1, 1),
+        (1, 1, 1),
+        0,
+    )
     pointers = [("pointer", i, 0) for i in range(3)]
     assert op["params"] == [*pointers, ("scalar", 4, 1000), ("null",), ("null",)]
-    assert plan["outputs"] == [{"buffer": 2, "offset": 0, "dtype": "float32", "shape": (1000,), "strides": (1,)}]
+    assert plan["outputs"] == [
+        {"buffer": 2, "offset": 0, "dtype": "float32", "shape": (1000,), "strides": (1,)}
+    ]
     (kernel,) = report.one("case").header["kernels"]
     assert kernel["name"] == "add_kernel" and kernel["launches"] == 1 and kernel["spill_bytes"] == 0
-    assert report.one("artifact").header["kind"] == "ptx" and b".entry add_kernel" in report.one("artifact").payload
+    assert (
+        report.one("artifact").header["kind"] == "ptx"
+        and b".entry add_kernel" in report.one("artifact").payload
+    )
     assert kernel["registers"] == cuobjdump(plan["binaries"][0]["image"], tmp_path)["REG"]
 
 
@@ -75,7 +88,9 @@ def cuobjdump(image: bytes, folder: Path) -> dict[str, int]:
     path = folder / "kernel.cubin"
     path.write_bytes(image)
     tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
-    text = subprocess.run([str(tool), "--dump-resource-usage", str(path)], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        [str(tool), "--dump-resource-usage", str(path)], check=True, capture_output=True, text=True
+    ).stdout
     return {key: int(value) for key, value in re.findall(r"\b(REG|STACK|LOCAL|SHARED):(\d+)", text)}
 
 
@@ -147,7 +162,10 @@ def f(a, b):
 
 
 def matrices() -> dict[str, Any]:
-    return {"a": torch.zeros(256, 512, dtype=torch.float16), "b": torch.zeros(512, 256, dtype=torch.float16)}
+    return {
+        "a": torch.zeros(256, 512, dtype=torch.float16),
+        "b": torch.zeros(512, 256, dtype=torch.float16),
+    }
 
 
 def test_autotuned_matmul_with_scratch_and_a_second_kernel(supervisor: Supervisor) -> None:
@@ -155,10 +173,15 @@ def test_autotuned_matmul_with_scratch_and_a_second_kernel(supervisor: Superviso
     plan = plan_of(report)
     choice, fill, second = plan["ops"]
     (small, (first,)), (large, (other,)) = choice["alternatives"]
-    assert small.startswith("BM: 64, BN: 64, BK: 32") and large.startswith("BM: 128"), "the first configuration does not fit"
+    assert small.startswith("BM: 64, BN: 64, BK: 32") and large.startswith("BM: 128"), (
+        "the first configuration does not fit"
+    )
     assert first["grid"] == (4, 4, 1) and first["block"] == (128, 1, 1)
     assert other["grid"] == (2, 4, 1) and other["block"] == (256, 1, 1)
-    assert fill == {"op": "fill", "buffer": 3, "offset": 0, "count": 1024, "width": 1, "pattern": 0} or fill["pattern"] == 0
+    assert (
+        fill == {"op": "fill", "buffer": 3, "offset": 0, "count": 1024, "width": 1, "pattern": 0}
+        or fill["pattern"] == 0
+    )
     assert fill["count"] * fill["width"] == 1024
     assert second["params"][:4] == [
         ("pointer", 2, 0),
@@ -168,24 +191,45 @@ def test_autotuned_matmul_with_scratch_and_a_second_kernel(supervisor: Superviso
     ]
     assert [b["kind"] for b in plan["buffers"]] == ["input", "input", "scratch", "scratch"]
     case = report.one("case").header
-    assert case["notes"] == ["autotuner of mm: the launcher takes the fastest of 2 of 3 configurations"]
-    assert [(kernel["name"], kernel["launches"]) for kernel in case["kernels"]] == [("mm", 1), ("row_sum", 1)]
+    assert case["notes"] == [
+        "autotuner of mm: the launcher takes the fastest of 2 of 3 configurations"
+    ]
+    assert [(kernel["name"], kernel["launches"]) for kernel in case["kernels"]] == [
+        ("mm", 1),
+        ("row_sum", 1),
+    ]
     assert plan["binaries"][0]["shared"] > 0
 
 
 def test_amd_binaries(supervisor: Supervisor) -> None:
-    report = record(supervisor, MATMUL.replace("num_stages=4", "num_stages=2"), matrices(), target="hip:gfx942", artifacts=True)
+    report = record(
+        supervisor,
+        MATMUL.replace("num_stages=4", "num_stages=2"),
+        matrices(),
+        target="hip:gfx942",
+        artifacts=True,
+    )
     plan = plan_of(report)
-    assert plan["target"] == "hip:gfx942" and all(binary["image"][:4] == b"\x7fELF" for binary in plan["binaries"])
+    assert plan["target"] == "hip:gfx942" and all(
+        binary["image"][:4] == b"\x7fELF" for binary in plan["binaries"]
+    )
     assert plan["ops"][0]["alternatives"][0][1][0]["block"] == (256, 1, 1)
     kernel = report.one("case").header["kernels"][0]
     assert kernel["registers"] > 0
-    assert {frame.header["kind"] for frame in report.frames if frame.type == "artifact"} == {"amdgcn"}
+    assert {frame.header["kind"] for frame in report.frames if frame.type == "artifact"} == {
+        "amdgcn"
+    }
 
 
 @pytest.mark.parametrize("target", ["cuda:80", "cuda:100"])
 def test_other_nvidia_targets(supervisor: Supervisor, target: str) -> None:
-    report = record(supervisor, VECTOR_ADD, {"x": torch.zeros(99), "y": torch.zeros(99)}, entry="vector_add", target=target)
+    report = record(
+        supervisor,
+        VECTOR_ADD,
+        {"x": torch.zeros(99), "y": torch.zeros(99)},
+        entry="vector_add",
+        target=target,
+    )
     assert plan_of(report)["target"] == target
     assert report.one("case").header["kernels"][0]["registers"] > 0
 
@@ -213,7 +257,9 @@ def f(x, y):
     add[((x.numel() + 511) // 512,)](x, y, z, x.numel(), BLOCK=512, num_warps=4)
     return z
 """
-    report = record(supervisor, source, {"x": torch.zeros(1000), "y": torch.zeros(1000)}, dialect="gluon")
+    report = record(
+        supervisor, source, {"x": torch.zeros(1000), "y": torch.zeros(1000)}, dialect="gluon"
+    )
     assert plan_of(report)["ops"][0]["grid"] == (2, 1, 1)
     assert report.one("case").header["kernels"][0]["name"] == "add"
 
@@ -242,21 +288,34 @@ HAS_TLX = importlib.util.find_spec("triton.language.extra.tlx") is not None
 
 @pytest.mark.skipif(HAS_TLX, reason="this Triton has TLX")
 def test_tlx_without_a_triton_that_has_it_says_what_to_install(supervisor: Supervisor) -> None:
-    error = record(supervisor, TLX.replace("OPTIONS", "{}"), {"x": torch.zeros(1000)}, dialect="tlx").error()
+    error = record(
+        supervisor, TLX.replace("OPTIONS", "{}"), {"x": torch.zeros(1000)}, dialect="tlx"
+    ).error()
     assert error["kind"] == "unsupported" and error["stage"] == "import"
-    assert "fbtriton" in error["message"] and "ASSAY_PYTHON" in error["message"] and triton.__version__ in error["message"]
+    assert (
+        "fbtriton" in error["message"]
+        and "ASSAY_PYTHON" in error["message"]
+        and triton.__version__ in error["message"]
+    )
 
 
 @pytest.mark.skipif(not HAS_TLX, reason="needs a Triton with TLX (docs/operators-format.md)")
 def test_tlx(supervisor: Supervisor) -> None:
-    report = record(supervisor, TLX.replace("OPTIONS", "{}"), {"x": torch.zeros(1000)}, dialect="tlx")
+    report = record(
+        supervisor, TLX.replace("OPTIONS", "{}"), {"x": torch.zeros(1000)}, dialect="tlx"
+    )
     (kernel,) = plan_of(report)["ops"]
     assert kernel["grid"] == (4, 1, 1) and kernel["cluster"] == (1, 1, 1)
 
 
 @pytest.mark.skipif(not HAS_TLX, reason="needs a Triton with TLX (docs/operators-format.md)")
 def test_a_cluster_of_tlx_groups_the_ctas_of_the_grid(supervisor: Supervisor) -> None:
-    report = record(supervisor, TLX.replace("OPTIONS", "{'ctas_per_cga': (2, 1, 1)}"), {"x": torch.zeros(1000)}, dialect="tlx")
+    report = record(
+        supervisor,
+        TLX.replace("OPTIONS", "{'ctas_per_cga': (2, 1, 1)}"),
+        {"x": torch.zeros(1000)},
+        dialect="tlx",
+    )
     (kernel,) = plan_of(report)["ops"]
     assert kernel["grid"] == (4, 1, 1) and kernel["cluster"] == (2, 1, 1)
 
@@ -286,14 +345,23 @@ def f(x):
     assert ops[0]["bytes"] == ops[1]["count"] * 4 == 64 * 32 * 4
     assert ops[1]["pattern"] == struct.unpack("<I", struct.pack("<f", 2.5))[0]
     pieces = ops[2:6]
-    assert all(op["op"] == "fill" and op["count"] == 16 for op in pieces) and pieces[1]["offset"] - pieces[0]["offset"] == 128
+    assert (
+        all(op["op"] == "fill" and op["count"] == 16 for op in pieces)
+        and pieces[1]["offset"] - pieces[0]["offset"] == 128
+    )
     rest = ops[6:]
     assert [op["op"] for op in rest[:6]] == ["copy", "copy", "kernel", "fill", "kernel", "kernel"]
     assert struct.unpack("<8i", plan["buffers"][rest[0]["src"]]["data"]) == tuple(range(0, 16, 2))
     assert struct.unpack("<3i", plan["buffers"][rest[1]["src"]]["data"]) == (5, 6, 7)
     assert rest[4]["params"][1] == ("pointer", 0, 160)
     assert rest[4]["params"][2] == ("scalar", 4, 0)
-    assert plan["outputs"][4] == {"buffer": 0, "offset": 0, "dtype": "float32", "shape": (32, 64), "strides": (1, 32)}
+    assert plan["outputs"][4] == {
+        "buffer": 0,
+        "offset": 0,
+        "dtype": "float32",
+        "shape": (32, 64),
+        "strides": (1, 32),
+    }
     assert plan["outputs"][2]["shape"] == (64, 64)
 
 
@@ -318,7 +386,10 @@ def f(x):
 """
     )
     (op,) = plan_of(record(supervisor, source))["ops"]
-    f32, f64 = struct.unpack("<I", struct.pack("<f", -1.5))[0], struct.unpack("<Q", struct.pack("<d", 0.25))[0]
+    f32, f64 = (
+        struct.unpack("<I", struct.pack("<f", -1.5))[0],
+        struct.unpack("<Q", struct.pack("<d", 0.25))[0],
+    )
     assert op["grid"] == (1, 2, 1)
     assert op["params"] == [
         ("pointer", 0, 0),
@@ -373,16 +444,30 @@ def test_inout(supervisor: Supervisor) -> None:
         ("    return torch.bernoulli(x)", 10, "random numbers from device data"),
         ("    return x.cumsum(0)", 10, "aten::cumsum is arithmetic by torch"),
         ("    if x.sum() > 0: return x", 10, "aten::sum"),
-        ("    try:\n        x.sum().item()\n    except RuntimeError:\n        pass\n    return x", 11, "aten::sum"),
+        (
+            "    try:\n        x.sum().item()\n    except RuntimeError:\n        pass\n    return x",
+            11,
+            "aten::sum",
+        ),
         ("    y = x.tolist()", 10, "tolist"),
         ("    y = x.cpu()", 10, "host"),
         ("    return x @ x.t()", 10, "aten::mm"),
-        ("    return x.to(torch.float8_e4m3fn)", 10, "converts a device tensor from torch.float32 to torch.float8_e4m3fn"),
+        (
+            "    return x.to(torch.float8_e4m3fn)",
+            10,
+            "converts a device tensor from torch.float32 to torch.float8_e4m3fn",
+        ),
         ("    touch[(1,)](x, x, x.data_ptr(), BLOCK=16)\n    return x", 10, "address of a tensor"),
-        ("    touch[(1,)](torch.tensor([x.data_ptr()], device='cuda'), x, 1, BLOCK=16)\n    return x", 10, "address of a tensor"),
+        (
+            "    touch[(1,)](torch.tensor([x.data_ptr()], device='cuda'), x, 1, BLOCK=16)\n    return x",
+            10,
+            "address of a tensor",
+        ),
     ],
 )
-def test_what_a_plan_cannot_hold_is_refused_with_operation_and_line(supervisor: Supervisor, body: str, line: int, operation: str) -> None:
+def test_what_a_plan_cannot_hold_is_refused_with_operation_and_line(
+    supervisor: Supervisor, body: str, line: int, operation: str
+) -> None:
     error = record(supervisor, KERNEL + "def f(x):\n" + body + "\n").error()
     assert error["kind"] == "not_recordable" and error["stage"] == "record", error
     assert error["line"] == line and operation in error["message"], error
@@ -407,12 +492,33 @@ def f(x):
     (op,) = plan_of(record(supervisor, source))["ops"]
     kind, described = op["params"][0]
     assert kind == "map" and described["swizzle"] in range(4)
-    assert (described["buffer"], described["offset"], described["type"], described["nan"]) == (0, 16 * 128, 7, 1)
-    assert (described["shape"], described["strides"], described["box"]) == ((32, 48), (128,), (32, 16))
-    assert op["params"][1:5] == [("scalar", 4, 48), ("scalar", 4, 32), ("scalar", 8, 32), ("scalar", 8, 1)]
+    assert (described["buffer"], described["offset"], described["type"], described["nan"]) == (
+        0,
+        16 * 128,
+        7,
+        1,
+    )
+    assert (described["shape"], described["strides"], described["box"]) == (
+        (32, 48),
+        (128,),
+        (32, 16),
+    )
+    assert op["params"][1:5] == [
+        ("scalar", 4, 48),
+        ("scalar", 4, 32),
+        ("scalar", 8, 32),
+        ("scalar", 8, 1),
+    ]
     plan = plan_of(record(supervisor, source, target="cuda:80"))
     parts = plan["ops"][0]["params"]
-    assert parts[:6] == [("pointer", 0, 2048), ("scalar", 8, 48), ("scalar", 8, 32), ("scalar", 8, 32), ("scalar", 8, 1), ("scalar", 1, 1)]
+    assert parts[:6] == [
+        ("pointer", 0, 2048),
+        ("scalar", 8, 48),
+        ("scalar", 8, 32),
+        ("scalar", 8, 32),
+        ("scalar", 8, 1),
+        ("scalar", 1, 1),
+    ]
 
 
 def test_device_descriptors_ask_for_global_scratch(supervisor: Supervisor) -> None:
@@ -431,7 +537,11 @@ def f(x):
 """
     )
     (op,) = plan_of(record(supervisor, source))["ops"]
-    assert op["params"][-2][0] == "scratch" and op["params"][-2][1] >= 128 and op["params"][-2][2] == 128
+    assert (
+        op["params"][-2][0] == "scratch"
+        and op["params"][-2][1] >= 128
+        and op["params"][-2][2] == 128
+    )
     assert op["params"][-1] == ("null",)
 
 
@@ -443,7 +553,9 @@ def f(x):
         ("BLOCK=256)", "BLOCK=100)", 9, "power of 2"),
     ],
 )
-def test_compiler_errors_name_the_line_of_the_submission(supervisor: Supervisor, old: str, new: str, line: int, text: str) -> None:
+def test_compiler_errors_name_the_line_of_the_submission(
+    supervisor: Supervisor, old: str, new: str, line: int, text: str
+) -> None:
     source = VECTOR_ADD.replace(old, new)
     error = record(supervisor, source, {"x": X, "y": X}, entry="vector_add").error()
     assert (error["kind"], error["stage"]) == ("compilation_error", "compile"), error
@@ -453,14 +565,20 @@ def test_compiler_errors_name_the_line_of_the_submission(supervisor: Supervisor,
 
 def test_ptxas_errors_are_compilation_errors(supervisor: Supervisor) -> None:
     body = 'tl.inline_asm_elementwise("nonsense $0, $1;", "=r,r", [offsets], dtype=tl.int32, is_pure=True, pack=1) < n'
-    error = record(supervisor, VECTOR_ADD.replace("offsets < n", body), {"x": X, "y": X}, entry="vector_add").error()
+    error = record(
+        supervisor, VECTOR_ADD.replace("offsets < n", body), {"x": X, "y": X}, entry="vector_add"
+    ).error()
     assert error["kind"] == "compilation_error" and "ptxas" in error["message"].lower(), error
 
 
 def test_too_much_shared_memory_is_a_compilation_error(supervisor: Supervisor) -> None:
     source = MATMUL[: MATMUL.index("@triton.autotune")] + MATMUL[MATMUL.index("@triton.jit") :]
-    source = source.replace("a, b, c, M, N, K)", "a, b, c, M, N, K, BM=256, BN=256, BK=128, num_stages=4, num_warps=8)")
-    source = source.replace('lambda m: (triton.cdiv(M, m["BM"]), triton.cdiv(N, m["BN"]))', "(1, 1)")
+    source = source.replace(
+        "a, b, c, M, N, K)", "a, b, c, M, N, K, BM=256, BN=256, BK=128, num_stages=4, num_warps=8)"
+    )
+    source = source.replace(
+        'lambda m: (triton.cdiv(M, m["BM"]), triton.cdiv(N, m["BN"]))', "(1, 1)"
+    )
     error = record(supervisor, source, matrices()).error()
     assert error["kind"] == "compilation_error" and "shared memory" in error["message"], error
 
@@ -493,9 +611,20 @@ def test_recording_again_takes_milliseconds(supervisor: Supervisor) -> None:
     from conftest import encode_case
 
     case = {"arguments": {"x": torch.zeros(1000), "y": torch.zeros(1000)}}
-    wires, fds = zip(*[encode_case({**case, "id": str(i)}, "record", 2 * i) for i in range(20)], strict=True)
-    job = {"type": "job", "mode": "record", "entry": "vector_add", "dialect": "triton", "target": "cuda:90", "artifacts": False}
-    channel.send({**job, "cases": list(wires)}, VECTOR_ADD.encode(), [fd for pair in fds for fd in pair])
+    wires, fds = zip(
+        *[encode_case({**case, "id": str(i)}, "record", 2 * i) for i in range(20)], strict=True
+    )
+    job = {
+        "type": "job",
+        "mode": "record",
+        "entry": "vector_add",
+        "dialect": "triton",
+        "target": "cuda:90",
+        "artifacts": False,
+    }
+    channel.send(
+        {**job, "cases": list(wires)}, VECTOR_ADD.encode(), [fd for pair in fds for fd in pair]
+    )
     times = []
     for frame in channel:
         times.append(time.perf_counter())

@@ -1,4 +1,5 @@
-"""Inputs and outputs in memory that judge and launcher share: a driver needs a GPU (tests/gpu), here a file stands for its memory."""
+"""Inputs and outputs in memory that judge and launcher share: a driver needs a GPU (tests/gpu),
+here a file stands for its memory."""
 
 from __future__ import annotations
 
@@ -60,9 +61,23 @@ class Conversation:
 
     def prepare(self, folder: Path, job: str, rows: int = 4) -> Frame:
         cases = [
-            {"id": name, "axes": {"rows": rows, "cols": 3}, "dtype": "float32", "distribution": "normal"} for name in ("first", "second")
+            {
+                "id": name,
+                "axes": {"rows": rows, "cols": 3},
+                "dtype": "float32",
+                "distribution": "normal",
+            }
+            for name in ("first", "second")
         ]
-        return self.ask({"type": "prepare", "job": job, "operator_dir": str(folder), "device": "cpu", "cases": cases})
+        return self.ask(
+            {
+                "type": "prepare",
+                "job": job,
+                "operator_dir": str(folder),
+                "device": "cpu",
+                "cases": cases,
+            }
+        )
 
     def view(self, wire: dict[str, Any], offset: int) -> torch.Tensor:
         flat = self.exchange.memory[offset:].view(getattr(torch, wire["dtype"]))
@@ -71,22 +86,38 @@ class Conversation:
     def inputs(self, case: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
         """x and index, where they lie."""
         places = {one["name"]: one["offset"] for one in case["device"]["inputs"]}
-        return self.view(case["arguments"][1], places["x"]), self.view(case["arguments"][2], places["index"])
+        return self.view(case["arguments"][1], places["x"]), self.view(
+            case["arguments"][2], places["index"]
+        )
 
     def answer(self, case: dict[str, Any], factor: float) -> list[dict[str, Any]]:
         """Writes axpy's outputs behind each other, as a launcher does, and describes them."""
         x, index = self.inputs(case)
         at = case["device"]["output_offset"]
         wires = [
-            {"name": "output_0", "dtype": "float32", "shape": list(x.shape), "strides": [x.shape[1], 1], "offset": 0},
-            {"name": "output_1", "dtype": "int32", "shape": list(index.shape), "strides": [1], "offset": 4096},
+            {
+                "name": "output_0",
+                "dtype": "float32",
+                "shape": list(x.shape),
+                "strides": [x.shape[1], 1],
+                "offset": 0,
+            },
+            {
+                "name": "output_1",
+                "dtype": "int32",
+                "shape": list(index.shape),
+                "strides": [1],
+                "offset": 4096,
+            },
         ]
         self.view(wires[0], at).copy_(factor * x)
         self.view(wires[1], at + 4096).copy_(index + 1)
         return wires
 
     def compare(self, job: str, case: str, wires: list[dict[str, Any]]) -> dict[str, Any]:
-        return self.ask({"type": "compare", "job": job, "case": case, "outputs": wires, "on_device": True}).header
+        return self.ask(
+            {"type": "compare", "job": job, "case": case, "outputs": wires, "on_device": True}
+        ).header
 
 
 @pytest.fixture
@@ -109,13 +140,18 @@ def test_inputs_and_outputs_go_through_the_exchange(talk: Conversation, tmp_path
     assert reply.header["device"] == {"fd": 2, "bytes": talk.exchange.size}
     assert len(reply.fds) == 3
     first, second = reply.header["cases"]
-    assert "fd" in first["arguments"][2] and "fd" not in first["arguments"][1]  # only structural bytes are in the memory file
+    assert (
+        "fd" in first["arguments"][2] and "fd" not in first["arguments"][1]
+    )  # only structural bytes are in the memory file
     ranges = sorted(
         (one["offset"], one["offset"] + wire["nbytes"])
         for case in (first, second)
         for one, wire in zip(case["device"]["inputs"], case["arguments"][1:], strict=True)
     )
-    ranges += [(case["device"]["output_offset"], case["device"]["output_offset"] + case["output_bytes"]) for case in (first, second)]
+    ranges += [
+        (case["device"]["output_offset"], case["device"]["output_offset"] + case["output_bytes"])
+        for case in (first, second)
+    ]
     ranges.sort()
     assert all(end <= start for (_, end), (start, _) in itertools.pairwise(ranges))
     assert ranges[-1][1] <= talk.exchange.size
@@ -124,25 +160,42 @@ def test_inputs_and_outputs_go_through_the_exchange(talk: Conversation, tmp_path
 
     assert talk.compare("job_1", "first", talk.answer(first, 2.0))["kind"] == "none"
     assert talk.compare("job_1", "second", talk.answer(second, 2.5))["kind"] == "wrong_result"
-    outside = [{**wire, "offset": wire["offset"] + first["output_bytes"]} for wire in talk.answer(first, 2.0)]
+    outside = [
+        {**wire, "offset": wire["offset"] + first["output_bytes"]}
+        for wire in talk.answer(first, 2.0)
+    ]
     assert talk.compare("job_1", "first", outside)["kind"] == "output_mismatch"
 
 
-def test_outputs_that_were_kept_are_compared_with_those_of_the_run_without_kernels(talk: Conversation, tmp_path: Path) -> None:
+def test_outputs_that_were_kept_are_compared_with_those_of_the_run_without_kernels(
+    talk: Conversation, tmp_path: Path
+) -> None:
     first = talk.prepare(write_operator(tmp_path / "op"), "job_1").header["cases"][0]
     question = {"type": "attribute", "job": "job_1", "case": "first", "on_device": True}
     for factor, ok in ((1.0, True), (2.0, False)):
         wires = talk.answer(first, 2.0)
-        request = {"type": "compare", "job": "job_1", "case": "first", "outputs": wires, "on_device": True, "keep": True}
+        request = {
+            "type": "compare",
+            "job": "job_1",
+            "case": "first",
+            "outputs": wires,
+            "on_device": True,
+            "keep": True,
+        }
         assert talk.ask(request).header["kind"] == "none"
         without = talk.answer(first, factor)  # in the same place
         talk.view(wires[1], first["device"]["output_offset"] + 4096).fill_(-1 if ok else 7)
         reply = talk.ask({**question, "without": without}).header
         assert (reply["type"], reply["ok"]) == ("attributed", ok), reply
-    assert talk.ask({"type": "attribute", "job": "job_1", "case": "first", "on_device": True}).type == "judge_error"
+    assert (
+        talk.ask({"type": "attribute", "job": "job_1", "case": "first", "on_device": True}).type
+        == "judge_error"
+    )
 
 
-def test_each_job_has_an_exchange_of_its_own_until_it_is_released(talk: Conversation, tmp_path: Path) -> None:
+def test_each_job_has_an_exchange_of_its_own_until_it_is_released(
+    talk: Conversation, tmp_path: Path
+) -> None:
     folder = write_operator(tmp_path / "op")
     earlier = talk.prepare(folder, "job_1").header["cases"][0]
     wires = talk.answer(earlier, 2.0)
@@ -150,27 +203,42 @@ def test_each_job_has_an_exchange_of_its_own_until_it_is_released(talk: Conversa
     assert talk.compare("job_1", "first", wires)["kind"] == "none"
     assert later.header["device"]["bytes"] != talk.exchange.size
     talk.judge.answer(talk.theirs, Frame({"type": "release", "job": "job_1"}, b"", []))
-    assert talk.prepare(folder, "job_3").header["device"]["bytes"] == talk.exchange.size  # the first one again
+    assert (
+        talk.prepare(folder, "job_3").header["device"]["bytes"] == talk.exchange.size
+    )  # the first one again
     late = talk.compare("job_1", "first", wires)
     assert late["type"] == "judge_error"
 
 
-def test_a_refreshed_case_has_new_inputs_and_is_judged_by_them(talk: Conversation, tmp_path: Path) -> None:
-    free = write_operator(tmp_path / "free", spec=SPEC.replace('role = "structural"', 'role = "input"'))
+def test_a_refreshed_case_has_new_inputs_and_is_judged_by_them(
+    talk: Conversation, tmp_path: Path
+) -> None:
+    free = write_operator(
+        tmp_path / "free", spec=SPEC.replace('role = "structural"', 'role = "input"')
+    )
     case = talk.prepare(free, "job_1").header["cases"][0]
     before = talk.answer(case, 2.0)
     assert talk.compare("job_1", "first", before)["float64_error"] is not None
     refreshed = talk.ask({"type": "refresh", "job": "job_1", "case": "first"}).header
     assert refreshed["seed"] not in ("", case["seed"])
-    assert talk.compare("job_1", "first", before)["kind"] == "wrong_result"  # the answer to the old inputs
+    assert (
+        talk.compare("job_1", "first", before)["kind"] == "wrong_result"
+    )  # the answer to the old inputs
     again = talk.compare("job_1", "first", talk.answer(case, 2.0))
-    assert (again["kind"], again["float64_error"]) == ("none", None)  # the strict rule has had its answer
+    assert (again["kind"], again["float64_error"]) == (
+        "none",
+        None,
+    )  # the strict rule has had its answer
 
 
 @pytest.mark.parametrize("imported", [False, True])
-def test_structural_inputs_stay_beside_new_ones(talk: Conversation, tmp_path: Path, imported: bool) -> None:
+def test_structural_inputs_stay_beside_new_ones(
+    talk: Conversation, tmp_path: Path, imported: bool
+) -> None:
     """What was recorded hangs on them; and of an imported operator the others may."""
-    folder = write_operator(tmp_path / "bound", spec="imported = true\n" + SPEC if imported else SPEC)
+    folder = write_operator(
+        tmp_path / "bound", spec="imported = true\n" + SPEC if imported else SPEC
+    )
     case = talk.prepare(folder, "job_1").header["cases"][0]
     x, index = talk.inputs(case)
     old_x, old_index = x.clone(), index.clone()

@@ -1,4 +1,5 @@
-"""Memory that nobody wrote: what torch leaves uninitialised and what lies around a tensor have the contents that were asked for."""
+"""Memory that nobody wrote: what torch leaves uninitialised and what lies around a tensor have the
+contents that were asked for."""
 
 from __future__ import annotations
 
@@ -18,17 +19,23 @@ def beyond(x: torch.Tensor, elements: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("dtype", DTYPES.values())
 @pytest.mark.parametrize("contents", list(Contents))
-def test_what_nobody_initialised_holds_them_in_every_type(dtype: torch.dtype, contents: Contents) -> None:
+def test_what_nobody_initialised_holds_them_in_every_type(
+    dtype: torch.dtype, contents: Contents
+) -> None:
     with Surroundings(contents, "cpu"):
         x = torch.empty(3, 2, dtype=dtype)
     wide = x.double()
     if dtype is torch.bool:
         assert bool((x == (contents is not Contents.ZERO)).all())
     elif dtype.is_floating_point:
-        want = {Contents.ZERO: 0.0, Contents.NOT_A_NUMBER: float("nan"), Contents.LARGE: FINITE}[contents]
+        want = {Contents.ZERO: 0.0, Contents.NOT_A_NUMBER: float("nan"), Contents.LARGE: FINITE}[
+            contents
+        ]
         assert torch.allclose(wide, torch.full((3, 2), want).to(dtype).double(), equal_nan=True)
     else:
-        assert bool((wide == contents.value[1]).all())  # as an index it leads to memory that there is
+        assert bool(
+            (wide == contents.value[1]).all()
+        )  # as an index it leads to memory that there is
 
 
 def test_every_way_to_leave_memory_as_it_is_is_seen() -> None:
@@ -56,7 +63,11 @@ def test_they_lie_around_every_fresh_tensor() -> None:
         filled = torch.empty(5).fill_(2)
     assert torch.equal(fresh, torch.arange(6.0) + 1)
     assert view.untyped_storage().data_ptr() == given.untyped_storage().data_ptr()
-    assert beyond(fresh, 6) == FINITE and beyond(fresh, -1) == FINITE and beyond(fresh, MARGIN_BYTES // 4) == FINITE
+    assert (
+        beyond(fresh, 6) == FINITE
+        and beyond(fresh, -1) == FINITE
+        and beyond(fresh, MARGIN_BYTES // 4) == FINITE
+    )
     assert bool((filled == 2).all()) and beyond(filled, 5) == FINITE
 
 

@@ -19,7 +19,10 @@ TARGETS = ["cuda:80", "cuda:90", "cuda:100", "hip:gfx942", "hip:gfx950"]
 ORACLES: dict[str, dict[str, Any]] = {
     "vector_add": {"x": torch.zeros(4112), "y": torch.zeros(4112)},
     "softmax_last_dim": {"x": torch.zeros(7, 333)},
-    "matmul_fp16": {"a": torch.zeros(256, 128, dtype=torch.float16), "b": torch.zeros(128, 256, dtype=torch.float16)},
+    "matmul_fp16": {
+        "a": torch.zeros(256, 128, dtype=torch.float16),
+        "b": torch.zeros(128, 256, dtype=torch.float16),
+    },
 }
 HEAD = "import torch\nimport triton\nimport triton.language as tl\n"
 
@@ -31,7 +34,9 @@ def plan_of(report: Report) -> dict[str, Any]:
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("operator", ORACLES)
-def test_oracles_record_for_every_target(supervisor: Supervisor, operator: str, target: str) -> None:
+def test_oracles_record_for_every_target(
+    supervisor: Supervisor, operator: str, target: str
+) -> None:
     source = (STANDARD / operator / "oracle.py").read_text()
     case = {"id": "a", "arguments": ORACLES[operator]}
     plan = plan_of(supervisor.run(source, operator, [case], mode="record", target=target))
@@ -41,9 +46,15 @@ def test_oracles_record_for_every_target(supervisor: Supervisor, operator: str, 
 
 @pytest.mark.parametrize(
     ("option", "cluster", "flags"),
-    [("num_ctas=2", (2, 1, 1), 0), ("launch_cooperative_grid=True", (1, 1, 1), 1), ("launch_pdl=True", (1, 1, 1), 2)],
+    [
+        ("num_ctas=2", (2, 1, 1), 0),
+        ("launch_cooperative_grid=True", (1, 1, 1), 1),
+        ("launch_pdl=True", (1, 1, 1), 2),
+    ],
 )
-def test_launch_attributes(supervisor: Supervisor, option: str, cluster: tuple[int, int, int], flags: int) -> None:
+def test_launch_attributes(
+    supervisor: Supervisor, option: str, cluster: tuple[int, int, int], flags: int
+) -> None:
     source = (
         HEAD
         + f"""
@@ -58,7 +69,11 @@ def f(x):
     return y
 """
     )
-    (op,) = plan_of(supervisor.run(source, "f", [{"id": "a", "arguments": {"x": torch.zeros(1024)}}], mode="record"))["ops"]
+    (op,) = plan_of(
+        supervisor.run(
+            source, "f", [{"id": "a", "arguments": {"x": torch.zeros(1024)}}], mode="record"
+        )
+    )["ops"]
     assert (op["grid"], op["cluster"], op["flags"]) == ((4 * cluster[0], 1, 1), cluster, flags)
 
 
@@ -97,25 +112,51 @@ class Twice(torch.autograd.Function):
 )
 def test_backward_passes_are_recorded(supervisor: Supervisor, call: str) -> None:
     body = "x = x.detach().requires_grad_()\ny, z, _ = Twice.apply(x, 3)\n" + call
-    source = HEAD + BACKWARD + "\ndef f(x, g):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    source = (
+        HEAD
+        + BACKWARD
+        + "\ndef f(x, g):\n"
+        + "".join(f"    {line}\n" for line in body.splitlines())
+    )
     arguments = {"x": torch.zeros(8, 40), "g": torch.zeros(8, 40)}
-    ops = plan_of(supervisor.run(source, "f", [{"id": "a", "arguments": arguments}], mode="record"))["ops"]
-    assert [op["op"] for op in ops] == ["kernel", "fill", "kernel"] or [op["op"] for op in ops] == ["kernel", "kernel"]
+    ops = plan_of(
+        supervisor.run(source, "f", [{"id": "a", "arguments": arguments}], mode="record")
+    )["ops"]
+    assert [op["op"] for op in ops] == ["kernel", "fill", "kernel"] or [op["op"] for op in ops] == [
+        "kernel",
+        "kernel",
+    ]
     assert ops[0]["params"][0] == ("pointer", 0, 0) and ops[-1]["params"][0] == ("pointer", 1, 0)
 
 
 def test_gradients_meet(supervisor: Supervisor) -> None:
     body = "x = x.detach().requires_grad_()\ny = Twice.apply(x, 3)[0] + Twice.apply(x, 4)[0]\nreturn torch.autograd.grad(y, x, g)[0]"
-    source = HEAD + BACKWARD + "\ndef f(x, g):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    source = (
+        HEAD
+        + BACKWARD
+        + "\ndef f(x, g):\n"
+        + "".join(f"    {line}\n" for line in body.splitlines())
+    )
     arguments = {"x": torch.zeros(8, 40), "g": torch.zeros(8, 40)}
-    plan = plan_of(supervisor.run(source, "f", [{"id": "a", "arguments": arguments}], mode="record", arithmetic=True))
+    plan = plan_of(
+        supervisor.run(
+            source, "f", [{"id": "a", "arguments": arguments}], mode="record", arithmetic=True
+        )
+    )
     names = [plan["binaries"][op["binary"]]["kernel"] for op in plan["ops"] if op["op"] == "kernel"]
     assert names == ["twice", "twice", "assay_pointwise", "twice", "twice", "assay_pointwise"]
 
 
 def test_double_backward_is_refused(supervisor: Supervisor) -> None:
     body = "x = x.detach().requires_grad_()\nreturn torch.autograd.grad(Twice.apply(x, 3)[0], x, g, create_graph=True)[0]"
-    source = HEAD + BACKWARD + "\ndef f(x, g):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    source = (
+        HEAD
+        + BACKWARD
+        + "\ndef f(x, g):\n"
+        + "".join(f"    {line}\n" for line in body.splitlines())
+    )
     arguments = {"x": torch.zeros(8, 40), "g": torch.zeros(8, 40)}
-    error = supervisor.run(source, "f", [{"id": "a", "arguments": arguments}], mode="record").error()
+    error = supervisor.run(
+        source, "f", [{"id": "a", "arguments": arguments}], mode="record"
+    ).error()
     assert error["kind"] == "not_recordable" and "create_graph" in error["message"]

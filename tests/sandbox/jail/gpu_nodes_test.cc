@@ -25,7 +25,8 @@ struct Machine {
   Machine& operator=(const Machine&) = delete;
   void add(const std::string& address, int minor) {
     fs::create_directories(places.proc + "/" + address);
-    std::ofstream(places.proc + "/" + address + "/information") << "Model: \t\t NVIDIA H200\nDevice Minor: \t " << minor << "\nGPU Excluded:\t No\n";
+    std::ofstream(places.proc + "/" + address + "/information")
+        << "Model: \t\t NVIDIA H200\nDevice Minor: \t " << minor << "\nGPU Excluded:\t No\n";
     show(minor);
   }
   void show(int minor) const { std::ofstream(node(minor)) << ""; }
@@ -44,7 +45,8 @@ TEST_CASE("GPUs count in the order of their PCI addresses, among those whose fil
   machine.add("0000:8d:00.0", 2);
   machine.add("0000:1b:00.0", 10);
   machine.add("0001:00:00.0", 0);
-  CHECK(gpu_nodes(machine.places) == std::vector<std::string>{machine.node(10), machine.node(2), machine.node(0)});
+  CHECK(gpu_nodes(machine.places) ==
+        std::vector<std::string>{machine.node(10), machine.node(2), machine.node(0)});
   fs::remove(machine.node(10));
   CHECK(gpu_nodes(machine.places) == std::vector<std::string>{machine.node(2), machine.node(0)});
   CHECK(gpu_node(1, std::nullopt, machine.places).value() == machine.node(0));
@@ -53,7 +55,8 @@ TEST_CASE("GPUs count in the order of their PCI addresses, among those whose fil
 TEST_CASE("where the driver tells no addresses, their numbers order them") {
   Machine machine;
   for (const int minor : {10, 2}) machine.show(minor);
-  for (const char* other : {"/nvidiactl", "/nvidia-uvm", "/nvidia-caps", "/null"}) std::ofstream(machine.places.dev + other) << "";
+  for (const char* other : {"/nvidiactl", "/nvidia-uvm", "/nvidia-caps", "/null"})
+    std::ofstream(machine.places.dev + other) << "";
   CHECK(gpu_nodes(machine.places) == std::vector<std::string>{machine.node(2), machine.node(10)});
 }
 
@@ -74,7 +77,9 @@ TEST_CASE("CUDA_VISIBLE_DEVICES chooses and orders") {
   machine.add("0000:1b:00.0", 0);
   machine.add("0000:8d:00.0", 1);
   machine.add("0000:9a:00.0", 2);
-  const auto node = [&](int index, const std::string& visible) { return gpu_node(index, visible, machine.places); };
+  const auto node = [&](int index, const std::string& visible) {
+    return gpu_node(index, visible, machine.places);
+  };
   CHECK(node(0, "2, 0").value() == machine.node(2));
   CHECK(node(1, "2, 0").value() == machine.node(0));
   CHECK(says(node(2, "2, 0"), "valid: cuda:0 to cuda:1 (CUDA_VISIBLE_DEVICES is '2, 0')"));
@@ -88,7 +93,8 @@ TEST_CASE("a GPU that is not there is an error that names those that are") {
   Machine machine;
   CHECK(says(gpu_node(0, std::nullopt, machine.places), "no NVIDIA GPU's device file"));
   machine.add("0000:1b:00.0", 0);
-  CHECK(says(gpu_node(1, std::nullopt, machine.places), "there is no cuda:1; valid: cuda:0 to cuda:0"));
+  CHECK(says(gpu_node(1, std::nullopt, machine.places),
+             "there is no cuda:1; valid: cuda:0 to cuda:0"));
   CHECK_FALSE(gpu_node(-1, std::nullopt, machine.places));
 }
 
@@ -102,10 +108,12 @@ TEST_CASE("a process that is to see one GPU is told its number among all, and ca
   REQUIRE(second);
   CHECK(second->device == "cuda:0");
   using Words = std::vector<std::pair<std::string, std::string>>;
-  CHECK(second->environment == Words{{"CUDA_VISIBLE_DEVICES", "1"}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}});
+  CHECK(second->environment ==
+        Words{{"CUDA_VISIBLE_DEVICES", "1"}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}});
   ::setenv(kVisibleDevices, "2,0", 1);
   CHECK(lone_gpu("cuda:0", machine.places)->environment.front().second == "2");
   CHECK_FALSE(lone_gpu("cuda:2", machine.places));
   ::unsetenv(kVisibleDevices);
-  for (const char* other : {"cpu", "fake", "cuda:3", "cuda:", "cuda:x"}) CHECK_FALSE(lone_gpu(other, machine.places));
+  for (const char* other : {"cpu", "fake", "cuda:3", "cuda:", "cuda:x"})
+    CHECK_FALSE(lone_gpu(other, machine.places));
 }

@@ -39,13 +39,15 @@ namespace {
 
 constexpr int kNoJail = 99;
 
-/// Runs `attempt` in a child inside a job jail. 0: every expectation held; kNoJail: this machine cannot build one; else the number of the failed one.
+/// Runs `attempt` in a child inside a job jail. 0: every expectation held; kNoJail: this machine
+/// cannot build one; else the number of the failed one.
 template <class Attempt>
 int in_job_jail(Attempt attempt, JobJail config = {}) {
   config.strict = false;
   const pid_t child = ::fork();
   if (child == 0) {
-    if (!enter_user_namespace(8) || !enter_mount_namespace() || !make_child_pid_namespace()) ::_exit(kNoJail);
+    if (!enter_user_namespace(8) || !enter_mount_namespace() || !make_child_pid_namespace())
+      ::_exit(kNoJail);
     const pid_t inner = ::fork();
     if (inner == 0) {
       config.job_fd = ::open("/dev/null", O_RDONLY);
@@ -80,7 +82,8 @@ bool denied(long result, int with = EPERM) { return result == -1 && errno == wit
 
 }  // namespace
 
-TEST_CASE("system calls that reach out of the jail are denied, and those that Python needs are not") {
+TEST_CASE(
+    "system calls that reach out of the jail are denied, and those that Python needs are not") {
   expect_all_held([](int) {
     if (!denied(::ptrace(PTRACE_TRACEME, 0, 0, 0))) return 1;
     if (!denied(::unshare(CLONE_NEWUSER))) return 2;
@@ -142,7 +145,9 @@ TEST_CASE("temporary folders are fresh, writable and bounded in size and in file
         while (::write(file.get(), block.data(), block.size()) > 0) written += 4096;
         if (errno != ENOSPC || written > (1 << 20)) return 2;
         int files = 0;
-        while (UniqueFd(::open(("/dev/shm/" + std::to_string(files)).c_str(), O_CREAT | O_WRONLY, 0600))) ++files;
+        while (UniqueFd(
+            ::open(("/dev/shm/" + std::to_string(files)).c_str(), O_CREAT | O_WRONLY, 0600)))
+          ++files;
         return errno == ENOSPC && files < 16 ? 0 : 3;
       },
       config);
@@ -187,9 +192,13 @@ TEST_CASE("resource limits are set and cannot be raised") {
         if (limit.rlim_max != 0) return 3;
         ::getrlimit(RLIMIT_AS, &limit);
         if (limit.rlim_cur != RLIM_INFINITY) return 4;
-        if (::getpriority(PRIO_PROCESS, 0) != 10 || ::setpriority(PRIO_PROCESS, 0, 0) == 0) return 6;
+        if (::getpriority(PRIO_PROCESS, 0) != 10 || ::setpriority(PRIO_PROCESS, 0, 0) == 0)
+          return 6;
         if (kDataBytes == 0) return 0;
-        return ::mmap(nullptr, 1UL << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? 0 : 5;
+        return ::mmap(nullptr, 1UL << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                      0) == MAP_FAILED
+                   ? 0
+                   : 5;
       },
       config);
 }
@@ -208,7 +217,8 @@ TEST_CASE("a call of another architecture is a SIGSYS") {
 TEST_CASE("a cgroup limits, counts and goes away, or says why there is none") {
   LayerList layers(false);
   const std::string name = "assay-" + std::to_string(::getpid()) + "-test";
-  Cgroup group = Cgroup::create(name, {.memory_bytes = 64 << 20, .processes = 8, .cpu_percent = 400}, layers);
+  Cgroup group =
+      Cgroup::create(name, {.memory_bytes = 64 << 20, .processes = 8, .cpu_percent = 400}, layers);
   REQUIRE(layers.layers().size() == 3);
   if (!group.limits_memory() || !group.limits_processes()) {
     for (const LayerReport& layer : layers.layers()) WARN(layer.name << ": " << layer.detail);
@@ -240,8 +250,9 @@ TEST_CASE("a cgroup limits, counts and goes away, or says why there is none") {
 TEST_CASE("a cgroup gives a job no more processor time than it may have") {
   LayerList layers(false);
   constexpr int kPercent = 20;
-  Cgroup group = Cgroup::create("assay-" + std::to_string(::getpid()) + "-cpu",
-                                {.memory_bytes = 64 << 20, .processes = 8, .cpu_percent = kPercent, .yields = true}, layers);
+  Cgroup group = Cgroup::create(
+      "assay-" + std::to_string(::getpid()) + "-cpu",
+      {.memory_bytes = 64 << 20, .processes = 8, .cpu_percent = kPercent, .yields = true}, layers);
   const LayerReport& cpu = layers.layers().back();
   REQUIRE(cpu.name == "cgroup_cpu");
   if (!cpu.active) {
@@ -262,8 +273,8 @@ TEST_CASE("a cgroup gives a job no more processor time than it may have") {
   ::kill(child, SIGKILL);
   rusage used{};
   REQUIRE(::wait4(child, nullptr, 0, &used) == child);
-  const double seconds =
-      static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+  const double seconds = static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                         static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
   CHECK(seconds < 0.5);  // a loaded machine may wake us late
   const Result<CgroupPlace> place = find_cgroup_place("cpu");
   REQUIRE(place);
@@ -272,6 +283,7 @@ TEST_CASE("a cgroup gives a job no more processor time than it may have") {
   CHECK(std::stoi(read_kernel_file(weight)) == (place->version2 ? 25 : 256));
   REQUIRE(group.hurry_end());
   CHECK(std::stoi(read_kernel_file(weight)) == (place->version2 ? 10'000 : 262'144));
-  const std::string limit = read_kernel_file(folder + (place->version2 ? "cpu.max" : "cpu.cfs_quota_us"));
+  const std::string limit =
+      read_kernel_file(folder + (place->version2 ? "cpu.max" : "cpu.cfs_quota_us"));
   CHECK(limit.substr(0, 2) == (place->version2 ? "ma" : "-1"));
 }

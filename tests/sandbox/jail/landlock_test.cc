@@ -1,4 +1,5 @@
-// Landlock alone, without the layers that forbid the same things: as root, in a folder that may be written by anybody.
+// Landlock alone, without the layers that forbid the same things: as root, in a folder that may be
+// written by anybody.
 #include "sandbox/jail/landlock.h"
 
 #include <fcntl.h>
@@ -42,7 +43,9 @@ struct Folders {
   std::string root;
 };
 
-bool opens(const std::string& path, int flags) { return static_cast<bool>(UniqueFd(::open(path.c_str(), flags | O_CLOEXEC, 0600))); }
+bool opens(const std::string& path, int flags) {
+  return static_cast<bool>(UniqueFd(::open(path.c_str(), flags | O_CLOEXEC, 0600)));
+}
 
 /// Exit status of a restricted child: 0, or the number that `attempt` returned.
 template <class Attempt>
@@ -60,7 +63,8 @@ int restricted(const Folders& folders, Attempt attempt) {
 
 bool supported(int version) {
   if (landlock_version() >= version) return true;
-  WARN("this kernel's Landlock is version " << landlock_version() << "; " << version << " is needed");
+  WARN("this kernel's Landlock is version " << landlock_version() << "; " << version
+                                            << " is needed");
   return false;
 }
 
@@ -83,7 +87,8 @@ TEST_CASE("files may be read everywhere and written in the own folder alone") {
           if (::unlink((other + "/file").c_str()) == 0 || errno != EACCES) return 5;
           if (::mkdir((other + "/folder").c_str(), 0700) == 0) return 6;
           if (::rename((own + "/new").c_str(), (other + "/moved").c_str()) == 0) return 7;
-          if (::mknod((own + "/device").c_str(), S_IFCHR | 0600, 259) == 0 || errno != EACCES) return 8;
+          if (::mknod((own + "/device").c_str(), S_IFCHR | 0600, 259) == 0 || errno != EACCES)
+            return 8;
           if (opens("/proc/self/comm", O_WRONLY) || errno != EACCES) return 9;
           if (!opens("/dev/null", O_RDWR)) return 10;
           return ::unlink((own + "/new").c_str()) == 0 ? 0 : 11;
@@ -102,7 +107,9 @@ TEST_CASE("no TCP port can be bound or reached") {
   REQUIRE(::listen(listener.get(), 1) == 0);
   REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
   REQUIRE(connect_to(reinterpret_cast<sockaddr*>(&address), size, AF_INET) == 0);
-  CHECK(restricted(folders, [&] { return connect_to(reinterpret_cast<sockaddr*>(&address), size, AF_INET) == EACCES ? 0 : 1; }) == 0);
+  CHECK(restricted(folders, [&] {
+          return connect_to(reinterpret_cast<sockaddr*>(&address), size, AF_INET) == EACCES ? 0 : 1;
+        }) == 0);
 }
 
 TEST_CASE("neither signals nor abstract sockets reach the outside") {

@@ -1,4 +1,5 @@
-// The launcher's jail, entered by a forked child that then tries what a driver that was taken over might: as it is for plans, and as it is for a profiler.
+// The launcher's jail, entered by a forked child that then tries what a driver that was taken over
+// might: as it is for plans, and as it is for a profiler.
 #include "sandbox/jail/launch_jail.h"
 
 #include <fcntl.h>
@@ -29,14 +30,17 @@ namespace {
 constexpr int kNoJail = 99;
 constexpr int kLandlockOfTcp = 4;  // its version that knows of TCP
 
-/// 0: every expectation held; kNoJail: this machine cannot build one; else the number of the failed one.
+/// 0: every expectation held; kNoJail: this machine cannot build one; else the number of the failed
+/// one.
 template <class Attempt>
 int in_launch_jail(bool profile, Attempt attempt) {
   const pid_t child = ::fork();
   if (child == 0) {
     const auto layers = enter_launch_jail({.devices = {}, .libraries = {}, .profile = profile});
     const bool whole =
-        layers && std::all_of(layers->begin(), layers->end(), [](const LayerReport& layer) { return layer.active || layer.name == "launch_user"; });
+        layers && std::all_of(layers->begin(), layers->end(), [](const LayerReport& layer) {
+          return layer.active || layer.name == "launch_user";
+        });
     ::_exit(whole ? attempt() : kNoJail);
   }
   int status = 0;
@@ -63,9 +67,12 @@ bool can_connect_by_tcp() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  if (::bind(listener, reinterpret_cast<const sockaddr*>(&address), size) != 0 || ::listen(listener, 1) != 0) return false;
+  if (::bind(listener, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      ::listen(listener, 1) != 0)
+    return false;
   if (::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0) return false;
-  return ::connect(::socket(AF_INET, SOCK_STREAM, 0), reinterpret_cast<const sockaddr*>(&address), size) == 0;
+  return ::connect(::socket(AF_INET, SOCK_STREAM, 0), reinterpret_cast<const sockaddr*>(&address),
+                   size) == 0;
 }
 
 }  // namespace
@@ -91,7 +98,8 @@ TEST_CASE("what reaches out of the launcher's jail is denied, for a profiler too
     expect_all_held(profile, [] {
       int number = 1;
       for (const int kind : {S_IFREG, S_IFDIR, S_IFCHR, S_IFBLK, S_IFSOCK, S_IFLNK, 0}) {
-        if (!denied(::syscall(SYS_mknodat, AT_FDCWD, "/tmp/node", kind | 0600, makedev(1, 3)))) return number;
+        if (!denied(::syscall(SYS_mknodat, AT_FDCWD, "/tmp/node", kind | 0600, makedev(1, 3))))
+          return number;
         ++number;
         if (!denied(::syscall(SYS_mknod, "/tmp/node", kind | 0600, makedev(1, 3)))) return number;
         ++number;

@@ -19,7 +19,8 @@ TEST_CASE("a layer that is applied is reported as it came out", "[jail]") {
   LayerList layers(true);
   CHECK(layers.apply("first", [] { return Status(); }));
   CHECK(layers.status());
-  CHECK_FALSE(layers.apply("second", [] { return Status(fail(ErrorCode::unavailable, "not here")); }));
+  CHECK_FALSE(
+      layers.apply("second", [] { return Status(fail(ErrorCode::unavailable, "not here")); }));
   REQUIRE(layers.layers().size() == 2);
   CHECK(layers.layers()[1].detail == "not here");
   REQUIRE_FALSE(layers.status());

@@ -28,38 +28,50 @@ Ran shell(const std::string& command) {
   FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);
   char buffer[4096];
-  for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) ran.output.append(buffer, got);
+  for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    ran.output.append(buffer, got);
   const int status = ::pclose(pipe);
   ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return ran;
 }
 
 Ran inside(const std::string& script, const std::string& options = "") {
-  return shell("env SECRET_KEY=swordfish " ASSAY_BINARY_DIR "/bin/assay-jail --python /usr/bin/python3 " + options + " -- /bin/sh -c '" + script + "'");
+  return shell("env SECRET_KEY=swordfish " ASSAY_BINARY_DIR
+               "/bin/assay-jail --python /usr/bin/python3 " +
+               options + " -- /bin/sh -c '" + script + "'");
 }
 
-/// Whether this machine gives the jail all it asks for; elsewhere the layers say so and these tests have nothing to look at.
+/// Whether this machine gives the jail all it asks for; elsewhere the layers say so and these tests
+/// have nothing to look at.
 bool whole_jail() {
   static const bool whole = inside("true", "--isolation strict").status == 0;
-  if (!whole) WARN("the template jail is not complete on this machine: " + inside("true", "--isolation strict").output);
+  if (!whole)
+    WARN("the template jail is not complete on this machine: " +
+         inside("true", "--isolation strict").output);
   return whole;
 }
 
 }  // namespace
 
-TEST_CASE("inside the template jail there are only the system, four devices and writable temporary folders") {
+TEST_CASE(
+    "inside the template jail there are only the system, four devices and writable temporary "
+    "folders") {
   if (!whole_jail()) return;
   const Ran root = inside("ls /; ls /dev");
   INFO(root.output);
   CHECK(root.status == 0);
-  for (const char* absent : {"home", "root", "var", "opt", "nvidia", "kmsg", "mem", "work"}) CHECK(root.output.find(absent) == std::string::npos);
-  CHECK(inside("echo x > /dev/null && head -c 4 /dev/urandom > /tmp/ok && echo x > /dev/shm/ok").status == 0);
+  for (const char* absent : {"home", "root", "var", "opt", "nvidia", "kmsg", "mem", "work"})
+    CHECK(root.output.find(absent) == std::string::npos);
+  CHECK(inside("echo x > /dev/null && head -c 4 /dev/urandom > /tmp/ok && echo x > /dev/shm/ok")
+            .status == 0);
   CHECK(inside("touch /usr/x || touch /x || mkdir /home || echo x > /etc/passwd").status != 0);
 }
 
-TEST_CASE("the jail is process 1 of its own pid namespace, has no network but lo, and a constant name") {
+TEST_CASE(
+    "the jail is process 1 of its own pid namespace, has no network but lo, and a constant name") {
   if (!whole_jail()) return;
-  const Ran ids = inside("echo $$; cat /proc/net/dev | tail -n +3 | cut -d: -f1; uname -n; ls -d /proc/[0-9]*");
+  const Ran ids =
+      inside("echo $$; cat /proc/net/dev | tail -n +3 | cut -d: -f1; uname -n; ls -d /proc/[0-9]*");
   INFO(ids.output);
   CHECK(ids.output.starts_with("1\n"));
   CHECK(ids.output.find("lo\n") != std::string::npos);
@@ -73,7 +85,8 @@ TEST_CASE("nothing of the caller's environment gets in") {
   CHECK(variables.output.find("ADDED=yes") != std::string::npos);
   CHECK(variables.output.find("HOME=/tmp\n") != std::string::npos);
   CHECK(variables.output.find("CUDA_VISIBLE_DEVICES=\n") != std::string::npos);
-  CHECK(variables.output.find("ASSAY_TEMPLATE_LAYERS=[{\"name\":\"user_namespace\"") != std::string::npos);
+  CHECK(variables.output.find("ASSAY_TEMPLATE_LAYERS=[{\"name\":\"user_namespace\"") !=
+        std::string::npos);
 }
 
 TEST_CASE("a bound folder is shown at its own path, read-only, without what lies around it") {
@@ -83,7 +96,9 @@ TEST_CASE("a bound folder is shown at its own path, read-only, without what lies
   std::filesystem::create_directories(folder + "/shown/deep");
   std::ofstream(folder + "/shown/deep/file") << "seen";
   std::ofstream(folder + "/secret") << "hidden";
-  const Ran ran = inside("cat " + folder + "/shown/deep/file; ls " + folder + "; touch " + folder + "/shown/x", "--bind " + folder + "/shown");
+  const Ran ran =
+      inside("cat " + folder + "/shown/deep/file; ls " + folder + "; touch " + folder + "/shown/x",
+             "--bind " + folder + "/shown");
   INFO(ran.output);
   CHECK(ran.output.find("seen") != std::string::npos);
   CHECK(ran.output.find("secret") == std::string::npos);
@@ -103,11 +118,15 @@ TEST_CASE("a folder that is named by a link below a shown folder is shown where 
   std::ofstream(folder + "/elsewhere/toolkit-12/include/file") << "twelve";
   std::ofstream(folder + "/elsewhere/secret") << "hidden";
   std::filesystem::create_directory_symlink(folder + "/shown/toolkit-13", folder + "/shown/inside");
-  std::filesystem::create_directory_symlink(folder + "/elsewhere/toolkit-12", folder + "/shown/outside");
+  std::filesystem::create_directory_symlink(folder + "/elsewhere/toolkit-12",
+                                            folder + "/shown/outside");
   const std::string shown = "--bind " + folder + "/shown --bind " + folder + "/shown";
   CHECK(inside("cat " + folder + "/shown/inside/file", shown + "/inside").output == "thirteen");
-  CHECK(inside("cat " + folder + "/shown/outside/include/file", shown + "/outside").output == "twelve");
-  CHECK(inside("cat " + folder + "/shown/outside/include/file; ls " + folder + "/elsewhere", shown + "/outside/include").output == "twelvetoolkit-12\n");
+  CHECK(inside("cat " + folder + "/shown/outside/include/file", shown + "/outside").output ==
+        "twelve");
+  CHECK(inside("cat " + folder + "/shown/outside/include/file; ls " + folder + "/elsewhere",
+               shown + "/outside/include")
+            .output == "twelvetoolkit-12\n");
   std::filesystem::remove_all(folder);
 }
 
@@ -115,12 +134,16 @@ TEST_CASE("the command's exit status is the program's, and a wrong command line 
   CHECK(inside("exit 7").status == 7);
   CHECK(inside("kill -9 $$; exit 3").status != 0);
   CHECK(shell(ASSAY_BINARY_DIR "/bin/assay-jail").status == 2);
-  CHECK(shell(ASSAY_BINARY_DIR "/bin/assay-jail --isolation loose -- /bin/true").output.find("strict or best_effort") != std::string::npos);
+  CHECK(shell(ASSAY_BINARY_DIR "/bin/assay-jail --isolation loose -- /bin/true")
+            .output.find("strict or best_effort") != std::string::npos);
   CHECK(shell(ASSAY_BINARY_DIR "/bin/assay-jail --slots x -- /bin/true").status == 2);
-  CHECK(shell(ASSAY_BINARY_DIR "/bin/assay-jail --nonsense x -- /bin/true").output.find("valid:") != std::string::npos);
+  CHECK(shell(ASSAY_BINARY_DIR "/bin/assay-jail --nonsense x -- /bin/true").output.find("valid:") !=
+        std::string::npos);
 }
 
-TEST_CASE("a Python's files are its environment and the installation behind it, never the folder of a link to it") {
+TEST_CASE(
+    "a Python's files are its environment and the installation behind it, never the folder of a "
+    "link to it") {
   char pattern[] = "/tmp/assay-python-test-XXXXXX";
   const std::filesystem::path folder = ::mkdtemp(pattern);
   std::filesystem::create_directories(folder / "home/.pyenv/3.11/bin");
@@ -128,12 +151,15 @@ TEST_CASE("a Python's files are its environment and the installation behind it, 
   std::filesystem::create_directories(folder / "home/bin");
   std::filesystem::create_directories(folder / "venv/bin");
   std::ofstream(folder / "home/.pyenv/3.11/bin/python3") << "";
-  std::ofstream(folder / "venv/pyvenv.cfg") << "home = " << (folder / "home/.pyenv/3.11/bin").string() << "\nversion = 3.11\n";
-  std::filesystem::create_symlink(folder / "home/.pyenv/3.11/bin/python3", folder / "home/bin/python3");
+  std::ofstream(folder / "venv/pyvenv.cfg")
+      << "home = " << (folder / "home/.pyenv/3.11/bin").string() << "\nversion = 3.11\n";
+  std::filesystem::create_symlink(folder / "home/.pyenv/3.11/bin/python3",
+                                  folder / "home/bin/python3");
   std::filesystem::create_symlink(folder / "home/bin/python3", folder / "venv/bin/python");
   const Result<PythonFiles> files = find_python_files((folder / "venv/bin/python").string());
   REQUIRE(files);
-  CHECK(files->directories == std::vector<std::string>{(folder / "venv").string(), (folder / "home/.pyenv/3.11").string()});
+  CHECK(files->directories == std::vector<std::string>{(folder / "venv").string(),
+                                                       (folder / "home/.pyenv/3.11").string()});
   REQUIRE(files->links.size() == 1);
   CHECK(files->links[0].first == (folder / "home/bin/python3").string());
   CHECK(find_python_files((folder / "nothing").string()).error().code == ErrorCode::not_found);
@@ -149,5 +175,7 @@ TEST_CASE("a missing layer is an error only where isolation is strict") {
   }
   CHECK(lenient.status());
   CHECK(strict.status().error().message.find("two") != std::string::npos);
-  CHECK(layers_json(lenient.layers()) == R"([{"name":"one","active":true,"detail":""},{"name":"two","active":false,"detail":"no \"two\"\u000a"}])");
+  CHECK(
+      layers_json(lenient.layers()) ==
+      R"([{"name":"one","active":true,"detail":""},{"name":"two","active":false,"detail":"no \"two\"\u000a"}])");
 }

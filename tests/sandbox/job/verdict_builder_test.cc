@@ -109,7 +109,8 @@ TEST_CASE("perf leaves out the cases that are not worth timing, and needs the ot
   CHECK(*geometric_mean_perf({small, large}) == Approx(4.0));
   small.latency = timing(10);
   small.baseline_latency = timing(10);
-  CHECK(*geometric_mean_perf({small, large}) == Approx(4.0));  // nor do they count where somebody timed them
+  CHECK(*geometric_mean_perf({small, large}) ==
+        Approx(4.0));  // nor do they count where somebody timed them
   large.latency.reset();
   CHECK_FALSE(geometric_mean_perf({small, large}));
 }

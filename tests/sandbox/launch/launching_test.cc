@@ -29,10 +29,12 @@ class Counted {
     list_ = config.state_dir + "/" + name + ".pids";
     std::filesystem::remove(list_);
     const std::string script = config.state_dir + "/" + name + ".sh";
-    std::ofstream(script) << "#!/bin/sh\necho $$ >> " << list_ << "\nexec " << config.launcher << " \"$@\"\n";
+    std::ofstream(script) << "#!/bin/sh\necho $$ >> " << list_ << "\nexec " << config.launcher
+                          << " \"$@\"\n";
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     config.launcher = script;
-    Result<std::unique_ptr<Device>> made = make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+    Result<std::unique_ptr<Device>> made =
+        make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
     REQUIRE(made);
     device_ = std::move(*made);
   }
@@ -61,7 +63,9 @@ class Counted {
 
 /// A GPU fault instead of a copy.
 const std::string kFaulting =
-    kImports + "@triton.jit\ndef fake_illegal_address():\n    pass\ndef plain_copy(x):\n    fake_illegal_address[(1,)]()\n    return x.clone()\n";
+    kImports +
+    "@triton.jit\ndef fake_illegal_address():\n    pass\ndef plain_copy(x):\n    "
+    "fake_illegal_address[(1,)]()\n    return x.clone()\n";
 
 const std::string kWrong = "import torch\ndef plain_copy(x):\n    return torch.zeros_like(x)\n";
 
@@ -94,7 +98,9 @@ TEST_CASE("each submission has a launcher of its own, and oracles share one") {
   CHECK(gpu.started().size() <= kGrades + 1 + kAhead);
 }
 
-TEST_CASE("tests and profiles of a run share a launcher, its grades have their own, and a failed launch ends it") {
+TEST_CASE(
+    "tests and profiles of a run share a launcher, its grades have their own, and a failed launch "
+    "ends it") {
   constexpr std::size_t kAhead = 1, kKept = 1;
   Counted gpu("shared-run");
   const auto started_by = [&](auto&& jobs) {
@@ -112,13 +118,17 @@ TEST_CASE("tests and profiles of a run share a launcher, its grades have their o
   });
   CHECK(shared <= kAhead);
   CHECK(started_by([&] {
-          for (int i = 0; i < 4; ++i) CHECK(gpu.execute(JobKind::grade, kCopy, "run_a").outcome == Outcome::pass);
+          for (int i = 0; i < 4; ++i)
+            CHECK(gpu.execute(JobKind::grade, kCopy, "run_a").outcome == Outcome::pass);
         }) >= 4 - kAhead);
   CHECK(started_by([&] {
-          for (int i = 0; i < 4; ++i) CHECK(gpu.execute(JobKind::test, kCopy, "").outcome == Outcome::pass);  // of no run
+          for (int i = 0; i < 4; ++i)
+            CHECK(gpu.execute(JobKind::test, kCopy, "").outcome == Outcome::pass);  // of no run
         }) >= 4 - kAhead);
   CHECK(started_by([&] {
-          for (int i = 0; i < 4; ++i) CHECK(gpu.execute(JobKind::test, kFaulting, "run_a").error_kind == ErrorKind::invalid_plan);
+          for (int i = 0; i < 4; ++i)
+            CHECK(gpu.execute(JobKind::test, kFaulting, "run_a").error_kind ==
+                  ErrorKind::invalid_plan);
         }) >= 4 - kAhead - kKept);
 }
 

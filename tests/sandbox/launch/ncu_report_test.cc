@@ -10,9 +10,13 @@ namespace {
 /// As ncu prints it: its own lines, names, units, one row a launch.
 const std::string kReport =
     "==PROF== Connected to process 7\n"
-    "\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"dram__bytes_read.sum\",\"launch__occupancy_limit_registers\",\"launch__occupancy_limit_warps\","
-    "\"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum\",\"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum\","
-    "\"smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio\",\"smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio\"\n"
+    "\"ID\",\"Kernel "
+    "Name\",\"gpu__time_duration.sum\",\"dram__bytes_read.sum\",\"launch__occupancy_limit_"
+    "registers\",\"launch__occupancy_limit_warps\","
+    "\"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum\",\"l1tex__data_pipe_lsu_wavefronts_mem_"
+    "shared.sum\","
+    "\"smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio\",\"smsp__average_warps_"
+    "issue_stalled_long_scoreboard_per_issue_active.ratio\"\n"
     "\"\",\"\",\"ns\",\"byte\",\"block\",\"block\",\"\",\"\",\"inst\",\"inst\"\n"
     "\"0\",\"row_sum\",\"1,500\",\"64\",\"4\",\"8\",\"5\",\"20\",\"1\",\"3\"\n"
     "\"1\",\"row_sum\",\"2,500.5\",\"1,024\",\"4\",\"8\",\"5\",\"20\",\"1\",\"3\"\r\n"
@@ -27,8 +31,10 @@ std::vector<KernelReport> kernels(const std::vector<std::string>& names) {
 
 }  // namespace
 
-TEST_CASE("a report becomes counters of the kernels that were asked for, each by its longest launch") {
-  const auto counters = read_ncu_report(kReport, kernels({"row_sum", "scale", "row_sum", "absent"}));
+TEST_CASE(
+    "a report becomes counters of the kernels that were asked for, each by its longest launch") {
+  const auto counters =
+      read_ncu_report(kReport, kernels({"row_sum", "scale", "row_sum", "absent"}));
   REQUIRE(counters);
   REQUIRE(counters->size() == 2);
   const KernelCounters& sum = (*counters)[0];
@@ -49,20 +55,25 @@ TEST_CASE("a report becomes counters of the kernels that were asked for, each by
 }
 
 TEST_CASE("without a report its reason is ncu's") {
-  const auto refused = read_ncu_report("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n", kernels({"k"}));
+  const auto refused = read_ncu_report(
+      "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n", kernels({"k"}));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::permission_denied);
-  const auto broken = read_ncu_report("==PROF== hello\n==ERROR== Launching the target application failed.\nmore\n", kernels({"k"}));
+  const auto broken = read_ncu_report(
+      "==PROF== hello\n==ERROR== Launching the target application failed.\nmore\n", kernels({"k"}));
   REQUIRE_FALSE(broken);
   CHECK(broken.error().code == ErrorCode::unavailable);
-  CHECK(broken.error().message.find("Launching the target application failed.") != std::string::npos);
-  CHECK(broken.error().message.find("failed. | ==PROF== hello | more") != std::string::npos);  // what may say why
+  CHECK(broken.error().message.find("Launching the target application failed.") !=
+        std::string::npos);
+  CHECK(broken.error().message.find("failed. | ==PROF== hello | more") !=
+        std::string::npos);  // what may say why
   CHECK_FALSE(read_ncu_report("", kernels({"k"})));
 }
 
 TEST_CASE("a report that is cut short gives what is whole") {
   for (std::size_t size = 0; size < kReport.size(); ++size) {
-    const auto counters = read_ncu_report(std::string_view(kReport).substr(0, size), kernels({"row_sum", "scale"}));
+    const auto counters =
+        read_ncu_report(std::string_view(kReport).substr(0, size), kernels({"row_sum", "scale"}));
     if (counters) CHECK(counters->front().kernel == "row_sum");
   }
 }

@@ -1,4 +1,5 @@
-// A real assay-launcher process for tests, and its socket. The process is killed at the object's end.
+// A real assay-launcher process for tests, and its socket. The process is killed at the object's
+// end.
 #pragma once
 
 #include <fcntl.h>
@@ -24,11 +25,15 @@ inline std::string launcher_path() { return std::string(ASSAY_BINARY_DIR) + "/bi
 
 class LauncherProcess {
  public:
-  explicit LauncherProcess(const std::string& driver, std::int64_t answer_ms = 20'000, const std::vector<std::string>& options = {}) : answer_ms_(answer_ms) {
+  explicit LauncherProcess(const std::string& driver, std::int64_t answer_ms = 20'000,
+                           const std::vector<std::string>& options = {})
+      : answer_ms_(answer_ms) {
     Result<SocketPair> pair = make_socket_pair();
     REQUIRE(pair);
     socket_ = std::move(pair->ours);
-    std::vector<std::string> command = {launcher_path(), "--socket-fd", std::to_string(pair->theirs.get()), "--device", "cuda:0", "--driver", driver};
+    std::vector<std::string> command = {
+        launcher_path(), "--socket-fd", std::to_string(pair->theirs.get()), "--device", "cuda:0",
+        "--driver",      driver};
     command.insert(command.end(), options.begin(), options.end());
     std::vector<char*> argv;
     for (std::string& word : command) argv.push_back(word.data());
@@ -94,7 +99,11 @@ struct LaunchCase {
     nlohmann::json list = nlohmann::json::array();
     for (const auto& [name, values] : inputs) {
       bytes.resize((bytes.size() + 255) / 256 * 256);
-      list.push_back({{"name", name}, {"fd", 0}, {"offset", bytes.size()}, {"nbytes", values.size() * sizeof(float)}, {"inout", false}});
+      list.push_back({{"name", name},
+                      {"fd", 0},
+                      {"offset", bytes.size()},
+                      {"nbytes", values.size() * sizeof(float)},
+                      {"inout", false}});
       bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
     }
     Result<UniqueFd> input = create_sealed_memfd("inputs", bytes);
@@ -117,7 +126,8 @@ struct LaunchCase {
                                    {"max_samples", max_samples},
                                    {"max_time_ms", max_time_ms},
                                    {"gpu_memory_bytes", gpu_memory_bytes}};
-    REQUIRE(send_frame(launcher.socket(), header, plan, {input->get(), output.get()}, Deadline::after_ms(10'000)));
+    REQUIRE(send_frame(launcher.socket(), header, plan, {input->get(), output.get()},
+                       Deadline::after_ms(10'000)));
   }
   nlohmann::json run(LauncherProcess& launcher, const std::string& plan) {
     send(launcher, plan);
@@ -126,14 +136,17 @@ struct LaunchCase {
     REQUIRE(answer);
     return answer->header;
   }
-  nlohmann::json run(LauncherProcess& launcher, const Plan& plan) { return run(launcher, encode_plan(plan)); }
+  nlohmann::json run(LauncherProcess& launcher, const Plan& plan) {
+    return run(launcher, encode_plan(plan));
+  }
 
   /// The floats of an output descriptor of the answer.
   std::vector<float> floats(const nlohmann::json& descriptor) const {
     Result<Mapping> memory = Mapping::map(output.get(), output_bytes, true);
     REQUIRE(memory);
     std::vector<float> values(descriptor["nbytes"].get<std::size_t>() / sizeof(float));
-    std::memcpy(values.data(), memory->data() + descriptor["offset"].get<std::size_t>(), values.size() * sizeof(float));
+    std::memcpy(values.data(), memory->data() + descriptor["offset"].get<std::size_t>(),
+                values.size() * sizeof(float));
     return values;
   }
 };

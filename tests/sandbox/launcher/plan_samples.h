@@ -20,7 +20,8 @@ inline std::string tiny_elf() {
   return std::string(reinterpret_cast<const char*>(&header), sizeof(header));
 }
 
-/// The same with a section that code may write, which takes no room in the file, and the section of the names.
+/// The same with a section that code may write, which takes no room in the file, and the section of
+/// the names.
 inline std::string elf_with_section(const std::string& name, std::uint64_t bytes) {
   const std::string names = std::string(1, '\0') + name + '\0';
   std::string image = tiny_elf() + names;
@@ -39,16 +40,20 @@ inline std::string elf_with_section(const std::string& name, std::uint64_t bytes
   text.sh_type = SHT_STRTAB;
   text.sh_offset = sizeof header;
   text.sh_size = names.size();
-  for (const Elf64_Shdr* section : {&data, &text}) image.append(reinterpret_cast<const char*>(section), sizeof *section);
+  for (const Elf64_Shdr* section : {&data, &text})
+    image.append(reinterpret_cast<const char*>(section), sizeof *section);
   return image;
 }
 
 /// out = x + y over n floats, as the recorder would write it: two inputs, the output in scratch.
-inline Plan vector_add_plan(std::uint32_t n, const std::string& kernel = "fake_vector_add", std::string image = tiny_elf()) {
+inline Plan vector_add_plan(std::uint32_t n, const std::string& kernel = "fake_vector_add",
+                            std::string image = tiny_elf()) {
   const std::uint64_t bytes = n * 4ULL;
   Plan plan;
   plan.target = "cuda:90";
-  plan.buffers = {{BufferKind::input, bytes, "x", ""}, {BufferKind::input, bytes, "y", ""}, {BufferKind::scratch, bytes, "", ""}};
+  plan.buffers = {{BufferKind::input, bytes, "x", ""},
+                  {BufferKind::input, bytes, "y", ""},
+                  {BufferKind::scratch, bytes, "", ""}};
   plan.binaries = {{kernel, 0, std::move(image)}};
   KernelOp op;
   op.grid = {(n + 127) / 128, 1, 1};
@@ -83,12 +88,16 @@ inline Plan rich_plan() {
   op.cluster = {2, 1, 1};
   op.block = {32, 2, 1};
   op.flags = kFlagCooperative | kFlagDependentLaunch;
-  op.params = {ScalarParam{1, 1}, ScalarParam{2, 500}, ScalarParam{8, ~0ULL}, NullParam{}, GlobalScratchParam{128, 128}, PointerParam{3, 5}};
+  op.params = {ScalarParam{1, 1}, ScalarParam{2, 500},          ScalarParam{8, ~0ULL},
+               NullParam{},       GlobalScratchParam{128, 128}, PointerParam{3, 5}};
   op.params.emplace_back(tensor_map());
   plan.ops.push_back(op);
   plan.ops.push_back(FillOp{2, 8, 3, 8, 0x0102030405060708});
   plan.ops.push_back(CopyOp{2, 0, 0, 16, 32});
-  plan.ops.push_back(ChoiceOp{7, {{"BLOCK: 64", {op, FillOp{2, 0, 1, 4, 0}}}, {"BLOCK: 128", {CopyOp{2, 0, 0, 0, 16}}}, {"", {}}}});
+  plan.ops.push_back(ChoiceOp{7,
+                              {{"BLOCK: 64", {op, FillOp{2, 0, 1, 4, 0}}},
+                               {"BLOCK: 128", {CopyOp{2, 0, 0, 0, 16}}},
+                               {"", {}}}});
   plan.outputs.push_back({2, 4, "int32", {2, 3}, {1, 2}});
   plan.outputs.push_back({3, 5, "uint8", {0, 4}, {4, 1}});
   return plan;

@@ -16,7 +16,9 @@ namespace assay::sandbox::test {
 inline constexpr std::uint32_t kN = 1000;
 inline constexpr std::uint64_t kPlenty = 1 << 28;
 
-inline std::span<const std::byte> bytes_of(const std::vector<float>& values) { return std::as_bytes(std::span(values)); }
+inline std::span<const std::byte> bytes_of(const std::vector<float>& values) {
+  return std::as_bytes(std::span(values));
+}
 
 struct Bench {
   Bench() {
@@ -29,7 +31,8 @@ struct Bench {
   }
   LaunchResult<ReplayResult> run(const Plan& plan) { return run(plan, gpu); }
   LaunchResult<ReplayResult> run(const Plan& plan, FakeDriver& driver) {
-    HostExchange exchange(driver, {{"x", bytes_of(x)}, {"y", bytes_of(y)}}, std::as_writable_bytes(std::span(out)));
+    HostExchange exchange(driver, {{"x", bytes_of(x)}, {"y", bytes_of(y)}},
+                          std::as_writable_bytes(std::span(out)));
     return replay(driver, plan, exchange, request, clock);
   }
   void check_sum() const {
@@ -50,7 +53,8 @@ struct Bench {
 /// x = x + x in place: running it twice without fresh inputs gives another answer.
 inline Plan doubling_plan() {
   Plan plan = vector_add_plan(kN);
-  std::get<KernelOp>(plan.ops[0]).params = {PointerParam{0, 0}, PointerParam{0, 0}, PointerParam{0, 0}, ScalarParam{4, kN}};
+  std::get<KernelOp>(plan.ops[0]).params = {PointerParam{0, 0}, PointerParam{0, 0},
+                                            PointerParam{0, 0}, ScalarParam{4, kN}};
   plan.outputs[0].buffer = 0;
   return plan;
 }

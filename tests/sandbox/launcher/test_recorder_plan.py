@@ -1,7 +1,7 @@
-"""The recorder's encoder and the launcher's reader agree: a plan written in Python runs in the real launcher process.
+"""The recorder's encoder and the launcher's reader agree: a plan written in Python runs in the real
+launcher process.
 
-`ASSAY_LAUNCHER` names another binary than build/release/bin/assay-launcher.
-"""
+`ASSAY_LAUNCHER` names another binary than build/release/bin/assay-launcher."""
 
 from __future__ import annotations
 
@@ -42,7 +42,15 @@ COUNT = 100
 @pytest.fixture
 def launcher() -> Iterator[Channel]:
     ours, theirs = socket.socketpair()
-    command = [LAUNCHER, "--socket-fd", str(theirs.fileno()), "--device", "cuda:0", "--driver", "fake"]
+    command = [
+        LAUNCHER,
+        "--socket-fd",
+        str(theirs.fileno()),
+        "--device",
+        "cuda:0",
+        "--driver",
+        "fake",
+    ]
     with subprocess.Popen(command, pass_fds=[theirs.fileno()]) as process:
         theirs.close()
         channel = Channel(ours)
@@ -60,7 +68,9 @@ def memfd(data: bytes) -> int:
     return fd
 
 
-def launch(channel: Channel, plan: Plan, inputs: bytes, sizes: dict[str, int]) -> tuple[dict[str, object], bytes]:
+def launch(
+    channel: Channel, plan: Plan, inputs: bytes, sizes: dict[str, int]
+) -> tuple[dict[str, object], bytes]:
     """The answer's header, and the output memory. The inputs lie one after the other."""
     fds = [memfd(inputs), memfd(bytes(4096))]
     wires, offset = [], 0
@@ -104,9 +114,14 @@ def test_a_recorded_plan_is_replayed(launcher: Channel) -> None:
         Kernel(1, (4, 2, 1), (32, 1, 1), (2, 1, 1), 3, scratch),
         Copy(out, 8, ones, 0, 8),
     ]
-    plan.outputs = [Output(out, 0, "float32", [COUNT], [1]), Output(out, 4, "float32", [2, 2], [2, 1])]
+    plan.outputs = [
+        Output(out, 0, "float32", [COUNT], [1]),
+        Output(out, 4, "float32", [2, 2], [2, 1]),
+    ]
     values = [float(i) for i in range(COUNT)]
-    header, memory = launch(launcher, plan, struct.pack(f"<{COUNT}f", *values) * 2, {"x": size, "y": size})
+    header, memory = launch(
+        launcher, plan, struct.pack(f"<{COUNT}f", *values) * 2, {"x": size, "y": size}
+    )
     assert header["type"] == "launched", header
     sums = [2 * value for value in values]
     sums[2:4] = [1.0, 1.0]
@@ -127,10 +142,23 @@ def choosing_plan() -> Plan:
     x, y = plan.buffer(BufferKind.INPUT, size, "x"), plan.buffer(BufferKind.INPUT, size, "y")
     out = plan.buffer(BufferKind.SCRATCH, size)
     plan.binaries = [Binary("fake_vector_add", 0, TINY_ELF), Binary("unknown_kernel", 0, TINY_ELF)]
-    add = Kernel(0, (1, 1, 1), (128, 1, 1), (1, 1, 1), 0, [Pointer(x, 0), Pointer(y, 0), Pointer(out, 0), Scalar(4, COUNT)])
+    add = Kernel(
+        0,
+        (1, 1, 1),
+        (128, 1, 1),
+        (1, 1, 1),
+        0,
+        [Pointer(x, 0), Pointer(y, 0), Pointer(out, 0), Scalar(4, COUNT)],
+    )
     described = TensorMap(x, 0, 7, 1, True, [20, 5], [80], [8, 2])
     plan.ops = [
-        Choice(3, [Alternative("as it is", [add]), Alternative("after a fill", [Fill(out, 0, COUNT, 4, 0), add])]),
+        Choice(
+            3,
+            [
+                Alternative("as it is", [add]),
+                Alternative("after a fill", [Fill(out, 0, COUNT, 4, 0), add]),
+            ],
+        ),
         Kernel(1, (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, [described]),
     ]
     plan.outputs = [Output(out, 0, "float32", [COUNT], [1])]
@@ -139,7 +167,12 @@ def choosing_plan() -> Plan:
 
 def test_choices_and_tensor_maps_arrive(launcher: Channel) -> None:
     values = [float(i) for i in range(COUNT)]
-    header, memory = launch(launcher, choosing_plan(), struct.pack(f"<{COUNT}f", *values) * 2, {"x": 4 * COUNT, "y": 4 * COUNT})
+    header, memory = launch(
+        launcher,
+        choosing_plan(),
+        struct.pack(f"<{COUNT}f", *values) * 2,
+        {"x": 4 * COUNT, "y": 4 * COUNT},
+    )
     assert header["type"] == "launched", header
     assert header["choices"] == ["as it is"]
     assert list(struct.unpack_from(f"<{COUNT}f", memory, 0)) == [2 * value for value in values]

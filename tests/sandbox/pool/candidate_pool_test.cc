@@ -20,17 +20,24 @@ using namespace assay::sandbox::testing;
 namespace {
 
 SpawnRequest sh(const std::string& script) {
-  return {.argv = {"/bin/sh", "-c", script}, .environment = {}, .inherit = {}, .log = std::string(ASSAY_BINARY_DIR) + "/spawn-test.log"};
+  return {.argv = {"/bin/sh", "-c", script},
+          .environment = {},
+          .inherit = {},
+          .log = std::string(ASSAY_BINARY_DIR) + "/spawn-test.log"};
 }
 
 std::string log_text() { return tail_of(std::string(ASSAY_BINARY_DIR) + "/spawn-test.log"); }
 
-CandidateJob empty_job() { return {CandidateMode::interpret, "entry", "triton", "cuda:90", false, false, {}}; }
+CandidateJob empty_job() {
+  return {CandidateMode::interpret, "entry", "triton", "cuda:90", false, false, {}};
+}
 
 CandidateEvent until_end(Candidate& candidate) {
   while (true) {
     CandidateEvent event = candidate.next(Deadline::after_ms(20'000));
-    if (event.kind != CandidateEvent::Kind::message || std::holds_alternative<Done>(event.message) || std::holds_alternative<CandidateError>(event.message))
+    if (event.kind != CandidateEvent::Kind::message ||
+        std::holds_alternative<Done>(event.message) ||
+        std::holds_alternative<CandidateError>(event.message))
       return event;
   }
 }
@@ -55,7 +62,8 @@ TEST_CASE("a process is started, described and reaped") {
   REQUIRE(status);
   CHECK(describe(*status) == "killed by SIGKILL");
 
-  Result<Process> absent = spawner.spawn({.argv = {"/does/not/exist"}, .environment = {}, .inherit = {}, .log = sh("").log});
+  Result<Process> absent = spawner.spawn(
+      {.argv = {"/does/not/exist"}, .environment = {}, .inherit = {}, .log = sh("").log});
   REQUIRE(absent);
   CHECK(absent->wait(Deadline::after_ms(5'000))->value == 127);
   CHECK(log_text() == "exec: no such program");
@@ -66,7 +74,9 @@ TEST_CASE("a child gets the descriptors that it is to have and no others") {
   Result<SocketPair> sockets = make_socket_pair();
   REQUIRE(sockets);
   const int theirs = sockets->theirs.get();
-  SpawnRequest request = sh("for fd in /proc/$$/fd/*; do readlink $fd; done | grep -c socket:; readlink /proc/$$/fd/" + std::to_string(theirs));
+  SpawnRequest request =
+      sh("for fd in /proc/$$/fd/*; do readlink $fd; done | grep -c socket:; readlink /proc/$$/fd/" +
+         std::to_string(theirs));
   request.inherit = {theirs};
   Result<Process> child = spawner.spawn(request);
   REQUIRE(child);
@@ -89,7 +99,9 @@ TEST_CASE("a trusted process is told once what it is told instead") {
   ::setenv("ASSAY_TEST_PLAIN", "yes", 1);
   ::setenv("CUDA_DEVICE_ORDER", "FASTEST_FIRST", 1);
   std::map<std::string, std::vector<std::string>> seen;
-  for (const auto& [name, value] : trusted_environment({{"ASSAY_TEST_PLAIN", "no"}, {"ASSAY_TEST_MORE", "1"}})) seen[name].push_back(value);
+  for (const auto& [name, value] :
+       trusted_environment({{"ASSAY_TEST_PLAIN", "no"}, {"ASSAY_TEST_MORE", "1"}}))
+    seen[name].push_back(value);
   ::unsetenv("CUDA_DEVICE_ORDER");
   CHECK(seen["ASSAY_TEST_PLAIN"] == std::vector<std::string>{"no"});
   CHECK(seen["ASSAY_TEST_MORE"] == std::vector<std::string>{"1"});
@@ -128,7 +140,9 @@ TEST_CASE("candidates are parked, serve one job each, and their ends are told ap
 
   Result<std::unique_ptr<Candidate>> second = pool.take(limits, deadline);
   REQUIRE(second);
-  REQUIRE((*second)->send(empty_job(), "import ctypes\nprint('last words', flush=True)\nctypes.string_at(0)\n", {}, deadline));
+  REQUIRE((*second)->send(empty_job(),
+                          "import ctypes\nprint('last words', flush=True)\nctypes.string_at(0)\n",
+                          {}, deadline));
   CHECK(until_end(**second).kind == CandidateEvent::Kind::ended);
   const auto crashed = (*second)->end(2'000);
   REQUIRE(crashed);
@@ -189,7 +203,9 @@ TEST_CASE("the judge answers for its operators and survives a broken one") {
   CHECK_FALSE(judge.compare(job.id, "small", {}, prepared->fds[0].get(), deadline));
 }
 
-TEST_CASE("a judge whose context an operator has broken is replaced, and the job that found out is prepared by the new one") {
+TEST_CASE(
+    "a judge whose context an operator has broken is replaced, and the job that found out is "
+    "prepared by the new one") {
   namespace fs = std::filesystem;
   Spawner spawner;
   Judge judge(real_config(), spawner, "cpu");

@@ -28,7 +28,8 @@ class Script {
     REQUIRE(::mkdtemp(pattern.data()) != nullptr);
     folder_ = pattern;
     std::ofstream(folder_ / "ncu") << "#!/bin/sh\n" << text;
-    for (const auto& path : {folder_, folder_ / "ncu"}) std::filesystem::permissions(path, std::filesystem::perms(0755));
+    for (const auto& path : {folder_, folder_ / "ncu"})
+      std::filesystem::permissions(path, std::filesystem::perms(0755));
   }
   Script(const Script&) = delete;
   Script& operator=(const Script&) = delete;
@@ -42,24 +43,31 @@ class Script {
 std::string why_not_ready(const std::string& script) {
   Spawner spawner;
   const Script ncu(script);
-  const auto launcher = LauncherClient::start(real_config(), spawner, 0, "fake", soon(), ncu.path());
+  const auto launcher =
+      LauncherClient::start(real_config(), spawner, 0, "fake", soon(), ncu.path());
   REQUIRE_FALSE(launcher);
   return launcher.error().message;
 }
 
 }  // namespace
 
-TEST_CASE("a profiler that does not start its launcher is quoted, its errors first, with how it ended") {
-  const std::string message =
-      why_not_ready("echo '==WARNING== no home'\necho 'loader: no libx.so' >&2\necho '==ERROR== Launching the target application failed.'\nexit 3\n");
+TEST_CASE(
+    "a profiler that does not start its launcher is quoted, its errors first, with how it ended") {
+  const std::string message = why_not_ready(
+      "echo '==WARNING== no home'\necho 'loader: no libx.so' >&2\necho '==ERROR== Launching the "
+      "target application failed.'\nexit 3\n");
   INFO(message);
   CHECK(message.starts_with("the launcher did not become ready: exit status 3: "));
-  CHECK(message.ends_with("==ERROR== Launching the target application failed. | ==WARNING== no home | loader: no libx.so"));
+  CHECK(
+      message.ends_with("==ERROR== Launching the target application failed. | ==WARNING== no home "
+                        "| loader: no libx.so"));
 }
 
 TEST_CASE("no launcher writes to the log of one that lives") {
   Spawner spawner;
-  const auto start = [&] { return LauncherClient::start(real_config(), spawner, 0, "fake", soon()).value(); };
+  const auto start = [&] {
+    return LauncherClient::start(real_config(), spawner, 0, "fake", soon()).value();
+  };
   const std::unique_ptr<LauncherClient> old = start();
   std::set<std::string> logs;
   for (int i = 0; i < 20; ++i) logs.insert(start()->log());
@@ -68,7 +76,8 @@ TEST_CASE("no launcher writes to the log of one that lives") {
 }
 
 TEST_CASE("what a profiler says is bounded in the message") {
-  const std::string message = why_not_ready("i=0; while [ $i -lt 5000 ]; do echo '==PROF== again and again'; i=$((i+1)); done\nexit 1\n");
+  const std::string message = why_not_ready(
+      "i=0; while [ $i -lt 5000 ]; do echo '==PROF== again and again'; i=$((i+1)); done\nexit 1\n");
   CHECK(message.size() > kNcuWordsBytes);
   CHECK(message.size() < kNcuWordsBytes + 100);
 }

@@ -81,18 +81,24 @@ TEST_CASE("launchers are made ready one after the other, and for those who wait 
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   config.launcher = script.string();
   const auto started = [&] {
-    return std::count_if(std::filesystem::directory_iterator(folder), {}, [](const auto& file) { return file.path().stem() == "started"; });
+    return std::count_if(std::filesystem::directory_iterator(folder), {},
+                         [](const auto& file) { return file.path().stem() == "started"; });
   };
   const auto comes_to = [&](std::ptrdiff_t count) {
-    for (int i = 0; i < 500 && started() < count; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // another start would have begun by now
+    for (int i = 0; i < 500 && started() < count; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(100));  // another start would have begun by now
     return started() == count;
   };
   LauncherPool nursery(config, spawner, 0, "fake");
   CHECK(comes_to(1));
   std::atomic<bool> cancel{false};
-  const auto wait_for_one = [&] { return nursery.take(Deadline::after_ms(10'000, &cancel)).has_value(); };
-  std::future<bool> first = std::async(std::launch::async, wait_for_one), second = std::async(std::launch::async, wait_for_one);
+  const auto wait_for_one = [&] {
+    return nursery.take(Deadline::after_ms(10'000, &cancel)).has_value();
+  };
+  std::future<bool> first = std::async(std::launch::async, wait_for_one),
+                    second = std::async(std::launch::async, wait_for_one);
   CHECK(comes_to(2));
   cancel = true;
   CHECK_FALSE(first.get());
@@ -135,7 +141,8 @@ TEST_CASE("after a fault no launcher from before it is handed out") {
 TEST_CASE("the launcher of an oracle is kept for the next one, and for nobody else") {
   Spawner spawner;
   LauncherPool nursery(real_config(), spawner, 0, "fake");
-  std::unique_ptr<LauncherClient> first = taken_for_oracle(nursery), second = taken_for_oracle(nursery);
+  std::unique_ptr<LauncherClient> first = taken_for_oracle(nursery),
+                                  second = taken_for_oracle(nursery);
   const LauncherClient* const kept = first.get();
   nursery.keep(std::move(first));
   nursery.keep(std::move(second));  // one is enough
@@ -180,7 +187,9 @@ TEST_CASE("a launcher is kept for so many launches") {
   while (launcher->launches() < LauncherPool::kMostKeptLaunches) {
     nursery.keep(std::move(launcher));
     launcher = taken_for_oracle(nursery);
-    REQUIRE(std::get<LaunchFailure>(launcher->launch(request, "no plan", {outputs->get()}, soon()).value()).kind == ErrorKind::invalid_plan);
+    REQUIRE(std::get<LaunchFailure>(
+                launcher->launch(request, "no plan", {outputs->get()}, soon()).value())
+                .kind == ErrorKind::invalid_plan);
   }
   nursery.keep(std::move(launcher));
   launcher = taken_for_oracle(nursery);
@@ -210,13 +219,15 @@ TEST_CASE("a run goes on with the launcher that it used, and no other run does")
   std::unique_ptr<LauncherClient> first = taken_for_run(nursery, "run_a");
   const LauncherClient* const kept = first.get();
   nursery.keep_for_run("run_a", std::move(first));
-  std::unique_ptr<LauncherClient> other = taken_for_run(nursery, "run_b"), nobodys = taken(nursery), oracles = taken_for_oracle(nursery);
+  std::unique_ptr<LauncherClient> other = taken_for_run(nursery, "run_b"), nobodys = taken(nursery),
+                                  oracles = taken_for_oracle(nursery);
   CHECK(other.get() != kept);
   CHECK(nobodys.get() != kept);
   CHECK(oracles.get() != kept);
   std::unique_ptr<LauncherClient> again = taken_for_run(nursery, "run_a");
   CHECK(again.get() == kept);
-  std::unique_ptr<LauncherClient> beside = taken_for_run(nursery, "run_a");  // two jobs of a run at once
+  std::unique_ptr<LauncherClient> beside =
+      taken_for_run(nursery, "run_a");  // two jobs of a run at once
   CHECK(beside.get() != kept);
   for (auto* one : {&other, &nobodys, &oracles, &again, &beside}) nursery.discard(std::move(*one));
 }
@@ -226,12 +237,14 @@ TEST_CASE("so many launchers are kept for runs, the oldest end first, and none a
   SandboxConfig config = real_config();
   config.kept_launchers = 1;
   LauncherPool nursery(config, spawner, 0, "fake");
-  std::unique_ptr<LauncherClient> first = taken_for_run(nursery, "run_a"), second = taken_for_run(nursery, "run_b");
+  std::unique_ptr<LauncherClient> first = taken_for_run(nursery, "run_a"),
+                                  second = taken_for_run(nursery, "run_b");
   const LauncherClient* const kept = second.get();
   const int before = second->faults_before();
   nursery.keep_for_run("run_a", std::move(first));
   nursery.keep_for_run("run_b", std::move(second));
-  std::unique_ptr<LauncherClient> new_one = taken_for_run(nursery, "run_a"), old_one = taken_for_run(nursery, "run_b");
+  std::unique_ptr<LauncherClient> new_one = taken_for_run(nursery, "run_a"),
+                                  old_one = taken_for_run(nursery, "run_b");
   CHECK(old_one.get() == kept);
   nursery.keep_for_run("run_b", std::move(old_one));
   nursery.invalidate_idle();

@@ -13,7 +13,9 @@ using nlohmann::json;
 
 namespace {
 
-Frame frame(json header, std::string payload = {}) { return {std::move(header), std::move(payload), {}}; }
+Frame frame(json header, std::string payload = {}) {
+  return {std::move(header), std::move(payload), {}};
+}
 
 template <class T>
 bool refuses(Result<T> (*parse)(const Frame&), const json& header) {
@@ -25,24 +27,32 @@ bool candidate_refuses(const json& header) {
   return !parse_candidate(message);
 }
 
-const json kCompared = {{"type", "compared"},
-                        {"job", "j"},
-                        {"case", "a"},
-                        {"ok", false},
-                        {"kind", "wrong_result"},
-                        {"reason", "off"},
-                        {"max_abs_error", "nan"},
-                        {"float64_error", nullptr},
-                        {"strict_pass", false},
-                        {"elements", 10},
-                        {"mismatches", 2},
-                        {"first_mismatch", {{"output", "y"}, {"index", {1, 2}}, {"expected", 1.5}, {"actual", "-inf"}}}};
+const json kCompared = {
+    {"type", "compared"},
+    {"job", "j"},
+    {"case", "a"},
+    {"ok", false},
+    {"kind", "wrong_result"},
+    {"reason", "off"},
+    {"max_abs_error", "nan"},
+    {"float64_error", nullptr},
+    {"strict_pass", false},
+    {"elements", 10},
+    {"mismatches", 2},
+    {"first_mismatch",
+     {{"output", "y"}, {"index", {1, 2}}, {"expected", 1.5}, {"actual", "-inf"}}}};
 
 json prepared_header() {
-  const json argument = {{"name", "x"}, {"kind", "tensor"}, {"dtype", "float32"}, {"shape", {4}}, {"strides", {1}}, {"fd", 0}, {"offset", 0}, {"nbytes", 16}};
-  const json one = {
-      {"id", "a"},           {"seed", "0x1"}, {"arguments", {argument}}, {"structural", json::array()}, {"inout", json::array()}, {"outputs", json::array()},
-      {"output_bytes", 4096}};
+  const json argument = {{"name", "x"},  {"kind", "tensor"}, {"dtype", "float32"},
+                         {"shape", {4}}, {"strides", {1}},   {"fd", 0},
+                         {"offset", 0},  {"nbytes", 16}};
+  const json one = {{"id", "a"},
+                    {"seed", "0x1"},
+                    {"arguments", {argument}},
+                    {"structural", json::array()},
+                    {"inout", json::array()},
+                    {"outputs", json::array()},
+                    {"output_bytes", 4096}};
   return {{"type", "prepared"}, {"job", "j"}, {"cases", {one}}};
 }
 
@@ -89,14 +99,32 @@ TEST_CASE("what a candidate must not say is refused") {
   CHECK(candidate_refuses({{"type", "case"}, {"id", 3}}));
   CHECK(candidate_refuses({{"type", "case"},
                            {"id", "a"},
-                           {"outputs", {{{"kind", "tensor"}, {"dtype", "float32"}, {"shape", {1}}, {"strides", {1}}, {"offset", -1}, {"nbytes", 4}}}}}));
+                           {"outputs",
+                            {{{"kind", "tensor"},
+                              {"dtype", "float32"},
+                              {"shape", {1}},
+                              {"strides", {1}},
+                              {"offset", -1},
+                              {"nbytes", 4}}}}}));
   CHECK(candidate_refuses({{"type", "case"},
                            {"id", "a"},
-                           {"outputs", {{{"kind", "tensor"}, {"dtype", "float32"}, {"shape", {1.5}}, {"strides", {1}}, {"offset", 0}, {"nbytes", 4}}}}}));
-  CHECK(candidate_refuses({{"type", "case"}, {"id", "a"}, {"outputs", json::array_t(1000, json::object())}}));
-  const json error = {{"type", "error"}, {"stage", "run"}, {"kind", "value_error"}, {"exception", "E"}, {"message", "m"}};
+                           {"outputs",
+                            {{{"kind", "tensor"},
+                              {"dtype", "float32"},
+                              {"shape", {1.5}},
+                              {"strides", {1}},
+                              {"offset", 0},
+                              {"nbytes", 4}}}}}));
+  CHECK(candidate_refuses(
+      {{"type", "case"}, {"id", "a"}, {"outputs", json::array_t(1000, json::object())}}));
+  const json error = {{"type", "error"},
+                      {"stage", "run"},
+                      {"kind", "value_error"},
+                      {"exception", "E"},
+                      {"message", "m"}};
   CHECK_FALSE(candidate_refuses(error));
-  for (const char* kind : {"none", "wrong_result", "unattributed", "internal_error", "device_unhealthy", "gpu_fault", "cancelled", "nonsense"}) {
+  for (const char* kind : {"none", "wrong_result", "unattributed", "internal_error",
+                           "device_unhealthy", "gpu_fault", "cancelled", "nonsense"}) {
     json forged = error;
     forged["kind"] = kind;
     INFO(kind);
@@ -113,7 +141,8 @@ TEST_CASE("what a candidate must not say is refused") {
     INFO(stage);
     CHECK(candidate_refuses(elsewhere));
   }
-  CHECK(candidate_refuses({{"type", "artifact"}, {"kind", "ptx"}, {"name", std::string(65'537, 'x')}}));
+  CHECK(candidate_refuses(
+      {{"type", "artifact"}, {"kind", "ptx"}, {"name", std::string(65'537, 'x')}}));
 }
 
 TEST_CASE("a comparison is consistent or refused, and keeps non-finite numbers") {
@@ -135,7 +164,11 @@ TEST_CASE("a comparison is consistent or refused, and keeps non-finite numbers")
 }
 
 TEST_CASE("an attribution is consistent or refused") {
-  const json whose = {{"type", "attributed"}, {"job", "j"}, {"case", "c"}, {"ok", false}, {"reason", "torch did it"}};
+  const json whose = {{"type", "attributed"},
+                      {"job", "j"},
+                      {"case", "c"},
+                      {"ok", false},
+                      {"reason", "torch did it"}};
   const Result<Attributed> attributed = parse_attributed(frame(whose));
   REQUIRE(attributed);
   CHECK_FALSE(attributed->ok);
@@ -193,7 +226,8 @@ TEST_CASE("a prepared case cannot name a descriptor that did not come") {
 TEST_CASE("shared device memory is for every case and every tensor, or refused") {
   json header = prepared_header();
   header["device"] = {{"fd", 1}, {"bytes", 1 << 20}};
-  header["cases"][0]["device"] = {{"inputs", {{{"name", "x"}, {"offset", 256}}}}, {"output_offset", 4096}};
+  header["cases"][0]["device"] = {{"inputs", {{{"name", "x"}, {"offset", 256}}}},
+                                  {"output_offset", 4096}};
   const auto parse = [](const json& of) {
     Frame with = frame(of);
     with.fds.emplace_back(-1);
@@ -228,8 +262,16 @@ TEST_CASE("arguments survive the way to a candidate") {
                   .nbytes = 12,
                   .scalar_type = "",
                   .value = {}};
-  Argument scalar{
-      .name = "eps", .is_tensor = false, .dtype = "", .shape = {}, .strides = {}, .fd = {}, .offset = 0, .nbytes = 0, .scalar_type = "float", .value = 1e-5};
+  Argument scalar{.name = "eps",
+                  .is_tensor = false,
+                  .dtype = "",
+                  .shape = {},
+                  .strides = {},
+                  .fd = {},
+                  .offset = 0,
+                  .nbytes = 0,
+                  .scalar_type = "float",
+                  .value = 1e-5};
   CandidateCase one;
   one.id = "a";
   one.arguments = {tensor, scalar};
@@ -237,7 +279,8 @@ TEST_CASE("arguments survive the way to a candidate") {
   one.output_fd = 2;
   one.output_bytes = 512;
   one.axes = {{"rows", 2}};
-  one.output_tensors = {{.name = "y", .dtype = "float32", .from = "", .shape = {2, 3}, .nbytes = 24}};
+  one.output_tensors = {
+      {.name = "y", .dtype = "float32", .from = "", .shape = {2, 3}, .nbytes = 24}};
   CandidateJob job;
   job.entry = "f";
   job.dialect = "triton";
@@ -261,12 +304,13 @@ TEST_CASE("arguments survive the way to a candidate") {
 }
 
 TEST_CASE("the launcher's word counts only when it is complete") {
-  const json launched = {{"type", "launched"},       {"case", "a"},       {"outputs", json::array()},
-                         {"kernels", json::array()}, {"canary_ok", true}, {"samples_ns", {1.0, 2.0}},
-                         {"median_ns", 1.5},         {"low_ns", 1},       {"high_ns", 2},
-                         {"answers", {1, 0}},        {"warm_ns", {3, 1}}, {"wall_ns", {9.0}},
-                         {"overhead_ns", 2.5},       {"clock_mhz", 1980}, {"discarded", 1},
-                         {"modified", {"x"}},        {"moves", 2}};
+  const json launched = {
+      {"type", "launched"},       {"case", "a"},       {"outputs", json::array()},
+      {"kernels", json::array()}, {"canary_ok", true}, {"samples_ns", {1.0, 2.0}},
+      {"median_ns", 1.5},         {"low_ns", 1},       {"high_ns", 2},
+      {"answers", {1, 0}},        {"warm_ns", {3, 1}}, {"wall_ns", {9.0}},
+      {"overhead_ns", 2.5},       {"clock_mhz", 1980}, {"discarded", 1},
+      {"modified", {"x"}},        {"moves", 2}};
   REQUIRE(parse_launched(frame(launched)));
   CHECK(parse_launched(frame(launched))->modified == std::vector<std::string>{"x"});
   CHECK(parse_launched(frame(launched))->moves == 2);
@@ -293,16 +337,29 @@ TEST_CASE("the launcher's word counts only when it is complete") {
   json touched = launched;
   touched["canary_ok"] = false;
   CHECK(refuses(parse_launched, touched));
-  CHECK(parse_launch_failure(frame({{"type", "launch_error"}, {"case", "a"}, {"kind", "gpu_fault"}, {"message", "m"}}))->kind == ErrorKind::gpu_fault);
-  CHECK(refuses(parse_launch_failure, {{"type", "launch_error"}, {"case", "a"}, {"kind", "none"}, {"message", "m"}}));
+  CHECK(
+      parse_launch_failure(
+          frame({{"type", "launch_error"}, {"case", "a"}, {"kind", "gpu_fault"}, {"message", "m"}}))
+          ->kind == ErrorKind::gpu_fault);
+  CHECK(refuses(parse_launch_failure,
+                {{"type", "launch_error"}, {"case", "a"}, {"kind", "none"}, {"message", "m"}}));
 }
 
 TEST_CASE("how a conversation with a host candidate broke is told apart") {
   using Broken = HostJudged::Broken;
-  const std::map<std::string, Broken> kinds = {
-      {"ended", Broken::ended}, {"late", Broken::late}, {"protocol", Broken::protocol}, {"memory", Broken::memory}, {"anything else", Broken::protocol}};
+  const std::map<std::string, Broken> kinds = {{"ended", Broken::ended},
+                                               {"late", Broken::late},
+                                               {"protocol", Broken::protocol},
+                                               {"memory", Broken::memory},
+                                               {"anything else", Broken::protocol}};
   for (const auto& [word, kind] : kinds) {
-    const Frame frame{{{"type", "host_judged"}, {"job", "j"}, {"case", "c"}, {"broken", word}, {"message", "why"}}, {}, {}};
+    const Frame frame{{{"type", "host_judged"},
+                       {"job", "j"},
+                       {"case", "c"},
+                       {"broken", word},
+                       {"message", "why"}},
+                      {},
+                      {}};
     const Result<HostJudged> judged = parse_host_judged(frame);
     REQUIRE(judged);
     CHECK(judged->broken == kind);

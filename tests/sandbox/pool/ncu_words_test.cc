@@ -13,7 +13,8 @@ TEST_CASE("errors come first, and a report is left out") {
       "==ERROR== Launching the target application failed.\n"
       "assay-launcher: execv: Permission denied";
   CHECK(ncu_words(log) ==
-        "==ERROR== Launching the target application failed. | assay-launcher: execv: Permission denied | ==WARNING== no home | ld.so: cannot open libx.so");
+        "==ERROR== Launching the target application failed. | assay-launcher: execv: Permission "
+        "denied | ==WARNING== no home | ld.so: cannot open libx.so");
   CHECK(ncu_words("").empty());
   CHECK(ncu_words("\"a\",\"b\"\n").empty());
 }

@@ -14,7 +14,8 @@ using assay::sandbox::testing::real_config;
 
 namespace {
 
-/// A zygote that answers each request for a child after so long, with a descriptor that is none of a process.
+/// A zygote that answers each request for a child after so long, with a descriptor that is none of
+/// a process.
 SandboxConfig slow_zygote(const std::string& seconds) {
   SandboxConfig config = real_config();
   const std::string script = config.state_dir + "/slow-zygote-" + seconds + ".py";
@@ -36,7 +37,8 @@ for frame in channel:
 }
 
 std::unique_ptr<Zygote> started(Spawner& spawner, const SandboxConfig& config) {
-  Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config, spawner, Deadline::after_ms(20'000));
+  Result<std::unique_ptr<Zygote>> zygote =
+      Zygote::start(config, spawner, Deadline::after_ms(20'000));
   REQUIRE(zygote);
   return std::move(*zygote);
 }
@@ -49,7 +51,9 @@ Result<UniqueFd> fork(Zygote& zygote, const Deadline& deadline) {
 
 }  // namespace
 
-TEST_CASE("a zygote that misses a deadline is asked no more: its late answer would be taken for the next child's") {
+TEST_CASE(
+    "a zygote that misses a deadline is asked no more: its late answer would be taken for the next "
+    "child's") {
   Spawner spawner;
   const auto zygote = started(spawner, slow_zygote("1.0"));
   const Result<UniqueFd> late = fork(*zygote, Deadline::after_ms(200));

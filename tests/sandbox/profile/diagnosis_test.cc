@@ -31,7 +31,9 @@ CodeDigest code(std::int64_t tensor, const char* unit) {
 
 }  // namespace
 
-TEST_CASE("the roof is that of the units that the code uses, and by the dtype where the code is not known") {
+TEST_CASE(
+    "the roof is that of the units that the code uses, and by the dtype where the code is not "
+    "known") {
   const Peaks h200 = *peaks_of("cuda:90");
   CHECK(roofline({h200, 1, 1, "float16", {}}).unit == "float16 tensor");
   CHECK(roofline({h200, 1, 1, "float16", {code(0, "")}}).unit == "float32");
@@ -44,9 +46,12 @@ TEST_CASE("the roof is that of the units that the code uses, and by the dtype wh
 }
 
 TEST_CASE("near a roof that roof bounds it") {
-  CHECK(find_bound({timed(302e6, 25e6, 79'400), {kernel(1, 9999)}, {}, 132}).bound == Bound::memory);
-  CHECK(find_bound({timed(100e6, 13.4e9, 260'000), {kernel(1, 9999)}, {}, 132}).bound == Bound::compute);
-  CHECK(find_bound({timed(302e6, 25e6, 79'400), {kernel(1, 9999)}, {}, 132}).reason.find("79 % of the roofline") == 0);
+  CHECK(find_bound({timed(302e6, 25e6, 79'400), {kernel(1, 9999)}, {}, 132}).bound ==
+        Bound::memory);
+  CHECK(find_bound({timed(100e6, 13.4e9, 260'000), {kernel(1, 9999)}, {}, 132}).bound ==
+        Bound::compute);
+  CHECK(find_bound({timed(302e6, 25e6, 79'400), {kernel(1, 9999)}, {}, 132})
+            .reason.find("79 % of the roofline") == 0);
 }
 
 TEST_CASE("far from it: launches where they are most of the time, else latency, with what waits") {
@@ -63,16 +68,25 @@ TEST_CASE("without a time the code is all there is") {
   CHECK(find_bound({large, {kernel(1, 9999)}, {}, 132}).bound == Bound::memory);
   CHECK(find_bound({large, {kernel(1, 9999)}, {}, 132}).evidence == Evidence::compiled);
   CHECK(find_bound({large, {kernel(1, 8)}, {}, 132}).bound == Bound::latency);
-  CHECK(find_bound({roofline({*peaks_of("cuda:90"), 1e3, 1e3, "float32", {}}), {kernel(1, 1)}, {}, 132}).bound == Bound::launch);
-  CHECK(find_bound({roofline({*peaks_of("cuda:90"), 1e6, 1e12, "float16", {}}), {kernel(1, 9999)}, {}, 132}).bound == Bound::compute);
+  CHECK(find_bound(
+            {roofline({*peaks_of("cuda:90"), 1e3, 1e3, "float32", {}}), {kernel(1, 1)}, {}, 132})
+            .bound == Bound::launch);
+  CHECK(
+      find_bound(
+          {roofline({*peaks_of("cuda:90"), 1e6, 1e12, "float16", {}}), {kernel(1, 9999)}, {}, 132})
+          .bound == Bound::compute);
 }
 
 TEST_CASE("counters win over everything, those of the longest kernel") {
   const auto counted = [](double ns, double memory, double sm) {
-    return KernelCounters{"k", {{"duration_ns", ns}, {"memory_pct", memory}, {"sm_pct", sm}}, "", {}};
+    return KernelCounters{
+        "k", {{"duration_ns", ns}, {"memory_pct", memory}, {"sm_pct", sm}}, "", {}};
   };
   const Roofline roof = timed(302e6, 25e6, 79'400);
-  CHECK(find_bound({roof, {kernel(2, 999)}, {counted(10, 90, 10), counted(90'000, 30, 85)}, 132}).bound == Bound::compute);
-  CHECK(find_bound({roof, {kernel(2, 999)}, {counted(90'000, 30, 25)}, 132}).bound == Bound::latency);
-  CHECK(find_bound({roof, {kernel(2, 999)}, {counted(90'000, 30, 25)}, 132}).evidence == Evidence::counters);
+  CHECK(find_bound({roof, {kernel(2, 999)}, {counted(10, 90, 10), counted(90'000, 30, 85)}, 132})
+            .bound == Bound::compute);
+  CHECK(find_bound({roof, {kernel(2, 999)}, {counted(90'000, 30, 25)}, 132}).bound ==
+        Bound::latency);
+  CHECK(find_bound({roof, {kernel(2, 999)}, {counted(90'000, 30, 25)}, 132}).evidence ==
+        Evidence::counters);
 }

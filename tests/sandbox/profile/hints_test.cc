@@ -41,7 +41,8 @@ TEST_CASE("a grid that fills the GPU, or a case too small to, is no reproach") {
 }
 
 TEST_CASE("a small helper kernel beside a wide one is not slow") {
-  CHECK_FALSE(any_contains(static_hints({kernel(1), kernel(2048)}, "cuda:90", 200e6), "would be slow"));
+  CHECK_FALSE(
+      any_contains(static_hints({kernel(1), kernel(2048)}, "cuda:90", 200e6), "would be slow"));
 }
 
 TEST_CASE("spills, low occupancy and many launches are named with their numbers") {
@@ -54,4 +55,6 @@ TEST_CASE("spills, low occupancy and many launches are named with their numbers"
   CHECK(any_contains(hints, "launches 40 kernels"));
 }
 
-TEST_CASE("an unknown target says nothing") { CHECK(static_hints({kernel(1)}, "cuda:1", 200e6).empty()); }
+TEST_CASE("an unknown target says nothing") {
+  CHECK(static_hints({kernel(1)}, "cuda:1", 200e6).empty());
+}

@@ -8,7 +8,8 @@ TEST_CASE("each line of the source has what became of it beside it") {
   CodeDigest digest;
   digest.kernel = "add";
   digest.target = "cuda:90";
-  digest.lines = {{"", 2, "y = x", 7, 3, {{"LDG.128", 2}}}, {"language/standard.py", 293, "", 4, 0, {}}};
+  digest.lines = {{"", 2, "y = x", 7, 3, {{"LDG.128", 2}}},
+                  {"language/standard.py", 293, "", 4, 0, {}}};
   const std::string text = annotated_source("a = 1\ny = x", digest);
   CHECK(text.find("    1 |             |") != std::string::npos);
   CHECK(text.find("    2 |     7     3 | LDG.128 x2") != std::string::npos);

@@ -17,13 +17,18 @@ TEST_CASE("the limiter is the scarcest resource") {
     CHECK(o.fraction == Approx(0.25));
     CHECK(o.limiter == "registers");
   }
-  SECTION("registers are handed out in multiples") { CHECK(occupancy(hopper, 128, 33, 0).blocks_per_sm == occupancy(hopper, 128, 40, 0).blocks_per_sm); }
+  SECTION("registers are handed out in multiples") {
+    CHECK(occupancy(hopper, 128, 33, 0).blocks_per_sm ==
+          occupancy(hopper, 128, 40, 0).blocks_per_sm);
+  }
   SECTION("shared memory") {
     const Occupancy o = occupancy(hopper, 128, 32, 100 * 1024);
     CHECK(o.blocks_per_sm == 2);
     CHECK(o.limiter == "shared memory");
   }
-  SECTION("more than there is: none fits") { CHECK(occupancy(hopper, 1024, 255, 0).blocks_per_sm == 0); }
+  SECTION("more than there is: none fits") {
+    CHECK(occupancy(hopper, 1024, 255, 0).blocks_per_sm == 0);
+  }
   SECTION("blocks of one warp") {
     const Occupancy o = occupancy(hopper, 32, 16, 0);
     CHECK(o.fraction == Approx(0.5));

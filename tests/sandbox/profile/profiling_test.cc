@@ -6,7 +6,8 @@ using namespace assay::sandbox;
 
 namespace {
 
-Argument tensor(const std::string& dtype, const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides) {
+Argument tensor(const std::string& dtype, const std::vector<std::int64_t>& shape,
+                const std::vector<std::int64_t>& strides) {
   Argument argument;
   argument.dtype = dtype;
   argument.shape = shape;
@@ -22,7 +23,8 @@ TEST_CASE("rows are unaligned where they lie no multiple of 16 bytes apart") {
   CHECK(unaligned_row_bytes(tensor("float16", {3, 4}, {4, 1})) == 8);
   CHECK(unaligned_row_bytes(tensor("bool", {3, 16}, {16, 1})) == 0);
   CHECK(unaligned_row_bytes(tensor("float8_e4m3fn", {3, 17}, {17, 1})) == 17);
-  CHECK(unaligned_row_bytes(tensor("float32", {4099}, {1})) == 0);  // one row begins where the tensor does
+  CHECK(unaligned_row_bytes(tensor("float32", {4099}, {1})) ==
+        0);  // one row begins where the tensor does
   CHECK(unaligned_row_bytes(tensor("float32", {1, 4099}, {4099, 1})) == 0);
   Argument scalar;
   scalar.is_tensor = false;

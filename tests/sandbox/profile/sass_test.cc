@@ -8,9 +8,11 @@ using namespace assay::sandbox;
 
 namespace {
 
-constexpr const char* kSource = "import triton\n\n@triton.jit\ndef add(x):\n    y = tl.load(x)\n    tl.store(x, y)\n";
+constexpr const char* kSource =
+    "import triton\n\n@triton.jit\ndef add(x):\n    y = tl.load(x)\n    tl.store(x, y)\n";
 
-// As nvdisasm 12.8 prints: a loop of three instructions, a rare path behind the end that jumps back, a library's line.
+// As nvdisasm 12.8 prints: a loop of three instructions, a rare path behind the end that jumps
+// back, a library's line.
 constexpr const char* kNvidia = R"(
 .text.add:
 	//## File "/tmp/job-x1/submission.py", line 4
@@ -63,9 +65,11 @@ const LineCount* line(const CodeDigest& digest, const std::string& file, std::in
 }  // namespace
 
 TEST_CASE("instructions are counted by line, and a loop is what a branch goes back over") {
-  const CodeDigest digest = digest_code(kNvidia, {.kernel = "add", .target = "cuda:90", .source = kSource});
+  const CodeDigest digest =
+      digest_code(kNvidia, {.kernel = "add", .target = "cuda:90", .source = kSource});
   CHECK(digest.instructions == 10);  // without the padding
-  CHECK(digest.looped == 3);         // neither the jump back from behind the end nor the endless one at the end counts
+  CHECK(digest.looped ==
+        3);  // neither the jump back from behind the end nor the endless one at the end counts
   CHECK(digest.barriers == 1);
   CHECK(digest.global_loads.at("128") == 1);
   CHECK(digest.global_stores.at("32") == 1);
@@ -79,7 +83,8 @@ TEST_CASE("instructions are counted by line, and a loop is what a branch goes ba
 }
 
 TEST_CASE("AMD's assembly: lines, loops, and an end where its tables begin") {
-  const CodeDigest digest = digest_code(kAmd, {.kernel = "add", .target = "hip:gfx942", .source = kSource});
+  const CodeDigest digest =
+      digest_code(kAmd, {.kernel = "add", .target = "hip:gfx942", .source = kSource});
   CHECK(digest.instructions == 6);
   CHECK(digest.looped == 3);
   CHECK(digest.global_loads.at("128") == 1);
@@ -89,9 +94,12 @@ TEST_CASE("AMD's assembly: lines, loops, and an end where its tables begin") {
 
 TEST_CASE("anything else is a digest of nothing, and stays small") {
   CHECK(digest_code("", {.kernel = "k", .target = "cuda:90", .source = ""}).instructions == 0);
-  CHECK(digest_code("nvdisasm fatal   : no", {.kernel = "k", .target = "cuda:90", .source = ""}).instructions == 0);
+  CHECK(digest_code("nvdisasm fatal   : no", {.kernel = "k", .target = "cuda:90", .source = ""})
+            .instructions == 0);
   std::string many;
-  for (int i = 0; i < 3000; ++i) many += "//## File \"/x/submission.py\", line " + std::to_string(i + 1) + "\n/*0000*/ OP" + std::to_string(i) + " R1 ;\n";
+  for (int i = 0; i < 3000; ++i)
+    many += "//## File \"/x/submission.py\", line " + std::to_string(i + 1) + "\n/*0000*/ OP" +
+            std::to_string(i) + " R1 ;\n";
   const CodeDigest digest = digest_code(many, {.kernel = "k", .target = "cuda:90", .source = ""});
   CHECK(digest.instructions == 3000);
   CHECK(digest.lines.size() == kMaxDigestLines);

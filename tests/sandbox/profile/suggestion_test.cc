@@ -29,7 +29,9 @@ Circumstances good() {
   return at;
 }
 
-bool says(const Circumstances& at, const std::string& words) { return suggestion(at).find(words) != std::string::npos; }
+bool says(const Circumstances& at, const std::string& words) {
+  return suggestion(at).find(words) != std::string::npos;
+}
 
 }  // namespace
 

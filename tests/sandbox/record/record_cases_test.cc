@@ -46,9 +46,12 @@ Parts deal(std::vector<PreparedCase> cases, std::size_t parts) {
 }  // namespace
 
 TEST_CASE("cases that are specialised alike are recorded by one candidate") {
-  CHECK(deal({vector_of(1024), vector_of(1000003), vector_of(4096), vector_of(77)}, 2) == Parts{{0, 2}, {1, 3}});
-  CHECK(deal({vector_of(64), vector_of(1), vector_of(128), vector_of(1)}, 2) == Parts{{0, 2}, {1, 3}});
-  CHECK(deal({with_scalar(16), with_scalar(3), with_scalar(32), with_scalar(5)}, 2) == Parts{{0, 2}, {1, 3}});
+  CHECK(deal({vector_of(1024), vector_of(1000003), vector_of(4096), vector_of(77)}, 2) ==
+        Parts{{0, 2}, {1, 3}});
+  CHECK(deal({vector_of(64), vector_of(1), vector_of(128), vector_of(1)}, 2) ==
+        Parts{{0, 2}, {1, 3}});
+  CHECK(deal({with_scalar(16), with_scalar(3), with_scalar(32), with_scalar(5)}, 2) ==
+        Parts{{0, 2}, {1, 3}});
   PreparedCase half = vector_of(64);
   half.arguments[0].dtype = "float16";
   CHECK(deal({vector_of(64), half, vector_of(64), half}, 2) == Parts{{0, 2}, {1, 3}});
@@ -82,7 +85,8 @@ TEST_CASE("no case is no part of its own") {
 }
 
 TEST_CASE("a part of the cases is dealt by their indices") {
-  const std::vector<PreparedCase> cases = {vector_of(16), vector_of(7), vector_of(32), vector_of(9), vector_of(48)};
+  const std::vector<PreparedCase> cases = {vector_of(16), vector_of(7), vector_of(32), vector_of(9),
+                                           vector_of(48)};
   CHECK(deal_cases(cases, {1, 2, 3, 4}, 2) == Parts{{1, 3}, {2, 4}});
 }
 
@@ -104,12 +108,15 @@ Verdict recorded_with_fault(const std::function<void(std::size_t)>& throws, int&
   JobMonitor monitor;
   JobExecution run(job, monitor);
   std::atomic<int> ends{0};
-  const auto results = record_parts(run, {{0}, {1}, {2}, {3}}, {0, 1, 2, 3}, [&](JobExecution&, const std::vector<std::size_t>& part) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10) * part.front());  // the faulty part is not the last to end
-    ++ends;
-    throws(part.front());
-    return std::optional<CandidateResults>(results_of(part));
-  });
+  const auto results = record_parts(
+      run, {{0}, {1}, {2}, {3}}, {0, 1, 2, 3},
+      [&](JobExecution&, const std::vector<std::size_t>& part) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10) *
+                                    part.front());  // the faulty part is not the last to end
+        ++ends;
+        throws(part.front());
+        return std::optional<CandidateResults>(results_of(part));
+      });
   ended = ends;
   CHECK(results.has_value() == !run.failed());
   if (results) CHECK(results->cases.size() == 4);
@@ -118,7 +125,9 @@ Verdict recorded_with_fault(const std::function<void(std::size_t)>& throws, int&
 
 }  // namespace
 
-TEST_CASE("what one of several recording parts throws ends the job and not the server, once all have ended") {
+TEST_CASE(
+    "what one of several recording parts throws ends the job and not the server, once all have "
+    "ended") {
   int ended = 0;
   for (const std::size_t faulty : {0, 1, 2, 3}) {
     INFO("part " << faulty);
@@ -132,6 +141,8 @@ TEST_CASE("what one of several recording parts throws ends the job and not the s
     CHECK(verdict.detail.find("no more threads") != std::string::npos);
     CHECK(ended == 4);
   }
-  CHECK(recorded_with_fault([](std::size_t) { throw std::bad_alloc(); }, ended).error_kind == ErrorKind::internal_error);
-  CHECK_FALSE(recorded_with_fault([](std::size_t) {}, ended).error_kind == ErrorKind::internal_error);
+  CHECK(recorded_with_fault([](std::size_t) { throw std::bad_alloc(); }, ended).error_kind ==
+        ErrorKind::internal_error);
+  CHECK_FALSE(recorded_with_fault([](std::size_t) {}, ended).error_kind ==
+              ErrorKind::internal_error);
 }

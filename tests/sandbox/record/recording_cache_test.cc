@@ -57,7 +57,8 @@ TEST_CASE("a recording is known by all that it depends on, and by nothing else")
   dialect.dialect = "gluon";
   CHECK(RecordingCache::key(entry, "s", "cuda:90", a_case()) != key);
   CHECK(RecordingCache::key(dialect, "s", "cuda:90", a_case()) != key);
-  PreparedCase shape = a_case(), strides = a_case(), dtype = a_case(), scalar = a_case(), inout = a_case(), from = a_case();
+  PreparedCase shape = a_case(), strides = a_case(), dtype = a_case(), scalar = a_case(),
+               inout = a_case(), from = a_case();
   shape.arguments[0].shape = {8, 4};
   strides.arguments[0].strides = {1, 4};
   dtype.arguments[0].dtype = "float16";

@@ -9,9 +9,16 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const CaseRequest kCase{.id = "large", .hidden = false, .interpreter = false, .axes = {{"m", 4}, {"n", 8}}, .dtype = "float32", .distribution = "normal"};
+const CaseRequest kCase{.id = "large",
+                        .hidden = false,
+                        .interpreter = false,
+                        .axes = {{"m", 4}, {"n", 8}},
+                        .dtype = "float32",
+                        .distribution = "normal"};
 
-std::string key_of(const CaseRequest& request) { return BaselineCache::key("softmax", "abc", request); }
+std::string key_of(const CaseRequest& request) {
+  return BaselineCache::key("softmax", "abc", request);
+}
 
 Timing oracle_of(double ns) {
   Timing timing;
@@ -57,7 +64,8 @@ TEST_CASE("what a time hangs on is in its key") {
   dtype.dtype = "float16";
   distribution.distribution = "uniform";
   id.id = "other";
-  for (const CaseRequest& other : {shape, dtype, distribution, id}) CHECK(key_of(other) != key_of(kCase));
+  for (const CaseRequest& other : {shape, dtype, distribution, id})
+    CHECK(key_of(other) != key_of(kCase));
   CHECK(BaselineCache::key("softmax", "abd", kCase) != key_of(kCase));
   CHECK(BaselineCache::key("other", "abc", kCase) != key_of(kCase));
 }

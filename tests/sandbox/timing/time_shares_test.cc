@@ -4,9 +4,13 @@
 
 using namespace assay::sandbox;
 
-TEST_CASE("the share of the submission's kernels is of the whole timeline, and each kernel has its own") {
-  const std::vector<OperationTime> timeline = {
-      {"fill", false, 1'000}, {"row_sum", true, 5'000}, {"assay_copy", false, 2'000}, {"row_sum", true, 1'000}, {"copy", true, 1'000}};
+TEST_CASE(
+    "the share of the submission's kernels is of the whole timeline, and each kernel has its own") {
+  const std::vector<OperationTime> timeline = {{"fill", false, 1'000},
+                                               {"row_sum", true, 5'000},
+                                               {"assay_copy", false, 2'000},
+                                               {"row_sum", true, 1'000},
+                                               {"copy", true, 1'000}};
   CHECK(*own_share(timeline) == Approx(0.7));
   std::vector<KernelReport> kernels(3);
   kernels[0].name = "row_sum";

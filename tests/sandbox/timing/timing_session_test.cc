@@ -51,7 +51,8 @@ TEST_CASE("first runs that are slow beside the others tell of answers that were 
   CHECK_FALSE(slow(0, 30'000));     // not known
 }
 
-TEST_CASE("slow first runs are looked at again, until they are not slow or there were enough blocks") {
+TEST_CASE(
+    "slow first runs are looked at again, until they are not slow or there were enough blocks") {
   Timing timing;
   timing.median_ns = 30'000;
   int blocks = 0;

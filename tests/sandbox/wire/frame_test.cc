@@ -34,7 +34,8 @@ std::string prefix(std::uint32_t header, std::uint64_t payload, const std::strin
 /// What a receiver says to raw bytes followed by the end of the stream.
 Error rejected(const std::string& bytes) {
   SocketPair sockets = pair();
-  REQUIRE(::send(sockets.ours.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+  REQUIRE(::send(sockets.ours.get(), bytes.data(), bytes.size(), 0) ==
+          static_cast<ssize_t>(bytes.size()));
   sockets.ours.reset();
   Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(2'000));
   REQUIRE_FALSE(frame);
@@ -47,7 +48,8 @@ TEST_CASE("a frame arrives as it was sent, with its descriptors") {
   SocketPair sockets = pair();
   Result<UniqueFd> file = create_sealed_memfd("test", "tensor bytes");
   REQUIRE(file);
-  REQUIRE(send_frame(sockets.ours.get(), {{"type", "case"}, {"id", "small"}}, std::string("\0\1payload", 9), {file->get()}, Deadline::after_ms(2'000)));
+  REQUIRE(send_frame(sockets.ours.get(), {{"type", "case"}, {"id", "small"}},
+                     std::string("\0\1payload", 9), {file->get()}, Deadline::after_ms(2'000)));
   REQUIRE(send_frame(sockets.ours.get(), {{"type", "done"}}, "", {}, Deadline::after_ms(2'000)));
   Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(2'000));
   REQUIRE(frame);
@@ -65,7 +67,10 @@ TEST_CASE("a frame arrives as it was sent, with its descriptors") {
 TEST_CASE("a frame larger than the socket's buffer is sent and received piecewise") {
   SocketPair sockets = pair();
   const std::string payload(8U << 20, 'x');
-  std::thread sender([&] { CHECK(send_frame(sockets.ours.get(), {{"type", "plan"}}, payload, {}, Deadline::after_ms(5'000))); });
+  std::thread sender([&] {
+    CHECK(
+        send_frame(sockets.ours.get(), {{"type", "plan"}}, payload, {}, Deadline::after_ms(5'000)));
+  });
   Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(5'000));
   sender.join();
   REQUIRE(frame);
@@ -87,11 +92,15 @@ TEST_CASE("sizes are checked against their caps before the bytes come") {
 }
 
 TEST_CASE("a header must be a JSON object with a string type, not nested too deeply") {
-  for (const std::string text : {"", "[]", "{}", "{\"type\":1}", "{\"type\":\"a\"", "nan", "{\"type\":\"\xff\"}", "{\"type\":\"a\"}x"}) {
+  for (const std::string text : {"", "[]", "{}", "{\"type\":1}", "{\"type\":\"a\"", "nan",
+                                 "{\"type\":\"\xff\"}", "{\"type\":\"a\"}x"}) {
     INFO(text);
-    CHECK(rejected(prefix(static_cast<std::uint32_t>(text.size()), 0) + text).code == ErrorCode::corrupt);
+    CHECK(rejected(prefix(static_cast<std::uint32_t>(text.size()), 0) + text).code ==
+          ErrorCode::corrupt);
   }
-  const auto nested = [](int depth) { return "{\"type\":\"a\",\"x\":" + std::string(depth, '[') + std::string(depth, ']') + "}"; };
+  const auto nested = [](int depth) {
+    return "{\"type\":\"a\",\"x\":" + std::string(depth, '[') + std::string(depth, ']') + "}";
+  };
   CHECK(parse_header(nested(kMaxHeaderNesting - 1), kTrustedHeader.values));
   CHECK_FALSE(parse_header(nested(kMaxHeaderNesting), kTrustedHeader.values));
   CHECK_FALSE(parse_header(nested(1'000'000), kTrustedHeader.values));
@@ -117,7 +126,8 @@ TEST_CASE("a candidate's header is smaller than those of our own processes, and 
   const auto received = [](std::string header, HeaderCaps caps) {
     SocketPair sockets = pair();
     const std::string bytes = prefix(static_cast<std::uint32_t>(header.size()), 0) + header;
-    std::thread sender([&] { ::send(sockets.ours.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL); });
+    std::thread sender(
+        [&] { ::send(sockets.ours.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL); });
     FrameReceiver receiver(sockets.theirs.get(), caps);
     FrameReceiver::State state = FrameReceiver::State::again;
     while ((state = receiver.receive()) == FrameReceiver::State::again) std::this_thread::yield();
@@ -139,10 +149,12 @@ TEST_CASE("a candidate's header is smaller than those of our own processes, and 
 TEST_CASE("descriptors in the middle of a frame are refused") {
   SocketPair sockets = pair();
   const std::string start = prefix(15, 4) + "{\"type\":\"case\"}";
-  REQUIRE(::send(sockets.ours.get(), start.data(), start.size(), 0) == static_cast<ssize_t>(start.size()));
+  REQUIRE(::send(sockets.ours.get(), start.data(), start.size(), 0) ==
+          static_cast<ssize_t>(start.size()));
   Result<UniqueFd> file = create_memfd("test", 1);
   REQUIRE(file);
-  REQUIRE(send_frame(sockets.ours.get(), {{"type", "inner"}}, "", {file->get()}, Deadline::after_ms(1'000)));
+  REQUIRE(send_frame(sockets.ours.get(), {{"type", "inner"}}, "", {file->get()},
+                     Deadline::after_ms(1'000)));
   Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(1'000));
   REQUIRE_FALSE(frame);
   CHECK(frame.error().code == ErrorCode::corrupt);
@@ -151,7 +163,8 @@ TEST_CASE("descriptors in the middle of a frame are refused") {
 TEST_CASE("a stream that never runs dry does not keep its reader from the clock") {
   SocketPair sockets = pair();
   const std::string start = prefix(20, 64U << 20) + R"({"type": "artifact"})";
-  REQUIRE(::send(sockets.ours.get(), start.data(), start.size(), 0) == static_cast<ssize_t>(start.size()));
+  REQUIRE(::send(sockets.ours.get(), start.data(), start.size(), 0) ==
+          static_cast<ssize_t>(start.size()));
   std::atomic<bool> stop{false};
   std::thread dripping([&] {
     while (!stop) ::send(sockets.ours.get(), "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -167,26 +180,34 @@ TEST_CASE("a stream that never runs dry does not keep its reader from the clock"
 
 TEST_CASE("waiting ends at the deadline and at the cancel flag") {
   SocketPair sockets = pair();
-  CHECK(receive_frame(sockets.theirs.get(), Deadline::after_ms(20)).error().code == ErrorCode::resource_exhausted);
+  CHECK(receive_frame(sockets.theirs.get(), Deadline::after_ms(20)).error().code ==
+        ErrorCode::resource_exhausted);
   std::atomic<bool> cancel{false};
   std::thread setter([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     cancel = true;
   });
   const auto start = std::chrono::steady_clock::now();
-  CHECK(receive_frame(sockets.theirs.get(), Deadline::after_ms(10'000, &cancel)).error().code == ErrorCode::cancelled);
+  CHECK(receive_frame(sockets.theirs.get(), Deadline::after_ms(10'000, &cancel)).error().code ==
+        ErrorCode::cancelled);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(200));
   setter.join();
   const std::string payload(32U << 20, 'x');
-  CHECK(send_frame(sockets.ours.get(), {{"type", "plan"}}, payload, {}, Deadline::after_ms(50)).error().code == ErrorCode::resource_exhausted);
+  CHECK(send_frame(sockets.ours.get(), {{"type", "plan"}}, payload, {}, Deadline::after_ms(50))
+            .error()
+            .code == ErrorCode::resource_exhausted);
 }
 
 TEST_CASE("a sender refuses what the receiver would") {
   SocketPair sockets = pair();
   const std::string text(kMaxHeaderBytes, 'x');
-  CHECK(send_frame(sockets.ours.get(), {{"type", text}}, "", {}, Deadline::after_ms(50)).error().code == ErrorCode::invalid_argument);
+  CHECK(send_frame(sockets.ours.get(), {{"type", text}}, "", {}, Deadline::after_ms(50))
+            .error()
+            .code == ErrorCode::invalid_argument);
   sockets.theirs.reset();
-  CHECK(send_frame(sockets.ours.get(), {{"type", "case"}}, "", {}, Deadline::after_ms(50)).error().code == ErrorCode::unavailable);
+  CHECK(send_frame(sockets.ours.get(), {{"type", "case"}}, "", {}, Deadline::after_ms(50))
+            .error()
+            .code == ErrorCode::unavailable);
 }
 
 TEST_CASE("memory files cannot be shrunk under a reader") {

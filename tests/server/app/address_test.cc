@@ -13,7 +13,8 @@ TEST_CASE("loopback addresses are taken apart") {
 }
 
 TEST_CASE("malformed addresses are refused with the form") {
-  for (const char* text : {"", ":", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:80x"}) {
+  for (const char* text : {"", ":", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x",
+                           "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:80x"}) {
     const auto address = parse_address(text);
     INFO(text);
     REQUIRE_FALSE(address);
@@ -22,7 +23,8 @@ TEST_CASE("malformed addresses are refused with the form") {
 }
 
 TEST_CASE("an address that others could reach is told from one that only this machine can") {
-  for (const char* text : {"0.0.0.0:80", "10.1.2.3:80", "example.org:80", "[::]:80", "128.0.0.1:80"}) {
+  for (const char* text :
+       {"0.0.0.0:80", "10.1.2.3:80", "example.org:80", "[::]:80", "128.0.0.1:80"}) {
     INFO(text);
     CHECK_FALSE(parse_address(text)->loopback);
   }

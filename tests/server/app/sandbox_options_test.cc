@@ -24,7 +24,8 @@ TEST_CASE("limits of jobs are what the command line says, else the documented on
   const sandbox::Limits defaults;
   CHECK(read("").limits.run_wall_ms == defaults.run_wall_ms);
   CHECK(read("").limits.memory_bytes == defaults.memory_bytes);
-  const SandboxOptions options = read("--import-wall-ms 5000 --run-wall-ms 4000 --memory-mib 1024 --cpu-percent 150");
+  const SandboxOptions options =
+      read("--import-wall-ms 5000 --run-wall-ms 4000 --memory-mib 1024 --cpu-percent 150");
   CHECK(options.limits.import_wall_ms == 5'000);
   CHECK(options.limits.run_wall_ms == 4'000);
   CHECK(options.limits.memory_bytes == 1024LL << 20);
@@ -32,15 +33,17 @@ TEST_CASE("limits of jobs are what the command line says, else the documented on
 }
 
 TEST_CASE("limits that no job could work with are refused", "[cli]") {
-  for (const char* line : {"--run-wall-ms 0", "--run-wall-ms -5", "--import-wall-ms 99999999", "--memory-mib 1", "--cpu-percent 0", "--recorders 0",
-                           "--gpu-jobs 0", "--gpu-sharers 17", "--judges 0", "--run-wall-ms soon"}) {
+  for (const char* line : {"--run-wall-ms 0", "--run-wall-ms -5", "--import-wall-ms 99999999",
+                           "--memory-mib 1", "--cpu-percent 0", "--recorders 0", "--gpu-jobs 0",
+                           "--gpu-sharers 17", "--judges 0", "--run-wall-ms soon"}) {
     INFO(line);
     CHECK_THROWS_AS(read(line), CLI::ParseError);
   }
 }
 
 TEST_CASE("how much of a machine one GPU takes is what the command line says", "[cli]") {
-  const auto config = sandbox_config(read("--recorders 3 --gpu-jobs 9 --gpu-sharers 5 --judges 4"), Paths{});
+  const auto config =
+      sandbox_config(read("--recorders 3 --gpu-jobs 9 --gpu-sharers 5 --judges 4"), Paths{});
   REQUIRE(config);
   CHECK(config->recorders == 3);
   CHECK(config->gpu_jobs == 9);
@@ -53,10 +56,12 @@ TEST_CASE("how much of a machine one GPU takes is what the command line says", "
 TEST_CASE("what was chosen goes on to a server that is started", "[cli]") {
   CHECK(arguments_of(read("")).empty());
   const std::string chosen =
-      "--isolation strict --import-wall-ms 5000 --memory-mib 1024 --run-wall-ms 4000 --cpu-percent 150 --recorders 3 --gpu-jobs 31 --judges 7 "
+      "--isolation strict --import-wall-ms 5000 --memory-mib 1024 --run-wall-ms 4000 --cpu-percent "
+      "150 --recorders 3 --gpu-jobs 31 --judges 7 "
       "--gpu-sharers 13 --ncu none --no-host-tier";
   std::string again;
-  for (const std::string& argument : arguments_of(read(chosen))) again += (again.empty() ? "" : " ") + argument;
+  for (const std::string& argument : arguments_of(read(chosen)))
+    again += (again.empty() ? "" : " ") + argument;
   CHECK(again == chosen);
 }
 
@@ -67,7 +72,8 @@ TEST_CASE("candidates are parked with the limits of the jobs", "[cli]") {
   CHECK(config->isolation == sandbox::Isolation::strict);
   CHECK_FALSE(config->spawn);
   CHECK(sandbox_config(read("--isolation spawn"), Paths{})->spawn);
-  CHECK(sandbox_config(read("--isolation spawn"), Paths{})->isolation == sandbox::Isolation::best_effort);
+  CHECK(sandbox_config(read("--isolation spawn"), Paths{})->isolation ==
+        sandbox::Isolation::best_effort);
   const auto both = sandbox_config(read("--isolation strict,spawn"), Paths{});
   CHECK(both->spawn);
   CHECK(both->isolation == sandbox::Isolation::strict);
@@ -78,4 +84,6 @@ TEST_CASE("candidates are parked with the limits of the jobs", "[cli]") {
   }
 }
 
-TEST_CASE("layers cannot be left out of a build for use", "[cli]") { CHECK_THROWS_AS(read("--without seccomp"), CLI::ParseError); }
+TEST_CASE("layers cannot be left out of a build for use", "[cli]") {
+  CHECK_THROWS_AS(read("--without seccomp"), CLI::ParseError);
+}

@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 namespace {
 
 struct ScratchFile {
-  explicit ScratchFile(const std::string& bytes) : path(fs::temp_directory_path() / ("assay-source-" + std::to_string(::getpid()) + ".py")) {
+  explicit ScratchFile(const std::string& bytes)
+      : path(fs::temp_directory_path() / ("assay-source-" + std::to_string(::getpid()) + ".py")) {
     std::ofstream(path, std::ios::binary) << bytes;
   }
   ~ScratchFile() { fs::remove(path); }
@@ -37,7 +38,12 @@ TEST_CASE("what cannot be a submission is refused, and the message says why") {
   CHECK(read_source("/nonexistent/x.py", 100).error().code == ErrorCode::not_found);
   CHECK(read_source("/tmp", 100).error().code == ErrorCode::not_found);
   for (const auto& [bytes, word] : std::vector<std::pair<std::string, std::string>>{
-           {"", "empty"}, {" \n\t", "empty"}, {std::string("a\0b", 3), "binary"}, {"\xff\xfe", "binary"}, {"\xc3", "binary"}, {std::string(101, 'x'), "larger than 100"}}) {
+           {"", "empty"},
+           {" \n\t", "empty"},
+           {std::string("a\0b", 3), "binary"},
+           {"\xff\xfe", "binary"},
+           {"\xc3", "binary"},
+           {std::string(101, 'x'), "larger than 100"}}) {
     const auto source = read_bytes(bytes);
     INFO(word);
     REQUIRE_FALSE(source);

@@ -7,7 +7,8 @@ using namespace assay::server;
 
 namespace {
 
-agents::Attempt ended(const std::string& outcome, const std::string& error_kind, const std::string& explanation) {
+agents::Attempt ended(const std::string& outcome, const std::string& error_kind,
+                      const std::string& explanation) {
   agents::Attempt attempt;
   attempt.outcome = outcome;
   attempt.error_kind = error_kind;
@@ -28,10 +29,14 @@ TEST_CASE("what was never submitted is labelled as a report will label it") {
 }
 
 TEST_CASE("a line says why, once, and how a replay differs") {
-  CHECK(explanation_of({ended("fail", "wrong_result", "fail: 3 of 9 differ"), ""}) == "3 of 9 differ");
-  CHECK(explanation_of({ended("error", agents::kPromptRefused, "HTTP 400: filtered"), ""}) == "HTTP 400: filtered");
-  CHECK(explanation_of({ended("fail", "wrong_result", "fail: 3 of 9 differ"), "step 2: other"}) == "replay: step 2: other; 3 of 9 differ");
-  CHECK(explanation_of({ended(kNoReply, "", "replay: the transcript has no reply"), "the transcript has no reply"}) == "replay: the transcript has no reply");
+  CHECK(explanation_of({ended("fail", "wrong_result", "fail: 3 of 9 differ"), ""}) ==
+        "3 of 9 differ");
+  CHECK(explanation_of({ended("error", agents::kPromptRefused, "HTTP 400: filtered"), ""}) ==
+        "HTTP 400: filtered");
+  CHECK(explanation_of({ended("fail", "wrong_result", "fail: 3 of 9 differ"), "step 2: other"}) ==
+        "replay: step 2: other; 3 of 9 differ");
+  CHECK(explanation_of({ended(kNoReply, "", "replay: the transcript has no reply"),
+                        "the transcript has no reply"}) == "replay: the transcript has no reply");
   agents::Attempt slow = ended("pass", "none", "pass: all cases");
   slow.hints = {"would be slow: 1 program"};
   CHECK(explanation_of({slow, ""}) == "would be slow: 1 program");

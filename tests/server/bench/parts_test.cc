@@ -52,11 +52,13 @@ TEST_CASE("names that are no agent, device, split") {
   CHECK(check_options(options));
   options.track = "weekend";
   CHECK(check_options(options).error().code == ErrorCode::not_found);
-  CHECK(check_options(options).error().message.find("practice, one_shot, iterative, scaled") != std::string::npos);
+  CHECK(check_options(options).error().message.find("practice, one_shot, iterative, scaled") !=
+        std::string::npos);
 }
 
 TEST_CASE("a model that can answer some operators only is asked for those") {
-  const Result<operators::Catalog> catalog = operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators");
+  const Result<operators::Catalog> catalog =
+      operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators");
   REQUIRE(catalog);
   const std::vector<std::string> answerable = {"clamped_affine_scan", "no_operator", "vector_add"};
   BenchOptions options;
@@ -73,11 +75,13 @@ TEST_CASE("a model that can answer some operators only is asked for those") {
 TEST_CASE("the default directory is a plain name") {
   BenchOptions options;
   options.models = {"together:../../etc/x y"};
-  CHECK(bench_directory(options, "one_shot", options.models[0]) == "bench-out/one_shot_together_.._.._etc_x_y");
+  CHECK(bench_directory(options, "one_shot", options.models[0]) ==
+        "bench-out/one_shot_together_.._.._etc_x_y");
   options.out = "/tmp/here";
   CHECK(bench_directory(options, "one_shot", options.models[0]) == "/tmp/here");
   options.agents.emplace_back("leader?rounds=4");  // several pairs: a folder each
-  CHECK(bench_directory(options, "leader?rounds=4", options.models[0]) == "/tmp/here/leader_rounds_4_together_.._.._etc_x_y");
+  CHECK(bench_directory(options, "leader?rounds=4", options.models[0]) ==
+        "/tmp/here/leader_rounds_4_together_.._.._etc_x_y");
 }
 
 TEST_CASE("a journal remembers runs, ends and costs, and drops a torn last line") {
@@ -89,7 +93,10 @@ TEST_CASE("a journal remembers runs, ends and costs, and drops a torn last line"
     REQUIRE((*journal)->add_finished(1, "x", attempt_costing(0.5)));
     REQUIRE((*journal)->add_finished(2, "y", attempt_costing(0.25)));
   }
-  { std::ofstream(scratch.dir / "journal.jsonl", std::ios::app) << R"({"kind":"finished","sample":1,"oper)"; }
+  {
+    std::ofstream(scratch.dir / "journal.jsonl", std::ios::app)
+        << R"({"kind":"finished","sample":1,"oper)";
+  }
   for (int again = 0; again < 2; ++again) {
     const auto journal = BenchJournal::open(scratch.dir, kIdentity, true);
     REQUIRE(journal);
@@ -118,8 +125,9 @@ TEST_CASE("a journal tells a cost of 0 from one that is not known, and counts wh
     REQUIRE((*journal)->add_finished(1, "unknown", attempt));
   }
   {
-    std::ofstream(scratch.dir / "journal.jsonl", std::ios::app) << R"({"kind":"finished","sample":1,"operator":"old","outcome":"pass","cost_usd":0.5})"
-                                                                << "\n";
+    std::ofstream(scratch.dir / "journal.jsonl", std::ios::app)
+        << R"({"kind":"finished","sample":1,"operator":"old","outcome":"pass","cost_usd":0.5})"
+        << "\n";
   }
   const auto journal = BenchJournal::open(scratch.dir, kIdentity, true);
   REQUIRE(journal);
@@ -132,17 +140,24 @@ TEST_CASE("a journal tells a cost of 0 from one that is not known, and counts wh
 
 TEST_CASE("a journal of another bench, of none, or of rubbish is refused") {
   Scratch scratch;
-  CHECK(BenchJournal::open(scratch.dir, kIdentity, true).error().message.find("no bench to resume") != std::string::npos);
+  CHECK(
+      BenchJournal::open(scratch.dir, kIdentity, true).error().message.find("no bench to resume") !=
+      std::string::npos);
   REQUIRE(BenchJournal::open(scratch.dir, kIdentity, false));
   {
-    const auto anew = BenchJournal::open(scratch.dir, kIdentity, false);  // the first one never opened a run
+    const auto anew =
+        BenchJournal::open(scratch.dir, kIdentity, false);  // the first one never opened a run
     REQUIRE(anew);
     REQUIRE((*anew)->add_run(1, {"run_a", {"x"}}));
   }
-  CHECK(BenchJournal::open(scratch.dir, kIdentity, false).error().message.find("--resume") != std::string::npos);
+  CHECK(BenchJournal::open(scratch.dir, kIdentity, false).error().message.find("--resume") !=
+        std::string::npos);
   BenchIdentity other = kIdentity;
   other.model = "openai:gpt-4o";
-  CHECK(BenchJournal::open(scratch.dir, other, true).error().message.find("model is \"openai:gpt-5\" there and \"openai:gpt-4o\" here") != std::string::npos);
+  CHECK(BenchJournal::open(scratch.dir, other, true)
+            .error()
+            .message.find("model is \"openai:gpt-5\" there and \"openai:gpt-4o\" here") !=
+        std::string::npos);
   { std::ofstream(scratch.dir / "journal.jsonl", std::ios::app) << "rubbish\n"; }
   CHECK(BenchJournal::open(scratch.dir, kIdentity, true).error().code == ErrorCode::corrupt);
 }
@@ -157,7 +172,9 @@ TEST_CASE("a bench is resumed on its track") {
     REQUIRE((*journal)->add_run(1, {"run_a", {"x"}}));
   }
   CHECK(read_journal(scratch.dir)->identity.track == "scaled");
-  CHECK(BenchJournal::open(scratch.dir, kIdentity, true).error().message.find("track is \"scaled\" there and missing here") != std::string::npos);
+  CHECK(BenchJournal::open(scratch.dir, kIdentity, true)
+            .error()
+            .message.find("track is \"scaled\" there and missing here") != std::string::npos);
   CHECK(BenchJournal::open(scratch.dir, scaled, true));
 }
 
@@ -203,7 +220,8 @@ TEST_CASE("durations as they are given") {
   CHECK(*duration_from("15m") == 900);
   CHECK(*duration_from("1h30m") == 5'400);
   CHECK(*duration_from("1h0m5") == 3'605);
-  for (const char* bad : {"", "0", "-5", "5d", "m", "1m1h", "5m5m", "1.5h", "999999999999999999999", "721h", "10 m"}) {
+  for (const char* bad : {"", "0", "-5", "5d", "m", "1m1h", "5m5m", "1.5h", "999999999999999999999",
+                          "721h", "10 m"}) {
     INFO(bad);
     REQUIRE_FALSE(duration_from(bad));
     CHECK(duration_from(bad).error().message.find("1h30m") != std::string::npos);
@@ -215,20 +233,31 @@ TEST_CASE("progress: bar, estimates, durations") {
   CHECK(duration_text(200) == "3 min 20 s");
   CHECK(duration_text(7'500) == "2 h 5 min");
   CHECK(progress_text({{.total = 16}}, 1) == "[------------------------] 0/16, 0 pass");
-  const ProgressGroup half{.total = 16, .done = 8, .good = 3, .priced = true, .cost_usd = 0.2, .timed = 8, .wall_s = 20};
-  CHECK(progress_text({half}, 1) == "[############------------] 8/16, 3 pass, 20 s left, $0.20 of about $0.40");
-  CHECK(progress_text({half}, 4) == "[############------------] 8/16, 3 pass, 5 s left, $0.20 of about $0.40");
-  CHECK(progress_text({{.total = 16, .done = 16, .good = 16, .timed = 16, .wall_s = 9}}, 2) == "[########################] 16/16, 16 pass, 0 s left");
+  const ProgressGroup half{
+      .total = 16, .done = 8, .good = 3, .priced = true, .cost_usd = 0.2, .timed = 8, .wall_s = 20};
+  CHECK(progress_text({half}, 1) ==
+        "[############------------] 8/16, 3 pass, 20 s left, $0.20 of about $0.40");
+  CHECK(progress_text({half}, 4) ==
+        "[############------------] 8/16, 3 pass, 5 s left, $0.20 of about $0.40");
+  CHECK(progress_text({{.total = 16, .done = 16, .good = 16, .timed = 16, .wall_s = 9}}, 2) ==
+        "[########################] 16/16, 16 pass, 0 s left");
 }
 
 TEST_CASE("estimates are made pair by pair, and what never ended is taken to be like the others") {
-  const ProgressGroup slow{.total = 4, .done = 2, .priced = true, .cost_usd = 2, .timed = 1, .wall_s = 100};  // one end from a journal without times
+  const ProgressGroup slow{.total = 4,
+                           .done = 2,
+                           .priced = true,
+                           .cost_usd = 2,
+                           .timed = 1,
+                           .wall_s = 100};  // one end from a journal without times
   const ProgressGroup quick{.total = 4, .done = 4, .priced = false, .timed = 4, .wall_s = 4};
   CHECK(estimate_text({slow, quick}, 1) == "3 min 20 s left, $2.00 of about $4.00");
-  CHECK(estimate_text({slow, quick}, 8) == "1 min 40 s left, $2.00 of about $4.00");  // two attempts remain: no more than two at once
+  CHECK(estimate_text({slow, quick}, 8) ==
+        "1 min 40 s left, $2.00 of about $4.00");  // two attempts remain: no more than two at once
   const ProgressGroup fresh{.total = 10, .priced = true};
   CHECK(estimate_text({quick, fresh}, 1) == "10 s left, $0.0000 of about $0.0000");
-  CHECK(estimate_text({{.total = 3, .done = 1, .priced = true, .cost_usd = 1}}, 1) == "$1.00 of about $3.00");
+  CHECK(estimate_text({{.total = 3, .done = 1, .priced = true, .cost_usd = 1}}, 1) ==
+        "$1.00 of about $3.00");
   CHECK(estimate_text({fresh}, 1).empty());
 }
 
@@ -246,7 +275,9 @@ TEST_CASE("progress without a terminal is plain lines") {
   const std::size_t size = std::fread(text, 1, sizeof(text) - 1, file);
   std::fclose(file);
   const std::string shown(text, size);
-  CHECK(shown.find("[1/2] vector_add             wrong            3 of 9 elements differ  (0 s left)\n") == 0);
+  CHECK(shown.find(
+            "[1/2] vector_add             wrong            3 of 9 elements differ  (0 s left)\n") ==
+        0);
   CHECK(shown.find("gelu_tanh              not finished     HTTP 503\n") != std::string::npos);
   CHECK(shown.find('\x1b') == std::string::npos);
   CHECK(shown.find("compile") == std::string::npos);

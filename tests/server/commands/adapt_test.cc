@@ -8,17 +8,22 @@
 #include "server/runs/stored_tasks.h"
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
+#include "tools/registry.h"
 
 namespace assay::server {
 namespace {
 
 using nlohmann::json;
 
-const std::vector<operators::Guide> kGuides = {{"triton-pitfalls", "Triton pitfalls", "# Triton pitfalls\n"}};
+const std::vector<operators::Guide> kGuides = {
+    {"triton-pitfalls", "Triton pitfalls", "# Triton pitfalls\n"}};
 
-json result_of(mcp::Server& server, const std::string& method, json params, const json& capabilities = json::object()) {
-  params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"}, {"io.modelcontextprotocol/clientCapabilities", capabilities}};
-  const auto message = mcp::parse_message(json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}}.dump());
+json result_of(mcp::Server& server, const std::string& method, json params,
+               const json& capabilities = json::object()) {
+  params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+                     {"io.modelcontextprotocol/clientCapabilities", capabilities}};
+  const auto message = mcp::parse_message(
+      json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}}.dump());
   REQUIRE(message);
   const mcp::Outcome outcome = server.dispatcher().handle(*message, {});
   REQUIRE(outcome.response);
@@ -33,7 +38,8 @@ TEST_CASE("everything is registered, and what never changes may be kept by a cli
   tools::Services services = fixture->for_tools();
   mcp::Server server({.name = "assay", .title = "Assay", .version = "0", .instructions = ""});
   REQUIRE(add_all(server, services, kGuides));
-  CHECK(result_of(server, "tools/list", json::object())["tools"].size() == tools::make_tools(services).size());
+  CHECK(result_of(server, "tools/list", json::object())["tools"].size() ==
+        tools::make_tools(services).size());
   CHECK(result_of(server, "prompts/list", json::object())["prompts"].size() == 3);
 
   const json listed = result_of(server, "resources/list", json::object())["resources"];
@@ -50,16 +56,20 @@ TEST_CASE("everything is registered, and what never changes may be kept by a cli
   CHECK(card["cacheScope"] == "private");
 }
 
-TEST_CASE("a long tool becomes a task for a client that takes one, and answers with the verdict itself") {
+TEST_CASE(
+    "a long tool becomes a task for a client that takes one, and answers with the verdict itself") {
   testing::ServicesFixture fixture;
   tools::Services services = fixture->for_tools();
   services.limits.answer_within_ms = 1;  // without a task there is a job handle at once
   StoredTasks stored(fixture->store());
-  mcp::Server server({.name = "assay", .title = "Assay", .version = "0", .instructions = ""}, {}, {.task_store = &stored});
+  mcp::Server server({.name = "assay", .title = "Assay", .version = "0", .instructions = ""}, {},
+                     {.task_store = &stored});
   REQUIRE(add_all(server, services, kGuides));
   const json takes = {{"extensions", {{"io.modelcontextprotocol/tasks", json::object()}}}};
-  const json arguments = {{"operator", "vector_add"}, {"code", "def vector_add(x, y):\n    return x + y\n"}};
-  const json created = result_of(server, "tools/call", {{"name", "run_tests"}, {"arguments", arguments}}, takes);
+  const json arguments = {{"operator", "vector_add"},
+                          {"code", "def vector_add(x, y):\n    return x + y\n"}};
+  const json created =
+      result_of(server, "tools/call", {{"name", "run_tests"}, {"arguments", arguments}}, takes);
   CHECK(created["resultType"] == "task");
   CHECK(*fixture->store().task(created["taskId"]));
   json task = json::object();
@@ -70,7 +80,8 @@ TEST_CASE("a long tool becomes a task for a client that takes one, and answers w
   INFO(task.dump());
   CHECK(task["status"] == "completed");
   CHECK(task["result"]["structuredContent"].contains("outcome"));
-  CHECK(result_of(server, "tools/call", {{"name", "list_operators"}}, takes)["resultType"] == "complete");  // a short one
+  CHECK(result_of(server, "tools/call", {{"name", "list_operators"}}, takes)["resultType"] ==
+        "complete");  // a short one
 }
 
 TEST_CASE("registering twice is an error, not a surprise") {

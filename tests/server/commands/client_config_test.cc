@@ -1,4 +1,5 @@
-// docs/clients.md is the golden file of the whole texts (tests/clients/test_config.py); here is what it does not show.
+// docs/clients.md is the golden file of the whole texts (tests/clients/test_config.py); here is
+// what it does not show.
 #include "server/commands/client_config.h"
 
 #include <nlohmann/json.hpp>
@@ -25,7 +26,9 @@ TEST_CASE("an unknown client is an error that names the valid ones") {
   const auto config = client_config("emacs", awkward());
   REQUIRE(!config);
   CHECK(config.error().code == assay::ErrorCode::not_found);
-  CHECK(config.error().message == "unknown client 'emacs'; valid: claude-code, codex, cursor, gemini, python, typescript, vscode");
+  CHECK(config.error().message ==
+        "unknown client 'emacs'; valid: claude-code, codex, cursor, gemini, python, typescript, "
+        "vscode");
 }
 
 TEST_CASE("paths with quotes and spaces survive every form") {
@@ -41,18 +44,22 @@ TEST_CASE("paths with quotes and spaces survive every form") {
   const auto codex = client_config("codex", awkward());
   REQUIRE(codex);
   CHECK(codex->text.find(R"(command = "/opt/it's \"here\"/assay")") != std::string::npos);
-  CHECK(codex->text.find("[mcp_servers.assay.env]\nASSAY_PYTHON = \"/opt/py thon\"\n") != std::string::npos);
+  CHECK(codex->text.find("[mcp_servers.assay.env]\nASSAY_PYTHON = \"/opt/py thon\"\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("the shell command of Claude Code is quoted for a shell") {
   const auto config = client_config("claude-code", awkward());
   REQUIRE(config);
-  CHECK(config->where.find(R"(--env 'ASSAY_PYTHON=/opt/py thon' assay -- '/opt/it'\''s "here"/assay' serve --stdio --store '/tmp/a b$c.db')") !=
-        std::string::npos);
+  CHECK(
+      config->where.find(
+          R"(--env 'ASSAY_PYTHON=/opt/py thon' assay -- '/opt/it'\''s "here"/assay' serve --stdio --store '/tmp/a b$c.db')") !=
+      std::string::npos);
 }
 
 TEST_CASE("no configuration holds a token, and none asks for one that is not wanted") {
-  for (const char* client : {"claude-code", "codex", "cursor", "gemini", "python", "typescript", "vscode"}) {
+  for (const char* client :
+       {"claude-code", "codex", "cursor", "gemini", "python", "typescript", "vscode"}) {
     ServerEntry entry;
     entry.url = "http://127.0.0.1:8080/mcp";
     const auto without = client_config(client, entry);
@@ -61,8 +68,10 @@ TEST_CASE("no configuration holds a token, and none asks for one that is not wan
     REQUIRE(without);
     REQUIRE(with);
     CHECK(without->text.find(entry.url) != std::string::npos);
-    for (const char* word : {"Authorization", "TOKEN", "oken_env"}) CHECK(without->text.find(word) == std::string::npos);
-    const bool names_it = with->text.find("ASSAY_TOKEN") != std::string::npos || with->text.find("${input:assay-token}") != std::string::npos;
+    for (const char* word : {"Authorization", "TOKEN", "oken_env"})
+      CHECK(without->text.find(word) == std::string::npos);
+    const bool names_it = with->text.find("ASSAY_TOKEN") != std::string::npos ||
+                          with->text.find("${input:assay-token}") != std::string::npos;
     CHECK(names_it);
   }
 }

@@ -15,7 +15,8 @@ using sandbox::Stage;
 
 namespace {
 
-tools::OperatorScore score_of(const std::string& name, Outcome outcome, ErrorKind kind, Stage stage) {
+tools::OperatorScore score_of(const std::string& name, Outcome outcome, ErrorKind kind,
+                              Stage stage) {
   tools::OperatorScore score;
   score.operator_name = name;
   score.split = "standard";
@@ -35,7 +36,8 @@ tools::OperatorScore score_of(const std::string& name, Outcome outcome, ErrorKin
   return score;
 }
 
-sandbox::CaseRecord record_of(const std::string& id, Outcome outcome, std::optional<double> error, const std::string& reason) {
+sandbox::CaseRecord record_of(const std::string& id, Outcome outcome, std::optional<double> error,
+                              const std::string& reason) {
   sandbox::CaseRecord record;
   record.id = id;
   record.outcome = outcome;
@@ -50,19 +52,29 @@ tools::Scorecard example() {
   card.run.handle = "run_0123456789abcdefghjkmnpqrs";
   card.run.request = {"one_shot", "scripted (no model)", tools::Track::one_shot, "all"};
   card.operators.push_back(score_of("good", Outcome::pass, ErrorKind::none, Stage::done));
-  card.operators.back().verdict->cases = {record_of("a", Outcome::pass, 0.001, ""), record_of("b", Outcome::pass, 0.002, "")};
+  card.operators.back().verdict->cases = {record_of("a", Outcome::pass, 0.001, ""),
+                                          record_of("b", Outcome::pass, 0.002, "")};
   card.operators.push_back(score_of("slow_one", Outcome::pass, ErrorKind::none, Stage::done));
-  card.operators.back().verdict->hints = {"reads x twice", "would be slow: its widest launch has 1 program"};
-  card.operators.push_back(score_of("wrong_one", Outcome::fail, ErrorKind::wrong_result, Stage::judge));
-  card.operators.back().verdict->cases = {record_of("a", Outcome::pass, 0.001, ""), record_of("hidden_b", Outcome::fail, 1.5, "3 of 9 elements differ")};
+  card.operators.back().verdict->hints = {"reads x twice",
+                                          "would be slow: its widest launch has 1 program"};
+  card.operators.push_back(
+      score_of("wrong_one", Outcome::fail, ErrorKind::wrong_result, Stage::judge));
+  card.operators.back().verdict->cases = {
+      record_of("a", Outcome::pass, 0.001, ""),
+      record_of("hidden_b", Outcome::fail, 1.5, "3 of 9 elements differ")};
   card.operators.back().verdict->cases[1].hidden = true;
-  card.operators.push_back(score_of("syntax", Outcome::error, ErrorKind::syntax_error, Stage::import));
-  card.operators.back().verdict->diagnostic = sandbox::Diagnostic{"SyntaxError", "expected ':'", 18, "def f(x)", ""};
-  card.operators.push_back(score_of("compiler", Outcome::error, ErrorKind::compilation_error, Stage::compile));
-  card.operators.back().verdict->diagnostic = sandbox::Diagnostic{"CompilationError", "<b>no attribute</b>\n\x1b[31m'matmul'", 14, "", ""};
+  card.operators.push_back(
+      score_of("syntax", Outcome::error, ErrorKind::syntax_error, Stage::import));
+  card.operators.back().verdict->diagnostic =
+      sandbox::Diagnostic{"SyntaxError", "expected ':'", 18, "def f(x)", ""};
+  card.operators.push_back(
+      score_of("compiler", Outcome::error, ErrorKind::compilation_error, Stage::compile));
+  card.operators.back().verdict->diagnostic =
+      sandbox::Diagnostic{"CompilationError", "<b>no attribute</b>\n\x1b[31m'matmul'", 14, "", ""};
   card.operators.push_back(score_of("crashed", Outcome::error, ErrorKind::crash, Stage::run));
   card.operators.back().verdict->detail = "SIGSEGV";
-  card.operators.push_back(score_of("gluon_add", Outcome::error, ErrorKind::unsupported, Stage::run));
+  card.operators.push_back(
+      score_of("gluon_add", Outcome::error, ErrorKind::unsupported, Stage::run));
   tools::OperatorScore missing;
   missing.operator_name = "missing_one";
   missing.split = "ood";
@@ -84,9 +96,12 @@ std::string line_with(const std::string& text, const std::string& word) {
 
 TEST_CASE("labels") {
   CHECK(label_of(Outcome::pass, ErrorKind::none, Stage::done, {}) == Label::pass);
-  CHECK(label_of(Outcome::pass, ErrorKind::none, Stage::done, {"would be slow: 1 program"}) == Label::slow);
-  CHECK(label_of(Outcome::fail, ErrorKind::output_mismatch, Stage::judge, {"slow"}) == Label::wrong);
-  CHECK(label_of(Outcome::error, ErrorKind::attribute_error, Stage::compile, {}) == Label::no_compile);
+  CHECK(label_of(Outcome::pass, ErrorKind::none, Stage::done, {"would be slow: 1 program"}) ==
+        Label::slow);
+  CHECK(label_of(Outcome::fail, ErrorKind::output_mismatch, Stage::judge, {"slow"}) ==
+        Label::wrong);
+  CHECK(label_of(Outcome::error, ErrorKind::attribute_error, Stage::compile, {}) ==
+        Label::no_compile);
   CHECK(label_of(Outcome::error, ErrorKind::attribute_error, Stage::import, {}) == Label::error);
   CHECK(label_of(Outcome::error, ErrorKind::unsupported, Stage::compile, {}) == Label::needs_gpu);
 }
@@ -127,7 +142,8 @@ TEST_CASE("table: every operator on one line, scripted said, columns aligned") {
   CHECK(text.find("never ranked") != std::string::npos);
   CHECK(line_with(text, "slow_one").find("pass, slow") != std::string::npos);
   CHECK(line_with(text, "gluon_add").find("needs a GPU") != std::string::npos);
-  CHECK(line_with(text, "syntax ").find("line 18") == line_with(text, "operator ").find("explanation"));
+  CHECK(line_with(text, "syntax ").find("line 18") ==
+        line_with(text, "operator ").find("explanation"));
   CHECK(line_with(text, "pass@1").find("25.0 %") != std::string::npos);
   CHECK(line_with(text, "perf@1").find("none (no GPU: nothing was timed)") != std::string::npos);
   CHECK(line_with(text, "Runtime & Logic").find("ResultsError 1") != std::string::npos);
@@ -184,7 +200,8 @@ TEST_CASE("every error type of the taxonomy is in the table of groups") {
   for (int kind = 0; kind <= static_cast<int>(ErrorKind::internal_error); ++kind) {
     const auto found = tools::error_type(static_cast<ErrorKind>(kind));
     if (!found) continue;
-    const std::vector<std::pair<std::string, std::string>> error = {{std::string(found->group), std::string(found->type)}};
+    const std::vector<std::pair<std::string, std::string>> error = {
+        {std::string(found->group), std::string(found->type)}};
     CHECK(metrics::count_errors(error));
   }
 }
@@ -213,8 +230,10 @@ TEST_CASE("where attempts died, in every form") {
   CHECK(document["operators"][2]["died_of"] == "ResultsError");
   CHECK(document["operators"][0]["died_at"].get<std::string>().empty());
   const std::string table = report_as_table(report);
-  CHECK(line_with(table, "run_tests ") == "run_tests  1         0       0                 0                 1                0");
-  CHECK(line_with(report_as_csv(report), ",compiler,").find(",compile,CompilationError,0") != std::string::npos);
+  CHECK(line_with(table, "run_tests ") ==
+        "run_tests  1         0       0                 0                 1                0");
+  CHECK(line_with(report_as_csv(report), ",compiler,").find(",compile,CompilationError,0") !=
+        std::string::npos);
   CHECK(line_with(report_as_csv(report), ",good,").find(",,,0") != std::string::npos);
   CHECK(report_as_html(report).find("Where attempts died") != std::string::npos);
 }
@@ -261,7 +280,9 @@ TEST_CASE("a replay has a note of its own: a model did answer, once") {
   card.run.request.model = "replay of openai:gpt-5 (no model)";
   const Report report = make_report(card);
   for (const std::string& text : {report_as_table(report), report_as_html(report)}) {
-    CHECK(text.find("A replay: recorded replies, graded anew without a model. It is never ranked.") != std::string::npos);
+    CHECK(
+        text.find("A replay: recorded replies, graded anew without a model. It is never ranked.") !=
+        std::string::npos);
     CHECK(text.find("No model answered") == std::string::npos);
   }
 }
@@ -272,7 +293,8 @@ TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
   card.run.request = {"mine", "openai:m", tools::Track::one_shot, "all"};
   card.usage = {.cost_usd = 6, .cost_known = true};
   for (const double perf : {0.5, 1.5}) {
-    card.operators.push_back(score_of(perf < 1 ? "slower" : "faster", Outcome::pass, ErrorKind::none, Stage::done));
+    card.operators.push_back(
+        score_of(perf < 1 ? "slower" : "faster", Outcome::pass, ErrorKind::none, Stage::done));
     sandbox::Verdict& verdict = *card.operators.back().verdict;
     verdict.provenance.device = "cuda:0";
     verdict.perf = perf;
@@ -296,8 +318,10 @@ TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
   CHECK(document["operators"][0]["gpu_efficiency"] == Approx(0.5));
   CHECK(document["operators"][0]["gpu_efficiency_peak"] == Approx(0.75));
   CHECK(document["metrics"]["all"]["gpu_efficiency_peak"]["value"] == Approx(0.5));
-  CHECK(line_with(report_as_table(report), "peak GPU efficiency").find("50.0 %") != std::string::npos);
-  CHECK(line_with(report_as_table(report), "mean over the cases").find("37.5 %") != std::string::npos);
+  CHECK(line_with(report_as_table(report), "peak GPU efficiency").find("50.0 %") !=
+        std::string::npos);
+  CHECK(line_with(report_as_table(report), "mean over the cases").find("37.5 %") !=
+        std::string::npos);
   CHECK(line_with(report_as_csv(report), ",slower,").find(",0.75,,,6") != std::string::npos);
   CHECK(report_as_html(report).find("GPU efficiency, peak") != std::string::npos);
   CHECK(report.rows[0].speed_up_pytorch.value() == Approx(2.0));
@@ -305,14 +329,16 @@ TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
   CHECK(report.totals.cost_per_pass_rate.value() == Approx(9));
   CHECK(report.totals.cost_per_perf.value() == Approx(9));
   CHECK(report_as_html(report).find("fast_p") != std::string::npos);
-  CHECK(line_with(report_as_table(report), "cost").find("$3.0000 per solved operator, $9.0000 over the pass rate") != std::string::npos);
+  CHECK(line_with(report_as_table(report), "cost")
+            .find("$3.0000 per solved operator, $9.0000 over the pass rate") != std::string::npos);
   // One right submission without a time: perf is unknown, not low.
   card.operators[0].verdict->perf.reset();
   report = make_report(card);
   CHECK_FALSE(report.totals.perf_at_1);
   CHECK(report.totals.no_perf_reason == "1 of 2 right submissions were not timed");
   CHECK(report_as_html(report).find("over the oracle") == std::string::npos);
-  CHECK(report_as_html(report).find("Not drawn: 1 of 2 right submissions were not timed.") != std::string::npos);
+  CHECK(report_as_html(report).find("Not drawn: 1 of 2 right submissions were not timed.") !=
+        std::string::npos);
 }
 
 TEST_CASE("a cost that is not known is never shown as 0, in any form") {
@@ -328,10 +354,13 @@ TEST_CASE("a cost that is not known is never shown as 0, in any form") {
     const std::string page = report_as_html(report);
     const std::size_t at = page.find(">cost</th>");
     const std::string shown = page.substr(at, page.find("</tr>", at) - at);
-    return std::vector<std::string>{totals["cost_usd"].dump(), totals["known_cost_usd"].dump(), first.substr(first.rfind(',') + 1),
+    return std::vector<std::string>{totals["cost_usd"].dump(), totals["known_cost_usd"].dump(),
+                                    first.substr(first.rfind(',') + 1),
                                     line_with(report_as_table(report), "cost  "), shown};
   };
-  const auto has = [](const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; };
+  const auto has = [](const std::string& text, const std::string& word) {
+    return text.find(word) != std::string::npos;
+  };
   std::vector<std::string> shown = forms({});
   CHECK(shown[0] == "null");
   CHECK(shown[2] == "not known");
@@ -363,7 +392,8 @@ TEST_CASE("a cost over several runs is known where that of each is") {
   second.run.handle = "run_second";
   for (const bool known : {true, false}) {
     second.usage.cost_known = known;
-    for (const std::vector<tools::Scorecard>& runs : {std::vector{first, second}, std::vector{second, first}}) {
+    for (const std::vector<tools::Scorecard>& runs :
+         {std::vector{first, second}, std::vector{second, first}}) {
       const Result<Report> report = make_report(runs, nullptr);
       REQUIRE(report);
       CHECK(report->usage.cost_known == known);

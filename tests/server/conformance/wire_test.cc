@@ -1,5 +1,6 @@
-// Golden requests and responses of the conformance fixtures: tests/wire/conformance/*.json. ASSAY_APPROVE=1 rewrites the responses with what the
-// server says now. Each pair runs against a fresh server, without a session.
+// Golden requests and responses of the conformance fixtures: tests/wire/conformance/*.json.
+// ASSAY_APPROVE=1 rewrites the responses with what the server says now. Each pair runs against a
+// fresh server, without a session.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -30,7 +31,9 @@ json answer(const json& request) {
 
 TEST_CASE("wire: golden files of the conformance fixtures") {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(fs::path(ASSAY_SOURCE_DIR) / "tests/wire/conformance")) files.push_back(entry.path());
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(ASSAY_SOURCE_DIR) / "tests/wire/conformance"))
+    files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   REQUIRE(files.size() >= 30);
   const bool approve = std::getenv("ASSAY_APPROVE") != nullptr;

@@ -19,7 +19,9 @@ struct Scratch {
   fs::path dir = fs::temp_directory_path() / new_handle("lint_cache_test");
   Scratch() { fs::create_directories(dir / "op"); }
   ~Scratch() { fs::remove_all(dir); }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(dir / name) << text; }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(dir / name) << text;
+  }
 };
 
 LintReport sound() {
@@ -39,16 +41,21 @@ LintReport sound() {
 
 TEST_CASE("a lint report for people and as JSON") {
   LintReport report = sound();
-  CHECK(lint_text(report) == "ok   demo                     12 checks, 9 of 9 mutants killed, oracle pass; all 7 cases record for cuda:90\n");
+  CHECK(lint_text(report) ==
+        "ok   demo                     12 checks, 9 of 9 mutants killed, oracle pass; all 7 cases "
+        "record for cuda:90\n");
   report.failures = {"demo, case small, runs: no"};
   report.recorded = "";
-  CHECK(lint_text(report) == "FAIL demo, case small, runs: no\nFAIL demo                     12 checks, 9 of 9 mutants killed, oracle pass\n");
+  CHECK(lint_text(report) ==
+        "FAIL demo, case small, runs: no\nFAIL demo                     12 checks, 9 of 9 mutants "
+        "killed, oracle pass\n");
   const Result<LintReport> again = lint_from_json(lint_to_json(report));
   REQUIRE(again);
   CHECK(lint_to_json(*again) == lint_to_json(report));
   CHECK(again->failures == report.failures);
   CHECK(lint_to_json(report).at("sound") == false);
-  for (const char* field : {"name", "checks", "mutants", "killed", "failures", "oracle", "recorded", "verdict", "checks_s", "oracle_s"}) {
+  for (const char* field : {"name", "checks", "mutants", "killed", "failures", "oracle", "recorded",
+                            "verdict", "checks_s", "oracle_s"}) {
     nlohmann::json broken = lint_to_json(report);
     broken.erase(field);
     CHECK(lint_from_json(broken).error().message.find(field) != std::string::npos);
@@ -97,7 +104,8 @@ TEST_CASE("a sound report is found again until the operator or the judges change
     CHECK_FALSE(cache.find(op));
   }
   SECTION("a damaged file is as if it were not there") {
-    for (const fs::directory_entry& entry : fs::directory_iterator(scratch.dir / "cache")) std::ofstream(entry.path()) << "{\"name\": ";
+    for (const fs::directory_entry& entry : fs::directory_iterator(scratch.dir / "cache"))
+      std::ofstream(entry.path()) << "{\"name\": ";
     CHECK_FALSE(cache.find(op));
   }
 }
@@ -127,7 +135,8 @@ TEST_CASE("the judges' content tells devices, programs and harnesses apart") {
   const sandbox::DeviceInfo cpu{.name = "cpu", .description = "", .default_target = ""};
   const std::string before = content_of_judges(paths, cpu);
   CHECK(before == content_of_judges(paths, cpu));
-  CHECK(before != content_of_judges(paths, {.name = "cuda:0", .description = "", .default_target = ""}));
+  CHECK(before !=
+        content_of_judges(paths, {.name = "cuda:0", .description = "", .default_target = ""}));
   scratch.write("sandbox/harness/judging/lint.py", "x");
   const std::string with_harness = content_of_judges(paths, cpu);
   CHECK(with_harness != before);

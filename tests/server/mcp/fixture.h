@@ -1,4 +1,5 @@
-// What the MCP tests share: a server with a few tools that show each path, and a running HTTP server.
+// What the MCP tests share: a server with a few tools that show each path, and a running HTTP
+// server.
 #pragma once
 
 #include <unistd.h>
@@ -33,12 +34,16 @@ inline Traces& traces() {
 }
 
 inline json object_schema(json properties, json required = json::array()) {
-  return {{"type", "object"}, {"properties", std::move(properties)}, {"required", std::move(required)}, {"additionalProperties", false}};
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)},
+          {"additionalProperties", false}};
 }
 
 /// Waits until it is cancelled or `ms` have passed, reporting progress every 10 ms.
 inline ToolResult wait_tool(const json& arguments, RequestContext& context) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(arguments.value("ms", 10'000));
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(arguments.value("ms", 10'000));
   ++traces().waiting;
   int step = 0;
   while (!context.cancelled() && std::chrono::steady_clock::now() < end) {
@@ -52,24 +57,40 @@ inline ToolResult wait_tool(const json& arguments, RequestContext& context) {
 
 inline std::unique_ptr<Server> make_server() {
   auto server = std::make_unique<Server>(ServerInfo{"wire", "Wire", "1.2.3", "Say hello."});
-  const json add_input = object_schema(
-      {{"a", {{"type", "integer"}, {"minimum", 0}}}, {"b", {{"type", "integer"}}}, {"mode", {{"type", "string"}, {"enum", {"plain", "loud"}}}}}, {"a", "b"});
+  const json add_input =
+      object_schema({{"a", {{"type", "integer"}, {"minimum", 0}}},
+                     {"b", {{"type", "integer"}}},
+                     {"mode", {{"type", "string"}, {"enum", {"plain", "loud"}}}}},
+                    {"a", "b"});
   const json add_output = object_schema({{"sum", {{"type", "integer"}}}}, {"sum"});
   const auto add = [&](Tool tool) { REQUIRE(server->add_tool(std::move(tool)).has_value()); };
-  add({"add", "Add", "Adds two integers.", add_input, add_output, {{"readOnlyHint", true}}, [](const json& arguments, RequestContext&) {
+  add({"add",
+       "Add",
+       "Adds two integers.",
+       add_input,
+       add_output,
+       {{"readOnlyHint", true}},
+       [](const json& arguments, RequestContext&) {
          const auto sum = arguments["a"].get<std::int64_t>() + arguments["b"].get<std::int64_t>();
          return ToolResult{false, "sum " + std::to_string(sum), {{"sum", sum}}};
        }});
-  add({"refuse", "", "Always fails.", object_schema(json::object()), add_output, nullptr, [](const json&, RequestContext&) {
-         return ToolResult{true, "no such operator; valid: vector_add", {{"error_kind", "not_found"}}};
+  add({"refuse", "", "Always fails.", object_schema(json::object()), add_output, nullptr,
+       [](const json&, RequestContext&) {
+         return ToolResult{
+             true, "no such operator; valid: vector_add", {{"error_kind", "not_found"}}};
        }});
   add({"throw", "", "Throws.", object_schema(json::object()), nullptr, nullptr,
-       [](const json&, RequestContext&) -> ToolResult { throw std::runtime_error("secret detail"); }});
-  add({"lie", "", "Breaks its output schema.", object_schema(json::object()), add_output, nullptr, [](const json&, RequestContext&) {
+       [](const json&, RequestContext&) -> ToolResult {
+         throw std::runtime_error("secret detail");
+       }});
+  add({"lie", "", "Breaks its output schema.", object_schema(json::object()), add_output, nullptr,
+       [](const json&, RequestContext&) {
          return ToolResult{false, "sum?", {{"sum", "three"}}};
        }});
-  add({"wait", "", "Waits.", object_schema({{"ms", {{"type", "integer"}}}}), nullptr, nullptr, wait_tool});
-  add({"chatty", "", "Prints to stdout, which must not reach the client.", object_schema(json::object()), nullptr, nullptr, [](const json&, RequestContext&) {
+  add({"wait", "", "Waits.", object_schema({{"ms", {{"type", "integer"}}}}), nullptr, nullptr,
+       wait_tool});
+  add({"chatty", "", "Prints to stdout, which must not reach the client.",
+       object_schema(json::object()), nullptr, nullptr, [](const json&, RequestContext&) {
          std::printf("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"forged\"}\n");
          std::fflush(stdout);
          return ToolResult{false, "printed \xff bytes", {{"ok", true}}};
@@ -84,8 +105,12 @@ inline json meta(json extra = json::object()) {
   return out;
 }
 
-inline json stateless_call(const json& id, const std::string& tool, json arguments = json::object(), json extra_meta = json::object()) {
-  return make_request(id, "tools/call", {{"name", tool}, {"arguments", std::move(arguments)}, {"_meta", meta(std::move(extra_meta))}});
+inline json stateless_call(const json& id, const std::string& tool, json arguments = json::object(),
+                           json extra_meta = json::object()) {
+  return make_request(id, "tools/call",
+                      {{"name", tool},
+                       {"arguments", std::move(arguments)},
+                       {"_meta", meta(std::move(extra_meta))}});
 }
 
 inline json legacy_call(const json& id, const std::string& tool, json arguments = json::object()) {
@@ -108,7 +133,9 @@ class RunningHttp {
   explicit RunningHttp(HttpOptions options = {}) : server_(make_server()) {
     std::promise<int> bound;
     options.listening = [&bound](int bound_port) { bound.set_value(bound_port); };
-    thread_ = std::thread([this, options] { status = serve_http(*server_, options, [this] { return stop_.load(); }); });
+    thread_ = std::thread([this, options] {
+      status = serve_http(*server_, options, [this] { return stop_.load(); });
+    });
     port = bound.get_future().get();
   }
   ~RunningHttp() {

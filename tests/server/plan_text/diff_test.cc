@@ -26,10 +26,14 @@ TEST_CASE("another grid and another scalar are changes of one operation") {
   auto& kernel = std::get<KernelOp>(after.ops[0]);
   kernel.grid = {4, 1, 1};
   kernel.params[3] = ScalarParam{4, 500};
-  CHECK(changed(before, after) == "operations\n  ~ 0  kernel fake_vector_add: grid 8x1x1 -> 4x1x1; argument 3 1000 (4 bytes) -> 500 (4 bytes)\n");
+  CHECK(changed(before, after) ==
+        "operations\n  ~ 0  kernel fake_vector_add: grid 8x1x1 -> 4x1x1; argument 3 1000 (4 bytes) "
+        "-> 500 (4 bytes)\n");
 }
 
-TEST_CASE("an operation that came in leaves its neighbours alone, and a buffer that came in leaves their names alone") {
+TEST_CASE(
+    "an operation that came in leaves its neighbours alone, and a buffer that came in leaves their "
+    "names alone") {
   const Plan before = test::vector_add_plan(1000);
   Plan after = before;
   after.buffers.insert(after.buffers.begin() + 2, PlanBuffer{BufferKind::scratch, 16, "", ""});
@@ -50,19 +54,24 @@ TEST_CASE("the same buffers in other sizes are the same buffers") {
 }
 
 TEST_CASE("another kernel, another image of the same kernel, another target") {
-  const std::string renamed = changed(test::vector_add_plan(64), test::vector_add_plan(64, "fake_nothing"));
+  const std::string renamed =
+      changed(test::vector_add_plan(64), test::vector_add_plan(64, "fake_nothing"));
   CHECK(renamed.find("  - 0  kernel fake_vector_add: grid") != std::string::npos);
   CHECK(renamed.find("  + 0  kernel fake_nothing: grid") != std::string::npos);
-  const std::string rebuilt = changed(test::vector_add_plan(64), test::vector_add_plan(64, "fake_vector_add", test::tiny_elf() + "x"));
+  const std::string rebuilt =
+      changed(test::vector_add_plan(64),
+              test::vector_add_plan(64, "fake_vector_add", test::tiny_elf() + "x"));
   CHECK(rebuilt.starts_with("binaries\n  ~ fake_vector_add: bytes 64 -> 65; sha256 "));
   Plan other = test::vector_add_plan(64);
   other.target = "cuda:100";
-  CHECK(changed(test::vector_add_plan(64), other) == "header\n  ~ plan: target cuda:90 -> cuda:100\n");
+  CHECK(changed(test::vector_add_plan(64), other) ==
+        "header\n  ~ plan: target cuda:90 -> cuda:100\n");
 }
 
 TEST_CASE("changes inside an alternative are found there") {
   const Plan before = test::rich_plan();
   Plan after = before;
   std::get<KernelOp>(std::get<ChoiceOp>(after.ops[4]).alternatives[0].ops[0]).grid = {9, 1, 1};
-  CHECK(changed(before, after) == "operations\n  ~     kernel k\xc3\xa9rnel: grid 4x2x1 -> 9x1x1\n");
+  CHECK(changed(before, after) ==
+        "operations\n  ~     kernel k\xc3\xa9rnel: grid 4x2x1 -> 9x1x1\n");
 }

@@ -45,7 +45,8 @@ TEST_CASE("one of everything that the format has") {
   CHECK(fact(entries[1], "argument 2") == "-1 (8 bytes)");
   CHECK(fact(entries[1], "argument 3") == "null");
   CHECK(fact(entries[1], "argument 4") == "global scratch, 128 bytes a program, aligned to 128");
-  CHECK(fact(entries[1], "argument 6").starts_with("tensor map of scratch0, shape [16, 4], strides [64] bytes, box [8, 2]"));
+  CHECK(fact(entries[1], "argument 6")
+            .starts_with("tensor map of scratch0, shape [16, 4], strides [64] bytes, box [8, 2]"));
   CHECK(entries[2].title == "fill scratch0");
   CHECK(fact(entries[2], "pattern") == "0x102030405060708");
   CHECK(entries[3].title == "copy x to scratch0");
@@ -61,14 +62,18 @@ TEST_CASE("one of everything that the format has") {
 
 TEST_CASE("a scalar that is rather a float is shown as both") {
   Plan plan = test::vector_add_plan(64);
-  std::get<KernelOp>(plan.ops[0]).params = {ScalarParam{4, std::bit_cast<std::uint32_t>(1.5F)}, ScalarParam{8, std::bit_cast<std::uint64_t>(-0.25)}, ScalarParam{4, 0xFFFFFFFF}};
+  std::get<KernelOp>(plan.ops[0]).params = {ScalarParam{4, std::bit_cast<std::uint32_t>(1.5F)},
+                                            ScalarParam{8, std::bit_cast<std::uint64_t>(-0.25)},
+                                            ScalarParam{4, 0xFFFFFFFF}};
   const Entry entry = operation_entries(plan, buffer_names(plan))[0];
   CHECK(fact(entry, "argument 0") == "1069547520, as float32 1.5 (4 bytes)");
   CHECK(fact(entry, "argument 1").find("as float64 -0.25") != std::string::npos);
   CHECK(fact(entry, "argument 2") == "-1 (4 bytes)");
 }
 
-TEST_CASE("names of a plan cannot drive a terminal or forge a line, and indices that point nowhere are said to") {
+TEST_CASE(
+    "names of a plan cannot drive a terminal or forge a line, and indices that point nowhere are "
+    "said to") {
   Plan plan = test::vector_add_plan(64, "\x1b[2Jevil\nkernel");
   plan.ops.push_back(CopyOp{9, 0, 0, 0, 4});
   const auto entries = operation_entries(plan, buffer_names(plan));

@@ -11,11 +11,37 @@ namespace {
 operators::Operator vector_add() {
   operators::Operator op;
   op.name = "vector_add";
-  for (const char* name : {"x", "y"}) op.arguments.push_back({.name = name, .type = operators::ArgumentType::tensor, .dtype = "case", .shape = {"2*n"}, .role = {}, .description = ""});
-  op.arguments.push_back({.name = "scale", .type = operators::ArgumentType::floating, .dtype = "", .shape = {}, .role = {}, .description = ""});
-  op.cases = {{.id = "small", .hidden = false, .interpreter = true, .dtype = "float32", .axes = {{"n", 32}}, .distribution = "normal"},
-              {.id = "half", .hidden = true, .interpreter = true, .dtype = "float16", .axes = {{"n", 1000}}, .distribution = "normal"},
-              {.id = "float", .hidden = false, .interpreter = true, .dtype = "float32", .axes = {{"n", 500}}, .distribution = "normal"}};
+  for (const char* name : {"x", "y"})
+    op.arguments.push_back({.name = name,
+                            .type = operators::ArgumentType::tensor,
+                            .dtype = "case",
+                            .shape = {"2*n"},
+                            .role = {},
+                            .description = ""});
+  op.arguments.push_back({.name = "scale",
+                          .type = operators::ArgumentType::floating,
+                          .dtype = "",
+                          .shape = {},
+                          .role = {},
+                          .description = ""});
+  op.cases = {{.id = "small",
+               .hidden = false,
+               .interpreter = true,
+               .dtype = "float32",
+               .axes = {{"n", 32}},
+               .distribution = "normal"},
+              {.id = "half",
+               .hidden = true,
+               .interpreter = true,
+               .dtype = "float16",
+               .axes = {{"n", 1000}},
+               .distribution = "normal"},
+              {.id = "float",
+               .hidden = false,
+               .interpreter = true,
+               .dtype = "float32",
+               .axes = {{"n", 500}},
+               .distribution = "normal"}};
   return op;
 }
 

@@ -13,7 +13,9 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Folder {
-  Folder() : path(fs::temp_directory_path() / ("assay-plans-" + std::to_string(::getpid()))) { fs::create_directories(path); }
+  Folder() : path(fs::temp_directory_path() / ("assay-plans-" + std::to_string(::getpid()))) {
+    fs::create_directories(path);
+  }
   ~Folder() { fs::remove_all(path); }
   std::string file(const std::string& name, const std::string& bytes) const {
     std::ofstream(path / name, std::ios::binary) << bytes;

@@ -17,20 +17,23 @@ TEST_CASE("a plan for people") {
         "  y  role input  bytes 4,000\n"
         "  scratch0  role scratch, holds an output  bytes 4,000\n"
         "binaries: 1\n"
-        "  fake_vector_add  bytes 64  sha256 " + hash + "  shared memory 0 bytes a block\n"
-        "operations: 1\n"
-        "  0  kernel fake_vector_add  grid 8x1x1  block 128x1x1\n"
-        "        argument 0 x\n"
-        "        argument 1 y\n"
-        "        argument 2 scratch0\n"
-        "        argument 3 1000 (4 bytes)\n"
-        "outputs: 1\n"
-        "  output 0  in scratch0  dtype float32  shape [1000]  strides [1]\n");
+        "  fake_vector_add  bytes 64  sha256 " +
+            hash +
+            "  shared memory 0 bytes a block\n"
+            "operations: 1\n"
+            "  0  kernel fake_vector_add  grid 8x1x1  block 128x1x1\n"
+            "        argument 0 x\n"
+            "        argument 1 y\n"
+            "        argument 2 scratch0\n"
+            "        argument 3 1000 (4 bytes)\n"
+            "outputs: 1\n"
+            "  output 0  in scratch0  dtype float32  shape [1000]  strides [1]\n");
 }
 
 TEST_CASE("choices show what each alternative does, and operations keep their numbers") {
   const std::string text = show_plan(test::rich_plan(), 1);
-  CHECK(text.find("  4  choice  question 7  alternatives 3\n    alternative BLOCK: 64\n      kernel k\xc3\xa9rnel") != std::string::npos);
+  CHECK(text.find("  4  choice  question 7  alternatives 3\n    alternative BLOCK: 64\n      "
+                  "kernel k\xc3\xa9rnel") != std::string::npos);
   CHECK(text.find("    alternative BLOCK: 128\n      copy x to scratch0") != std::string::npos);
 }
 

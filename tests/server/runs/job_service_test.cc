@@ -22,16 +22,20 @@ using tools::JobState;
 
 constexpr const char* kSlow = "# fake: sleep_ms=20000\n";
 
-std::string submit(ServicesFixture& services, const std::string& source, const std::string& run = "") {
+std::string submit(ServicesFixture& services, const std::string& source,
+                   const std::string& run = "") {
   const auto handle = services->jobs().submit(services.job(source), run, "");
   REQUIRE(handle);
   return *handle;
 }
 
-JobState state_of(ServicesFixture& services, const std::string& job) { return services->jobs().wait(job, 0, nullptr)->state; }
+JobState state_of(ServicesFixture& services, const std::string& job) {
+  return services->jobs().wait(job, 0, nullptr)->state;
+}
 
 void wait_until_running(ServicesFixture& services, const std::string& job) {
-  for (int i = 0; i < 2'000 && state_of(services, job) == JobState::queued; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 2'000 && state_of(services, job) == JobState::queued; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   REQUIRE(state_of(services, job) == JobState::running);
 }
 
@@ -53,7 +57,8 @@ TEST_CASE("a submission is in the store, for others to see, before submit return
   ServicesFixture services;
   const std::string job = submit(services, kSlow);
   SQLite::Database other(services.store_path().string(), SQLite::OPEN_READONLY);
-  SQLite::Statement query(other, "SELECT source FROM submissions WHERE job = ? AND finished_unix_ms IS NULL");
+  SQLite::Statement query(
+      other, "SELECT source FROM submissions WHERE job = ? AND finished_unix_ms IS NULL");
   query.bind(1, job);
   REQUIRE(query.executeStep());
   CHECK(query.getColumn(0).getString() == kSlow);
@@ -70,7 +75,9 @@ TEST_CASE("a verdict is in the store before anybody hears of it") {
   CHECK(query.getColumn(0).getString() == "pass");
 }
 
-TEST_CASE("stopping leaves what runs and what waits unfinished, and recover takes both up under their handles") {
+TEST_CASE(
+    "stopping leaves what runs and what waits unfinished, and recover takes both up under their "
+    "handles") {
   ServicesFixture services({}, 1);
   const std::string running = submit(services, "# fake: sleep_ms=300\n");
   const std::string waiting = submit(services, "# fake: fail\n");
@@ -87,15 +94,22 @@ TEST_CASE("stopping leaves what runs and what waits unfinished, and recover take
 }
 
 TEST_CASE("a verdict that was cut short by the stop is not kept, whatever it says") {
-  /// Asked to stop, it ends with what it has so far: as when a step beside the main one (asking the compiler) is what is cancelled.
+  /// Asked to stop, it ends with what it has so far: as when a step beside the main one (asking the
+  /// compiler) is what is cancelled.
   class HalfDone final : public sandbox::Device {
    public:
     sandbox::DeviceInfo info() const override {
-      return {.name = "fake", .description = "", .can_time = false, .best_tier = {}, .default_target = "", .concurrency = 1};
+      return {.name = "fake",
+              .description = "",
+              .can_time = false,
+              .best_tier = {},
+              .default_target = "",
+              .concurrency = 1};
     }
     sandbox::Verdict execute(const sandbox::Job& job, sandbox::JobMonitor& monitor) override {
       while (!monitor.cancel) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      return verdict_without_execution(job, ErrorKind::attribute_error, "found before the compiler was asked");
+      return verdict_without_execution(job, ErrorKind::attribute_error,
+                                       "found before the compiler was asked");
     }
   };
   ServicesFixture services;
@@ -111,12 +125,14 @@ TEST_CASE("a verdict that was cut short by the stop is not kept, whatever it say
   CHECK(services.end_of(job).verdict->outcome == Outcome::pass);
 }
 
-TEST_CASE("a job left by a killed server is re-queued; one that cannot be is aborted and not charged") {
+TEST_CASE(
+    "a job left by a killed server is re-queued; one that cannot be is aborted and not charged") {
   ServicesFixture services;
   const std::string run = services.start(tools::Track::one_shot);
   services.close();
   // What a killed process leaves: rows, and no process.
-  const auto leave = [&](const std::string& device, const std::string& op, const std::string& source) {
+  const auto leave = [&](const std::string& device, const std::string& op,
+                         const std::string& source) {
     auto store = Store::open(services.store_path(), StoreMode::read_write);
     REQUIRE(store);
     sandbox::Job job = services.job(source, JobKind::grade, op);
@@ -138,7 +154,8 @@ TEST_CASE("a job left by a killed server is re-queued; one that cannot be is abo
   CHECK(aborted.verdict->error_kind == ErrorKind::aborted);
   CHECK(aborted.verdict->summary.find("cuda:7") != std::string::npos);
   CHECK(services->runs().charge(run, "row_sum", JobKind::grade, sha256_hex("# fake: pass\n")));
-  CHECK_FALSE(services->runs().charge(run, "vector_add", JobKind::grade, sha256_hex("# fake: pass\n")));
+  CHECK_FALSE(
+      services->runs().charge(run, "vector_add", JobKind::grade, sha256_hex("# fake: pass\n")));
 }
 
 TEST_CASE("a job that takes the server down again and again is aborted") {
@@ -212,7 +229,8 @@ TEST_CASE("the load of a device counts what runs and what waits") {
   CHECK(now.queued + now.running == 2);
   CHECK(now.running >= 1);
   for (const std::string& job : {second, first}) REQUIRE(services->jobs().cancel(job));
-  for (int i = 0; i < 5'000 && load().running + load().queued > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 5'000 && load().running + load().queued > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK((load().queued == 0 && load().running == 0));
 }
 
@@ -228,7 +246,8 @@ TEST_CASE("wait tells of stages while the job runs, and gives up in time") {
   submit(services, "# fake: sleep_ms=1000\n");  // the one worker is busy until the wait has begun
   const std::string job = submit(services, "# fake: sleep_ms=100\n");
   std::vector<std::string> stages;
-  const auto status = services->jobs().wait(job, 20'000, [&](const tools::JobStatus& now) { stages.push_back(now.stage); });
+  const auto status = services->jobs().wait(
+      job, 20'000, [&](const tools::JobStatus& now) { stages.push_back(now.stage); });
   REQUIRE(status);
   CHECK(status->verdict.has_value());
   CHECK_FALSE(stages.empty());
@@ -247,11 +266,13 @@ TEST_CASE("many callers at once: every job gets its own verdict") {
     callers.emplace_back([&, caller] {
       for (int i = 0; i < 5; ++i) {
         const bool pass = (caller + i) % 2 == 0;
-        const auto handle = services->jobs().submit(services.job(pass ? "# fake: pass\n" : "# fake: fail\n"), "", "");
+        const auto handle = services->jobs().submit(
+            services.job(pass ? "# fake: pass\n" : "# fake: fail\n"), "", "");
         if (!handle) continue;
         const auto status = services->jobs().wait(*handle, 20'000, nullptr);
         const std::lock_guard lock(mutex);
-        if (status && status->verdict && (status->verdict->outcome == Outcome::pass) == pass) ++right;
+        if (status && status->verdict && (status->verdict->outcome == Outcome::pass) == pass)
+          ++right;
       }
     });
   }

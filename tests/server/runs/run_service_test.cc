@@ -21,12 +21,14 @@ TEST_CASE("a suite is all, a split or a list, in catalog order, each once") {
   using Names = std::vector<std::string>;
   CHECK(*resolve_suite("all", *catalog) == Names{"row_sum", "vector_add"});
   CHECK(*resolve_suite("standard", *catalog) == Names{"row_sum", "vector_add"});
-  CHECK(*resolve_suite(" vector_add , row_sum,vector_add,", *catalog) == Names{"row_sum", "vector_add"});
+  CHECK(*resolve_suite(" vector_add , row_sum,vector_add,", *catalog) ==
+        Names{"row_sum", "vector_add"});
   CHECK(*resolve_suite("vector_add", *catalog) == Names{"vector_add"});
   const auto unknown = resolve_suite("vector_add,vectoradd,softmaxx", *catalog);
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().code == ErrorCode::not_found);
-  for (const char* word : {"vectoradd", "softmaxx", "did you mean 'vector_add'", "standard, ood, dsl"}) {
+  for (const char* word :
+       {"vectoradd", "softmaxx", "did you mean 'vector_add'", "standard, ood, dsl"}) {
     INFO(word);
     CHECK(unknown.error().message.find(word) != std::string::npos);
   }
@@ -58,9 +60,11 @@ TEST_CASE("iterative: 20 compiles, 10 tests, 10 profiles, 1 submission per opera
   ServicesFixture services;
   const std::string run = services.start(Track::iterative);
   auto& runs = services->runs();
-  const std::vector<std::pair<JobKind, int>> budgets = {{JobKind::compile, 20}, {JobKind::test, 10}, {JobKind::profile, 10}, {JobKind::grade, 1}};
+  const std::vector<std::pair<JobKind, int>> budgets = {
+      {JobKind::compile, 20}, {JobKind::test, 10}, {JobKind::profile, 10}, {JobKind::grade, 1}};
   for (const auto& [kind, limit] : budgets) {
-    for (int i = 0; i < limit; ++i) REQUIRE(runs.charge(run, "vector_add", kind, sha256_hex(std::to_string(i))));
+    for (int i = 0; i < limit; ++i)
+      REQUIRE(runs.charge(run, "vector_add", kind, sha256_hex(std::to_string(i))));
     CHECK_FALSE(runs.charge(run, "vector_add", kind, kA));
     CHECK(runs.charge(run, "row_sum", kind, kA));  // budgets are per operator
   }
@@ -69,7 +73,9 @@ TEST_CASE("iterative: 20 compiles, 10 tests, 10 profiles, 1 submission per opera
 TEST_CASE("practice has no budget") {
   ServicesFixture services;
   const std::string run = services.start(Track::practice);
-  for (int i = 0; i < 50; ++i) REQUIRE(services->runs().charge(run, "vector_add", JobKind::grade, sha256_hex(std::to_string(i))));
+  for (int i = 0; i < 50; ++i)
+    REQUIRE(
+        services->runs().charge(run, "vector_add", JobKind::grade, sha256_hex(std::to_string(i))));
 }
 
 TEST_CASE("a run ends after 24 hours, knows its suite, and rejects what is no handle") {
@@ -84,7 +90,8 @@ TEST_CASE("a run ends after 24 hours, knows its suite, and rejects what is no ha
   services.clock.advance_ms(86'399'000);
   CHECK(runs.charge(run, "vector_add", JobKind::test, kA));
   services.clock.advance_ms(2'000);
-  CHECK(runs.charge(run, "vector_add", JobKind::test, kA).error().code == ErrorCode::permission_denied);
+  CHECK(runs.charge(run, "vector_add", JobKind::test, kA).error().code ==
+        ErrorCode::permission_denied);
   CHECK_FALSE(runs.report_usage(run, {.input_tokens = 1, .output_tokens = 1, .cost_usd = 0}));
   CHECK(runs.scorecard(run));
 }
@@ -94,7 +101,8 @@ TEST_CASE("the scaled track has room for 10 x 10 versions, and a week for them")
   auto& runs = services->runs();
   const std::string run = services.start(Track::scaled, "vector_add");
   for (const JobKind kind : {JobKind::compile, JobKind::test, JobKind::profile}) {
-    for (int i = 0; i < 100; ++i) REQUIRE(runs.charge(run, "vector_add", kind, sha256_hex(std::to_string(i))));
+    for (int i = 0; i < 100; ++i)
+      REQUIRE(runs.charge(run, "vector_add", kind, sha256_hex(std::to_string(i))));
     CHECK_FALSE(runs.charge(run, "vector_add", kind, kA));
   }
   services.clock.advance_ms(7 * 86'400'000LL - 1'000);
@@ -108,8 +116,10 @@ TEST_CASE("usage adds up, and nonsense is refused") {
   auto& runs = services->runs();
   const std::string run = services.start(Track::iterative);
   CHECK_FALSE(runs.scorecard(run)->usage.cost_known);
-  REQUIRE(runs.report_usage(run, {.input_tokens = 100, .output_tokens = 10, .cost_usd = 0.5, .cost_known = true}));
-  REQUIRE(runs.report_usage(run, {.input_tokens = 1, .output_tokens = 2, .cost_usd = 0.25, .cost_known = true}));
+  REQUIRE(runs.report_usage(
+      run, {.input_tokens = 100, .output_tokens = 10, .cost_usd = 0.5, .cost_known = true}));
+  REQUIRE(runs.report_usage(
+      run, {.input_tokens = 1, .output_tokens = 2, .cost_usd = 0.25, .cost_known = true}));
   const auto card = runs.scorecard(run);
   REQUIRE(card);
   CHECK(card->usage.input_tokens == 101);
@@ -122,10 +132,14 @@ TEST_CASE("usage adds up, and nonsense is refused") {
   CHECK_FALSE(runs.scorecard(run)->usage.cost_known);
   CHECK(runs.scorecard(run)->usage.cost_usd == Approx(0.75));
   CHECK_FALSE(runs.report_usage(run, {.input_tokens = -1, .output_tokens = 0, .cost_usd = 0}));
-  CHECK_FALSE(runs.report_usage(run, {.input_tokens = 0, .output_tokens = 0, .cost_usd = std::numeric_limits<double>::infinity()}));
+  CHECK_FALSE(runs.report_usage(run, {.input_tokens = 0,
+                                      .output_tokens = 0,
+                                      .cost_usd = std::numeric_limits<double>::infinity()}));
 }
 
-TEST_CASE("Pass@1 is over the whole suite, and Perf@1 exists only where every right submission was timed") {
+TEST_CASE(
+    "Pass@1 is over the whole suite, and Perf@1 exists only where every right submission was "
+    "timed") {
   ServicesFixture services;
   auto& runs = services->runs();
   const std::string run = services.start(Track::iterative);
@@ -153,7 +167,8 @@ TEST_CASE("a failure counts 0 in Perf@1 and needs no time") {
   ServicesFixture services;
   auto& runs = services->runs();
   const std::string run = services.start(Track::iterative);
-  for (const auto& [op, source] : {std::pair<std::string, std::string>("row_sum", "# fake: fail\n"), {"vector_add", "# fake: perf=1.5\n"}}) {
+  for (const auto& [op, source] : {std::pair<std::string, std::string>("row_sum", "# fake: fail\n"),
+                                   {"vector_add", "# fake: perf=1.5\n"}}) {
     REQUIRE(runs.charge(run, op, JobKind::grade, sha256_hex(source)));
     const auto handle = services->jobs().submit(services.job(source, JobKind::grade, op), run, "");
     REQUIRE(handle);

@@ -9,7 +9,9 @@ using testing::ToolBench;
 
 TEST_CASE("one_shot through the tools: one source, one of each") {
   ToolBench bench;
-  const Answer started = bench.call("start_run", {{"agent", "me"}, {"model", "m"}, {"track", "one_shot"}, {"suite", "vector_add"}});
+  const Answer started =
+      bench.call("start_run",
+                 {{"agent", "me"}, {"model", "m"}, {"track", "one_shot"}, {"suite", "vector_add"}});
   const std::string run = started.structured["run"];
   CHECK(started.structured["operators"] == json({"vector_add"}));
   CHECK_FALSE(bench.grade("run_tests", "# fake: fail\n", run).is_error);
@@ -35,7 +37,9 @@ TEST_CASE("what is left of a budget is said with each call, and that an operator
   CHECK(later.structured["calls_left"] == 8);
   CHECK(has(bench.grade("profile", "# fake: pass\n", run).text, "; profile 9 of 10 left\n"));
   CHECK_FALSE(has(bench.grade("run_tests", "# fake: pass\n").text, " left"));
-  CHECK_FALSE(has(bench.grade("run_tests", "# fake: pass\n", bench.services.start(Track::practice)).text, " left"));
+  CHECK_FALSE(
+      has(bench.grade("run_tests", "# fake: pass\n", bench.services.start(Track::practice)).text,
+          " left"));
 
   CHECK_FALSE(bench.grade("submit", "# fake: pass\n", run).structured.contains("calls_left"));
   const Answer after = bench.grade("run_tests", "# fake: pass\n", run);
@@ -45,7 +49,8 @@ TEST_CASE("what is left of a budget is said with each call, and that an operator
 
 TEST_CASE("start_run offers every track, and says what it allows") {
   ToolBench bench;
-  const Answer started = bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"track", "scaled"}});
+  const Answer started =
+      bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"track", "scaled"}});
   CHECK(started.structured["budgets"]["tests"] == 100);
   CHECK(started.text.find("good for 168 h") != std::string::npos);
 }
@@ -55,16 +60,19 @@ TEST_CASE("a scorecard lists what was worked on, and names the rest while it is 
   const std::string run = bench.services.start(Track::iterative);
   bench.grade("run_tests", "# fake: pass\n", run);
   const Answer card = bench.call("scorecard", {{"run", run}});
-  CHECK(has(card.text, "- vector_add: not submitted, 1 tool call\n- not submitted, 0 tool calls: row_sum\n"));
+  CHECK(has(card.text,
+            "- vector_add: not submitted, 1 tool call\n- not submitted, 0 tool calls: row_sum\n"));
   CHECK(card.structured["operators"].size() == 2);
 }
 
 TEST_CASE("usage and scorecard add up") {
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);
-  bench.call("report_usage", {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}, {"cost_usd", 0.5}});
+  bench.call("report_usage",
+             {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}, {"cost_usd", 0.5}});
   CHECK(bench.call("scorecard", {{"run", run}}).structured["cost_usd"] == 0.5);
-  const Answer without_cost = bench.call("report_usage", {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}});
+  const Answer without_cost =
+      bench.call("report_usage", {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}});
   CHECK(without_cost.structured["input_tokens"] == 10);
   CHECK(without_cost.text.find("cost not known ($0.5 of it is)") != std::string::npos);
   CHECK_FALSE(without_cost.structured.contains("cost_usd"));
@@ -76,7 +84,8 @@ TEST_CASE("usage and scorecard add up") {
   CHECK(card.structured["perf_at_1"] == 0.75);
   bench.call("submit", {{"operator", "row_sum"}, {"code", "# fake: pass\n"}, {"run", run}});
   const Answer half_timed = bench.call("scorecard", {{"run", run}});
-  CHECK(half_timed.text.find("no Perf@1: 1 of 2 right submissions were not timed") != std::string::npos);
+  CHECK(half_timed.text.find("no Perf@1: 1 of 2 right submissions were not timed") !=
+        std::string::npos);
   CHECK_FALSE(half_timed.structured.contains("perf_at_1"));
   CHECK(bench.call("scorecard", {{"run", "nope"}}).is_error);
   CHECK(bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"suite", "softmaxx"}}).is_error);

@@ -15,11 +15,16 @@ namespace assay::testing {
 
 class ServicesFixture {
  public:
-  explicit ServicesFixture(server::QueueLimits queue = {}, int concurrency = 2) : queue_(queue), concurrency_(concurrency) { open(); }
+  explicit ServicesFixture(server::QueueLimits queue = {}, int concurrency = 2)
+      : queue_(queue), concurrency_(concurrency) {
+    open();
+  }
 
   server::Backend* operator->() { return services_.get(); }
   void close() { services_.reset(); }
-  void open(const std::string& device = "fake") { open(device, sandbox::make_fake_device(concurrency_)); }
+  void open(const std::string& device = "fake") {
+    open(device, sandbox::make_fake_device(concurrency_));
+  }
   void open(const std::string& name, std::unique_ptr<sandbox::Device> device) {
     server::Devices devices;
     devices.emplace_back(name, std::move(device));
@@ -32,7 +37,8 @@ class ServicesFixture {
   }
   std::filesystem::path store_path() const { return folder_.path() / "assay.db"; }
 
-  sandbox::Job job(const std::string& source, sandbox::JobKind kind = sandbox::JobKind::test, const std::string& op = "vector_add") const {
+  sandbox::Job job(const std::string& source, sandbox::JobKind kind = sandbox::JobKind::test,
+                   const std::string& op = "vector_add") const {
     sandbox::Job job;
     job.kind = kind;
     job.operator_name = op;
@@ -42,7 +48,8 @@ class ServicesFixture {
     return job;
   }
   std::string start(tools::Track track, const std::string& suite = "all") {
-    auto run = services_->runs().start({.agent = "tester", .model = "none", .track = track, .suite = suite});
+    auto run = services_->runs().start(
+        {.agent = "tester", .model = "none", .track = track, .suite = suite});
     if (!run) throw std::runtime_error(run.error().message);
     return run->handle;
   }

@@ -1,5 +1,5 @@
-// Every tool over the real services and the fake device, as the protocol layer calls them; each answer is validated against the tool's
-// own output schema and held to its size.
+// Every tool over the real services and the fake device, as the protocol layer calls them; each
+// answer is validated against the tool's own output schema and held to its size.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
 #include "tools/model/tool.h"
+#include "tools/registry.h"
 
 namespace assay::testing {
 
@@ -25,7 +26,8 @@ inline constexpr std::size_t kConciseChars = 4'800;
 
 class ToolBench {
  public:
-  explicit ToolBench(std::int64_t answer_within_ms = 20'000) : tool_services_(services->for_tools()) {
+  explicit ToolBench(std::int64_t answer_within_ms = 20'000)
+      : tool_services_(services->for_tools()) {
     tool_services_.limits.answer_within_ms = answer_within_ms;
     tool_services_.examples = examples_->get();
     for (Tool& tool : tools::make_tools(tool_services_)) tools_.emplace(tool.name, std::move(tool));
@@ -35,11 +37,14 @@ class ToolBench {
     const Tool& tool = tools_.at(name);
     const auto input = mcp::Schema::compile(tool.input_schema);
     REQUIRE(input);
-    for (const std::string& problem : input->check(arguments)) FAIL("arguments of " << name << ": " << problem);
-    Answer answer = tool.run(arguments, {.progress = [](double, double, const std::string&) {}, .cancelled = [this] { return cancelled; }});
+    for (const std::string& problem : input->check(arguments))
+      FAIL("arguments of " << name << ": " << problem);
+    Answer answer = tool.run(arguments, {.progress = [](double, double, const std::string&) {},
+                                         .cancelled = [this] { return cancelled; }});
     const auto output = mcp::Schema::compile(tool.output_schema);
     REQUIRE(output);
-    for (const std::string& problem : output->check(answer.structured)) FAIL(name << ": " << problem << "\n" << answer.structured.dump(1));
+    for (const std::string& problem : output->check(answer.structured))
+      FAIL(name << ": " << problem << "\n" << answer.structured.dump(1));
     CHECK(answer.is_error == (answer.structured["status"] == "error"));
     CHECK_FALSE(answer.text.empty());
     if (arguments.value("response_format", "concise") == "concise") {
@@ -49,7 +54,8 @@ class ToolBench {
     }
     return answer;
   }
-  Answer grade(const std::string& tool, const std::string& code, const std::string& run = "", const std::string& op = "vector_add") {
+  Answer grade(const std::string& tool, const std::string& code, const std::string& run = "",
+               const std::string& op = "vector_add") {
     json arguments = {{"operator", op}, {"code", code}};
     if (!run.empty()) arguments["run"] = run;
     return call(tool, arguments);
@@ -60,11 +66,14 @@ class ToolBench {
   bool cancelled = false;
 
  private:
-  const Result<std::unique_ptr<operators::ExampleSearch>> examples_ = operators::ExampleSearch::load(std::string(ASSAY_SOURCE_DIR) + "/operators/examples");
+  const Result<std::unique_ptr<operators::ExampleSearch>> examples_ =
+      operators::ExampleSearch::load(std::string(ASSAY_SOURCE_DIR) + "/operators/examples");
   Services tool_services_;
   std::map<std::string, Tool> tools_;
 };
 
-inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace assay::testing

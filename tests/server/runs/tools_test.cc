@@ -11,10 +11,13 @@ using testing::kConciseChars;
 using testing::ServicesFixture;
 using testing::ToolBench;
 
-TEST_CASE("the list of tools is the one in the documents, with schemas that the validator knows in full") {
+TEST_CASE(
+    "the list of tools is the one in the documents, with schemas that the validator knows in "
+    "full") {
   ToolBench bench;
-  const std::vector<std::string> names = {"compile",      "fetch_spec", "job",       "list_operators",  "profile",   "read_artifact",
-                                          "report_usage", "run_tests",  "scorecard", "search_examples", "start_run", "submit"};
+  const std::vector<std::string> names = {
+      "compile",      "fetch_spec", "job",       "list_operators",  "profile",   "read_artifact",
+      "report_usage", "run_tests",  "scorecard", "search_examples", "start_run", "submit"};
   REQUIRE(bench.tools().size() == names.size());
   for (const std::string& name : names) {
     INFO(name);
@@ -30,9 +33,11 @@ TEST_CASE("the list of tools is the one in the documents, with schemas that the 
 
 TEST_CASE("list_operators filters, and names what it lists") {
   ToolBench bench;
-  CHECK(bench.call("list_operators", json::object()).structured["names"] == json({"row_sum", "vector_add"}));
+  CHECK(bench.call("list_operators", json::object()).structured["names"] ==
+        json({"row_sum", "vector_add"}));
   CHECK(bench.call("list_operators", {{"query", "VECTOR sum"}}).structured["matched"] == 2);
-  CHECK(bench.call("list_operators", {{"query", "add"}}).structured["names"] == json({"vector_add"}));
+  CHECK(bench.call("list_operators", {{"query", "add"}}).structured["names"] ==
+        json({"vector_add"}));
   CHECK(bench.call("list_operators", {{"split", "ood"}}).structured["matched"] == 0);
   CHECK(bench.call("list_operators", {{"difficulty", 1}}).structured["operators"].size() == 2);
   CHECK(bench.call("list_operators", {{"difficulty", 5}}).structured["matched"] == 0);
@@ -40,9 +45,12 @@ TEST_CASE("list_operators filters, and names what it lists") {
 
 TEST_CASE("list_operators that finds nothing says what would") {
   ToolBench bench;
-  const auto next = [&](const json& arguments) { return bench.call("list_operators", arguments).structured["next"].get<std::string>(); };
+  const auto next = [&](const json& arguments) {
+    return bench.call("list_operators", arguments).structured["next"].get<std::string>();
+  };
   CHECK(next({{"query", "vectr add"}}) == "Did you mean the query 'vector add'?");
-  CHECK(next({{"query", "vectr"}, {"split", "ood"}}) == "Did you mean the query 'vector'? Leave out a filter.");
+  CHECK(next({{"query", "vectr"}, {"split", "ood"}}) ==
+        "Did you mean the query 'vector'? Leave out a filter.");
   CHECK(next({{"query", "zebra"}}) == "Use other words; without a query all operators are listed.");
   CHECK(next({{"split", "ood"}}) == "Leave out a filter.");
 }
@@ -50,10 +58,11 @@ TEST_CASE("list_operators that finds nothing says what would") {
 TEST_CASE("fetch_spec shows what is needed, never the oracle or a hidden case") {
   ToolBench bench;
   for (const char* format : {"concise", "detailed"}) {
-    const Answer answer = bench.call("fetch_spec", {{"operator", "vector_add"}, {"response_format", format}});
+    const Answer answer =
+        bench.call("fetch_spec", {{"operator", "vector_add"}, {"response_format", format}});
     const std::string all = answer.text + answer.structured.dump();
-    for (const char* part :
-         {"vector_add(x: Tensor, y: Tensor) -> Tensor", "def reference(", "awkward", "1000003", "0.01", "z[i] = x[i] + y[i]", "3 hidden ones"}) {
+    for (const char* part : {"vector_add(x: Tensor, y: Tensor) -> Tensor", "def reference(",
+                             "awkward", "1000003", "0.01", "z[i] = x[i] + y[i]", "3 hidden ones"}) {
       INFO(part);
       CHECK(has(answer.text, part));
     }
@@ -82,7 +91,9 @@ TEST_CASE("search_examples finds by words and by code, whole sources while there
   CHECK(best["score"] > words.structured["examples"][1]["score"]);
   CHECK(has(best["source"], "tl.atomic_cas(lock_ptr, 0, 1"));
 
-  const Answer code = bench.call("search_examples", {{"code", "while tl.atomic_cas(mutex, 0, 1, sem=\"acquire\") == 1:\n    pass"}, {"k", 1}});
+  const Answer code = bench.call(
+      "search_examples",
+      {{"code", "while tl.atomic_cas(mutex, 0, 1, sem=\"acquire\") == 1:\n    pass"}, {"k", 1}});
   REQUIRE(code.structured["examples"].size() == 1);
   CHECK(code.structured["examples"][0]["name"] == "atomic_cas_lock");
   CHECK(code.structured["examples"][0]["by"] == "code");
@@ -90,31 +101,38 @@ TEST_CASE("search_examples finds by words and by code, whole sources while there
   for (const char* query : {"mask", "tl.load", "scan OR sort", "rows"}) {
     INFO(query);
     const Answer concise = bench.call("search_examples", {{"query", query}, {"k", 10}});
-    const Answer detailed = bench.call("search_examples", {{"query", query}, {"k", 10}, {"response_format", "detailed"}});
+    const Answer detailed = bench.call(
+        "search_examples", {{"query", query}, {"k", 10}, {"response_format", "detailed"}});
     CHECK(concise.structured["examples"][0].contains("source"));
     CHECK_FALSE(concise.structured.contains("truncated"));
     CHECK(has(concise.text, "left out for size"));
-    for (const json& example : concise.structured["examples"]) CHECK(has(concise.text, example["title"]));
+    for (const json& example : concise.structured["examples"])
+      CHECK(has(concise.text, example["title"]));
     REQUIRE(detailed.structured["examples"].size() == 10);
-    for (const json& example : detailed.structured["examples"]) CHECK(has(detailed.text, example.value("source", "missing")));
+    for (const json& example : detailed.structured["examples"])
+      CHECK(has(detailed.text, example.value("source", "missing")));
   }
   const Answer none = bench.call("search_examples", {{"query", "zebra"}});
   CHECK(none.structured["examples"].empty());
   CHECK(has(none.text, "other words"));
 }
 
-TEST_CASE("search_examples takes one of query and code, and nothing of either is a query language") {
+TEST_CASE(
+    "search_examples takes one of query and code, and nothing of either is a query language") {
   ToolBench bench;
-  for (const json& arguments : {json::object(), json{{"k", 2}}, json{{"query", "scan"}, {"code", "x = 1"}}}) {
+  for (const json& arguments :
+       {json::object(), json{{"k", 2}}, json{{"query", "scan"}, {"code", "x = 1"}}}) {
     const Answer refused = bench.call("search_examples", arguments);
     CHECK(refused.structured["error"]["code"] == "invalid_argument");
     CHECK(has(refused.text, "valid: one of them, query"));
   }
   CHECK(has(bench.call("search_examples", {{"query", " \"*"}}).text, "no word"));
   CHECK(has(bench.call("search_examples", {{"code", "x"}}).text, "five tokens"));
-  CHECK_FALSE(bench.call("search_examples", {{"query", "name:x\" OR NEAR(a b) AND NOT ^*"}}).is_error);
+  CHECK_FALSE(
+      bench.call("search_examples", {{"query", "name:x\" OR NEAR(a b) AND NOT ^*"}}).is_error);
   const auto schema = mcp::Schema::compile(bench.tools().at("search_examples").input_schema);
-  for (const json& wrong : {json{{"query", "scan"}, {"k", 0}}, json{{"query", "scan"}, {"k", 11}}, json{{"query", std::string(201, 'x')}}})
+  for (const json& wrong : {json{{"query", "scan"}, {"k", 0}}, json{{"query", "scan"}, {"k", 11}},
+                            json{{"query", std::string(201, 'x')}}})
     CHECK_FALSE(schema->check(wrong).empty());
 }
 
@@ -132,7 +150,8 @@ TEST_CASE("run_tests answers the outcome first, then what failed and what to do"
   CHECK(has(wrong.text, "expected 1, got 0.5"));
   CHECK(wrong.structured["error_type"] == "ResultsError");
 
-  const Answer broken = bench.grade("run_tests", "import triton\n# fake: error=compilation_error\n");
+  const Answer broken =
+      bench.grade("run_tests", "import triton\n# fake: error=compilation_error\n");
   CHECK(broken.text.starts_with("error (compilation_error): "));
   CHECK(has(broken.text, "line 2: # fake: error=compilation_error"));
   CHECK(has(broken.text, "next: "));
@@ -146,11 +165,23 @@ TEST_CASE("bad arguments are refused with the valid values, and are not charged"
   CHECK(has(bench.grade("run_tests", "x", run, "nope").text, "unknown operator 'nope'"));
   CHECK(has(bench.grade("run_tests", " \n", run).text, "code is empty"));
   CHECK(has(bench.grade("run_tests", std::string("a\0b", 3), run).text, "binary"));
-  CHECK(has(bench.grade("run_tests", std::string((1 << 20) + 1, '#'), run).text, "1048577 bytes; the limit is 1048576"));
-  CHECK(has(bench.call("profile", {{"operator", "vector_add"}, {"code", "x"}, {"case", "secret_tiny"}, {"run", run}}).text, "valid: small, awkward, large"));
-  CHECK(has(bench.call("compile", {{"operator", "vector_add"}, {"code", "x"}, {"targets", {"tpu:1"}}, {"run", run}}).text, "cuda:90"));
+  CHECK(has(bench.grade("run_tests", std::string((1 << 20) + 1, '#'), run).text,
+            "1048577 bytes; the limit is 1048576"));
+  CHECK(has(
+      bench
+          .call("profile",
+                {{"operator", "vector_add"}, {"code", "x"}, {"case", "secret_tiny"}, {"run", run}})
+          .text,
+      "valid: small, awkward, large"));
+  CHECK(has(
+      bench
+          .call("compile",
+                {{"operator", "vector_add"}, {"code", "x"}, {"targets", {"tpu:1"}}, {"run", run}})
+          .text,
+      "cuda:90"));
   CHECK(has(bench.grade("submit", "x", "run_x").text, "start_run"));
-  for (const char* tool : {"compile", "run_tests", "profile", "submit"}) CHECK_FALSE(bench.grade(tool, "# fake: pass\n", run).is_error);
+  for (const char* tool : {"compile", "run_tests", "profile", "submit"})
+    CHECK_FALSE(bench.grade(tool, "# fake: pass\n", run).is_error);
 }
 
 TEST_CASE("submit grades hidden cases and shows nothing of them") {
@@ -158,31 +189,38 @@ TEST_CASE("submit grades hidden cases and shows nothing of them") {
   const std::string run = bench.services.start(Track::iterative);
   for (const char* format : {"concise", "detailed"}) {
     const Answer answer = bench.call(
-        "submit",
-        {{"operator", format == std::string("concise") ? "vector_add" : "row_sum"}, {"code", "# fake: fail\n"}, {"run", run}, {"response_format", format}});
+        "submit", {{"operator", format == std::string("concise") ? "vector_add" : "row_sum"},
+                   {"code", "# fake: fail\n"},
+                   {"run", run},
+                   {"response_format", format}});
     REQUIRE(answer.structured["cases"].size() == 6);
     CHECK(answer.structured["cases"][3]["id"] == "hidden_1");
     CHECK(has(answer.text, "wrong: 3 public, 3 hidden"));
-    for (const char* secret : {"secret", "777777", "888888", "cancell"}) CHECK_FALSE(has(answer.text + answer.structured.dump(), secret));
+    for (const char* secret : {"secret", "777777", "888888", "cancell"})
+      CHECK_FALSE(has(answer.text + answer.structured.dump(), secret));
     CHECK_FALSE(answer.structured["cases"][3].contains("first_mismatch"));
     CHECK(answer.structured["cases"][0].contains("first_mismatch"));
   }
 }
 
-TEST_CASE("perf is shown where the device times, and profile takes the last public case unless told") {
+TEST_CASE(
+    "perf is shown where the device times, and profile takes the last public case unless told") {
   ToolBench bench;
   const Answer last = bench.grade("profile", "# fake: perf=2\n");
   CHECK(last.structured["cases"].size() == 1);
   CHECK(last.structured["cases"][0]["id"] == "large");
   CHECK(last.structured["perf"] == 2.0);
   CHECK(has(last.text, "(2x)"));
-  const Answer chosen = bench.call("profile", {{"operator", "vector_add"}, {"code", "# fake: pass\n"}, {"case", "small"}});
+  const Answer chosen = bench.call(
+      "profile", {{"operator", "vector_add"}, {"code", "# fake: pass\n"}, {"case", "small"}});
   CHECK(chosen.structured["cases"][0]["id"] == "small");
 }
 
 TEST_CASE("compile reports kernels per target, and artifacts that read_artifact reads") {
   ToolBench bench;
-  const Answer answer = bench.call("compile", {{"operator", "vector_add"}, {"code", "# fake: pass\n"}, {"targets", {"cuda:90", "hip:gfx942"}}});
+  const Answer answer = bench.call("compile", {{"operator", "vector_add"},
+                                               {"code", "# fake: pass\n"},
+                                               {"targets", {"cuda:90", "hip:gfx942"}}});
   REQUIRE(answer.structured["kernels"].size() == 2);
   CHECK(answer.structured["kernels"][1]["target"] == "hip:gfx942");
   CHECK(has(answer.text, "32 registers"));
@@ -191,7 +229,8 @@ TEST_CASE("compile reports kernels per target, and artifacts that read_artifact 
   const std::string handle = answer.structured["artifacts"][0]["artifact"];
   const Answer whole = bench.call("read_artifact", {{"artifact", handle}});
   CHECK(has(whole.structured["text"], "compiles nothing"));
-  CHECK(bench.call("read_artifact", {{"artifact", handle}, {"offset", 3}, {"limit", 2}}).structured["text"] == "no");
+  CHECK(bench.call("read_artifact", {{"artifact", handle}, {"offset", 3}, {"limit", 2}})
+            .structured["text"] == "no");
   CHECK(bench.call("read_artifact", {{"artifact", "/etc/passwd"}}).is_error);
   CHECK(bench.call("read_artifact", {{"artifact", new_handle("artifact")}}).is_error);
 }
@@ -200,7 +239,8 @@ TEST_CASE("a large artifact is read in pieces that fit, and grep finds lines by 
   ToolBench bench;
   const std::string job = bench.grade("run_tests", "# fake: pass\n").structured["job"];
   std::string text;
-  for (int i = 0; i < 20'000; ++i) text += "line " + std::to_string(i) + (i % 7'000 == 5 ? " (needle.*)" : "") + "\n";
+  for (int i = 0; i < 20'000; ++i)
+    text += "line " + std::to_string(i) + (i % 7'000 == 5 ? " (needle.*)" : "") + "\n";
   const auto handle = bench.services->artifacts().put(job, {"ptx", "kernel", text});
   REQUIRE(handle);
   std::string read;
@@ -237,12 +277,14 @@ TEST_CASE("work that takes long is answered with a handle that job continues and
   CHECK(done.structured["outcome"] == "pass");
   CHECK(bench.call("job", {{"job", job}}).structured["outcome"] == "pass");
 
-  const std::string endless = bench.grade("run_tests", "# fake: sleep_ms=50000\n").structured["job"];
+  const std::string endless =
+      bench.grade("run_tests", "# fake: sleep_ms=50000\n").structured["job"];
   CHECK(bench.call("job", {{"job", endless}, {"wait_s", 0}}).structured["status"] == "running");
   const Answer stopped = bench.call("job", {{"job", endless}, {"cancel", true}, {"wait_s", 5}});
   CHECK(stopped.structured["state"] == "cancelled");
   CHECK(bench.call("job", {{"job", "job_x"}}).is_error);
-  CHECK(bench.call("job", {{"job", job}, {"wait_s", 60}}).structured["outcome"] == "pass");  // more than is waited
+  CHECK(bench.call("job", {{"job", job}, {"wait_s", 60}}).structured["outcome"] ==
+        "pass");  // more than is waited
 }
 
 TEST_CASE("a client that goes away cancels a test, never a submission") {
@@ -253,15 +295,23 @@ TEST_CASE("a client that goes away cancels a test, never a submission") {
   const Answer submitted = bench.grade("submit", "# fake: sleep_ms=600\n", run);
   CHECK(submitted.structured["status"] == "running");
   bench.cancelled = false;
-  CHECK(bench.call("job", {{"job", submitted.structured["job"]}, {"wait_s", 20}}).structured["outcome"] == "pass");
+  CHECK(bench.call("job", {{"job", submitted.structured["job"]}, {"wait_s", 20}})
+            .structured["outcome"] == "pass");
 }
 
-TEST_CASE("the real catalog fits: every concise spec is within its size, and no more than its reference is cut; a detailed one is whole") {
+TEST_CASE(
+    "the real catalog fits: every concise spec is within its size, and no more than its reference "
+    "is cut; a detailed one is whole") {
   const auto catalog = operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators");
   REQUIRE(catalog);
   ServicesFixture fixture;
-  Services services = {.catalog = *catalog, .runs = fixture->runs(), .jobs = fixture->jobs(), .artifacts = fixture->artifacts(), .limits = {}};
-  const CallContext context = {.progress = [](double, double, const std::string&) {}, .cancelled = [] { return false; }};
+  Services services = {.catalog = *catalog,
+                       .runs = fixture->runs(),
+                       .jobs = fixture->jobs(),
+                       .artifacts = fixture->artifacts(),
+                       .limits = {}};
+  const CallContext context = {.progress = [](double, double, const std::string&) {},
+                               .cancelled = [] { return false; }};
   for (const Tool& tool : make_tools(services)) {
     if (tool.name != "fetch_spec") continue;
     for (const auto& op : catalog->all()) {
@@ -269,9 +319,12 @@ TEST_CASE("the real catalog fits: every concise spec is within its size, and no 
       const Answer answer = tool.run({{"operator", op.name}}, context);
       CHECK(answer.text.size() <= kConciseChars);
       CHECK(has(answer.text, op.description));
-      if (op.name == "silu") CHECK(has(answer.text, "abs error <= 0.0001 (compared as error * 100 <= 0.01)"));
-      for (const operators::Argument& argument : op.arguments) CHECK(has(answer.text, "- " + argument.name + ": "));
-      const std::string detailed = tool.run({{"operator", op.name}, {"response_format", "detailed"}}, context).text;
+      if (op.name == "silu")
+        CHECK(has(answer.text, "abs error <= 0.0001 (compared as error * 100 <= 0.01)"));
+      for (const operators::Argument& argument : op.arguments)
+        CHECK(has(answer.text, "- " + argument.name + ": "));
+      const std::string detailed =
+          tool.run({{"operator", op.name}, {"response_format", "detailed"}}, context).text;
       CHECK(has(detailed, op.description));
       CHECK_FALSE(has(detailed, "(cut"));
       for (const auto& item : op.cases) {

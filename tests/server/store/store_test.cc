@@ -86,7 +86,8 @@ TEST_CASE("a new store is made, with its folders, and opens again") {
   CHECK((*again)->runs()->size() == 1);
 }
 
-TEST_CASE("a store of an Assay that did not tell a cost of 0 from none is read, and its 0 is not known") {
+TEST_CASE(
+    "a store of an Assay that did not tell a cost of 0 from none is read, and its 0 is not known") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "older.db";
   const tools::RunInfo run = run_of();
@@ -94,7 +95,8 @@ TEST_CASE("a store of an Assay that did not tell a cost of 0 from none is read, 
     const auto store = Store::open(path, StoreMode::read_write);
     REQUIRE(store);
     REQUIRE((*store)->insert_run(run));
-    REQUIRE((*store)->add_usage(run.handle, {.input_tokens = 3, .cost_usd = 0, .cost_known = true}, 1));
+    REQUIRE(
+        (*store)->add_usage(run.handle, {.input_tokens = 3, .cost_usd = 0, .cost_known = true}, 1));
     CHECK((*store)->usage(run.handle)->cost_known);
   }
   { SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("DROP TABLE free_usage"); }
@@ -234,20 +236,23 @@ TEST_CASE("a job is unfinished until it has a verdict, and has one verdict only"
   CHECK((*store)->finished_job("job_none").error().code == ErrorCode::not_found);
 }
 
-TEST_CASE("how a run's calls ended, in order; gradings, other runs and what is unfinished are left out") {
+TEST_CASE(
+    "how a run's calls ended, in order; gradings, other runs and what is unfinished are left out") {
   const TemporaryFolder folder;
   const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
   REQUIRE(store);
   const tools::RunInfo run = run_of();
   REQUIRE((*store)->insert_run(run));
-  const auto insert = [&](sandbox::JobKind kind, const std::string& of_run, std::optional<sandbox::ErrorKind> end) {
+  const auto insert = [&](sandbox::JobKind kind, const std::string& of_run,
+                          std::optional<sandbox::ErrorKind> end) {
     sandbox::Job job = job_of();
     job.id = new_handle("job");
     job.kind = kind;
     REQUIRE((*store)->insert_job(job, of_run, "cpu", 1));
     if (!end) return;
     sandbox::Verdict verdict = verdict_of(job);
-    verdict.outcome = *end == sandbox::ErrorKind::none ? sandbox::Outcome::pass : sandbox::Outcome::error;
+    verdict.outcome =
+        *end == sandbox::ErrorKind::none ? sandbox::Outcome::pass : sandbox::Outcome::error;
     verdict.error_kind = *end;
     verdict.stage = sandbox::Stage::record;
     REQUIRE((*store)->finish_job(job.id, tools::JobState::finished, verdict, false, 2));
@@ -275,7 +280,8 @@ TEST_CASE("charges count, lock and come back") {
   const tools::RunInfo run = run_of();
   REQUIRE((*store)->insert_run(run));
   const auto charge = [&](const std::string& source, std::int64_t limit, bool lock) {
-    const auto outcome = (*store)->charge(run.handle, "vector_add", sandbox::JobKind::grade, sha256_hex(source), limit, lock, 1);
+    const auto outcome = (*store)->charge(run.handle, "vector_add", sandbox::JobKind::grade,
+                                          sha256_hex(source), limit, lock, 1);
     REQUIRE(outcome);
     return *outcome;
   };
@@ -290,7 +296,8 @@ TEST_CASE("charges count, lock and come back") {
   REQUIRE((*store)->finish_job(job.id, tools::JobState::aborted, verdict_of(job), true, 3));
   CHECK_FALSE(charge("b", 1, true).granted);  // the lock outlives the refund
   CHECK(charge("a", 1, true).granted);
-  REQUIRE((*store)->refund_unbound(run.handle, "vector_add", sandbox::JobKind::grade, sha256_hex("a")));
+  REQUIRE(
+      (*store)->refund_unbound(run.handle, "vector_add", sandbox::JobKind::grade, sha256_hex("a")));
   CHECK(charge("a", 1, true).granted);
   CHECK((*(*store)->tool_calls(run.handle))["vector_add"] == 1);
 }
@@ -315,7 +322,8 @@ TEST_CASE("artifacts are read in slices, byte for byte") {
   CHECK((*store)->read_artifact("artifact_2", 0, 10)->bytes.empty());
   CHECK((*store)->read_artifact("artifact_3", 0, 1).error().code == ErrorCode::not_found);
   CHECK((*store)->list_artifacts(job.id)->size() == 2);
-  CHECK((*store)->insert_artifact("artifact_4", "job_none", {"log", "x", ""}, 1).error().code == ErrorCode::not_found);
+  CHECK((*store)->insert_artifact("artifact_4", "job_none", {"log", "x", ""}, 1).error().code ==
+        ErrorCode::not_found);
 }
 
 }  // namespace assay::server

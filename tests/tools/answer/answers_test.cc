@@ -1,12 +1,13 @@
 #include "tools/answer/answers.h"
 
-#include "tests/catch.h"
 #include "base/escape.h"
+#include "tests/catch.h"
 
 namespace assay::tools {
 
 TEST_CASE("an error answer is complete in both halves, escaped and bounded") {
-  const Answer answer = error_answer({ErrorCode::not_found, "unknown operator '\x1b[2J" + std::string(100'000, 'x') + "'"});
+  const Answer answer = error_answer(
+      {ErrorCode::not_found, "unknown operator '\x1b[2J" + std::string(100'000, 'x') + "'"});
   CHECK(answer.is_error);
   CHECK(answer.text.starts_with("error (not_found): unknown operator '\\x1b[2J"));
   CHECK(answer.text.size() < 2'100);
@@ -18,8 +19,10 @@ TEST_CASE("an answer is fitted to its size, says so, and keeps its handles") {
   Answer answer;
   answer.text = std::string(50'000, 'a');
   const std::string job = "job_0123456789abcdefghjkmnpqrs";
-  answer.structured = {{"job", job}, {"long", std::string(50'000, 'b')}, {"list", nlohmann::json::array()}};
-  for (int i = 0; i < 500; ++i) answer.structured["list"].push_back({{"name", std::string(100, 'c')}});
+  answer.structured = {
+      {"job", job}, {"long", std::string(50'000, 'b')}, {"list", nlohmann::json::array()}};
+  for (int i = 0; i < 500; ++i)
+    answer.structured["list"].push_back({{"name", std::string(100, 'c')}});
   const Answer small = fitted(answer, 5'000);
   CHECK(small.text.size() <= 5'000);
   CHECK(small.structured.dump().size() <= 5'000);

@@ -9,13 +9,16 @@ namespace {
 
 using namespace sandbox;
 
-Verdict ended(ErrorKind kind, const std::string& message = "", std::optional<std::int64_t> line = {}) {
+Verdict ended(ErrorKind kind, const std::string& message = "",
+              std::optional<std::int64_t> line = {}) {
   Verdict verdict;
   verdict.kind = JobKind::test;
   verdict.operator_name = "vector_add";
   verdict.error_kind = kind;
   verdict.stage = Stage::run;
-  if (!message.empty()) verdict.diagnostic = Diagnostic{.exception = "Error", .message = message, .line = line, .code = "", .traceback = ""};
+  if (!message.empty())
+    verdict.diagnostic = Diagnostic{
+        .exception = "Error", .message = message, .line = line, .code = "", .traceback = ""};
   return verdict;
 }
 
@@ -24,21 +27,27 @@ std::string next_of(const Verdict& verdict) {
   return next_step(verdict, catalog->find("vector_add"));
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
 TEST_CASE("an exception is repaired at its line, where it has one") {
-  CHECK(next_of(ended(ErrorKind::value_error, "no", 3)) == "Repair the source at that line, then `run_tests`.");
+  CHECK(next_of(ended(ErrorKind::value_error, "no", 3)) ==
+        "Repair the source at that line, then `run_tests`.");
   CHECK(next_of(ended(ErrorKind::value_error, "no")) == "Repair the source, then `run_tests`.");
-  CHECK(next_of(ended(ErrorKind::compilation_error, "no", 3)) == "Repair the kernel at that line, then `compile` again.");
+  CHECK(next_of(ended(ErrorKind::compilation_error, "no", 3)) ==
+        "Repair the kernel at that line, then `compile` again.");
 }
 
 TEST_CASE("a call that failed before the first line shows the signature that is called") {
-  const std::string next = next_of(ended(ErrorKind::type_error, "vector_add() missing 1 required positional argument: 'out'"));
+  const std::string next = next_of(
+      ended(ErrorKind::type_error, "vector_add() missing 1 required positional argument: 'out'"));
   CHECK(has(next, "`vector_add(x: Tensor, y: Tensor) -> Tensor`"));
   CHECK_FALSE(has(next, "line"));
-  CHECK(next_of(ended(ErrorKind::missing_entry, "the source does not define it")) == "Define `vector_add(x: Tensor, y: Tensor) -> Tensor`.");
+  CHECK(next_of(ended(ErrorKind::missing_entry, "the source does not define it")) ==
+        "Define `vector_add(x: Tensor, y: Tensor) -> Tensor`.");
 }
 
 TEST_CASE("an input that was written to is named, whoever saw it") {
@@ -51,33 +60,49 @@ TEST_CASE("an input that was written to is named, whoever saw it") {
   record.reason = words;
   judged.cases = {record};
   CHECK(next_of(judged) == wanted);
-  CHECK(has(next_of(ended(ErrorKind::output_mismatch, "output 0 is NoneType; want a torch.Tensor")), "Return every output"));
+  CHECK(has(next_of(ended(ErrorKind::output_mismatch, "output 0 is NoneType; want a torch.Tensor")),
+            "Return every output"));
 }
 
 TEST_CASE("torch's arithmetic is to be replaced by a kernel, a read on the host is not") {
-  CHECK(next_of(ended(ErrorKind::not_recordable, "aten::sigmoid is arithmetic by torch on device data; a launch plan holds kernels")) ==
+  CHECK(next_of(ended(
+            ErrorKind::not_recordable,
+            "aten::sigmoid is arithmetic by torch on device data; a launch plan holds kernels")) ==
         "Replace aten::sigmoid by a kernel of yours.");
-  CHECK(has(next_of(ended(ErrorKind::not_recordable, "aten::_local_scalar_dense reads the value of a device tensor on the host")), ".item()"));
+  CHECK(has(
+      next_of(ended(ErrorKind::not_recordable,
+                    "aten::_local_scalar_dense reads the value of a device tensor on the host")),
+      ".item()"));
 }
 
 TEST_CASE("nothing but a name is repeated of a message") {
-  CHECK_FALSE(has(next_of(ended(ErrorKind::not_recordable, "\x1b[2J is arithmetic by torch")), "\x1b"));
-  CHECK_FALSE(has(next_of(ended(ErrorKind::not_recordable, std::string(1000, 'x') + " is arithmetic by torch")), "xx"));
+  CHECK_FALSE(
+      has(next_of(ended(ErrorKind::not_recordable, "\x1b[2J is arithmetic by torch")), "\x1b"));
+  CHECK_FALSE(has(
+      next_of(ended(ErrorKind::not_recordable, std::string(1000, 'x') + " is arithmetic by torch")),
+      "xx"));
 }
 
 TEST_CASE("CUDA C++ without a manifest shows one, with the operator's names") {
   Verdict verdict = ended(ErrorKind::missing_entry, "the file does not begin with a manifest");
   verdict.language = "cuda";
-  CHECK(has(next_of(verdict), "/* assay launch = [{kernel = \"k\", grid = \"ceil_div(z.numel, 256)\", block = 256, args = [\"x\", \"y\", \"z\"]}] */"));
+  CHECK(has(next_of(verdict),
+            "/* assay launch = [{kernel = \"k\", grid = \"ceil_div(z.numel, 256)\", block = 256, "
+            "args = [\"x\", \"y\", \"z\"]}] */"));
 }
 
-TEST_CASE("resources that do not suffice, a dialect that is not here, a crash where there is no pointer") {
-  Verdict resources = ended(ErrorKind::compilation_error, "out of resource: shared memory, Required: 262144, Hardware limit: 232448", 7);
+TEST_CASE(
+    "resources that do not suffice, a dialect that is not here, a crash where there is no "
+    "pointer") {
+  Verdict resources =
+      ended(ErrorKind::compilation_error,
+            "out of resource: shared memory, Required: 262144, Hardware limit: 232448", 7);
   resources.diagnostic->exception = "OutOfResources";
   CHECK(has(next_of(resources), "smaller blocks"));
   CHECK_FALSE(has(next_of(resources), "line"));
   Verdict dialect = ended(ErrorKind::unsupported);
-  dialect.detail = "UnsupportedHere: dialect tlx needs a Triton with TLX, and this one (3.7) has none";
+  dialect.detail =
+      "UnsupportedHere: dialect tlx needs a Triton with TLX, and this one (3.7) has none";
   CHECK(has(next_of(dialect), "leave the operator out"));
   Verdict crashed = ended(ErrorKind::crash);
   CHECK(has(next_of(crashed), "ctypes"));
@@ -99,7 +124,10 @@ TEST_CASE("NaN that nobody stored is told from other wrong numbers, where fresh 
   record.outcome = Outcome::fail;
   record.elements = 10;
   record.mismatches = 1;
-  record.first_mismatch = Mismatch{.output = "z", .index = {9}, .expected = 1, .actual = std::numeric_limits<double>::quiet_NaN()};
+  record.first_mismatch = Mismatch{.output = "z",
+                                   .index = {9},
+                                   .expected = 1,
+                                   .actual = std::numeric_limits<double>::quiet_NaN()};
   verdict.cases = {record};
   CHECK(has(next_of(verdict), "check the store's mask"));
   verdict.cases[0].mismatches = 10;

@@ -18,7 +18,8 @@ Verdict profiled(std::size_t kernels) {
   profile.bound = Bound::memory;
   profile.evidence = Evidence::timing;
   profile.reason = "79 % of the roofline, 4800 GB/s of memory";
-  profile.roofline = {302e6, 25e6, 4.8e12, 67e12, "float32", "a data sheet", 62'917, 79'400, 78'000, 0.79};
+  profile.roofline = {302e6,          25e6,   4.8e12, 67e12,  "float32",
+                      "a data sheet", 62'917, 79'400, 78'000, 0.79};
   profile.suggestion = "Move fewer bytes.";
   for (std::size_t i = 0; i < kernels; ++i) {
     KernelReport kernel;
@@ -34,7 +35,8 @@ Verdict profiled(std::size_t kernels) {
     code.looped = 40;
     code.global_loads = {{"128", 4}};
     code.opcodes = {{"LDG.128", 4}, {"FADD", 3}};
-    code.lines = {{"", 8, "x = tl.load(a)", 32, 32, {{"LDG.128", 4}}}, {"", 9, "s += x", 8, 8, {{"FADD", 3}}}};
+    code.lines = {{"", 8, "x = tl.load(a)", 32, 32, {{"LDG.128", 4}}},
+                  {"", 9, "s += x", 8, 8, {{"FADD", 3}}}};
     profile.code.push_back(code);
   }
   verdict.profile = profile;
@@ -48,14 +50,18 @@ Verdict profiled(std::size_t kernels) {
   return verdict;
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
 TEST_CASE("a diagnosis: bound, share, assumptions, resources, hot line, one suggestion") {
   const std::string text = profile_text(profiled(1));
-  CHECK(text.starts_with("pass: case 'large' on NVIDIA H200 (cuda:90) is memory-bound, 79 % of the roofline\n"));
-  CHECK(has(text, "302 MB at 4800 GB/s and 0.025 GFLOP at 67 TFLOP/s (float32); reached 3804 GB/s"));
+  CHECK(text.starts_with(
+      "pass: case 'large' on NVIDIA H200 (cuda:90) is memory-bound, 79 % of the roofline\n"));
+  CHECK(
+      has(text, "302 MB at 4800 GB/s and 0.025 GFLOP at 67 TFLOP/s (float32); reached 3804 GB/s"));
   CHECK(has(text, "latency 79.40 us [79.00 us, 80.00 us]; oracle 78.00 us (0.9824x)"));
   CHECK(has(text, "occupancy 50 % (limit: registers)"));
   CHECK(has(text, "most code: line 8 (32 in loops: LDG.128 x4) `x = tl.load(a)`"));
@@ -63,7 +69,8 @@ TEST_CASE("a diagnosis: bound, share, assumptions, resources, hot line, one sugg
 }
 
 TEST_CASE("however many kernels there are, the digest keeps within its size") {
-  for (const std::size_t kernels : {0, 1, 3, 40}) CHECK(profile_text(profiled(kernels)).size() <= kProfileChars + 40);
+  for (const std::size_t kernels : {0, 1, 3, 40})
+    CHECK(profile_text(profiled(kernels)).size() <= kProfileChars + 40);
   CHECK(has(profile_text(profiled(40)), "more kernels"));
 }
 
@@ -81,9 +88,12 @@ TEST_CASE("a detail comes as a digest behind it") {
   CHECK(has(profile_text(verdict), "- line 9: 8, 8 (FADD x3) `s += x`"));
   verdict.profile->detail = ProfileDetail::timeline;
   verdict.cases[0].timeline = {{"kernel_0", true, 60'000}, {"copy", false, 15'000}};
-  CHECK(has(profile_text(verdict), "- 80 % 60.00 us kernel_0\n- 20 % 15.00 us copy (not yours)\n- 4.40 us between operations"));
+  CHECK(has(
+      profile_text(verdict),
+      "- 80 % 60.00 us kernel_0\n- 20 % 15.00 us copy (not yours)\n- 4.40 us between operations"));
   verdict.profile->detail = ProfileDetail::counters;
-  verdict.profile->counters = {{"kernel_0", {{"memory_pct", 91.5}}, "registers", {{"long_scoreboard", 0.6}}}};
+  verdict.profile->counters = {
+      {"kernel_0", {{"memory_pct", 91.5}}, "registers", {{"long_scoreboard", 0.6}}}};
   CHECK(has(profile_text(verdict), "memory_pct=91.5"));
   CHECK(has(profile_text(verdict), "stalls: long_scoreboard 60 %"));
 }
@@ -97,7 +107,9 @@ TEST_CASE("judged without a run is no error in words, and why it did not run com
   verdict.profile->evidence = Evidence::compiled;
   verdict.profile->roofline.latency_ns.reset();
   const std::string text = profile_text(verdict);
-  CHECK(text.starts_with("compiled only: case 'large' on NVIDIA H200 (cuda:90) is memory-bound\nnot run: case 'large' is too large"));
+  CHECK(
+      text.starts_with("compiled only: case 'large' on NVIDIA H200 (cuda:90) is memory-bound\nnot "
+                       "run: case 'large' is too large"));
 }
 
 }  // namespace assay::tools

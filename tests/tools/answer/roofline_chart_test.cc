@@ -16,7 +16,8 @@ sandbox::Profile profile(double latency_ns) {
 
 std::uint32_t number_at(const std::string& bytes, std::size_t at) {
   std::uint32_t value = 0;
-  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes.at(at + i));
+  for (std::size_t i = 0; i < 4; ++i)
+    value = value << 8 | static_cast<unsigned char>(bytes.at(at + i));
   return value;
 }
 

@@ -15,7 +15,8 @@ std::string text_of(const Verdict& verdict, Format format = Format::concise) {
 
 std::size_t times(const std::string& text, const std::string& part) {
   std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++count;
   return count;
 }
 
@@ -24,7 +25,8 @@ Verdict raised(const std::string& message) {
   verdict.kind = JobKind::test;
   verdict.error_kind = ErrorKind::type_error;
   verdict.stage = Stage::run;
-  verdict.diagnostic = Diagnostic{.exception = "TypeError", .message = message, .line = 3, .code = "f(x)", .traceback = ""};
+  verdict.diagnostic = Diagnostic{
+      .exception = "TypeError", .message = message, .line = 3, .code = "f(x)", .traceback = ""};
   verdict.detail = "TypeError: " + message + " (case 'small')";
   verdict.summary = "error (type_error) at stage run, line 3: TypeError: " + message;
   return verdict;
@@ -41,13 +43,16 @@ CaseRecord wrong(const std::string& id, const std::string& reason) {
   return record;
 }
 
-const std::string kReason = "output y: 2 of 10 elements are off by more than 0.01; first at [4]: expected 0.251311, got 1";
+const std::string kReason =
+    "output y: 2 of 10 elements are off by more than 0.01; first at [4]: expected 0.251311, got 1";
 
 }  // namespace
 
 TEST_CASE("an exception is said once, with its case and its line") {
   const std::string text = text_of(raised("f() takes 0 positional arguments"));
-  CHECK(text.starts_with("error (type_error) at stage run, line 3: TypeError: f() takes 0 positional arguments (case 'small')\nline 3: f(x)\n"));
+  CHECK(
+      text.starts_with("error (type_error) at stage run, line 3: TypeError: f() takes 0 positional "
+                       "arguments (case 'small')\nline 3: f(x)\n"));
   CHECK(times(text, "TypeError") == 1);
 
   Verdict form = raised("f() takes 0 positional arguments");  // a summary of the whole detail
@@ -58,7 +63,9 @@ TEST_CASE("an exception is said once, with its case and its line") {
 
 TEST_CASE("a log of many lines is said once, from its first line on") {
   const std::string text = text_of(raised("a.cu(2): error: foo\n  int x = foo;\n\n1 error"));
-  CHECK(text.starts_with("error (type_error) at stage run, line 3: TypeError: a.cu(2): error: foo (case 'small')\nline 3: f(x)\n  int x = foo;\n\n1 error\n"));
+  CHECK(
+      text.starts_with("error (type_error) at stage run, line 3: TypeError: a.cu(2): error: foo "
+                       "(case 'small')\nline 3: f(x)\n  int x = foo;\n\n1 error\n"));
   CHECK(times(text, "error: foo") == 1);
 }
 
@@ -91,7 +98,10 @@ TEST_CASE("a wrong result is said once, with one set of digits; further cases fo
 
   verdict.cases = {wrong("small", "wrong")};  // a reason without numbers gets them
   verdict.summary = "fail (wrong_result): 1 of 1 case wrong; case 'small': wrong";
-  CHECK(times(text_of(verdict), "- case small: wrong; 2 of 10 elements wrong; first: y[4] expected 0.2513, got 1\n") == 1);
+  CHECK(
+      times(text_of(verdict),
+            "- case small: wrong; 2 of 10 elements wrong; first: y[4] expected 0.2513, got 1\n") ==
+      1);
 }
 
 TEST_CASE("a pass says what was allowed, what was not run, and what it printed") {
@@ -102,13 +112,16 @@ TEST_CASE("a pass says what was allowed, what was not run, and what it printed")
   verdict.cases.resize(1);
   verdict.cases[0].outcome = Outcome::pass;
   verdict.cases[0].max_abs_error = 0.00634;
-  verdict.summary = "pass: 1 case right, largest scaled error 0.00634, perf 2 (oracle latency / yours)";
+  verdict.summary =
+      "pass: 1 case right, largest scaled error 0.00634, perf 2 (oracle latency / yours)";
   verdict.skipped_cases = {"large: too large for the interpreter"};
   verdict.stdout_text = "hello";
   JobStatus status;
   const operators::Operator* op = catalog->find("vector_add");
   const std::string text = verdict_text(verdict, status, Format::concise, op);
-  CHECK(text.starts_with("pass: 1 case right, largest scaled error 0.00634 of 0.01 allowed, perf 2 (oracle latency / yours); 1 more not run\n"));
+  CHECK(
+      text.starts_with("pass: 1 case right, largest scaled error 0.00634 of 0.01 allowed, perf 2 "
+                       "(oracle latency / yours); 1 more not run\n"));
   CHECK(times(text, "stdout (untrusted):\nhello\n") == 1);
   verdict.cases[0].max_abs_error = 0.02;  // right by the last place of a two-byte type
   CHECK(times(verdict_text(verdict, status, Format::concise, op), "allowed") == 0);

@@ -24,7 +24,11 @@ Verdict full_verdict() {
   v.stage = Stage::judge;
   v.summary = "fail (wrong_result): 2 of 2 cases wrong";
   v.detail = "more";
-  v.diagnostic = Diagnostic{.exception = "ValueError", .message = "no", .line = 14, .code = "tl.load(x)", .traceback = "line 14"};
+  v.diagnostic = Diagnostic{.exception = "ValueError",
+                            .message = "no",
+                            .line = 14,
+                            .code = "tl.load(x)",
+                            .traceback = "line 14"};
   CaseRecord shown;
   shown.id = "small";
   shown.outcome = Outcome::fail;
@@ -34,9 +38,14 @@ Verdict full_verdict() {
   shown.strict_pass = false;
   shown.elements = 4097;
   shown.mismatches = 17;
-  shown.first_mismatch = Mismatch{.output = "z", .index = {3, 4}, .expected = 1.5, .actual = -std::numeric_limits<double>::infinity()};
-  shown.latency = Timing{.median_ns = 100, .low_ns = 99, .high_ns = 101, .samples_ns = {99, 100, 101}};
-  shown.baseline_latency = Timing{.median_ns = 120, .low_ns = 119, .high_ns = 121, .samples_ns = {120}};
+  shown.first_mismatch = Mismatch{.output = "z",
+                                  .index = {3, 4},
+                                  .expected = 1.5,
+                                  .actual = -std::numeric_limits<double>::infinity()};
+  shown.latency =
+      Timing{.median_ns = 100, .low_ns = 99, .high_ns = 101, .samples_ns = {99, 100, 101}};
+  shown.baseline_latency =
+      Timing{.median_ns = 120, .low_ns = 119, .high_ns = 121, .samples_ns = {120}};
   shown.pytorch_ns = 140;
   shown.floor_ns = 90;
   shown.timeline = {{"k", true, 12.5}, {"copy", false, 2.5}};
@@ -172,7 +181,8 @@ TEST_CASE("a verdict that lacks a field, or has a wrong one, is refused with the
     bad.erase(key);
     INFO(key);
     if (key == "language")
-      CHECK(verdict_from_json(bad)->language == "python");  // verdicts from before there were others lack it
+      CHECK(verdict_from_json(bad)->language ==
+            "python");  // verdicts from before there were others lack it
     else
       CHECK(problem(bad).find(key) != std::string::npos);
     bad[key] = nullptr;
@@ -249,8 +259,11 @@ TEST_CASE("what a graded submission lacks is said, never in its own words") {
   v.error_kind = ErrorKind::missing_entry;
   v.stage = Stage::import;
   v.cases.clear();
-  v.diagnostic =
-      Diagnostic{.exception = "MissingEntry", .message = "the source does not define `f`; it defines n888888", .line = {}, .code = "", .traceback = ""};
+  v.diagnostic = Diagnostic{.exception = "MissingEntry",
+                            .message = "the source does not define `f`; it defines n888888",
+                            .line = {},
+                            .code = "",
+                            .traceback = ""};
   v.summary = v.detail = "MissingEntry: it defines n888888";
   Verdict shown = redact_hidden(v, kHiddenIds);
   CHECK(verdict_to_json(shown).dump().find("888888") == std::string::npos);
@@ -283,7 +296,12 @@ TEST_CASE("a job survives the way to JSON and back, its source byte for byte") {
   job.entry = "vector_add";
   job.source = "s = '\x1b\xe2\x80\xae'\r\n";
   job.baseline_source = "b";
-  job.cases = {{.id = "small", .hidden = true, .interpreter = true, .axes = {{"n", 5}}, .dtype = "float32", .distribution = "normal"}};
+  job.cases = {{.id = "small",
+                .hidden = true,
+                .interpreter = true,
+                .axes = {{"n", 5}},
+                .dtype = "float32",
+                .distribution = "normal"}};
   job.targets = {"cuda:90"};
   job.want_artifacts = true;
   job.limits.run_wall_ms = 123;

@@ -8,15 +8,23 @@
 
 namespace assay::tools {
 
-TEST_CASE("every error kind has a TritonBench type in its group, or is none of the submission's doing") {
+TEST_CASE(
+    "every error kind has a TritonBench type in its group, or is none of the submission's doing") {
   const std::map<std::string_view, std::set<std::string_view>> groups = {
       {"Syntax", {"SyntaxError", "IndentationError"}},
       {"Attribute & Type", {"AttributeError", "TypeError", "NotImplementedError"}},
-      {"Name & Reference", {"NameError", "KeyError", "IndexError", "ModuleNotFoundError", "ImportError"}},
-      {"Runtime & Logic", {"ValueError", "ZeroDivisionError", "RuntimeError", "RecursionError", "AssertionError", "CompilationError", "ResultsError"}},
+      {"Name & Reference",
+       {"NameError", "KeyError", "IndexError", "ModuleNotFoundError", "ImportError"}},
+      {"Runtime & Logic",
+       {"ValueError", "ZeroDivisionError", "RuntimeError", "RecursionError", "AssertionError",
+        "CompilationError", "ResultsError"}},
   };
-  const std::set<sandbox::ErrorKind> untyped = {sandbox::ErrorKind::none, sandbox::ErrorKind::unsupported, sandbox::ErrorKind::cancelled,
-                                                sandbox::ErrorKind::aborted, sandbox::ErrorKind::device_unhealthy, sandbox::ErrorKind::internal_error};
+  const std::set<sandbox::ErrorKind> untyped = {sandbox::ErrorKind::none,
+                                                sandbox::ErrorKind::unsupported,
+                                                sandbox::ErrorKind::cancelled,
+                                                sandbox::ErrorKind::aborted,
+                                                sandbox::ErrorKind::device_unhealthy,
+                                                sandbox::ErrorKind::internal_error};
   std::set<std::string_view> used;
   for (int i = 0; i <= static_cast<int>(sandbox::ErrorKind::internal_error); ++i) {
     const auto kind = static_cast<sandbox::ErrorKind>(i);

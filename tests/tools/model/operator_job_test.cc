@@ -32,8 +32,10 @@ std::vector<std::string> ids(const sandbox::Job& job) {
 
 TEST_CASE("hidden cases are in graded jobs alone, the oracle where something is timed") {
   const operators::Operator op = sample();
-  for (const JobKind kind : {JobKind::compile, JobKind::test, JobKind::profile}) CHECK(ids(operator_job(op, kind, "s")) == std::vector<std::string>{"small", "large"});
-  CHECK(ids(operator_job(op, JobKind::grade, "s")) == std::vector<std::string>{"small", "secret", "large"});
+  for (const JobKind kind : {JobKind::compile, JobKind::test, JobKind::profile})
+    CHECK(ids(operator_job(op, kind, "s")) == std::vector<std::string>{"small", "large"});
+  CHECK(ids(operator_job(op, JobKind::grade, "s")) ==
+        std::vector<std::string>{"small", "secret", "large"});
   CHECK(operator_job(op, JobKind::test, "s").baseline_source.empty());
   CHECK(operator_job(op, JobKind::profile, "s").baseline_source == op.oracle_source);
   CHECK(operator_job(op, JobKind::grade, "s").baseline_source == op.oracle_source);
@@ -77,7 +79,8 @@ TEST_CASE("one case is chosen: the named one or the last; a wrong name is told t
   CHECK_FALSE(choose_case(job, ""));
 }
 
-TEST_CASE("an operator's adapter stands behind whatever is sent to a candidate, and behind nothing") {
+TEST_CASE(
+    "an operator's adapter stands behind whatever is sent to a candidate, and behind nothing") {
   operators::Operator op = sample();
   CHECK(operator_job(op, JobKind::grade, "s").source == "s");
   op.adapter = "def axpy(): ...";

@@ -7,7 +7,9 @@ namespace assay::tools {
 TEST_CASE("a target has its form; other names of one are told what is meant") {
   CHECK(check_target("cuda:90"));
   CHECK(check_target("hip:gfx942"));
-  const auto problem = [](const std::string& target) { return check_target(target).error().message; };
+  const auto problem = [](const std::string& target) {
+    return check_target(target).error().message;
+  };
   CHECK(problem("sm_90").ends_with("hip:gfx950; did you mean cuda:90?"));
   CHECK(problem("sm_90a").ends_with("did you mean cuda:90?"));
   CHECK(problem("NVIDIA H100").ends_with("did you mean cuda:90?"));

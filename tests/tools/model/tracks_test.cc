@@ -10,12 +10,15 @@ TEST_CASE("every track has one line, and its name leads back to it") {
     CHECK(rules_of(track).track == track);
     CHECK(track_from(to_string(track)) == track);
   }
-  CHECK(static_cast<int>(Track::scaled) == static_cast<int>(kTracks.size()) - 1);  // a new one needs a line
+  CHECK(static_cast<int>(Track::scaled) ==
+        static_cast<int>(kTracks.size()) - 1);  // a new one needs a line
   CHECK_FALSE(track_from("weekend"));
   CHECK(track_names() == "practice, one_shot, iterative, scaled");
 }
 
 TEST_CASE("what the tracks allow, in words") {
   const std::string text = tracks_text();
-  CHECK(text == "practice (unlimited, 24 h), one_shot (1/1/1, 24 h), iterative (20/10/10, 24 h), scaled (100/100/100, 168 h)");
+  CHECK(text ==
+        "practice (unlimited, 24 h), one_shot (1/1/1, 24 h), iterative (20/10/10, 24 h), scaled "
+        "(100/100/100, 168 h)");
 }

@@ -1,4 +1,5 @@
-"""CUDA C++ in a real candidate: what it says of sources that compile, that do not, and where nothing can compile."""
+"""CUDA C++ in a real candidate: what it says of sources that compile, that do not, and where
+nothing can compile."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ ADD = (SOURCES / "vector_add.cu").read_text()
 
 
 def case(name: str, n: int, dtype: torch.dtype = torch.float32) -> dict[str, Any]:
-    described = [{"name": "z", "dtype": str(dtype).removeprefix("torch."), "shape": [n], "from": None}]
+    described = [
+        {"name": "z", "dtype": str(dtype).removeprefix("torch."), "shape": [n], "from": None}
+    ]
     return {
         "id": name,
         "arguments": {"x": torch.ones(n, dtype=dtype), "y": torch.ones(n, dtype=dtype)},
@@ -28,7 +31,13 @@ def case(name: str, n: int, dtype: torch.dtype = torch.float32) -> dict[str, Any
     }
 
 
-def run(supervisor: Supervisor, source: str, *cases: dict[str, Any], mode: str = "record", **options: Any) -> Any:
+def run(
+    supervisor: Supervisor,
+    source: str,
+    *cases: dict[str, Any],
+    mode: str = "record",
+    **options: Any,
+) -> Any:
     return supervisor.run(source, "vector_add", list(cases), mode, language="cuda", **options)
 
 
@@ -38,8 +47,19 @@ def test_the_zygote_has_the_compiler_and_no_thread_of_it(supervisor: Supervisor)
 
 
 def test_plans_of_several_cases_and_their_ptx(supervisor: Supervisor) -> None:
-    report = run(supervisor, ADD, case("a", 1000), case("b", 64, torch.float16), case("c", 0), artifacts=True)
-    assert report.types() == ["imported", "case", "case", "case", "artifact", "artifact", "artifact", "done"], report.frames[-1].header
+    report = run(
+        supervisor, ADD, case("a", 1000), case("b", 64, torch.float16), case("c", 0), artifacts=True
+    )
+    assert report.types() == [
+        "imported",
+        "case",
+        "case",
+        "case",
+        "artifact",
+        "artifact",
+        "artifact",
+        "done",
+    ], report.frames[-1].header
     a, b, c = (read_plan(frame.payload) for frame in report.frames[1:4])
     assert [op["grid"] for op in a["ops"]] == [(4, 1, 1)]
     assert "__half" in report.frames[2].header["kernels"][0]["name"]
@@ -52,7 +72,12 @@ def test_the_compilers_log_with_the_submissions_lines(supervisor: Supervisor) ->
     broken = ADD.replace("if (i < n)", "if (i < m)")
     error = run(supervisor, broken, case("a", 10)).error()
     line = next(number for number, text in enumerate(broken.split("\n"), 1) if "i < m" in text)
-    assert (error["kind"], error["stage"], error["line"], error["case"]) == ("compilation_error", "compile", line, "a")
+    assert (error["kind"], error["stage"], error["line"], error["case"]) == (
+        "compilation_error",
+        "compile",
+        line,
+        "a",
+    )
     assert f'submission.cu({line}): error: identifier "m" is undefined' in error["message"]
     assert "if (i < m)" in error["code"]
 
@@ -62,7 +87,13 @@ def test_the_compilers_log_with_the_submissions_lines(supervisor: Supervisor) ->
     [
         ("__global__ void f() {}", "missing_entry", "import", None, "/* assay"),
         (ADD.replace("[[launch]]", "[[launch]"), "syntax_error", "import", 2, "no TOML"),
-        (ADD.replace("block = 256", "block = 256\nblok = 1"), "value_error", "import", 2, "valid: kernel, grid"),
+        (
+            ADD.replace("block = 256", "block = 256\nblok = 1"),
+            "value_error",
+            "import",
+            2,
+            "valid: kernel, grid",
+        ),
         (
             ADD.replace("ceil_div(n, 256)", "ceil_div(m, 256)"),
             "name_error",
@@ -70,11 +101,25 @@ def test_the_compilers_log_with_the_submissions_lines(supervisor: Supervisor) ->
             4,
             "unknown name 'm'; valid: multiprocessors, n, round, x, y, z",
         ),
-        (ADD.replace("ceil_div(n, 256)", "1 // (n - n)"), "zero_division", "record", 4, "divided by zero"),
-        (ADD.replace("block = 256", "block = 4096"), "value_error", "record", 5, "the limits are [1024, 1024, 64]"),
+        (
+            ADD.replace("ceil_div(n, 256)", "1 // (n - n)"),
+            "zero_division",
+            "record",
+            4,
+            "divided by zero",
+        ),
+        (
+            ADD.replace("block = 256", "block = 4096"),
+            "value_error",
+            "record",
+            5,
+            "the limits are [1024, 1024, 64]",
+        ),
     ],
 )
-def test_mistakes(supervisor: Supervisor, source: str, kind: str, stage: str, line: int | None, says: str) -> None:
+def test_mistakes(
+    supervisor: Supervisor, source: str, kind: str, stage: str, line: int | None, says: str
+) -> None:
     error = run(supervisor, source, case("a", 10)).error()
     assert (error["kind"], error["stage"], error["line"]) == (kind, stage, line)
     assert says in error["message"]
@@ -96,7 +141,12 @@ def test_what_it_is_not_for(supervisor: Supervisor, options: dict[str, Any], say
 
 
 def test_without_a_toolkit_it_says_what_to_install(guard_dir: Path, tmp_path: Path) -> None:
-    without = Supervisor({"ASSAY_FAKE_CUDA_GUARD": str(guard_dir / "libassay_fake_cuda_guard.so"), "ASSAY_CUDA_TOOLKIT": str(tmp_path)})
+    without = Supervisor(
+        {
+            "ASSAY_FAKE_CUDA_GUARD": str(guard_dir / "libassay_fake_cuda_guard.so"),
+            "ASSAY_CUDA_TOOLKIT": str(tmp_path),
+        }
+    )
     try:
         assert without.ready["nvrtc"] == ""
         error = run(without, ADD, case("a", 10)).error()

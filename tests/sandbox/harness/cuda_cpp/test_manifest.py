@@ -1,11 +1,19 @@
-"""The manifest of a CUDA C++ submission: its form, and that a mistake is told with its line and what would be right."""
+"""The manifest of a CUDA C++ submission: its form, and that a mistake is told with its line and
+what would be right."""
 
 from __future__ import annotations
 
 import time
 
 import pytest
-from harness.cuda_cpp.manifest import MAX_LAUNCHES, MAX_MANIFEST_CHARS, Manifest, fill_holes, holes, read_manifest
+from harness.cuda_cpp.manifest import (
+    MAX_LAUNCHES,
+    MAX_MANIFEST_CHARS,
+    Manifest,
+    fill_holes,
+    holes,
+    read_manifest,
+)
 from harness.entry.errors import ManifestError, MissingEntry
 
 LAUNCH = '[[launch]]\nkernel = "f"\ngrid = 1\nblock = 1\nargs = []\n'
@@ -57,7 +65,10 @@ args = [{ tensor_map = "x", box = [64, 64], swizzle = "128B" }]
 """
     )
     assert manifest.options == ["--use_fast_math", "--maxrregcount=64"]
-    assert {name: one.text for name, one in manifest.defines.items()} == {"COLS": "x.shape[1]", "VEC": "4"}
+    assert {name: one.text for name, one in manifest.defines.items()} == {
+        "COLS": "x.shape[1]",
+        "VEC": "4",
+    }
     assert manifest.sizes["tiles"].text == "ceil_div(rows, 64)"
     assert manifest.scratch["partial"].dtype == "float32"
     assert [one.text for one in manifest.scratch["partial"].shape] == ["tiles", "8"]
@@ -71,7 +82,12 @@ args = [{ tensor_map = "x", box = [64, 64], swizzle = "128B" }]
         ("3", ""),
     ]
     assert [one.expression.text for one in first.arguments[4:]] == ["0.5", "True"]
-    assert (second.cooperative, second.dependent_launch, second.repeat.text, second.when.text) == (True, True, "3", "rows > 1")
+    assert (second.cooperative, second.dependent_launch, second.repeat.text, second.when.text) == (
+        True,
+        True,
+        "3",
+        "rows > 1",
+    )
     assert second.arguments[0].tensor_map is not None
     assert second.arguments[0].tensor_map.swizzle == "128B"
     assert (first.line, first.arguments[0].expression.line, second.shared.line) == (17, 20, 27)
@@ -85,7 +101,16 @@ def test_holes() -> None:
     assert fill_holes(text, ["float", "4"]) == "f<float, 2, 4>"
 
 
-@pytest.mark.parametrize("text", ["", "__global__ void f() {}", "/* assayer */", "int x; /* assay\n" + LAUNCH + "*/", "/* assaying */"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "__global__ void f() {}",
+        "/* assayer */",
+        "int x; /* assay\n" + LAUNCH + "*/",
+        "/* assaying */",
+    ],
+)
 def test_a_source_without_manifest_is_told_how_one_looks(text: str) -> None:
     with pytest.raises(MissingEntry, match="starts with a comment"):
         read_manifest(text)
@@ -104,16 +129,51 @@ def test_a_source_without_manifest_is_told_how_one_looks(text: str) -> None:
         ("[[launch]]\ngrid = 1\nblock = 1\nargs = []\n", "value_error", 2, "kernel is missing"),
         (LAUNCH.replace('"f"', "7"), "value_error", 3, "kernel is 7; want a kernel's name"),
         (LAUNCH.replace("grid = 1", 'grid = "rows +"'), "syntax_error", 4, "launch 1 (f): grid"),
-        (LAUNCH.replace("grid = 1", "grid = [1, 1, 1, 1]"), "value_error", 4, "4 entries; want 1 to 3"),
+        (
+            LAUNCH.replace("grid = 1", "grid = [1, 1, 1, 1]"),
+            "value_error",
+            4,
+            "4 entries; want 1 to 3",
+        ),
         (LAUNCH.replace("grid = 1", "grid = []"), "value_error", 4, "0 entries"),
-        (LAUNCH.replace("grid = 1", "grid = { x = 1 }"), "type_error", 4, "a table; want a number or an expression"),
-        (LAUNCH + LAUNCH.replace("block = 1", 'block = "2 2"'), "syntax_error", 10, "launch 2 (f): block"),
+        (
+            LAUNCH.replace("grid = 1", "grid = { x = 1 }"),
+            "type_error",
+            4,
+            "a table; want a number or an expression",
+        ),
+        (
+            LAUNCH + LAUNCH.replace("block = 1", 'block = "2 2"'),
+            "syntax_error",
+            10,
+            "launch 2 (f): block",
+        ),
         (LAUNCH.replace("args = []", "args = 3"), "type_error", 6, "args is a number; want a list"),
-        (LAUNCH.replace("args = []", 'args = ["x : half"]'), "value_error", 6, "'half' is none of bool, int8"),
-        (LAUNCH.replace("args = []", "args = [{ box = 1 }]"), "value_error", 6, "tensor_map is missing"),
-        (LAUNCH.replace("args = []", 'args = [{ tensor_map = "x", box = 1, swizzle = "16B" }]'), "value_error", 6, "none, 32B, 64B, 128B"),
+        (
+            LAUNCH.replace("args = []", 'args = ["x : half"]'),
+            "value_error",
+            6,
+            "'half' is none of bool, int8",
+        ),
+        (
+            LAUNCH.replace("args = []", "args = [{ box = 1 }]"),
+            "value_error",
+            6,
+            "tensor_map is missing",
+        ),
+        (
+            LAUNCH.replace("args = []", 'args = [{ tensor_map = "x", box = 1, swizzle = "16B" }]'),
+            "value_error",
+            6,
+            "none, 32B, 64B, 128B",
+        ),
         (LAUNCH + "cooperative = 1\n", "type_error", 7, "want true or false"),
-        ('options = ["-arch=sm_50"]\n' + LAUNCH, "value_error", 2, "'-arch=sm_50' is not allowed; valid: --use_fast_math"),
+        (
+            'options = ["-arch=sm_50"]\n' + LAUNCH,
+            "value_error",
+            2,
+            "'-arch=sm_50' is not allowed; valid: --use_fast_math",
+        ),
         ('options = ["--include-path=/etc"]\n' + LAUNCH, "value_error", 2, "not allowed"),
         ('options = "--use_fast_math"\n' + LAUNCH, "type_error", 2, "a text; want a list"),
         (LAUNCH + "[scratch.a]\nshape = 4\n", "value_error", 7, "dtype missing is none of float64"),

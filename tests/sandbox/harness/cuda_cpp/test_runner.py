@@ -1,4 +1,5 @@
-"""CUDA C++ through the real compiler: what a manifest makes of a case, and how mistakes are told. The plans are decoded again."""
+"""CUDA C++ through the real compiler: what a manifest makes of a case, and how mistakes are told.
+The plans are decoded again."""
 
 from __future__ import annotations
 
@@ -35,16 +36,30 @@ template <class T> __global__ void copy(const T* x, T* y, int n) {
 """
 
 
-def case(arguments: dict[str, Any], outputs: dict[str, Any], axes: dict[str, int] | None = None, inout: tuple[str, ...] = ()) -> CaseInput:
+def case(
+    arguments: dict[str, Any],
+    outputs: dict[str, Any],
+    axes: dict[str, int] | None = None,
+    inout: tuple[str, ...] = (),
+) -> CaseInput:
     wires: list[dict[str, Any]] = []
     for name, value in arguments.items():
         if isinstance(value, torch.Tensor):
             shape, strides = list(value.shape), list(value.stride())
             nbytes = span_bytes(shape, strides, value.element_size())
-            wire = {"kind": "tensor", "dtype": name_of(value.dtype), "shape": shape, "strides": strides, "offset": 0, "nbytes": nbytes}
+            wire = {
+                "kind": "tensor",
+                "dtype": name_of(value.dtype),
+                "shape": shape,
+                "strides": strides,
+                "offset": 0,
+                "nbytes": nbytes,
+            }
             wires.append({"name": name, **wire})
         else:
-            wires.append({"name": name, "kind": "scalar", "type": type(value).__name__, "value": value})
+            wires.append(
+                {"name": name, "kind": "scalar", "type": type(value).__name__, "value": value}
+            )
     described = [
         {"name": name, "dtype": "float32", "shape": [], "from": value}
         if isinstance(value, str)
@@ -69,7 +84,9 @@ def record(source: str, one: CaseInput, target: str = "cuda:90") -> tuple[dict[s
     return header, read_plan(payload)
 
 
-def launch(body: str, args: str = "[]", extra: str = "", code: str = "", parameters: str = "") -> str:
+def launch(
+    body: str, args: str = "[]", extra: str = "", code: str = "", parameters: str = ""
+) -> str:
     """A source whose only kernel `k` has these parameters."""
     return (
         f'/* assay\n[[launch]]\nkernel = "k"\ngrid = 1\nblock = 32\nargs = {args}\n{extra}*/\n{code}\n'
@@ -83,18 +100,36 @@ def test_a_template_is_compiled_and_launched(target: str) -> None:
     assert plan["target"] == target
     (report,) = header["kernels"]
     assert report["name"] == "copy<__half>"
-    assert (report["grid"], report["num_warps"], report["launches"], report["shared_bytes"]) == ([4, 1, 1], 2, 1, 0)
+    assert (report["grid"], report["num_warps"], report["launches"], report["shared_bytes"]) == (
+        [4, 1, 1],
+        2,
+        1,
+        0,
+    )
     assert 4 <= report["registers"] <= 64
     assert report["binary_bytes"] > 500
     (binary,) = plan["binaries"]
     assert binary["image"].startswith(b"\x7fELF")
     assert "copy" in binary["kernel"]
-    assert [(one["kind"], one["bytes"], one["name"]) for one in plan["buffers"]] == [("input", 480, "x"), ("scratch", 480, "")]
+    assert [(one["kind"], one["bytes"], one["name"]) for one in plan["buffers"]] == [
+        ("input", 480, "x"),
+        ("scratch", 480, ""),
+    ]
     (op,) = plan["ops"]
-    assert (op["grid"], op["block"], op["cluster"], op["flags"]) == ((4, 1, 1), (64, 1, 1), (1, 1, 1), 0)
+    assert (op["grid"], op["block"], op["cluster"], op["flags"]) == (
+        (4, 1, 1),
+        (64, 1, 1),
+        (1, 1, 1),
+        0,
+    )
     assert op["params"] == [("pointer", 0, 0), ("pointer", 1, 0), ("scalar", 4, 240)]
     (output,) = plan["outputs"]
-    assert (output["buffer"], output["dtype"], output["shape"], output["strides"]) == (1, "float16", (6, 40), (40, 1))
+    assert (output["buffer"], output["dtype"], output["shape"], output["strides"]) == (
+        1,
+        "float16",
+        (6, 40),
+        (40, 1),
+    )
 
 
 def test_scratch_fills_sizes_defines_conditions_and_rounds() -> None:
@@ -135,16 +170,30 @@ args = ["x", "part", "null"]
 extern "C" __global__ void first(const void* x, float* part, int* p) {}
 extern "C" __global__ void second(float* part, float* y, long long round, double alpha, bool flag) { y[round] = alpha; }
 """
-    one = case({"x": X, "alpha": 0.25, "flag": True}, {"y": torch.empty(6)}, {"rows": 6, "cols": 40})
+    one = case(
+        {"x": X, "alpha": 0.25, "flag": True}, {"y": torch.empty(6)}, {"rows": 6, "cols": 40}
+    )
     header, plan = record(source, one)
     fills, launches = plan["ops"][:2], plan["ops"][2:]
-    assert [(fill["buffer"], fill["offset"], fill["count"], fill["width"]) for fill in fills] == [(1, 0, 6, 4), (2, 0, 12, 4)]
-    assert [struct.unpack("<f", struct.pack("<I", fill["pattern"]))[0] for fill in fills] == [1.5, -1.0]
+    assert [(fill["buffer"], fill["offset"], fill["count"], fill["width"]) for fill in fills] == [
+        (1, 0, 6, 4),
+        (2, 0, 12, 4),
+    ]
+    assert [struct.unpack("<f", struct.pack("<I", fill["pattern"]))[0] for fill in fills] == [
+        1.5,
+        -1.0,
+    ]
     assert len(launches) == 3  # the first does not hold, the last has no block
     assert [plan["binaries"][one["binary"]]["shared"] for one in launches] == [1024, 2048, 3072]
     assert {one["flags"] for one in launches} == {1}
     quarter = struct.unpack("<Q", struct.pack("<d", 0.25))[0]
-    assert launches[2]["params"] == [("pointer", 2, 8), ("pointer", 1, 0), ("scalar", 8, 2), ("scalar", 8, quarter), ("scalar", 1, 1)]
+    assert launches[2]["params"] == [
+        ("pointer", 2, 8),
+        ("pointer", 1, 0),
+        ("scalar", 8, 2),
+        ("scalar", 8, quarter),
+        ("scalar", 1, 1),
+    ]
     assert sum(kernel["launches"] for kernel in header["kernels"]) == 3
 
 
@@ -157,9 +206,14 @@ def test_outputs_in_place_are_their_arguments() -> None:
 
 def test_half_and_bfloat16_by_value() -> None:
     parameters = "__half a, __nv_bfloat16 b, unsigned char c, short d, float e, int f, unsigned g, long long h"
-    args = '["0.5 : float16", "0.5 : bfloat16", "255", "-2 : int16", "1", "-1", 4294967295, "2 ** 40"]'
+    args = (
+        '["0.5 : float16", "0.5 : bfloat16", "255", "-2 : int16", "1", "-1", 4294967295, "2 ** 40"]'
+    )
     _, plan = record(
-        launch("", args, code="#include <cuda_fp16.h>\n#include <cuda_bf16.h>", parameters=parameters), case({"x": X}, {"y": X})
+        launch(
+            "", args, code="#include <cuda_fp16.h>\n#include <cuda_bf16.h>", parameters=parameters
+        ),
+        case({"x": X}, {"y": X}),
     )
     assert [one[1:] for one in plan["ops"][0]["params"]] == [
         (2, 0x3800), (2, 0x3F00), (1, 255), (2, 0xFFFE), (4, 0x3F800000), (4, 0xFFFFFFFF), (4, 0xFFFFFFFF), (8, 2**40),
@@ -241,7 +295,11 @@ def test_one_source_is_compiled_once_for_all_cases(monkeypatch: pytest.MonkeyPat
         (launch("int a = ;"), 9, "submission.cu(9): error: expected an expression"),
         (COPY.replace("copy<{x.dtype}>", "copi<{x.dtype}>"), 3, "copi"),
         (launch("").replace('kernel = "k"', 'kernel = "other"'), 3, "other"),
-        (launch("", code="void other() {}").replace('kernel = "k"', 'kernel = "other"'), None, "other"),
+        (
+            launch("", code="void other() {}").replace('kernel = "k"', 'kernel = "other"'),
+            None,
+            "other",
+        ),
         (launch("", code="#include <vector>"), 8, "vector"),
         (launch("", code='#include "/etc/passwd"'), None, "error"),
         (launch("static_assert(sizeof(int) == 8);"), 9, "static"),
@@ -265,29 +323,112 @@ def test_what_the_compiler_refuses(source: str, line: int | None, says: str) -> 
             4,
             "launch 1 (copy<{x.dtype}>): grid: unknown name 'rows'",
         ),
-        (COPY.replace("ceil_div(x.numel, 64)", "x.numel // (x.ndim - 2)"), "zero_division", 4, "divided by zero"),
-        (COPY.replace("ceil_div(x.numel, 64)", "-1"), "value_error", 4, "want an integer from 0 up"),
-        (COPY.replace("ceil_div(x.numel, 64)", "x.numel / 2"), "value_error", 4, "120.0; want an integer"),
-        (COPY.replace("ceil_div(x.numel, 64)", "2 ** 40"), "value_error", 4, "the limits are [2147483647, 65535, 65535]"),
-        (COPY.replace("block = 64", "block = [64, 32]"), "value_error", 5, "2048 threads; the limit is 1024"),
-        (COPY.replace("block = 64", "block = 0"), "value_error", 5, "want an integer from 1 up"),
-        (COPY.replace('"x.numel"]', '"x.numel", 1]'), "type_error", 6, "args has 4 entries; the kernel takes 3"),
-        (COPY.replace('"x.numel"]', "0.5]"), "type_error", 6, "argument 2: (0.5) 0.5 is passed for a 32-bit integer"),
-        (COPY.replace('"x.numel"]', '"2 ** 40"]'), "value_error", 6, "does not fit a 32-bit integer"),
-        (COPY.replace('"x.numel"]', '"1 : int64"]'), "type_error", 6, "a int64 has 8 bytes; the kernel's parameter has 4"),
-        (COPY.replace('"x.numel"]', '"y"]'), "type_error", 6, "the kernel takes no pointer"),
-        (COPY.replace('["x", ', '["x[241]", '), "index_error", 6, "x has 240 elements; there is no [241]"),
-        (COPY.replace('["x", ', '["z", '), "name_error", 6, "unknown name 'z'"),
-        (COPY.replace("{x.dtype}", "{x.shape[0] / 2}"), "type_error", 3, "a template takes integers"),
-        (COPY.replace("args =", "repeat = 1000000000\nargs ="), "value_error", 6, "1000000000 launches; one call has at most 16384"),
-        (COPY.replace("args =", 'repeat = "9 ** 9 ** 9"\nargs ='), "value_error", 6, "64 bits"),
-        (COPY.replace("args =", "shared = 300000\nargs ="), "value_error", 6, "300000 bytes of shared memory per block"),
-        (COPY.replace("args =", "cluster = 3\nargs ="), "value_error", 6, "no multiple"),
-        (COPY.replace("args =", "cluster = [8, 4]\nargs ="), "value_error", 6, "32 blocks; the limit is 16"),
-        (COPY.replace("[[launch]]", "[fill]\nx = 0\n[[launch]]"), "value_error", 3, "only outputs and scratch can be filled; valid: y"),
-        (COPY.replace("[[launch]]", "[sizes]\nx = 0\n[[launch]]"), "value_error", 3, "the name x is taken"),
         (
-            COPY.replace("[[launch]]", '[scratch.s]\ndtype = "int8"\nshape = ["2 ** 40", "2 ** 40"]\n[[launch]]'),
+            COPY.replace("ceil_div(x.numel, 64)", "x.numel // (x.ndim - 2)"),
+            "zero_division",
+            4,
+            "divided by zero",
+        ),
+        (
+            COPY.replace("ceil_div(x.numel, 64)", "-1"),
+            "value_error",
+            4,
+            "want an integer from 0 up",
+        ),
+        (
+            COPY.replace("ceil_div(x.numel, 64)", "x.numel / 2"),
+            "value_error",
+            4,
+            "120.0; want an integer",
+        ),
+        (
+            COPY.replace("ceil_div(x.numel, 64)", "2 ** 40"),
+            "value_error",
+            4,
+            "the limits are [2147483647, 65535, 65535]",
+        ),
+        (
+            COPY.replace("block = 64", "block = [64, 32]"),
+            "value_error",
+            5,
+            "2048 threads; the limit is 1024",
+        ),
+        (COPY.replace("block = 64", "block = 0"), "value_error", 5, "want an integer from 1 up"),
+        (
+            COPY.replace('"x.numel"]', '"x.numel", 1]'),
+            "type_error",
+            6,
+            "args has 4 entries; the kernel takes 3",
+        ),
+        (
+            COPY.replace('"x.numel"]', "0.5]"),
+            "type_error",
+            6,
+            "argument 2: (0.5) 0.5 is passed for a 32-bit integer",
+        ),
+        (
+            COPY.replace('"x.numel"]', '"2 ** 40"]'),
+            "value_error",
+            6,
+            "does not fit a 32-bit integer",
+        ),
+        (
+            COPY.replace('"x.numel"]', '"1 : int64"]'),
+            "type_error",
+            6,
+            "a int64 has 8 bytes; the kernel's parameter has 4",
+        ),
+        (COPY.replace('"x.numel"]', '"y"]'), "type_error", 6, "the kernel takes no pointer"),
+        (
+            COPY.replace('["x", ', '["x[241]", '),
+            "index_error",
+            6,
+            "x has 240 elements; there is no [241]",
+        ),
+        (COPY.replace('["x", ', '["z", '), "name_error", 6, "unknown name 'z'"),
+        (
+            COPY.replace("{x.dtype}", "{x.shape[0] / 2}"),
+            "type_error",
+            3,
+            "a template takes integers",
+        ),
+        (
+            COPY.replace("args =", "repeat = 1000000000\nargs ="),
+            "value_error",
+            6,
+            "1000000000 launches; one call has at most 16384",
+        ),
+        (COPY.replace("args =", 'repeat = "9 ** 9 ** 9"\nargs ='), "value_error", 6, "64 bits"),
+        (
+            COPY.replace("args =", "shared = 300000\nargs ="),
+            "value_error",
+            6,
+            "300000 bytes of shared memory per block",
+        ),
+        (COPY.replace("args =", "cluster = 3\nargs ="), "value_error", 6, "no multiple"),
+        (
+            COPY.replace("args =", "cluster = [8, 4]\nargs ="),
+            "value_error",
+            6,
+            "32 blocks; the limit is 16",
+        ),
+        (
+            COPY.replace("[[launch]]", "[fill]\nx = 0\n[[launch]]"),
+            "value_error",
+            3,
+            "only outputs and scratch can be filled; valid: y",
+        ),
+        (
+            COPY.replace("[[launch]]", "[sizes]\nx = 0\n[[launch]]"),
+            "value_error",
+            3,
+            "the name x is taken",
+        ),
+        (
+            COPY.replace(
+                "[[launch]]",
+                '[scratch.s]\ndtype = "int8"\nshape = ["2 ** 40", "2 ** 40"]\n[[launch]]',
+            ),
             "value_error",
             2,
             "64 bits",

@@ -43,13 +43,18 @@ def test_nothing_says_what_to_install(nothing: pytest.MonkeyPatch) -> None:
 def test_the_setting_is_first_and_alone(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
     nothing.setenv(toolkit.HOME, str(make(tmp_path / "home", "lib64/libnvrtc.so.12")))
     nothing.setenv(toolkit.SETTING, str(make(tmp_path / "given", "lib/libnvrtc.so.13")))
-    assert (find_toolkit().library.name, find_toolkit().origin) == ("libnvrtc.so.13", toolkit.SETTING)
+    assert (find_toolkit().library.name, find_toolkit().origin) == (
+        "libnvrtc.so.13",
+        toolkit.SETTING,
+    )
     (tmp_path / "given/include/cuda_fp16.h").unlink()
     with pytest.raises(UnsupportedHere, match="lacks libnvrtc"):
         find_toolkit()
 
 
-def test_packages_come_before_torch_and_torch_before_cuda_home(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_packages_come_before_torch_and_torch_before_cuda_home(
+    nothing: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     nothing.setenv(toolkit.HOME, str(make(tmp_path / "home", "lib64/libnvrtc.so.11.8")))
     assert find_toolkit().library == tmp_path / "home/lib64/libnvrtc.so.11.8"
     from_torch = toolkit.Toolkit(tmp_path, [tmp_path], "torch")
@@ -65,11 +70,15 @@ def test_packages_come_before_torch_and_torch_before_cuda_home(nothing: pytest.M
     assert [folder.parent.name for folder in found.includes] == ["cuda_runtime", "cuda_cccl"]
 
 
-def test_one_with_matrix_instructions_is_taken_before_one_without(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_one_with_matrix_instructions_is_taken_before_one_without(
+    nothing: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """As where torch brings CUDA 13's packages, which lack crt/, beside a whole toolkit."""
     nothing.setattr(toolkit, "_package_roots", lambda: [tmp_path / "nvidia"])
     make(tmp_path / "nvidia/cu13", "lib/libnvrtc.so.13")
-    nothing.setenv(toolkit.HOME, str(make(tmp_path / "home", "lib64/libnvrtc.so.13", "include/crt/mma.h")))
+    nothing.setenv(
+        toolkit.HOME, str(make(tmp_path / "home", "lib64/libnvrtc.so.13", "include/crt/mma.h"))
+    )
     assert find_toolkit().origin == "nvidia-cuda-nvrtc"
     make(tmp_path / "home", "include/cuda_fp16.h")
     assert find_toolkit().origin == str(tmp_path / "home")

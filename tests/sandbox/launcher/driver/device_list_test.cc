@@ -14,7 +14,8 @@ struct Api {
 
 Result<int> count_devices(const Api& api) { return api.devices; }
 Result<DeviceFacts> read_device_facts(const Api& api, int index) {
-  if (index == api.broken) return fail(ErrorCode::unavailable, "device " + std::to_string(index) + " is broken");
+  if (index == api.broken)
+    return fail(ErrorCode::unavailable, "device " + std::to_string(index) + " is broken");
   DeviceFacts facts;
   facts.name = "device " + std::to_string(index);
   return facts;
@@ -43,12 +44,17 @@ TEST_CASE("devices are listed in their order, and the list says which one is bro
   CHECK(list_devices(none).error().message == "no driver");
 }
 
-TEST_CASE("one device is opened whatever is the matter with its neighbours, and one that is not there names those that are") {
+TEST_CASE(
+    "one device is opened whatever is the matter with its neighbours, and one that is not there "
+    "names those that are") {
   const stub::Api sick{.devices = 3, .broken = 1};
   CHECK(device_at(with(sick), 2, "CUDA")->name == "device 2");
   CHECK(device_at(with(sick), 1, "CUDA").error().message == "device 1 is broken");
-  CHECK(device_at(with(sick), 3, "CUDA").error().message == "there is no CUDA device 3; valid: 0 to 2");
-  CHECK(device_at(with(sick), -1, "HIP").error().message == "there is no HIP device -1; valid: 0 to 2");
+  CHECK(device_at(with(sick), 3, "CUDA").error().message ==
+        "there is no CUDA device 3; valid: 0 to 2");
+  CHECK(device_at(with(sick), -1, "HIP").error().message ==
+        "there is no HIP device -1; valid: 0 to 2");
   const stub::Api empty;
-  CHECK(device_at(with(empty), 0, "HIP").error().message == "there is no HIP device 0; valid: none");
+  CHECK(device_at(with(empty), 0, "HIP").error().message ==
+        "there is no HIP device 0; valid: none");
 }

@@ -24,7 +24,8 @@ TEST_CASE("a device that loses data or does not answer is not well") {
   Forgetful forgetful;
   const LaunchStatus wrong = check_health(forgetful);
   REQUIRE_FALSE(wrong);
-  CHECK(wrong.error().message.find("the device fails its check: word 0 reads") != std::string::npos);
+  CHECK(wrong.error().message.find("the device fails its check: word 0 reads") !=
+        std::string::npos);
   FakeDriver lost;
   lost.lose_memory();
   CHECK_FALSE(check_health(lost));

@@ -1,4 +1,5 @@
-// HipDriver over a table of functions that work on host memory: what it asks of HIP, without AMD hardware.
+// HipDriver over a table of functions that work on host memory: what it asks of HIP, without AMD
+// hardware.
 #include "sandbox/launcher/driver/hip_driver.h"
 
 #include <algorithm>
@@ -37,20 +38,37 @@ HipApi host_memory() {
     return kSuccess;
   };
   api.hipFree = [](void* memory) { return std::free(memory), kSuccess; };
-  const auto copy = [](void* to, void* from, std::size_t bytes, HipStream) { return std::memcpy(to, from, bytes), kSuccess; };
+  const auto copy = [](void* to, void* from, std::size_t bytes, HipStream) {
+    return std::memcpy(to, from, bytes), kSuccess;
+  };
   api.hipMemcpyHtoDAsync = api.hipMemcpyDtoHAsync = api.hipMemcpyDtoDAsync = copy;
-  api.hipMemsetD8Async = [](void* to, unsigned char value, std::size_t count, HipStream) { return std::fill_n(static_cast<unsigned char*>(to), count, value), kSuccess; };
-  api.hipMemsetD16Async = [](void* to, unsigned short value, std::size_t count, HipStream) { return std::fill_n(static_cast<unsigned short*>(to), count, value), kSuccess; };
-  api.hipMemsetD32Async = [](void* to, int value, std::size_t count, HipStream) { return std::fill_n(static_cast<int*>(to), count, value), kSuccess; };
-  api.hipModuleLoadData = [](HipModule* module, const void*) { return ++loaded, *module = reinterpret_cast<HipModule>(&last), kSuccess; };
+  api.hipMemsetD8Async = [](void* to, unsigned char value, std::size_t count, HipStream) {
+    return std::fill_n(static_cast<unsigned char*>(to), count, value), kSuccess;
+  };
+  api.hipMemsetD16Async = [](void* to, unsigned short value, std::size_t count, HipStream) {
+    return std::fill_n(static_cast<unsigned short*>(to), count, value), kSuccess;
+  };
+  api.hipMemsetD32Async = [](void* to, int value, std::size_t count, HipStream) {
+    return std::fill_n(static_cast<int*>(to), count, value), kSuccess;
+  };
+  api.hipModuleLoadData = [](HipModule* module, const void*) {
+    return ++loaded, *module = reinterpret_cast<HipModule>(&last), kSuccess;
+  };
   api.hipModuleUnload = [](HipModule) { return --loaded, kSuccess; };
-  api.hipModuleGetFunction = [](HipFunction*, HipModule, const char* name) { return std::strcmp(name, "kernel") == 0 ? kSuccess : 500; };
-  api.hipFuncGetAttribute = [](int* value, int which, HipFunction) { return *value = 10 + which, kSuccess; };
-  api.hipModuleLaunchKernel = [](HipFunction, unsigned gx, unsigned, unsigned, unsigned bx, unsigned, unsigned, unsigned shared, HipStream, void** params, void** extra) {
+  api.hipModuleGetFunction = [](HipFunction*, HipModule, const char* name) {
+    return std::strcmp(name, "kernel") == 0 ? kSuccess : 500;
+  };
+  api.hipFuncGetAttribute = [](int* value, int which, HipFunction) {
+    return *value = 10 + which, kSuccess;
+  };
+  api.hipModuleLaunchKernel = [](HipFunction, unsigned gx, unsigned, unsigned, unsigned bx,
+                                 unsigned, unsigned, unsigned shared, HipStream, void** params,
+                                 void** extra) {
     const auto* bytes = static_cast<const std::byte*>(extra[1]);
     const std::size_t size = *static_cast<const std::size_t*>(extra[3]);
     last = {gx, bx, shared, {bytes, bytes + size}, 0};
-    while (last.zeros_behind < 4096 && bytes[size + last.zeros_behind] == std::byte{0}) ++last.zeros_behind;
+    while (last.zeros_behind < 4096 && bytes[size + last.zeros_behind] == std::byte{0})
+      ++last.zeros_behind;
     return params == nullptr ? kSuccess : kUnknown;
   };
   return api;
@@ -80,11 +98,13 @@ TEST_CASE("HIP: fills of every width, whatever the pattern") {
   constexpr std::size_t kBytes = 80;
   const DevicePtr memory = gpu->allocate(kBytes).value();
   for (const std::uint32_t width : {1U, 2U, 4U, 8U}) {
-    for (const std::uint64_t pattern : {std::uint64_t{0}, std::uint64_t{0x0102030405060708}, std::uint64_t{0x1111111111111111}}) {
+    for (const std::uint64_t pattern :
+         {std::uint64_t{0}, std::uint64_t{0x0102030405060708}, std::uint64_t{0x1111111111111111}}) {
       REQUIRE(gpu->fill_async(memory, kBytes / 8 * 8 / width, width, pattern));
       std::vector<std::byte> seen(kBytes);
       REQUIRE(gpu->read(seen, memory));
-      for (std::size_t at = 0; at < kBytes; at += width) CHECK(std::memcmp(seen.data() + at, &pattern, width) == 0);
+      for (std::size_t at = 0; at < kBytes; at += width)
+        CHECK(std::memcmp(seen.data() + at, &pattern, width) == 0);
     }
   }
   gpu->free(memory);
@@ -98,7 +118,8 @@ TEST_CASE("HIP: parameters lie at multiples of their sizes, with nothing of ours
   CHECK(gpu->kernel_facts(kernel).registers == 10 + kFunctionNumRegs);
   const std::vector<ParamValue> many(40, ParamValue{~0ULL, 8});
   REQUIRE(gpu->launch_async(kernel, shape(7), many));
-  const std::vector<ParamValue> params = {{0x11, 1}, {0x2233, 2}, {0x44556677, 4}, {0x1122334455667788, 8}, {0x99, 1}, {0x1, 8}};
+  const std::vector<ParamValue> params = {
+      {0x11, 1}, {0x2233, 2}, {0x44556677, 4}, {0x1122334455667788, 8}, {0x99, 1}, {0x1, 8}};
   REQUIRE(gpu->launch_async(kernel, shape(3), params));
   CHECK(last.grid == 3);
   CHECK(last.shared == 128);
@@ -120,7 +141,8 @@ TEST_CASE("HIP: what AMD's GPUs lack, or is not done, is refused by name") {
   cooperative.cooperative = true;
   dependent.dependent_launch = true;
   CHECK(gpu->launch_async(kernel, clustered, {}).error().kind == LaunchErrorKind::launch_failure);
-  CHECK(gpu->launch_async(kernel, cooperative, {}).error().message.find("cooperative") != std::string::npos);
+  CHECK(gpu->launch_async(kernel, cooperative, {}).error().message.find("cooperative") !=
+        std::string::npos);
   CHECK(gpu->launch_async(kernel, dependent, {}).error().kind == LaunchErrorKind::launch_failure);
   CHECK_FALSE(gpu->encode_tensor_map({}));
   CHECK_FALSE(gpu->map_shared(0, 1));

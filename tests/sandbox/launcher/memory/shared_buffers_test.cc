@@ -29,7 +29,9 @@ struct Shared {
     at(kOut)[kN] = -7.0f;
   }
   float* at(std::uint64_t offset) const { return reinterpret_cast<float*>(memory.data() + offset); }
-  DeviceExchange exchange() { return {gpu, file.get(), kBytes, {{"x", 0, kN * 4}, {"y", kY, kN * 4}}, kOut, kN * 4}; }
+  DeviceExchange exchange() {
+    return {gpu, file.get(), kBytes, {{"x", 0, kN * 4}, {"y", kY, kN * 4}}, kOut, kN * 4};
+  }
 
   FakeDriver gpu;
   UniqueFd file;
@@ -48,7 +50,8 @@ TEST_CASE("a plan is replayed from shared device memory, and its outputs go ther
     std::memset(shared.at(kOut), 0, kN * 4);
     REQUIRE(replay(shared.gpu, test::vector_add_plan(kN), exchange, request, SystemClock()));
     std::size_t wrong = 0;
-    for (std::uint32_t i = 0; i < kN; ++i) wrong += shared.at(kOut)[i] != static_cast<float>(i) + 0.5f ? 1 : 0;
+    for (std::uint32_t i = 0; i < kN; ++i)
+      wrong += shared.at(kOut)[i] != static_cast<float>(i) + 0.5f ? 1 : 0;
     CHECK(wrong == 0);
     CHECK(shared.at(kOut)[kN] == -7.0f);
     CHECK(shared.gpu.shared_mappings() == 0);
@@ -65,13 +68,17 @@ TEST_CASE("submitted code never runs while the shared memory is mapped") {
     return LaunchStatus();
   });
   DeviceExchange exchange = shared.exchange();
-  const ReplayRequest request{.gpu_memory_bytes = 1 << 28, .timing = TimingRules{.min_samples = 5, .max_samples = 10}, .answers = {}};
+  const ReplayRequest request{.gpu_memory_bytes = 1 << 28,
+                              .timing = TimingRules{.min_samples = 5, .max_samples = 10},
+                              .answers = {}};
   REQUIRE(replay(shared.gpu, test::vector_add_plan(kN, "look"), exchange, request, SystemClock()));
   CHECK(launches > 5);
   CHECK(mapped == 0);
 }
 
-TEST_CASE("shared memory that cannot be mapped, and a fault while it is wanted, are errors and leave nothing mapped") {
+TEST_CASE(
+    "shared memory that cannot be mapped, and a fault while it is wanted, are errors and leave "
+    "nothing mapped") {
   Shared shared;
   DeviceExchange broken(shared.gpu, -1, kBytes, {{"x", 0, 4}}, 4096, 4);
   const DevicePtr memory = shared.gpu.allocate(64).value();

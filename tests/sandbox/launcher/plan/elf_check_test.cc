@@ -38,7 +38,8 @@ TEST_CASE("a real ELF file passes, cut short it does not") {
   REQUIRE(image.size() > 10'000);
   CHECK(check_elf(image));
   CHECK(check_elf(test::tiny_elf()));
-  for (const std::size_t size : {std::size_t{0}, std::size_t{4}, std::size_t{63}, std::size_t{64}, image.size() / 2, image.size() - 1}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{4}, std::size_t{63}, std::size_t{64},
+                                 image.size() / 2, image.size() - 1}) {
     INFO(size);
     CHECK_FALSE(check_elf(image.substr(0, size)));
   }
@@ -75,7 +76,8 @@ TEST_CASE("random headers never lead outside") {
   std::mt19937 random(7);
   std::string image(4096, '\0');
   for (int round = 0; round < 20'000; ++round) {
-    for (std::size_t i = 16; i < sizeof(Elf64_Ehdr); ++i) image[i] = static_cast<char>(random() % 3 == 0 ? random() : 0);
+    for (std::size_t i = 16; i < sizeof(Elf64_Ehdr); ++i)
+      image[i] = static_cast<char>(random() % 3 == 0 ? random() : 0);
     const std::string tiny = test::tiny_elf();
     std::memcpy(image.data(), tiny.data(), 16);
     Elf64_Ehdr header = header_of(image);

@@ -12,11 +12,14 @@ using namespace assay::sandbox;
 
 namespace {
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 template <class T>
 void put(std::string& out, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i)));
+  for (std::size_t i = 0; i < sizeof(T); ++i)
+    out.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i)));
 }
 
 std::string header_bytes() {
@@ -80,8 +83,9 @@ TEST_CASE("a plan of the first version is still read, and has nothing that the s
   std::get<KernelOp>(with_map.ops[0]).params[0] = test::tensor_map();
   Plan with_choice = old;
   with_choice.ops.push_back(ChoiceOp{0, {{"only", {}}}});
-  for (const auto& [plan, reason] : {std::pair(with_map, "4 is none of 0 (scalar), 1 (pointer), 2 (null), 3 (global scratch)"),
-                                     std::pair(with_choice, "3 is none of 0 (kernel), 1 (fill), 2 (copy)")}) {
+  for (const auto& [plan, reason] :
+       {std::pair(with_map, "4 is none of 0 (scalar), 1 (pointer), 2 (null), 3 (global scratch)"),
+        std::pair(with_choice, "3 is none of 0 (kernel), 1 (fill), 2 (copy)")}) {
     const Result<Plan> decoded = decode_plan(encode_plan(plan));
     REQUIRE_FALSE(decoded);
     INFO(decoded.error().message);
@@ -102,7 +106,8 @@ TEST_CASE("choices are flat, and their operations count") {
   CHECK(has(refusal(plan), "operations"));
   plan.ops = {ChoiceOp{0, std::vector<Alternative>(kMaxAlternatives + 1, Alternative{"a", {}})}};
   CHECK(has(refusal(plan), "65 is over the limit of 64"));
-  // A choice inside an alternative: the code of the alternative's only operation is made that of a choice.
+  // A choice inside an alternative: the code of the alternative's only operation is made that of a
+  // choice.
   plan.ops = {ChoiceOp{0, {{"a", {fill}}}}};
   std::string bytes = encode_plan(plan);
   const std::size_t code = bytes.rfind(std::string("\x01\x02\0\0\0", 5));
@@ -140,7 +145,8 @@ TEST_CASE("mutated plans decode or fail, and what decodes is encoded to the same
   for (int round = 0; round < 20'000; ++round) {
     std::string bytes = original;
     const auto changes = 1 + random() % 4;
-    for (unsigned i = 0; i < changes; ++i) bytes[random() % bytes.size()] = static_cast<char>(round % 3 == 0 ? 0xFF : random());
+    for (unsigned i = 0; i < changes; ++i)
+      bytes[random() % bytes.size()] = static_cast<char>(round % 3 == 0 ? 0xFF : random());
     const Result<Plan> plan = decode_plan(bytes);
     if (!plan) continue;
     ++decoded;
@@ -201,7 +207,8 @@ TEST_CASE("counts and sizes are checked before room is made for them") {
     refused(other, "not a launch plan");
   }
   SECTION("names that are not UTF-8") {
-    for (const std::string name : {"\xff", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "a\x80"}) {
+    for (const std::string name :
+         {"\xff", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "a\x80"}) {
       Plan plan = test::rich_plan();
       plan.binaries[0].kernel = name;
       refused(encode_plan(plan), "not UTF-8");

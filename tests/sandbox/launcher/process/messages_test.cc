@@ -11,20 +11,21 @@ using nlohmann::json;
 namespace {
 
 json launch_header() {
-  return {{"type", "launch"},
-          {"case", "small"},
-          {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 256}, {"nbytes", 1024}, {"inout", true}}}},
-          {"output_fd", 1},
-          {"output_offset", 0},
-          {"output_bytes", 4096},
-          {"device_bytes", 0},
-          {"ablated", true},
-          {"inspect", true},
-          {"time", true},
-          {"min_samples", 30},
-          {"max_samples", 500},
-          {"max_time_ms", 1000},
-          {"gpu_memory_bytes", 1 << 20}};
+  return {
+      {"type", "launch"},
+      {"case", "small"},
+      {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 256}, {"nbytes", 1024}, {"inout", true}}}},
+      {"output_fd", 1},
+      {"output_offset", 0},
+      {"output_bytes", 4096},
+      {"device_bytes", 0},
+      {"ablated", true},
+      {"inspect", true},
+      {"time", true},
+      {"min_samples", 30},
+      {"max_samples", 500},
+      {"max_time_ms", 1000},
+      {"gpu_memory_bytes", 1 << 20}};
 }
 
 Frame frame_of(json header) {
@@ -64,10 +65,12 @@ TEST_CASE("inputs that change between warm-up and samples are asked for, announc
   header["stage_next_inputs"] = true;
   CHECK(parse_launch(frame_of(header))->stage_next_inputs);
   header["stage_next_inputs"] = 1;
-  CHECK(parse_launch(frame_of(header)).error().message.find("stage_next_inputs") != std::string::npos);
+  CHECK(parse_launch(frame_of(header)).error().message.find("stage_next_inputs") !=
+        std::string::npos);
   CHECK(primed_message("small") == json({{"type", "primed"}, {"case", "small"}}));
   CHECK(check_sample(frame_of({{"type", "sample"}})));
-  CHECK(check_sample(frame_of({{"type", "launch"}})).error().message == "message `launch` is not due; valid: sample");
+  CHECK(check_sample(frame_of({{"type", "launch"}})).error().message ==
+        "message `launch` is not due; valid: sample");
 }
 
 TEST_CASE("how long to warm up and how many samples to take beside may be said") {
@@ -91,7 +94,8 @@ TEST_CASE("without timing its numbers may be missing") {
 }
 
 TEST_CASE("a missing or wrong field is named") {
-  for (const char* name : {"case", "inputs", "output_fd", "output_offset", "output_bytes", "device_bytes", "gpu_memory_bytes", "ablated", "time", "inspect",
+  for (const char* name : {"case", "inputs", "output_fd", "output_offset", "output_bytes",
+                           "device_bytes", "gpu_memory_bytes", "ablated", "time", "inspect",
                            "min_samples", "max_samples", "max_time_ms"}) {
     json header = launch_header();
     header.erase(name);
@@ -115,7 +119,8 @@ TEST_CASE("a missing or wrong field is named") {
   refused("output_fd", 2, "launch: `output_fd` is over 1");
   refused("output_bytes", -1, "launch: `output_bytes` is no number from 0 up");
   refused("output_bytes", 1.5, "launch: `output_bytes` is no number from 0 up");
-  refused("output_bytes", 18446744073709551615ULL, "launch: `output_bytes` is over 9223372036854775807");
+  refused("output_bytes", 18446744073709551615ULL,
+          "launch: `output_bytes` is over 9223372036854775807");
   refused("max_samples", 0, "launch: `max_samples` starts at 1");
   refused("max_samples", 100'001, "launch: `max_samples` is over 100000");
   refused("inputs", {1}, "launch: an input is no object");
@@ -134,9 +139,18 @@ TEST_CASE("a result carries descriptors, kernels, samples and the interval") {
   json message = launched_message("small", result);
   CHECK(message["type"] == "launched");
   CHECK(message["case"] == "small");
-  CHECK(message["outputs"][0] ==
-        json({{"name", "output_0"}, {"kind", "tensor"}, {"dtype", "float32"}, {"shape", {2, 3}}, {"strides", {3, 1}}, {"offset", 256}, {"nbytes", 24}}));
-  CHECK(message["kernels"][0] == json({{"name", "add"}, {"registers", 32}, {"local_bytes", 0}, {"shared_bytes", 1024}, {"launches", 2}}));
+  CHECK(message["outputs"][0] == json({{"name", "output_0"},
+                                       {"kind", "tensor"},
+                                       {"dtype", "float32"},
+                                       {"shape", {2, 3}},
+                                       {"strides", {3, 1}},
+                                       {"offset", 256},
+                                       {"nbytes", 24}}));
+  CHECK(message["kernels"][0] == json({{"name", "add"},
+                                       {"registers", 32},
+                                       {"local_bytes", 0},
+                                       {"shared_bytes", 1024},
+                                       {"launches", 2}}));
   CHECK(message["canary_ok"] == true);
   CHECK(message["samples_ns"].empty());
   CHECK(message["median_ns"].is_null());

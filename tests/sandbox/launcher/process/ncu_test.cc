@@ -29,7 +29,8 @@ class Installation {
     const std::filesystem::path built = ASSAY_STAND_IN_DIR;
     std::filesystem::create_directories(platform());
     std::filesystem::create_directories(root_ / "sections");
-    for (const char* name : {"ncu", "libinjection.so"}) std::filesystem::copy(built / name, platform() / name);
+    for (const char* name : {"ncu", "libinjection.so"})
+      std::filesystem::copy(built / name, platform() / name);
     // Its user in the jail is nobody.
     std::filesystem::permissions(root_, std::filesystem::perms(0755));
   }
@@ -45,11 +46,15 @@ class Installation {
   std::filesystem::path root_;
 };
 
-bool contains(const std::vector<std::string>& list, const std::string& wanted) { return std::find(list.begin(), list.end(), wanted) != list.end(); }
+bool contains(const std::vector<std::string>& list, const std::string& wanted) {
+  return std::find(list.begin(), list.end(), wanted) != list.end();
+}
 
 }  // namespace
 
-TEST_CASE("a launcher serves inside what launches it as Nsight Compute does, and both end with the stream") {
+TEST_CASE(
+    "a launcher serves inside what launches it as Nsight Compute does, and both end with the "
+    "stream") {
   const Installation installation;
   test::LauncherProcess launcher("fake", 20'000, {"--counters", installation.ncu()});
   launcher.ready();
@@ -69,7 +74,8 @@ TEST_CASE("what ncu lacks is its own to say, and the launcher inside never says 
   CHECK(WEXITSTATUS(launcher.reap()) == 70);  // stand_in/ncu.cc
 }
 
-TEST_CASE("of ncu the whole installation is shown, or its folder, or nothing where it is shown already") {
+TEST_CASE(
+    "of ncu the whole installation is shown, or its folder, or nothing where it is shown already") {
   CHECK(contains(ncu_folders("/somewhere/ncu-2025/target/linux/ncu"), "/somewhere/ncu-2025"));
   CHECK(contains(ncu_folders("/somewhere/ncu-2025/ncu"), "/somewhere/ncu-2025"));
   CHECK_FALSE(contains(ncu_folders("/usr/lib/ncu/target/linux/ncu"), "/usr/lib/ncu"));

@@ -33,7 +33,8 @@ Ended run_launcher(const std::string& arguments) {
   REQUIRE(pipe != nullptr);
   Ended ended;
   std::array<char, 4096> chunk{};
-  while (const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe)) ended.text.append(chunk.data(), n);
+  while (const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe))
+    ended.text.append(chunk.data(), n);
   ended.status = WEXITSTATUS(::pclose(pipe));
   return ended;
 }
@@ -46,7 +47,8 @@ Plan kernel_plan(const std::string& kernel, std::vector<KernelParam> params) {
 
 }  // namespace
 
-TEST_CASE("the process says ready, replays several cases on their own inputs, and ends with the stream") {
+TEST_CASE(
+    "the process says ready, replays several cases on their own inputs, and ends with the stream") {
   LauncherProcess launcher("fake");
   const nlohmann::json device = launcher.ready();
   CHECK(device["target"] == "cuda:90");
@@ -104,10 +106,13 @@ TEST_CASE("a launch whose inputs are to be renewed waits for that between warm-u
   answer = launcher.receive();
   REQUIRE(answer);
   CHECK(answer->header["kind"] == "internal_error");
-  CHECK(answer->header["message"].get<std::string>().find("`launch` is not due") != std::string::npos);
+  CHECK(answer->header["message"].get<std::string>().find("`launch` is not due") !=
+        std::string::npos);
 }
 
-TEST_CASE("each failure has its kind, and the process serves on after those that leave the device whole") {
+TEST_CASE(
+    "each failure has its kind, and the process serves on after those that leave the device "
+    "whole") {
   LauncherProcess launcher("fake");
   launcher.ready();
   test::LaunchCase one = test::vector_add_case(kN);
@@ -122,7 +127,8 @@ TEST_CASE("each failure has its kind, and the process serves on after those that
   fails(encode_plan(test::vector_add_plan(kN)).substr(0, 200), "invalid_plan");
   fails(test::vector_add_plan(kN + 1), "invalid_plan");
   fails(kernel_plan("fake_vector_add", {NullParam{}}), "invalid_plan");
-  fails(kernel_plan("fake_write_byte", {PointerParam{2, 0}, ScalarParam{8, kN * 4}}), "canary_violation");
+  fails(kernel_plan("fake_write_byte", {PointerParam{2, 0}, ScalarParam{8, kN * 4}}),
+        "canary_violation");
   one.gpu_memory_bytes = 10'000;
   fails(test::vector_add_plan(kN), "gpu_memory_limit");
   one.gpu_memory_bytes = 8ULL << 30;
@@ -161,9 +167,15 @@ TEST_CASE("an endless kernel is ended by killing the process") {
 TEST_CASE("a request that breaks the protocol ends the process with status 1") {
   LauncherProcess launcher("fake");
   launcher.ready();
-  SECTION("an unknown message") { REQUIRE(send_frame(launcher.socket(), {{"type", "stop"}}, {}, {}, Deadline::after_ms(1'000))); }
-  SECTION("a launch without fields") { REQUIRE(send_frame(launcher.socket(), {{"type", "launch"}}, {}, {}, Deadline::after_ms(1'000))); }
-  SECTION("bytes that are no frame") { REQUIRE(::write(launcher.socket(), "GET / HTTP/1.1\r\n\r\n", 18) == 18); }
+  SECTION("an unknown message") {
+    REQUIRE(send_frame(launcher.socket(), {{"type", "stop"}}, {}, {}, Deadline::after_ms(1'000)));
+  }
+  SECTION("a launch without fields") {
+    REQUIRE(send_frame(launcher.socket(), {{"type", "launch"}}, {}, {}, Deadline::after_ms(1'000)));
+  }
+  SECTION("bytes that are no frame") {
+    REQUIRE(::write(launcher.socket(), "GET / HTTP/1.1\r\n\r\n", 18) == 18);
+  }
   const Result<Frame> answer = launcher.receive();
   CHECK_FALSE(answer);
   const int status = launcher.reap();
@@ -178,24 +190,28 @@ TEST_CASE("an input outside its file is our own defect, not the submission's") {
   Result<UniqueFd> output = create_memfd("outputs", 4096);
   REQUIRE(file);
   REQUIRE(output);
-  const nlohmann::json header = {{"type", "launch"},
-                                 {"case", "c"},
-                                 {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 32}, {"nbytes", 64}, {"inout", false}}}},
-                                 {"output_fd", 1},
-                                 {"output_offset", 0},
-                                 {"output_bytes", 4096},
-                                 {"device_bytes", 0},
-                                 {"ablated", false},
-                                 {"time", false},
-                                 {"gpu_memory_bytes", 1 << 20}};
-  REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)), {file->get(), output->get()}, Deadline::after_ms(1'000)));
+  const nlohmann::json header = {
+      {"type", "launch"},
+      {"case", "c"},
+      {"inputs", {{{"name", "x"}, {"fd", 0}, {"offset", 32}, {"nbytes", 64}, {"inout", false}}}},
+      {"output_fd", 1},
+      {"output_offset", 0},
+      {"output_bytes", 4096},
+      {"device_bytes", 0},
+      {"ablated", false},
+      {"time", false},
+      {"gpu_memory_bytes", 1 << 20}};
+  REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)),
+                     {file->get(), output->get()}, Deadline::after_ms(1'000)));
   const Result<Frame> answer = launcher.receive();
   REQUIRE(answer);
   CHECK(answer->header["kind"] == "internal_error");
-  CHECK(answer->header["message"] == "input x: 64 bytes from 32 on are outside its memory of 64 bytes");
+  CHECK(answer->header["message"] ==
+        "input x: 64 bytes from 32 on are outside its memory of 64 bytes");
 }
 
-TEST_CASE("a launch over shared device memory answers there; a place outside it is our own defect") {
+TEST_CASE(
+    "a launch over shared device memory answers there; a place outside it is our own defect") {
   LauncherProcess launcher("fake");
   launcher.ready();
   constexpr std::uint64_t kBytes = 3 * 4096;
@@ -205,20 +221,22 @@ TEST_CASE("a launch over shared device memory answers there; a place outside it 
   REQUIRE(memory);
   auto* floats = reinterpret_cast<float*>(memory->data());
   for (int i = 0; i < 16; ++i) floats[i] = static_cast<float>(i), floats[1024 + i] = 100.0f;
-  nlohmann::json header = {{"type", "launch"},
-                           {"case", "c"},
-                           {"inputs",
-                            {{{"name", "x"}, {"fd", 0}, {"offset", 0}, {"nbytes", 64}, {"inout", false}},
-                             {{"name", "y"}, {"fd", 0}, {"offset", 4096}, {"nbytes", 64}, {"inout", false}}}},
-                           {"output_fd", 0},
-                           {"output_offset", 8192},
-                           {"output_bytes", 4096},
-                           {"device_bytes", kBytes},
-                           {"ablated", false},
-                           {"time", false},
-                           {"gpu_memory_bytes", 1 << 20}};
+  nlohmann::json header = {
+      {"type", "launch"},
+      {"case", "c"},
+      {"inputs",
+       {{{"name", "x"}, {"fd", 0}, {"offset", 0}, {"nbytes", 64}, {"inout", false}},
+        {{"name", "y"}, {"fd", 0}, {"offset", 4096}, {"nbytes", 64}, {"inout", false}}}},
+      {"output_fd", 0},
+      {"output_offset", 8192},
+      {"output_bytes", 4096},
+      {"device_bytes", kBytes},
+      {"ablated", false},
+      {"time", false},
+      {"gpu_memory_bytes", 1 << 20}};
   const auto ask = [&] {
-    REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)), {file->get()}, Deadline::after_ms(1'000)));
+    REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)),
+                       {file->get()}, Deadline::after_ms(1'000)));
     const Result<Frame> answer = launcher.receive();
     REQUIRE(answer);
     return answer->header;
@@ -230,7 +248,8 @@ TEST_CASE("a launch over shared device memory answers there; a place outside it 
   CHECK(floats[2048] == 100.0f);
   CHECK(floats[2048 + 15] == 115.0f);
   header["output_bytes"] = 4097;
-  CHECK(ask()["message"] == "outputs: 4097 bytes from 8192 on are outside its memory of 12288 bytes");
+  CHECK(ask()["message"] ==
+        "outputs: 4097 bytes from 8192 on are outside its memory of 12288 bytes");
 }
 
 TEST_CASE("the process keeps no descriptor but its own, and leaves no core") {
@@ -249,7 +268,9 @@ TEST_CASE("the process keeps no descriptor but its own, and leaves no core") {
   CHECK(core.rlim_max == 0);
 }
 
-TEST_CASE("the process is jailed: no capability, no privilege to gain, no network and no file of the host") {
+TEST_CASE(
+    "the process is jailed: no capability, no privilege to gain, no network and no file of the "
+    "host") {
   LauncherProcess launcher("fake");
   Result<Frame> ready = launcher.receive();
   REQUIRE(ready);
@@ -265,7 +286,8 @@ TEST_CASE("the process is jailed: no capability, no privilege to gain, no networ
   }
   const std::string proc = "/proc/" + std::to_string(launcher.pid());
   const std::string status = read_small_file(proc + "/status");
-  for (const char* line : {"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"}) {
+  for (const char* line : {"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000",
+                           "NoNewPrivs:\t1", "Seccomp:\t2"}) {
     INFO(line);
     CHECK(status.find(line) != std::string::npos);
   }
@@ -275,7 +297,8 @@ TEST_CASE("the process is jailed: no capability, no privilege to gain, no networ
   CHECK_FALSE(std::filesystem::exists(proc + "/root/etc/passwd"));
   for (const char* name : {"net", "ipc", "mnt", "user", "uts"}) {
     INFO(name);
-    CHECK(std::filesystem::read_symlink(proc + "/ns/" + name) != std::filesystem::read_symlink(std::string("/proc/self/ns/") + name));
+    CHECK(std::filesystem::read_symlink(proc + "/ns/" + name) !=
+          std::filesystem::read_symlink(std::string("/proc/self/ns/") + name));
   }
 }
 
@@ -292,7 +315,8 @@ TEST_CASE("the process dies with its parent") {
     const pid_t child = ::fork();
     if (child == 0) {
       ::fcntl(pair->theirs.get(), F_SETFD, 0);
-      ::execl(path.c_str(), path.c_str(), "--socket-fd", fd.c_str(), "--device", "0", "--driver", "fake", static_cast<char*>(nullptr));
+      ::execl(path.c_str(), path.c_str(), "--socket-fd", fd.c_str(), "--device", "0", "--driver",
+              "fake", static_cast<char*>(nullptr));
       ::_exit(127);
     }
     const bool sent = ::write(report[1], &child, sizeof(child)) == sizeof(child);
@@ -327,14 +351,14 @@ TEST_CASE("the probe prints one line of JSON and says whether there is a device"
 }
 
 TEST_CASE("wrong arguments are explained, with status 2") {
-  for (const auto& [arguments, reason] :
-       std::vector<std::pair<std::string, std::string>>{{"", "--socket-fd and --device are needed"},
-                                                        {"--socket-fd 3 --device hip:x", "'x' is no number"},
-                                                        {"--socket-fd 3 --device gpu", "--device 'gpu' is no number from 0 up"},
-                                                        {"--socket-fd -1 --device 0", "--socket-fd '-1' is no number from 0 up"},
-                                                        {"--socket-fd", "--socket-fd needs a value"},
-                                                        {"--driver metal --probe", "driver 'metal' is unknown; valid: cuda, hip, fake"},
-                                                        {"--what", "argument '--what' is unknown"}}) {
+  for (const auto& [arguments, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"", "--socket-fd and --device are needed"},
+           {"--socket-fd 3 --device hip:x", "'x' is no number"},
+           {"--socket-fd 3 --device gpu", "--device 'gpu' is no number from 0 up"},
+           {"--socket-fd -1 --device 0", "--socket-fd '-1' is no number from 0 up"},
+           {"--socket-fd", "--socket-fd needs a value"},
+           {"--driver metal --probe", "driver 'metal' is unknown; valid: cuda, hip, fake"},
+           {"--what", "argument '--what' is unknown"}}) {
     const Ended ended = run_launcher(arguments);
     INFO(arguments << ": " << ended.text);
     CHECK(ended.status == 2);

@@ -38,8 +38,10 @@ TEST_CASE("operations run in order: fills of every width, copies, constants") {
   Plan plan;
   plan.target = "cuda:90";
   plan.buffers = {{BufferKind::scratch, 64, "", ""}, {BufferKind::constant, 4, "", "WXYZ"}};
-  plan.ops = {FillOp{0, 0, 8, 1, 0x11}, FillOp{0, 8, 2, 2, 0x2222}, FillOp{0, 16, 2, 4, 0x33333333}, FillOp{0, 24, 2, 8, 0x0807060504030201},
-              CopyOp{0, 40, 1, 1, 3},   CopyOp{0, 48, 0, 24, 8},    FillOp{0, 0, 1, 1, 0x99}};
+  plan.ops = {FillOp{0, 0, 8, 1, 0x11},        FillOp{0, 8, 2, 2, 0x2222},
+              FillOp{0, 16, 2, 4, 0x33333333}, FillOp{0, 24, 2, 8, 0x0807060504030201},
+              CopyOp{0, 40, 1, 1, 3},          CopyOp{0, 48, 0, 24, 8},
+              FillOp{0, 0, 1, 1, 0x99}};
   plan.outputs = {{0, 0, "uint8", {64}, {1}}};
   REQUIRE(bench.run(plan));
   std::vector<unsigned char> out(64);
@@ -93,11 +95,11 @@ TEST_CASE("a write outside a buffer is caught on either side, by the byte") {
     return plan;
   };
   CHECK(bench.run(writing(4 * kN - 1)));
-  for (const auto& [offset, where] :
-       std::vector<std::pair<std::int64_t, std::string>>{{4 * kN, "past the end of buffer 2 (scratch, 4000 bytes), first at +0 bytes"},
-                                                         {4 * kN + 4095, "first at +4095 bytes"},
-                                                         {-1, "before the start of buffer 2 (scratch, 4000 bytes), at -1 bytes"},
-                                                         {-4096, "at -4096 bytes"}}) {
+  for (const auto& [offset, where] : std::vector<std::pair<std::int64_t, std::string>>{
+           {4 * kN, "past the end of buffer 2 (scratch, 4000 bytes), first at +0 bytes"},
+           {4 * kN + 4095, "first at +4095 bytes"},
+           {-1, "before the start of buffer 2 (scratch, 4000 bytes), at -1 bytes"},
+           {-4096, "at -4096 bytes"}}) {
     const auto result = bench.run(writing(offset));
     INFO(offset);
     REQUIRE_FALSE(result);
@@ -159,7 +161,8 @@ TEST_CASE("global scratch is allocated per launch, aligned, for every block, bet
   bench.check_clean();
 }
 
-TEST_CASE("memory over the limit is refused before anything is allocated, guards and scratch included") {
+TEST_CASE(
+    "memory over the limit is refused before anything is allocated, guards and scratch included") {
   Bench bench;
   Plan plan = test::vector_add_plan(kN);
   const std::uint64_t need = 3 * GuardedMemory::cost(4 * kN, kBufferAlignment);
@@ -203,7 +206,8 @@ TEST_CASE("a plan that fails its checks reaches no driver") {
 
 TEST_CASE("variables count as memory of the plan") {
   Bench bench;
-  const auto refused = bench.run(test::vector_add_plan(kN, "fake_vector_add", test::elf_with_section(".nv.global", kPlenty)));
+  const auto refused = bench.run(
+      test::vector_add_plan(kN, "fake_vector_add", test::elf_with_section(".nv.global", kPlenty)));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().kind == LaunchErrorKind::gpu_memory_limit);
 }
@@ -214,7 +218,9 @@ TEST_CASE("an input that was written is named, unless it may be") {
   const auto result = bench.run(plan);
   REQUIRE(result);
   CHECK(result->modified == std::vector<std::string>{"x"});
-  HostExchange exchange(bench.gpu, {{"x", bytes_of(bench.x), true}, {"y", bytes_of(bench.y), false}}, std::as_writable_bytes(std::span(bench.out)));
+  HostExchange exchange(bench.gpu,
+                        {{"x", bytes_of(bench.x), true}, {"y", bytes_of(bench.y), false}},
+                        std::as_writable_bytes(std::span(bench.out)));
   const auto allowed = replay(bench.gpu, plan, exchange, bench.request, bench.clock);
   REQUIRE(allowed);
   CHECK(allowed->modified.empty());

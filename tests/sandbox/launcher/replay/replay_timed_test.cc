@@ -16,7 +16,9 @@ using test::Bench;
 using test::doubling_plan;
 using test::kN;
 
-TEST_CASE("every timed run starts from the same inputs, and a timed run's outputs are what is handed back") {
+TEST_CASE(
+    "every timed run starts from the same inputs, and a timed run's outputs are what is handed "
+    "back") {
   Bench bench;
   bench.request.timing = TimingRules{.min_samples = 30, .max_samples = 60, .max_time_ms = 2'000};
   const auto result = bench.run(doubling_plan());
@@ -28,16 +30,19 @@ TEST_CASE("every timed run starts from the same inputs, and a timed run's output
   bench.check_clean();
 }
 
-TEST_CASE("variables of a kernel's own are as at first in each sample: an answer cannot be handed on") {
+TEST_CASE(
+    "variables of a kernel's own are as at first in each sample: an answer cannot be handed on") {
   Bench bench;
   // It adds only when its variable is zero. What it leaves of a poisoned output otherwise is NaN.
-  const Plan plan = test::vector_add_plan(kN, "fake_add_once", test::elf_with_section(".nv.global", 8));
+  const Plan plan =
+      test::vector_add_plan(kN, "fake_add_once", test::elf_with_section(".nv.global", 8));
   REQUIRE(bench.run(plan));
   bench.check_sum();
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
   REQUIRE(bench.run(plan));
   bench.check_sum();
-  // An image that declares none is not loaded again: the fake kernel remembers, and the drawn sample shows it.
+  // An image that declares none is not loaded again: the fake kernel remembers, and the drawn
+  // sample shows it.
   REQUIRE(bench.run(test::vector_add_plan(kN, "fake_add_once")));
   CHECK(std::isnan(bench.out[0]));
   bench.check_clean();
@@ -65,7 +70,8 @@ TEST_CASE("renewed inputs are those of every sample, and of what comes back") {
 
 TEST_CASE("warm-up runs on the old inputs: the first sample is the first run on the new ones") {
   Bench bench;
-  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000, .side_samples = 0};
+  bench.request.timing =
+      TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000, .side_samples = 0};
   std::vector<float> seen;
   bench.gpu.add_kernel("watch", {8, 8, 8, 4}, [&](FakeLaunch& launch) -> LaunchStatus {
     float first = 0;
@@ -87,9 +93,15 @@ TEST_CASE("warm-up runs on the old inputs: the first sample is the first run on 
   CHECK(std::count(renewed, seen.end(), old + 100) == 6);
 }
 
-TEST_CASE("a first sample that leaves the work to later ones is seen about half of the time, whatever their number") {
+TEST_CASE(
+    "a first sample that leaves the work to later ones is seen about half of the time, whatever "
+    "their number") {
   Bench bench;
-  bench.request.timing = TimingRules{.min_samples = 40, .max_samples = 40, .max_time_ms = 10'000, .warm_up_ms = 0, .side_samples = 0};
+  bench.request.timing = TimingRules{.min_samples = 40,
+                                     .max_samples = 40,
+                                     .max_time_ms = 10'000,
+                                     .warm_up_ms = 0,
+                                     .side_samples = 0};
   int since = 0;
   bench.gpu.add_kernel("lazy", {8, 8, 8, 4}, [&](FakeLaunch& launch) -> LaunchStatus {
     const float value = since++ == 0 ? 0.0f : 1.0f;
@@ -133,7 +145,8 @@ TEST_CASE("an inspected plan has a timeline, and says whether its bits are alway
   // It adds only every other time.
   const auto other = bench.run(test::vector_add_plan(kN, "fake_add_once"));
   REQUIRE(other);
-  CHECK(other->inspection->deterministic == true);  // NaN both times: by now its variable is far from zero
+  CHECK(other->inspection->deterministic ==
+        true);  // NaN both times: by now its variable is far from zero
   std::uint32_t runs = 0;
   bench.gpu.add_kernel("fake_vector_add", {8, 8, 8, 4}, [&runs](FakeLaunch& launch) {
     *launch.memory(2, 0, 1) = static_cast<std::byte>(++runs);
@@ -144,7 +157,8 @@ TEST_CASE("an inspected plan has a timeline, and says whether its bits are alway
 
 TEST_CASE("a device too full for pristine copies is refilled from host memory") {
   const std::uint64_t buffers = 3 * GuardedMemory::cost(4 * kN, kBufferAlignment);
-  FakeDriver small(buffers + (2 << 20) + 4 * kN);  // room for the flush buffer and one of the two copies
+  FakeDriver small(buffers + (2 << 20) +
+                   4 * kN);  // room for the flush buffer and one of the two copies
   Bench bench;
   add_fake_kernels(small);
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
@@ -157,10 +171,11 @@ TEST_CASE("device code that misbehaves only in a timed run is caught") {
   Bench bench;
   int runs = 0;
   Plan plan = test::vector_add_plan(kN, "later_out_of_bounds");
-  bench.gpu.add_kernel("later_out_of_bounds", {8, 8, 8, 4}, [&](FakeLaunch& launch) -> LaunchStatus {
-    if (++runs > 4) *launch.memory(2, 4 * kN, 1) = std::byte{0};
-    return {};
-  });
+  bench.gpu.add_kernel("later_out_of_bounds", {8, 8, 8, 4},
+                       [&](FakeLaunch& launch) -> LaunchStatus {
+                         if (++runs > 4) *launch.memory(2, 4 * kN, 1) = std::byte{0};
+                         return {};
+                       });
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
   const auto result = bench.run(plan);
   REQUIRE_FALSE(result);

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::uint32_t kN = 64;
 
-/// x + y through one of three kernels, of which the middle one is the fastest; all are given the same work.
+/// x + y through one of three kernels, of which the middle one is the fastest; all are given the
+/// same work.
 struct Bench {
   Bench() {
     for (const char* name : {"slow", "fast", "slower"}) {
@@ -28,7 +29,8 @@ struct Bench {
     gpu.set_kernel_ns("fast", 5'000);
     gpu.set_kernel_ns("slower", 90'000);
     request.gpu_memory_bytes = 1 << 28;
-    request.timing = TimingRules{.min_samples = 8, .max_samples = 8, .max_time_ms = 1000, .relative_half_width = 0.5};
+    request.timing = TimingRules{
+        .min_samples = 8, .max_samples = 8, .max_time_ms = 1000, .relative_half_width = 0.5};
   }
 
   LaunchStatus add(FakeLaunch& launch) {
@@ -62,7 +64,9 @@ struct Bench {
   LaunchResult<ReplayResult> run(const Plan& what) {
     std::vector<float> x(kN, 1.0f);
     std::vector<float> y(kN, 2.0f);
-    HostExchange exchange(gpu, {{"x", std::as_bytes(std::span(x))}, {"y", std::as_bytes(std::span(y))}}, std::as_writable_bytes(std::span(out)));
+    HostExchange exchange(gpu,
+                          {{"x", std::as_bytes(std::span(x))}, {"y", std::as_bytes(std::span(y))}},
+                          std::as_writable_bytes(std::span(out)));
     return replay(gpu, what, exchange, request, clock);
   }
 
@@ -137,8 +141,10 @@ TEST_CASE("an alternative much slower than the best is not sampled on") {
 
 TEST_CASE("a fault in an alternative ends the launch") {
   Bench bench;
-  bench.gpu.add_kernel("slower", {8, 8, 8, 4},
-                       [](FakeLaunch&) { return launch_fail(LaunchErrorKind::gpu_fault, "running on the GPU: FAKE_ERROR_ILLEGAL_ADDRESS"); });
+  bench.gpu.add_kernel("slower", {8, 8, 8, 4}, [](FakeLaunch&) {
+    return launch_fail(LaunchErrorKind::gpu_fault,
+                       "running on the GPU: FAKE_ERROR_ILLEGAL_ADDRESS");
+  });
   const auto result = bench.run(bench.plan());
   REQUIRE_FALSE(result);
   CHECK(result.error().kind == LaunchErrorKind::gpu_fault);

@@ -1,5 +1,6 @@
-// What the stand-in for Nsight Compute and the library that it puts into the program agree on: every way on which the two parts of the real one speak, so that
-// a jail that closes one of them is found here and not on a machine with a GPU.
+// What the stand-in for Nsight Compute and the library that it puts into the program agree on:
+// every way on which the two parts of the real one speak, so that a jail that closes one of them is
+// found here and not on a machine with a GPU.
 #pragma once
 
 #include <netinet/in.h>
@@ -13,8 +14,8 @@
 namespace stand_in {
 
 // Environment of the program.
-inline constexpr const char* kPipe = "STAND_IN_PIPE";      // named pipe, which it opens to write
-inline constexpr const char* kPort = "STAND_IN_PORT";      // of TCP on the loopback, which it reaches
+inline constexpr const char* kPipe = "STAND_IN_PIPE";  // named pipe, which it opens to write
+inline constexpr const char* kPort = "STAND_IN_PORT";  // of TCP on the loopback, which it reaches
 inline constexpr const char* kMemory = "STAND_IN_MEMORY";  // file below /dev/shm, which it reads
 inline constexpr char kByte = 'n';                         // goes through all of them
 

@@ -1,5 +1,6 @@
-// The library that the stand-in puts into the program by LD_PRELOAD. Before the program begins it tells its process id through a named pipe and sends one byte
-// through each other channel; what fails ends the program with a status of its own.
+// The library that the stand-in puts into the program by LD_PRELOAD. Before the program begins it
+// tells its process id through a named pipe and sends one byte through each other channel; what
+// fails ends the program with a status of its own.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -32,7 +33,9 @@ char byte_of_memory(const char* path) {
 void send_by_tcp(int port, char byte) {
   const int channel = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const sockaddr_in address = loopback(port);
-  if (channel < 0 || ::connect(channel, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) give_up("TCP over the loopback");
+  if (channel < 0 ||
+      ::connect(channel, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    give_up("TCP over the loopback");
   if (::write(channel, &byte, 1) != 1) give_up("write by TCP");
   ::close(channel);
 }
@@ -41,14 +44,17 @@ int listen_to_profiler() {
   sockaddr_un address;
   const socklen_t size = name_of(::getpid(), address);
   const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listener < 0 || ::bind(listener, reinterpret_cast<const sockaddr*>(&address), size) != 0 || ::listen(listener, 1) != 0) give_up("abstract socket");
+  if (listener < 0 || ::bind(listener, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      ::listen(listener, 1) != 0)
+    give_up("abstract socket");
   return listener;
 }
 
 void tell_who_is_here(const char* pipe) {
   const int end = ::open(pipe, O_WRONLY | O_CLOEXEC);
   const std::string pid = std::to_string(::getpid());
-  if (end < 0 || ::write(end, pid.data(), pid.size()) != static_cast<ssize_t>(pid.size())) give_up("named pipe");
+  if (end < 0 || ::write(end, pid.data(), pid.size()) != static_cast<ssize_t>(pid.size()))
+    give_up("named pipe");
   ::close(end);
 }
 

@@ -1,9 +1,12 @@
-// A stand-in for Nsight Compute: launches a program as the real one does (seen with 2022.3 and 2024.1), and counts nothing.
+// A stand-in for Nsight Compute: launches a program as the real one does (seen with 2022.3 and
+// 2024.1), and counts nothing.
 //
 //   INSTALLATION/target/PLATFORM/ncu ... --metrics NAMES PROGRAM [ARGUMENT...]
 //
-// It reads INSTALLATION/sections, writes below HOME and TMPDIR, makes named pipes, and starts a middle process that adopts orphans and starts the program with
-// libinjection.so from its own folder. Then it speaks with that library. Exit status: the program's, or 70 when a step was refused; standard output says which.
+// It reads INSTALLATION/sections, writes below HOME and TMPDIR, makes named pipes, and starts a
+// middle process that adopts orphans and starts the program with libinjection.so from its own
+// folder. Then it speaks with that library. Exit status: the program's, or 70 when a step was
+// refused; standard output says which.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -27,7 +30,8 @@ namespace {
 using namespace stand_in;  // NOLINT: this is a main file
 
 constexpr int kRefused = 70;
-constexpr unsigned kMostSeconds = 15;  // a program that never speaks would keep it waiting at the pipe
+constexpr unsigned kMostSeconds =
+    15;  // a program that never speaks would keep it waiting at the pipe
 
 [[noreturn]] void give_up(const std::string& what) {
   std::printf("==ERROR== %s: %s\n", what.c_str(), std::strerror(errno));
@@ -53,8 +57,11 @@ int listen_on_loopback() {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = loopback(0);
   socklen_t size = sizeof address;
-  if (listener < 0 || ::bind(listener, reinterpret_cast<const sockaddr*>(&address), size) != 0 || ::listen(listener, 1) != 0) give_up("listen on the loopback");
-  if (::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0) give_up("getsockname");
+  if (listener < 0 || ::bind(listener, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      ::listen(listener, 1) != 0)
+    give_up("listen on the loopback");
+  if (::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    give_up("getsockname");
   ::setenv(kPort, std::to_string(ntohs(address.sin_port)).c_str(), 1);
   return listener;
 }
@@ -68,7 +75,8 @@ pid_t launch(char** program) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::setenv("LD_PRELOAD", (own_folder() + "/libinjection.so").c_str(), 1);
-    // A sanitized launcher wants to be loaded first, and to look for leaks at its end by ptrace, which the jail refuses.
+    // A sanitized launcher wants to be loaded first, and to look for leaks at its end by ptrace,
+    // which the jail refuses.
     ::setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0", 1);
     ::execv(program[0], program);
     give_up(std::string("execv ") + program[0]);
@@ -88,7 +96,8 @@ int connect_to(int pid) {
   sockaddr_un address;
   const socklen_t size = name_of(pid, address);
   const int channel = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (channel < 0 || ::connect(channel, reinterpret_cast<const sockaddr*>(&address), size) != 0) give_up("connect to the program's socket");
+  if (channel < 0 || ::connect(channel, reinterpret_cast<const sockaddr*>(&address), size) != 0)
+    give_up("connect to the program's socket");
   return channel;
 }
 
@@ -106,12 +115,14 @@ int main(int argc, char** argv) {
   ::alarm(kMostSeconds);
   char** program = std::find(argv, argv + argc, std::string_view("--metrics"));
   const char *home = std::getenv("HOME"), *temporary = std::getenv("TMPDIR");
-  if (argv + argc - program < 3 || home == nullptr || temporary == nullptr) give_up("no program, HOME or TMPDIR");
+  if (argv + argc - program < 3 || home == nullptr || temporary == nullptr)
+    give_up("no program, HOME or TMPDIR");
   if (::access((own_folder() + "/../../sections").c_str(), R_OK) != 0) give_up("sections");
   make_file(std::string(home) + "/sections", kByte);
   std::string folder = std::string(temporary) + "/stand-in-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) give_up("mkdtemp");
-  const std::string pipe = folder + "/pipe", memory = "/dev/shm/stand-in-" + std::to_string(::getpid());
+  const std::string pipe = folder + "/pipe",
+                    memory = "/dev/shm/stand-in-" + std::to_string(::getpid());
   if (::mkfifo(pipe.c_str(), 0666) != 0) give_up("Launching the target application failed. mkfifo");
   make_file(memory, kByte);
   ::setenv(kPipe, pipe.c_str(), 1);

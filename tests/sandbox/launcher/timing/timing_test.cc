@@ -18,29 +18,43 @@ namespace {
 /// Writes down the order of what is asked of it; each kernel takes what `next_ns` says.
 class ScriptedGpu final : public GpuDriver {
  public:
-  explicit ScriptedGpu(std::function<double()> next_ns) : next_ns_(std::move(next_ns)) { facts_.l2_bytes = 4 << 20; }
+  explicit ScriptedGpu(std::function<double()> next_ns) : next_ns_(std::move(next_ns)) {
+    facts_.l2_bytes = 4 << 20;
+  }
   std::string log;
   std::uint64_t flushed = 0;
   int allocated = 0;
   bool gate_closed = false;
 
   const DeviceFacts& facts() const override { return facts_; }
-  LaunchResult<DevicePtr> allocate(std::uint64_t) override { return static_cast<DevicePtr>(4096 * ++allocated); }
-  LaunchResult<DevicePtr> map_shared(int, std::uint64_t) override { return launch_fail(LaunchErrorKind::internal_error, "not scripted"); }
+  LaunchResult<DevicePtr> allocate(std::uint64_t) override {
+    return static_cast<DevicePtr>(4096 * ++allocated);
+  }
+  LaunchResult<DevicePtr> map_shared(int, std::uint64_t) override {
+    return launch_fail(LaunchErrorKind::internal_error, "not scripted");
+  }
   LaunchStatus unmap_shared(DevicePtr) override { return {}; }
   void free(DevicePtr) override { --allocated; }
   LaunchStatus write(DevicePtr, std::span<const std::byte>) override { return {}; }
   LaunchStatus read(std::span<std::byte>, DevicePtr) override { return {}; }
   LaunchStatus copy_async(DevicePtr, DevicePtr, std::uint64_t) override { return {}; }
-  LaunchStatus fill_async(DevicePtr, std::uint64_t count, std::uint32_t width, std::uint64_t) override {
+  LaunchStatus fill_async(DevicePtr, std::uint64_t count, std::uint32_t width,
+                          std::uint64_t) override {
     flushed = count * width;
     return note('F');
   }
-  LaunchResult<KernelHandle> load(std::string_view, const std::string&, std::uint32_t) override { return 0u; }
+  LaunchResult<KernelHandle> load(std::string_view, const std::string&, std::uint32_t) override {
+    return 0u;
+  }
   void unload(KernelHandle) override {}
-  LaunchStatus reload(KernelHandle, std::string_view, const std::string&, std::uint32_t) override { return {}; }
+  LaunchStatus reload(KernelHandle, std::string_view, const std::string&, std::uint32_t) override {
+    return {};
+  }
   const KernelFacts& kernel_facts(KernelHandle) const override { return kernel_; }
-  LaunchStatus launch_async(KernelHandle, const LaunchShape&, std::span<const ParamValue>) override { return {}; }
+  LaunchStatus launch_async(KernelHandle, const LaunchShape&,
+                            std::span<const ParamValue>) override {
+    return {};
+  }
   LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec&) override { return TensorMap{}; }
   LaunchStatus synchronize() override {
     REQUIRE_FALSE(gate_closed);  // it would wait for ever
@@ -96,7 +110,8 @@ class TickingClock final : public Clock {
 TEST_CASE("a sample's steps come in their order, and the gate opens before the wait") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(1'000'000);
-  REQUIRE(take_samples(gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000}, work_on(gpu), clock));
+  REQUIRE(take_samples(gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000},
+                       work_on(gpu), clock));
   const std::string one = "RPFS(<K>)S";
   CHECK(gpu.log.find(one + ";" + one + ";") != std::string::npos);
   CHECK(gpu.log.substr(0, one.size() + 1) == "!" + one);
@@ -107,11 +122,14 @@ TEST_CASE("a sample's steps come in their order, and the gate opens before the w
 TEST_CASE("a sequence too long for the driver's queue runs without a gate") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(1'000'000);
-  REQUIRE(take_samples(gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000}, work_on(gpu, kMaxGatedOperations + 1), clock));
+  REQUIRE(take_samples(gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000},
+                       work_on(gpu, kMaxGatedOperations + 1), clock));
   CHECK(gpu.log.find('(') == std::string::npos);
 }
 
-TEST_CASE("steady times stop at min_samples, noisy ones when the interval is narrow, hopeless ones at max_samples") {
+TEST_CASE(
+    "steady times stop at min_samples, noisy ones when the interval is narrow, hopeless ones at "
+    "max_samples") {
   const TickingClock clock(10'000);
   const auto count = [&](std::function<double()> times, TimingRules rules) {
     ScriptedGpu gpu(std::move(times));
@@ -134,14 +152,16 @@ TEST_CASE("steady times stop at min_samples, noisy ones when the interval is nar
 TEST_CASE("time runs out before min_samples, with at least one sample") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(200'000'000);
-  const auto samples = take_samples(gpu, {.min_samples = 30, .max_samples = 2000, .max_time_ms = 100}, work_on(gpu), clock);
+  const auto samples = take_samples(
+      gpu, {.min_samples = 30, .max_samples = 2000, .max_time_ms = 100}, work_on(gpu), clock);
   REQUIRE(samples);
   CHECK(samples->cold_ns.size() == 1);
 }
 
 TEST_CASE("what the marks take is taken off, and warm and host-clock samples come beside") {
   std::size_t kernels = 0;
-  ScriptedGpu gpu([&] { return 1200.0 + kTouchColdNs * static_cast<double>(kernels); });  // marks take 1,200 ns
+  ScriptedGpu gpu(
+      [&] { return 1200.0 + kTouchColdNs * static_cast<double>(kernels); });  // marks take 1,200 ns
   const TickingClock clock(1'000'000);
   TimedWork work = work_on(gpu);
   work.restore = [&] {
@@ -156,17 +176,24 @@ TEST_CASE("what the marks take is taken off, and warm and host-clock samples com
     kernels = 1;
     return gpu.note('n');
   };
-  const auto samples = take_samples(gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .side_samples = 2}, work, clock);
+  const auto samples = take_samples(
+      gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .side_samples = 2}, work,
+      clock);
   REQUIRE(samples);
   CHECK(samples->overhead_ns == Approx(1200));
   REQUIRE(samples->cold_ns.size() == 6);
   CHECK(samples->cold_ns[0] == Approx(3 * kTouchColdNs));
-  CHECK(samples->warm_ns == std::vector<double>(2, 2 * kTouchColdNs + kTouchWarmNs));  // the known kernel is done sooner with warm caches
+  CHECK(
+      samples->warm_ns ==
+      std::vector<double>(
+          2, 2 * kTouchColdNs + kTouchWarmNs));  // the known kernel is done sooner with warm caches
   CHECK(gpu.log.find("RKRS(<K>)S") != std::string::npos);
   CHECK(samples->wall_ns.size() == 2);
 }
 
-TEST_CASE("samples at a low clock are discarded and counted, and memory that buffers do not show is scrubbed before each") {
+TEST_CASE(
+    "samples at a low clock are discarded and counted, and memory that buffers do not show is "
+    "scrubbed before each") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(1'000'000);
   TimedWork work = work_on(gpu);
@@ -174,7 +201,8 @@ TEST_CASE("samples at a low clock are discarded and counted, and memory that buf
   work.scrub = [&] { return gpu.note('X'); };
   work.read_clock = [&] { return gpu.note('C'); };
   work.clock_mhz = [&]() -> LaunchResult<double> { return ++readings % 10 == 0 ? 900.0 : 1980.0; };
-  const auto samples = take_samples(gpu, {.min_samples = 40, .max_samples = 40, .max_time_ms = 100'000}, work, clock);
+  const auto samples = take_samples(
+      gpu, {.min_samples = 40, .max_samples = 40, .max_time_ms = 100'000}, work, clock);
   REQUIRE(samples);
   CHECK(samples->discarded == 4);
   CHECK(samples->cold_ns.size() == 36);
@@ -182,7 +210,9 @@ TEST_CASE("samples at a low clock are discarded and counted, and memory that buf
   CHECK(gpu.log.find("RXPFS(<K>)CS") != std::string::npos);
 }
 
-TEST_CASE("inputs are renewed before the warm-up, which runs on the old ones, and taken over right before the first sample") {
+TEST_CASE(
+    "inputs are renewed before the warm-up, which runs on the old ones, and taken over right "
+    "before the first sample") {
   double ns = 0;
   ScriptedGpu gpu([&] { return ns += 1000; });
   const TickingClock clock(100'000);
@@ -193,7 +223,8 @@ TEST_CASE("inputs are renewed before the warm-up, which runs on the old ones, an
     static_cast<void>(gpu.note('T'));
     return unseen;
   };
-  const TimingRules rules{.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .warm_up_ms = 2};
+  const TimingRules rules{
+      .min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .warm_up_ms = 2};
   const auto samples = take_samples(gpu, rules, work, clock);
   REQUIRE(samples);
   const std::string one = "RPFS(<K>)S";
@@ -212,7 +243,9 @@ TEST_CASE("inputs are renewed before the warm-up, which runs on the old ones, an
   CHECK(gpu.log.find('T') == std::string::npos);
 }
 
-TEST_CASE("a first run at a low clock says nothing, and inputs that cannot be renewed or taken over end the series") {
+TEST_CASE(
+    "a first run at a low clock says nothing, and inputs that cannot be renewed or taken over end "
+    "the series") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(1'000'000);
   TimedWork work = work_on(gpu);
@@ -220,15 +253,22 @@ TEST_CASE("a first run at a low clock says nothing, and inputs that cannot be re
   work.stage_next_inputs = [] { return LaunchStatus(); };
   work.swap_inputs = [&]() -> LaunchResult<bool> { return low = true; };
   work.read_clock = [] { return LaunchStatus(); };
-  work.clock_mhz = [&]() -> LaunchResult<double> { return std::exchange(low, false) ? 900.0 : 1980.0; };
-  const auto samples = take_samples(gpu, {.min_samples = 40, .max_samples = 40, .max_time_ms = 100'000}, work, clock);
+  work.clock_mhz = [&]() -> LaunchResult<double> {
+    return std::exchange(low, false) ? 900.0 : 1980.0;
+  };
+  const auto samples = take_samples(
+      gpu, {.min_samples = 40, .max_samples = 40, .max_time_ms = 100'000}, work, clock);
   REQUIRE(samples);
   CHECK(samples->discarded == 1);
   CHECK_FALSE(samples->first_run_ns);
 
-  work.swap_inputs = []() -> LaunchResult<bool> { return launch_fail(LaunchErrorKind::internal_error, "no inputs"); };
+  work.swap_inputs = []() -> LaunchResult<bool> {
+    return launch_fail(LaunchErrorKind::internal_error, "no inputs");
+  };
   CHECK(take_samples(gpu, {}, work, clock).error().message == "no inputs");
-  work.stage_next_inputs = [] { return LaunchStatus(launch_fail(LaunchErrorKind::internal_error, "nobody answers")); };
+  work.stage_next_inputs = [] {
+    return LaunchStatus(launch_fail(LaunchErrorKind::internal_error, "nobody answers"));
+  };
   CHECK(take_samples(gpu, {}, work, clock).error().message == "nobody answers");
 }
 

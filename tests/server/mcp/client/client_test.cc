@@ -6,8 +6,8 @@
 #include "base/handle.h"
 #include "server/mcp/client/http_client.h"
 #include "server/mcp/http/http_server.h"
-#include "server/mcp/stdio/lines.h"
 #include "server/mcp/http/tokens.h"
+#include "server/mcp/stdio/lines.h"
 #include "server/mcp/stdio/stdio_server.h"
 #include "tests/server/mcp/fixture.h"
 
@@ -17,7 +17,9 @@ namespace {
 using namespace test;
 
 /// This program again, running only a hidden test case that serves.
-std::vector<std::string> self(const std::string& test_case) { return {"/proc/self/exe", test_case, "-o", "/dev/null"}; }
+std::vector<std::string> self(const std::string& test_case) {
+  return {"/proc/self/exe", test_case, "-o", "/dev/null"};
+}
 
 void check_calls(Client& client) {
   auto names = client.list_tools();
@@ -67,7 +69,8 @@ TEST_CASE("serve stdio", "[.serve]") {
 }
 
 TEST_CASE("serve stdio legacy only", "[.serve]") {
-  // The real dispatcher behind a gate that knows nothing of the stateless era, as servers before 2026 do.
+  // The real dispatcher behind a gate that knows nothing of the stateless era, as servers before
+  // 2026 do.
   const auto server = make_server();
   LineReader lines(STDIN_FILENO, kMaxMessageBytes);
   bool initialized = false;
@@ -77,14 +80,17 @@ TEST_CASE("serve stdio legacy only", "[.serve]") {
     initialized = initialized || message->method == "notifications/initialized";
     const bool known = message->method == "initialize" || initialized;
     if (!known || Dispatcher::is_stateless(*message)) {
-      static_cast<void>(write_line(STDOUT_FILENO, dump(make_error(message->id, kMethodNotFound, "Method not found"))));
+      static_cast<void>(write_line(
+          STDOUT_FILENO, dump(make_error(message->id, kMethodNotFound, "Method not found"))));
       continue;
     }
     std::thread([&server, message = *message] {
-      const Outcome outcome = server->dispatcher().handle(message, {"stdio", nullptr, nullptr, false, nullptr});
+      const Outcome outcome =
+          server->dispatcher().handle(message, {"stdio", nullptr, nullptr, false, nullptr});
       static std::mutex mutex;
       const std::lock_guard lock(mutex);
-      if (outcome.response && !outcome.cancelled) static_cast<void>(write_line(STDOUT_FILENO, dump(*outcome.response)));
+      if (outcome.response && !outcome.cancelled)
+        static_cast<void>(write_line(STDOUT_FILENO, dump(*outcome.response)));
     }).detach();
   }
   ::_exit(0);
@@ -113,7 +119,8 @@ TEST_CASE("client: http") {
 
 TEST_CASE("client: http with a token") {
   HttpOptions options;
-  options.tokens = std::make_shared<const Tokens>(*Tokens::parse("alice practice sha256:" + sha256_hex("t0ken"), {"practice"}));
+  options.tokens = std::make_shared<const Tokens>(
+      *Tokens::parse("alice practice sha256:" + sha256_hex("t0ken"), {"practice"}));
   RunningHttp server(options);
   CHECK_FALSE(Client::connect_http(server.url()).has_value());
   auto client = Client::connect_http(server.url(), "t0ken");
@@ -123,9 +130,11 @@ TEST_CASE("client: http with a token") {
 
 TEST_CASE("client: a server that cannot be started, exits at once or speaks something else") {
   CHECK(Client::connect_stdio({}).error().code == ErrorCode::invalid_argument);
-  CHECK(Client::connect_stdio({"/no/such/program"}).error().message.find("/no/such/program") != std::string::npos);
+  CHECK(Client::connect_stdio({"/no/such/program"}).error().message.find("/no/such/program") !=
+        std::string::npos);
   CHECK(Client::connect_stdio({"true"}).error().code == ErrorCode::unavailable);
-  CHECK(Client::connect_stdio({"sh", "-c", "echo hello; echo '{}'; exit 3"}).error().code == ErrorCode::unavailable);
+  CHECK(Client::connect_stdio({"sh", "-c", "echo hello; echo '{}'; exit 3"}).error().code ==
+        ErrorCode::unavailable);
   CHECK(Client::connect_http("http://127.0.0.1:9/mcp").error().code == ErrorCode::unavailable);
   CHECK(Client::connect_http("ftp://127.0.0.1/mcp").error().code == ErrorCode::invalid_argument);
 }
@@ -134,7 +143,8 @@ TEST_CASE("client: a server that dies while it works is an Error, not a hang") {
   // The second answer never comes: the shell answers the probe, then exits when the call arrives.
   const std::string discover =
       R"({"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"public"}})";
-  auto client = Client::connect_stdio({"sh", "-c", "read a; echo '" + discover + "'; read b; exit 1"});
+  auto client =
+      Client::connect_stdio({"sh", "-c", "read a; echo '" + discover + "'; read b; exit 1"});
   REQUIRE(client);
   const auto result = (*client)->call_tool("add", {{"a", 1}, {"b", 2}});
   REQUIRE_FALSE(result);
@@ -143,12 +153,17 @@ TEST_CASE("client: a server that dies while it works is an Error, not a hang") {
 }
 
 TEST_CASE("http_post: bad URLs, headers, and answers that are too large") {
-  CHECK(http_post("127.0.0.1", {}, "", "text/plain", 1000).error().code == ErrorCode::invalid_argument);
-  CHECK(http_post("http:///x", {}, "", "text/plain", 1000).error().code == ErrorCode::invalid_argument);
-  CHECK(http_post("http://127.0.0.1:9/", {{"X", "a\r\nY: b"}}, "", "text/plain", 1000).error().code == ErrorCode::invalid_argument);
+  CHECK(http_post("127.0.0.1", {}, "", "text/plain", 1000).error().code ==
+        ErrorCode::invalid_argument);
+  CHECK(http_post("http:///x", {}, "", "text/plain", 1000).error().code ==
+        ErrorCode::invalid_argument);
+  CHECK(
+      http_post("http://127.0.0.1:9/", {{"X", "a\r\nY: b"}}, "", "text/plain", 1000).error().code ==
+      ErrorCode::invalid_argument);
   RunningHttp server;
   const std::string list = R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})";
-  CHECK(http_post(server.url(), {}, list, "application/json", 5000, 100).error().code == ErrorCode::resource_exhausted);
+  CHECK(http_post(server.url(), {}, list, "application/json", 5000, 100).error().code ==
+        ErrorCode::resource_exhausted);
   CHECK(http_post(server.url(), {}, list, "application/json", 5000)->status == 200);
 }
 

@@ -16,18 +16,29 @@ namespace {
 using namespace test;
 
 std::unique_ptr<Server> make_whole_server() {
-  auto server = std::make_unique<Server>(ServerInfo{"whole", "", "1", ""}, ServerLimits{.page_size = 2, .tasks = {.poll_interval_ms = 20}});
+  auto server =
+      std::make_unique<Server>(ServerInfo{"whole", "", "1", ""},
+                               ServerLimits{.page_size = 2, .tasks = {.poll_interval_ms = 20}});
   for (const char* name : {"a", "b", "c"}) {
     const std::string uri = std::string("doc://") + name;
     REQUIRE(server->add_resource(
-        {.uri = uri, .name = name, .read = [uri](RequestContext&) -> Result<ReadResult> { return one_text(uri, "text/plain", "text of " + uri); }}));
+        {.uri = uri, .name = name, .read = [uri](RequestContext&) -> Result<ReadResult> {
+           return one_text(uri, "text/plain", "text of " + uri);
+         }}));
   }
-  REQUIRE(server->add_prompt({.name = "p",
-                              .arguments = {{.name = "x", .complete = complete_from({"one", "two"})}},
-                              .get = [](const Variables&, RequestContext&) -> Result<PromptResult> {
-                                return PromptResult{"", {{"user", text_content("hello")}}};
-                              }}));
-  Tool job{"job", "", "Works.", object_schema({{"ms", {{"type", "integer"}}}}), nullptr, nullptr, [](const json& arguments, RequestContext&) {
+  REQUIRE(
+      server->add_prompt({.name = "p",
+                          .arguments = {{.name = "x", .complete = complete_from({"one", "two"})}},
+                          .get = [](const Variables&, RequestContext&) -> Result<PromptResult> {
+                            return PromptResult{"", {{"user", text_content("hello")}}};
+                          }}));
+  Tool job{"job",
+           "",
+           "Works.",
+           object_schema({{"ms", {{"type", "integer"}}}}),
+           nullptr,
+           nullptr,
+           [](const json& arguments, RequestContext&) {
              ToolResult later;
              later.work = [arguments](RequestContext& context) {
                ToolResult result = wait_tool(arguments, context);
@@ -38,7 +49,8 @@ std::unique_ptr<Server> make_whole_server() {
            }};
   job.task_support = TaskSupport::optional;
   REQUIRE(server->add_tool(std::move(job)));
-  REQUIRE(server->add_tool({"wait", "", "Waits.", object_schema({{"ms", {{"type", "integer"}}}}), nullptr, nullptr, wait_tool}));
+  REQUIRE(server->add_tool({"wait", "", "Waits.", object_schema({{"ms", {{"type", "integer"}}}}),
+                            nullptr, nullptr, wait_tool}));
   return server;
 }
 
@@ -49,7 +61,8 @@ class Running {
     HttpOptions options;
     std::promise<int> bound;
     options.listening = [&bound](int chosen) { bound.set_value(chosen); };
-    thread_ = std::thread([this, options] { serve_http(*server_, options, [this] { return stop_.load(); }); });
+    thread_ = std::thread(
+        [this, options] { serve_http(*server_, options, [this] { return stop_.load(); }); });
     port = bound.get_future().get();
     url = "http://127.0.0.1:" + std::to_string(port) + "/mcp";
   }
@@ -66,10 +79,12 @@ class Running {
   std::thread thread_;
 };
 
-/// Between a client and a server: cuts the answer to each POST that is a stream after its first event, and counts what it passes on.
+/// Between a client and a server: cuts the answer to each POST that is a stream after its first
+/// event, and counts what it passes on.
 class CuttingProxy {
  public:
-  explicit CuttingProxy(int server_port) : server_port_(server_port), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit CuttingProxy(int server_port)
+      : server_port_(server_port), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -112,7 +127,9 @@ class CuttingProxy {
         if (got <= 0) return;
         const std::string part(bytes, static_cast<std::size_t>(got));
         answer.clear();
-        stream_of_post = stream_of_post || part.find("progressToken") != std::string::npos;  // in the body, which may come after the head
+        stream_of_post =
+            stream_of_post || part.find("progressToken") !=
+                                  std::string::npos;  // in the body, which may come after the head
         if (part.rfind("GET ", 0) == 0) {
           if (refuse_resumption) return;
           ++resumed;
@@ -124,7 +141,8 @@ class CuttingProxy {
         if (got <= 0) return;
         answer.append(bytes, static_cast<std::size_t>(got));
         if (!send_text(client, std::string(bytes, static_cast<std::size_t>(got)))) return;
-        if (stream_of_post && answer.find("\nid: ") != std::string::npos && answer.find("\n\n", answer.find("\nid: ")) != std::string::npos) {
+        if (stream_of_post && answer.find("\nid: ") != std::string::npos &&
+            answer.find("\n\n", answer.find("\nid: ")) != std::string::npos) {
           ++cuts;
           return;
         }
@@ -143,14 +161,19 @@ void check_everything(ProtocolClient& client) {
   const auto resources = client.list("resources/list", "resources");
   REQUIRE(resources);
   CHECK(resources->size() == 3);  // of two pages
-  CHECK((*client.request("resources/read", {{"uri", "doc://b"}}))["contents"][0]["text"] == "text of doc://b");
-  CHECK(client.request("resources/read", {{"uri", "doc://none"}}).error().message.find("doc://none") != std::string::npos);
+  CHECK((*client.request("resources/read", {{"uri", "doc://b"}}))["contents"][0]["text"] ==
+        "text of doc://b");
+  CHECK(client.request("resources/read", {{"uri", "doc://none"}})
+            .error()
+            .message.find("doc://none") != std::string::npos);
   CHECK(client.list_resources()->size() == 3);
   CHECK(*client.read_resource("doc://b") == "text of doc://b");
   const ErrorCode missing = client.read_resource("doc://none").error().code;
   CHECK((missing == ErrorCode::not_found || missing == ErrorCode::invalid_argument));
-  CHECK((*client.request("prompts/get", {{"name", "p"}}))["messages"][0]["content"]["text"] == "hello");
-  const json reference = {{"ref", {{"type", "ref/prompt"}, {"name", "p"}}}, {"argument", {{"name", "x"}, {"value", "t"}}}};
+  CHECK((*client.request("prompts/get", {{"name", "p"}}))["messages"][0]["content"]["text"] ==
+        "hello");
+  const json reference = {{"ref", {{"type", "ref/prompt"}, {"name", "p"}}},
+                          {"argument", {{"name", "x"}, {"value", "t"}}}};
   CHECK((*client.request("completion/complete", reference))["completion"]["values"] == json{"two"});
   CHECK(client.request("no/such", json::object()).error().code == ErrorCode::not_found);
 
@@ -166,7 +189,9 @@ void check_everything(ProtocolClient& client) {
 
   CallOptions stop;
   const auto begun = std::chrono::steady_clock::now();
-  stop.cancelled = [&] { return std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(200); };
+  stop.cancelled = [&] {
+    return std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(200);
+  };
   const auto stopped = client.call_tool("wait", {{"ms", 60'000}}, stop);
   REQUIRE_FALSE(stopped);
   CHECK(stopped.error().code == ErrorCode::cancelled);
@@ -175,9 +200,12 @@ void check_everything(ProtocolClient& client) {
   CallOptions task;
   task.as_task = true;
   CHECK(client.call_tool("job", {{"ms", 50}}, task)->text == "waited as a task");
-  CHECK(client.call_tool("wait", {{"ms", 1}}, task)->text == "waited");  // no task where the tool makes none
+  CHECK(client.call_tool("wait", {{"ms", 1}}, task)->text ==
+        "waited");  // no task where the tool makes none
   const auto later = std::chrono::steady_clock::now();
-  task.cancelled = [&] { return std::chrono::steady_clock::now() - later > std::chrono::milliseconds(200); };
+  task.cancelled = [&] {
+    return std::chrono::steady_clock::now() - later > std::chrono::milliseconds(200);
+  };
   CHECK(client.call_tool("job", {{"ms", 60'000}}, task).error().code == ErrorCode::cancelled);
 }
 
@@ -189,7 +217,9 @@ TEST_CASE("serve whole", "[.serve]") {
   ::_exit(serve_stdio(*server));
 }
 
-TEST_CASE("protocol client: everything, over HTTP, in both eras, and what it gives up ends at the server") {
+TEST_CASE(
+    "protocol client: everything, over HTTP, in both eras, and what it gives up ends at the "
+    "server") {
   const Running server;
   for (const bool legacy : {false, true}) {
     INFO(legacy);
@@ -198,7 +228,8 @@ TEST_CASE("protocol client: everything, over HTTP, in both eras, and what it giv
     REQUIRE(client.connect(legacy));
     CHECK(client.version() == (legacy ? "2025-11-25" : "2026-07-28"));
     check_everything(client);
-    CHECK(eventually([&] { return traces().cancelled == cancelled + 2; }));  // the call and the task
+    CHECK(
+        eventually([&] { return traces().cancelled == cancelled + 2; }));  // the call and the task
     CHECK(eventually([] { return traces().waiting == 0; }));
   }
 }
@@ -222,12 +253,16 @@ TEST_CASE("protocol client: a broken stream of a legacy session is taken up agai
 
   CallOptions stop = options;
   const auto begun = std::chrono::steady_clock::now();
-  stop.cancelled = [&] { return std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(1'500); };
+  stop.cancelled = [&] {
+    return std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(1'500);
+  };
   CHECK(client.call_tool("wait", {{"ms", 60'000}}, stop).error().code == ErrorCode::cancelled);
   CHECK(eventually([] { return traces().waiting == 0; }));
 }
 
-TEST_CASE("protocol client: a stream that cannot be taken up again is an error, and the call ends at the server") {
+TEST_CASE(
+    "protocol client: a stream that cannot be taken up again is an error, and the call ends at the "
+    "server") {
   const Running server;
   CuttingProxy proxy(server.port);
   proxy.refuse_resumption = true;

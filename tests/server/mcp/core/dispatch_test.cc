@@ -35,7 +35,9 @@ class Harness {
   std::unique_ptr<Server> server_ = make_server();
 };
 
-json request(const std::string& method, json params = json::object()) { return make_request(1, method, std::move(params)); }
+json request(const std::string& method, json params = json::object()) {
+  return make_request(1, method, std::move(params));
+}
 std::string text_of(const json& result) { return result["content"][0]["text"]; }
 
 }  // namespace
@@ -43,10 +45,14 @@ std::string text_of(const json& result) { return result["content"][0]["text"]; }
 TEST_CASE("dispatch: initialize echoes a known legacy revision and offers the newest to others") {
   Harness server;
   for (const std::string_view version : kLegacyVersions) {
-    CHECK(server.result(request("initialize", {{"protocolVersion", version}, {"capabilities", json::object()}}))["protocolVersion"] == version);
+    CHECK(server.result(request("initialize",
+                                {{"protocolVersion", version},
+                                 {"capabilities", json::object()}}))["protocolVersion"] == version);
   }
-  CHECK(server.result(request("initialize", {{"protocolVersion", "2019-01-01"}}))["protocolVersion"] == "2025-11-25");
-  CHECK(server.result(request("initialize", {{"protocolVersion", "2026-07-28"}}))["protocolVersion"] == "2025-11-25");
+  CHECK(server.result(request(
+            "initialize", {{"protocolVersion", "2019-01-01"}}))["protocolVersion"] == "2025-11-25");
+  CHECK(server.result(request(
+            "initialize", {{"protocolVersion", "2026-07-28"}}))["protocolVersion"] == "2025-11-25");
   CHECK(server.error(request("initialize"))["code"] == kInvalidParams);
 }
 
@@ -62,7 +68,8 @@ TEST_CASE("dispatch: the legacy era") {
   CHECK_FALSE(call.contains("resultType"));
   CHECK_FALSE(call.contains("isError"));
   CHECK(server.error(request("resources/list"))["code"] == kMethodNotFound);
-  CHECK_FALSE(server.handle({{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}}).response);
+  CHECK_FALSE(
+      server.handle({{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}}).response);
   CHECK_FALSE(server.handle({{"jsonrpc", "2.0"}, {"method", "notifications/unheard_of"}}).response);
   CHECK_FALSE(server.handle({{"jsonrpc", "2.0"}, {"id", 5}, {"result", json::object()}}).response);
 }
@@ -91,25 +98,37 @@ TEST_CASE("dispatch: the stateless era needs no handshake") {
 TEST_CASE("dispatch: errors of the stateless era") {
   Harness server;
   CHECK(server.error(request("server/discover"), 400)["code"] == kInvalidParams);
-  CHECK(server.error(request("tools/list", {{"_meta", {{kMetaVersion, kStatelessVersion}}}}), 400)["code"] == kInvalidParams);
-  CHECK(server.error(request("tools/list", {{"_meta", {{kMetaClientCapabilities, json::object()}}}}), 400)["code"] == kInvalidParams);
-  CHECK(server.error(request("tools/list", {{"_meta", {{kMetaVersion, 5}, {kMetaClientCapabilities, json::object()}}}}), 400)["code"] == kInvalidParams);
-  const json unsupported = server.error(request("tools/list", {{"_meta", meta({{kMetaVersion, "1900-01-01"}})}}), 400);
+  CHECK(server.error(request("tools/list", {{"_meta", {{kMetaVersion, kStatelessVersion}}}}),
+                     400)["code"] == kInvalidParams);
+  CHECK(
+      server.error(request("tools/list", {{"_meta", {{kMetaClientCapabilities, json::object()}}}}),
+                   400)["code"] == kInvalidParams);
+  CHECK(server.error(
+            request("tools/list",
+                    {{"_meta", {{kMetaVersion, 5}, {kMetaClientCapabilities, json::object()}}}}),
+            400)["code"] == kInvalidParams);
+  const json unsupported =
+      server.error(request("tools/list", {{"_meta", meta({{kMetaVersion, "1900-01-01"}})}}), 400);
   CHECK(unsupported["code"] == kUnsupportedVersion);
   CHECK(unsupported["data"]["requested"] == "1900-01-01");
   CHECK(unsupported["data"]["supported"][0] == "2026-07-28");
-  for (const char* gone : {"initialize", "ping", "logging/setLevel", "resources/subscribe", "no/such"}) {
-    CHECK(server.error(request(gone, {{"protocolVersion", "2025-11-25"}, {"_meta", meta()}}), 404)["code"] == kMethodNotFound);
+  for (const char* gone :
+       {"initialize", "ping", "logging/setLevel", "resources/subscribe", "no/such"}) {
+    CHECK(server.error(request(gone, {{"protocolVersion", "2025-11-25"}, {"_meta", meta()}}),
+                       404)["code"] == kMethodNotFound);
   }
 }
 
-TEST_CASE("dispatch: unknown tools and malformed calls are protocol errors that name the valid tools") {
+TEST_CASE(
+    "dispatch: unknown tools and malformed calls are protocol errors that name the valid tools") {
   Harness server;
   const json unknown = server.error(legacy_call(1, "addd"));
   CHECK(unknown["code"] == kInvalidParams);
   CHECK(unknown["message"] == "Unknown tool: 'addd'; valid: add, refuse, throw, lie, wait, chatty");
-  CHECK(server.error(request("tools/call", {{"arguments", json::object()}}))["code"] == kInvalidParams);
-  CHECK(server.error(request("tools/call", {{"name", "add"}, {"arguments", "a"}}))["code"] == kInvalidParams);
+  CHECK(server.error(request("tools/call", {{"arguments", json::object()}}))["code"] ==
+        kInvalidParams);
+  CHECK(server.error(request("tools/call", {{"name", "add"}, {"arguments", "a"}}))["code"] ==
+        kInvalidParams);
   CHECK(server.error(request("tools/list", {{"cursor", "x"}}))["code"] == kInvalidParams);
 }
 
@@ -118,26 +137,32 @@ TEST_CASE("dispatch: bad arguments are a result with isError") {
   const json result = server.result(legacy_call(1, "add", {{"a", -1}, {"mode", "quiet"}}));
   CHECK(result["isError"] == true);
   CHECK(text_of(result) ==
-        "Invalid arguments for add:\n- missing required property 'b' (integer)\n- 'a' is -1; it must be at least 0\n- 'mode' is \"quiet\"; valid values: "
+        "Invalid arguments for add:\n- missing required property 'b' (integer)\n- 'a' is -1; it "
+        "must be at least 0\n- 'mode' is \"quiet\"; valid values: "
         "plain, loud");
   CHECK_FALSE(result.contains("structuredContent"));
   const json none = server.result(request("tools/call", {{"name", "add"}}));
   CHECK(none["isError"] == true);
-  CHECK(server.result(request("tools/call", {{"name", "refuse"}, {"arguments", nullptr}}))["isError"] == true);
+  CHECK(server.result(request("tools/call",
+                              {{"name", "refuse"}, {"arguments", nullptr}}))["isError"] == true);
 }
 
 TEST_CASE("dispatch: 3.0 is an integer") {
   Harness server;
-  CHECK(server.result(legacy_call(1, "add", {{"a", 3.0}, {"b", 1}}))["structuredContent"]["sum"] == 4);
+  CHECK(server.result(legacy_call(1, "add", {{"a", 3.0}, {"b", 1}}))["structuredContent"]["sum"] ==
+        4);
   CHECK(server.result(legacy_call(1, "add", {{"a", 3.5}, {"b", 1}}))["isError"] == true);
 }
 
-TEST_CASE("dispatch: a failing tool keeps its words, a throwing one its secrets, a lying one its result") {
+TEST_CASE(
+    "dispatch: a failing tool keeps its words, a throwing one its secrets, a lying one its "
+    "result") {
   Harness server;
   const json refused = server.result(stateless_call(1, "refuse"));
   CHECK(refused["isError"] == true);
   CHECK(text_of(refused) == "no such operator; valid: vector_add");
-  CHECK_FALSE(refused.contains("structuredContent"));  // it does not conform, and some clients check it even here
+  CHECK_FALSE(refused.contains(
+      "structuredContent"));  // it does not conform, and some clients check it even here
   const json thrown = server.result(stateless_call(1, "throw"));
   CHECK(thrown["isError"] == true);
   CHECK(thrown.dump().find("secret") == std::string::npos);
@@ -158,7 +183,9 @@ TEST_CASE("dispatch: progress rises, is rate-limited, needs a token and ends wit
     CHECK(seen[i]["method"] == "notifications/progress");
     CHECK(seen[i]["params"]["progressToken"] == "tok");
     CHECK_FALSE(seen[i]["params"].contains("total"));
-    if (i > 0) CHECK(seen[i]["params"]["progress"].get<double>() > seen[i - 1]["params"]["progress"].get<double>());
+    if (i > 0)
+      CHECK(seen[i]["params"]["progress"].get<double>() >
+            seen[i - 1]["params"]["progress"].get<double>());
   }
   seen.clear();
   server.handle(stateless_call(1, "wait", {{"ms", 150}}), exchange);
@@ -168,10 +195,13 @@ TEST_CASE("dispatch: progress rises, is rate-limited, needs a token and ends wit
 TEST_CASE("dispatch: notifications/cancelled stops the call with that id in that scope only") {
   Harness server;
   const auto cancel = [&](const std::string& scope, const json& id) {
-    server.handle(make_notification("notifications/cancelled", {{"requestId", id}}), {scope, nullptr, nullptr, false, nullptr});
+    server.handle(make_notification("notifications/cancelled", {{"requestId", id}}),
+                  {scope, nullptr, nullptr, false, nullptr});
   };
   Outcome outcome;
-  std::thread call([&] { outcome = server.handle(legacy_call("x", "wait"), {"here", nullptr, nullptr, false, nullptr}); });
+  std::thread call([&] {
+    outcome = server.handle(legacy_call("x", "wait"), {"here", nullptr, nullptr, false, nullptr});
+  });
   REQUIRE(eventually([&] { return server.dispatcher().in_flight() == 1; }));
   cancel("elsewhere", "x");
   cancel("here", "y");
@@ -212,7 +242,8 @@ TEST_CASE("server: registration refuses what would fail later") {
   CHECK(refused({"b", "", "", json{{"type", "string"}}, nullptr, nullptr, handler}));
   CHECK(refused({"b", "", "", nullptr, nullptr, nullptr, handler}));
   CHECK(refused({"b", "", "", input, json{{"type", "array"}}, nullptr, handler}));
-  CHECK(refused({"b", "", "", json{{"type", "object"}, {"dependentRequired", json::object()}}, nullptr, nullptr, handler}));
+  CHECK(refused({"b", "", "", json{{"type", "object"}, {"dependentRequired", json::object()}},
+                 nullptr, nullptr, handler}));
 }
 
 }  // namespace assay::mcp

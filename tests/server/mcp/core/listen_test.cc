@@ -13,13 +13,27 @@ using namespace test;
 
 std::unique_ptr<Server> make_changing_server() {
   ServerInfo info{"changing", "", "1", ""};
-  info.features = {.logging = true, .tools_change = true, .prompts_change = false, .resources_change = false, .resources_update = true};
+  info.features = {.logging = true,
+                   .tools_change = true,
+                   .prompts_change = false,
+                   .resources_change = false,
+                   .resources_update = true};
   auto server = std::make_unique<Server>(std::move(info));
   for (const char* uri : {"doc://a", "doc://b"}) {
-    REQUIRE(server->add_resource({.uri = uri, .name = uri, .read = [=](RequestContext&) -> Result<ReadResult> { return one_text(uri, "text/plain", "x"); }}));
+    REQUIRE(server->add_resource(
+        {.uri = uri, .name = uri, .read = [=](RequestContext&) -> Result<ReadResult> {
+           return one_text(uri, "text/plain", "x");
+         }}));
   }
-  Tool tool{"log", "", "Logs.", object_schema(json::object()), nullptr, nullptr, [](const json&, RequestContext& context) {
-              for (const LogLevel level : {LogLevel::debug, LogLevel::info, LogLevel::error}) context.log(level, "test", to_string(level));
+  Tool tool{"log",
+            "",
+            "Logs.",
+            object_schema(json::object()),
+            nullptr,
+            nullptr,
+            [](const json&, RequestContext& context) {
+              for (const LogLevel level : {LogLevel::debug, LogLevel::info, LogLevel::error})
+                context.log(level, "test", to_string(level));
               return ToolResult{false, "logged", nullptr};
             }};
   tool.interactive = true;
@@ -51,7 +65,10 @@ json handle(Server& server, const json& message, const TransportContext& exchang
   return server.dispatcher().handle(*parsed, exchange).response.value_or(json());
 }
 
-json listen_request(json filter) { return make_request("sub", "subscriptions/listen", {{"notifications", std::move(filter)}, {"_meta", meta()}}); }
+json listen_request(json filter) {
+  return make_request("sub", "subscriptions/listen",
+                      {{"notifications", std::move(filter)}, {"_meta", meta()}});
+}
 
 }  // namespace
 
@@ -73,13 +90,16 @@ TEST_CASE("listen: acknowledges what it honours, tells only that, and ends when 
   exchange.scope = "here";
   exchange.notify = [&](const json& message) { heard.add(message); };
   const auto parsed =
-      parse_message(dump(listen_request({{"toolsListChanged", true}, {"promptsListChanged", true}, {"resourceSubscriptions", {"doc://a", "doc://none"}}})));
+      parse_message(dump(listen_request({{"toolsListChanged", true},
+                                         {"promptsListChanged", true},
+                                         {"resourceSubscriptions", {"doc://a", "doc://none"}}})));
   Outcome outcome;
   std::thread stream([&] { outcome = server->dispatcher().handle(*parsed, exchange); });
   REQUIRE(eventually([&] { return heard.count() == 1; }));
   const json first = heard.all()[0];
   CHECK(first["method"] == "notifications/subscriptions/acknowledged");
-  CHECK(first["params"]["notifications"] == json{{"toolsListChanged", true}, {"resourceSubscriptions", {"doc://a"}}});
+  CHECK(first["params"]["notifications"] ==
+        json{{"toolsListChanged", true}, {"resourceSubscriptions", {"doc://a"}}});
   CHECK(first["params"]["_meta"][kMetaSubscription] == "sub");
   server->publish({Change::Kind::prompts});
   server->publish({Change::Kind::resource_updated, "doc://b"});
@@ -88,7 +108,8 @@ TEST_CASE("listen: acknowledges what it honours, tells only that, and ends when 
   CHECK(heard.all()[1]["method"] == "notifications/resources/updated");
   CHECK(heard.all()[1]["params"]["uri"] == "doc://a");
   CHECK(heard.all()[1]["params"]["_meta"][kMetaSubscription] == "sub");
-  handle(*server, make_notification("notifications/cancelled", {{"requestId", "sub"}}), {.scope = "here"});
+  handle(*server, make_notification("notifications/cancelled", {{"requestId", "sub"}}),
+         {.scope = "here"});
   stream.join();
   CHECK(outcome.cancelled);
   CHECK(heard.count() == 2);
@@ -115,20 +136,25 @@ TEST_CASE("listen: malformed filters, no stream, no capability") {
   TransportContext exchange;
   exchange.notify = [](const json&) {};
   for (const json& filter :
-       {json(nullptr), json(1), json{{"toolsListChanged", "yes"}}, json{{"resourceSubscriptions", "doc://a"}}, json{{"resourceSubscriptions", {1}}}}) {
+       {json(nullptr), json(1), json{{"toolsListChanged", "yes"}},
+        json{{"resourceSubscriptions", "doc://a"}}, json{{"resourceSubscriptions", {1}}}}) {
     INFO(filter.dump());
     CHECK(handle(*server, listen_request(filter), exchange)["error"]["code"] == kInvalidParams);
   }
-  CHECK(handle(*server, listen_request({{"toolsListChanged", true}}))["error"]["code"] == kInvalidRequest);
-  CHECK(handle(*server, listen_request({{"taskIds", {"task_x"}}}), exchange)["error"]["code"] == kMissingCapability);
+  CHECK(handle(*server, listen_request({{"toolsListChanged", true}}))["error"]["code"] ==
+        kInvalidRequest);
+  CHECK(handle(*server, listen_request({{"taskIds", {"task_x"}}}), exchange)["error"]["code"] ==
+        kMissingCapability);
   const auto plain = make_server();
-  CHECK(handle(*plain, listen_request({{"toolsListChanged", true}}), exchange)["error"]["code"] == kMethodNotFound);
+  CHECK(handle(*plain, listen_request({{"toolsListChanged", true}}), exchange)["error"]["code"] ==
+        kMethodNotFound);
 }
 
 TEST_CASE("legacy: resources/subscribe is heard outside of any request, and unsubscribe ends it") {
   const auto server = make_changing_server();
   Heard heard;
-  const auto session = std::make_shared<Session>("here", [&](const json& message) { heard.add(message); });
+  const auto session =
+      std::make_shared<Session>("here", [&](const json& message) { heard.add(message); });
   const ChangeNotifier::Listener joined = server->dispatcher().join(*session);
   TransportContext exchange;
   exchange.session = session;
@@ -137,15 +163,19 @@ TEST_CASE("legacy: resources/subscribe is heard outside of any request, and unsu
   handle(*server, make_request(1, "initialize", {{"protocolVersion", "2025-06-18"}}), exchange);
   server->publish({Change::Kind::tools});
   CHECK(heard.count() == 1);
-  const auto of = [](const char* method, const char* uri) { return make_request(2, method, {{"uri", uri}}); };
-  CHECK(handle(*server, of("resources/subscribe", "doc://a"), exchange)["result"] == json::object());
+  const auto of = [](const char* method, const char* uri) {
+    return make_request(2, method, {{"uri", uri}});
+  };
+  CHECK(handle(*server, of("resources/subscribe", "doc://a"), exchange)["result"] ==
+        json::object());
   server->publish({Change::Kind::resource_updated, "doc://a"});
   server->publish({Change::Kind::resource_updated, "doc://b"});
   CHECK(heard.count() == 2);
   handle(*server, of("resources/unsubscribe", "doc://a"), exchange);
   server->publish({Change::Kind::resource_updated, "doc://a"});
   CHECK(heard.count() == 2);
-  CHECK(handle(*server, of("resources/subscribe", "doc://none"), exchange)["error"]["code"] == kResourceNotFound);
+  CHECK(handle(*server, of("resources/subscribe", "doc://none"), exchange)["error"]["code"] ==
+        kResourceNotFound);
   CHECK(handle(*server, of("resources/subscribe", "doc://a"))["error"]["code"] == kInvalidRequest);
 }
 
@@ -158,10 +188,14 @@ TEST_CASE("logging: each era has its own way to ask for a level, and nothing com
   CHECK(heard.count() == 0);
   handle(*server, stateless_call(1, "log", {}, {{kMetaLogLevel, "info"}}), exchange);
   REQUIRE(heard.count() == 2);
-  CHECK(heard.all()[1]["params"] == json{{"level", "error"}, {"logger", "test"}, {"data", "error"}});
-  CHECK(handle(*server, stateless_call(1, "log", {}, {{kMetaLogLevel, "loud"}}), exchange)["error"]["code"] == kInvalidParams);
+  CHECK(heard.all()[1]["params"] ==
+        json{{"level", "error"}, {"logger", "test"}, {"data", "error"}});
+  CHECK(handle(*server, stateless_call(1, "log", {}, {{kMetaLogLevel, "loud"}}),
+               exchange)["error"]["code"] == kInvalidParams);
   exchange.session = std::make_shared<Session>("here", [](const json&) {});
-  const auto set = [&](const json& level) { return handle(*server, make_request(2, "logging/setLevel", {{"level", level}}), exchange); };
+  const auto set = [&](const json& level) {
+    return handle(*server, make_request(2, "logging/setLevel", {{"level", level}}), exchange);
+  };
   CHECK(set("error")["result"] == json::object());
   handle(*server, legacy_call(3, "log"), exchange);
   CHECK(heard.count() == 3);

@@ -34,7 +34,9 @@ TEST_CASE("questions: the answer comes from another thread, by id") {
 
 TEST_CASE("questions: an error, silence and a cancelled call are told apart") {
   ServerRequests questions;
-  const auto refuse = [&](const json& message) { questions.deliver(message["id"], {{"error", {{"code", -1}, {"message", "user rejected"}}}}); };
+  const auto refuse = [&](const json& message) {
+    questions.deliver(message["id"], {{"error", {{"code", -1}, {"message", "user rejected"}}}});
+  };
   const auto refused = questions.ask(
       "elicitation/create", json::object(), refuse, [] { return false; }, milliseconds(5000));
   REQUIRE_FALSE(refused);
@@ -53,7 +55,8 @@ TEST_CASE("questions: an error, silence and a cancelled call are told apart") {
   CHECK_FALSE(questions.deliver("server-2", {{"result", 1}}));  // too late
 }
 
-TEST_CASE("event log: each stream has its own events, in order, after the place that the client has") {
+TEST_CASE(
+    "event log: each stream has its own events, in order, after the place that the client has") {
   EventLog log(100, 1 << 20);
   const auto one = log.open();
   const auto two = log.open();
@@ -69,7 +72,8 @@ TEST_CASE("event log: each stream has its own events, in order, after the place 
   REQUIRE(rest.events.size() == 1);
   CHECK(rest.ended);
   CHECK(log.after(all.events[1].place, milliseconds(0)).ended);
-  for (const char* bad : {"", "-", "1", "1-", "-1", "9-1", "1-99", "1-2-3", "a-1", "99999999999999999999-1", "+1-1"}) {
+  for (const char* bad : {"", "-", "1", "1-", "-1", "9-1", "1-99", "1-2-3", "a-1",
+                          "99999999999999999999-1", "+1-1"}) {
     INFO(bad);
     CHECK_FALSE(log.find(bad));
   }

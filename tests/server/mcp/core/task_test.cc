@@ -52,18 +52,23 @@ TaskStatus status_of(TaskTable& tasks, const std::string& id, const std::string&
 
 /// A server whose tool `job` leaves its work to a task; `must` allows nothing else.
 std::unique_ptr<Server> make_task_server(TaskStore* store = nullptr) {
-  auto server = std::make_unique<Server>(ServerInfo{"tasks", "", "1", ""}, ServerLimits{}, ServerParts{.task_store = store});
+  auto server = std::make_unique<Server>(ServerInfo{"tasks", "", "1", ""}, ServerLimits{},
+                                         ServerParts{.task_store = store});
   const auto job = [](const json& arguments, RequestContext&) {
     ToolResult out;
-    out.work = [ms = arguments.value("ms", 0), bad = arguments.value("fail", false)](RequestContext& context) {
+    out.work = [ms = arguments.value("ms", 0),
+                bad = arguments.value("fail", false)](RequestContext& context) {
       json wait = {{"ms", ms}};
       ToolResult result = wait_tool(wait, context);
       return ToolResult{bad, context.is_task ? "as a task" : "at once", nullptr};
     };
     return out;
   };
-  const json schema = object_schema({{"ms", {{"type", "integer"}}}, {"fail", {{"type", "boolean"}}}});
-  for (const auto& [name, support] : {std::pair{"job", TaskSupport::optional}, {"must", TaskSupport::required}, {"never", TaskSupport::forbidden}}) {
+  const json schema =
+      object_schema({{"ms", {{"type", "integer"}}}, {"fail", {{"type", "boolean"}}}});
+  for (const auto& [name, support] : {std::pair{"job", TaskSupport::optional},
+                                      {"must", TaskSupport::required},
+                                      {"never", TaskSupport::forbidden}}) {
     Tool tool{name, "", "Works.", schema, nullptr, nullptr, job};
     tool.task_support = support;
     REQUIRE(server->add_tool(std::move(tool)));
@@ -77,7 +82,8 @@ json handle(Server& server, const json& message, const TransportContext& exchang
   return server.dispatcher().handle(*parsed, exchange).response.value_or(json());
 }
 
-const json kTakesTasks = {{kMetaClientCapabilities, {{"extensions", {{kTasksExtension, json::object()}}}}}};
+const json kTakesTasks = {
+    {kMetaClientCapabilities, {{"extensions", {{kTasksExtension, json::object()}}}}}};
 
 json stateless(const std::string& method, json params, json extra_meta = kTakesTasks) {
   params["_meta"] = meta(std::move(extra_meta));
@@ -94,8 +100,11 @@ TEST_CASE("tasks: work ends as completed or failed, and its outcome stays") {
   CHECK(done->record.status == TaskStatus::working);
   CHECK(tasks.wait(done->record.id, "", [] { return false; })->record.outcome == json{{"x", 1}});
   CHECK(status_of(tasks, done->record.id) == TaskStatus::completed);
-  const auto broken = tasks.start({}, std::nullopt, [](RequestContext&) -> Rpc<TaskTable::Step> { return refuse_rpc(kInternalError, "why"); });
-  CHECK(tasks.wait(broken->record.id, "", [] { return false; })->record.outcome == json{{"code", kInternalError}, {"message", "why"}});
+  const auto broken = tasks.start({}, std::nullopt, [](RequestContext&) -> Rpc<TaskTable::Step> {
+    return refuse_rpc(kInternalError, "why");
+  });
+  CHECK(tasks.wait(broken->record.id, "", [] { return false; })->record.outcome ==
+        json{{"code", kInternalError}, {"message", "why"}});
   CHECK(status_of(tasks, broken->record.id) == TaskStatus::failed);
 }
 
@@ -109,13 +118,15 @@ TEST_CASE("tasks: cancelling is final at once and reaches the work") {
   CHECK(status_of(tasks, task->record.id) == TaskStatus::cancelled);
   CHECK(eventually([&] { return phase == 2; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  CHECK(status_of(tasks, task->record.id) == TaskStatus::cancelled);  // the late result changes nothing
+  CHECK(status_of(tasks, task->record.id) ==
+        TaskStatus::cancelled);  // the late result changes nothing
 }
 
 TEST_CASE("tasks: only their principal finds them, and only until their time is over") {
   ChangeNotifier hub;
   TaskTable tasks({}, nullptr, hub);
-  const auto task = tasks.start({.caller = std::make_shared<const Caller>(Caller{"alice", {}})}, std::nullopt, answer_with(1));
+  const auto task = tasks.start({.caller = std::make_shared<const Caller>(Caller{"alice", {}})},
+                                std::nullopt, answer_with(1));
   CHECK(tasks.find(task->record.id, "alice"));
   CHECK(tasks.find(task->record.id, "bob").error().code == kInvalidParams);
   CHECK_FALSE(tasks.cancel(task->record.id, "bob"));
@@ -131,14 +142,17 @@ TEST_CASE("tasks: input is asked under keys that are never used twice, and answe
   TaskTable tasks({}, nullptr, hub);
   const auto work = [](RequestContext& context) -> Rpc<TaskTable::Step> {
     const InputRequest question = elicitation("?", {{"type", "object"}});
-    if (context.state.empty()) return TaskTable::Step{nullptr, InputRequired{{{"a", question}, {"b", question}}, "asked"}};
+    if (context.state.empty())
+      return TaskTable::Step{nullptr, InputRequired{{{"a", question}, {"b", question}}, "asked"}};
     if (context.state == "asked") {
-      if (context.inputs.size() != 2) return refuse_rpc(kInternalError, "both answers come together");
+      if (context.inputs.size() != 2)
+        return refuse_rpc(kInternalError, "both answers come together");
       return TaskTable::Step{nullptr, InputRequired{{{"a", question}}, "again"}};
     }
     return TaskTable::Step{context.inputs};
   };
-  const auto task = tasks.start({.capabilities = {{"elicitation", json::object()}}}, std::nullopt, work);
+  const auto task =
+      tasks.start({.capabilities = {{"elicitation", json::object()}}}, std::nullopt, work);
   const std::string& id = task->record.id;
   REQUIRE(eventually([&] { return status_of(tasks, id) == TaskStatus::input_required; }));
   CHECK(tasks.find(id, "")->input_requests.size() == 2);
@@ -194,7 +208,9 @@ TEST_CASE("tasks: durable before anybody hears of them, and found after a restar
 
 TEST_CASE("tasks/2026-07-28: only for a request that declares the extension") {
   const auto server = make_task_server();
-  CHECK(handle(*server, stateless("server/discover", json::object()))["result"]["capabilities"]["extensions"].contains(kTasksExtension));
+  CHECK(handle(*server,
+               stateless("server/discover", json::object()))["result"]["capabilities"]["extensions"]
+            .contains(kTasksExtension));
   const json created = handle(*server, stateless("tools/call", {{"name", "job"}}))["result"];
   CHECK(created["resultType"] == "task");
   CHECK(created["status"] == "working");
@@ -206,28 +222,45 @@ TEST_CASE("tasks/2026-07-28: only for a request that declares the extension") {
   const json got = handle(*server, ask)["result"];
   CHECK(got["resultType"] == "complete");
   CHECK(got["result"]["content"][0]["text"] == "as a task");
-  const json plain = handle(*server, stateless("tools/call", {{"name", "job"}}, json::object()))["result"];
+  const json plain =
+      handle(*server, stateless("tools/call", {{"name", "job"}}, json::object()))["result"];
   CHECK(plain["content"][0]["text"] == "at once");
-  CHECK(handle(*server, stateless("tools/call", {{"name", "never"}}))["result"]["content"][0]["text"] == "at once");
+  CHECK(handle(*server,
+               stateless("tools/call", {{"name", "never"}}))["result"]["content"][0]["text"] ==
+        "at once");
   for (const char* method : {"tasks/get", "tasks/update", "tasks/cancel"}) {
-    const json refused = handle(*server, stateless(method, {{"taskId", created["taskId"]}, {"inputResponses", json::object()}}, json::object()))["error"];
+    const json refused = handle(
+        *server,
+        stateless(method, {{"taskId", created["taskId"]}, {"inputResponses", json::object()}},
+                  json::object()))["error"];
     CHECK(refused["code"] == kMissingCapability);
     CHECK(refused["data"]["requiredCapabilities"]["extensions"].contains(kTasksExtension));
-    CHECK(handle(*server, stateless(method, {{"taskId", "task_x"}, {"inputResponses", json::object()}}))["error"]["code"] == kInvalidParams);
+    CHECK(
+        handle(*server, stateless(method, {{"taskId", "task_x"},
+                                           {"inputResponses", json::object()}}))["error"]["code"] ==
+        kInvalidParams);
     CHECK(handle(*server, stateless(method, json::object()))["error"]["code"] == kInvalidParams);
   }
-  CHECK(handle(*server, stateless("tools/call", {{"name", "must"}}, json::object()))["error"]["code"] == kMissingCapability);
-  CHECK(handle(*server, stateless("tasks/list", json::object()))["error"]["code"] == kMethodNotFound);
-  const json failed = handle(*server, stateless("tools/call", {{"name", "job"}, {"arguments", {{"fail", true}}}}))["result"];
+  CHECK(handle(*server, stateless("tools/call", {{"name", "must"}},
+                                  json::object()))["error"]["code"] == kMissingCapability);
+  CHECK(handle(*server, stateless("tasks/list", json::object()))["error"]["code"] ==
+        kMethodNotFound);
+  const json failed =
+      handle(*server,
+             stateless("tools/call", {{"name", "job"}, {"arguments", {{"fail", true}}}}))["result"];
   const json ask_failed = stateless("tasks/get", {{"taskId", failed["taskId"]}});
-  REQUIRE(eventually([&] { return handle(*server, ask_failed)["result"]["status"] == "completed"; }));  // a tool's own failure
+  REQUIRE(eventually([&] {
+    return handle(*server, ask_failed)["result"]["status"] == "completed";
+  }));  // a tool's own failure
   CHECK(handle(*server, ask_failed)["result"]["result"]["isError"] == true);
 }
 
 TEST_CASE("tasks/2026-07-28: a cancelled task stops the tool; its end is told on a subscription") {
   const auto server = make_task_server();
   const int cancelled = traces().cancelled;
-  const json created = handle(*server, stateless("tools/call", {{"name", "job"}, {"arguments", {{"ms", 60'000}}}}))["result"];
+  const json created =
+      handle(*server,
+             stateless("tools/call", {{"name", "job"}, {"arguments", {{"ms", 60'000}}}}))["result"];
   std::mutex mutex;
   std::vector<json> heard;
   TransportContext exchange;
@@ -240,11 +273,14 @@ TEST_CASE("tasks/2026-07-28: a cancelled task stops the tool; its end is told on
     const std::lock_guard lock(mutex);
     return heard.size();
   };
-  json listen = stateless("subscriptions/listen", {{"notifications", {{"taskIds", {created["taskId"], "task_unknown"}}}}});
+  json listen = stateless("subscriptions/listen",
+                          {{"notifications", {{"taskIds", {created["taskId"], "task_unknown"}}}}});
   std::thread stream([&] { handle(*server, listen, exchange); });
   REQUIRE(eventually([&] { return count() == 1; }));
   CHECK(heard[0]["params"]["notifications"]["taskIds"] == json::array({created["taskId"]}));
-  CHECK(handle(*server, stateless("tasks/cancel", {{"taskId", created["taskId"]}}))["result"]["resultType"] == "complete");
+  CHECK(handle(*server, stateless("tasks/cancel",
+                                  {{"taskId", created["taskId"]}}))["result"]["resultType"] ==
+        "complete");
   REQUIRE(eventually([&] { return count() == 2; }));
   CHECK(heard[1]["method"] == "notifications/tasks");
   CHECK(heard[1]["params"]["status"] == "cancelled");
@@ -255,13 +291,20 @@ TEST_CASE("tasks/2026-07-28: a cancelled task stops the tool; its end is told on
 
 TEST_CASE("tasks/2025-11-25: params.task, tasks/result, and the older names") {
   const auto server = make_task_server();
-  const auto legacy = [&](const std::string& method, json params) { return handle(*server, make_request(1, method, std::move(params))); };
-  CHECK(legacy("initialize", {{"protocolVersion", "2025-11-25"}})["result"]["capabilities"]["tasks"]["requests"]["tools"].contains("call"));
+  const auto legacy = [&](const std::string& method, json params) {
+    return handle(*server, make_request(1, method, std::move(params)));
+  };
+  CHECK(
+      legacy("initialize", {{"protocolVersion",
+                             "2025-11-25"}})["result"]["capabilities"]["tasks"]["requests"]["tools"]
+          .contains("call"));
   const json listed = legacy("tools/list", json::object())["result"]["tools"];
   CHECK(listed[0]["execution"]["taskSupport"] == "optional");
   CHECK(listed[1]["execution"]["taskSupport"] == "required");
   CHECK_FALSE(listed[2].contains("execution"));
-  const json created = legacy("tools/call", {{"name", "job"}, {"arguments", {{"ms", 50}}}, {"task", {{"ttl", 60'000}}}})["result"];
+  const json created =
+      legacy("tools/call",
+             {{"name", "job"}, {"arguments", {{"ms", 50}}}, {"task", {{"ttl", 60'000}}}})["result"];
   const json task = created["task"];
   CHECK(task["status"] == "working");
   CHECK(task["ttl"] == 60'000);
@@ -273,11 +316,16 @@ TEST_CASE("tasks/2025-11-25: params.task, tasks/result, and the older names") {
   CHECK(legacy("tasks/cancel", {{"taskId", task["taskId"]}})["error"]["code"] == kInvalidParams);
   CHECK(legacy("tools/call", {{"name", "job"}})["result"]["content"][0]["text"] == "at once");
   CHECK(legacy("tools/call", {{"name", "must"}})["error"]["code"] == kMethodNotFound);
-  CHECK(legacy("tools/call", {{"name", "never"}, {"task", json::object()}})["error"]["code"] == kMethodNotFound);
-  CHECK(legacy("tools/call", {{"name", "job"}, {"task", {{"ttl", -1}}}})["error"]["code"] == kInvalidParams);
-  const json failing = legacy("tools/call", {{"name", "job"}, {"arguments", {{"fail", true}}}, {"task", json::object()}})["result"]["task"];
+  CHECK(legacy("tools/call", {{"name", "never"}, {"task", json::object()}})["error"]["code"] ==
+        kMethodNotFound);
+  CHECK(legacy("tools/call", {{"name", "job"}, {"task", {{"ttl", -1}}}})["error"]["code"] ==
+        kInvalidParams);
+  const json failing = legacy("tools/call", {{"name", "job"},
+                                             {"arguments", {{"fail", true}}},
+                                             {"task", json::object()}})["result"]["task"];
   CHECK(legacy("tasks/result", {{"taskId", failing["taskId"]}})["result"]["isError"] == true);
-  CHECK(legacy("tasks/get", {{"taskId", failing["taskId"]}})["result"]["status"] == "failed");  // this era's word for it
+  CHECK(legacy("tasks/get", {{"taskId", failing["taskId"]}})["result"]["status"] ==
+        "failed");  // this era's word for it
 }
 
 }  // namespace assay::mcp

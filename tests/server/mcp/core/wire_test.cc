@@ -1,4 +1,5 @@
-// Golden request and response pairs: tests/wire/*.json. ASSAY_APPROVE=1 rewrites the responses with what the server says now.
+// Golden request and response pairs: tests/wire/*.json. ASSAY_APPROVE=1 rewrites the responses with
+// what the server says now.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -37,7 +38,8 @@ TEST_CASE("wire: golden files") {
     std::ifstream in(file);
     nlohmann::ordered_json golden = nlohmann::ordered_json::parse(in);
     // "raw" holds bytes that are no JSON message; everything else is in "request".
-    const std::string bytes = golden.contains("raw") ? golden["raw"].get<std::string>() : golden["request"].dump();
+    const std::string bytes =
+        golden.contains("raw") ? golden["raw"].get<std::string>() : golden["request"].dump();
     const json now = answer(bytes);
     if (approve) {
       golden["response"] = nlohmann::ordered_json::parse(now.dump());

@@ -11,8 +11,8 @@ namespace {
 
 using Path = Admission::Path;
 
-Admission::Decision decide(Admission& admission, const std::map<std::string, std::string>& headers, Path path = Path::protocol,
-                           const std::string& remote = "127.0.0.1") {
+Admission::Decision decide(Admission& admission, const std::map<std::string, std::string>& headers,
+                           Path path = Path::protocol, const std::string& remote = "127.0.0.1") {
   return admission.decide(
       [&headers](const char* name) -> std::optional<std::string> {
         const auto found = headers.find(name);
@@ -21,7 +21,8 @@ Admission::Decision decide(Admission& admission, const std::map<std::string, std
       remote, path);
 }
 
-int status(Admission& admission, const std::map<std::string, std::string>& headers, Path path = Path::protocol) {
+int status(Admission& admission, const std::map<std::string, std::string>& headers,
+           Path path = Path::protocol) {
   const auto decision = decide(admission, headers, path);
   return decision.refusal ? decision.refusal->status : 200;
 }
@@ -33,12 +34,16 @@ std::string header_of(const Reply& reply, const std::string& name) {
   return "";
 }
 
-std::map<std::string, std::string> with_token(const std::string& authorization) { return {{"Host", "localhost"}, {"Authorization", authorization}}; }
+std::map<std::string, std::string> with_token(const std::string& authorization) {
+  return {{"Host", "localhost"}, {"Authorization", authorization}};
+}
 
 HttpOptions guarded() {
   HttpOptions options;
   options.tokens = std::make_shared<const Tokens>(
-      *Tokens::parse("alice practice,score sha256:" + sha256_hex("one") + "\nbob practice sha256:" + sha256_hex("two"), {"practice", "score"}));
+      *Tokens::parse("alice practice,score sha256:" + sha256_hex("one") +
+                         "\nbob practice sha256:" + sha256_hex("two"),
+                     {"practice", "score"}));
   return options;
 }
 
@@ -70,7 +75,9 @@ TEST_CASE("admission: tokens") {
   REQUIRE(wrong.refusal);
   CHECK(wrong.refusal->status == 401);
   CHECK(header_of(*wrong.refusal, "WWW-Authenticate").find("invalid_token") != std::string::npos);
-  for (const char* other : {"", "Bearer", "Bearer ", "Basic one", "one", "Bearer one two", "Bearer  "}) CHECK(status(admission, with_token(other)) == 401);
+  for (const char* other :
+       {"", "Bearer", "Bearer ", "Basic one", "one", "Bearer one two", "Bearer  "})
+    CHECK(status(admission, with_token(other)) == 401);
   const auto alice = decide(admission, with_token("bearer one"));
   REQUIRE_FALSE(alice.refusal);
   REQUIRE(alice.caller);
@@ -95,7 +102,8 @@ TEST_CASE("admission: the rate limit counts by token, and guesses by address") {
   CHECK(status(admission, with_token("Bearer two")) == 200);  // another caller notices nothing
   for (int i = 0; i < 2; ++i) CHECK(status(admission, with_token("Bearer guess")) == 401);
   CHECK(status(admission, with_token("Bearer guess")) == 429);
-  CHECK(status(admission, with_token("Bearer two")) == 200);  // from the same address as the guesses
+  CHECK(status(admission, with_token("Bearer two")) ==
+        200);  // from the same address as the guesses
   CHECK(status(admission, with_token(""), Path::open) == 200);
 }
 

@@ -1,5 +1,6 @@
-// Attacks on the HTTP server over raw sockets: one case for each known weakness of cpp-httplib 0.11 that a client could use, and the ways to keep a
-// server busy without sending it work. After each attack somebody else's request is answered.
+// Attacks on the HTTP server over raw sockets: one case for each known weakness of cpp-httplib 0.11
+// that a client could use, and the ways to keep a server busy without sending it work. After each
+// attack somebody else's request is answered.
 #include <poll.h>
 #include <sys/resource.h>
 
@@ -17,7 +18,8 @@ using namespace test;
 
 constexpr int kSlowReaders = 256;
 constexpr int kStreams = 64;
-constexpr double kPatience = assay::test::kSanitized ? 20 : 1;  // times what a release build may take
+constexpr double kPatience =
+    assay::test::kSanitized ? 20 : 1;  // times what a release build may take
 constexpr std::int64_t kShortMs = 1000;
 
 HttpOptions impatient() {
@@ -44,7 +46,9 @@ double slowest_ping_ms(int port, int count) {
   for (int i = 0; i < count; ++i) {
     const auto start = std::chrono::steady_clock::now();
     REQUIRE(answers_ping(port));
-    slowest = std::max(slowest, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    slowest = std::max(
+        slowest, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+                     .count());
   }
   return slowest;
 }
@@ -62,7 +66,9 @@ int threads_of_this_process() {
 }
 
 std::string chunked(const std::string& chunks) {
-  return "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks;
+  return "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+         "application/json\r\nTransfer-Encoding: chunked\r\n\r\n" +
+         chunks;
 }
 
 }  // namespace
@@ -72,7 +78,10 @@ TEST_CASE("attack: 256 slow readers and 64 open streams do not starve a POST") {
   std::vector<UniqueFd> streams, readers;
   for (int i = 0; i < kStreams; ++i) {
     streams.push_back(connect_to(server.port));
-    REQUIRE(send_text(streams.back().get(), raw_post(stateless_headers("wait"), dump(stateless_call(i, "wait", {{"ms", 60'000}}, {{"progressToken", i}})))));
+    REQUIRE(send_text(
+        streams.back().get(),
+        raw_post(stateless_headers("wait"),
+                 dump(stateless_call(i, "wait", {{"ms", 60'000}}, {{"progressToken", i}})))));
   }
   REQUIRE(eventually([] { return traces().waiting == kStreams; }));
   // Each asks for more than the sockets can hold and reads none of it.
@@ -81,11 +90,13 @@ TEST_CASE("attack: 256 slow readers and 64 open streams do not starve a POST") {
   for (int i = 0; i < 1000; ++i) many += list;
   for (int i = 0; i < kSlowReaders; ++i) {
     readers.push_back(connect_to(server.port, 4096));
-    const ssize_t put = ::send(readers.back().get(), many.data(), many.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t put =
+        ::send(readers.back().get(), many.data(), many.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     REQUIRE(put > 0);
   }
   const double slowest = slowest_ping_ms(server.port, 50);
-  WARN("slowest of 50 pings beside " << kSlowReaders << " slow readers and " << kStreams << " streams: " << slowest << " ms");
+  WARN("slowest of 50 pings beside " << kSlowReaders << " slow readers and " << kStreams
+                                     << " streams: " << slowest << " ms");
   CHECK(slowest < 2000 * kPatience);
   streams.clear();
   CHECK(eventually([] { return traces().waiting == 0; }));
@@ -96,7 +107,8 @@ TEST_CASE("attack: a client that never reads is cut off after the write timeout"
   const UniqueFd fd = connect_to(server.port, 4096);
   const std::string list = raw_post("", R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
   bool refused = false;
-  // Its requests are read only as long as their answers can be sent, so in the end it can send no more.
+  // Its requests are read only as long as their answers can be sent, so in the end it can send no
+  // more.
   for (int i = 0; i < 100'000 && !refused; ++i) refused = !send_text(fd.get(), list);
   CHECK(refused);
   CHECK(answers_ping(server.port));
@@ -122,7 +134,9 @@ TEST_CASE("attack: headers, bodies and pauses that take too long are cut off") {
   const UniqueFd half = connect_to(server.port);
   REQUIRE(send_text(half.get(), "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"));
   const UniqueFd body = connect_to(server.port);
-  REQUIRE(send_text(body.get(), "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"));
+  REQUIRE(send_text(body.get(),
+                    "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                    "application/json\r\nContent-Length: 100\r\n\r\n{"));
   const UniqueFd idle = connect_to(server.port);
   REQUIRE(send_text(idle.get(), raw_post("", kPing)));
   CHECK(receive(idle.get(), "\"result\":{}}").rfind("HTTP/1.1 200", 0) == 0);
@@ -136,7 +150,9 @@ TEST_CASE("attack: one more byte now and then buys no more time for the headers"
   const auto start = std::chrono::steady_clock::now();
   bool closed = false;
   REQUIRE(send_text(fd.get(), "GET /healthz HTTP/1.1\r\nX: "));
-  while (!closed && std::chrono::steady_clock::now() - start < std::chrono::milliseconds(30 * kShortMs)) {  // under a sanitizer it takes its time
+  while (!closed &&
+         std::chrono::steady_clock::now() - start <
+             std::chrono::milliseconds(30 * kShortMs)) {  // under a sanitizer it takes its time
     static_cast<void>(send_text(fd.get(), "x"));
     closed = closed_by_server(fd.get(), 50);
   }
@@ -160,7 +176,10 @@ TEST_CASE("attack: more connections than allowed are told so, and the others go 
   REQUIRE(send_text(open.back().get(), raw_post("", kPing)));
   CHECK(receive(open.back().get(), "\"result\":{}}").rfind("HTTP/1.1 200", 0) == 0);
   open.clear();
-  CHECK(eventually([&] { return talk(server.port, raw_post("Connection: close\r\n", kPing)).rfind("HTTP/1.1 200", 0) == 0; }));
+  CHECK(eventually([&] {
+    return talk(server.port, raw_post("Connection: close\r\n", kPing)).rfind("HTTP/1.1 200", 0) ==
+           0;
+  }));
 }
 
 TEST_CASE("attack: more calls than allowed are told so, and short requests go on") {
@@ -170,10 +189,13 @@ TEST_CASE("attack: more calls than allowed are told so, and short requests go on
   std::vector<UniqueFd> calls;
   for (int i = 0; i < 4; ++i) {
     calls.push_back(connect_to(server.port));
-    REQUIRE(send_text(calls.back().get(), raw_post(stateless_headers("wait"), dump(stateless_call(i, "wait")))));
+    REQUIRE(send_text(calls.back().get(),
+                      raw_post(stateless_headers("wait"), dump(stateless_call(i, "wait")))));
   }
   REQUIRE(eventually([] { return traces().waiting == 4; }));
-  const std::string refused = talk(server.port, raw_post(stateless_headers("wait") + "Connection: close\r\n", dump(stateless_call(9, "wait"))));
+  const std::string refused =
+      talk(server.port, raw_post(stateless_headers("wait") + "Connection: close\r\n",
+                                 dump(stateless_call(9, "wait"))));
   CHECK(refused.rfind("HTTP/1.1 503", 0) == 0);
   CHECK(refused.find("too many calls") != std::string::npos);
   CHECK(answers_ping(server.port));
@@ -186,14 +208,17 @@ TEST_CASE("attack: bodies that never come are capped") {
   options.max_uploads = 4;
   RunningHttp server(options);
   std::vector<UniqueFd> uploads;
-  const std::string head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n";
+  const std::string head =
+      "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+      "1000\r\n\r\n";
   for (int i = 0; i < 8; ++i) {
     uploads.push_back(connect_to(server.port));
     REQUIRE(send_text(uploads.back().get(), head));
   }
   // Which four get a place is the server's affair; the others are told at once.
   int refused = 0;
-  for (const UniqueFd& fd : uploads) refused += receive(fd.get(), "\"2.0\"}", 2'000).rfind("HTTP/1.1 503", 0) == 0 ? 1 : 0;
+  for (const UniqueFd& fd : uploads)
+    refused += receive(fd.get(), "\"2.0\"}", 2'000).rfind("HTTP/1.1 503", 0) == 0 ? 1 : 0;
   CHECK(refused == 4);
   CHECK(answers_ping(server.port));
 }
@@ -219,7 +244,9 @@ TEST_CASE("attack: 10,000 requests at once are all answered") {
       if (more.empty()) break;
       text += more;
       here = 0;
-      for (std::size_t at = text.find("\"result\":{}}"); at != std::string::npos; at = text.find("\"result\":{}}", at + 1)) ++here;
+      for (std::size_t at = text.find("\"result\":{}}"); at != std::string::npos;
+           at = text.find("\"result\":{}}", at + 1))
+        ++here;
     }
     answered += here;
   }
@@ -229,15 +256,18 @@ TEST_CASE("attack: 10,000 requests at once are all answered") {
 TEST_CASE("attack: a chunked body whose sizes lie") {
   RunningHttp server;
   const std::string after = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  for (const char* chunks : {"-1\r\n{}\r\n0\r\n\r\n", "ffffffffffffffff\r\n{}\r\n0\r\n\r\n", "fffffffffffffffffffffffff\r\n{}\r\n0\r\n\r\n", "0x2\r\n{}\r\n0\r\n\r\n",
-                             "zz\r\n{}\r\n0\r\n\r\n", "\r\n{}\r\n", "2\r\n{}XX0\r\n\r\n", "2 ;a=b\r\n{}\r\n0\r\nTrailer: x\r\n\r\n"}) {
+  for (const char* chunks : {"-1\r\n{}\r\n0\r\n\r\n", "ffffffffffffffff\r\n{}\r\n0\r\n\r\n",
+                             "fffffffffffffffffffffffff\r\n{}\r\n0\r\n\r\n",
+                             "0x2\r\n{}\r\n0\r\n\r\n", "zz\r\n{}\r\n0\r\n\r\n", "\r\n{}\r\n",
+                             "2\r\n{}XX0\r\n\r\n", "2 ;a=b\r\n{}\r\n0\r\nTrailer: x\r\n\r\n"}) {
     INFO(chunks);
     const UniqueFd fd = connect_to(server.port);
     REQUIRE(send_text(fd.get(), chunked(chunks) + after));
     ::shutdown(fd.get(), SHUT_WR);
     const std::string text = receive(fd.get());
     CHECK(text.rfind("HTTP/1.1 4", 0) == 0);
-    CHECK(text.find("HTTP/1.1", 8) == std::string::npos);  // a chunked body is the last thing on its connection
+    CHECK(text.find("HTTP/1.1", 8) ==
+          std::string::npos);  // a chunked body is the last thing on its connection
   }
   const UniqueFd fd = connect_to(server.port);
   REQUIRE(send_text(fd.get(), chunked("2;")));
@@ -250,10 +280,13 @@ TEST_CASE("attack: a chunked body whose sizes lie") {
 
 TEST_CASE("attack: a Range header, which the library would give to std::regex, and odd lines") {
   RunningHttp server;
-  CHECK(talk(server.port, raw_post("Range: bytes=" + std::string(8000, '1') + "-\r\n", kPing)).rfind("HTTP/1.1 400", 0) == 0);
+  CHECK(talk(server.port, raw_post("Range: bytes=" + std::string(8000, '1') + "-\r\n", kPing))
+            .rfind("HTTP/1.1 400", 0) == 0);
   CHECK(talk(server.port, raw_post("Content-Length : 3\r\n", kPing)).rfind("HTTP/1.1 400", 0) == 0);
-  CHECK(talk(server.port, raw_post("X: y\r\n Content-Length: 3\r\n", kPing)).rfind("HTTP/1.1 400", 0) == 0);
-  CHECK(talk(server.port, raw_post(std::string("X: \0\r\n", 6), kPing)).rfind("HTTP/1.1 400", 0) == 0);
+  CHECK(talk(server.port, raw_post("X: y\r\n Content-Length: 3\r\n", kPing))
+            .rfind("HTTP/1.1 400", 0) == 0);
+  CHECK(talk(server.port, raw_post(std::string("X: \0\r\n", 6), kPing)).rfind("HTTP/1.1 400", 0) ==
+        0);
   CHECK(talk(server.port, "GET /" + std::string(100'000, 'x')).rfind("HTTP/1.1 431", 0) == 0);
   CHECK(talk(server.port, std::string(50, '\0') + "\r\n\r\n").rfind("HTTP/1.1 400", 0) == 0);
   CHECK(talk(server.port, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").rfind("HTTP/1.1 505", 0) == 0);
@@ -262,7 +295,8 @@ TEST_CASE("attack: a Range header, which the library would give to std::regex, a
 
 TEST_CASE("attack: what a handler throws does not reach the client") {
   RunningHttp server;
-  const std::string text = talk(server.port, raw_post("Connection: close\r\n", dump(legacy_call(1, "throw"))));
+  const std::string text =
+      talk(server.port, raw_post("Connection: close\r\n", dump(legacy_call(1, "throw"))));
   CHECK(text.find("secret detail") == std::string::npos);
   CHECK(text.find("EXCEPTION_WHAT") == std::string::npos);
 }
@@ -278,7 +312,9 @@ TEST_CASE("attack: half-closed sockets get their answer when it needs no waiting
   ::shutdown(half.get(), SHUT_WR);
   CHECK(receive(half.get()).empty());
   const UniqueFd cut = connect_to(server.port);
-  REQUIRE(send_text(cut.get(), "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"));
+  REQUIRE(send_text(cut.get(),
+                    "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                    "application/json\r\nContent-Length: 100\r\n\r\n{"));
   ::shutdown(cut.get(), SHUT_WR);
   CHECK(receive(cut.get()).rfind("HTTP/1.1 400", 0) == 0);
 }

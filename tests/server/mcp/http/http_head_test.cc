@@ -20,11 +20,13 @@ int refused(const std::string& headers, const std::string& request_line = "POST 
 }  // namespace
 
 TEST_CASE("http head: complete at the blank line, and not before") {
-  const std::string text = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}GET";
+  const std::string text =
+      "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}GET";
   const HeadCheck check = head(text);
   CHECK(check.state == State::complete);
   CHECK(check.size == text.size() - 5);
-  for (std::size_t i = 0; i < check.size; ++i) CHECK(head(text.substr(0, i)).state == State::incomplete);
+  for (std::size_t i = 0; i < check.size; ++i)
+    CHECK(head(text.substr(0, i)).state == State::incomplete);
   CHECK(head("GET / HTTP/1.0\r\n\r\n").state == State::complete);
 }
 
@@ -63,7 +65,8 @@ TEST_CASE("http head: the request line") {
 
 TEST_CASE("http head: count and size") {
   std::string headers = kHost;
-  for (std::size_t i = 1; i < kLimits.max_headers; ++i) headers += "X-" + std::to_string(i) + ": 1\r\n";
+  for (std::size_t i = 1; i < kLimits.max_headers; ++i)
+    headers += "X-" + std::to_string(i) + ": 1\r\n";
   CHECK(refused(headers) == 0);
   CHECK(refused(headers + "X: 1\r\n") == 431);
   CHECK(refused(kHost + "X: " + std::string(kLimits.max_bytes, 'x') + "\r\n") == 431);

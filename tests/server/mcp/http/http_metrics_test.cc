@@ -16,7 +16,9 @@ std::string text_of(const HttpMetrics& metrics) {
   return out.text();
 }
 
-bool has(const std::string& text, const std::string& line) { return text.find(line + "\n") != std::string::npos; }
+bool has(const std::string& text, const std::string& line) {
+  return text.find(line + "\n") != std::string::npos;
+}
 
 double value_of(const std::string& text, const std::string& name) {
   const std::size_t at = text.find("\n" + name + " ");
@@ -53,7 +55,8 @@ TEST_CASE("metrics: messages by method and outcome, names of clients' own are on
 
 TEST_CASE("metrics: the histogram's buckets add up") {
   HttpMetrics metrics;
-  for (const double seconds : {0.0005, 0.0006, 0.3, 24.0, 100.0}) metrics.count("ping", Outcome::ok, seconds);
+  for (const double seconds : {0.0005, 0.0006, 0.3, 24.0, 100.0})
+    metrics.count("ping", Outcome::ok, seconds);
   const std::string text = text_of(metrics);
   CHECK(has(text, R"(assay_message_seconds_bucket{le="0.0005"} 1)"));  // bounds are inclusive
   CHECK(has(text, R"(assay_message_seconds_bucket{le="0.001"} 2)"));
@@ -79,7 +82,8 @@ TEST_CASE("metrics: responses by status, and the process's own figures") {
   CHECK(value_of(text, "assay_uptime_seconds") < 3600);
 }
 
-TEST_CASE("metrics: every line is a comment or a sample, every sample belongs to the family before it") {
+TEST_CASE(
+    "metrics: every line is a comment or a sample, every sample belongs to the family before it") {
   HttpMetrics metrics;
   metrics.count("ping", Outcome::ok, 0.1);
   std::istringstream lines(text_of(metrics));

@@ -1,4 +1,5 @@
-// Legacy sessions over real sockets: opened, named, ended; a broken stream is resumed from where the client was.
+// Legacy sessions over real sockets: opened, named, ended; a broken stream is resumed from where
+// the client was.
 #include <map>
 
 #include "server/mcp/client/http_client.h"
@@ -12,7 +13,8 @@ using namespace test;
 
 constexpr std::int64_t kTimeoutMs = 10'000;
 
-HttpResponse exchange(const RunningHttp& server, const std::string& method, std::map<std::string, std::string> headers, const json& message = nullptr,
+HttpResponse exchange(const RunningHttp& server, const std::string& method,
+                      std::map<std::string, std::string> headers, const json& message = nullptr,
                       std::function<bool(std::string_view)> arrived = {}) {
   HttpExchange what;
   what.method = method;
@@ -30,7 +32,8 @@ HttpResponse exchange(const RunningHttp& server, const std::string& method, std:
 }
 
 std::string open_session(const RunningHttp& server, const char* version = "2025-11-25") {
-  const auto opened = exchange(server, "POST", {}, make_request(0, "initialize", {{"protocolVersion", version}}));
+  const auto opened =
+      exchange(server, "POST", {}, make_request(0, "initialize", {{"protocolVersion", version}}));
   const auto id = opened.headers.find("mcp-session-id");
   REQUIRE(id != opened.headers.end());
   return id->second;
@@ -44,7 +47,9 @@ std::string last_id(const std::string& events) {
 }
 
 json call_with_progress(int id, int ms) {
-  return make_request(id, "tools/call", {{"name", "wait"}, {"arguments", {{"ms", ms}}}, {"_meta", {{"progressToken", id}}}});
+  return make_request(
+      id, "tools/call",
+      {{"name", "wait"}, {"arguments", {{"ms", ms}}}, {"_meta", {{"progressToken", id}}}});
 }
 
 }  // namespace
@@ -52,22 +57,29 @@ json call_with_progress(int id, int ms) {
 TEST_CASE("http session: DELETE ends it, and then it is unknown") {
   RunningHttp server;
   const std::string id = open_session(server);
-  CHECK(exchange(server, "POST", {{kHeaderSession, id}}, make_request(1, "ping", json::object())).status == 200);
+  CHECK(exchange(server, "POST", {{kHeaderSession, id}}, make_request(1, "ping", json::object()))
+            .status == 200);
   CHECK(exchange(server, "DELETE", {{kHeaderSession, "session_unknown"}}).status == 404);
   CHECK(exchange(server, "DELETE", {{kHeaderSession, id}}).status == 204);
   CHECK(exchange(server, "DELETE", {{kHeaderSession, id}}).status == 404);
-  CHECK(exchange(server, "POST", {{kHeaderSession, id}}, make_request(1, "ping", json::object())).status == 404);
+  CHECK(exchange(server, "POST", {{kHeaderSession, id}}, make_request(1, "ping", json::object()))
+            .status == 404);
   CHECK(exchange(server, "GET", {{kHeaderSession, id}}).status == 404);
-  CHECK(exchange(server, "POST", {}, make_request(1, "ping", json::object())).status == 200);                               // a session is optional
-  CHECK(exchange(server, "POST", {}, make_request(1, "initialize", json::object())).headers.count("mcp-session-id") == 0);  // it failed
-  CHECK(exchange(server, "POST", {}, make_notification("initialize", json::object())).status == 202);
+  CHECK(exchange(server, "POST", {}, make_request(1, "ping", json::object())).status ==
+        200);  // a session is optional
+  CHECK(exchange(server, "POST", {}, make_request(1, "initialize", json::object()))
+            .headers.count("mcp-session-id") == 0);  // it failed
+  CHECK(exchange(server, "POST", {}, make_notification("initialize", json::object())).status ==
+        202);
 }
 
 TEST_CASE("http session: ending it cancels its calls") {
   RunningHttp server;
   const std::string id = open_session(server);
   const int cancelled = traces().cancelled;
-  std::thread call([&] { exchange(server, "POST", {{kHeaderSession, id}}, call_with_progress(1, 60'000)); });
+  std::thread call([&] {
+    exchange(server, "POST", {{kHeaderSession, id}}, call_with_progress(1, 60'000));
+  });
   REQUIRE(eventually([] { return traces().waiting == 1; }));
   CHECK(exchange(server, "DELETE", {{kHeaderSession, id}}).status == 204);
   call.join();
@@ -78,10 +90,12 @@ TEST_CASE("http session: after a break, Last-Event-ID gives the rest and no even
   RunningHttp server;
   const std::string id = open_session(server);
   std::string seen;
-  exchange(server, "POST", {{kHeaderSession, id}}, call_with_progress(7, 700), [&](std::string_view part) {
-    seen += part;
-    return seen.find("notifications/progress") == std::string::npos;  // hang up after the first progress
-  });
+  exchange(server, "POST", {{kHeaderSession, id}}, call_with_progress(7, 700),
+           [&](std::string_view part) {
+             seen += part;
+             return seen.find("notifications/progress") ==
+                    std::string::npos;  // hang up after the first progress
+           });
   CHECK(seen.rfind("id: ", 0) == 0);
   CHECK(seen.find("retry: ") != std::string::npos);
   const std::string place = last_id(seen);
@@ -91,10 +105,12 @@ TEST_CASE("http session: after a break, Last-Event-ID gives the rest and no even
   CHECK(rest.body.find("id: " + place + "\n") == std::string::npos);
   const auto again = exchange(server, "GET", {{kHeaderSession, id}, {"Last-Event-ID", place}});
   CHECK(again.body == rest.body);
-  const auto nothing = exchange(server, "GET", {{kHeaderSession, id}, {"Last-Event-ID", last_id(rest.body)}});
+  const auto nothing =
+      exchange(server, "GET", {{kHeaderSession, id}, {"Last-Event-ID", last_id(rest.body)}});
   CHECK(nothing.body.empty());
   CHECK(exchange(server, "GET", {{kHeaderSession, id}, {"Last-Event-ID", "99-99"}}).status == 400);
-  CHECK(exchange(server, "GET", {{kHeaderSession, id}, {"Accept", "application/json"}}).status == 406);
+  CHECK(exchange(server, "GET", {{kHeaderSession, id}, {"Accept", "application/json"}}).status ==
+        406);
   const std::string other = open_session(server);
   CHECK(exchange(server, "GET", {{kHeaderSession, other}, {"Last-Event-ID", place}}).status == 400);
 }

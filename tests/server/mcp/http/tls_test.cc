@@ -1,5 +1,5 @@
-// TLS over real sockets, with certificates made here. tests/e2e/test_http_edge.py covers files that cannot be used and clients of other libraries.
-#include "server/mcp/http/http_server.h"
+// TLS over real sockets, with certificates made here. tests/e2e/test_http_edge.py covers files that
+// cannot be used and clients of other libraries.
 #include "server/mcp/http/tls.h"
 
 #include <openssl/evp.h>
@@ -9,6 +9,7 @@
 
 #include <filesystem>
 
+#include "server/mcp/http/http_server.h"
 #include "tests/server/mcp/fixture.h"
 #include "tests/server/mcp/http/raw_http.h"
 
@@ -24,7 +25,8 @@ class SelfSigned {
     char name[] = "/tmp/assay_tls_XXXXXX";
     REQUIRE(::mkdtemp(name) != nullptr);
     folder_ = name;
-    const std::unique_ptr<EVP_PKEY, decltype(&::EVP_PKEY_free)> key(EVP_EC_gen("P-256"), ::EVP_PKEY_free);
+    const std::unique_ptr<EVP_PKEY, decltype(&::EVP_PKEY_free)> key(EVP_EC_gen("P-256"),
+                                                                    ::EVP_PKEY_free);
     const std::unique_ptr<X509, decltype(&::X509_free)> made(::X509_new(), ::X509_free);
     REQUIRE((key && made));
     ::ASN1_INTEGER_set(::X509_get_serialNumber(made.get()), 1);
@@ -36,7 +38,8 @@ class SelfSigned {
     REQUIRE((file != nullptr && ::PEM_write_X509(file, made.get()) == 1));
     std::fclose(file);
     file = std::fopen(this->key().c_str(), "w");
-    REQUIRE((file != nullptr && ::PEM_write_PrivateKey(file, key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1));
+    REQUIRE((file != nullptr &&
+             ::PEM_write_PrivateKey(file, key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1));
     std::fclose(file);
   }
   SelfSigned(const SelfSigned&) = delete;
@@ -52,7 +55,10 @@ class SelfSigned {
 /// A client that trusts anyone.
 class TlsClient {
  public:
-  explicit TlsClient(int port) : fd_(connect_to(port)), context_(::SSL_CTX_new(::TLS_client_method())), session_(::SSL_new(context_)) {
+  explicit TlsClient(int port)
+      : fd_(connect_to(port)),
+        context_(::SSL_CTX_new(::TLS_client_method())),
+        session_(::SSL_new(context_)) {
     ::SSL_set_fd(session_, fd_.get());
     REQUIRE(::SSL_connect(session_) == 1);
   }
@@ -62,7 +68,10 @@ class TlsClient {
   }
   TlsClient(const TlsClient&) = delete;
   TlsClient& operator=(const TlsClient&) = delete;
-  void send(const std::string& text) { REQUIRE(::SSL_write(session_, text.data(), static_cast<int>(text.size())) == static_cast<int>(text.size())); }
+  void send(const std::string& text) {
+    REQUIRE(::SSL_write(session_, text.data(), static_cast<int>(text.size())) ==
+            static_cast<int>(text.size()));
+  }
   std::string receive(const std::string& until) {
     std::string text;
     char chunk[4096];
@@ -103,7 +112,8 @@ TEST_CASE("tls: requests one after the other, small and larger than a record") {
     client.send(raw_post("", kPing));
     CHECK(client.receive("\"result\":{}}").rfind("HTTP/1.1 200", 0) == 0);
     // The head in one record, the body over several.
-    const std::string large = R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"pad":")" + std::string(300'000, 'x') + "\"}}";
+    const std::string large = R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"pad":")" +
+                              std::string(300'000, 'x') + "\"}}";
     const std::string request = raw_post("", large);
     client.send(request.substr(0, request.size() - large.size()));
     client.send(large);
@@ -119,7 +129,9 @@ TEST_CASE("tls: many requests in one record are all answered") {
   client.send(many + raw_post("", R"({"jsonrpc":"2.0","id":"last","method":"ping"})"));
   const std::string text = client.receive("\"id\":\"last\",\"jsonrpc\":\"2.0\",\"result\":{}}");
   std::size_t answers = 0;
-  for (std::size_t at = text.find("HTTP/1.1 200"); at != std::string::npos; at = text.find("HTTP/1.1 200", at + 1)) ++answers;
+  for (std::size_t at = text.find("HTTP/1.1 200"); at != std::string::npos;
+       at = text.find("HTTP/1.1 200", at + 1))
+    ++answers;
   CHECK(answers == 51);
 }
 
@@ -128,8 +140,13 @@ TEST_CASE("tls: a stream, and hanging up cancels its call") {
   for (const bool stream : {true, false}) {
     const int cancelled = traces().cancelled;
     TlsClient client(server.port);
-    client.send(raw_post(stateless_headers("wait"), dump(stateless_call(1, "wait", json::object(), stream ? json{{"progressToken", 1}} : json::object()))));
-    if (stream) CHECK(client.receive("notifications/progress").find("text/event-stream") != std::string::npos);
+    client.send(
+        raw_post(stateless_headers("wait"),
+                 dump(stateless_call(1, "wait", json::object(),
+                                     stream ? json{{"progressToken", 1}} : json::object()))));
+    if (stream)
+      CHECK(client.receive("notifications/progress").find("text/event-stream") !=
+            std::string::npos);
     REQUIRE(eventually([] { return traces().waiting == 1; }));
     client.close();  // the goodbye is unread input for the server: it must look past it
     CHECK(eventually([&] { return traces().cancelled == cancelled + 1; }));
@@ -143,7 +160,9 @@ TEST_CASE("tls: handshakes that never end hold no thread and are cut off") {
   std::vector<UniqueFd> silent;
   for (int i = 0; i < 100; ++i) {
     silent.push_back(connect_to(server.port));
-    if (i % 2 == 0) send_text(silent.back().get(), std::string("\x16\x03\x01\x02\x00\x01\x00", 7));  // the start of a ClientHello
+    if (i % 2 == 0)
+      send_text(silent.back().get(),
+                std::string("\x16\x03\x01\x02\x00\x01\x00", 7));  // the start of a ClientHello
   }
   TlsClient client(server.port);
   client.send(raw_post("", kPing));
@@ -158,7 +177,8 @@ TEST_CASE("tls: files that do not fit are refused with a reason") {
   REQUIRE_FALSE(mismatch);
   CHECK(mismatch.error().message.find("does not belong to") != std::string::npos);
   CHECK(TlsContext::load(one.key(), one.key()).error().code == ErrorCode::invalid_argument);
-  CHECK(TlsContext::load(one.certificate(), one.certificate()).error().code == ErrorCode::invalid_argument);
+  CHECK(TlsContext::load(one.certificate(), one.certificate()).error().code ==
+        ErrorCode::invalid_argument);
   CHECK(TlsContext::load("/no/such.pem", one.key()).error().code == ErrorCode::not_found);
 }
 

@@ -17,12 +17,16 @@ std::string problem(const std::string& text) {
   return tokens ? "" : tokens.error().message;
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
 TEST_CASE("tokens: a secret finds its caller, and nothing else does") {
-  const auto tokens = Tokens::parse("# who may come\n\n" + line("alice", "practice,score", "one") + "\r\n  " + line("bob", "practice", "two"), kScopes);
+  const auto tokens = Tokens::parse("# who may come\n\n" + line("alice", "practice,score", "one") +
+                                        "\r\n  " + line("bob", "practice", "two"),
+                                    kScopes);
   REQUIRE(tokens);
   CHECK(tokens->size() == 2);
   const auto alice = tokens->find("one");
@@ -30,7 +34,9 @@ TEST_CASE("tokens: a secret finds its caller, and nothing else does") {
   CHECK(alice->name == "alice");
   CHECK((alice->allows("practice") && alice->allows("score")));
   CHECK_FALSE(tokens->find("two")->allows("score"));
-  for (const std::string& wrong : {std::string(""), std::string("on"), std::string("one "), std::string("ONE"), sha256_hex("one"), std::string("one\0", 4)}) {
+  for (const std::string& wrong :
+       {std::string(""), std::string("on"), std::string("one "), std::string("ONE"),
+        sha256_hex("one"), std::string("one\0", 4)}) {
     CHECK(tokens->find(wrong) == nullptr);
   }
 }
@@ -47,8 +53,10 @@ TEST_CASE("tokens: what is wrong with a file is said with its line") {
   CHECK(has(problem("alice practice sha256:abc"), "64 lower-case"));
   CHECK(has(problem("alice practice sha256:" + std::string(64, 'G')), "64 lower-case"));
   CHECK(has(problem("alice practice " + sha256_hex("x")), "sha256:"));
-  CHECK(has(problem(line("alice", "practice", "x") + "\n" + line("alice", "practice", "y")), "line 2: there are two tokens named 'alice'"));
-  CHECK(has(problem(line("alice", "practice", "x") + "\n" + line("bob", "practice", "x")), "same secret as 'alice'"));
+  CHECK(has(problem(line("alice", "practice", "x") + "\n" + line("alice", "practice", "y")),
+            "line 2: there are two tokens named 'alice'"));
+  CHECK(has(problem(line("alice", "practice", "x") + "\n" + line("bob", "practice", "x")),
+            "same secret as 'alice'"));
 }
 
 TEST_CASE("tokens: a new one is found by its secret, which the file does not contain") {

@@ -9,24 +9,32 @@ namespace {
 
 using namespace test;
 
-std::optional<std::string> mismatch(const json& message, const std::map<std::string, std::string>& headers) {
+std::optional<std::string> mismatch(const json& message,
+                                    const std::map<std::string, std::string>& headers) {
   auto parsed = parse_message(dump(message));
   REQUIRE(parsed);
-  return header_mismatch(*parsed, [&](const char* name) { return headers.count(name) > 0 ? std::optional(headers.at(name)) : std::nullopt; });
+  return header_mismatch(*parsed, [&](const char* name) {
+    return headers.count(name) > 0 ? std::optional(headers.at(name)) : std::nullopt;
+  });
 }
 
 }  // namespace
 
 TEST_CASE("http headers: a loopback server answers to loopback names only") {
-  for (const char* host : {"localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:8931", "[::1]", "[::1]:80"}) CHECK(host_allowed(host, "127.0.0.1"));
-  for (const char* host : {"", "evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.1:80:80", "10.0.0.1",
-                           "localhost:", "localhost:80x", "[::1", "[::1]evil"}) {
+  for (const char* host :
+       {"localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:8931", "[::1]", "[::1]:80"})
+    CHECK(host_allowed(host, "127.0.0.1"));
+  for (const char* host :
+       {"", "evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example",
+        "127.0.0.1:80:80", "10.0.0.1", "localhost:", "localhost:80x", "[::1", "[::1]evil"}) {
     INFO(host);
     CHECK_FALSE(host_allowed(host, "127.0.0.1"));
   }
 }
 
-TEST_CASE("http headers: a public server answers to literals and its own name, which no attacker can rebind") {
+TEST_CASE(
+    "http headers: a public server answers to literals and its own name, which no attacker can "
+    "rebind") {
   CHECK(host_allowed("10.1.2.3:8931", "0.0.0.0"));
   CHECK(host_allowed("[fe80::1]:8931", "0.0.0.0"));
   CHECK(host_allowed("gpu7.lab", "gpu7.lab"));
@@ -38,7 +46,8 @@ TEST_CASE("http headers: a public server answers to literals and its own name, w
 TEST_CASE("http headers: origins") {
   CHECK(origin_allowed("http://localhost:6274", "127.0.0.1"));
   CHECK(origin_allowed("https://127.0.0.1", "127.0.0.1"));
-  for (const char* origin : {"null", "", "https://evil.example", "http://localhost@evil.example", "file://localhost", "http://localhost/path"}) {
+  for (const char* origin : {"null", "", "https://evil.example", "http://localhost@evil.example",
+                             "file://localhost", "http://localhost/path"}) {
     INFO(origin);
     CHECK_FALSE(origin_allowed(origin, "127.0.0.1"));
   }
@@ -51,7 +60,8 @@ TEST_CASE("http headers: values survive the base64 form") {
   CHECK_FALSE(decode_header_value("=?base64?a?=").has_value());
   CHECK_FALSE(decode_header_value("=?base64?!!!!?=").has_value());
   CHECK(encode_header_value("plain_name") == "plain_name");
-  for (const char* value : {"", " padded ", "a\nb", "Hello, 世界", "=?base64?x?=", "ab", "abc", "abcd"}) {
+  for (const char* value :
+       {"", " padded ", "a\nb", "Hello, 世界", "=?base64?x?=", "ab", "abc", "abcd"}) {
     const std::string encoded = encode_header_value(value);
     CHECK(encoded.find('\n') == std::string::npos);
     CHECK(decode_header_value(encoded) == value);
@@ -60,7 +70,8 @@ TEST_CASE("http headers: values survive the base64 form") {
 
 TEST_CASE("http headers: they must say what the body says") {
   const json call = stateless_call(1, "add");
-  const std::map<std::string, std::string> good = {{kHeaderVersion, "2026-07-28"}, {kHeaderMethod, "tools/call"}, {kHeaderName, "add"}};
+  const std::map<std::string, std::string> good = {
+      {kHeaderVersion, "2026-07-28"}, {kHeaderMethod, "tools/call"}, {kHeaderName, "add"}};
   CHECK_FALSE(mismatch(call, good));
   auto encoded = good;
   encoded[kHeaderName] = "=?base64?YWRk?=";

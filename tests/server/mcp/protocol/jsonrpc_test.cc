@@ -20,7 +20,8 @@ TEST_CASE("jsonrpc: requests, notifications and responses are told apart") {
   CHECK(request->kind == Message::Kind::request);
   CHECK(request->id == 7);
   CHECK(request->params.is_object());
-  auto notification = parse_message(R"({"jsonrpc":"2.0","method":"notifications/initialized","params":{"a":1}})");
+  auto notification =
+      parse_message(R"({"jsonrpc":"2.0","method":"notifications/initialized","params":{"a":1}})");
   REQUIRE(notification);
   CHECK(notification->kind == Message::Kind::notification);
   CHECK(notification->params["a"] == 1);
@@ -58,13 +59,15 @@ TEST_CASE("jsonrpc: size and depth are capped before parsing") {
   MessageLimits limits;
   limits.max_bytes = 100;
   CHECK(code_of(std::string(101, ' '), limits) == kInvalidRequest);
-  const std::string deep = R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}}";
+  const std::string deep = R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" +
+                           std::string(100'000, '[') + std::string(100'000, ']') + "}}";
   CHECK(code_of(deep) == kInvalidRequest);
   CHECK_FALSE(deeper_than(R"({"a":"[[[[\"[[["})", 1));
   CHECK(deeper_than("[[]]", 1));
   CHECK_FALSE(deeper_than("[][][]", 1));
   // Exactly at the limit: params is level 2.
-  const std::string nested = R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" + std::string(62, '[') + std::string(62, ']') + "}}";
+  const std::string nested = R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" +
+                             std::string(62, '[') + std::string(62, ']') + "}}";
   CHECK(code_of(nested) == 0);
 }
 

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <vector>
 
+#include "base/worker_pool.h"
 #include "server/mcp/core/in_flight.h"
 #include "server/mcp/core/progress.h"
 #include "server/mcp/protocol/sse.h"
-#include "base/worker_pool.h"
 #include "tests/server/mcp/fixture.h"
 
 namespace assay::mcp {
@@ -15,8 +15,11 @@ using namespace test;
 TEST_CASE("progress: strictly rising, finite, silent after close") {
   std::vector<double> seen;
   ProgressGate gate(
-      "t", [&](const json& message) { seen.push_back(message["params"]["progress"]); }, std::chrono::milliseconds(0));
-  for (const double value : {1.0, 1.0, 0.5, 2.0, static_cast<double>(NAN), static_cast<double>(INFINITY), 3.0}) gate.report(value, 10, "m");
+      "t", [&](const json& message) { seen.push_back(message["params"]["progress"]); },
+      std::chrono::milliseconds(0));
+  for (const double value :
+       {1.0, 1.0, 0.5, 2.0, static_cast<double>(NAN), static_cast<double>(INFINITY), 3.0})
+    gate.report(value, 10, "m");
   gate.close();
   gate.report(4, 10, "m");
   CHECK(seen == std::vector<double>{1.0, 2.0, 3.0});
@@ -69,7 +72,8 @@ TEST_CASE("worker pool: lazy, bounded, finishes what it took") {
 }
 
 TEST_CASE("sse: data lines, comments, line ends, unfinished events") {
-  CHECK(sse_data(": hello\n\ndata: a\n\nevent: x\nid: 1\ndata:b\r\ndata: c\r\n\r\ndata: cut off").size() == 2);
+  CHECK(sse_data(": hello\n\ndata: a\n\nevent: x\nid: 1\ndata:b\r\ndata: c\r\n\r\ndata: cut off")
+            .size() == 2);
   CHECK(sse_data("data: a\ndata: b\n\n") == std::vector<std::string>{"a\nb"});
   CHECK(sse_data("").empty());
   SseReader reader;

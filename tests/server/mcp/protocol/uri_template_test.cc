@@ -20,16 +20,18 @@ TEST_CASE("uri template: what is no expansion does not match") {
   const auto spec = UriTemplate::parse("operator://{name}/spec");
   REQUIRE(spec);
   for (const char* uri :
-       {"", "operator://", "operator:///spec", "operator://a/b/spec", "operator://a/specs", "operator://a/spec/", "operator://a", "xoperator://a/spec",
-        "operator://a%/spec", "operator://a%4/spec", "operator://a%zz/spec", "operator://a b/spec", "operator://\xc3\xa9/spec", "OPERATOR://a/spec"}) {
+       {"", "operator://", "operator:///spec", "operator://a/b/spec", "operator://a/specs",
+        "operator://a/spec/", "operator://a", "xoperator://a/spec", "operator://a%/spec",
+        "operator://a%4/spec", "operator://a%zz/spec", "operator://a b/spec",
+        "operator://\xc3\xa9/spec", "OPERATOR://a/spec"}) {
     INFO(uri);
     CHECK_FALSE(spec->match(uri));
   }
 }
 
 TEST_CASE("uri template: what would be ambiguous or beyond level 1 is refused") {
-  for (const char* text :
-       {"t://plain", "t://{a", "t://a}", "t://{}", "t://{a}{b}", "t://{a}-{b}", "t://{a}b", "t://{+a}", "t://{a,b}", "t://{a*}", "t://{a}/{a}"}) {
+  for (const char* text : {"t://plain", "t://{a", "t://a}", "t://{}", "t://{a}{b}", "t://{a}-{b}",
+                           "t://{a}b", "t://{+a}", "t://{a,b}", "t://{a*}", "t://{a}/{a}"}) {
     INFO(text);
     const auto parsed = UriTemplate::parse(text);
     REQUIRE_FALSE(parsed);

@@ -20,8 +20,11 @@ HeaderLookup headers(std::map<std::string, std::string> values) {
 }  // namespace
 
 TEST_CASE("param headers: found along properties") {
-  const auto found = param_headers(schema({{"region", {{"type", "string"}, {"x-mcp-header", "Region"}}},
-                                           {"deep", {{"type", "object"}, {"properties", {{"n", {{"type", "integer"}, {"x-mcp-header", "N"}}}}}}}}));
+  const auto found = param_headers(
+      schema({{"region", {{"type", "string"}, {"x-mcp-header", "Region"}}},
+              {"deep",
+               {{"type", "object"},
+                {"properties", {{"n", {{"type", "integer"}, {"x-mcp-header", "N"}}}}}}}}));
   REQUIRE(found);
   REQUIRE(found->size() == 2);
   CHECK((*found)[1].header == "Mcp-Param-Region");
@@ -30,10 +33,14 @@ TEST_CASE("param headers: found along properties") {
 
 TEST_CASE("param headers: what the protocol forbids is refused") {
   const json text = {{"type", "string"}, {"x-mcp-header", "A"}};
-  for (const json& bad : {schema({{"a", {{"type", "number"}, {"x-mcp-header", "A"}}}}), schema({{"a", {{"type", "string"}, {"x-mcp-header", ""}}}}),
-                          schema({{"a", {{"type", "string"}, {"x-mcp-header", "a b"}}}}), schema({{"a", {{"type", "string"}, {"x-mcp-header", "a\r\nX"}}}}),
-                          schema({{"a", {{"type", "string"}, {"x-mcp-header", 5}}}}), schema({{"a", text}, {"b", {{"type", "string"}, {"x-mcp-header", "a"}}}}),
-                          schema({{"a", {{"type", "array"}, {"items", text}}}}), json{{"type", "object"}, {"$defs", {{"x", text}}}}}) {
+  for (const json& bad : {schema({{"a", {{"type", "number"}, {"x-mcp-header", "A"}}}}),
+                          schema({{"a", {{"type", "string"}, {"x-mcp-header", ""}}}}),
+                          schema({{"a", {{"type", "string"}, {"x-mcp-header", "a b"}}}}),
+                          schema({{"a", {{"type", "string"}, {"x-mcp-header", "a\r\nX"}}}}),
+                          schema({{"a", {{"type", "string"}, {"x-mcp-header", 5}}}}),
+                          schema({{"a", text}, {"b", {{"type", "string"}, {"x-mcp-header", "a"}}}}),
+                          schema({{"a", {{"type", "array"}, {"items", text}}}}),
+                          json{{"type", "object"}, {"$defs", {{"x", text}}}}}) {
     INFO(bad.dump());
     CHECK_FALSE(param_headers(bad));
   }
@@ -49,9 +56,11 @@ TEST_CASE("param headers: must say what the arguments say") {
   };
   CHECK_FALSE(mismatch(json::object(), {}));
   CHECK_FALSE(mismatch({{"s", nullptr}}, {}));
-  CHECK_FALSE(mismatch({{"s", "x"}, {"i", 42}, {"b", true}}, {{"Mcp-Param-S", "x"}, {"Mcp-Param-I", "42.0"}, {"Mcp-Param-B", "true"}}));
+  CHECK_FALSE(mismatch({{"s", "x"}, {"i", 42}, {"b", true}},
+                       {{"Mcp-Param-S", "x"}, {"Mcp-Param-I", "42.0"}, {"Mcp-Param-B", "true"}}));
   CHECK_FALSE(mismatch({{"s", "Hello"}}, {{"Mcp-Param-S", "=?base64?SGVsbG8=?="}}));
-  CHECK(mismatch({{"s", "Hello"}}, {{"Mcp-Param-S", "=?base64?SGVsbG8?="}})->find("base64") != std::string::npos);
+  CHECK(mismatch({{"s", "Hello"}}, {{"Mcp-Param-S", "=?base64?SGVsbG8?="}})->find("base64") !=
+        std::string::npos);
   CHECK(mismatch({{"s", "x"}}, {})->find("missing") != std::string::npos);
   CHECK(mismatch(json::object(), {{"Mcp-Param-S", "x"}}));
   CHECK(mismatch({{"s", "x"}}, {{"Mcp-Param-S", "y"}}));

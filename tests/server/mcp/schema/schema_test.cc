@@ -36,26 +36,41 @@ const json kSchema = json::parse(R"({
 TEST_CASE("schema: conforming values pass") {
   const Schema schema = compiled(kSchema);
   CHECK(schema.check(json::parse(R"({"operator":"a"})")).empty());
-  CHECK(schema.check(json::parse(R"({"operator":"a","split":"ood","k":25,"ratio":null,"targets":["cuda:90"],"where":{"x":1.5}})")).empty());
+  CHECK(
+      schema
+          .check(json::parse(
+              R"({"operator":"a","split":"ood","k":25,"ratio":null,"targets":["cuda:90"],"where":{"x":1.5}})"))
+          .empty());
 }
 
 TEST_CASE("schema: a problem names the property and what is valid") {
   const Schema schema = compiled(kSchema);
   CHECK(first(schema, json::object()) == "missing required property 'operator' (string)");
-  CHECK(first(schema, json::parse(R"({"operator":"a","splitt":"ood"})")) == "unknown property \"splitt\"; valid: k, operator, ratio, split, targets, where");
-  CHECK(first(schema, json::parse(R"({"operator":"a","split":"odd"})")) == "'split' is \"odd\"; valid values: standard, ood, dsl");
-  CHECK(first(schema, json::parse(R"({"operator":5})")) == "'operator' must be of type string, not number 5");
-  CHECK(first(schema, json::parse(R"({"operator":"a","k":26})")) == "'k' is 26; it must be at most 25");
-  CHECK(first(schema, json::parse(R"({"operator":"a","ratio":0})")) == "'ratio' is 0; it must be greater than 0");
-  CHECK(first(schema, json::parse(R"({"operator":"aaaaaaaaa"})")) == "'operator' has 9 characters; at most 8 are allowed");
-  CHECK(first(schema, json::parse(R"({"operator":"a","targets":["cuda:90","x"]})")) == "'targets[1]' is \"x\"; valid values: cuda:90, hip:gfx942");
-  CHECK(first(schema, json::parse(R"({"operator":"a","targets":[]})")) == "'targets' has 0 items; at least 1 are needed");
-  CHECK(first(schema, json::parse(R"({"operator":"a","where":{}})")) == "missing required property 'where.x' (number)");
-  CHECK(first(schema, json::array()) == "the arguments object must be of type object, not array []");
+  CHECK(first(schema, json::parse(R"({"operator":"a","splitt":"ood"})")) ==
+        "unknown property \"splitt\"; valid: k, operator, ratio, split, targets, where");
+  CHECK(first(schema, json::parse(R"({"operator":"a","split":"odd"})")) ==
+        "'split' is \"odd\"; valid values: standard, ood, dsl");
+  CHECK(first(schema, json::parse(R"({"operator":5})")) ==
+        "'operator' must be of type string, not number 5");
+  CHECK(first(schema, json::parse(R"({"operator":"a","k":26})")) ==
+        "'k' is 26; it must be at most 25");
+  CHECK(first(schema, json::parse(R"({"operator":"a","ratio":0})")) ==
+        "'ratio' is 0; it must be greater than 0");
+  CHECK(first(schema, json::parse(R"({"operator":"aaaaaaaaa"})")) ==
+        "'operator' has 9 characters; at most 8 are allowed");
+  CHECK(first(schema, json::parse(R"({"operator":"a","targets":["cuda:90","x"]})")) ==
+        "'targets[1]' is \"x\"; valid values: cuda:90, hip:gfx942");
+  CHECK(first(schema, json::parse(R"({"operator":"a","targets":[]})")) ==
+        "'targets' has 0 items; at least 1 are needed");
+  CHECK(first(schema, json::parse(R"({"operator":"a","where":{}})")) ==
+        "missing required property 'where.x' (number)");
+  CHECK(first(schema, json::array()) ==
+        "the arguments object must be of type object, not array []");
 }
 
 TEST_CASE("schema: lengths count characters, not bytes") {
-  const Schema schema = compiled(json::parse(R"({"type":"object","properties":{"s":{"type":"string","maxLength":3}}})"));
+  const Schema schema = compiled(
+      json::parse(R"({"type":"object","properties":{"s":{"type":"string","maxLength":3}}})"));
   CHECK(schema.check({{"s", "äöü"}}).empty());
   CHECK(first(schema, {{"s", "äöüß"}}) == "'s' has 4 characters; at most 3 are allowed");
 }
@@ -70,7 +85,8 @@ TEST_CASE("schema: problems are bounded in number and size") {
 }
 
 TEST_CASE("schema: where only a combination fails, the validator's words remain") {
-  const Schema schema = compiled(json::parse(R"({"type":"object","properties":{"v":{"not":{"type":"string"}}}})"));
+  const Schema schema =
+      compiled(json::parse(R"({"type":"object","properties":{"v":{"not":{"type":"string"}}}})"));
   CHECK(schema.check({{"v", 1}}).empty());
   CHECK_FALSE(first(schema, {{"v", "s"}}).empty());
 }
@@ -80,16 +96,23 @@ TEST_CASE("schema: keywords that the validator would ignore are refused") {
     const auto status = lint_schema(json::parse(text));
     return status ? std::string() : status.error().message;
   };
-  CHECK(message(R"({"type":"object","$schema":"https://json-schema.org/draft/2020-12/schema"})").empty());
-  CHECK(message(R"({"type":"array","prefixItems":[{"type":"string"}]})").find("prefixItems") != std::string::npos);
-  CHECK(message(R"({"type":"object","dependentRequired":{"a":["b"]}})").find("dependentRequired") != std::string::npos);
-  CHECK(message(R"({"type":"object","unevaluatedProperties":false})").find("unevaluatedProperties") != std::string::npos);
+  CHECK(message(R"({"type":"object","$schema":"https://json-schema.org/draft/2020-12/schema"})")
+            .empty());
+  CHECK(message(R"({"type":"array","prefixItems":[{"type":"string"}]})").find("prefixItems") !=
+        std::string::npos);
+  CHECK(message(R"({"type":"object","dependentRequired":{"a":["b"]}})").find("dependentRequired") !=
+        std::string::npos);
+  CHECK(
+      message(R"({"type":"object","unevaluatedProperties":false})").find("unevaluatedProperties") !=
+      std::string::npos);
   CHECK(message(R"({"type":"object","propertys":{}})").find("propertys") != std::string::npos);
-  CHECK(message(R"({"type":"object","properties":{"a":{"pattern":"(a+)+$"}}})").find("#/properties/a") != std::string::npos);
+  CHECK(message(R"({"type":"object","properties":{"a":{"pattern":"(a+)+$"}}})")
+            .find("#/properties/a") != std::string::npos);
   CHECK(message(R"({"type":"strin"})").find("strin") != std::string::npos);
   CHECK(message(R"({"$ref":"http://example.com/x"})").find("$ref") != std::string::npos);
   CHECK(message(R"({"$ref":"#/$defs/missing"})").find("missing") != std::string::npos);
-  CHECK(message(R"({"$schema":"http://json-schema.org/draft-07/schema#"})").find("$schema") != std::string::npos);
+  CHECK(message(R"({"$schema":"http://json-schema.org/draft-07/schema#"})").find("$schema") !=
+        std::string::npos);
   CHECK_FALSE(Schema::compile(json::parse(R"({"type":"integer","minimum":"low"})")).has_value());
   json deep = {{"type", "object"}};
   for (int i = 0; i < 40; ++i) deep = {{"type", "array"}, {"items", deep}};

@@ -81,7 +81,8 @@ TEST_CASE("lines: an oversize line is reported once, and the next one is intact"
   std::thread writer([&] {
     const std::string text = std::string(500'000, 'x') + "\nshort\n";
     for (std::size_t done = 0; done < text.size();)
-      done += static_cast<std::size_t>(::write(pipe.write.get(), text.data() + done, std::min<std::size_t>(text.size() - done, 10'000)));
+      done += static_cast<std::size_t>(::write(pipe.write.get(), text.data() + done,
+                                               std::min<std::size_t>(text.size() - done, 10'000)));
     pipe.write.reset();
   });
   LineReader reader(pipe.read.get(), 1000);
@@ -142,7 +143,8 @@ TEST_CASE("stdio: a cancelled call is not answered, also when it still waits for
   const int cancelled = traces().cancelled;
   server.send(stateless_call("running", "wait"));
   server.send(stateless_call("queued", "wait"));
-  for (const char* id : {"queued", "running"}) server.send(make_notification("notifications/cancelled", {{"requestId", id}}));
+  for (const char* id : {"queued", "running"})
+    server.send(make_notification("notifications/cancelled", {{"requestId", id}}));
   server.send(stateless_call("last", "add", {{"a", 1}, {"b", 1}}));
   CHECK(server.next()["id"] == "last");
   CHECK(traces().cancelled == cancelled + 2);
@@ -237,7 +239,8 @@ TEST_CASE("stdio: serve_stdio keeps stdout clean and exits with 0 at end of inpu
     ::dup2(to.read.get(), STDIN_FILENO);
     ::dup2(from.write.get(), STDOUT_FILENO);
     // This program again, running only the hidden case that serves (client_test.cc).
-    ::execl("/proc/self/exe", "test_mcp", "serve stdio", "-o", "/dev/null", static_cast<char*>(nullptr));
+    ::execl("/proc/self/exe", "test_mcp", "serve stdio", "-o", "/dev/null",
+            static_cast<char*>(nullptr));
     ::_exit(127);
   }
   to.read.reset();

@@ -6,7 +6,8 @@ using namespace assay;
 using namespace assay::server;
 
 TEST_CASE("a table: named, its headers scoped, what it holds escaped") {
-  const std::string table = html_table({"t", "A & B", {{"Name"}, {"Share", true}}}, {{"", {"<b>", "50 % (1 to 99)"}}});
+  const std::string table =
+      html_table({"t", "A & B", {{"Name"}, {"Share", true}}}, {{"", {"<b>", "50 % (1 to 99)"}}});
   CHECK(table.find("<h2 id=\"t\">A &amp; B</h2>") != std::string::npos);
   CHECK(table.find("aria-labelledby=\"t\"") != std::string::npos);
   CHECK(table.find("<th scope=\"col\" class=\"n\">Share</th>") != std::string::npos);
@@ -16,17 +17,20 @@ TEST_CASE("a table: named, its headers scoped, what it holds escaped") {
 }
 
 TEST_CASE("names are wrapped after underscores") {
-  CHECK(html_table({"t", "T", {{"Name"}}}, {{"", {"a_b&"}}}).find("a_<wbr/>b&amp;</th>") != std::string::npos);
+  CHECK(html_table({"t", "T", {{"Name"}}}, {{"", {"a_b&"}}}).find("a_<wbr/>b&amp;</th>") !=
+        std::string::npos);
 }
 
 TEST_CASE("columns that say nothing are left out, single cells stay") {
-  const std::string table = html_table({"t", "T", {{"Name"}, {"Perf", true}, {"Tier"}}}, {{"", {"a", "–", ""}}, {"", {"b", "1", "–"}}});
+  const std::string table = html_table({"t", "T", {{"Name"}, {"Perf", true}, {"Tier"}}},
+                                       {{"", {"a", "–", ""}}, {"", {"b", "1", "–"}}});
   CHECK(table.find("Tier") == std::string::npos);
   CHECK(table.find("<td class=\"n blank\">–</td>") != std::string::npos);
 }
 
 TEST_CASE("cards name each cell") {
-  const std::string table = html_table({"t", "T", {{"Name"}, {"Out\"come"}}, Narrow::cards}, {{"pass", {"a", "right"}}});
+  const std::string table =
+      html_table({"t", "T", {{"Name"}, {"Out\"come"}}, Narrow::cards}, {{"pass", {"a", "right"}}});
   CHECK(table.find("<tr class=\"pass\">") != std::string::npos);
   CHECK(table.find("data-name=\"Out&quot;come\"") != std::string::npos);
 }

@@ -9,18 +9,22 @@ namespace {
 
 std::size_t occurrences(const std::string& text, const std::string& word) {
   std::size_t count = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    ++count;
   return count;
 }
 
 }  // namespace
 
 TEST_CASE("bars: one each, as long as their value, whiskers where there is an interval") {
-  const std::string plot = bar_plot("Pass@1", {{"half", 0.5, metrics::Interval{0.25, 0.75}, "50 %"}, {"none", 0, std::nullopt, "0 %"}}, {});
+  const std::string plot = bar_plot(
+      "Pass@1",
+      {{"half", 0.5, metrics::Interval{0.25, 0.75}, "50 %"}, {"none", 0, std::nullopt, "0 %"}}, {});
   CHECK(occurrences(plot, "class=\"bar\"") == 2);
   CHECK(occurrences(plot, "class=\"whisker\"") == 3);
   CHECK(occurrences(plot, "class=\"reference\"") == 0);
-  CHECK(plot.find("width=\"180.0\" height=\"12.0\" class=\"bar\"") != std::string::npos);  // half of 360
+  CHECK(plot.find("width=\"180.0\" height=\"12.0\" class=\"bar\"") !=
+        std::string::npos);  // half of 360
   CHECK(plot.find("width=\"0.0\"") != std::string::npos);
   CHECK(plot.find("aria-label=\"Pass@1: half 50 %, none 0 %\"") != std::string::npos);
 }
@@ -34,9 +38,11 @@ TEST_CASE("labels are escaped, and what is beyond the scale stays inside") {
 }
 
 TEST_CASE("lines: steps, one point, several styles") {
-  const std::vector<Point> points = {{0, 1, std::nullopt}, {1, 0.5, std::nullopt}, {2, 0, std::nullopt}};
+  const std::vector<Point> points = {
+      {0, 1, std::nullopt}, {1, 0.5, std::nullopt}, {2, 0, std::nullopt}};
   const std::string steps = line_plot("fast_p", {{"a", points}, {"b", points}}, {"p", true, false});
-  CHECK(steps.find("H202.0V95.0") != std::string::npos);  // the middle of the width, then the middle of the height
+  CHECK(steps.find("H202.0V95.0") !=
+        std::string::npos);  // the middle of the width, then the middle of the height
   CHECK(steps.find("curve s1") != std::string::npos);
   const std::string straight = line_plot("pass@k", {{"a", points}}, {"k"});
   CHECK(straight.find("L202.0 95.0") != std::string::npos);
@@ -46,26 +52,32 @@ TEST_CASE("lines: steps, one point, several styles") {
 }
 
 TEST_CASE("whiskers of lines that share an x stand side by side") {
-  const Line line{"a", {{1, 0.5, metrics::Interval{0.2, 0.8}}, {2, 0.5, metrics::Interval{0.2, 0.8}}}};
+  const Line line{"a",
+                  {{1, 0.5, metrics::Interval{0.2, 0.8}}, {2, 0.5, metrics::Interval{0.2, 0.8}}}};
   const std::string plot = line_plot("pass@k", {line, line}, {"k", false, true});
   CHECK(plot.find("<line x1=\"63.5\"") != std::string::npos);
   CHECK(plot.find("<line x1=\"68.5\"") != std::string::npos);
 }
 
 TEST_CASE("costs: dear and cheap ones share a logarithmic axis") {
-  const std::string near = cost_plot("cost", "dollars", {{1, "a", 1, 0.5, std::nullopt}, {2, "b", 2, 0.5, std::nullopt}});
+  const std::string near = cost_plot(
+      "cost", "dollars", {{1, "a", 1, 0.5, std::nullopt}, {2, "b", 2, 0.5, std::nullopt}});
   CHECK(near.find("logarithmic") == std::string::npos);
   CHECK(near.find(">$2<") != std::string::npos);
-  const std::string far = cost_plot("cost", "dollars", {{1, "a", 0.01, 0.5, std::nullopt}, {2, "b", 10, 0.5, std::nullopt}});
+  const std::string far = cost_plot(
+      "cost", "dollars", {{1, "a", 0.01, 0.5, std::nullopt}, {2, "b", 10, 0.5, std::nullopt}});
   CHECK(far.find("dollars (logarithmic)") != std::string::npos);
   CHECK(far.find(">$0.01<") != std::string::npos);
   CHECK(far.find(">$10<") != std::string::npos);
 }
 
 TEST_CASE("costs: points in one place share a label, labels that would collide give way") {
-  const std::string same = cost_plot("cost", "dollars", {{1, "a", 1, 0.25, std::nullopt}, {2, "b", 1, 0.25, std::nullopt}});
+  const std::string same = cost_plot(
+      "cost", "dollars", {{1, "a", 1, 0.25, std::nullopt}, {2, "b", 1, 0.25, std::nullopt}});
   CHECK(same.find("text-anchor=\"end\">1, 2</text>") != std::string::npos);
-  const std::string above = cost_plot("cost", "dollars", {{1, "a", 1, 0.20, std::nullopt}, {2, "b", 1, 0.28, std::nullopt}});
+  const std::string above = cost_plot(
+      "cost", "dollars", {{1, "a", 1, 0.20, std::nullopt}, {2, "b", 1, 0.28, std::nullopt}});
   CHECK(above.find("y=\"151.0\" text-anchor=\"end\">1</text>") != std::string::npos);
-  CHECK(above.find("y=\"121.4\" text-anchor=\"end\">2</text>") != std::string::npos);  // not at 137.4, 13.6 above the other
+  CHECK(above.find("y=\"121.4\" text-anchor=\"end\">2</text>") !=
+        std::string::npos);  // not at 137.4, 13.6 above the other
 }

@@ -30,6 +30,7 @@ TEST_CASE("a figure says in words what it shows, and nothing in it is markup") {
 }
 
 TEST_CASE("a remark goes into its figure") {
-  CHECK(annotated("<figure></figure>\n", "a < b") == "<figure><p class=\"under\">a &lt; b</p></figure>\n");
+  CHECK(annotated("<figure></figure>\n", "a < b") ==
+        "<figure><p class=\"under\">a &lt; b</p></figure>\n");
   CHECK(annotated("<figure></figure>\n", "") == "<figure></figure>\n");
 }

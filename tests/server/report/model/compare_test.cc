@@ -13,7 +13,8 @@ using sandbox::Outcome;
 namespace {
 
 /// Operators "a", "b", ...; `right` says which are.
-tools::Scorecard card_of(const std::string& run, const std::string& agent, const std::string& model, const std::vector<bool>& right) {
+tools::Scorecard card_of(const std::string& run, const std::string& agent, const std::string& model,
+                         const std::vector<bool>& right) {
   tools::Scorecard card;
   card.run.handle = run;
   card.run.request = {agent, model, tools::Track::one_shot, "all"};
@@ -34,12 +35,15 @@ tools::Scorecard card_of(const std::string& run, const std::string& agent, const
   return card;
 }
 
-bool contains(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
+bool contains(const std::string& text, const std::string& word) {
+  return text.find(word) != std::string::npos;
+}
 
 }  // namespace
 
 TEST_CASE("runs are gathered by agent and model, in the order in which they were named") {
-  const std::vector<tools::Scorecard> runs = {card_of("r1", "geak", "m", {true, false}), card_of("r2", "one_shot", "m", {true, true}),
+  const std::vector<tools::Scorecard> runs = {card_of("r1", "geak", "m", {true, false}),
+                                              card_of("r2", "one_shot", "m", {true, true}),
                                               card_of("r3", "geak", "m", {true, true})};
   CHECK_FALSE(is_one_configuration(runs));
   CHECK(is_one_configuration({runs[0], runs[2]}));
@@ -57,10 +61,13 @@ TEST_CASE("runs are gathered by agent and model, in the order in which they were
 
 TEST_CASE("other operators, another track or none at all do not compare") {
   tools::Scorecard other = card_of("r2", "b", "m", {true});
-  const Result<Comparison> fewer = make_comparison({card_of("r1", "a", "m", {true, true}), other}, nullptr);
+  const Result<Comparison> fewer =
+      make_comparison({card_of("r1", "a", "m", {true, true}), other}, nullptr);
   REQUIRE_FALSE(fewer);
   CHECK(fewer.error().code == ErrorCode::invalid_argument);
-  CHECK(contains(fewer.error().message, "r2 (track one_shot, operators: 1) differs from r1 (track one_shot, operators: 2)"));
+  CHECK(
+      contains(fewer.error().message,
+               "r2 (track one_shot, operators: 1) differs from r1 (track one_shot, operators: 2)"));
   other.run.request.track = tools::Track::practice;
   CHECK_FALSE(make_comparison({card_of("r1", "a", "m", {true}), other}, nullptr));
   CHECK_FALSE(make_comparison({}, nullptr));
@@ -69,14 +76,17 @@ TEST_CASE("other operators, another track or none at all do not compare") {
 TEST_CASE("operators in another order are the same operators") {
   tools::Scorecard reversed = card_of("r2", "b", "m", {true, false});
   std::reverse(reversed.operators.begin(), reversed.operators.end());
-  const Result<Comparison> comparison = make_comparison({card_of("r1", "a", "m", {true, false}), reversed}, nullptr);
+  const Result<Comparison> comparison =
+      make_comparison({card_of("r1", "a", "m", {true, false}), reversed}, nullptr);
   REQUIRE(comparison);
   CHECK(pass_difference(comparison->reports[0], comparison->reports[1])->value == 0);
 }
 
 TEST_CASE("the difference is over operators, so that what is hard for both does not blur it") {
   const Result<Comparison> comparison =
-      make_comparison({card_of("r1", "a", "m", {false, false, true, true, true}), card_of("r2", "b", "m", {false, true, true, true, true})}, nullptr);
+      make_comparison({card_of("r1", "a", "m", {false, false, true, true, true}),
+                       card_of("r2", "b", "m", {false, true, true, true, true})},
+                      nullptr);
   REQUIRE(comparison);
   const auto difference = pass_difference(comparison->reports[0], comparison->reports[1]);
   REQUIRE(difference);
@@ -99,7 +109,8 @@ TEST_CASE("cost per attempt, whatever the number of samples") {
 TEST_CASE("forms of a comparison") {
   tools::Scorecard dear = card_of("r1", "<script>", "openai:a", {true, false});
   dear.usage = {.cost_usd = 2, .cost_known = true};
-  const Result<Comparison> comparison = make_comparison({dear, card_of("r2", "b", "sim:7 (no model)", {false, false})}, nullptr);
+  const Result<Comparison> comparison =
+      make_comparison({dear, card_of("r2", "b", "sim:7 (no model)", {false, false})}, nullptr);
   REQUIRE(comparison);
   const nlohmann::json document = nlohmann::json::parse(comparison_as_json(*comparison));
   CHECK(document["comparison"].size() == 2);
@@ -116,7 +127,8 @@ TEST_CASE("forms of a comparison") {
 
 TEST_CASE("a comparison's page tells replays from simulated models") {
   const Result<Comparison> comparison =
-      make_comparison({card_of("r1", "a", "sim:7 (no model)", {true}), card_of("r2", "a", "replay of openai:a (no model)", {true}),
+      make_comparison({card_of("r1", "a", "sim:7 (no model)", {true}),
+                       card_of("r2", "a", "replay of openai:a (no model)", {true}),
                        card_of("r3", "b", "sim:7 (no model)", {true})},
                       nullptr);
   REQUIRE(comparison);
@@ -127,7 +139,8 @@ TEST_CASE("a comparison's page tells replays from simulated models") {
 
 TEST_CASE("more agents than a sheet is wide: several tables of operators, none twice") {
   std::vector<tools::Scorecard> runs;
-  for (int i = 0; i < 10; ++i) runs.push_back(card_of("r" + std::to_string(i), "agent" + std::to_string(i), "m", {true}));
+  for (int i = 0; i < 10; ++i)
+    runs.push_back(card_of("r" + std::to_string(i), "agent" + std::to_string(i), "m", {true}));
   const Result<Comparison> comparison = make_comparison(runs, nullptr);
   REQUIRE(comparison);
   const std::string page = comparison_as_html(*comparison);

@@ -18,7 +18,8 @@ sandbox::CaseRecord timed_case(double ns, double oracle_ns, double pytorch_ns, d
 
 }  // namespace
 
-TEST_CASE("means over the cases: arithmetic for the speed-up and efficiency, geometric over PyTorch") {
+TEST_CASE(
+    "means over the cases: arithmetic for the speed-up and efficiency, geometric over PyTorch") {
   sandbox::Verdict verdict;
   verdict.outcome = sandbox::Outcome::pass;
   verdict.perf = 2;

@@ -13,11 +13,13 @@ using tools::JudgedCall;
 namespace {
 
 constexpr JudgedCall kCompiled{JobKind::compile, Outcome::pass, ErrorKind::none, Stage::done};
-constexpr JudgedCall kNotCompiled{JobKind::compile, Outcome::error, ErrorKind::syntax_error, Stage::import};
+constexpr JudgedCall kNotCompiled{JobKind::compile, Outcome::error, ErrorKind::syntax_error,
+                                  Stage::import};
 constexpr JudgedCall kWrong{JobKind::test, Outcome::fail, ErrorKind::wrong_result, Stage::judge};
 constexpr JudgedCall kRight{JobKind::test, Outcome::pass, ErrorKind::none, Stage::done};
 
-tools::OperatorScore score_of(std::vector<JudgedCall> calls, std::optional<JudgedCall> graded = {}) {
+tools::OperatorScore score_of(std::vector<JudgedCall> calls,
+                              std::optional<JudgedCall> graded = {}) {
   tools::OperatorScore score;
   score.operator_name = "f";
   score.calls = std::move(calls);
@@ -30,7 +32,9 @@ tools::OperatorScore score_of(std::vector<JudgedCall> calls, std::optional<Judge
   return score;
 }
 
-std::string shown(const std::optional<FailureStage>& death) { return death ? death->stage + ": " + death->error_type : "nowhere"; }
+std::string shown(const std::optional<FailureStage>& death) {
+  return death ? death->stage + ": " + death->error_type : "nowhere";
+}
 
 }  // namespace
 
@@ -45,9 +49,11 @@ TEST_CASE("an attempt died at the first tool that no version of it got past") {
 }
 
 TEST_CASE("without calls the graded submission tells how far it came") {
-  const JudgedCall not_compiled{JobKind::grade, Outcome::error, ErrorKind::compilation_error, Stage::run};  // the interpreter compiles as it runs
+  const JudgedCall not_compiled{JobKind::grade, Outcome::error, ErrorKind::compilation_error,
+                                Stage::run};  // the interpreter compiles as it runs
   const JudgedCall crashed{JobKind::grade, Outcome::error, ErrorKind::crash, Stage::run};
-  const JudgedCall imported_nothing{JobKind::grade, Outcome::error, ErrorKind::name_error, Stage::import};
+  const JudgedCall imported_nothing{JobKind::grade, Outcome::error, ErrorKind::name_error,
+                                    Stage::import};
   CHECK(shown(death_of(score_of({}, not_compiled))) == "compile: CompilationError");
   CHECK(shown(death_of(score_of({}, imported_nothing))) == "compile: NameError");
   CHECK(shown(death_of(score_of({}, crashed))) == "run_tests: RuntimeError");
@@ -71,8 +77,10 @@ TEST_CASE("what is not the submission's doing kills no attempt") {
 }
 
 TEST_CASE("counts: every stage, each with TritonBench's four groups") {
-  const std::vector<StageCount> counts = count_stages({FailureStage{"compile", "SyntaxError", "Syntax"}, FailureStage{"compile", "NameError", "Name & Reference"},
-                                                       std::nullopt, FailureStage{"submit", "", ""}, FailureStage{"submit", "ResultsError", "Runtime & Logic"}});
+  const std::vector<StageCount> counts = count_stages(
+      {FailureStage{"compile", "SyntaxError", "Syntax"},
+       FailureStage{"compile", "NameError", "Name & Reference"}, std::nullopt,
+       FailureStage{"submit", "", ""}, FailureStage{"submit", "ResultsError", "Runtime & Logic"}});
   REQUIRE(counts.size() == 3);
   CHECK(counts[0].stage == "compile");
   CHECK(counts[0].attempts == 2);

@@ -19,9 +19,15 @@ metrics::OperatorSamples op(const std::string& name, bool right, std::optional<d
 
 }  // namespace
 
-TEST_CASE("pairs stand side by side, in the order given, with intervals and what each solved operator cost") {
-  ComparisonRow weak = comparison_of("one_shot", "openai:m", {op("a", false, {}), op("b", false, {})}, {.cost_usd = 0.5, .cost_known = true});
-  ComparisonRow strong = comparison_of("leader", "openai:m", {op("a", true, 1.2), op("b", true, 0.8)}, {.cost_usd = 3, .cost_known = true});
+TEST_CASE(
+    "pairs stand side by side, in the order given, with intervals and what each solved operator "
+    "cost") {
+  ComparisonRow weak =
+      comparison_of("one_shot", "openai:m", {op("a", false, {}), op("b", false, {})},
+                    {.cost_usd = 0.5, .cost_known = true});
+  ComparisonRow strong =
+      comparison_of("leader", "openai:m", {op("a", true, 1.2), op("b", true, 0.8)},
+                    {.cost_usd = 3, .cost_known = true});
   for (ComparisonRow* row : {&weak, &strong}) row->finished = 2;
   const std::string text = comparison_table({weak, strong});
   CHECK(text.find("one_shot  openai:m  2 of 2    0.0 % (0 to 66)") != std::string::npos);
@@ -41,7 +47,8 @@ TEST_CASE("a cost of 0, one that is not known and none at all are three things")
   };
   CHECK(cost_of("local:m", {.cost_known = true}).find("$0.0000  $0.0000") != std::string::npos);
   CHECK(cost_of("openai:m", {}).find("not known  –") != std::string::npos);
-  CHECK(cost_of("openai:m", {.cost_usd = 0.5}).find("not known, at least $0.5000  –") != std::string::npos);
+  CHECK(cost_of("openai:m", {.cost_usd = 0.5}).find("not known, at least $0.5000  –") !=
+        std::string::npos);
   CHECK(cost_of("sim:7 (no model)", {.cost_known = true}).find("none  –") != std::string::npos);
 }
 

@@ -1,5 +1,5 @@
-"""Writes a group of a golden file's calls as an operator's folder (docs/operators-format.md), which
-a suite holds.
+"""Writes a group of a golden file's calls as an operator's folder
+(docs/reference/operator-format.md), which a suite holds.
 
     write_operator(folder, "add_example", group, Parts(kernel, test), calls, text)
 

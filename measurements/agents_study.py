@@ -1,7 +1,7 @@
 """What feedback and the parts of the reference agents are worth, with the simulated model (which is
 no model).
 
-    python measurements/agents_study.py   # measures, writes measurements/results/agents-study.json and the tables of docs/agents.md
+    python measurements/agents_study.py   # measures, writes measurements/results/agents-study.json and the tables of docs/reference/agents.md
     python measurements/agents_study.py --device cuda:0    # correctness and speed from a GPU; writes agents-study-cuda0.json
     python measurements/agents_study.py --tables           # summary and tables anew, from the attempts that are there
 
@@ -37,7 +37,7 @@ OPERATORS = ["vector_add", "relu", "gelu_tanh", "softmax_last_dim"]
 START_S = 60.0
 
 # dead_end: of the lines of attack that no repair makes right; insight: of failing repairs that a
-# reflection saves (docs/cli.md).
+# reflection saves (docs/reference/cli.md).
 MODELS = {
     "device": "sim:{seed}?dead_end=0.4&repair=0.4&insight=0.4",
     "fake": "sim:{seed}?fake=1&compile_error=0.15&wrong=0.15&slow=0.1&repair=0.7&insight=0.3",
@@ -233,14 +233,16 @@ def main() -> None:
         "--docs",
         type=Path,
         default=None,
-        help="whose tables are replaced; default: docs/agents.md, unless --out is given",
+        help="whose tables are replaced; default: docs/reference/agents.md, unless --out is given",
     )
     parser.add_argument("--tables", action="store_true", help="measure nothing")
     options = parser.parse_args()
     device_name = "" if options.device == "cpu" else "-" + options.device.replace(":", "")
     out = options.out or ROOT / f"measurements/results/agents-study{device_name}.json"
     docs = options.docs or (
-        ROOT / "docs/agents.md" if options.out is None and options.device == "cpu" else None
+        ROOT / "docs/reference/agents.md"
+        if options.out is None and options.device == "cpu"
+        else None
     )
     if options.tables:
         document = json.loads(out.read_text())

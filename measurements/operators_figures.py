@@ -1,4 +1,4 @@
-"""What the measured oracles come to: the summary of docs/operators.md, and
+"""What the measured oracles come to: the summary of docs/reference/generated/operators.md, and
 operators/baselines/nvidia-h200.toml."""
 
 from __future__ import annotations

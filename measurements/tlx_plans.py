@@ -4,8 +4,8 @@ GPU, and carried.
     python measurements/tlx_plans.py record PLANS --python ~/assay-tlx/bin/python
     python measurements/tlx_plans.py replay PLANS --device cuda:0 --out measurements/results/tlx-h200.json
 
-To record wants an interpreter with fbtriton (docs/operators-format.md). Public cases only: a plan
-shows its case's shapes, so those of hidden ones are not handed out. A replayed plan gets fresh
+To record wants an interpreter with fbtriton (docs/reference/operator-format.md). Public cases only:
+a plan shows its case's shapes, so those of hidden ones are not handed out. A replayed plan gets fresh
 inputs, is judged and timed as a submission's would be. Exit status 1 when a plan is missing or does
 not pass."""
 

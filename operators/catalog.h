@@ -3,8 +3,8 @@
 //   Result<Catalog> catalog = Catalog::load("operators");
 //   const Operator* op = catalog->find("vector_add");
 //
-// The format is documented in docs/operators-format.md. An operator is a folder; nothing else
-// registers it. Immutable after load, hence safe to share between threads.
+// The format is documented in docs/reference/operator-format.md. An operator is a folder; nothing
+// else registers it. Immutable after load, hence safe to share between threads.
 #pragma once
 
 #include <cstdint>

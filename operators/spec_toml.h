@@ -1,5 +1,5 @@
-// Parses a spec.toml (docs/operators-format.md) into an Operator. Total: any bytes give an Operator
-// or one precise error. Pure, hence thread-safe.
+// Parses a spec.toml (docs/reference/operator-format.md) into an Operator. Total: any bytes give an
+// Operator or one precise error. Pure, hence thread-safe.
 //
 //   Result<Operator> op = parse_spec(text, "operators/standard/relu/spec.toml");
 //

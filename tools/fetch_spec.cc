@@ -84,7 +84,7 @@ std::string case_line(const operators::Case& item) {
   return text + (item.interpreter ? " (also runs on the CPU)" : "") + "\n";
 }
 
-// In full: docs/cuda-submissions.md. An agent sees no documents.
+// In full: docs/reference/cuda-submissions.md. An agent sees no documents.
 constexpr const char* kCudaCppText =
     "One CUDA C++ file, sent with language=cuda, that starts with a comment /* assay ... */ of "
     "TOML in place of host code: for each launch in order "

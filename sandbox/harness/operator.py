@@ -1,5 +1,5 @@
 """An operator's folder, as the judge reads it: spec.toml and reference.py
-(docs/operators-format.md). Never in a candidate.
+(docs/reference/operator-format.md). Never in a candidate.
 
     operator = Operator.load(Path("operators/standard/vector_add"))
     case = operator.case({"id": "small", "axes": {"rows": 7}, "dtype": "float32", "distribution": "normal"}, "cpu")

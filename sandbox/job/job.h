@@ -9,9 +9,9 @@
 //
 // A Verdict is positive evidence: status `pass` needs one complete, passing CaseRecord for every
 // case of the job. Silence, an early exit, half a frame or a second result is an error. Only the
-// judge writes the numerics of a CaseRecord. The JSON form (documented in docs/verdict.md,
-// versioned by kVerdictFormat) lives in tools/json/verdict_json.h. These structs are values: copy
-// and move them freely between threads, never share one mutably.
+// judge writes the numerics of a CaseRecord. The JSON form (documented in
+// docs/reference/verdict.md, versioned by kVerdictFormat) lives in tools/json/verdict_json.h. These
+// structs are values: copy and move them freely between threads, never share one mutably.
 #pragma once
 
 #include <array>
@@ -107,7 +107,7 @@ std::optional<Stage> stage_from(std::string_view text);
 std::optional<ErrorKind> error_kind_from(std::string_view text);
 
 /// What a source is written in: Python with kernels in the operator's dialect, or CUDA C++
-/// (docs/cuda-submissions.md).
+/// (docs/reference/cuda-submissions.md).
 inline constexpr std::string_view kPython = "python", kCudaCpp = "cuda";
 inline constexpr std::array kLanguages = {kPython, kCudaCpp};
 inline constexpr const char* kLanguageNames = "python, cuda";
@@ -115,7 +115,8 @@ inline constexpr const char* kLanguageNames = "python, cuda";
 /// gluon and tlx are about their dialect.
 bool takes_language(std::string_view dialect, std::string_view language);
 
-/// Every limit of a job, by name and unit. The defaults are the documented ones (docs/limits.md).
+/// Every limit of a job, by name and unit. The defaults are the documented ones
+/// (docs/reference/limits.md).
 struct Limits {
   std::int64_t import_wall_ms = 10'000;
   std::int64_t run_wall_ms = 60'000;     // compile, record and interpreter together, after import
@@ -259,7 +260,7 @@ struct Artifact {
 };
 
 struct Layer {
-  std::string name;  // as in docs/sandbox.md
+  std::string name;  // as in docs/explanation/sandbox.md
   bool active = false;
   std::string detail;  // why not
 };

@@ -92,7 +92,7 @@ struct StallShare {
 /// Hardware counters of one kernel, by ncu.
 struct KernelCounters {
   std::string kernel;
-  std::map<std::string, double> values;  // names and units in docs/profiling.md
+  std::map<std::string, double> values;  // names and units in docs/explanation/profiling.md
   std::string limiter;                   // what limits its occupancy
   std::vector<StallShare> stalls;        // largest first
 };

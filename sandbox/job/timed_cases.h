@@ -7,8 +7,8 @@
 // Small cases are there to be right. They take a GPU one to three microseconds, and as much as a
 // tenth of that differs from one launcher process to the next, which no number of samples takes
 // out: there are several to an operator, and they moved its Perf by some percent from one grade to
-// the next (docs/timing.md). It is the spec's cost that decides, not a measured time, so that it is
-// the same cases on every device and every day. Pure, thread-safe.
+// the next (docs/explanation/timing.md). It is the spec's cost that decides, not a measured time,
+// so that it is the same cases on every device and every day. Pure, thread-safe.
 #pragma once
 
 #include <vector>

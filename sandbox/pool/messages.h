@@ -1,5 +1,5 @@
-// The messages of the sandbox's processes as typed structs (docs/frames.md): the only place of the
-// supervisor that reads or writes frame headers.
+// The messages of the sandbox's processes as typed structs (docs/reference/frames.md): the only
+// place of the supervisor that reads or writes frame headers.
 //
 //   Result<CandidateMessage> message = parse_candidate(frame);         // untrusted: every field is
 //   checked send_frame(socket, to_header(job), source, fds, deadline);

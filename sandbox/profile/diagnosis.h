@@ -6,7 +6,7 @@
 //   132});
 //
 // Best evidence first: hardware counters, a measured latency, what the compiler made.
-// docs/profiling.md has the rules in words. Pure functions.
+// docs/explanation/profiling.md has the rules in words. Pure functions.
 #pragma once
 
 #include <cstdint>

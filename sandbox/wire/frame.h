@@ -1,5 +1,5 @@
-// Frames: the messages of the sandbox's processes over a Unix stream socket (docs/frames.md has the
-// bytes).
+// Frames: the messages of the sandbox's processes over a Unix stream socket
+// (docs/reference/frames.md has the bytes).
 //
 //   Status sent = send_frame(socket, {{"type", "launch"}, {"case", "small"}}, plan, {input_fd,
 //   output_fd}, Deadline::after_ms(1'000)); Result<Frame> frame = receive_frame(socket,

@@ -1,4 +1,4 @@
-// The exit statuses of `assay`, each with one meaning (docs/cli.md lists them).
+// The exit statuses of `assay`, each with one meaning (docs/reference/cli.md lists them).
 #pragma once
 
 namespace assay::server {

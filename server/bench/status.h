@@ -1,5 +1,5 @@
-// The exit status for what keeps a bench from starting, by the step that failed (docs/cli.md has
-// the table). Pure functions.
+// The exit status for what keeps a bench from starting, by the step that failed
+// (docs/reference/cli.md has the table). Pure functions.
 #pragma once
 
 #include "base/result.h"

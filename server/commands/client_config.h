@@ -1,6 +1,6 @@
 // What an MCP client needs to know to use this server: the text for its configuration file, as
-// `assay serve --print-config CLIENT` prints it. docs/clients.md shows each, and a test keeps the
-// two equal. Pure functions, thread-safe.
+// `assay serve --print-config CLIENT` prints it. docs/how-to/connect-a-client.md shows each, and a
+// test keeps the two equal. Pure functions, thread-safe.
 //
 //   ServerEntry entry{.command = "/opt/assay/bin/assay", .args = {"serve", "--stdio"}};
 //   auto config = client_config("codex", entry);          // config->text goes to stdout,

@@ -64,10 +64,11 @@ void print(const sandbox::Probe& found, const Workspace& workspace) {
   std::printf("python   %s: %s, torch %s, triton %s\n", workspace.paths.python.c_str(),
               found.versions.python.c_str(), found.versions.torch.c_str(),
               found.versions.triton.c_str());
-  std::printf("CUDA C++ %s\n",
-              found.versions.nvrtc.empty()
-                  ? "cannot be compiled: no NVRTC with its headers (docs/cuda-submissions.md)"
-                  : ("NVRTC " + found.versions.nvrtc).c_str());
+  std::printf(
+      "CUDA C++ %s\n",
+      found.versions.nvrtc.empty()
+          ? "cannot be compiled: no NVRTC with its headers (docs/reference/cuda-submissions.md)"
+          : ("NVRTC " + found.versions.nvrtc).c_str());
   std::printf("\nsandbox\n");
   if (!found.sandbox_error.empty()) std::printf("  MISSING  %s\n", found.sandbox_error.c_str());
   std::size_t missing = 0;

@@ -215,7 +215,7 @@ void add_eval(CLI::App& app, int& status) {
   command->add_option("--target", options->targets,
                       "compile: cuda:80, cuda:90, cuda:100, hip:gfx942; may be repeated");
   add_sandbox_options(*command, options->sandbox);
-  command->add_flag("--json", options->json, "the verdict as JSON (docs/verdict.md)");
+  command->add_flag("--json", options->json, "the verdict as JSON (docs/reference/verdict.md)");
   command->callback([options, &status] { status = evaluate(*options); });
 }
 

@@ -1,6 +1,6 @@
 // The store's tables and their version (PRAGMA user_version). A store of an older version would be
-// migrated here, step by step; one of a newer version is refused and left as it is. docs/store.md
-// describes the tables.
+// migrated here, step by step; one of a newer version is refused and left as it is.
+// docs/reference/store.md describes the tables.
 #pragma once
 
 namespace assay::server {

@@ -1,7 +1,7 @@
-"""Writes docs/cheats.md: every class of cheats, what it was tried with, what stands against it, and
-what was seen.
+"""Writes docs/reference/generated/cheats.md: every class of cheats, what it was tried with, what
+stands against it, and what was seen.
 
-python tests/cheats/cheat_table.py --results bench-out/cheats/results.json --out docs/cheats.md"""
+python tests/cheats/cheat_table.py --results bench-out/cheats/results.json --out docs/reference/generated/cheats.md"""
 
 from __future__ import annotations
 
@@ -105,9 +105,11 @@ def honest(results: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Writes docs/cheats.md.")
+    parser = argparse.ArgumentParser(description="Writes docs/reference/generated/cheats.md.")
     parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--out", type=Path, default=HERE.parent.parent / "docs/cheats.md")
+    parser.add_argument(
+        "--out", type=Path, default=HERE.parent.parent / "docs/reference/generated/cheats.md"
+    )
     arguments = parser.parse_args()
     results = json.loads(arguments.results.read_text())
     defences = "".join(f"| {name} | {meaning} |\n" for name, meaning in DEFENCES.items())

@@ -19,7 +19,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-for folder in (HERE, ROOT / "bench", ROOT / "tests/common"):
+for folder in (HERE, ROOT / "measurements", ROOT / "tests/common"):
     sys.path.insert(0, str(folder))
 
 from cheat_file import cheats, honest_ones  # noqa: E402

@@ -1,7 +1,7 @@
-"""What `assay serve --print-config` prints: docs/clients.md shows exactly that, and it works as far
-as it can be tried without the clients.
+"""What `assay serve --print-config` prints: docs/how-to/connect-a-client.md shows exactly that, and
+it works as far as it can be tried without the clients.
 
-`ASSAY_APPROVE=1` rewrites the examples in docs/clients.md."""
+`ASSAY_APPROVE=1` rewrites the examples in docs/how-to/connect-a-client.md."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
-DOC = ROOT / "docs/clients.md"
-SHOWN_BINARY = "/home/me/assay/build/release/bin/assay"  # as docs/clients.md has it
+DOC = ROOT / "docs/how-to/connect-a-client.md"
+SHOWN_BINARY = "/home/me/assay/build/release/bin/assay"  # as docs/how-to/connect-a-client.md has it
 EXAMPLE = re.compile(r"<!-- assay (serve .*?) -->\n```(\w+)\n(.*?)```\n", re.DOTALL)
 CLIENTS = ("claude-code", "codex", "cursor", "gemini", "python", "typescript", "vscode")
 FILES = {
@@ -84,7 +84,7 @@ def test_the_document_shows_what_is_printed(binary: str) -> None:
     if os.environ.get("ASSAY_APPROVE") == "1":
         DOC.write_text(expected)
     assert shown == expected, (
-        "docs/clients.md is not what the command prints; ASSAY_APPROVE=1 rewrites it"
+        "docs/how-to/connect-a-client.md is not what the command prints; ASSAY_APPROVE=1 rewrites it"
     )
 
 

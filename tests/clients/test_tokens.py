@@ -15,7 +15,8 @@ from test_scored_run import PASSES, scored_run
 
 
 def write_token(folder: Path, scopes: str) -> tuple[Path, str]:
-    """A token file as docs/clients.md describes it, and the secret that it knows by its hash."""
+    """A token file as docs/how-to/connect-a-client.md describes it, and the secret that it knows by
+    its hash."""
     secret = secrets.token_hex(16)
     path = folder / "tokens"
     path.write_text(

@@ -1,8 +1,8 @@
 """The official conformance suite against `assay serve --conformance`: every scenario of both
 requirement sets, scored or not.
 
-A check that is no success must be listed here with its reason; docs/conformance.md has the results
-in words."""
+A check that is no success must be listed here with its reason;
+docs/reference/generated/conformance.md has the results in words."""
 
 from __future__ import annotations
 

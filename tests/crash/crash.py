@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "bench"), str(Path(__file__).resolve().parent)]
+sys.path[:0] = [str(ROOT / "measurements"), str(Path(__file__).resolve().parent)]
 
 import processes  # noqa: E402
 from environment import environment  # noqa: E402

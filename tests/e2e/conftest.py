@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-for folder in (ROOT / "bench", ROOT / "tests/common", ROOT / "tests/e2e"):
+for folder in (ROOT / "measurements", ROOT / "tests/common", ROOT / "tests/e2e"):
     sys.path.insert(0, str(folder))
 
 from llm_endpoint import Endpoint  # noqa: E402

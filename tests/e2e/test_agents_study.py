@@ -1,5 +1,5 @@
 """measurements/agents_study.py: on a small scale it runs, its statistics are right, and
-docs/agents.md says what the committed results say."""
+docs/reference/agents.md says what the committed results say."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT / "measurements"))
 
 import agents_study_tables as tables  # noqa: E402
 import paired  # noqa: E402
@@ -20,9 +20,9 @@ import paired  # noqa: E402
 def test_the_page_says_what_the_results_say() -> None:
     document = json.loads((ROOT / "measurements/results/agents-study.json").read_text())
     assert json.loads(json.dumps(tables.summary(document["attempts"]))) == document["summary"]
-    page = (ROOT / "docs/agents.md").read_text()
+    page = (ROOT / "docs/reference/agents.md").read_text()
     assert tables.replace_tables(page, document) == page, (
-        "run `python measurements/agents_study.py --tables` and commit docs/agents.md"
+        "run `python measurements/agents_study.py --tables` and commit docs/reference/agents.md"
     )
 
 

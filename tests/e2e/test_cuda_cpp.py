@@ -125,7 +125,7 @@ def test_eval_knows_the_language_by_the_files_ending(assay: Run, tmp_path: Path)
 
 
 def test_the_documents_example_compiles(assay: Run, tmp_path: Path) -> None:
-    text = (ROOT / "docs/cuda-submissions.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/cuda-submissions.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```cuda\n(.*?)```", text, re.DOTALL)
     path = tmp_path / "softmax.cu"
     path.write_text(example)

@@ -14,7 +14,7 @@ from stdio_client import StdioClient
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 MOST_TOKENS = 400
-CHARS_A_TOKEN = 3.2  # as docs/limits.md counts answers
+CHARS_A_TOKEN = 3.2  # as docs/reference/limits.md counts answers
 
 
 def oracle(name: str) -> str:

@@ -5,7 +5,7 @@ thought of against this very code.
     # attempt: ptrace of other processes, process_vm_readv            one line
     # expect: pass                                                    pass | fail[:KIND] | error:KIND[,KIND]
     # tier: C                                                         C any Linux, R root or delegated cgroup, G GPU, S stand-ins for a GPU
-    # defence: seccomp, pid_namespace                                 layers of docs/sandbox.md
+    # defence: seccomp, pid_namespace                                 layers of docs/explanation/sandbox.md
     # tool: compile                                                   optional; run_tests
     # short: yes                                                      optional; part of ./run test
 

@@ -6,7 +6,7 @@ turn red.
 First the cases that name the layer as their defence; where none of them notices, all of them. A
 layer that another one covers is also left out together with that one: more must turn red than
 without the cover alone. Exit status 0 whatever is found: the result is a table for people
-(docs/escapes.md)."""
+(docs/reference/generated/escapes.md)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Writes docs/escapes.md: what was tried, what was expected, what was seen, and which case notices
-when a layer is left out.
+"""Writes docs/reference/generated/escapes.md: what was tried, what was expected, what was seen, and
+which case notices when a layer is left out.
 
 python tests/escapes/table.py --results bench-out/escapes/results.json --mutations
-bench-out/escapes/mutations.json --out docs/escapes.md"""
+bench-out/escapes/mutations.json --out docs/reference/generated/escapes.md"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ tools of a real server. After every one:
 - two control jobs got their verdicts: the correct one passes, the wrong one fails.
 
 `expected` `pass` means contained: the submission computes the right answer only if everything it tried was refused. Tiers: C any Linux,
-R root or a delegated control group, G a GPU, S a host with stand-ins for one. Defences are layers of [sandbox.md](sandbox.md), or parts of
+R root or a delegated control group, G a GPU, S a host with stand-ins for one. Defences are layers of [sandbox.md](../../explanation/sandbox.md), or parts of
 the supervisor.
 """
 MUTATIONS = """
@@ -111,10 +111,12 @@ def mutations(matrix: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Writes docs/escapes.md.")
+    parser = argparse.ArgumentParser(description="Writes docs/reference/generated/escapes.md.")
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--mutations", type=Path)
-    parser.add_argument("--out", type=Path, default=HERE.parent.parent / "docs/escapes.md")
+    parser.add_argument(
+        "--out", type=Path, default=HERE.parent.parent / "docs/reference/generated/escapes.md"
+    )
     arguments = parser.parse_args()
     results = json.loads(arguments.results.read_text())
     text = (

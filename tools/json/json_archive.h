@@ -211,7 +211,7 @@ class JsonReader {
       if (known)
         value = *known;
       else
-        print_error(path, "one of the names in docs/verdict.md");
+        print_error(path, "one of the names in docs/reference/verdict.md");
     } else if (in.is_object()) {
       JsonReader inner(in, path, problem_);
       fields(inner, value);

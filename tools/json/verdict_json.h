@@ -1,6 +1,6 @@
-// The JSON form of a Verdict, "assay.verdict/1" (docs/verdict.md), and what of it an agent may see.
-// The store, the tools, `assay eval` and the reports all read this form. Pure functions,
-// thread-safe.
+// The JSON form of a Verdict, "assay.verdict/1" (docs/reference/verdict.md), and what of it an
+// agent may see. The store, the tools, `assay eval` and the reports all read this form. Pure
+// functions, thread-safe.
 //
 //   json document = verdict_to_json(verdict);
 //   Result<Verdict> again = verdict_from_json(document);     // equal, but for text that was

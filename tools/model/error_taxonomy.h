@@ -1,5 +1,5 @@
-// How TritonBench would file an error: its error types, in four groups (docs/verdict.md has the
-// table). Pure, thread-safe.
+// How TritonBench would file an error: its error types, in four groups (docs/reference/verdict.md
+// has the table). Pure, thread-safe.
 //
 //   error_type(ErrorKind::key_error)  ->  {"KeyError", "Name & Reference"}
 #pragma once

@@ -16,7 +16,7 @@
 
 namespace assay::tools {
 
-/// Named limits of the answers, in docs/limits.md.
+/// Named limits of the answers, in docs/reference/limits.md.
 struct AnswerLimits {
   std::int64_t answer_within_ms = 20'000;  // longer work answers with a job handle
   std::int64_t concise_chars = 4'800;      // 1,500 tokens of 3.2 characters

@@ -12,7 +12,8 @@ code to run.
     manifest = read_manifest(source_text)       # Manifest; raises ManifestError with kind, line and what would be valid
 
 Only the form is checked here: names and values are those of a case, so expressions are evaluated
-for each (case_plan.py). The language is documented in docs/cuda-submissions.md. Pure functions."""
+for each (case_plan.py). The language is documented in docs/reference/cuda-submissions.md. Pure
+functions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The judge: owns seeds, inputs and references, and alone says whether outputs are right. It never
 runs a submission.
 
-One request at a time over one socket (docs/frames.md). Whatever an operator's own code raises is
-answered with `judge_error`, and the judge lives on, unless its CUDA context is lost, which the
+One request at a time over one socket (docs/reference/frames.md). Whatever an operator's own code
+raises is answered with `judge_error`, and the judge lives on, unless its CUDA context is lost, which the
 answer then says. Outputs that are not inside their memfd are the submission's `output_mismatch`.
 """
 

@@ -1,5 +1,5 @@
 """Launch plans: what a submission makes the GPU do for one case, and its byte form
-(docs/launch-plan.md).
+(docs/reference/launch-plan.md).
 
     plan = Plan("cuda:90")
     x = plan.buffer(BufferKind.INPUT, 4096, "x")

@@ -45,5 +45,5 @@ def tlx_missing() -> str:
         return ""
     return (
         f"dialect tlx needs a Triton with TLX, and this one ({triton.__version__}) has none: install the package fbtriton in place of "
-        "triton, in a Python environment of its own, and let ASSAY_PYTHON name its python (docs/operators-format.md, TLX)"
+        "triton, in a Python environment of its own, and let ASSAY_PYTHON name its python (docs/reference/operator-format.md, TLX)"
     )

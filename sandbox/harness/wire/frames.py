@@ -1,5 +1,5 @@
 """The frame codec: one JSON header, a payload and file descriptors over a Unix stream socket
-(docs/frames.md).
+(docs/reference/frames.md).
 
     channel = Channel(socket.socket(fileno=3))
     channel.send({"type": "ready"}, fds=[memfd])

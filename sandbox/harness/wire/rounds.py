@@ -55,7 +55,7 @@ class SetLayout:
 
 
 def lay_out(arguments: Sequence[dict[str, Any]], outputs: Sequence[dict[str, Any]]) -> SetLayout:
-    """`arguments` and `outputs` as `prepared` describes them (docs/frames.md)."""
+    """`arguments` and `outputs` as `prepared` describes them (docs/reference/frames.md)."""
     offset = 0
     inputs: dict[str, int] = {}
     for wire in arguments:

@@ -1,5 +1,5 @@
 """Tensors in memfds: dtype names, descriptors, and views that cannot leave their memory
-(docs/frames.md).
+(docs/reference/frames.md).
 
     fd = make_memfd("inputs", [tensor])             # sealed against writing
     with MappedFile(fd, writable=False) as memory:

@@ -2,8 +2,8 @@
 // without ROCm and runs on machines without its library: open_hip_api() loads libamdhip64. Names,
 // values and signatures are those of the public "HIP Runtime API Reference" (rocm.docs.amd.com);
 // tests/sandbox/launcher/driver/hip_api_test.cc compares all of it with hip_runtime_api.h wherever
-// that header exists. No machine with AMD hardware has run any of this (docs/launch-plan.md). The
-// table is immutable once loaded, and thread-safe.
+// that header exists. No machine with AMD hardware has run any of this
+// (docs/reference/launch-plan.md). The table is immutable once loaded, and thread-safe.
 #pragma once
 
 #include <cstddef>

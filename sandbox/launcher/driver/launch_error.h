@@ -1,5 +1,5 @@
 // LaunchError: why a launch plan could not be performed. The kinds are those of the `launch_error`
-// frame (docs/frames.md).
+// frame (docs/reference/frames.md).
 //
 //   LaunchResult<DevicePtr> memory = gpu.allocate(bytes);
 //   if (!memory) return tl::unexpected(memory.error());

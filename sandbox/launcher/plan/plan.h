@@ -1,5 +1,5 @@
-// The launch plan (docs/launch-plan.md): what a submission makes the GPU do for one case, as data,
-// and its byte form.
+// The launch plan (docs/reference/launch-plan.md): what a submission makes the GPU do for one case,
+// as data, and its byte form.
 //
 //   Result<Plan> plan = decode_plan(frame.payload);     // untrusted bytes: total, bounds-checked,
 //   nothing reserved unchecked if (plan) status = check_plan(*plan, inputs, gpu);  //

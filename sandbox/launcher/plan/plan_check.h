@@ -52,7 +52,7 @@ std::vector<std::uint64_t> output_offsets(const Plan& plan);
 /// checked.
 std::uint64_t block_count(const KernelOp& op);
 
-/// Bytes of an element of a dtype of docs/frames.md; nothing for an unknown name.
+/// Bytes of an element of a dtype of docs/reference/frames.md; nothing for an unknown name.
 std::optional<std::uint64_t> dtype_bytes(std::string_view dtype);
 
 }  // namespace assay::sandbox

@@ -1,5 +1,5 @@
-// The launcher's messages as typed structs (docs/frames.md, "Launcher"). The only file of the
-// launcher that knows JSON.
+// The launcher's messages as typed structs (docs/reference/frames.md, "Launcher"). The only file of
+// the launcher that knows JSON.
 //
 //   Result<LaunchMessage> message = parse_launch(std::move(*frame));
 //   send_frame(socket, launched_message("small", result), {}, {}, deadline);

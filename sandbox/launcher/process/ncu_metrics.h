@@ -1,7 +1,7 @@
 // The hardware counters that a profile asks Nsight Compute for, and what they are called in a
-// verdict (docs/profiling.md): only what a diagnosis needs, since each pass over a kernel costs
-// time. Names as ncu 2024 and 2025 know them; one that a device lacks is left out of the report by
-// ncu.
+// verdict (docs/explanation/profiling.md): only what a diagnosis needs, since each pass over a
+// kernel costs time. Names as ncu 2024 and 2025 know them; one that a device lacks is left out of
+// the report by ncu.
 #pragma once
 
 #include <array>

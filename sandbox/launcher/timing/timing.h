@@ -25,7 +25,7 @@ namespace assay::sandbox {
 
 inline constexpr double kLeastNs = 100;  // no kernel is done sooner
 // What CUPTI, by the GPU's own time stamps, says that TrustedKernels::touch_async() takes, median
-// on an H200 (measurements/ground_truth.py, docs/timing.md).
+// on an H200 (measurements/ground_truth.py, docs/explanation/timing.md).
 inline constexpr double kTouchColdNs = 1'376;
 inline constexpr double kTouchWarmNs = 944;
 inline constexpr std::int64_t kMaxSamplesAllowed =

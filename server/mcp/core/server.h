@@ -39,7 +39,7 @@ struct ServerInfo {
   Features features = {};
 };
 
-/// Named limits of the protocol layer, in docs/limits.md.
+/// Named limits of the protocol layer, in docs/reference/limits.md.
 struct ServerLimits {
   std::size_t page_size = 100;                  // entries of a list on one page
   int max_listeners = 64;                       // subscriptions/listen at once

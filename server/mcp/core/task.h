@@ -36,7 +36,7 @@ struct TaskRecord {
                             // message}; else null
 };
 
-/// Named limits, in docs/limits.md.
+/// Named limits, in docs/reference/limits.md.
 struct TaskLimits {
   std::size_t max_tasks = 256;              // known at once; the oldest finished one makes room
   std::size_t threads = 16;                 // running at once; the others wait

@@ -1,5 +1,5 @@
 // What the HTTP server counts about itself, for GET /metrics. Names are listed in
-// docs/operations.md.
+// docs/how-to/run-http-server.md.
 //
 //   metrics.count("tools/call", HttpMetrics::Outcome::ok, 0.004);
 //

@@ -28,8 +28,8 @@ struct SessionLimits {
   std::size_t max_event_bytes = 256 << 10;
 };
 
-/// What the HTTP server listens on and how much it lets anyone take. docs/limits.md says what a
-/// client sees beyond each.
+/// What the HTTP server listens on and how much it lets anyone take. docs/reference/limits.md says
+/// what a client sees beyond each.
 struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 0;  // 0: any free one

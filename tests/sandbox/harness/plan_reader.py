@@ -1,5 +1,5 @@
-"""A second reader of launch plans, written from docs/launch-plan.md alone, to check the writer
-with."""
+"""A second reader of launch plans, written from docs/reference/launch-plan.md alone, to check the
+writer with."""
 
 from __future__ import annotations
 

@@ -299,7 +299,9 @@ def test_tlx_without_a_triton_that_has_it_says_what_to_install(supervisor: Super
     )
 
 
-@pytest.mark.skipif(not HAS_TLX, reason="needs a Triton with TLX (docs/operators-format.md)")
+@pytest.mark.skipif(
+    not HAS_TLX, reason="needs a Triton with TLX (docs/reference/operator-format.md)"
+)
 def test_tlx(supervisor: Supervisor) -> None:
     report = record(
         supervisor, TLX.replace("OPTIONS", "{}"), {"x": torch.zeros(1000)}, dialect="tlx"
@@ -308,7 +310,9 @@ def test_tlx(supervisor: Supervisor) -> None:
     assert kernel["grid"] == (4, 1, 1) and kernel["cluster"] == (1, 1, 1)
 
 
-@pytest.mark.skipif(not HAS_TLX, reason="needs a Triton with TLX (docs/operators-format.md)")
+@pytest.mark.skipif(
+    not HAS_TLX, reason="needs a Triton with TLX (docs/reference/operator-format.md)"
+)
 def test_a_cluster_of_tlx_groups_the_ctas_of_the_grid(supervisor: Supervisor) -> None:
     report = record(
         supervisor,

@@ -1,5 +1,5 @@
-// docs/clients.md is the golden file of the whole texts (tests/clients/test_config.py); here is
-// what it does not show.
+// docs/how-to/connect-a-client.md is the golden file of the whole texts
+// (tests/clients/test_config.py); here is what it does not show.
 #include "server/commands/client_config.h"
 
 #include <nlohmann/json.hpp>

@@ -39,7 +39,7 @@ TEST_CASE("a plan survives encoding and decoding") {
   CHECK(*again == plan);
 }
 
-TEST_CASE("the bytes are those of docs/launch-plan.md") {
+TEST_CASE("the bytes are those of docs/reference/launch-plan.md") {
   std::string bytes = header_bytes();
   put<std::uint32_t>(bytes, 1);  // buffers
   put<std::uint8_t>(bytes, 2);

@@ -1,7 +1,8 @@
 """What feedback and the parts of the reference agents are worth, with the simulated model (which is
 no model).
 
-    python measurements/agents_study.py   # measures, writes measurements/results/agents-study.json and the tables of docs/reference/agents.md
+    python measurements/agents_study.py   # writes measurements/results/agents-study.json and the
+        # tables of docs/reference/agents.md
     python measurements/agents_study.py --device cuda:0    # correctness and speed from a GPU; writes agents-study-cuda0.json
     python measurements/agents_study.py --tables           # summary and tables anew, from the attempts that are there
 

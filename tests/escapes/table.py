@@ -31,8 +31,8 @@ tools of a real server. After every one:
 - two control jobs got their verdicts: the correct one passes, the wrong one fails.
 
 `expected` `pass` means contained: the submission computes the right answer only if everything it tried was refused. Tiers: C any Linux,
-R root or a delegated control group, G a GPU, S a host with stand-ins for one. Defences are layers of [sandbox.md](../../explanation/sandbox.md), or parts of
-the supervisor.
+R root or a delegated control group, G a GPU, S a host with stand-ins for one. Defences are layers of
+[sandbox.md](../../explanation/sandbox.md), or parts of the supervisor.
 """
 MUTATIONS = """
 ## Layers left out, one at a time

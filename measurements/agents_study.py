@@ -2,7 +2,7 @@
 no model).
 
     python measurements/agents_study.py   # writes measurements/results/agents-study.json and the
-        # tables of docs/reference/agents.md
+        # tables of docs/measurements/agents-study.md
     python measurements/agents_study.py --device cuda:0    # correctness and speed from a GPU; writes agents-study-cuda0.json
     python measurements/agents_study.py --tables           # summary and tables anew, from the attempts that are there
 
@@ -234,14 +234,14 @@ def main() -> None:
         "--docs",
         type=Path,
         default=None,
-        help="whose tables are replaced; default: docs/reference/agents.md, unless --out is given",
+        help="whose tables are replaced; default: docs/measurements/agents-study.md, unless --out is given",
     )
     parser.add_argument("--tables", action="store_true", help="measure nothing")
     options = parser.parse_args()
     device_name = "" if options.device == "cpu" else "-" + options.device.replace(":", "")
     out = options.out or ROOT / f"measurements/results/agents-study{device_name}.json"
     docs = options.docs or (
-        ROOT / "docs/reference/agents.md"
+        ROOT / "docs/measurements/agents-study.md"
         if options.out is None and options.device == "cpu"
         else None
     )

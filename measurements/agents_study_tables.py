@@ -1,5 +1,5 @@
 """From the attempts of measurements/agents_study.py to numbers with intervals, and to the tables of
-docs/reference/agents.md. Pure functions."""
+docs/measurements/agents-study.md. Pure functions."""
 
 from __future__ import annotations
 

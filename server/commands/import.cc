@@ -1,6 +1,6 @@
-// `assay import tritonbench-g DIR --out FOLDER`: operator folders from the files of another
-// benchmark. The work is importers/tritonbench_g.py's, which takes this process over: its exit
-// status is the command's.
+// `assay import KIND DIR --out FOLDER`: makes operator folders from the files of another benchmark.
+// A script in importers/ does the work. It replaces this process, so its exit status is the
+// command's. docs/how-to/add-an-importer.md adds one.
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,8 +16,21 @@
 namespace assay::server {
 namespace {
 
-constexpr const char* kCommand = "import tritonbench-g";
 constexpr int kMostJobs = 64;
+
+/// A benchmark that can be imported.
+struct Importer {
+  const char* kind;    // the word on the command line
+  const char* script;  // in importers/; takes the arguments that import_files() passes
+  const char* help;
+  const char* folder;  // what the folder holds
+};
+
+constexpr Importer kImporters[] = {
+    {"tritonbench-g", "tritonbench_g.py",
+     "The golden files of TritonBench-G, each as operators of a suite for --suite",
+     "data/TritonBench_G_v1 of thunlp/TritonBench"},
+};
 
 struct ImportOptions {
   std::string folder, out;
@@ -26,16 +39,17 @@ struct ImportOptions {
   std::vector<std::string> only;
 };
 
-int import_tritonbench(const ImportOptions& options) {
+int import_files(const Importer& importer, const ImportOptions& options) {
+  const std::string name = std::string("import ") + importer.kind;
+  const char* command = name.c_str();
   const Result<Paths> paths = find_paths();
-  if (!paths) return print_error(kCommand, kBadConfig, paths.error().message);
+  if (!paths) return print_error(command, kBadConfig, paths.error().message);
   std::error_code error;
   if (!std::filesystem::is_directory(options.folder, error))
-    return print_error(
-        kCommand, kNoInput,
-        options.folder + " is not a folder; it is data/TritonBench_G_v1 of thunlp/TritonBench");
+    return print_error(command, kNoInput,
+                       options.folder + " is not a folder; it is " + importer.folder);
   std::vector<std::string> words = {paths->python.string(),
-                                    (paths->root / "importers/tritonbench_g.py").string(),
+                                    (paths->root / "importers" / importer.script).string(),
                                     options.folder,
                                     "--out",
                                     options.out,
@@ -50,7 +64,7 @@ int import_tritonbench(const ImportOptions& options) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execv(arguments.front(), arguments.data());
-  return print_error(kCommand, kUnavailable,
+  return print_error(command, kUnavailable,
                      "execute " + words.front() + ": " + std::strerror(errno));
 }
 
@@ -59,21 +73,20 @@ int import_tritonbench(const ImportOptions& options) {
 void add_import(CLI::App& app, int& status) {
   CLI::App* group = app.add_subcommand("import", "Make operators from another benchmark's files");
   group->require_subcommand(1);
-  auto options = std::make_shared<ImportOptions>();
-  CLI::App* command = group->add_subcommand(
-      "tritonbench-g",
-      "The golden files of TritonBench-G, each as operators of a suite for --suite");
-  command->add_option("folder", options->folder, "data/TritonBench_G_v1 of thunlp/TritonBench")
-      ->required();
-  command->add_option("--out", options->out, "the suite's folder; made where it is missing")
-      ->required();
-  command->add_option("--target", options->target, "what is recorded for")->capture_default_str();
-  command->add_option("--jobs", options->jobs, "files at once; each takes a core and some GiB")
-      ->check(CLI::Range(1, kMostJobs))
-      ->capture_default_str();
-  command->add_option("--only", options->only, "name of a file; may be repeated")
-      ->allow_extra_args(false);
-  command->callback([options, &status] { status = import_tritonbench(*options); });
+  for (const Importer& importer : kImporters) {
+    auto options = std::make_shared<ImportOptions>();
+    CLI::App* command = group->add_subcommand(importer.kind, importer.help);
+    command->add_option("folder", options->folder, importer.folder)->required();
+    command->add_option("--out", options->out, "the suite's folder; made where it is missing")
+        ->required();
+    command->add_option("--target", options->target, "what is recorded for")->capture_default_str();
+    command->add_option("--jobs", options->jobs, "files at once; each takes a core and some GiB")
+        ->check(CLI::Range(1, kMostJobs))
+        ->capture_default_str();
+    command->add_option("--only", options->only, "name of a file; may be repeated")
+        ->allow_extra_args(false);
+    command->callback([&importer, options, &status] { status = import_files(importer, *options); });
+  }
 }
 
 }  // namespace assay::server

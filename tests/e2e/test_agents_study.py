@@ -1,5 +1,5 @@
 """measurements/agents_study.py: on a small scale it runs, its statistics are right, and
-docs/reference/agents.md says what the committed results say."""
+docs/measurements/agents-study.md says what the committed results say."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ import paired  # noqa: E402
 def test_the_page_says_what_the_results_say() -> None:
     document = json.loads((ROOT / "measurements/results/agents-study.json").read_text())
     assert json.loads(json.dumps(tables.summary(document["attempts"]))) == document["summary"]
-    page = (ROOT / "docs/reference/agents.md").read_text()
+    page = (ROOT / "docs/measurements/agents-study.md").read_text()
     assert tables.replace_tables(page, document) == page, (
-        "run `python measurements/agents_study.py --tables` and commit docs/reference/agents.md"
+        "run `python measurements/agents_study.py --tables` and commit docs/measurements/agents-study.md"
     )
 
 

@@ -19,11 +19,12 @@ PRINTED_URL = "http://localhost:8000/v1"
 
 
 def commands(document: Path, word: str) -> list[str]:
-    """The lines of its shell blocks that hold a word."""
+    """The commands of its shell blocks that hold a word. A backslash continues a line."""
     blocks = re.findall(
         r"^```sh\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
-    return [line for block in blocks for line in block.splitlines() if word in line]
+    lines = [line for block in blocks for line in re.sub(r"\\\n\s*", "", block).splitlines()]
+    return [line for line in lines if word in line]
 
 
 @pytest.fixture

@@ -1,0 +1,124 @@
+"""Adds a toy of each kind as the how-to says: its code blocks are applied to a copy of the tree.
+
+A comment above a block says what to do with it:
+`<!-- file: PATH -->` writes a file, `<!-- in PATH, after: LINE -->` inserts behind the one line that
+has this text, `<!-- run -->` is run by a shell in the copy."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HOW_TO = ROOT / "docs/how-to"
+BINARY = Path(os.environ.get("ASSAY_BIN", ROOT / "build/release/bin/assay"))
+BLOCK = re.compile(
+    r"<!-- (?:(?P<run>run)|file: (?P<file>\S+)|in (?P<edited>\S+), after: (?P<after>.+?)) -->\n"
+    r"```\w*\n(?P<text>.*?)```\n",
+    re.DOTALL,
+)
+LEFT_OUT = ("measurements/results/", "docs/reference/generated/", "tests/")
+
+
+@pytest.fixture(scope="session")
+def tracked() -> list[str]:
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True)
+    return [name for name in done.stdout.splitlines() if not name.startswith(LEFT_OUT)]
+
+
+@pytest.fixture
+def copy(tracked: list[str], tmp_path: Path) -> Path:
+    """A copy of the sources that a how-to may change."""
+    for name in tracked:
+        if (ROOT / name).is_file():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def apply(document: str, copy: Path) -> tuple[list[str], list[str]]:
+    """Follows a how-to. Returns the files that it wrote or changed, and what it says to run."""
+    touched, commands = [], []
+    text = (HOW_TO / document).read_text(encoding="utf-8")
+    for match in BLOCK.finditer(text):
+        if match["run"]:
+            commands.append(match["text"])
+        elif match["file"]:
+            file = copy / match["file"]
+            assert not file.exists(), f"{match['file']} is there already"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(match["text"], encoding="utf-8")
+            touched.append(match["file"])
+        else:
+            file = copy / match["edited"]
+            before, found, rest = file.read_text(encoding="utf-8").partition(match["after"])
+            assert found and match["after"] not in rest, (
+                f"{match['edited']} does not have one line with {match['after']!r}"
+            )
+            line, _, rest = rest.partition("\n")
+            file.write_text(before + found + line + "\n" + match["text"] + rest, encoding="utf-8")
+            touched.append(match["edited"])
+    assert text.count("<!-- ") == len(touched) + len(commands), "a comment has no block"
+    assert touched, "nothing to add"
+    return touched, commands
+
+
+def run(commands: list[str], copy: Path) -> str:
+    """Runs what a how-to says, with the built program on the copy's files."""
+    binary = copy / "build/release/bin/assay"
+    binary.parent.mkdir(parents=True)
+    binary.symlink_to(BINARY)
+    python = copy / "bin/python"
+    python.parent.mkdir()
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    python.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{python.parent}:{os.environ['PATH']}",
+        "ASSAY_ROOT": str(copy),
+        "ASSAY_STATE_DIR": str(copy / "state"),
+        "ASSAY_PYTHON": os.environ.get("ASSAY_PYTHON", str(ROOT / ".venv/bin/python")),
+    }
+    done = subprocess.run(
+        ["bash", "-ec", "\n".join(commands)],
+        cwd=copy,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def compiles(files: list[str], copy: Path) -> None:
+    """Each C++ source that a how-to touched is right C++."""
+    sources = [file for file in files if file.endswith(".cc")]
+    assert sources
+    for source in sources:
+        command = ["c++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I."]
+        done = subprocess.run(
+            [*command, source], cwd=copy, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_an_operator(copy: Path) -> None:
+    touched, commands = apply("add-an-operator.md", copy)
+    assert {Path(file).name for file in touched} == {"spec.toml", "reference.py", "oracle.py"}
+    said = run(commands, copy)
+    assert "soft_threshold" in said and "pass: " in said
+
+
+def test_an_importer(copy: Path) -> None:
+    touched, commands = apply("add-an-importer.md", copy)
+    assert "toy_square" in run(commands, copy)
+    compiles(touched, copy)

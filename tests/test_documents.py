@@ -1,0 +1,164 @@
+"""What the documents name exists: paths, functions, links, anchors; the index is complete; lines fit.
+
+Documents are README.md, CONTRIBUTING.md and everything below docs/. A path is a word in backticks
+with a folder and an ending, such as `sandbox/job/job.h`. A name without a folder is not checked."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
+GENERATED = ROOT / "docs/reference/generated"
+COLUMNS = 100
+MOST_HOPS = 12
+# What a running program or a reader makes: not in the repository.
+MADE = (
+    "bench-out/",
+    "build/",
+    "SUITE/",
+    "OUT/",
+    "HARNESS/",
+    "data/",
+    "/",
+    "~",
+    ".cursor/",
+    ".vscode/",
+)
+MADE += (".gemini/", ".venv/", "include/", "lib64/")
+PLACEHOLDER = re.compile(r"NAME|AGENT|OPERATOR|SUITE|TARGET")
+TRACKED = set(
+    subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+)
+FOLDERS = {str(parent) for name in TRACKED for parent in Path(name).parents}
+
+PATH = re.compile(r"`([\w.~/*{},-]+/[\w.*{},-]*\.(?:h|cc|py|md|toml|json|sh|txt)|[\w/.-]+/)`")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#{1,6} +(.*)$", re.MULTILINE)
+HOP = re.compile(r"^\d+\. .*?`([\w/.]+\.(?:cc|h|py))` *(?:→|:|,)? *`([\w:~]+)\(?\)?`", re.MULTILINE)
+
+
+def without_code(text: str) -> str:
+    """The text without fenced blocks and generated parts, with as many lines."""
+
+    def blank(match: re.Match[str]) -> str:
+        return "\n" * match[0].count("\n")
+
+    written = r"^<!-- \S+ writes this -->.*?^<!-- to here -->|^```.*?^```"
+    return re.sub(written, blank, text, flags=re.MULTILINE | re.DOTALL)
+
+
+def name(document: Path) -> str:
+    return str(document.relative_to(ROOT))
+
+
+def anchors(document: Path) -> set[str]:
+    """The anchors that GitHub makes of a document's headings."""
+    found: set[str] = set()
+    for heading in HEADING.findall(without_code(document.read_text(encoding="utf-8"))):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        anchor = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        number = 1
+        while (unique := anchor if number == 1 else f"{anchor}-{number - 1}") in found:
+            number += 1
+        found.add(unique)
+    return found
+
+
+def expanded(path: str) -> list[str]:
+    """`a.{h,cc}` names two files."""
+    braces = re.search(r"\{([^}]*)\}", path)
+    if braces is None:
+        return [path]
+    return [path.replace(braces[0], one) for one in braces[1].split(",")]
+
+
+def exists(path: str) -> bool:
+    if "*" in path:
+        return any(Path(file).match(path) for file in TRACKED)
+    return path in TRACKED or path.rstrip("/") in FOLDERS
+
+
+def paths(document: Path) -> Iterator[str]:
+    for path in PATH.findall(without_code(document.read_text(encoding="utf-8"))):
+        if not path.startswith(MADE) and not PLACEHOLDER.search(path):
+            yield from expanded(path)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_path_exists(document: Path) -> None:
+    assert sorted({path for path in paths(document) if not exists(path)}) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_link_leads_somewhere(document: Path) -> None:
+    dead = []
+    for link in LINK.findall(without_code(document.read_text(encoding="utf-8"))):
+        if "://" in link:
+            continue
+        target, _, anchor = link.partition("#")
+        file = (document.parent / target).resolve() if target else document
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            dead.append(link)
+    assert dead == []
+
+
+@pytest.mark.parametrize(
+    "document", [one for one in DOCUMENTS if GENERATED not in one.parents], ids=name
+)
+def test_lines_fit(document: Path) -> None:
+    """Tables and code may be wider, and a line that a link or a path makes so."""
+    wide = []
+    for number, line in enumerate(
+        without_code(document.read_text(encoding="utf-8")).splitlines(), start=1
+    ):
+        breakable = re.sub(r"\]\([^)]*\)", "]()", line)
+        if len(breakable) > COLUMNS and not line.lstrip().startswith("|"):
+            wide.append(f"{number}: {line}")
+    assert wide == []
+
+
+def test_the_index_lists_every_document() -> None:
+    index = ROOT / "docs/README.md"
+    listed = {
+        (index.parent / link.partition("#")[0]).resolve()
+        for link in LINK.findall(index.read_text(encoding="utf-8"))
+        if "://" not in link
+    }
+    assert [name(one) for one in DOCS if one != index and one not in listed] == []
+
+
+def test_every_hop_of_the_architecture_is_in_the_code() -> None:
+    text = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
+    section = re.search(
+        r"^## One submission, traced\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL
+    )
+    assert section, "the section with the hops is gone"
+    numbered = re.findall(r"^\d+\. ", section[1], re.MULTILINE)
+    hops = HOP.findall(section[1])
+    assert 0 < len(hops) == len(numbered) <= MOST_HOPS, "each hop names a file, then a function"
+    missing = [
+        f"{function} in {file}"
+        for file, function in hops
+        if not (ROOT / file).is_file()
+        or not re.search(
+            rf"\b{re.escape(function.split('::')[-1])}\b", (ROOT / file).read_text(encoding="utf-8")
+        )
+    ]
+    assert missing == []
+
+
+def test_readme_fits_two_screens() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 95

@@ -5,17 +5,16 @@
 #include <chrono>
 #include <cstdint>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "base/handle.h"
+#include "base/mutex.h"
 
 namespace assay::sandbox {
 namespace {
 
 constexpr std::string_view kMark = "# fake:";
 constexpr const char* kValid = "valid: pass, fail, error=KIND, sleep_ms=N, perf=X";
-constexpr std::int64_t kPollMs = 2;  // how soon a cancel is seen
 constexpr double kBaselineNs = 10'000;
 constexpr double kMaxPerf = 1e6;
 constexpr std::int64_t kElements = 1024;
@@ -215,9 +214,11 @@ class FakeDevice final : public Device {
   static ErrorKind wait(std::int64_t sleep_ms, std::int64_t limit_ms, const JobMonitor& monitor) {
     const auto end =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(sleep_ms, limit_ms));
-    while (!monitor.cancel && std::chrono::steady_clock::now() < end)
-      std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
-    if (monitor.cancel) return ErrorKind::cancelled;
+    Mutex mutex;
+    Condition stopped;
+    MutexLock lock(mutex);
+    const auto is_stopped = [&] { return monitor.stop.stop_requested(); };
+    if (stopped.wait_until(lock, monitor.stop, end, is_stopped)) return ErrorKind::cancelled;
     return sleep_ms > limit_ms ? ErrorKind::timeout : ErrorKind::none;
   }
 

@@ -6,7 +6,7 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
+constexpr auto kWaitSlice = std::chrono::milliseconds(50);
 
 }  // namespace
 

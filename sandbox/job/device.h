@@ -2,9 +2,9 @@
 // from many threads; an implementation serialises what it must itself.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 
 #include "sandbox/job/job.h"
@@ -13,10 +13,13 @@ namespace assay::sandbox {
 
 /// The caller's side of a running job.
 struct JobMonitor {
-  std::function<void(Stage)> stage_changed;  // may be empty; called from the executing thread
-  /// A case is through the current stage: so many of `total` are (0: unknown). As above.
-  std::function<void(std::int64_t done, std::int64_t total)> case_done;
-  std::atomic<bool> cancel{false};  // set from any thread; the job ends with ErrorKind::cancelled
+  /// Called in the executing thread when the job enters a stage. May be empty.
+  std::function<void(Stage)> stage_changed = nullptr;
+  /// Called in the executing thread: `done` of `total` cases are through the current stage. A
+  /// `total` of 0 means unknown. May be empty.
+  std::function<void(std::int64_t done, std::int64_t total)> case_done = nullptr;
+  /// A stop request ends the job with ErrorKind::cancelled. Every wait of the job observes it.
+  std::stop_token stop = {};
 };
 
 struct DeviceInfo {

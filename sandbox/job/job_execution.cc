@@ -45,7 +45,7 @@ void JobExecution::clear_error() {
 }
 
 bool JobExecution::fail_infrastructure(const Error& error, const std::string& doing) {
-  if (error.code == ErrorCode::cancelled || monitor_.cancel)
+  if (error.code == ErrorCode::cancelled || monitor_.stop.stop_requested())
     return fail(ErrorKind::cancelled, "cancelled while " + doing);
   return fail(ErrorKind::internal_error, doing + ": " + error.message);
 }

@@ -33,7 +33,7 @@ class JobExecution {
   /// Tells the monitor that `done` cases are through the current stage, of as many as were named
   /// last.
   void case_done(std::size_t done, std::optional<std::size_t> total = std::nullopt);
-  Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, &monitor_.cancel); }
+  Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, monitor_.stop); }
 
   /// Ends the job as an error at the current stage; the first error stays. Returns false, for
   /// `return run.fail(...)`.

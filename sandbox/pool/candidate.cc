@@ -177,7 +177,7 @@ CandidateEvent Candidate::next(const Deadline& deadline) {
                                    {out_pipe_.get(), POLLIN, 0},
                                    {err_pipe_.get(), POLLIN, 0},
                                    {pidfd_.get(), POLLIN, 0}}};
-    ::poll(entries.data(), entries.size(), deadline.poll_ms());
+    poll_until(entries, deadline);
   }
 }
 

@@ -14,7 +14,7 @@ constexpr int kPoolSlots = kMaxSlots / 2;
 constexpr int kMaxDeaths = 2;  // of zygotes in a row, before a caller is told
 constexpr std::int64_t kParkMs = 15'000;
 constexpr auto kRetryPause = std::chrono::seconds(2);  // after a failure nobody waited for
-constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
+constexpr auto kWaitSlice = std::chrono::milliseconds(50);
 constexpr auto kHealthPause = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -26,8 +26,8 @@ CandidatePool::~CandidatePool() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
-    cancel_ = true;
   }
+  shutdown_.request_stop();
   changed_.notify_all();
   thread_.join();
   parked_.clear();
@@ -112,7 +112,7 @@ void CandidatePool::start_zygote(Lock& lock) {
   lock.unlock();
   old.reset();
   Result<std::shared_ptr<Zygote>> zygote =
-      fresh_zygote(Deadline::after_ms(config_.zygote_ready_ms, &cancel_));
+      fresh_zygote(Deadline::after_ms(config_.zygote_ready_ms, shutdown_.get_token()));
   lock.lock();
   if (zygote)
     zygote_ = std::move(*zygote);
@@ -137,7 +137,7 @@ Result<std::shared_ptr<Zygote>> CandidatePool::fresh_zygote(const Deadline& dead
 void CandidatePool::park_one(Lock& lock) {
   const std::int64_t wait_ms = kParkMs + (config_.spawn ? config_.zygote_ready_ms : 0);
   Result<std::unique_ptr<Candidate>> candidate =
-      park(lock, config_.job_limits, Deadline::after_ms(wait_ms, &cancel_));
+      park(lock, config_.job_limits, Deadline::after_ms(wait_ms, shutdown_.get_token()));
   if (!candidate) {
     // A zygote that died meanwhile is started again first; one that dies whenever it forks is a
     // failure.

@@ -10,13 +10,13 @@
 // Thread-safe. One thread refills it.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -69,7 +69,7 @@ class CandidatePool {
   std::optional<PoolFacts> facts_;
   int deaths_ = 0;  // of zygotes since a candidate parked
   bool stop_ = false;
-  std::atomic<bool> cancel_{false};
+  std::stop_source shutdown_;
   std::thread thread_;
 };
 

@@ -7,7 +7,7 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::int64_t kStartMs = 120'000;
-constexpr auto kLockSlice = std::chrono::milliseconds(kCancelPollMs);
+constexpr auto kLockSlice = std::chrono::milliseconds(50);
 
 std::string log_name(const SandboxConfig& config, std::string device, int number) {
   for (char& c : device) {
@@ -25,10 +25,10 @@ Judge::Judge(const SandboxConfig& config, Spawner& spawner, const std::string& d
       gpu_(lone_gpu(device)),
       device_(gpu_ ? gpu_->device : device),
       log_(log_name(config, device, number)),
-      warm_up_([this] { ready(Deadline::after_ms(kStartMs, &cancel_)); }) {}
+      warm_up_([this] { ready(Deadline::after_ms(kStartMs, shutdown_.get_token())); }) {}
 
 Judge::~Judge() {
-  cancel_ = true;
+  shutdown_.request_stop();
   warm_up_.join();
 }
 
@@ -201,7 +201,7 @@ Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
 }
 
 void Judge::release(const std::string& job) {
-  const auto guard = lock(Deadline::after_ms(kStartMs, &cancel_));
+  const auto guard = lock(Deadline::after_ms(kStartMs, shutdown_.get_token()));
   // A judge that is gone has nothing to forget.
   if (guard && socket_)
     send_frame(socket_.get(), release_header(job), {}, {}, Deadline::after_ms(1'000));

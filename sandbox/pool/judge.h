@@ -9,9 +9,9 @@
 // when it has died or missed a deadline, after which compare() of jobs prepared before fails.
 #pragma once
 
-#include <atomic>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -94,7 +94,7 @@ class Judge {
   UniqueFd socket_;
   std::optional<JudgeReady> ready_;
   std::string log_;
-  std::atomic<bool> cancel_{false};
+  std::stop_source shutdown_;
   std::thread warm_up_;
 };
 

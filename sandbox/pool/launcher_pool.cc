@@ -12,7 +12,7 @@ namespace {
 constexpr int kThreads = 3;  // a context takes longer to make than most recordings
 constexpr std::int64_t kStartMs = 30'000;
 constexpr auto kRetryPause = std::chrono::seconds(2);
-constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
+constexpr auto kWaitSlice = std::chrono::milliseconds(50);
 constexpr auto kIdleSlice =
     std::chrono::seconds(1);  // between looks for launchers that nobody asks for
 
@@ -28,8 +28,8 @@ LauncherPool::~LauncherPool() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
-    cancel_ = true;
   }
+  shutdown_.request_stop();
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
@@ -213,8 +213,9 @@ bool LauncherPool::wants_more() const {
 void LauncherPool::start_one(std::unique_lock<std::mutex>& lock) {
   const int faults = faults_, attempt = attempts_++;
   lock.unlock();
-  Result<std::unique_ptr<LauncherClient>> started = LauncherClient::start(
-      config_, spawner_, device_index_, driver_, Deadline::after_ms(kStartMs, &cancel_));
+  Result<std::unique_ptr<LauncherClient>> started =
+      LauncherClient::start(config_, spawner_, device_index_, driver_,
+                            Deadline::after_ms(kStartMs, shutdown_.get_token()));
   lock.lock();
   if (started) {
     device_ = (*started)->device();

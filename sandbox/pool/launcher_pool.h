@@ -22,7 +22,6 @@
 // else has been in. Thread-safe.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -30,6 +29,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -121,7 +121,7 @@ class LauncherPool {
   int starting_ = 0, ending_ = 0;
   int faults_ = 0;  // how often the parked ones were given up
   bool stop_ = false;
-  std::atomic<bool> cancel_{false};
+  std::stop_source shutdown_;
   std::vector<std::thread> threads_;  // each starts or ends one launcher at a time
 };
 

@@ -95,8 +95,8 @@ std::optional<ExitStatus> Process::wait(const Deadline& deadline) {
       return status_;
     }
     if (deadline.over()) return std::nullopt;
-    pollfd entry{pidfd_.get(), POLLIN, 0};
-    ::poll(&entry, 1, deadline.poll_ms());
+    std::array<pollfd, 1> entries{{{pidfd_.get(), POLLIN, 0}}};
+    poll_until(entries, deadline);
   }
 }
 

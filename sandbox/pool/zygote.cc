@@ -21,7 +21,7 @@ constexpr std::int64_t kCancelledForkMs = 1'000;
 constexpr unsigned kLogs =
     8;  // of zygotes that live at the same time; then the oldest is overwritten
 constexpr int kSlotUsers = kMaxSlots;
-constexpr auto kWaitSlice = std::chrono::milliseconds(kCancelPollMs);
+constexpr auto kWaitSlice = std::chrono::milliseconds(50);
 
 /// What the harness finds NVRTC by; in the jail, where the folder is.
 void show_toolkit(const std::string& setting, const std::string& folder,

@@ -1,33 +1,43 @@
-// Deadline: until when a blocking call may wait, and the flag that ends the wait early.
+// Deadline: the time at which a blocking call gives up, and the stop token that makes it give up
+// earlier.
 //
-//   Deadline deadline = Deadline::after_ms(2'000, &monitor.cancel);
-//   while (!deadline.over()) { poll(fds, n, deadline.poll_ms()); ... }
+//   const Deadline deadline = Deadline::after_ms(2'000, monitor.stop);
+//   std::array<pollfd, 1> entries{{{socket, POLLIN, 0}}};
+//   while (!deadline.over() && poll_until(entries, deadline) <= 0) {
+//   }
+//   changed.wait_until(lock, deadline.stop(), deadline.time(), [&] { return done; });
 //
-// A value; the flag it points to must outlive it. A wait notices the flag within kCancelPollMs.
+// A value. A stop request wakes both kinds of wait at once.
 #pragma once
 
+#include <poll.h>
+
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <limits>
+#include <span>
+#include <stop_token>
+#include <utility>
 
 namespace assay::sandbox {
 
-inline constexpr std::int64_t kCancelPollMs = 50;
 inline constexpr std::int64_t kForeverMs = 365LL * 24 * 3600 * 1000;
 
 class Deadline {
  public:
-  static Deadline after_ms(std::int64_t ms, const std::atomic<bool>* cancel = nullptr) {
+  static Deadline after_ms(std::int64_t ms, std::stop_token stop = {}) {
     return Deadline(std::chrono::steady_clock::now() +
                         std::chrono::milliseconds(std::clamp<std::int64_t>(ms, 0, kForeverMs)),
-                    cancel);
+                    std::move(stop));
   }
   static Deadline never() { return after_ms(kForeverMs); }
 
-  bool cancelled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
+  bool cancelled() const { return stop_.stop_requested(); }
   bool expired() const { return std::chrono::steady_clock::now() >= at_; }
   bool over() const { return cancelled() || expired(); }
+  std::chrono::steady_clock::time_point time() const { return at_; }
+  const std::stop_token& stop() const { return stop_; }
   /// Milliseconds left, rounded up, 0 when expired.
   std::int64_t remaining_ms() const {
     const auto left =
@@ -35,18 +45,18 @@ class Deadline {
             .count();
     return std::max<std::int64_t>(left, 0);
   }
-  /// What to give poll(2): short enough to notice the cancel flag.
-  int poll_ms() const {
-    const std::int64_t slice = cancel_ != nullptr ? kCancelPollMs : 1'000;
-    return static_cast<int>(std::min(remaining_ms(), slice));
-  }
 
  private:
-  Deadline(std::chrono::steady_clock::time_point at, const std::atomic<bool>* cancel)
-      : at_(at), cancel_(cancel) {}
+  Deadline(std::chrono::steady_clock::time_point at, std::stop_token stop)
+      : at_(at), stop_(std::move(stop)) {}
 
   std::chrono::steady_clock::time_point at_;
-  const std::atomic<bool>* cancel_;
+  std::stop_token stop_;
 };
+
+/// poll(2) on `entries` until one is ready, the deadline passes or a stop is requested. Returns the
+/// number of ready entries, 0 at the deadline or the stop, -1 with errno. It may also return 0
+/// early: call it in a loop that checks the deadline.
+int poll_until(std::span<pollfd> entries, const Deadline& deadline);
 
 }  // namespace assay::sandbox

@@ -1,6 +1,5 @@
 #include "sandbox/wire/frame.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -33,8 +32,8 @@ Status wait_for(int socket, short events, const Deadline& deadline) {
   while (true) {
     if (deadline.cancelled()) return fail(ErrorCode::cancelled, "cancelled");
     if (deadline.expired()) return fail(ErrorCode::resource_exhausted, "the deadline passed");
-    pollfd entry{socket, events, 0};
-    const int ready = ::poll(&entry, 1, deadline.poll_ms());
+    std::array<pollfd, 1> entries{{{socket, events, 0}}};
+    const int ready = poll_until(entries, deadline);
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR) return fail_errno("poll");
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
 
 #include "base/handle.h"
 #include "server/runs/verdict_check.h"
@@ -29,7 +30,8 @@ struct StoredJobs::Live {
   sandbox::Job job;
   std::string run;
   Lane* lane = nullptr;
-  sandbox::JobMonitor monitor;
+  std::stop_source stop;  // ends the job, whether it waits or runs
+  sandbox::JobMonitor monitor{.stop = stop.get_token()};
   std::int64_t queued_ns = 0;
   // guarded by mutex_:
   JobState state = JobState::queued;
@@ -67,7 +69,7 @@ StoredJobs::~StoredJobs() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    for (const auto& [id, live] : live_) live->monitor.cancel = true;
+    for (const auto& [id, live] : live_) live->stop.request_stop();
   }
   changed_.notify_all();
   for (std::thread& worker : workers_) worker.join();
@@ -239,7 +241,7 @@ Status StoredJobs::cancel(const std::string& job) {
   {
     const std::lock_guard lock(mutex_);
     was_queued = found->lane->queue.remove(job);
-    found->monitor.cancel = true;
+    found->stop.request_stop();
   }
   if (was_queued)
     finish(found,

@@ -231,10 +231,11 @@ TEST_CASE("compile works for several targets without a GPU") {
 }
 
 TEST_CASE("a job can be cancelled while it runs") {
-  JobMonitor monitor;
+  std::stop_source cancel;
+  JobMonitor monitor{.stop = cancel.get_token()};
   std::thread canceller([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    monitor.cancel = true;
+    cancel.request_stop();
   });
   const auto start = std::chrono::steady_clock::now();
   const Verdict verdict = cpu().execute(

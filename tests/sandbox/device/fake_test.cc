@@ -89,12 +89,13 @@ TEST_CASE("the fake device sleeps within the job's limit and can be cancelled") 
   CHECK(run(job).error_kind == ErrorKind::timeout);
 
   job.limits.run_wall_ms = 60'000;
-  JobMonitor monitor;
+  std::stop_source cancel;
+  JobMonitor monitor{.stop = cancel.get_token()};
   const auto device = make_fake_device();
   const auto start = std::chrono::steady_clock::now();
   std::thread canceller([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    monitor.cancel = true;
+    cancel.request_stop();
   });
   const Verdict verdict = device->execute(job, monitor);
   canceller.join();

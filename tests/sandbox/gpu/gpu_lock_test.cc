@@ -96,13 +96,13 @@ TEST_CASE("a sharer may join the others' turn for a moment, though somebody wait
         std::async(std::launch::async, [&] { return lease.share(Deadline::never()); });
     alone.reset();  // the sharers' turn begins
     std::optional<GpuLock::Hold> sharing(std::move(*waiting.get()));
-    std::atomic<bool> cancel{false};
+    std::stop_source cancel;
     std::future<bool> timing = std::async(std::launch::async, [&] {
-      return lease.alone(Deadline::after_ms(60'000, &cancel)).has_value();
+      return lease.alone(Deadline::after_ms(60'000, cancel.get_token())).has_value();
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it is in the queue
     const bool joined = lease.share(Deadline::after_ms(kSoonMs)).has_value();
-    cancel = true;
+    cancel.request_stop();
     CHECK_FALSE(timing.get());
     return joined;
   };
@@ -113,8 +113,10 @@ TEST_CASE("a sharer may join the others' turn for a moment, though somebody wait
 TEST_CASE("one who stops waiting leaves the queue to the others") {
   GpuLock lease(1);
   Result<GpuLock::Hold> held = lease.share(Deadline::never());
-  std::atomic<bool> cancel{true};
-  const Result<GpuLock::Hold> cancelled = lease.alone(Deadline::after_ms(10'000, &cancel));
+  std::stop_source cancel;
+  cancel.request_stop();
+  const Result<GpuLock::Hold> cancelled =
+      lease.alone(Deadline::after_ms(10'000, cancel.get_token()));
   REQUIRE_FALSE(cancelled);
   CHECK(cancelled.error().code == ErrorCode::cancelled);
   held->release();

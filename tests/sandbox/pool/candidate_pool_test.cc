@@ -175,9 +175,11 @@ TEST_CASE("a zygote that cannot start is an error with its last words") {
 TEST_CASE("waiting for a candidate can be cancelled") {
   Spawner spawner;
   CandidatePool pool(real_config(), spawner);
-  std::atomic<bool> cancel{true};
+  std::stop_source cancel;
+  cancel.request_stop();
   const auto start = std::chrono::steady_clock::now();
-  CHECK(pool.take({}, Deadline::after_ms(60'000, &cancel)).error().code == ErrorCode::cancelled);
+  CHECK(pool.take({}, Deadline::after_ms(60'000, cancel.get_token())).error().code ==
+        ErrorCode::cancelled);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(200));
 }
 

@@ -93,14 +93,14 @@ TEST_CASE("launchers are made ready one after the other, and for those who wait 
   };
   LauncherPool nursery(config, spawner, 0, "fake");
   CHECK(comes_to(1));
-  std::atomic<bool> cancel{false};
+  std::stop_source cancel;
   const auto wait_for_one = [&] {
-    return nursery.take(Deadline::after_ms(10'000, &cancel)).has_value();
+    return nursery.take(Deadline::after_ms(10'000, cancel.get_token())).has_value();
   };
   std::future<bool> first = std::async(std::launch::async, wait_for_one),
                     second = std::async(std::launch::async, wait_for_one);
   CHECK(comes_to(2));
-  cancel = true;
+  cancel.request_stop();
   CHECK_FALSE(first.get());
   CHECK_FALSE(second.get());
 }
@@ -121,8 +121,9 @@ TEST_CASE("launchers that cannot start are an error that says why, and a cancell
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   config.launcher = script.string();
   LauncherPool silent(config, spawner, 0, "fake");
-  std::atomic<bool> cancel{true};
-  const auto cancelled = silent.take(Deadline::after_ms(5'000, &cancel));
+  std::stop_source cancel;
+  cancel.request_stop();
+  const auto cancelled = silent.take(Deadline::after_ms(5'000, cancel.get_token()));
   REQUIRE_FALSE(cancelled);
   CHECK(cancelled.error().code == ErrorCode::cancelled);
 }

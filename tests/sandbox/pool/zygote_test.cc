@@ -66,7 +66,8 @@ TEST_CASE(
 TEST_CASE("who is cancelled while a child is being made leaves the zygote to the others") {
   Spawner spawner;
   const auto zygote = started(spawner, slow_zygote("0.2"));
-  std::atomic<bool> cancel{true};
-  CHECK(fork(*zygote, Deadline::after_ms(5'000, &cancel)));
+  std::stop_source cancel;
+  cancel.request_stop();
+  CHECK(fork(*zygote, Deadline::after_ms(5'000, cancel.get_token())));
   CHECK(zygote->alive());
 }

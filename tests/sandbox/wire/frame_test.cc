@@ -178,18 +178,19 @@ TEST_CASE("a stream that never runs dry does not keep its reader from the clock"
   CHECK(std::chrono::steady_clock::now() - since < std::chrono::seconds(3));
 }
 
-TEST_CASE("waiting ends at the deadline and at the cancel flag") {
+TEST_CASE("waiting ends at the deadline and at a stop request") {
   SocketPair sockets = pair();
   CHECK(receive_frame(sockets.theirs.get(), Deadline::after_ms(20)).error().code ==
         ErrorCode::resource_exhausted);
-  std::atomic<bool> cancel{false};
+  std::stop_source cancel;
   std::thread setter([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    cancel = true;
+    cancel.request_stop();
   });
   const auto start = std::chrono::steady_clock::now();
-  CHECK(receive_frame(sockets.theirs.get(), Deadline::after_ms(10'000, &cancel)).error().code ==
-        ErrorCode::cancelled);
+  CHECK(receive_frame(sockets.theirs.get(), Deadline::after_ms(10'000, cancel.get_token()))
+            .error()
+            .code == ErrorCode::cancelled);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(200));
   setter.join();
   const std::string payload(32U << 20, 'x');

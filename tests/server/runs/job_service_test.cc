@@ -107,7 +107,8 @@ TEST_CASE("a verdict that was cut short by the stop is not kept, whatever it say
               .concurrency = 1};
     }
     sandbox::Verdict execute(const sandbox::Job& job, sandbox::JobMonitor& monitor) override {
-      while (!monitor.cancel) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      while (!monitor.stop.stop_requested())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return verdict_without_execution(job, ErrorKind::attribute_error,
                                        "found before the compiler was asked");
     }

@@ -1,0 +1,36 @@
+#include "sandbox/wire/deadline.h"
+
+#include <sys/eventfd.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "base/unique_fd.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::int64_t kNoEventMs = 50;  // the poll's length when no event descriptor can be made
+
+int poll_for(std::span<pollfd> entries, std::int64_t ms) {
+  const auto most = static_cast<std::int64_t>(std::numeric_limits<int>::max());
+  return ::poll(entries.data(), entries.size(), static_cast<int>(std::min(ms, most)));
+}
+
+}  // namespace
+
+int poll_until(std::span<pollfd> entries, const Deadline& deadline) {
+  if (!deadline.stop().stop_possible()) return poll_for(entries, deadline.remaining_ms());
+  const UniqueFd event(::eventfd(0, EFD_CLOEXEC));
+  if (!event) return poll_for(entries, std::min(deadline.remaining_ms(), kNoEventMs));
+  // The stop request runs this in the thread that makes it, or here if it was made before.
+  const std::stop_callback wake(deadline.stop(), [&] { (void)!::eventfd_write(event.get(), 1); });
+  std::vector<pollfd> all(entries.begin(), entries.end());
+  all.push_back({event.get(), POLLIN, 0});
+  const int ready = poll_for(all, deadline.remaining_ms());
+  if (ready < 0) return ready;
+  std::copy(all.begin(), all.end() - 1, entries.begin());
+  return all.back().revents != 0 ? ready - 1 : ready;
+}
+
+}  // namespace assay::sandbox

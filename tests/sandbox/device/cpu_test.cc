@@ -178,7 +178,8 @@ TEST_CASE(
   CHECK_FALSE(stubborn.diagnostic);
 
   job.source =
-      "import sys\ndef vector_add(x, y):\n    raise sys.modules['harness.time_limit'].TimeIsUp('at "
+      "import sys\ndef vector_add(x, y):\n    raise "
+      "sys.modules['harness.entry.time_limit'].TimeIsUp('at "
       "once')\n";
   const Verdict liar = run(job);
   CHECK(to_string(liar.error_kind) == to_string(ErrorKind::protocol_error));

@@ -23,7 +23,7 @@ SandboxConfig slow_zygote(const std::string& seconds) {
 import os, sys, time
 sys.path.insert(0, ")" << std::filesystem::path(config.harness_dir).parent_path().string()
                         << R"(")
-from harness.frames import Channel
+from harness.wire.frames import Channel
 channel = Channel.from_fd(int(sys.argv[sys.argv.index("--keep-fd") + 1]))
 channel.send({"type": "ready", "torch": "", "triton": "", "python": "", "nvrtc": "", "layers": [], "threads": 1})
 for frame in channel:

@@ -1,10 +1,10 @@
 #include "sandbox/wire/deadline.h"
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <thread>
 
 #include "sandbox/wire/frame.h"
+#include "tests/catch.h"
 
 using namespace assay::sandbox;
 

@@ -1,8 +1,8 @@
 """Adds a toy of each kind as the how-to says: its code blocks are applied to a copy of the tree.
 
 A comment above a block says what to do with it:
-`<!-- file: PATH -->` writes a file, `<!-- in PATH, after: LINE -->` inserts behind the one line that
-has this text, `<!-- run -->` is run by a shell in the copy."""
+`<!-- file: PATH -->` writes a file. `<!-- in PATH, after: TEXT -->` inserts behind the one line that
+has this text, `instead of` replaces this line. `<!-- run -->` is run by a shell in the copy."""
 
 from __future__ import annotations
 
@@ -20,18 +20,22 @@ ROOT = Path(__file__).resolve().parents[2]
 HOW_TO = ROOT / "docs/how-to"
 BINARY = Path(os.environ.get("ASSAY_BIN", ROOT / "build/release/bin/assay"))
 BLOCK = re.compile(
-    r"<!-- (?:(?P<run>run)|file: (?P<file>\S+)|in (?P<edited>\S+), after: (?P<after>.+?)) -->\n"
+    r"<!-- (?:(?P<run>run)|file: (?P<file>\S+)|in (?P<edited>\S+), (?P<how>after|instead of): (?P<at>.+?)) -->\n"
     r"```\w*\n(?P<text>.*?)```\n",
     re.DOTALL,
 )
-LEFT_OUT = ("measurements/results/", "docs/reference/generated/", "tests/")
+LEFT_OUT = ("measurements/results/", "docs/reference/generated/")
 
 
 @pytest.fixture(scope="session")
 def tracked() -> list[str]:
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True)
-    return [name for name in done.stdout.splitlines() if not name.startswith(LEFT_OUT)]
+    return [
+        name
+        for name in done.stdout.splitlines()
+        if not name.startswith(LEFT_OUT) and not name.startswith("tests/")
+    ] + ["tests/test_layering.py"]
 
 
 @pytest.fixture
@@ -59,12 +63,13 @@ def apply(document: str, copy: Path) -> tuple[list[str], list[str]]:
             touched.append(match["file"])
         else:
             file = copy / match["edited"]
-            before, found, rest = file.read_text(encoding="utf-8").partition(match["after"])
-            assert found and match["after"] not in rest, (
-                f"{match['edited']} does not have one line with {match['after']!r}"
-            )
-            line, _, rest = rest.partition("\n")
-            file.write_text(before + found + line + "\n" + match["text"] + rest, encoding="utf-8")
+            lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+            found = [i for i, line in enumerate(lines) if match["at"] in line]
+            assert len(found) == 1, f"{match['edited']} has {len(found)} lines with {match['at']!r}"
+            end = found[0] + 1
+            begin = end if match["how"] == "after" else found[0]
+            lines[begin:end] = [match["text"]]
+            file.write_text("".join(lines), encoding="utf-8")
             touched.append(match["edited"])
     assert text.count("<!-- ") == len(touched) + len(commands), "a comment has no block"
     assert touched, "nothing to add"
@@ -111,6 +116,19 @@ def compiles(files: list[str], copy: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
+def layers_hold(copy: Path) -> None:
+    """No include points upwards, and every folder has its line."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, "tests/test_layering.py", "-k", "line or cycle or downwards"],
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
 def test_an_operator(copy: Path) -> None:
     touched, commands = apply("add-an-operator.md", copy)
     assert {Path(file).name for file in touched} == {"spec.toml", "reference.py", "oracle.py"}
@@ -122,3 +140,15 @@ def test_an_importer(copy: Path) -> None:
     touched, commands = apply("add-an-importer.md", copy)
     assert "toy_square" in run(commands, copy)
     compiles(touched, copy)
+
+
+def test_a_device(copy: Path) -> None:
+    touched, _ = apply("add-a-device.md", copy)
+    compiles(touched, copy)
+    layers_hold(copy)
+
+
+def test_an_agent(copy: Path) -> None:
+    touched, _ = apply("add-an-agent.md", copy)
+    compiles(touched, copy)
+    layers_hold(copy)

@@ -23,13 +23,20 @@ struct AttemptRequest {
 /// to submit.
 inline constexpr const char* kPromptRefused = "prompt_refused";
 
+/// A hint of the verdict: its kind (docs/reference/verdict.md) and its sentence.
+struct AttemptHint {
+  std::string kind, text;
+
+  bool operator==(const AttemptHint&) const = default;
+};
+
 struct Attempt {
   std::string outcome;      // "pass", "fail", "error" as graded; "no_code", "refused" or "error"
                             // (prompt_refused) when nothing was graded
   std::string error_kind;   // "none", "wrong_result", ...; kPromptRefused
   std::string stage;        // where the job ended
   std::string explanation;  // one line
-  std::vector<std::string> hints;
+  std::vector<AttemptHint> hints;
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
   double cost_usd = 0;         // of the replies whose cost is known

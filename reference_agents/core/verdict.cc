@@ -27,7 +27,8 @@ void read_verdict(const mcp::ToolResult& answer, Attempt& attempt) {
   const json* hints = field(verdict, "hints");
   if (hints == nullptr || !hints->is_array()) return;
   for (const json& hint : *hints) {
-    if (hint.is_string()) attempt.hints.push_back(hint.get<std::string>());
+    if (hint.is_object())
+      attempt.hints.push_back({string_field(hint, "kind"), string_field(hint, "text")});
   }
 }
 

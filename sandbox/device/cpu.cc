@@ -25,12 +25,16 @@ constexpr const char* kNeedsGpu =
     "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
 constexpr int kMaxConcurrency = 8;
 
-/// Of a public case: what kinds of hidden ones there are is nobody's business.
-std::string why_not_interpreted(const CaseRequest& one) {
-  if (one.interpreter) return "more than " + std::to_string(kMaxCasesPerCandidate) + " cases";
+/// Why a public case is skipped. For a hidden case the reason would tell its type or its size.
+SkippedCases skipped(const CaseRequest& one) {
+  if (one.interpreter)
+    return {{one.id},
+            0,
+            SkipReason::too_many,
+            "more than " + std::to_string(kMaxCasesPerCandidate) + " cases"};
   if (one.dtype == "bfloat16" || one.dtype.starts_with("float8"))
-    return one.dtype + ", which the interpreter cannot run";
-  return "too large for the interpreter";
+    return {{one.id}, 0, SkipReason::dtype, one.dtype + ", which the interpreter cannot run"};
+  return {{one.id}, 0, SkipReason::too_large, "too large for the interpreter"};
 }
 
 /// The cases that the interpreter can run; the others are named in the verdict.
@@ -40,7 +44,7 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
     if (one.interpreter && chosen.size() < kMaxCasesPerCandidate) {
       chosen.push_back(one);
     } else if (!one.hidden) {
-      verdict.skipped_cases.push_back(one.id + ": " + why_not_interpreted(one));
+      verdict.skipped_cases.push_back(skipped(one));
     }
   }
   const auto hidden = std::count_if(job.cases.begin(), job.cases.end(), [](const CaseRequest& one) {
@@ -48,7 +52,7 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
   });
   if (hidden > 0)
     verdict.skipped_cases.push_back(
-        std::to_string(hidden) + " hidden: too large or of a type that the interpreter cannot run");
+        {{}, hidden, SkipReason::hidden, "too large or of a type that the interpreter cannot run"});
   return chosen;
 }
 
@@ -62,7 +66,7 @@ bool is_the_submissions(ErrorKind kind) {
     case ErrorKind::memory_limit:
     case ErrorKind::process_limit:
     case ErrorKind::unsupported: return false;
-    default: return !is_ours(kind);
+    default: return !is_inconclusive(kind);
   }
 }
 
@@ -70,7 +74,7 @@ bool is_the_submissions(ErrorKind kind) {
 /// being run.
 bool was_interpreted(const Verdict& verdict) {
   return verdict.stage == Stage::run && verdict.error_kind != ErrorKind::unsupported &&
-         !is_ours(verdict.error_kind);
+         !is_inconclusive(verdict.error_kind);
 }
 
 void set_tier(Verdict& verdict, Tier tier, const char* reason) {
@@ -203,9 +207,11 @@ class CpuDevice final : public Device {
         run.fail(failed.error_kind, failed.stage, failed.detail);
         return;
       }
+      const std::string_view kind = to_string(failed.error_kind);
       run.verdict().hints.push_back(
-          "could not be recorded for " + target_of(run.job()) + ", so no resource figures (" +
-          std::string(to_string(failed.error_kind)) + "): " + failed.detail);
+          {HintKind::not_recorded, largest.cases.empty() ? "" : largest.cases.front().id,
+           "could not be recorded for " + target_of(run.job()) + ", so no resource figures (" +
+               std::string(kind) + "): " + failed.detail});
       return;
     }
     const Verdict figures = beside.finish();

@@ -155,7 +155,8 @@ GpuJob::Plans GpuJob::record_baseline() {
       gpu_.oracles.record(beside, gpu_.pool, prepared_, gpu_.facts.target, job.baseline_source,
                           {.alternatives = true, .candidates = gpu_.config.recorders});
   if (!recorded) {
-    run_.verdict().hints.push_back("the oracle could not be recorded: " + beside.finish().detail);
+    run_.verdict().hints.push_back({HintKind::oracle_not_recorded, "",
+                                    "the oracle could not be recorded: " + beside.finish().detail});
     return {};
   }
   Plans plans;

@@ -147,11 +147,11 @@ bool HostTier::attribute(JobExecution& run, Judge& judge, const PreparedJob& pre
   Verdict& verdict = run.verdict();
   if (!without) {
     const Verdict ended = beside.finish();
-    if (is_ours(ended.error_kind)) return run.fail(ended.error_kind, ended.detail);
-    verdict.hints.push_back(
-        "whose work the outputs are could not be told: with kernel launches that do nothing it "
-        "ended (" +
-        std::string(to_string(ended.error_kind)) + ")");
+    if (is_inconclusive(ended.error_kind)) return run.fail(ended.error_kind, ended.detail);
+    verdict.hints.push_back({HintKind::unattributed_run, "",
+                             "could not verify that the submission's kernels produced the outputs: "
+                             "the run with empty kernels failed (" +
+                                 std::string(to_string(ended.error_kind)) + ")"});
     return true;
   }
   for (std::size_t i = 0; i < without->size(); ++i) {

@@ -86,6 +86,32 @@ constexpr std::array kErrorKinds = {
 // Adding an ErrorKind without its name fails here, not in a verdict.
 static_assert(kErrorKinds.size() == static_cast<std::size_t>(ErrorKind::internal_error) + 1);
 
+constexpr std::array kHintKinds = {
+    Name<HintKind>{HintKind::other, "other"},
+    Name<HintKind>{HintKind::would_be_slow, "would_be_slow"},
+    Name<HintKind>{HintKind::spills, "spills"},
+    Name<HintKind>{HintKind::low_occupancy, "low_occupancy"},
+    Name<HintKind>{HintKind::many_launches, "many_launches"},
+    Name<HintKind>{HintKind::no_own_kernel, "no_own_kernel"},
+    Name<HintKind>{HintKind::not_recorded, "not_recorded"},
+    Name<HintKind>{HintKind::unattributed_run, "unattributed_run"},
+    Name<HintKind>{HintKind::not_deterministic, "not_deterministic"},
+    Name<HintKind>{HintKind::oracle_not_recorded, "oracle_not_recorded"},
+    Name<HintKind>{HintKind::oracle_not_timed, "oracle_not_timed"},
+    Name<HintKind>{HintKind::oracle_block_missing, "oracle_block_missing"},
+    Name<HintKind>{HintKind::pytorch_not_timed, "pytorch_not_timed"},
+};
+static_assert(kHintKinds.size() == static_cast<std::size_t>(HintKind::pytorch_not_timed) + 1);
+
+constexpr std::array kSkipReasons = {
+    Name<SkipReason>{SkipReason::other, "other"},
+    Name<SkipReason>{SkipReason::too_many, "too_many"},
+    Name<SkipReason>{SkipReason::dtype, "dtype"},
+    Name<SkipReason>{SkipReason::too_large, "too_large"},
+    Name<SkipReason>{SkipReason::hidden, "hidden"},
+};
+static_assert(kSkipReasons.size() == static_cast<std::size_t>(SkipReason::hidden) + 1);
+
 template <class Table, class Enum>
 std::string_view name_of(const Table& table, Enum value) {
   for (const auto& [known, name] : table) {
@@ -109,6 +135,8 @@ std::string_view to_string(Outcome outcome) { return name_of(kOutcomes, outcome)
 std::string_view to_string(Tier tier) { return name_of(kTiers, tier); }
 std::string_view to_string(Stage stage) { return name_of(kStages, stage); }
 std::string_view to_string(ErrorKind kind) { return name_of(kErrorKinds, kind); }
+std::string_view to_string(HintKind kind) { return name_of(kHintKinds, kind); }
+std::string_view to_string(SkipReason reason) { return name_of(kSkipReasons, reason); }
 
 std::optional<JobKind> job_kind_from(std::string_view text) {
   return value_of<JobKind>(kJobKinds, text);
@@ -120,6 +148,29 @@ std::optional<Tier> tier_from(std::string_view text) { return value_of<Tier>(kTi
 std::optional<Stage> stage_from(std::string_view text) { return value_of<Stage>(kStages, text); }
 std::optional<ErrorKind> error_kind_from(std::string_view text) {
   return value_of<ErrorKind>(kErrorKinds, text);
+}
+std::optional<HintKind> hint_kind_from(std::string_view text) {
+  return value_of<HintKind>(kHintKinds, text);
+}
+std::optional<SkipReason> skip_reason_from(std::string_view text) {
+  return value_of<SkipReason>(kSkipReasons, text);
+}
+
+bool is_infrastructure_error(ErrorKind kind) {
+  return kind == ErrorKind::aborted || kind == ErrorKind::device_unhealthy ||
+         kind == ErrorKind::internal_error;
+}
+
+bool is_inconclusive(ErrorKind kind) {
+  return kind == ErrorKind::cancelled || is_infrastructure_error(kind);
+}
+
+std::vector<std::string> lines_of(const SkippedCases& skipped) {
+  std::vector<std::string> lines;
+  for (const std::string& id : skipped.ids) lines.push_back(id + ": " + skipped.text);
+  if (skipped.hidden > 0)
+    lines.push_back(std::to_string(skipped.hidden) + " hidden: " + skipped.text);
+  return lines;
 }
 
 bool takes_language(std::string_view dialect, std::string_view language) {

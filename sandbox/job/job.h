@@ -10,8 +10,8 @@
 // A Verdict is positive evidence: status `pass` needs one complete, passing CaseRecord for every
 // case of the job. Silence, an early exit, half a frame or a second result is an error. Only the
 // judge writes the numerics of a CaseRecord. The JSON form (documented in
-// docs/reference/verdict.md, versioned by kVerdictFormat) lives in tools/json/verdict_json.h. These
-// structs are values: copy and move them freely between threads, never share one mutably.
+// docs/reference/verdict.md, versioned by kVerdictFormatName) lives in tools/json/verdict_json.h.
+// These structs are values: copy and move them freely between threads, never share one mutably.
 #pragma once
 
 #include <array>
@@ -25,8 +25,6 @@
 #include "sandbox/job/profile.h"
 
 namespace assay::sandbox {
-
-inline constexpr int kVerdictFormat = 1;
 
 enum class JobKind {
   compile,  // compile and record for `targets`; nothing runs on a device
@@ -95,16 +93,53 @@ enum class ErrorKind {
   internal_error,
 };
 
+/// The kinds of hints. Redaction and reports decide on the kind and never on the text.
+enum class HintKind {
+  other,                 // of a verdict from before hints had kinds
+  would_be_slow,         // most of the GPU would be idle
+  spills,                // a kernel spills registers
+  low_occupancy,         // a kernel leaves too few warps to hide latency
+  many_launches,         // launch overhead dominates
+  no_own_kernel,         // compiled, and launches no kernel of the submission
+  not_recorded,          // no resource figures; the text quotes the submission's error
+  unattributed_run,      // the host tier could not tell whose work the outputs are
+  not_deterministic,     // two runs on the same inputs differ
+  oracle_not_recorded,   // no speed-up: the oracle's launch plans are missing
+  oracle_not_timed,      // no speed-up: the oracle's run ended in an error
+  oracle_block_missing,  // a block of the oracle's samples was dropped
+  pytorch_not_timed,     // PyTorch's time is missing
+};
+
+/// Why a device leaves out a case.
+enum class SkipReason {
+  other,      // of a verdict from before reasons had kinds
+  too_many,   // more cases than one candidate process runs
+  dtype,      // the device cannot compute with this type
+  too_large,  // the device cannot run a case of this size
+  hidden,     // not told apart, because the reason would describe the hidden cases
+};
+
+/// Errors of Assay or of its machine. The submission is not to blame, and the attempt does not
+/// count. `cancelled` is not one of them: the client asked for it, so the attempt counts.
+bool is_infrastructure_error(ErrorKind kind);
+/// Errors that tell nothing about the submission: every infrastructure error, and `cancelled`,
+/// which ends a job before its answer is known.
+bool is_inconclusive(ErrorKind kind);
+
 std::string_view to_string(JobKind kind);
 std::string_view to_string(Outcome outcome);
 std::string_view to_string(Tier tier);
 std::string_view to_string(Stage stage);
 std::string_view to_string(ErrorKind kind);
+std::string_view to_string(HintKind kind);
+std::string_view to_string(SkipReason reason);
 std::optional<JobKind> job_kind_from(std::string_view text);
 std::optional<Outcome> outcome_from(std::string_view text);
 std::optional<Tier> tier_from(std::string_view text);
 std::optional<Stage> stage_from(std::string_view text);
 std::optional<ErrorKind> error_kind_from(std::string_view text);
+std::optional<HintKind> hint_kind_from(std::string_view text);
+std::optional<SkipReason> skip_reason_from(std::string_view text);
 
 /// What a source is written in: Python with kernels in the operator's dialect, or CUDA C++
 /// (docs/reference/cuda-submissions.md).
@@ -208,13 +243,16 @@ struct CaseRecord {
   std::string id;
   bool hidden = false;
   Outcome outcome = Outcome::error;
-  std::string reason;                   // one sentence for an agent; empty on pass
+  /// One sentence for an agent, empty on a pass. Of a wrong result it names the number of wrong
+  /// elements and the first of them.
+  std::string reason;
   std::optional<double> max_abs_error;  // scaled as the spec's tolerance says
   std::optional<double> float64_error;  // max abs error against a float64 reference, same scale
   std::optional<bool> strict_pass;
   std::int64_t elements = 0;
   std::int64_t mismatches = 0;
   std::optional<Mismatch> first_mismatch;
+  std::string modified;  // the input that was written to and must not be; empty: none
   std::optional<Timing> latency;
   std::optional<Timing> baseline_latency;  // the oracle
   std::optional<double> pytorch_ns;
@@ -251,6 +289,8 @@ struct Diagnostic {
   std::optional<std::int64_t> line;  // in the submission
   std::string code;                  // that line's text
   std::string traceback;             // submission frames only
+  /// The name that the error is about: torch's operation, or the argument. Untrusted.
+  std::string subject = {};
 };
 
 struct Artifact {
@@ -278,6 +318,27 @@ struct Provenance {
       plans;  // case -> SHA-256 of the stored plan that was replayed; none: a source was recorded
 };
 
+/// A next step or a static finding, for the reader of a verdict.
+struct Hint {
+  HintKind kind = HintKind::other;
+  std::string case_id;  // the case that it is about; empty: the whole submission
+  std::string text;     // one sentence, to show
+
+  bool operator==(const Hint&) const = default;
+};
+
+/// Cases that the device did not run, and why.
+struct SkippedCases {
+  std::vector<std::string> ids;  // by name
+  std::int64_t hidden = 0;       // hidden cases that are counted and not named
+  SkipReason reason = SkipReason::other;
+  std::string text;  // why, to show: "too large for the interpreter"
+
+  bool operator==(const SkippedCases&) const = default;
+};
+/// The lines that a reader sees: "large: too large for the interpreter", "3 hidden: too large".
+std::vector<std::string> lines_of(const SkippedCases& skipped);
+
 struct Verdict {
   std::string job;
   JobKind kind = JobKind::test;
@@ -290,9 +351,9 @@ struct Verdict {
   std::string detail;          // more of it, e.g. the signal's name
   std::optional<Diagnostic> diagnostic;
   std::vector<CaseRecord> cases;
-  std::vector<std::string> skipped_cases;  // "large: too large for the interpreter"
+  std::vector<SkippedCases> skipped_cases;
   std::vector<KernelReport> kernels;
-  std::vector<std::string> hints;  // next steps, static findings ("launches 1 program ...")
+  std::vector<Hint> hints;
   std::vector<Artifact> artifacts;
   std::string stdout_text, stderr_text;  // untrusted, bounded, escaped where shown
   Tier tier = Tier::none;

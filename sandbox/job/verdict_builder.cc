@@ -21,12 +21,13 @@ std::string count_of(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-std::string summarise_pass(const Verdict& verdict) {
+std::string summarise_pass(const Verdict& verdict, const std::string& allowed) {
   double worst = 0;
   for (const CaseRecord& record : verdict.cases)
     worst = std::max(worst, record.max_abs_error.value_or(0));
   std::string text = "pass: " + count_of(verdict.cases.size(), "case") +
                      " right, largest scaled error " + number(worst);
+  if (!allowed.empty()) text += " " + allowed;
   if (verdict.perf) text += ", perf " + number(*verdict.perf) + " (oracle latency / yours)";
   return text;
 }
@@ -91,6 +92,13 @@ void add_record(Verdict& verdict, CaseRecord record, ErrorKind kind) {
   verdict.cases.push_back(std::move(record));
 }
 
+void add_hint(Verdict& verdict, Hint hint) {
+  const bool known = std::any_of(verdict.hints.begin(), verdict.hints.end(), [&](const Hint& one) {
+    return one.kind == hint.kind && one.text == hint.text;
+  });
+  if (!known) verdict.hints.push_back(std::move(hint));
+}
+
 void conclude(Verdict& verdict, const std::vector<std::string>& required_cases) {
   const bool ended = verdict.outcome == Outcome::error && verdict.error_kind != ErrorKind::none;
   if (!ended) {
@@ -135,12 +143,12 @@ std::optional<double> geometric_mean_perf(const std::vector<CaseRecord>& cases) 
   return std::exp(sum / static_cast<double>(std::count(counts.begin(), counts.end(), true)));
 }
 
-std::string summarise(const Verdict& verdict) {
+std::string summarise(const Verdict& verdict, const std::string& allowed) {
   switch (verdict.outcome) {
     case Outcome::pass:
       if (verdict.kind == JobKind::compile)
         return "compiled: " + count_of(verdict.kernels.size(), "kernel");
-      return summarise_pass(verdict);
+      return summarise_pass(verdict, allowed);
     case Outcome::fail: return summarise_failure(verdict);
     case Outcome::error: return summarise_error(verdict);
   }

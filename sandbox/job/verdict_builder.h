@@ -29,6 +29,9 @@ void end_with_error(Verdict& verdict, ErrorKind kind, Stage stage, std::string d
 /// first failing case.
 void conclude(Verdict& verdict, const std::vector<std::string>& required_cases);
 
+/// Adds a hint, unless the verdict has one of the same kind and text.
+void add_hint(Verdict& verdict, Hint hint);
+
 /// A judged case: `kind` is none, wrong_result or output_mismatch.
 void add_record(Verdict& verdict, CaseRecord record, ErrorKind kind);
 
@@ -36,7 +39,8 @@ void add_record(Verdict& verdict, CaseRecord record, ErrorKind kind);
 /// (sandbox/job/timed_cases.h); nullopt when one of them lacks either.
 std::optional<double> geometric_mean_perf(const std::vector<CaseRecord>& cases);
 
-/// The sentence an agent reads first.
-std::string summarise(const Verdict& verdict);
+/// Returns the sentence that an agent reads first. `allowed` is shown behind the largest error of a
+/// pass: "of 0.01 allowed".
+std::string summarise(const Verdict& verdict, const std::string& allowed = "");
 
 }  // namespace assay::sandbox

@@ -14,7 +14,7 @@ namespace {
 /// out: then no kernel is known to work.
 bool ended_without_kernels(JobExecution& run, Verdict ended) {
   Verdict& verdict = run.verdict();
-  if (is_ours(ended.error_kind) || ended.error_kind == ErrorKind::not_recordable) {
+  if (is_inconclusive(ended.error_kind) || ended.error_kind == ErrorKind::not_recordable) {
     verdict.diagnostic = std::move(ended.diagnostic);
     return run.fail(ended.error_kind, Stage::run, ended.detail);
   }
@@ -31,16 +31,6 @@ bool ended_without_kernels(JobExecution& run, Verdict ended) {
 }
 
 }  // namespace
-
-bool is_ours(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::cancelled:
-    case ErrorKind::aborted:
-    case ErrorKind::device_unhealthy:
-    case ErrorKind::internal_error: return true;
-    default: return false;
-  }
-}
 
 bool all_right(const Verdict& verdict) {
   return std::all_of(verdict.cases.begin(), verdict.cases.end(),

@@ -16,9 +16,6 @@
 
 namespace assay::sandbox {
 
-/// Ends of a job that say nothing about the submission.
-bool is_ours(ErrorKind kind);
-
 /// Every case so far has a passing record.
 bool all_right(const Verdict& verdict);
 

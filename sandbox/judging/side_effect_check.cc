@@ -13,6 +13,7 @@ namespace {
 
 void wrote_to_an_input(Verdict& verdict, CaseRecord& record, const std::string& name) {
   record.outcome = Outcome::fail;
+  record.modified = name;
   record.reason = "argument " + name + " was modified; the operator's spec has it as an input";
   verdict.outcome = Outcome::fail;
   verdict.error_kind = ErrorKind::output_mismatch;

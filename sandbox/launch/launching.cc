@@ -178,6 +178,7 @@ std::optional<Launched> LaunchSession::perform(LaunchRequest request, const Prep
 }
 
 std::optional<Launched> LaunchSession::failed(const Error& error, const std::string& case_id) {
+  const std::optional<ExitStatus> status = launcher_->exit_status();
   launchers_.discard(std::move(launcher_));
   if (error.code != ErrorCode::cancelled) launchers_.invalidate_idle();
   const std::string where = " (case '" + case_id + "')";
@@ -190,8 +191,7 @@ std::optional<Launched> LaunchSession::failed(const Error& error, const std::str
       break;
     case ErrorCode::unavailable:
       // The launcher runs no submitted host code: what ends it is device code or the driver.
-      run_.fail(error.message.find("killed by") != std::string::npos ? ErrorKind::crash
-                                                                     : ErrorKind::gpu_fault,
+      run_.fail(status && status->by_signal() ? ErrorKind::crash : ErrorKind::gpu_fault,
                 error.message + where);
       break;
     default: run_.fail_infrastructure(error, "launching" + where); break;

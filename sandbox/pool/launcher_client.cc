@@ -65,8 +65,8 @@ std::string LauncherClient::last_words(std::size_t bytes) const {
 std::string LauncherClient::how_it_ended(const Error& error) {
   if (error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::cancelled)
     return error.message;
-  const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(kEndMs));
-  return status ? describe(*status) : error.message;
+  exit_status_ = process_.wait(Deadline::after_ms(kEndMs));
+  return exit_status_ ? describe(*exit_status_) : error.message;
 }
 
 Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfig& config,

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -43,6 +44,8 @@ class LauncherClient {
   int faults_before() const { return faults_before_; }
   void set_faults_before(int faults) { faults_before_ = faults; }
   bool alive() { return process_.alive(); }
+  /// How the process ended by itself, once launch() has returned `unavailable` for that.
+  const std::optional<ExitStatus>& exit_status() const { return exit_status_; }
   pid_t pid() const { return process_.pid(); }
   ~LauncherClient();
   const std::string& log() const { return log_; }
@@ -66,6 +69,7 @@ class LauncherClient {
   std::string how_it_ended(const Error& error);
 
   Process process_;
+  std::optional<ExitStatus> exit_status_;
   UniqueFd socket_;
   LauncherDevice device_;
   int launches_ = 0, faults_before_ = 0;

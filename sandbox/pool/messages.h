@@ -52,9 +52,12 @@ struct ForkRequest {
   int niceness = 0;
   std::vector<std::string> devices;  // device files of a GPU, which the child may use
 };
+/// How a process ended, as the kernel tells its parent.
 struct ExitStatus {
   enum class How { exited, killed, dumped } how = How::exited;
   int value = 0;  // exit status or signal
+
+  bool by_signal() const { return how != How::exited; }
 };
 struct Forked {
   int slot = 0;
@@ -177,6 +180,7 @@ struct LintCheck {
   std::string case_id;  // empty: about the operator as a whole
   std::string check, detail;
   bool ok = false;
+  bool mutant = false;  // it asks whether a wrong answer is rejected
 };
 
 // ---- launcher ----

@@ -209,6 +209,7 @@ Result<std::vector<LintCheck>> parse_linted(const Frame& frame) {
     check.check = from.text("check");
     check.detail = from.optional_text("detail");
     check.ok = from.flag("ok");
+    check.mutant = from.flag("mutant");
     in.merge(from);
     checks.push_back(std::move(check));
   }

@@ -38,9 +38,9 @@ void fill_occupancy(KernelReport& kernel) {
   kernel.occupancy_limiter = found.limiter;
 }
 
-std::vector<std::string> static_hints(const std::vector<KernelReport>& kernels,
-                                      std::string_view target, double cost_bytes) {
-  std::vector<std::string> hints;
+std::vector<Hint> static_hints(const std::vector<KernelReport>& kernels, std::string_view target,
+                               const std::string& case_id, double cost_bytes) {
+  std::vector<Hint> hints;
   const auto limits = target_limits(target);
   if (!limits) return hints;
   std::int64_t launches = 0;
@@ -51,29 +51,33 @@ std::vector<std::string> static_hints(const std::vector<KernelReport>& kernels,
   }
   const double share = static_cast<double>(widest) / static_cast<double>(limits->multiprocessors);
   if (widest > 0 && cost_bytes >= kWorkForAllBytes && share < kIdleShare) {
-    hints.push_back("would be slow: its widest launch has " + std::to_string(widest) +
-                    (widest == 1 ? " program" : " programs") + " for " +
-                    std::to_string(limits->multiprocessors) + " multiprocessors (" +
-                    std::string(limits->device_name) + "), so at most " +
-                    percent(std::min(1.0, share)) +
-                    " of the GPU works; split the work over more programs");
+    hints.push_back({HintKind::would_be_slow, case_id,
+                     "would be slow: its widest launch has " + std::to_string(widest) +
+                         (widest == 1 ? " program" : " programs") + " for " +
+                         std::to_string(limits->multiprocessors) + " multiprocessors (" +
+                         std::string(limits->device_name) + "), so at most " +
+                         percent(std::min(1.0, share)) +
+                         " of the GPU works; split the work over more programs"});
   }
   for (const KernelReport& kernel : kernels) {
     if (kernel.spill_bytes > 0) {
-      hints.push_back(kernel.name + " spills " + std::to_string(kernel.spill_bytes) +
-                      " bytes a thread to local memory; use smaller blocks or more warps");
+      hints.push_back({HintKind::spills, case_id,
+                       kernel.name + " spills " + std::to_string(kernel.spill_bytes) +
+                           " bytes a thread to local memory; use smaller blocks or more warps"});
     }
     if (kernel.occupancy > 0 && kernel.occupancy < kLowOccupancy &&
         kernel.occupancy_limiter != "warps") {
-      hints.push_back(kernel.name + " reaches " + percent(kernel.occupancy) +
-                      " occupancy, limited by " + kernel.occupancy_limiter +
-                      "; fine for a matrix kernel that pipelines its loads, otherwise too few "
-                      "warps to hide memory latency");
+      hints.push_back({HintKind::low_occupancy, case_id,
+                       kernel.name + " reaches " + percent(kernel.occupancy) +
+                           " occupancy, limited by " + kernel.occupancy_limiter +
+                           "; fine for a matrix kernel that pipelines its loads, otherwise too few "
+                           "warps to hide memory latency"});
     }
   }
   if (launches >= kManyLaunches) {
-    hints.push_back("launches " + std::to_string(launches) +
-                    " kernels; each costs microseconds: fuse them");
+    hints.push_back(
+        {HintKind::many_launches, case_id,
+         "launches " + std::to_string(launches) + " kernels; each costs microseconds: fuse them"});
   }
   return hints;
 }

@@ -1,11 +1,11 @@
-// What can be said about a kernel's speed without running it: from its resources, its grid and the
-// least traffic of the case.
+// Finds out about a kernel's speed without running it: from its resources, its grid and the least
+// traffic of the case.
 //
-//   std::vector<std::string> hints = static_hints(kernels, "cuda:90", cost_bytes);
+//   std::vector<Hint> hints = static_hints(kernels, "cuda:90", "large", cost_bytes);
 //
-// A hint is one sentence with the number that shows it and what to change. A hint that says "would
-// be slow" marks a submission that a GPU would run far below what it can do; reports count on these
-// words. Pure functions.
+// A hint is one sentence with the number that shows it and what to change. A hint of the kind
+// would_be_slow marks a submission that a GPU would run far below what it can do; reports label
+// such a pass "pass, slow". Pure functions.
 #pragma once
 
 #include <string>
@@ -20,8 +20,9 @@ namespace assay::sandbox {
 /// target as it is.
 void fill_occupancy(KernelReport& kernel);
 
-/// `cost_bytes`: the least traffic of the case the kernels were recorded for; 0 when unknown.
-std::vector<std::string> static_hints(const std::vector<KernelReport>& kernels,
-                                      std::string_view target, double cost_bytes);
+/// Returns hints about kernels that were recorded for the case `case_id`. `cost_bytes` is the least
+/// traffic of that case; 0 when unknown.
+std::vector<Hint> static_hints(const std::vector<KernelReport>& kernels, std::string_view target,
+                               const std::string& case_id, double cost_bytes);
 
 }  // namespace assay::sandbox

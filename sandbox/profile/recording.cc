@@ -41,7 +41,9 @@ Job largest_case_only(const Job& job) {
 void add_static_figures(Verdict& verdict, CandidateResults results, const std::string& target,
                         double cost_bytes, bool keep_artifacts) {
   std::vector<KernelReport> kernels;
+  std::string case_id;  // the case that they were recorded for
   for (CaseDone& done : results.cases) {
+    if (case_id.empty() && !done.kernels.empty()) case_id = done.id;
     for (KernelReport& kernel : done.kernels) {
       fill_occupancy(kernel);
       kernels.push_back(std::move(kernel));
@@ -49,10 +51,8 @@ void add_static_figures(Verdict& verdict, CandidateResults results, const std::s
     if (keep_artifacts && !done.plan.empty())
       verdict.artifacts.push_back({"plan", done.id + " " + target, std::move(done.plan)});
   }
-  for (std::string& hint : static_hints(kernels, target, cost_bytes)) {
-    if (std::find(verdict.hints.begin(), verdict.hints.end(), hint) == verdict.hints.end())
-      verdict.hints.push_back(std::move(hint));
-  }
+  for (Hint& hint : static_hints(kernels, target, case_id, cost_bytes))
+    add_hint(verdict, std::move(hint));
   std::move(kernels.begin(), kernels.end(), std::back_inserter(verdict.kernels));
   if (keep_artifacts)
     std::move(results.artifacts.begin(), results.artifacts.end(),
@@ -86,7 +86,7 @@ void compile_job(JobExecution& run, CandidatePool& pool, Judge& judge,
   verdict.stage = Stage::done;
   if (std::all_of(verdict.kernels.begin(), verdict.kernels.end(),
                   [](const KernelReport& kernel) { return kernel.name.starts_with(kOurKernels); }))
-    verdict.hints.push_back("launches no kernel of its own");
+    verdict.hints.push_back({HintKind::no_own_kernel, "", "launches no kernel of its own"});
 }
 
 }  // namespace assay::sandbox

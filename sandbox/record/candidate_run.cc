@@ -154,7 +154,7 @@ class Conversation {
       return run_.fail(ErrorKind::protocol_error,
                        "it closed its channel before it had sent all results" + where);
     if (candidate_.out_of_processes()) return run_.fail(ErrorKind::process_limit, processes());
-    if (status->how == ExitStatus::How::exited) {
+    if (!status->by_signal()) {
       return run_.fail(
           ErrorKind::protocol_error,
           "exited with status " + std::to_string(status->value) + where +

@@ -136,7 +136,8 @@ TimingSession::TimingSession(JobExecution& run, Parts parts, const PreparedJob& 
 
 TimingSession::~TimingSession() {
   if (beside_.failed())
-    run_.verdict().hints.push_back("the oracle was not timed: " + beside_.finish().detail);
+    run_.verdict().hints.push_back(
+        {HintKind::oracle_not_timed, "", "the oracle was not timed: " + beside_.finish().detail});
 }
 
 bool TimingSession::measure(LaunchSession* session, const std::vector<std::string>& plans) {
@@ -305,11 +306,10 @@ void TimingSession::inspected(CaseRecord& record, Launched& launched) {
       std::max_element(prepared_.cases.begin(), prepared_.cases.end(),
                        [](const auto& a, const auto& b) { return a.cost_bytes < b.cost_bytes; });
   if (record.deterministic == false) {
-    const std::string hint =
-        "two runs on the same inputs gave different bits: something depends on the order in which "
-        "blocks run (float atomics?)";
-    std::vector<std::string>& hints = run_.verdict().hints;
-    if (std::find(hints.begin(), hints.end(), hint) == hints.end()) hints.push_back(hint);
+    add_hint(run_.verdict(),
+             {HintKind::not_deterministic, "",
+              "two runs on the same inputs gave different bits: something depends on the order in "
+              "which blocks run (float atomics?)"});
   }
   if (record.id == most->id && !record.hidden)
     add_time_shares(run_.verdict().kernels, record.timeline);
@@ -327,9 +327,10 @@ void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block,
     into.add(std::move(*launched));
     return;
   }
-  run_.verdict().hints.emplace_back(
-      "a block of the oracle's samples is missing: the clocks disagreed, as when another program "
-      "uses this GPU");
+  run_.verdict().hints.push_back(
+      {HintKind::oracle_block_missing, "",
+       "a block of the oracle's samples is missing: the clocks disagreed, as when another program "
+       "uses this GPU"});
 }
 
 void TimingSession::time_pytorch(std::size_t i, std::vector<double>& into) {
@@ -341,9 +342,8 @@ void TimingSession::time_pytorch(std::size_t i, std::vector<double>& into) {
     into.insert(into.end(), samples->begin(), samples->end());
     return;
   }
-  const std::string hint = "PyTorch was not timed: " + samples.error().message;
-  std::vector<std::string>& hints = run_.verdict().hints;
-  if (std::find(hints.begin(), hints.end(), hint) == hints.end()) hints.push_back(hint);
+  add_hint(run_.verdict(),
+           {HintKind::pytorch_not_timed, id, "PyTorch was not timed: " + samples.error().message});
 }
 
 bool TimingSession::still_right(CaseRecord& record, const Launched& launched, int output) {

@@ -32,6 +32,14 @@ Result<BenchAttempt> replayed(mcp::Client& client, const BenchPair& pair, const 
   return BenchAttempt{end, *deviation};
 }
 
+std::vector<sandbox::Hint> hints_of(const agents::Attempt& attempt) {
+  std::vector<sandbox::Hint> hints;
+  for (const agents::AttemptHint& hint : attempt.hints)
+    hints.push_back(
+        {sandbox::hint_kind_from(hint.kind).value_or(sandbox::HintKind::other), "", hint.text});
+  return hints;
+}
+
 }  // namespace
 
 Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& purse,
@@ -62,7 +70,8 @@ Label label_of(const agents::Attempt& attempt) {
   if (not_submitted) return Label::missing;
   return label_of(sandbox::outcome_from(attempt.outcome).value_or(sandbox::Outcome::error),
                   sandbox::error_kind_from(attempt.error_kind).value_or(sandbox::ErrorKind::none),
-                  sandbox::stage_from(attempt.stage).value_or(sandbox::Stage::done), attempt.hints);
+                  sandbox::stage_from(attempt.stage).value_or(sandbox::Stage::done),
+                  hints_of(attempt));
 }
 
 std::string explanation_of(const BenchAttempt& made) {
@@ -71,7 +80,7 @@ std::string explanation_of(const BenchAttempt& made) {
   std::string text = attempt.explanation.starts_with(prefix)
                          ? attempt.explanation.substr(prefix.size())
                          : attempt.explanation;
-  if (label_of(attempt) == Label::slow) text = slow_hint(attempt.hints);
+  if (label_of(attempt) == Label::slow) text = slow_hint(hints_of(attempt));
   return made.replay.empty() || attempt.outcome == kNoReply
              ? text
              : "replay: " + made.replay + "; " + text;

@@ -19,7 +19,7 @@ struct LintReport {
   std::vector<std::string> failures;  // one line each; none: the operator is sound
   std::string oracle;                 // how its job ended: "pass", "compiles; ...", "fail"
   std::string recorded;               // without a GPU: which cases became launch plans; else empty
-  nlohmann::json verdict;             // the oracle's, assay.verdict/1
+  nlohmann::json verdict;             // the oracle's, assay.verdict/2
   double checks_s = 0,
          oracle_s =
              0;  // wall clock, waiting for others included; the recording belongs to the oracle's

@@ -160,9 +160,8 @@ void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
   }
   report.checks = checks->size();
   for (const sandbox::LintCheck& check : *checks) {
-    const bool mutant = check.check.starts_with("rejects ");
-    report.mutants += mutant;
-    report.killed += mutant && check.ok;
+    report.mutants += check.mutant;
+    report.killed += check.mutant && check.ok;
     if (check.ok) continue;
     const std::string where = check.case_id.empty() ? "" : ", case " + check.case_id;
     report.failures.push_back(op.name + where + ", " + check.check + ": " + check.detail);

@@ -121,6 +121,7 @@ struct OperationEntry {
     for (std::size_t i = 0; i < op.params.size(); ++i)
       entry.facts.emplace_back("argument " + std::to_string(i),
                                std::visit(ParamText{names}, op.params[i]));
+    entry.arguments = op.params.size();
     return entry;
   }
   Entry operator()(const FillOp& op) const {

@@ -24,6 +24,7 @@ struct Entry {
   int depth = 0;  // 1: an alternative of a choice; 2: an operation of an alternative
   std::string title;
   std::vector<std::pair<std::string, std::string>> facts;  // in order; each label once
+  std::size_t arguments = 0;  // the number of facts at the end that are a kernel's arguments
   bool operator==(const Entry&) const = default;
 };
 

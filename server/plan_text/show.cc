@@ -21,8 +21,10 @@ void put_entry(std::string& text, const std::string& number, const Entry& entry)
   const std::string margin = "  " + indent(entry.depth);
   text += margin + number + entry.title;
   const bool is_long = entry.facts.size() > kLongEntry;
-  for (const auto& [label, value] : entry.facts) {
-    const bool own_line = is_long && label.starts_with("argument");
+  const std::size_t first_argument = entry.facts.size() - entry.arguments;
+  for (std::size_t i = 0; i < entry.facts.size(); ++i) {
+    const auto& [label, value] = entry.facts[i];
+    const bool own_line = is_long && i >= first_argument;
     text += own_line ? "\n" + margin + "      " : "  ";
     text += label + " " + value;
   }

@@ -316,7 +316,8 @@ void StoredJobs::finish(const std::shared_ptr<Live>& live, Verdict verdict) {
   }
   verdict.artifacts.clear();
   if (stored)
-    stored = store_.finish_job(live->job.id, state, verdict, is_ours(verdict.error_kind), now);
+    stored = store_.finish_job(live->job.id, state, verdict,
+                               sandbox::is_infrastructure_error(verdict.error_kind), now);
   if (!stored) {
     // An unstored verdict must not be announced: what was said would be gone after a restart, and
     // the job would be run again.

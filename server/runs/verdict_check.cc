@@ -1,10 +1,9 @@
 #include "server/runs/verdict_check.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace assay::server {
@@ -13,31 +12,26 @@ namespace {
 using sandbox::Outcome;
 using sandbox::Verdict;
 
-/// Entries have the form "ID: why".
 bool is_skipped(const Verdict& verdict, const std::string& id) {
   return std::any_of(verdict.skipped_cases.begin(), verdict.skipped_cases.end(),
-                     [&](const std::string& skip) {
-                       return std::string_view(skip).substr(0, skip.find(':')) == id;
+                     [&](const sandbox::SkippedCases& skip) {
+                       return std::find(skip.ids.begin(), skip.ids.end(), id) != skip.ids.end();
                      });
 }
 
-/// Devices may count the hidden cases that they skip instead of naming them: "3 hidden: why".
-std::size_t hidden_skips(const Verdict& verdict) {
-  std::size_t total = 0;
-  for (const std::string& skip : verdict.skipped_cases) {
-    std::size_t count = 0;
-    const auto [end, error] = std::from_chars(skip.data(), skip.data() + skip.size(), count);
-    const std::string_view rest(end, static_cast<std::size_t>(skip.data() + skip.size() - end));
-    if (error == std::errc{} && rest.starts_with(" hidden:")) total += count;
-  }
+/// A device may count the hidden cases that it skips instead of naming them.
+std::int64_t hidden_skips(const Verdict& verdict) {
+  std::int64_t total = 0;
+  for (const sandbox::SkippedCases& skip : verdict.skipped_cases)
+    total += std::max<std::int64_t>(skip.hidden, 0);
   return total;
 }
 
-/// What a pass lacks; empty when it is complete.
+/// Returns what a pass lacks; empty when it is complete.
 std::string missing_evidence(const sandbox::Job& job, const Verdict& verdict) {
   if (job.kind == sandbox::JobKind::compile) return "";  // nothing ran
   std::size_t judged = 0;
-  std::size_t unnamed = hidden_skips(verdict);
+  std::int64_t unnamed = hidden_skips(verdict);
   for (const auto& request : job.cases) {
     const auto count =
         std::count_if(verdict.cases.begin(), verdict.cases.end(), [&](const auto& record) {
@@ -83,12 +77,6 @@ Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind ki
   verdict.summary = std::move(summary);
   verdict.tier_reason = "nothing ran";
   return verdict;
-}
-
-bool is_ours(sandbox::ErrorKind kind) {
-  using sandbox::ErrorKind;
-  return kind == ErrorKind::aborted || kind == ErrorKind::device_unhealthy ||
-         kind == ErrorKind::internal_error;
 }
 
 }  // namespace assay::server

@@ -12,11 +12,8 @@ namespace assay::server {
 /// becomes an internal_error that names the case.
 sandbox::Verdict checked_verdict(const sandbox::Job& job, sandbox::Verdict verdict);
 
-/// A verdict that says why a job has none of its own.
+/// Returns the verdict of a job that did not run, with the reason.
 sandbox::Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind kind,
                                            std::string summary);
-
-/// True when the submission is not to blame and the attempt should not count.
-bool is_ours(sandbox::ErrorKind kind);
 
 }  // namespace assay::server

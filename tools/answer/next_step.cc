@@ -14,6 +14,9 @@ using sandbox::JobKind;
 using sandbox::Verdict;
 
 constexpr std::size_t kMaxNameBytes = 60;
+/// The class that the harness raises when the installation lacks a dialect
+/// (harness/entry/errors.py).
+constexpr const char* kMissingDialect = "MissingDialect";
 
 std::string after_pass(JobKind kind) {
   switch (kind) {
@@ -27,26 +30,13 @@ std::string after_pass(JobKind kind) {
   return "";
 }
 
-/// What is known of the error in words: the submission's exception, else what the device or the
-/// judge says.
-std::string words_of(const Verdict& verdict) {
-  if (verdict.diagnostic && !verdict.diagnostic->message.empty())
-    return verdict.diagnostic->message;
-  if (!verdict.detail.empty()) return verdict.detail;
+/// Returns the name of the operation or argument that the error is about; empty when it has none.
+/// The submission's process wrote it: it is repeated only if it is a plain name.
+std::string subject_of(const Verdict& verdict) {
+  std::string name = verdict.diagnostic ? verdict.diagnostic->subject : "";
   for (const auto& record : verdict.cases) {
-    if (record.outcome != sandbox::Outcome::pass) return record.reason;
+    if (name.empty()) name = record.modified;
   }
-  return "";
-}
-
-/// The name in `text` behind `before` and ahead of `after`; empty where there is none. A message is
-/// the submission's text: nothing else of it is repeated.
-std::string name_between(const std::string& text, std::string_view before, std::string_view after) {
-  const std::size_t end = text.find(after);
-  if (end == std::string::npos) return "";
-  const std::size_t begin = before.empty() ? 0 : text.rfind(before, end);
-  if (begin == std::string::npos) return "";
-  const std::string name = text.substr(begin + before.size(), end - begin - before.size());
   const bool plain =
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:") ==
       std::string::npos;
@@ -75,7 +65,7 @@ std::string after_wrong_result(const Verdict& verdict) {
 }
 
 std::string after_output_mismatch(const Verdict& verdict) {
-  const std::string argument = name_between(words_of(verdict), "argument ", " was modified");
+  const std::string argument = subject_of(verdict);
   if (!argument.empty())
     return "Write to a new tensor (torch.empty_like), not to " + argument + ".";
   return "Return every output with the number, shape and dtype that `fetch_spec` lists, in its "
@@ -118,14 +108,14 @@ std::string after_crash(const Verdict& verdict) {
 }
 
 std::string after_not_recordable(const Verdict& verdict) {
-  const std::string operation = name_between(words_of(verdict), "", " is arithmetic by torch");
+  const std::string operation = subject_of(verdict);
   if (!operation.empty()) return "Replace " + operation + " by a kernel of yours.";
   return "Keep the computation in kernels and never read tensor values on the host (.item(), "
          ".cpu(), if on a tensor).";
 }
 
 std::string after_unsupported(const Verdict& verdict) {
-  if (verdict.detail.find("needs a Triton with TLX") != std::string::npos)
+  if (verdict.diagnostic && verdict.diagnostic->exception == kMissingDialect)
     return "This server cannot run it: leave the operator out.";
   return "Use another device or target, as the answer says.";
 }
@@ -198,10 +188,7 @@ std::string next_step(const Verdict& verdict, const Operator* op) {
     return "`run_tests` checks the results on the cases that this device can run; `profile` again "
            "after a change.";
   std::string text = after_error(verdict, op);
-  const bool ours = verdict.error_kind == ErrorKind::aborted ||
-                    verdict.error_kind == ErrorKind::device_unhealthy ||
-                    verdict.error_kind == ErrorKind::internal_error;
-  if (verdict.kind == JobKind::grade && !ours) {
+  if (verdict.kind == JobKind::grade && !sandbox::is_infrastructure_error(verdict.error_kind)) {
     text += " This submission has been graded and counts.";
   }
   return text;

@@ -187,6 +187,26 @@ json output_object(json properties) {
 json array_of(json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
 json number_or_text() { return {{"type", {"number", "string"}}}; }
 
+namespace {
+
+json skipped_schema() {
+  return {{"type", "object"},
+          {"properties",
+           {{"ids", array_of(of_type("string"))},
+            {"hidden", of_type("integer")},
+            {"reason", of_type("string")},
+            {"text", of_type("string")}}}};
+}
+
+json hint_schema() {
+  return {
+      {"type", "object"},
+      {"properties",
+       {{"kind", of_type("string")}, {"case", of_type("string")}, {"text", of_type("string")}}}};
+}
+
+}  // namespace
+
 json verdict_schema() {
   const json numbers = {{"type", "object"}, {"additionalProperties", number_or_text()}};
   return output_object({
@@ -208,9 +228,9 @@ json verdict_schema() {
       {"detail", of_type("string")},
       {"diagnostic", diagnostic_schema()},
       {"cases", array_of(case_schema())},
-      {"skipped_cases", array_of(of_type("string"))},
+      {"skipped_cases", array_of(skipped_schema())},
       {"kernels", array_of(kernel_schema())},
-      {"hints", array_of(of_type("string"))},
+      {"hints", array_of(hint_schema())},
       {"artifacts", array_of(artifact_schema())},
       {"stdout", of_type("string")},
       {"stderr", of_type("string")},

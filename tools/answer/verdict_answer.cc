@@ -41,9 +41,13 @@ void drop_empty(json& object) {
 void make_concise(json& document) {
   drop_keys(document, {"provenance"});
   if (document["outcome"] == "pass") drop_keys(document, {"stderr"});
-  if (document.contains("diagnostic")) drop_keys(document["diagnostic"], {"traceback"});
+  if (document.contains("diagnostic")) {
+    drop_keys(document["diagnostic"], {"traceback"});
+    if (is_bare(document["diagnostic"]["subject"])) drop_keys(document["diagnostic"], {"subject"});
+  }
   for (json& record : document["cases"]) {
     drop_keys(record, {"cost_bytes", "cost_flops", "float64_error"});
+    if (is_bare(record["modified"])) drop_keys(record, {"modified"});
     if (record["outcome"] == "pass") drop_keys(record, {"reason", "mismatches", "elements"});
     if (record["timeline"].size() < 2) drop_keys(record, {"timeline", "own_share"});
     for (const char* key : {"latency", "baseline_latency"}) {

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/escape.h"
+#include "sandbox/job/verdict_builder.h"
 #include "tools/answer/profile_text.h"
 #include "tools/answer/verdict_answer.h"
 #include "tools/model/coverage.h"
@@ -44,22 +46,15 @@ std::string indices(const std::vector<std::int64_t>& index) {
   return text + "]";
 }
 
-/// A judge's reason has the numbers as well; others' may lack them.
-bool has_count(const CaseRecord& record) {
-  return record.mismatches == 0 || record.reason.find(" elements ") != std::string::npos;
-}
-bool has_first(const CaseRecord& record) {
-  return !record.first_mismatch || record.reason.find("expected ") != std::string::npos;
-}
-
+/// A judge's reason has the numbers. They are added only where there is no reason.
 std::string failed_case(const CaseRecord& record) {
-  std::string text =
-      "- case " + line_of(record.id) + ": " +
-      (record.reason.empty() ? std::string(to_string(record.outcome)) : line_of(record.reason));
-  if (!has_count(record))
+  std::string text = "- case " + line_of(record.id) + ": ";
+  if (!record.reason.empty()) return text + line_of(record.reason) + "\n";
+  text += to_string(record.outcome);
+  if (record.mismatches > 0)
     text += "; " + std::to_string(record.mismatches) + " of " + std::to_string(record.elements) +
             " elements wrong";
-  if (!has_first(record)) {
+  if (record.first_mismatch) {
     const auto& first = *record.first_mismatch;
     text += "; first: " + line_of(first.output) + indices(first.index) + " expected " +
             number_text(first.expected) + ", got " + number_text(first.actual);
@@ -119,14 +114,18 @@ std::string message_of(const sandbox::Diagnostic& found) {
          found.message;
 }
 
-/// " (case 'small')" of a detail that is otherwise the diagnostic's message; all of it where there
-/// is more to it.
+/// Whether the summary is the one that the device builds from the verdict's fields. Another one
+/// was written for a reader who may not see all fields, or by an older version.
+bool is_built(const Verdict& verdict) { return verdict.summary == sandbox::summarise(verdict); }
+
+/// Returns what a detail adds to the summary: where it begins with the diagnostic's message, its
+/// rest (" (case 'small')"), which goes on in the same line; else all of it in a line of its own.
 std::string rest_of_detail(const Verdict& verdict) {
   if (verdict.summary.find(verdict.detail) != std::string::npos) return "";
   const std::string message = verdict.diagnostic ? message_of(*verdict.diagnostic) : "";
   return !message.empty() && verdict.detail.starts_with(message)
-             ? verdict.detail.substr(message.size())
-             : verdict.detail;
+             ? line_of(verdict.detail.substr(message.size()))
+             : "\n" + line_of(verdict.detail);
 }
 
 std::string missing_of(const Verdict& verdict) {
@@ -134,46 +133,42 @@ std::string missing_of(const Verdict& verdict) {
   return left_out == 0 ? "" : "; " + std::to_string(left_out) + " more not run";
 }
 
-/// Behind the largest error of a pass what was allowed, where that is one number for all outputs.
-void put_allowed(std::string& head, const Verdict& verdict, const operators::Operator* op) {
-  constexpr std::string_view kError = "largest scaled error ";
-  const std::size_t at = head.find(kError);
-  if (verdict.outcome != Outcome::pass || op == nullptr || op->outputs.empty() ||
-      at == std::string::npos)
-    return;
+/// Returns the error that a pass may have, where that is one number for all outputs; else "".
+std::string allowed_of(const Verdict& verdict, const operators::Operator* op) {
+  if (verdict.outcome != Outcome::pass || op == nullptr || op->outputs.empty()) return "";
   const double allowed = op->outputs.front().max_abs_error;
   const auto same = [&](const operators::Output& output) {
     return output.max_abs_error == allowed;
   };
-  // In the last place of a two-byte type the judge allows more.
+  // For float16 and bfloat16 the judge also accepts an error in the last place, so an error above
+  // `max_abs_error` may pass. Then the tolerance is not shown.
   const auto within = [&](const CaseRecord& record) {
     return record.max_abs_error.value_or(0) <= allowed;
   };
   if (!std::all_of(op->outputs.begin(), op->outputs.end(), same) ||
       !std::all_of(verdict.cases.begin(), verdict.cases.end(), within))
-    return;
-  head.insert(std::min(head.find_first_of(",;", at), head.size()),
-              " of " + number_text(allowed) + " allowed");
+    return "";
+  return "of " + number_text(allowed) + " allowed";
 }
 
-/// The outcome with what a summary says of it, nothing of which is said again below.
+/// Returns the outcome and the summary. The lines below do not repeat anything of them.
 std::string head_of(const Verdict& verdict, const operators::Operator* op) {
-  std::string head = line_of(first_line(verdict.summary));
+  const std::string summary =
+      is_built(verdict) ? sandbox::summarise(verdict, allowed_of(verdict, op)) : verdict.summary;
+  std::string head = line_of(first_line(summary));
   if (!verdict.summary.starts_with(to_string(verdict.outcome))) head = outcome_text(verdict) + head;
-  put_allowed(head, verdict, op);
   if (verdict.outcome == Outcome::pass) head += missing_of(verdict);
-  const std::string rest = rest_of_detail(verdict);
-  if (rest.empty()) return head + "\n";
-  return head + (rest.starts_with(" (case '") ? "" : "\n") + line_of(rest) + "\n";
+  return head + rest_of_detail(verdict) + "\n";
 }
 
-/// Whether the head has all that there is to say of a failed case.
+/// Whether the head shows all of a failed case: a built summary ends with the first one.
 bool is_in_head(const Verdict& verdict, const CaseRecord& record) {
-  if (record.reason.empty() || !has_count(record) || !has_first(record) ||
-      verdict.summary.size() > kLineBytes)
-    return false;
-  return verdict.summary.find('\n') == std::string::npos &&
-         verdict.summary.ends_with("case '" + record.id + "': " + record.reason);
+  const auto first =
+      std::find_if(verdict.cases.begin(), verdict.cases.end(),
+                   [](const CaseRecord& one) { return one.outcome != Outcome::pass; });
+  return verdict.outcome == Outcome::fail && &*first == &record && !record.reason.empty() &&
+         verdict.summary.size() <= kLineBytes && verdict.summary.find('\n') == std::string::npos &&
+         is_built(verdict);
 }
 
 void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
@@ -196,6 +191,13 @@ void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
             "\n";
   if (format == Format::detailed && !found.traceback.empty())
     text += cut_middle(escape_text(found.traceback), kDetailedOutputBytes) + "\n";
+}
+
+std::vector<std::string> skipped_lines(const Verdict& verdict) {
+  std::vector<std::string> lines;
+  for (const sandbox::SkippedCases& skip : verdict.skipped_cases)
+    for (std::string& line : lines_of(skip)) lines.push_back(std::move(line));
+  return lines;
 }
 
 void put_output(std::string& text, const char* name, const std::string& output, Format format) {
@@ -241,10 +243,10 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
   put_output(text, "stdout", verdict.stdout_text, format);
   if (verdict.outcome != Outcome::pass || format == Format::detailed)
     put_output(text, "stderr", verdict.stderr_text, format);
-  list(text, verdict.skipped_cases, most, "skipped cases", all,
+  list(text, skipped_lines(verdict), most, "skipped cases", all,
        [](const std::string& skip) { return "- not run: " + line_of(skip) + "\n"; });
   list(text, verdict.hints, most, "hints", all,
-       [](const std::string& hint) { return "hint: " + line_of(hint) + "\n"; });
+       [](const sandbox::Hint& hint) { return "hint: " + line_of(hint.text) + "\n"; });
   text += "tier " + std::string(to_string(verdict.tier)) +
           (verdict.tier_reason.empty() ? "" : " (" + line_of(verdict.tier_reason) + ")") +
           ", job " + status.job + ", " + std::to_string(status.elapsed_ms) + " ms";

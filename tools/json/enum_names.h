@@ -28,6 +28,11 @@ template <>
 struct EnumNames<sandbox::ErrorKind> : SandboxNames<sandbox::ErrorKind, sandbox::error_kind_from> {
 };
 template <>
+struct EnumNames<sandbox::HintKind> : SandboxNames<sandbox::HintKind, sandbox::hint_kind_from> {};
+template <>
+struct EnumNames<sandbox::SkipReason>
+    : SandboxNames<sandbox::SkipReason, sandbox::skip_reason_from> {};
+template <>
 struct EnumNames<sandbox::ProfileDetail>
     : SandboxNames<sandbox::ProfileDetail, sandbox::profile_detail_from> {};
 template <>

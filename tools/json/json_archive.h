@@ -6,6 +6,9 @@
 //   archive("label", p.label); } json document = write_json(point); Result<Point> again =
 //   read_json<Point>(document);
 //
+// A struct that had another form in older documents has a function `bool read_older_form(const
+// json&, Point&)` as well, which reads anything that is not an object.
+//
 // Optionals are left out when empty. Numbers that JSON lacks are the strings "nan", "inf", "-inf".
 // Strings are escaped on the way out (base/escape.h), which makes any bytes valid JSON; Bytes are
 // base64. Unknown keys are ignored when reading; a missing or mistyped one is an error that names
@@ -215,6 +218,8 @@ class JsonReader {
     } else if (in.is_object()) {
       JsonReader inner(in, path, problem_);
       fields(inner, value);
+    } else if constexpr (requires { read_older_form(in, value); }) {
+      if (!read_older_form(in, value)) print_error(path, "an object");
     } else {
       print_error(path, "an object");
     }

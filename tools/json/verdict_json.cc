@@ -1,5 +1,11 @@
 #include "tools/json/verdict_json.h"
 
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <string_view>
+#include <system_error>
+
 #include "tools/json/enum_names.h"
 #include "tools/json/json_archive.h"
 
@@ -48,6 +54,7 @@ void fields(Archive& archive, CaseRecord& record) {
   archive("elements", record.elements);
   archive("mismatches", record.mismatches);
   archive("first_mismatch", record.first_mismatch);
+  archive("modified", tools::Newer{record.modified});
   archive("latency", record.latency);
   archive("baseline_latency", record.baseline_latency);
   archive("pytorch_ns", record.pytorch_ns);
@@ -82,6 +89,48 @@ void fields(Archive& archive, Diagnostic& diagnostic) {
   archive("line", diagnostic.line);
   archive("code", diagnostic.code);
   archive("traceback", diagnostic.traceback);
+  archive("subject", tools::Newer{diagnostic.subject});
+}
+
+template <class Archive>
+void fields(Archive& archive, Hint& hint) {
+  archive("kind", hint.kind);
+  archive("case", hint.case_id);
+  archive("text", hint.text);
+}
+
+/// In format 1 a hint is its text.
+bool read_older_form(const nlohmann::json& in, Hint& hint) {
+  if (!in.is_string()) return false;
+  hint = {HintKind::other, "", in.get<std::string>()};
+  return true;
+}
+
+template <class Archive>
+void fields(Archive& archive, SkippedCases& skipped) {
+  archive("ids", skipped.ids);
+  archive("hidden", skipped.hidden);
+  archive("reason", skipped.reason);
+  archive("text", skipped.text);
+}
+
+/// In format 1 an entry is "ID: why" for one case, or "N hidden: why" for N hidden ones.
+bool read_older_form(const nlohmann::json& in, SkippedCases& skipped) {
+  constexpr std::string_view kHidden = " hidden";
+  if (!in.is_string()) return false;
+  const std::string entry = in.get<std::string>();
+  const std::size_t colon = std::min(entry.find(':'), entry.size());
+  const std::string_view name = std::string_view(entry).substr(0, colon);
+  skipped = {};
+  skipped.text = entry.substr(std::min(colon + 2, entry.size()));
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), skipped.hidden);
+  const bool counted = error == std::errc{} && skipped.hidden > 0 &&
+                       name.substr(static_cast<std::size_t>(end - name.data())) == kHidden;
+  if (!counted) {
+    skipped.hidden = 0;
+    skipped.ids = {std::string(name)};
+  }
+  return true;
 }
 
 template <class Archive>
@@ -224,7 +273,9 @@ nlohmann::json verdict_to_json(const sandbox::Verdict& verdict) {
 }
 
 Result<sandbox::Verdict> verdict_from_json(const nlohmann::json& document) {
-  if (!document.is_object() || document.value("format", nlohmann::json()) != kVerdictFormatName) {
+  const nlohmann::json format =
+      document.is_object() ? document.value("format", nlohmann::json()) : nlohmann::json();
+  if (format != kVerdictFormatName && format != kOlderVerdictFormatName) {
     return fail(ErrorCode::corrupt,
                 std::string("verdict: expected format \"") + kVerdictFormatName + "\"");
   }

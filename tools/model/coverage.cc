@@ -1,18 +1,11 @@
 #include "tools/model/coverage.h"
 
-#include <charconv>
-#include <string_view>
-
 namespace assay::tools {
 
-std::int64_t cases_not_run(const std::vector<std::string>& skipped_cases) {
+std::int64_t cases_not_run(const std::vector<sandbox::SkippedCases>& skipped_cases) {
   std::int64_t count = 0;
-  for (const std::string& skip : skipped_cases) {
-    std::int64_t several = 0;
-    const auto [end, error] = std::from_chars(skip.data(), skip.data() + skip.size(), several);
-    const std::string_view rest(end, static_cast<std::size_t>(skip.data() + skip.size() - end));
-    count += error == std::errc{} && rest.starts_with(" hidden") ? several : 1;
-  }
+  for (const sandbox::SkippedCases& skip : skipped_cases)
+    count += static_cast<std::int64_t>(skip.ids.size()) + skip.hidden;
   return count;
 }
 

@@ -1,7 +1,8 @@
-// How much of an operator a verdict is about: devices leave out cases, and `skipped_cases` names
-// those. Pure, thread-safe.
+// How much of an operator a verdict covers. A device leaves out cases that it cannot run, and
+// `skipped_cases` lists them. Pure, thread-safe.
 //
-//   cases_not_run({"large: too large for the interpreter", "3 hidden: too large"})  ->  4
+//   std::int64_t left_out = cases_not_run(verdict.skipped_cases);
+//   std::string text = pass_text(verdict);  // "pass on 3 of 7 cases (interpreter)"
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,11 @@
 
 namespace assay::tools {
 
-/// An entry of `skipped_cases` stands for one case, "N hidden: ..." for N.
-std::int64_t cases_not_run(const std::vector<std::string>& skipped_cases);
+/// The number of cases that the device did not run, hidden ones included.
+std::int64_t cases_not_run(const std::vector<sandbox::SkippedCases>& skipped_cases);
 
-/// "pass", or where cases were left out "pass on 3 of 7 cases (interpreter)". Of a verdict that is
-/// a pass.
+/// The outcome of a verdict that is a pass: "pass", or "pass on 3 of 7 cases (interpreter)" when
+/// the device left out cases.
 std::string pass_text(const sandbox::Verdict& verdict);
 
 }  // namespace assay::tools

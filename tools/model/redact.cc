@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <string_view>
+#include <cstdint>
+#include <utility>
 
 #include "tools/json/verdict_json.h"
 
@@ -7,7 +8,11 @@ namespace assay::tools {
 namespace {
 
 using sandbox::ErrorKind;
+using sandbox::Hint;
+using sandbox::HintKind;
 using sandbox::Outcome;
+using sandbox::SkippedCases;
+using sandbox::SkipReason;
 using sandbox::Stage;
 using sandbox::Verdict;
 
@@ -15,6 +20,10 @@ constexpr const char* kWithheld =
     "withheld: it could show the hidden cases; `run_tests` shows it for the public ones";
 
 constexpr const char* kNoEntry = "the source does not define the entry function";
+
+bool contains(const std::vector<std::string>& ids, const std::string& id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
 
 sandbox::CaseRecord redacted(const sandbox::CaseRecord& record, std::size_t number) {
   sandbox::CaseRecord shown;
@@ -49,21 +58,46 @@ bool is_identifier(const std::string& text) {
              std::string::npos;
 }
 
-/// Entries have the form "ID: why".
-std::vector<std::string> redacted_skips(const std::vector<std::string>& skips,
-                                        const std::vector<std::string>& hidden_ids) {
-  std::vector<std::string> shown;
-  std::size_t hidden = 0;
-  for (const std::string& skip : skips) {
-    const std::string_view id = std::string_view(skip).substr(0, skip.find(':'));
-    if (std::find(hidden_ids.begin(), hidden_ids.end(), id) != hidden_ids.end()) {
-      ++hidden;
-    } else {
-      shown.push_back(skip);
-    }
+/// Counts the hidden cases that are named. A count of hidden cases, and its reason, come from the
+/// device and tell nothing about one case.
+std::vector<SkippedCases> redacted_skips(std::vector<SkippedCases> skips,
+                                         const std::vector<std::string>& hidden_ids) {
+  SkippedCases hidden{{}, 0, SkipReason::hidden, "not run on this device"};
+  for (SkippedCases& skip : skips) {
+    hidden.hidden += static_cast<std::int64_t>(
+        std::erase_if(skip.ids, [&](const std::string& id) { return contains(hidden_ids, id); }));
   }
-  if (hidden > 0) shown.push_back(std::to_string(hidden) + " hidden: not run on this device");
-  return shown;
+  std::erase_if(skips,
+                [](const SkippedCases& skip) { return skip.ids.empty() && skip.hidden == 0; });
+  if (hidden.hidden > 0) skips.push_back(std::move(hidden));
+  return skips;
+}
+
+/// Whether Assay alone writes the text of such hints. A kind that is not listed here is removed.
+bool is_from_the_device(HintKind kind) {
+  switch (kind) {
+    case HintKind::would_be_slow:
+    case HintKind::spills:
+    case HintKind::low_occupancy:
+    case HintKind::many_launches:
+    case HintKind::no_own_kernel:
+    case HintKind::unattributed_run:
+    case HintKind::not_deterministic:
+    case HintKind::oracle_not_recorded:
+    case HintKind::oracle_not_timed:
+    case HintKind::oracle_block_missing:
+    case HintKind::pytorch_not_timed: return true;
+    case HintKind::other:         // unknown
+    case HintKind::not_recorded:  // quotes the submission's error
+      return false;
+  }
+  return false;
+}
+
+/// An error of the oracle or of PyTorch names the case that it met.
+bool mentions_any(const std::string& text, const std::vector<std::string>& hidden_ids) {
+  return std::any_of(hidden_ids.begin(), hidden_ids.end(),
+                     [&](const std::string& id) { return text.find(id) != std::string::npos; });
 }
 
 std::string new_summary(const Verdict& verdict) {
@@ -117,15 +151,14 @@ Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_id
   }
   verdict.artifacts.clear();
   verdict.profile.reset();
+  std::erase_if(verdict.hints, [&](const Hint& hint) {
+    return !is_from_the_device(hint.kind) || contains(hidden_ids, hint.case_id) ||
+           mentions_any(hint.text, hidden_ids);
+  });
   if (!code_ran(verdict)) return verdict;
 
   verdict.stdout_text.clear();
   verdict.stderr_text.clear();
-  std::erase_if(verdict.hints, [&](const std::string& hint) {
-    if (hint.starts_with("could not be recorded")) return true;  // it quotes the submission's error
-    return std::any_of(hidden_ids.begin(), hidden_ids.end(),
-                       [&](const std::string& id) { return hint.find(id) != std::string::npos; });
-  });
   if (verdict.diagnostic) {  // the class, the line and the code are the submission's text, not its
                              // data
     if (!is_identifier(verdict.diagnostic->exception)) verdict.diagnostic->exception.clear();
@@ -134,6 +167,7 @@ Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_id
     verdict.diagnostic->message =
         verdict.error_kind == ErrorKind::missing_entry ? kNoEntry : kWithheld;
     verdict.diagnostic->traceback.clear();
+    verdict.diagnostic->subject.clear();
   }
   // These details are written by the device alone.
   if (verdict.error_kind != ErrorKind::crash && verdict.error_kind != ErrorKind::unsupported)

@@ -23,7 +23,7 @@ from harness import triton_adapter
 from harness.candidate.host import HostRunner
 from harness.cuda_cpp.runner import CudaCppRunner
 from harness.entry.cases import CaseInput
-from harness.entry.errors import MissingEntry, Source, UnsupportedHere, describe
+from harness.entry.errors import MissingDialect, MissingEntry, Source, UnsupportedHere, describe
 from harness.entry.fake_cuda import targets
 from harness.entry.time_limit import TimeLimit
 from harness.interpreting.ablation import AblateRunner
@@ -73,7 +73,7 @@ def _runner(header: dict[str, Any], fds: Sequence[int], folder: str) -> Runner:
     if language == "cuda":
         return _cuda_runner(header)
     if header.get("dialect") == "tlx" and (missing := triton_adapter.tlx_missing()):
-        raise UnsupportedHere(missing)
+        raise MissingDialect(missing)
     if header["mode"] == "host":
         return HostRunner(header, cache, fds)
     if header["mode"] in ("interpret", "ablate"):

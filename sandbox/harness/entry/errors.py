@@ -55,11 +55,12 @@ class NotRecordable(RuntimeError):
     """The submission does something that a launch plan cannot express; the message names it.
 
     `reads_values`: it is a read of device values by host code, which works on arguments that are
-    declared structural."""
+    declared structural. `subject`: torch's operation that a kernel of the submission could do."""
 
-    def __init__(self, message: str, reads_values: bool = False) -> None:
+    def __init__(self, message: str, reads_values: bool = False, subject: str = "") -> None:
         super().__init__(message)
         self.reads_values = reads_values
+        self.subject = subject
 
 
 class MissingEntry(Exception):
@@ -67,11 +68,20 @@ class MissingEntry(Exception):
 
 
 class BadOutputs(Exception):
-    """The entry returned something that is not what the spec asks for."""
+    """The entry returned something that is not what the spec asks for, or wrote to an input:
+    then `subject` is the argument's name."""
+
+    def __init__(self, message: str, subject: str = "") -> None:
+        super().__init__(message)
+        self.subject = subject
 
 
 class UnsupportedHere(Exception):
     """This mode or target cannot run the submission; the message says what would."""
+
+
+class MissingDialect(UnsupportedHere):
+    """This installation lacks the operator's dialect: no submission for it can run here."""
 
 
 class ManifestError(Exception):
@@ -156,9 +166,12 @@ def _describe(error: BaseException, source: Source, stage: str, case: str | None
         message = f"the submission {what} during {stage}; a submission must return from its entry function"
     else:
         message = _message(cause, source)
-    return _header(
+    header = _header(
         stage, kind, name, message, line, source.line(line), _traceback(chain, source), case
     )
+    if isinstance(cause, (NotRecordable, BadOutputs)) and cause.subject:
+        header["subject"] = _clean(str(cause.subject))[:200]
+    return header
 
 
 def _header(

@@ -64,6 +64,14 @@ _HOST_READS = {
 }
 
 
+def replaceable(func: Any) -> str:
+    """The name of an operation that a kernel of the submission could do instead; "" of a read on
+    the host and of a result that no kernel can give."""
+    name = str(func._schema.name)
+    dynamic = (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape)
+    return "" if name in _HOST_READS or any(tag in func.tags for tag in dynamic) else name
+
+
 def why_not(func: Any) -> str:
     """Why an operation on device data that is on no list cannot be part of a plan."""
     name = func._schema.name

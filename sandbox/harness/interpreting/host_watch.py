@@ -30,6 +30,7 @@ from harness.entry.operations import (
     METADATA,
     MOVES,
     UNIFORM,
+    replaceable,
     why_not,
 )
 
@@ -150,7 +151,7 @@ class HostWatch(Poison):
         if not any(self.holds(tensor) for tensor in tensors_in((args, kwargs))):
             return super().__torch_dispatch__(func, types, args, kwargs)
         if not (func.is_view or name in _FRESH or name in _PASSED_ON):
-            raise NotRecordable(why_not(func))
+            raise NotRecordable(why_not(func), subject=replaceable(func))
         result = super().__torch_dispatch__(func, types, args, kwargs)
         if name not in _FRESH:
             for tensor in tensors_in(result):

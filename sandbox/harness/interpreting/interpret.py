@@ -143,7 +143,8 @@ class InterpretRunner:
                 continue
             if not torch.equal(bits(value), bits(case.tensor(wire))):
                 raise BadOutputs(
-                    f"argument {name} was modified; the operator's spec has it as an input"
+                    f"argument {name} was modified; the operator's spec has it as an input",
+                    subject=name,
                 )
 
     @staticmethod

@@ -12,7 +12,7 @@ import inspect
 import re
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,16 @@ class Check:
     name: str
     ok: bool
     detail: str = ""
+    mutant: bool = False  # whether it asks if a wrong answer is rejected
 
     def wire(self) -> dict[str, Any]:
-        return {"case": self.case, "check": self.name, "ok": self.ok, "detail": self.detail}
+        return {
+            "case": self.case,
+            "check": self.name,
+            "ok": self.ok,
+            "detail": self.detail,
+            "mutant": self.mutant,
+        }
 
 
 def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
@@ -57,7 +64,7 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
                 f"{_raised_at(operator, case, error)}: {type(error).__name__}: {error}",
             )
     for name, why in survivors.items():
-        yield Check(None, f"rejects {name}", not why, why)
+        yield Check(None, f"rejects {name}", not why, why, mutant=True)
 
 
 def _case(operator: Operator, case: Case, seed: int, survivors: dict[str, str]) -> Iterator[Check]:
@@ -98,7 +105,7 @@ def _case(operator: Operator, case: Case, seed: int, survivors: dict[str, str]) 
         )
     yield _cost(operator, case, arguments, expected)
     for mutant in mutants(operator, case, arguments, expected):
-        yield _reject(operator, mutant, case, rules, expected)
+        yield replace(_reject(operator, mutant, case, rules, expected), mutant=True)
     for name, outputs in operator.own_mutants(arguments).items():
         if survivors.get(name) != "":
             survivors[name] = (

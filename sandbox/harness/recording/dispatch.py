@@ -27,6 +27,7 @@ from harness.entry.operations import (
     LIFTS,
     METADATA,
     UNIFORM,
+    replaceable,
     why_not,
 )
 from harness.recording.arithmetic import Arithmetic
@@ -91,7 +92,7 @@ class Classifier(TorchDispatchMode):
         performed = self._arithmetic.perform(func, args, kwargs) if self._arithmetic else None
         if performed is not None:
             return performed
-        raise self._recorder.refuse(why_not(func), reads_values=True)
+        raise self._recorder.refuse(why_not(func), reads_values=True, subject=replaceable(func))
 
     # ---- known values
 

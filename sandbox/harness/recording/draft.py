@@ -134,10 +134,10 @@ class Draft:
         if text not in self.notes:
             self.notes.append(text)
 
-    def refuse(self, why: str, reads_values: bool = False) -> NotRecordable:
-        """An exception that says why this cannot be a plan. Kept, so that host code cannot swallow
-        it."""
-        error = NotRecordable(why, reads_values)
+    def refuse(self, why: str, reads_values: bool = False, subject: str = "") -> NotRecordable:
+        """Returns an exception that says why this cannot be a plan. It is kept, so that host code
+        cannot swallow it."""
+        error = NotRecordable(why, reads_values, subject)
         self._refusal = self._refusal or error
         return error
 

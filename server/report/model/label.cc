@@ -45,15 +45,15 @@ std::string_view to_string(Label label) {
   return "error";
 }
 
-std::string slow_hint(const std::vector<std::string>& hints) {
-  const auto found = std::find_if(hints.begin(), hints.end(), [](const std::string& hint) {
-    return hint.find("would be slow") != std::string::npos;
+std::string slow_hint(const std::vector<sandbox::Hint>& hints) {
+  const auto found = std::find_if(hints.begin(), hints.end(), [](const sandbox::Hint& hint) {
+    return hint.kind == sandbox::HintKind::would_be_slow;
   });
-  return found == hints.end() ? "" : *found;
+  return found == hints.end() ? "" : found->text;
 }
 
 Label label_of(Outcome outcome, ErrorKind kind, Stage stage,
-               const std::vector<std::string>& hints) {
+               const std::vector<sandbox::Hint>& hints) {
   if (outcome == Outcome::pass) return slow_hint(hints).empty() ? Label::pass : Label::slow;
   if (kind == ErrorKind::unsupported) return Label::needs_gpu;
   if (kind == ErrorKind::wrong_result || kind == ErrorKind::output_mismatch) return Label::wrong;

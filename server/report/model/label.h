@@ -15,10 +15,10 @@ enum class Label { pass, slow, wrong, no_compile, error, needs_gpu, missing };
 std::string_view to_string(Label label);
 
 Label label_of(sandbox::Outcome outcome, sandbox::ErrorKind kind, sandbox::Stage stage,
-               const std::vector<std::string>& hints);
+               const std::vector<sandbox::Hint>& hints);
 
-/// The static hint that says that a passing submission would be slow, or "".
-std::string slow_hint(const std::vector<std::string>& hints);
+/// Returns the text of the hint that a passing submission would be slow, or "".
+std::string slow_hint(const std::vector<sandbox::Hint>& hints);
 
 /// One line of printable text, at most `limit` characters with an ellipsis: what a submission
 /// caused may hold anything.

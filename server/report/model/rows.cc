@@ -9,6 +9,7 @@
 #include "metrics/cost.h"
 #include "metrics/wilson.h"
 #include "server/report/model/samples.h"
+#include "tools/model/coverage.h"
 #include "tools/model/error_taxonomy.h"
 
 namespace assay::server {
@@ -85,7 +86,7 @@ ReportRow make_row(const tools::OperatorScore& score) {
   row.tier_reason = printable_line(verdict.tier_reason, kExplanationCharacters);
   row.explanation = printable_line(explain(verdict, row.label), kExplanationCharacters);
   row.cases = static_cast<std::int64_t>(verdict.cases.size());
-  row.skipped_cases = static_cast<std::int64_t>(verdict.skipped_cases.size());
+  row.skipped_cases = tools::cases_not_run(verdict.skipped_cases);
   for (const auto& [stage, ms] : verdict.stage_ms) {
     if (stage != sandbox::to_string(sandbox::Stage::queue)) row.sandbox_ms += ms;
   }

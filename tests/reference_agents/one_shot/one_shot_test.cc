@@ -34,12 +34,14 @@ struct Fixture {
     server.answers["report_usage"] = {{false, "ok", json::object()}};
     server.answers["compile"] = {{false, "compiled", {{"outcome", "pass"}}}};
     server.answers["run_tests"] = {{false, "SECRET-FEEDBACK", {{"outcome", "fail"}}}};
-    server.answers["submit"] = {{false,
-                                 "fail: wrong result\nmore",
-                                 {{"outcome", "fail"},
-                                  {"error_kind", "wrong_result"},
-                                  {"stage", "judge"},
-                                  {"hints", {"launches 1 program"}}}}};
+    server.answers["submit"] = {
+        {false,
+         "fail: wrong result\nmore",
+         {{"outcome", "fail"},
+          {"error_kind", "wrong_result"},
+          {"stage", "judge"},
+          {"hints",
+           {{{"kind", "many_launches"}, {"case", "small"}, {"text", "launches 40 kernels"}}}}}}};
   }
   ~Fixture() { std::filesystem::remove_all(dir); }
 
@@ -72,7 +74,7 @@ TEST_CASE("one spec, one prompt, one reply, one submission") {
   CHECK(attempt->error_kind == "wrong_result");
   CHECK(attempt->stage == "judge");
   CHECK(attempt->explanation == "fail: wrong result");
-  CHECK(attempt->hints == std::vector<std::string>{"launches 1 program"});
+  CHECK(attempt->hints == std::vector<AttemptHint>{{"many_launches", "launches 40 kernels"}});
   CHECK(attempt->input_tokens == 100);
   CHECK(attempt->cost_usd == Approx(3.0));
   CHECK(attempt->tool_calls == 5);

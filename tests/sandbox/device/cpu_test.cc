@@ -124,7 +124,9 @@ TEST_CASE("the oracle and a plain submission pass on the CPU") {
   CHECK(verdict.cases[0].id == "small");
   CHECK(verdict.cases[0].elements == 4097);
   CHECK(verdict.cases[1].hidden);
-  CHECK(verdict.skipped_cases == std::vector<std::string>{"large: too large for the interpreter"});
+  CHECK(verdict.skipped_cases ==
+        std::vector<SkippedCases>{
+            {{"large"}, 0, SkipReason::too_large, "too large for the interpreter"}});
   CHECK(verdict.provenance.seeds.size() == 2);
   CHECK_FALSE(verdict.provenance.torch.empty());
   CHECK_FALSE(verdict.perf);
@@ -135,7 +137,8 @@ TEST_CASE("a case that is left out says which of the reasons it is") {
   Job job = test_job(kGood);
   job.cases[1].dtype = "bfloat16";
   CHECK(run(job).skipped_cases ==
-        std::vector<std::string>{"large: bfloat16, which the interpreter cannot run"});
+        std::vector<SkippedCases>{
+            {{"large"}, 0, SkipReason::dtype, "bfloat16, which the interpreter cannot run"}});
 }
 
 TEST_CASE("what a bad submission does is named, and the next one is served") {
@@ -196,7 +199,7 @@ TEST_CASE("output is kept, bounded, and never decides") {
 TEST_CASE("a grade has figures and hints from a recording") {
   const Verdict verdict = run(vector_add(JobKind::grade, oracle()));
   INFO(verdict.summary);
-  for (const std::string& hint : verdict.hints) UNSCOPED_INFO(hint);
+  for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
   CHECK(verdict.outcome == Outcome::pass);
   REQUIRE_FALSE(verdict.kernels.empty());
   CHECK(verdict.kernels[0].registers > 0);

@@ -128,7 +128,7 @@ TEST_CASE("a grade is timed beside its baseline, where a case is worth it") {
   for (int round = 0; round < 2; ++round) {  // the second time from the cache
     const Verdict verdict = run(job);
     INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
-    for (const std::string& hint : verdict.hints) UNSCOPED_INFO(hint);
+    for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
     REQUIRE(verdict.outcome == Outcome::pass);
     REQUIRE(verdict.perf);
     CHECK(*verdict.perf > 0);
@@ -157,7 +157,7 @@ TEST_CASE(
     job.kind = kind;
     const Verdict verdict = run(job);
     INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
-    for (const std::string& hint : verdict.hints) UNSCOPED_INFO(hint);
+    for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
     REQUIRE(verdict.outcome == Outcome::pass);
     REQUIRE(verdict.cases[0].latency);
     CHECK(verdict.cases[0].latency->age_ms == 0);

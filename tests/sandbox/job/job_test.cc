@@ -31,6 +31,26 @@ TEST_CASE("every value of the job's enums has one name that reads back") {
   walk(Tier::none, tier_from);
   walk(Stage::done, stage_from);
   walk(ErrorKind::internal_error, error_kind_from);
+  walk(HintKind::pytorch_not_timed, hint_kind_from);
+  walk(SkipReason::hidden, skip_reason_from);
+}
+
+TEST_CASE("a cancelled job tells nothing about its submission, and is no fault of Assay") {
+  for (const ErrorKind kind :
+       {ErrorKind::aborted, ErrorKind::device_unhealthy, ErrorKind::internal_error}) {
+    CHECK(is_infrastructure_error(kind));
+    CHECK(is_inconclusive(kind));
+  }
+  CHECK_FALSE(is_infrastructure_error(ErrorKind::cancelled));
+  CHECK(is_inconclusive(ErrorKind::cancelled));
+  CHECK_FALSE(is_inconclusive(ErrorKind::wrong_result));
+  CHECK_FALSE(is_inconclusive(ErrorKind::none));
+}
+
+TEST_CASE("skipped cases are shown one by one, and hidden ones by their number") {
+  CHECK(lines_of({{"large", "wide"}, 3, SkipReason::too_large, "too large"}) ==
+        std::vector<std::string>{"large: too large", "wide: too large", "3 hidden: too large"});
+  CHECK(lines_of({}).empty());
 }
 
 TEST_CASE("a value outside its enum has no name that reads back") {

@@ -38,6 +38,6 @@ TEST_CASE("a line says why, once, and how a replay differs") {
   CHECK(explanation_of({ended(kNoReply, "", "replay: the transcript has no reply"),
                         "the transcript has no reply"}) == "replay: the transcript has no reply");
   agents::Attempt slow = ended("pass", "none", "pass: all cases");
-  slow.hints = {"would be slow: 1 program"};
+  slow.hints = {{"spills", "spills 8 bytes"}, {"would_be_slow", "would be slow: 1 program"}};
   CHECK(explanation_of({slow, ""}) == "would be slow: 1 program");
 }

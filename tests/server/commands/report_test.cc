@@ -55,8 +55,9 @@ tools::Scorecard example() {
   card.operators.back().verdict->cases = {record_of("a", Outcome::pass, 0.001, ""),
                                           record_of("b", Outcome::pass, 0.002, "")};
   card.operators.push_back(score_of("slow_one", Outcome::pass, ErrorKind::none, Stage::done));
-  card.operators.back().verdict->hints = {"reads x twice",
-                                          "would be slow: its widest launch has 1 program"};
+  card.operators.back().verdict->hints = {
+      {sandbox::HintKind::other, "", "reads x twice"},
+      {sandbox::HintKind::would_be_slow, "", "would be slow: its widest launch has 1 program"}};
   card.operators.push_back(
       score_of("wrong_one", Outcome::fail, ErrorKind::wrong_result, Stage::judge));
   card.operators.back().verdict->cases = {
@@ -96,10 +97,11 @@ std::string line_with(const std::string& text, const std::string& word) {
 
 TEST_CASE("labels") {
   CHECK(label_of(Outcome::pass, ErrorKind::none, Stage::done, {}) == Label::pass);
-  CHECK(label_of(Outcome::pass, ErrorKind::none, Stage::done, {"would be slow: 1 program"}) ==
-        Label::slow);
-  CHECK(label_of(Outcome::fail, ErrorKind::output_mismatch, Stage::judge, {"slow"}) ==
-        Label::wrong);
+  const sandbox::Hint slow{sandbox::HintKind::would_be_slow, "", "any words"};
+  const sandbox::Hint other{sandbox::HintKind::other, "", "would be slow: 1 program"};
+  CHECK(label_of(Outcome::pass, ErrorKind::none, Stage::done, {other, slow}) == Label::slow);
+  CHECK(label_of(Outcome::pass, ErrorKind::none, Stage::done, {other}) == Label::pass);
+  CHECK(label_of(Outcome::fail, ErrorKind::output_mismatch, Stage::judge, {slow}) == Label::wrong);
   CHECK(label_of(Outcome::error, ErrorKind::attribute_error, Stage::compile, {}) ==
         Label::no_compile);
   CHECK(label_of(Outcome::error, ErrorKind::attribute_error, Stage::import, {}) == Label::error);

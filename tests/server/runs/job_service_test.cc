@@ -293,19 +293,22 @@ TEST_CASE("a pass without a record for each case is no pass") {
   verdict.cases[0].id = "small";
   verdict.cases[0].outcome = Outcome::pass;
   CHECK(checked_verdict(job, verdict).error_kind == ErrorKind::internal_error);
-  verdict.skipped_cases = {"large: too large for the interpreter"};
+  const auto skipped = [](std::vector<std::string> ids, std::int64_t hidden) {
+    return sandbox::SkippedCases{std::move(ids), hidden, sandbox::SkipReason::too_large, "why"};
+  };
+  verdict.skipped_cases = {skipped({"large"}, 0)};
   CHECK(checked_verdict(job, verdict).outcome == Outcome::pass);
-  verdict.skipped_cases = {"1 hidden: too large"};
+  verdict.skipped_cases = {skipped({}, 1)};
   CHECK(checked_verdict(job, verdict).outcome == Outcome::error);  // large is a public case
   job.cases[1].hidden = true;
   CHECK(checked_verdict(job, verdict).outcome == Outcome::pass);
-  verdict.skipped_cases = {"0 hidden: too large"};
+  verdict.skipped_cases = {skipped({}, 0)};
   CHECK(checked_verdict(job, verdict).outcome == Outcome::error);
-  verdict.skipped_cases = {"1 hidden: too large"};
+  verdict.skipped_cases = {skipped({}, 1)};
   verdict.cases.push_back(verdict.cases[0]);
   CHECK(checked_verdict(job, verdict).outcome == Outcome::error);
   verdict.cases.clear();
-  verdict.skipped_cases = {"small: x", "large: x"};
+  verdict.skipped_cases = {skipped({"small", "large"}, 0)};
   CHECK(checked_verdict(job, verdict).outcome == Outcome::error);
 }
 

@@ -1,3 +1,4 @@
+#include "sandbox/job/verdict_builder.h"
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"
 #include "tools/answer/verdict_answer.h"
@@ -57,6 +58,7 @@ TEST_CASE("an exception is said once, with its case and its line") {
 
   Verdict form = raised("f() takes 0 positional arguments");  // a summary of the whole detail
   form.outcome = Outcome::fail;
+  form.error_kind = ErrorKind::output_mismatch;
   form.summary = "fail (output_mismatch): " + form.detail;
   CHECK(times(text_of(form), "TypeError") == 1);
 }
@@ -93,15 +95,15 @@ TEST_CASE("a wrong result is said once, with one set of digits; further cases fo
   CHECK(times(text_of(verdict), "2 of 10 elements") == 1);
 
   verdict.cases.push_back(wrong("other", kReason));
+  verdict.summary = summarise(verdict);
   CHECK(times(text_of(verdict), "expected") == 2);
   CHECK(times(text_of(verdict), "- case other: " + kReason + "\n") == 1);
 
-  verdict.cases = {wrong("small", "wrong")};  // a reason without numbers gets them
-  verdict.summary = "fail (wrong_result): 1 of 1 case wrong; case 'small': wrong";
-  CHECK(
-      times(text_of(verdict),
-            "- case small: wrong; 2 of 10 elements wrong; first: y[4] expected 0.2513, got 1\n") ==
-      1);
+  verdict.cases = {wrong("small", "")};  // without a reason it is built from the numbers
+  verdict.summary = "fail (wrong_result): 1 of 1 case wrong";
+  CHECK(times(text_of(verdict),
+              "- case small: fail; 2 of 10 elements wrong; first: y[4] expected 0.2513, got 1\n") ==
+        1);
 }
 
 TEST_CASE("a pass says what was allowed, what was not run, and what it printed") {
@@ -114,7 +116,8 @@ TEST_CASE("a pass says what was allowed, what was not run, and what it printed")
   verdict.cases[0].max_abs_error = 0.00634;
   verdict.summary =
       "pass: 1 case right, largest scaled error 0.00634, perf 2 (oracle latency / yours)";
-  verdict.skipped_cases = {"large: too large for the interpreter"};
+  verdict.perf = 2;
+  verdict.skipped_cases = {{{"large"}, 0, SkipReason::too_large, "too large for the interpreter"}};
   verdict.stdout_text = "hello";
   JobStatus status;
   const operators::Operator* op = catalog->find("vector_add");

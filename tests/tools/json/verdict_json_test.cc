@@ -28,7 +28,8 @@ Verdict full_verdict() {
                             .message = "no",
                             .line = 14,
                             .code = "tl.load(x)",
-                            .traceback = "line 14"};
+                            .traceback = "line 14",
+                            .subject = "n888888"};
   CaseRecord shown;
   shown.id = "small";
   shown.outcome = Outcome::fail;
@@ -42,6 +43,7 @@ Verdict full_verdict() {
                                   .index = {3, 4},
                                   .expected = 1.5,
                                   .actual = -std::numeric_limits<double>::infinity()};
+  shown.modified = "x";
   shown.latency =
       Timing{.median_ns = 100, .low_ns = 99, .high_ns = 101, .samples_ns = {99, 100, 101}};
   shown.baseline_latency =
@@ -60,7 +62,9 @@ Verdict full_verdict() {
   hidden.first_mismatch->expected = 31337.5;
   hidden.elements = 888888;
   v.cases = {shown, hidden};
-  v.skipped_cases = {"large: too large for the interpreter", "secret_half: needs a GPU"};
+  v.skipped_cases = {
+      {{"large", "secret_half"}, 2, SkipReason::too_large, "too large for the interpreter"},
+      {{"secret_tail"}, 0, SkipReason::other, "needs a GPU"}};
   KernelReport kernel;
   kernel.name = "add";
   kernel.target = "cuda:90";
@@ -75,7 +79,8 @@ Verdict full_verdict() {
   kernel.launches = 2;
   kernel.gpu_time_share = 0.9;
   v.kernels = {kernel};
-  v.hints = {"would be slow: one program", "case secret_tail is large"};
+  v.hints = {{HintKind::would_be_slow, "small", "would be slow: one program"},
+             {HintKind::spills, "secret_tail", "spills 888888 bytes"}};
   v.artifacts = {{"plan", "small", std::string("\0\x01\xff\n", 4)}};
   v.stdout_text = "n = 888888";
   v.stderr_text = "888888";
@@ -132,7 +137,7 @@ const std::vector<std::string> kHiddenIds = {"secret_tail", "secret_half"};
 
 TEST_CASE("a verdict survives the way to JSON and back, every field of it") {
   const json document = verdict_to_json(full_verdict());
-  CHECK(document["format"] == "assay.verdict/1");
+  CHECK(document["format"] == "assay.verdict/2");
   const json reparsed = json::parse(document.dump());
   const auto again = verdict_from_json(reparsed);
   REQUIRE(again);
@@ -202,8 +207,13 @@ TEST_CASE("a verdict that lacks a field, or has a wrong one, is refused with the
   bad["artifacts"][0]["bytes"] = "***";
   CHECK(problem(bad).find("bytes") != std::string::npos);
   bad = good;
-  bad["format"] = "assay.verdict/2";
-  CHECK(problem(bad).find("assay.verdict/1") != std::string::npos);
+  bad["format"] = "assay.verdict/3";
+  CHECK(problem(bad).find("assay.verdict/2") != std::string::npos);
+  bad = good;
+  bad["hints"] = {7};
+  CHECK(problem(bad) == "verdict.hints[0]: expected an object");
+  bad["hints"] = {{{"kind", "slowish"}, {"case", ""}, {"text", ""}}};
+  CHECK(problem(bad).find("verdict.hints[0].kind") != std::string::npos);
   problem(json::array());
 }
 
@@ -222,8 +232,55 @@ TEST_CASE("a redacted verdict tells nothing about the hidden cases") {
   CHECK_FALSE(shown.cases[1].first_mismatch.has_value());
   CHECK_FALSE(shown.cases[1].max_abs_error.has_value());
   CHECK(shown.perf == 1.25);
-  CHECK(shown.hints == std::vector<std::string>{"would be slow: one program"});
-  CHECK(shown.skipped_cases.size() == 2);
+  CHECK(shown.hints ==
+        std::vector<Hint>{{HintKind::would_be_slow, "small", "would be slow: one program"}});
+  CHECK(shown.skipped_cases ==
+        std::vector<SkippedCases>{
+            {{"large"}, 2, SkipReason::too_large, "too large for the interpreter"},
+            {{}, 2, SkipReason::hidden, "not run on this device"}});
+}
+
+TEST_CASE("a hint about a hidden case, or in the submission's words, is removed by its type") {
+  const auto shown = [](const Hint& hint) {
+    Verdict v = full_verdict();
+    v.hints = {hint};
+    return !redact_hidden(v, kHiddenIds).hints.empty();
+  };
+  for (int i = 0; i <= static_cast<int>(HintKind::pytorch_not_timed) + 1; ++i) {
+    const auto kind = static_cast<HintKind>(i);
+    INFO(to_string(kind));
+    const bool quotes = kind == HintKind::other || kind == HintKind::not_recorded ||
+                        kind > HintKind::pytorch_not_timed;  // one that has no name yet
+    for (const char* words : {"", "any words", "could be recorded", "would be slow"}) {
+      CHECK(shown({kind, "small", words}) == !quotes);
+      CHECK(shown({kind, "", words}) == !quotes);
+      CHECK_FALSE(shown({kind, "secret_tail", words}));
+    }
+    CHECK_FALSE(shown({kind, "", "of case 'secret_half'"}));
+  }
+  Verdict early = full_verdict();  // its code did not run: what is said of a hidden case goes too
+  early.outcome = Outcome::error;
+  early.error_kind = ErrorKind::syntax_error;
+  early.stage = Stage::import;
+  CHECK(redact_hidden(early, kHiddenIds).hints.size() == 1);
+}
+
+TEST_CASE("a verdict of format 1 is read: its hints have no kind, its skipped cases no reason") {
+  json older = verdict_to_json(full_verdict());
+  older["format"] = "assay.verdict/1";
+  older["hints"] = {"would be slow: one program"};
+  older["skipped_cases"] = {"large: too large: much", "2 hidden: too large", "7_rows: x",
+                            "3 hidden", "0 hidden: x"};
+  const auto read = verdict_from_json(older);
+  REQUIRE(read);
+  CHECK(read->hints == std::vector<Hint>{{HintKind::other, "", "would be slow: one program"}});
+  CHECK(read->skipped_cases ==
+        std::vector<SkippedCases>{{{"large"}, 0, SkipReason::other, "too large: much"},
+                                  {{}, 2, SkipReason::other, "too large"},
+                                  {{"7_rows"}, 0, SkipReason::other, "x"},
+                                  {{}, 3, SkipReason::other, ""},
+                                  {{"0 hidden"}, 0, SkipReason::other, "x"}});
+  CHECK(redact_hidden(*read, kHiddenIds).hints.empty());
 }
 
 TEST_CASE("a graded submission cannot say what it saw through its exception") {
@@ -234,7 +291,7 @@ TEST_CASE("a graded submission cannot say what it saw through its exception") {
   v.stage = Stage::run;
   v.cases.clear();
   v.diagnostic->message = "x has 888888 elements";
-  v.diagnostic->traceback = "888888";
+  v.diagnostic->traceback = v.diagnostic->subject = "888888";
   v.summary = "error (value_error): 888888";
   v.detail = "888888";
   const Verdict shown = redact_hidden(v, kHiddenIds);

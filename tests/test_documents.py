@@ -130,6 +130,21 @@ def test_lines_fit(document: Path) -> None:
     assert wide == []
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_the_rows_of_a_table_are_alike(document: Path) -> None:
+    """A pipe in a cell is written as `\\|`, in code too: otherwise it begins another cell."""
+    columns, broken = 0, []
+    for number, line in enumerate(document.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.startswith("|"):
+            columns = 0
+            continue
+        cells = len(re.findall(r"(?<!\\)\|", line))
+        columns = columns or cells
+        if cells != columns:
+            broken.append(f"{number}: {line}")
+    assert broken == []
+
+
 def test_the_index_lists_every_document() -> None:
     index = ROOT / "docs/README.md"
     listed = {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sandbox/launcher/plan/plan_check.h"
+#include "sandbox/launcher/plan/plan_outputs.h"
 
 namespace assay::server {
 namespace {

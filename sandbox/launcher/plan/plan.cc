@@ -1,9 +1,9 @@
 #include "sandbox/launcher/plan/plan.h"
 
-#include <concepts>
 #include <cstdint>
 #include <utility>
 
+#include "base/escape.h"
 #include "sandbox/launcher/plan/byte_reader.h"
 
 namespace assay::sandbox {
@@ -19,41 +19,10 @@ constexpr std::size_t kMinAlternativeBytes = 4 + 4;
 constexpr std::size_t kMinParamBytes = 1;
 constexpr std::size_t kMinOutputBytes = 4 + 8 + 4 + 4;
 
-enum class OpCode : std::uint8_t { kernel = 0, fill = 1, copy = 2, choice = 3 };
-enum class ParamCode : std::uint8_t {
-  scalar = 0,
-  pointer = 1,
-  null = 2,
-  global_scratch = 3,
-  tensor_map = 4
-};
 constexpr std::uint32_t kChoiceVersion =
     2;  // of the format: the first with choices and tensor maps
 
-/// Names travel on in messages and JSON, so they must be what they claim: UTF-8, without overlong
-/// forms or surrogates.
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t length = lead < 0x80                   ? 1
-                               : lead >= 0xC2 && lead < 0xE0 ? 2
-                               : lead >= 0xE0 && lead < 0xF0 ? 3
-                               : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                             : 0;
-    if (length == 0 || length > text.size() - i) return false;
-    std::uint32_t point = length == 1 ? lead : lead & (0x7Fu >> length);
-    for (std::size_t k = 1; k < length; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + k]);
-      if ((next & 0xC0) != 0x80) return false;
-      point = point << 6 | (next & 0x3F);
-    }
-    const bool overlong = (length == 3 && point < 0x800) || (length == 4 && point < 0x10000);
-    if (overlong || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return false;
-    i += length;
-  }
-  return true;
-}
-
+// Names travel on in messages and JSON, so they must be UTF-8.
 std::string read_string(ByteReader& in, std::string_view what) {
   const auto size = in.number<std::uint32_t>(what);
   if (size > kMaxStringBytes)
@@ -266,105 +235,6 @@ std::vector<T> read_list(ByteReader& in, std::string_view what, std::uint32_t li
   return list;
 }
 
-class ByteWriter {
- public:
-  template <std::integral T>
-  void number(T value) {
-    for (std::size_t i = 0; i < sizeof(T); ++i)
-      bytes_.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i)));
-  }
-  void string(std::string_view text) {
-    number(static_cast<std::uint32_t>(text.size()));
-    bytes_ += text;
-  }
-  void blob(std::string_view text) {
-    number(static_cast<std::uint64_t>(text.size()));
-    bytes_ += text;
-  }
-  void dim3(const Dim3& dims) {
-    for (const std::uint32_t dim : dims) number(dim);
-  }
-  void raw(std::string_view text) { bytes_ += text; }
-  std::string take() { return std::move(bytes_); }
-
- private:
-  std::string bytes_;
-};
-
-struct ParamWriter {
-  ByteWriter& out;
-  void operator()(const ScalarParam& scalar) const {
-    out.number(static_cast<std::uint8_t>(ParamCode::scalar));
-    out.number(scalar.size);
-    out.number(scalar.value);
-  }
-  void operator()(const PointerParam& pointer) const {
-    out.number(static_cast<std::uint8_t>(ParamCode::pointer));
-    out.number(pointer.buffer);
-    out.number(pointer.offset);
-  }
-  void operator()(const NullParam&) const {
-    out.number(static_cast<std::uint8_t>(ParamCode::null));
-  }
-  void operator()(const GlobalScratchParam& scratch) const {
-    out.number(static_cast<std::uint8_t>(ParamCode::global_scratch));
-    out.number(scratch.bytes_per_program);
-    out.number(scratch.alignment);
-  }
-  void operator()(const TensorMapParam& map) const {
-    out.number(static_cast<std::uint8_t>(ParamCode::tensor_map));
-    out.number(map.buffer);
-    out.number(map.offset);
-    out.number(map.type);
-    out.number(map.swizzle);
-    out.number(map.nan_outside);
-    out.number(static_cast<std::uint8_t>(map.shape.size()));
-    for (const std::uint64_t extent : map.shape) out.number(extent);
-    for (const std::uint64_t stride : map.strides) out.number(stride);
-    for (const std::uint32_t extent : map.box) out.number(extent);
-  }
-};
-
-struct OpWriter {
-  ByteWriter& out;
-  void operator()(const KernelOp& op) const {
-    out.number(static_cast<std::uint8_t>(OpCode::kernel));
-    out.number(op.binary);
-    out.dim3(op.grid);
-    out.dim3(op.block);
-    out.dim3(op.cluster);
-    out.number(op.flags);
-    out.number(static_cast<std::uint32_t>(op.params.size()));
-    for (const KernelParam& param : op.params) std::visit(ParamWriter{out}, param);
-  }
-  void operator()(const FillOp& op) const {
-    out.number(static_cast<std::uint8_t>(OpCode::fill));
-    out.number(op.buffer);
-    out.number(op.offset);
-    out.number(op.count);
-    out.number(op.width);
-    out.number(op.pattern);
-  }
-  void operator()(const CopyOp& op) const {
-    out.number(static_cast<std::uint8_t>(OpCode::copy));
-    out.number(op.dst);
-    out.number(op.dst_offset);
-    out.number(op.src);
-    out.number(op.src_offset);
-    out.number(op.bytes);
-  }
-  void operator()(const ChoiceOp& op) const {
-    out.number(static_cast<std::uint8_t>(OpCode::choice));
-    out.number(op.question);
-    out.number(static_cast<std::uint32_t>(op.alternatives.size()));
-    for (const Alternative& alternative : op.alternatives) {
-      out.string(alternative.label);
-      out.number(static_cast<std::uint32_t>(alternative.ops.size()));
-      for (const SimpleOp& one : alternative.ops) std::visit(*this, one);
-    }
-  }
-};
-
 }  // namespace
 
 Result<Plan> decode_plan(std::string_view bytes) {
@@ -398,38 +268,6 @@ Result<Plan> decode_plan(std::string_view bytes) {
     in.reject("end", std::to_string(in.remaining()) + " bytes follow the last output");
   if (!in.ok()) return fail(ErrorCode::corrupt, "plan: " + in.why());
   return plan;
-}
-
-std::string encode_plan(const Plan& plan) {
-  ByteWriter out;
-  out.raw(kPlanMagic);
-  out.number(plan.version);
-  out.string(plan.target);
-  out.number(static_cast<std::uint32_t>(plan.buffers.size()));
-  for (const PlanBuffer& buffer : plan.buffers) {
-    out.number(static_cast<std::uint8_t>(buffer.kind));
-    out.number(buffer.bytes);
-    out.string(buffer.name);
-    out.blob(buffer.constant);
-  }
-  out.number(static_cast<std::uint32_t>(plan.binaries.size()));
-  for (const PlanBinary& binary : plan.binaries) {
-    out.string(binary.kernel);
-    out.number(binary.shared_bytes);
-    out.blob(binary.image);
-  }
-  out.number(static_cast<std::uint32_t>(plan.ops.size()));
-  for (const PlanOp& op : plan.ops) std::visit(OpWriter{out}, op);
-  out.number(static_cast<std::uint32_t>(plan.outputs.size()));
-  for (const PlanOutput& output : plan.outputs) {
-    out.number(output.buffer);
-    out.number(output.offset);
-    out.string(output.dtype);
-    out.number(static_cast<std::uint32_t>(output.shape.size()));
-    for (const std::int64_t extent : output.shape) out.number(extent);
-    for (const std::int64_t stride : output.strides) out.number(stride);
-  }
-  return out.take();
 }
 
 }  // namespace assay::sandbox

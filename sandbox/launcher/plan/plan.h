@@ -1,13 +1,13 @@
 // The launch plan (docs/reference/launch-plan.md): what a submission makes the GPU do for one case,
 // as data, and its byte form.
 //
-//   Result<Plan> plan = decode_plan(frame.payload);     // untrusted bytes: total, bounds-checked,
-//   nothing reserved unchecked if (plan) status = check_plan(*plan, inputs, gpu);  //
-//   sandbox/launcher/plan/plan_check.h: what decoding alone cannot know
+//   Result<Plan> plan = decode_plan(bytes);                    // bytes come from a candidate
+//   if (plan) Status status = check_plan(*plan, rules);        // plan_check.h
 //
-// Decoding checks the form: sizes, counts, enum values, the limits below. It reserves memory for a
-// count only after the bytes that such a count needs were seen to be there. The structs are values;
-// the functions are pure and thread-safe.
+// Decoding checks the form: sizes, counts, enum values and the limits below. It reserves memory for
+// a list only after it has seen that enough bytes follow for that many elements. check_plan()
+// checks what needs the case and the device. The structs are values; the functions are pure and
+// thread-safe.
 #pragma once
 
 #include <array>
@@ -22,9 +22,9 @@
 namespace assay::sandbox {
 
 inline constexpr std::string_view kPlanMagic = "ASSAYPLN";
-inline constexpr std::uint32_t kPlanVersion = 2;  // what is written
-inline constexpr std::uint32_t kOldestPlanVersion =
-    1;  // what can still be read; 2 added choices and tensor maps
+inline constexpr std::uint32_t kPlanVersion = 2;  // written by the recorder
+// The oldest version that can be read. Version 2 added choices and tensor maps.
+inline constexpr std::uint32_t kOldestPlanVersion = 1;
 inline constexpr std::uint64_t kMaxPlanBytes = 64ULL << 20;
 inline constexpr std::uint32_t kMaxPlanBuffers = 4096;
 inline constexpr std::uint32_t kMaxPlanBinaries = 256;
@@ -38,6 +38,17 @@ inline constexpr std::uint32_t kMaxTensorMapRank = 5;
 inline constexpr std::uint32_t kFlagCooperative = 1;
 inline constexpr std::uint32_t kFlagDependentLaunch = 2;  // programmatic dependent launch
 inline constexpr std::uint32_t kAllKernelFlags = kFlagCooperative | kFlagDependentLaunch;
+
+/// The first byte of an operation.
+enum class OpCode : std::uint8_t { kernel = 0, fill = 1, copy = 2, choice = 3 };
+/// The first byte of a kernel parameter.
+enum class ParamCode : std::uint8_t {
+  scalar = 0,
+  pointer = 1,
+  null = 2,
+  global_scratch = 3,
+  tensor_map = 4
+};
 
 using Dim3 = std::array<std::uint32_t, 3>;
 
@@ -76,8 +87,8 @@ struct GlobalScratchParam {
   std::uint32_t alignment = 1;
   bool operator==(const GlobalScratchParam&) const = default;
 };
-/// A host TMA descriptor: the launcher encodes it for the address that the buffer gets. Dimensions
-/// innermost first, as the driver counts.
+/// A host TMA descriptor. The launcher encodes it for the address that the buffer gets. The
+/// innermost dimension comes first, as in the driver.
 struct TensorMapParam {
   std::uint32_t buffer = 0;
   std::uint64_t offset = 0;      // bytes
@@ -119,15 +130,14 @@ struct CopyOp {
 };
 using SimpleOp = std::variant<KernelOp, FillOp, CopyOp>;
 
-/// One way to do a piece of work: a configuration of an autotuner and the operations that it comes
-/// to.
+/// One configuration of an autotuner, and the operations that the kernel launches with it.
 struct Alternative {
   std::string label;
   std::vector<SimpleOp> ops;
   bool operator==(const Alternative&) const = default;
 };
-/// Work that can be done in several ways; the launcher finds out which is fastest. Choices with one
-/// question get one answer.
+/// Work that can be done in several ways. The launcher times the alternatives and takes the
+/// fastest. Choices with the same question get the same alternative.
 struct ChoiceOp {
   std::uint32_t question = 0;
   std::vector<Alternative> alternatives;
@@ -159,12 +169,9 @@ struct Plan {
 template <class Visit>
 bool for_each_operation(const Plan& plan, Visit visit);
 
-/// `corrupt` with the place and the reason when the bytes are no plan. Never throws, whatever the
-/// bytes, except bad_alloc.
+/// Fails with `corrupt`, the place and the reason when the bytes are not a plan. Throws nothing but
+/// bad_alloc.
 Result<Plan> decode_plan(std::string_view bytes);
-
-/// The byte form. The plan is taken as it is: decode_plan() tells whether it is within the limits.
-std::string encode_plan(const Plan& plan);
 
 template <class Visit>
 bool for_each_operation(const Plan& plan, Visit visit) {

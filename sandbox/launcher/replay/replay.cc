@@ -12,6 +12,7 @@
 #include "sandbox/launcher/memory/initial_state.h"
 #include "sandbox/launcher/plan/elf_check.h"
 #include "sandbox/launcher/plan/plan_check.h"
+#include "sandbox/launcher/plan/plan_outputs.h"
 #include "sandbox/launcher/replay/tune.h"
 
 namespace assay::sandbox {

@@ -18,6 +18,7 @@
 #include "sandbox/wire/frame.h"
 #include "sandbox/wire/memfd.h"
 #include "tests/catch.h"
+#include "tests/sandbox/launcher/plan_writer.h"
 
 namespace assay::sandbox::test {
 

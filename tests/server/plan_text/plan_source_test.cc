@@ -5,6 +5,7 @@
 #include "server/app/exit_status.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"
+#include "tests/sandbox/launcher/plan_writer.h"
 
 using namespace assay;
 using namespace assay::server;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "sandbox/launcher/plan/plan_outputs.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"
 
@@ -178,11 +179,4 @@ TEST_CASE("a plan for an older minor version of the device's architecture may ru
   plan.target = std::string("cuda:120");
   CHECK(check_plan(plan, {"cuda:121", kRules.inputs, 4096}));
   CHECK_FALSE(check_plan(plan, {"cuda:100", kRules.inputs, 4096}));
-}
-
-TEST_CASE("outputs lie one after the other, aligned") {
-  Plan plan;
-  plan.outputs = {
-      {0, 0, "uint8", {3}, {1}}, {0, 0, "float64", {}, {}}, {0, 0, "float16", {2, 2}, {1, 8}}};
-  CHECK(output_offsets(plan) == std::vector<std::uint64_t>{0, 256, 512, 532});
 }

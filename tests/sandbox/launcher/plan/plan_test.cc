@@ -6,6 +6,7 @@
 #include "sandbox/launcher/plan/plan_check.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"
+#include "tests/sandbox/launcher/plan_writer.h"
 
 using namespace assay;
 using namespace assay::sandbox;

@@ -13,6 +13,7 @@
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/launcher_process.h"
 #include "tests/sandbox/launcher/plan_samples.h"
+#include "tests/sandbox/launcher/plan_writer.h"
 
 using namespace assay;
 using namespace assay::sandbox;
